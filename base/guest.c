@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/guest.h"
+
+#include <stddef.h>
+
+#define NAME_OF(names, i) name_of(names, sizeof(names) / sizeof((names)[0]), i)
+
+static const char *name_of(const char *const *names, size_t count, unsigned int i)
+{
+	return i < count && names[i] ? names[i] : "unknown";
+}
+
+const char *guest_type_name(unsigned int type)
+{
+	static const char *const names[] = {
+		[GUEST_PV] = "PV",
+		[GUEST_PVH] = "PVH",
+		[GUEST_HVM] = "HVM",
+	};
+
+	return NAME_OF(names, type);
+}
+
+const char *cpu_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {
+		[CPU_X86_64] = "x86-64",
+		[CPU_X86_32] = "x86-32",
+		[CPU_ARM64] = "arm64",
+		[CPU_ARM32] = "arm32",
+	};
+
+	return NAME_OF(names, kind);
+}
+
+const char *vcpu_state_name(unsigned int state)
+{
+	static const char *const names[] = {
+		[VCPU_RUNNING] = "running",
+		[VCPU_RUNNABLE] = "runnable",
+		[VCPU_BLOCKED] = "blocked",
+	};
+
+	return NAME_OF(names, state);
+}
+
+const char *chain_end_name(unsigned int end)
+{
+	static const char *const names[] = {
+		[CHAIN_WHOLE] = "whole",
+		[CHAIN_TOO_DEEP] = "too many frames",
+		[CHAIN_NOT_PRESENT] = "not mapped by the guest",
+		[CHAIN_NOT_CANONICAL] = "not a canonical address",
+		[CHAIN_NOT_ASCENDING] = "frames not ascending",
+		[CHAIN_UNALIGNED] = "unaligned frame pointer",
+		[CHAIN_NO_PAGE] = "no memory behind the address",
+	};
+
+	return NAME_OF(names, end);
+}

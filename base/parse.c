@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* Digits from *@text on, past which it moves. */
+static int take_digits(const char **text, uint64_t *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return -1;
+	errno = 0;
+	*number = strtoull(*text, &end, 10);
+	*text = end;
+	return errno ? -1 : 0;
+}
+
+int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
+{
+	uint64_t value;
+
+	if (take_digits(&text, &value) < 0 || *text || value < min || value > max)
+		return -1;
+	*number = value;
+	return 0;
+}
+
+/* A number with or without a fraction, in billionths; the whole part below @most,
+ * which is below 2^64 billionths. */
+static int parse_fraction(const char *text, uint64_t most, uint64_t *billionths)
+{
+	uint64_t whole = 0, fraction = 0;
+
+	if (*text != '.' && take_digits(&text, &whole) < 0)
+		return -1;
+	if (*text == '.') {
+		if (!isdigit((unsigned char)*++text))
+			return -1;
+		for (uint64_t unit = 100000000; isdigit((unsigned char)*text); text++) {
+			fraction += unit * (uint64_t)(*text - '0');
+			unit /= 10;
+		}
+	}
+	if (*text || whole >= most)
+		return -1;
+	*billionths = whole * 1000000000 + fraction;
+	return 0;
+}
+
+int parse_seconds(const char *text, uint64_t *ns)
+{
+	uint64_t value;
+
+	if (parse_fraction(text, 100ull * 365 * 24 * 3600, &value) < 0 || !value)
+		return -1;
+	*ns = value;
+	return 0;
+}
+
+int parse_percent(const char *text, double *part)
+{
+	uint64_t value;
+
+	if (parse_fraction(text, 101, &value) < 0 || value < 10000000 ||
+	    value > 100000000000)
+		return -1;
+	*part = (double)value / 1e11;
+	return 0;
+}
+
+int parse_list(const char *text, bool *set, size_t size)
+{
+	/* Once to see whether it is right, then to do it. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (const char *at = text;; at++) {
+			uint64_t first, last;
+
+			if (take_digits(&at, &first) < 0)
+				return -1;
+			last = first;
+			if (*at == '-') {
+				at++;
+				if (take_digits(&at, &last) < 0)
+					return -1;
+			}
+			if (last < first || last >= size || (*at && *at != ','))
+				return -1;
+			for (uint64_t i = first; pass == 1 && i <= last; i++)
+				set[i] = true;
+			if (!*at)
+				break;
+		}
+	}
+	return 0;
+}
