@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/chunk.h"
+
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* zstd's default: 3 to 4 times smaller at some hundred MB/s. */
+#define ZSTD_LEVEL 3
+
+static uint32_t checksum_of(const uint8_t *data, size_t size)
+{
+	return (uint32_t)crc32_z(0, data, size);
+}
+
+bool chunk_header_decode(const uint8_t bytes[CHUNK_HEADER_SIZE],
+			 struct chunk_header *header)
+{
+	if (memcmp(bytes, CHUNK_MAGIC, CHUNK_MAGIC_SIZE) != 0 ||
+	    get_le32(bytes + 20) != checksum_of(bytes, 20))
+		return false;
+	*header = (struct chunk_header){
+		.type = get_le16(bytes + 4),
+		.encoding = get_le16(bytes + 6),
+		.stored = get_le32(bytes + 8),
+		.payload = get_le32(bytes + 12),
+		.checksum = get_le32(bytes + 16),
+	};
+	return header->stored <= RECORDING_MAX_STORED &&
+	       header->payload <= RECORDING_MAX_PAYLOAD;
+}
+
+static void header_encode(uint8_t bytes[CHUNK_HEADER_SIZE],
+			  const struct chunk_header *header)
+{
+	memcpy(bytes, CHUNK_MAGIC, CHUNK_MAGIC_SIZE);
+	put_le16(bytes + 4, header->type);
+	put_le16(bytes + 6, header->encoding);
+	put_le32(bytes + 8, header->stored);
+	put_le32(bytes + 12, header->payload);
+	put_le32(bytes + 16, header->checksum);
+	put_le32(bytes + 20, checksum_of(bytes, 20));
+}
+
+bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
+		  struct buffer *payload)
+{
+	uint8_t *to;
+	size_t size;
+
+	buffer_reset(payload);
+	if (checksum_of(stored, header->stored) != header->checksum)
+		return false;
+	to = buffer_extend(payload, header->payload);
+	if (!to)
+		return false;
+	switch (header->encoding) {
+	case CHUNK_PLAIN:
+		if (header->payload != header->stored)
+			return false;
+		memcpy(to, stored, header->stored);
+		return true;
+	case CHUNK_ZSTD:
+		size = ZSTD_decompress(to, header->payload, stored, header->stored);
+		/* That is not the file's fault. */
+		if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation)
+			payload->failed = true;
+		return size == header->payload;
+	default:
+		return false;
+	}
+}
+
+int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload)
+{
+	struct chunk_header header = {.type = (uint16_t)type, .encoding = CHUNK_ZSTD};
+	size_t bound = ZSTD_compressBound(payload->size), start = file->size, stored;
+	uint8_t *to;
+
+	if (payload->failed || payload->size > RECORDING_MAX_PAYLOAD)
+		return -1;
+	to = buffer_extend(file, CHUNK_HEADER_SIZE + bound);
+	if (!to)
+		return -1;
+	stored = ZSTD_compress(to + CHUNK_HEADER_SIZE, bound, payload->data,
+			       payload->size, ZSTD_LEVEL);
+	if (ZSTD_isError(stored) || stored >= payload->size) {
+		header.encoding = CHUNK_PLAIN;
+		stored = payload->size;
+		if (stored)
+			memcpy(to + CHUNK_HEADER_SIZE, payload->data, stored);
+	}
+	header.stored = (uint32_t)stored;
+	header.payload = (uint32_t)payload->size;
+	header.checksum = checksum_of(to + CHUNK_HEADER_SIZE, stored);
+	header_encode(to, &header);
+	file->size = start + CHUNK_HEADER_SIZE + stored;
+	return 0;
+}
+
+void field_put(struct buffer *payload, unsigned int tag, const void *data, size_t size)
+{
+	buffer_put_varint(payload, tag);
+	buffer_put_varint(payload, size);
+	buffer_put(payload, data, size);
+}
+
+void field_put_number(struct buffer *payload, unsigned int tag, uint64_t value)
+{
+	size_t length = 1;
+
+	for (uint64_t rest = value; rest >= 0x80; rest >>= 7)
+		length++;
+	buffer_put_varint(payload, tag);
+	buffer_put_varint(payload, length);
+	buffer_put_varint(payload, value);
+}
+
+bool field_next(struct cursor *payload, struct field *field)
+{
+	if (payload->failed || payload->at == payload->end)
+		return false;
+	field->tag = cursor_varint(payload);
+	field->bytes = cursor_take(payload, cursor_varint(payload));
+	return !payload->failed;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_FORMAT_CHUNK_H
+#define UNIPROF_FORMAT_CHUNK_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "format/buffer.h"
+#include "format/recording.h"
+
+/*
+ * The envelope of everything in a recording: a header with its own checksum,
+ * then the stored bytes, then nothing. A payload is a list of fields (tag,
+ * length, bytes) in any order; a reader passes over tags that it does not know.
+ */
+#define CHUNK_HEADER_SIZE 24
+#define CHUNK_MAGIC	  "\xabUPR"
+#define CHUNK_MAGIC_SIZE  4
+
+struct chunk_header {
+	uint16_t type;	   /* enum chunk_type, or one of a later version */
+	uint16_t encoding; /* enum chunk_encoding */
+	uint32_t stored;   /* bytes that follow the header */
+	uint32_t payload;  /* bytes when decoded */
+	uint32_t checksum; /* CRC-32 of the stored bytes */
+};
+
+enum chunk_encoding {
+	CHUNK_PLAIN = 0,
+	CHUNK_ZSTD = 1,
+};
+
+/* False when these bytes are no header, or break a limit. */
+bool chunk_header_decode(const uint8_t bytes[CHUNK_HEADER_SIZE],
+			 struct chunk_header *header);
+
+/*
+ * Checks and decompresses the stored bytes of a chunk into @payload, which is
+ * emptied first. False when they are damaged, and when memory is short: then
+ * @payload->failed is set.
+ */
+bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
+		  struct buffer *payload);
+
+/*
+ * Appends a whole chunk to @file: header and @payload, compressed when that
+ * makes it smaller. -1 when memory is short or a limit is broken.
+ */
+int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload);
+
+/* Fields, the building blocks of payloads. */
+void field_put(struct buffer *payload, unsigned int tag, const void *data, size_t size);
+void field_put_number(struct buffer *payload, unsigned int tag, uint64_t value);
+
+struct field {
+	uint64_t tag;
+	struct cursor bytes;
+};
+
+/* The next field; false at the end, and when the payload is damaged. */
+bool field_next(struct cursor *payload, struct field *field);
+
+/* The payloads of the three chunks that describe a recording. Decoding leaves
+ * what is not there 0 or empty, and returns -1 for a damaged payload. */
+void info_encode(struct buffer *payload, const struct recording_info *info);
+int info_decode(struct cursor payload, struct recording_info *info);
+void domain_encode(struct buffer *payload, const struct recording_domain *domain);
+int domain_decode(struct cursor payload, struct recording_domain *domain);
+void end_encode(struct buffer *payload, const struct recording_end *end);
+int end_decode(struct cursor payload, struct recording_end *end);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The chunks that describe a recording: each is a struct, and a table says
+ * which of its members is which field.
+ */
+#include "format/chunk.h"
+
+#include <string.h>
+
+enum member_kind {
+	MEMBER_NUMBER, /* uint64_t */
+	MEMBER_TEXT,   /* char[], ends with 0 */
+	MEMBER_BYTES,  /* uint8_t[], always whole */
+};
+
+struct member {
+	unsigned int tag;
+	enum member_kind kind;
+	size_t offset;
+	size_t size;
+};
+
+#define MEMBER(tag, kind, type, name)                                                    \
+	{                                                                                \
+		tag, kind, offsetof(type, name), sizeof(((type *)0)->name)               \
+	}
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct member info_members[] = {
+	MEMBER(1, MEMBER_NUMBER, struct recording_info, version),
+	MEMBER(2, MEMBER_TEXT, struct recording_info, tool),
+	MEMBER(3, MEMBER_TEXT, struct recording_info, host),
+	MEMBER(4, MEMBER_TEXT, struct recording_info, command),
+	MEMBER(5, MEMBER_TEXT, struct recording_info, hypervisor),
+	MEMBER(6, MEMBER_NUMBER, struct recording_info, domctl_version),
+	MEMBER(7, MEMBER_NUMBER, struct recording_info, wall_start),
+	MEMBER(8, MEMBER_NUMBER, struct recording_info, monotonic_start),
+	MEMBER(9, MEMBER_NUMBER, struct recording_info, frequency),
+	MEMBER(10, MEMBER_NUMBER, struct recording_info, time_limit),
+};
+
+static const struct member domain_members[] = {
+	MEMBER(1, MEMBER_NUMBER, struct recording_domain, index),
+	MEMBER(2, MEMBER_NUMBER, struct recording_domain, id),
+	MEMBER(3, MEMBER_TEXT, struct recording_domain, name),
+	MEMBER(4, MEMBER_BYTES, struct recording_domain, uuid),
+	MEMBER(5, MEMBER_NUMBER, struct recording_domain, type),
+	MEMBER(6, MEMBER_NUMBER, struct recording_domain, cpu),
+	MEMBER(7, MEMBER_NUMBER, struct recording_domain, word),
+	MEMBER(8, MEMBER_NUMBER, struct recording_domain, vcpus),
+};
+
+static const struct member end_members[] = {
+	MEMBER(1, MEMBER_NUMBER, struct recording_end, reason),
+	MEMBER(2, MEMBER_NUMBER, struct recording_end, monotonic),
+	MEMBER(3, MEMBER_NUMBER, struct recording_end, samples),
+	MEMBER(4, MEMBER_NUMBER, struct recording_end, lost),
+	MEMBER(5, MEMBER_NUMBER, struct recording_end, missed),
+	MEMBER(6, MEMBER_NUMBER, struct recording_end, pauses),
+	MEMBER(7, MEMBER_NUMBER, struct recording_end, paused),
+};
+
+static void encode(struct buffer *payload, const struct member *members, size_t count,
+		   const void *from)
+{
+	for (const struct member *m = members; m < members + count; m++) {
+		const char *at = (const char *)from + m->offset;
+		uint64_t number;
+
+		switch (m->kind) {
+		case MEMBER_NUMBER:
+			memcpy(&number, at, sizeof(number));
+			field_put_number(payload, m->tag, number);
+			break;
+		case MEMBER_TEXT:
+			field_put(payload, m->tag, at, strnlen(at, m->size));
+			break;
+		case MEMBER_BYTES:
+			field_put(payload, m->tag, at, m->size);
+			break;
+		}
+	}
+}
+
+static int decode_member(const struct member *m, struct cursor bytes, char *to)
+{
+	size_t size = (size_t)(bytes.end - bytes.at);
+	uint64_t number;
+
+	switch (m->kind) {
+	case MEMBER_NUMBER:
+		number = cursor_varint(&bytes);
+		memcpy(to, &number, sizeof(number));
+		return bytes.failed ? -1 : 0;
+	case MEMBER_TEXT:
+		if (size >= m->size)
+			size = m->size - 1;
+		memcpy(to, bytes.at, size);
+		to[size] = 0;
+		return 0;
+	case MEMBER_BYTES:
+		if (size != m->size)
+			return -1;
+		memcpy(to, bytes.at, size);
+		return 0;
+	}
+	return -1;
+}
+
+static int decode(struct cursor payload, const struct member *members, size_t count,
+		  void *to)
+{
+	struct field field;
+
+	while (field_next(&payload, &field))
+		for (const struct member *m = members; m < members + count; m++)
+			if (m->tag == field.tag &&
+			    decode_member(m, field.bytes, (char *)to + m->offset) < 0)
+				return -1;
+	return payload.failed ? -1 : 0;
+}
+
+void info_encode(struct buffer *payload, const struct recording_info *info)
+{
+	encode(payload, info_members, COUNT_OF(info_members), info);
+}
+
+int info_decode(struct cursor payload, struct recording_info *info)
+{
+	*info = (struct recording_info){0};
+	return decode(payload, info_members, COUNT_OF(info_members), info);
+}
+
+void domain_encode(struct buffer *payload, const struct recording_domain *domain)
+{
+	encode(payload, domain_members, COUNT_OF(domain_members), domain);
+}
+
+int domain_decode(struct cursor payload, struct recording_domain *domain)
+{
+	*domain = (struct recording_domain){0};
+	return decode(payload, domain_members, COUNT_OF(domain_members), domain);
+}
+
+void end_encode(struct buffer *payload, const struct recording_end *end)
+{
+	encode(payload, end_members, COUNT_OF(end_members), end);
+}
+
+int end_decode(struct cursor payload, struct recording_end *end)
+{
+	*end = (struct recording_end){0};
+	return decode(payload, end_members, COUNT_OF(end_members), end);
+}
+
+const char *end_reason_name(unsigned int reason)
+{
+	static const char *const names[] = {
+		[END_UNKNOWN] = "unknown",
+		[END_TIME] = "the time was over",
+		[END_SIGNAL] = "interrupted",
+		[END_GUEST] = "the guest ended",
+		[END_ERROR] = "an error",
+	};
+
+	return reason < COUNT_OF(names) ? names[reason] : names[END_UNKNOWN];
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_FORMAT_PAUSES_H
+#define UNIPROF_FORMAT_PAUSES_H
+
+#include <stdint.h>
+
+/*
+ * The distribution of pause lengths: counts in buckets that are exact below 64
+ * ns and 1/32 of their octave wide above, so that any quantile is off by at
+ * most 3.2 %.
+ */
+#define PAUSES_BUCKETS 1920
+
+struct pauses {
+	uint64_t count;
+	uint64_t sum; /* ns */
+	uint64_t max; /* ns, exact */
+	uint64_t bucket[PAUSES_BUCKETS];
+};
+
+void pauses_add(struct pauses *pauses, uint64_t ns);
+void pauses_merge(struct pauses *into, const struct pauses *from);
+/* The length in ns that @part (0 to 1) of the pauses do not exceed; 0 for none. */
+uint64_t pauses_quantile(const struct pauses *pauses, double part);
+/* The shortest length in ns that @bucket counts. */
+uint64_t pauses_bucket_start(unsigned int bucket);
+
+#endif

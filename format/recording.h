@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_FORMAT_RECORDING_H
+#define UNIPROF_FORMAT_RECORDING_H
+
+#include <stdint.h>
+
+#include "base/guest.h"
+
+/*
+ * What a recording holds, as its writers give it and its readers get it. The
+ * bytes are described in FORMAT.md, in the same order.
+ */
+
+/* Raised when an older reader would misread the file, not for additions. */
+#define RECORDING_VERSION 1
+
+enum chunk_type {
+	CHUNK_NONE = 0,
+	CHUNK_INFO = 1,
+	CHUNK_DOMAIN = 2,
+	CHUNK_SAMPLES = 3,
+	CHUNK_END = 4,
+};
+
+/*
+ * All numbers are 64 bits wide and all texts are cut to their room, so that one
+ * table of fields serves both directions. Texts end with a 0.
+ */
+struct recording_info {
+	uint64_t version;	  /* RECORDING_VERSION of the writer */
+	uint64_t domctl_version;  /* interface version of the domctls; 0: none */
+	uint64_t wall_start;	  /* ns since 1970-01-01 UTC */
+	uint64_t monotonic_start; /* ns, CLOCK_MONOTONIC; samples use it too */
+	uint64_t frequency;	  /* wanted rounds per 1,000 s: 99 Hz is 99000 */
+	uint64_t time_limit;	  /* wanted length in ns; 0: none */
+	char tool[64];		  /* name and version of the writer */
+	char host[256];
+	char command[1024]; /* the command line, blanks between the words */
+	char hypervisor[64];
+};
+
+struct recording_domain {
+	uint64_t index; /* samples name a domain by this; counts from 0 */
+	uint64_t id;	/* Xen's domain id */
+	uint64_t type;	/* enum guest_type */
+	uint64_t cpu;	/* enum cpu_kind, as it was at the start */
+	uint64_t word;	/* bytes in an address */
+	uint64_t vcpus; /* how many it can have, online or not */
+	char name[256];
+	uint8_t uuid[16];
+};
+
+enum end_reason {
+	END_UNKNOWN = 0,
+	END_TIME = 1,	/* the wanted time was over */
+	END_SIGNAL = 2, /* interrupted by the user */
+	END_GUEST = 3,	/* the guest shut down, rebooted or was destroyed */
+	END_ERROR = 4,
+};
+
+/* What a recording amounts to; written last. */
+struct recording_end {
+	uint64_t reason;    /* enum end_reason */
+	uint64_t monotonic; /* when it ended, ns */
+	uint64_t samples;   /* in the whole file */
+	uint64_t lost;	    /* taken, but there was no room to keep them */
+	uint64_t missed;    /* deadlines that passed before they could be met */
+	uint64_t pauses;    /* how often the guest was paused */
+	uint64_t paused;    /* for how long in all, ns */
+};
+
+/* One vCPU at one time. */
+struct sample {
+	uint64_t time;	 /* ns, CLOCK_MONOTONIC of the recording host */
+	uint32_t domain; /* recording_domain.index */
+	uint32_t vcpu;
+	uint32_t weight; /* how many samples it stands for, at least 1 */
+	uint8_t state;	 /* enum vcpu_state */
+	struct chain chain;
+};
+
+/*
+ * Limits that a writer keeps and a reader insists on, so that a hostile file
+ * has no way to ask for much memory.
+ */
+#define RECORDING_MAX_STORED  (16u << 20) /* bytes of one chunk in the file */
+#define RECORDING_MAX_PAYLOAD (16u << 20) /* and decompressed */
+#define RECORDING_MAX_SAMPLES (1u << 20)  /* in one chunk */
+#define RECORDING_MAX_NODES   (1u << 20)  /* of its call tree, without the roots */
+#define RECORDING_MAX_DEPTH   1024	  /* addresses in a chain */
+#define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
+#define RECORDING_MAX_DOMAIN  65535
+#define RECORDING_MAX_WEIGHT  100000	  /* samples that one stands for */
+
+const char *end_reason_name(unsigned int reason);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_FORMAT_SAMPLES_H
+#define UNIPROF_FORMAT_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/buffer.h"
+#include "format/pauses.h"
+#include "format/recording.h"
+
+/*
+ * A chunk of samples: columns, and a dictionary of call chains that is a tree.
+ * Each node is an address and the node of its caller. The first
+ * SAMPLES_ROOTS nodes are no addresses: a chain's outermost frame has the root
+ * as its caller whose number is the chain's enum chain_end.
+ */
+#define SAMPLES_ROOTS 16
+
+/* What happened to the sampling itself in the time that a chunk covers. */
+struct sampling_counts {
+	uint64_t lost;	 /* samples that there was no room to keep */
+	uint64_t missed; /* deadlines that passed before they could be met */
+	struct pauses pauses;
+};
+
+/* Collects samples until they are made a chunk of. */
+struct samples_encoder;
+
+/* NULL when memory is short. */
+struct samples_encoder *samples_encoder_new(void);
+void samples_encoder_free(struct samples_encoder *encoder);
+
+/* Copies one sample in. -1 when memory is short; the sample is then left out. */
+int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample);
+
+/* Whether it is time to make a chunk, for the chunk's size. */
+bool samples_encoder_full(const struct samples_encoder *encoder);
+size_t samples_encoder_count(const struct samples_encoder *encoder);
+
+/* Appends the payload of a CHUNK_SAMPLES, and starts anew. */
+void samples_encoder_finish(struct samples_encoder *encoder,
+			    const struct sampling_counts *counts, struct buffer *payload);
+
+/* A decoded chunk. Arrays belong to the batch and are reused by the next. */
+struct samples_batch {
+	size_t count;
+	uint64_t *time;
+	uint32_t *domain;
+	uint32_t *vcpu;
+	uint32_t *state;
+	uint32_t *weight;
+	uint32_t *stack; /* node of the leaf; a root for a sample without a chain */
+
+	size_t nodes; /* roots included */
+	uint32_t *parent;
+	uint64_t *address;
+	uint16_t *depth; /* addresses up to the root: 0 for a root */
+
+	struct sampling_counts counts;
+
+	size_t sample_capacity;
+	size_t node_capacity;
+};
+
+/*
+ * Decodes the payload of a CHUNK_SAMPLES into @batch, all of it checked: every
+ * parent is a node before its child, every stack is a node, vCPUs, domains and
+ * depths are within the format's limits. -1 when it is damaged or memory is
+ * short.
+ */
+int samples_decode(struct cursor payload, struct samples_batch *batch);
+void samples_batch_free(struct samples_batch *batch);
+
+/* The fields of a CHUNK_SAMPLES (FORMAT.md). */
+enum samples_tag {
+	SAMPLES_COUNT = 1,
+	SAMPLES_BASE_TIME = 2,
+	SAMPLES_TIME = 3,
+	SAMPLES_DOMAIN = 4,
+	SAMPLES_VCPU = 5,
+	SAMPLES_STATE = 6,
+	SAMPLES_WEIGHT = 7,
+	SAMPLES_STACK = 8,
+	SAMPLES_NODES = 9,
+	SAMPLES_PARENT = 10,
+	SAMPLES_ADDRESS = 11,
+	SAMPLES_LOST = 12,
+	SAMPLES_MISSED = 13,
+	SAMPLES_PAUSES = 14,
+	SAMPLES_PAUSE_SUM = 15,
+	SAMPLES_PAUSE_MAX = 16,
+};
+
+#endif

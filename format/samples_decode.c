@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/samples.h"
+
+#include <stdlib.h>
+
+#include "format/chunk.h"
+
+/* The fields of the payload, found before any is decoded: they may stand in
+ * any order, and some set the length of others. */
+struct columns {
+	uint64_t count, base_time, nodes;
+	bool has_domain, has_vcpu, has_state, has_weight;
+	struct cursor time, domain, vcpu, state, weight, stack;
+	struct cursor parent, address, pauses;
+};
+
+static bool find_columns(struct cursor payload, struct columns *columns,
+			 struct sampling_counts *counts)
+{
+	struct field field;
+
+	while (field_next(&payload, &field)) {
+		switch (field.tag) {
+		case SAMPLES_COUNT:
+			columns->count = cursor_varint(&field.bytes);
+			break;
+		case SAMPLES_BASE_TIME:
+			columns->base_time = cursor_varint(&field.bytes);
+			break;
+		case SAMPLES_TIME:
+			columns->time = field.bytes;
+			break;
+		case SAMPLES_DOMAIN:
+			columns->domain = field.bytes;
+			columns->has_domain = true;
+			break;
+		case SAMPLES_VCPU:
+			columns->vcpu = field.bytes;
+			columns->has_vcpu = true;
+			break;
+		case SAMPLES_STATE:
+			columns->state = field.bytes;
+			columns->has_state = true;
+			break;
+		case SAMPLES_WEIGHT:
+			columns->weight = field.bytes;
+			columns->has_weight = true;
+			break;
+		case SAMPLES_STACK:
+			columns->stack = field.bytes;
+			break;
+		case SAMPLES_NODES:
+			columns->nodes = cursor_varint(&field.bytes);
+			break;
+		case SAMPLES_PARENT:
+			columns->parent = field.bytes;
+			break;
+		case SAMPLES_ADDRESS:
+			columns->address = field.bytes;
+			break;
+		case SAMPLES_LOST:
+			counts->lost = cursor_varint(&field.bytes);
+			break;
+		case SAMPLES_MISSED:
+			counts->missed = cursor_varint(&field.bytes);
+			break;
+		case SAMPLES_PAUSES:
+			columns->pauses = field.bytes;
+			break;
+		case SAMPLES_PAUSE_SUM:
+			counts->pauses.sum = cursor_varint(&field.bytes);
+			break;
+		case SAMPLES_PAUSE_MAX:
+			counts->pauses.max = cursor_varint(&field.bytes);
+			break;
+		default:
+			break;
+		}
+		if (field.bytes.failed)
+			return false;
+	}
+	return !payload.failed;
+}
+
+static bool grow(void *array, size_t count, size_t size)
+{
+	void **at = array;
+	void *grown = realloc(*at, count * size);
+
+	if (!grown)
+		return false;
+	*at = grown;
+	return true;
+}
+
+/*
+ * Each sample has at least a byte in the columns of times and stacks, and each
+ * node in those of parents and addresses, which is checked before memory is asked
+ * for. The limits are for payloads that compress to next to nothing.
+ */
+static bool make_room(struct samples_batch *batch, const struct columns *columns)
+{
+	size_t samples = (size_t)columns->count;
+	size_t nodes = (size_t)columns->nodes + SAMPLES_ROOTS;
+
+	if (columns->count > RECORDING_MAX_SAMPLES ||
+	    columns->nodes > RECORDING_MAX_NODES ||
+	    columns->count > (uint64_t)(columns->time.end - columns->time.at) ||
+	    columns->count > (uint64_t)(columns->stack.end - columns->stack.at) ||
+	    columns->nodes > (uint64_t)(columns->parent.end - columns->parent.at) ||
+	    columns->nodes > (uint64_t)(columns->address.end - columns->address.at))
+		return false;
+	if (samples > batch->sample_capacity) {
+		if (!grow(&batch->time, samples, sizeof(*batch->time)) ||
+		    !grow(&batch->domain, samples, sizeof(*batch->domain)) ||
+		    !grow(&batch->vcpu, samples, sizeof(*batch->vcpu)) ||
+		    !grow(&batch->state, samples, sizeof(*batch->state)) ||
+		    !grow(&batch->weight, samples, sizeof(*batch->weight)) ||
+		    !grow(&batch->stack, samples, sizeof(*batch->stack)))
+			return false;
+		batch->sample_capacity = samples;
+	}
+	if (nodes > batch->node_capacity) {
+		if (!grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
+		    !grow(&batch->address, nodes, sizeof(*batch->address)) ||
+		    !grow(&batch->depth, nodes, sizeof(*batch->depth)))
+			return false;
+		batch->node_capacity = nodes;
+	}
+	batch->count = samples;
+	batch->nodes = nodes;
+	return true;
+}
+
+static bool decode_nodes(struct samples_batch *batch, struct columns *columns)
+{
+	uint64_t address = 0;
+
+	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
+		batch->parent[i] = i;
+		batch->address[i] = 0;
+		batch->depth[i] = 0;
+	}
+	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++) {
+		uint64_t back = cursor_varint(&columns->parent);
+		size_t parent;
+
+		if (!back || back > i)
+			return false;
+		parent = i - (size_t)back;
+		if (batch->depth[parent] >= RECORDING_MAX_DEPTH)
+			return false;
+		address += (uint64_t)cursor_signed(&columns->address);
+		batch->parent[i] = (uint32_t)parent;
+		batch->address[i] = address;
+		batch->depth[i] = (uint16_t)(batch->depth[parent] + 1);
+	}
+	return !columns->parent.failed && !columns->address.failed;
+}
+
+static bool decode_times(struct samples_batch *batch, struct columns *columns)
+{
+	uint64_t time = columns->base_time;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		time += (uint64_t)cursor_signed(&columns->time);
+		batch->time[i] = time;
+	}
+	return !columns->time.failed;
+}
+
+/* A column of numbers up to @max; one that is not there holds @absent. */
+static bool decode_column(uint32_t *to, size_t count, struct cursor *column, bool there,
+			  uint32_t absent, uint64_t max)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = there ? cursor_varint(column) : absent;
+
+		if (value > max)
+			return false;
+		to[i] = (uint32_t)value;
+	}
+	return !column->failed;
+}
+
+static bool decode_weights(struct samples_batch *batch, struct columns *columns)
+{
+	if (!decode_column(batch->weight, batch->count, &columns->weight,
+			   columns->has_weight, 1, RECORDING_MAX_WEIGHT))
+		return false;
+	for (size_t i = 0; i < batch->count; i++)
+		if (!batch->weight[i])
+			return false;
+	return true;
+}
+
+static bool decode_pauses(struct pauses *pauses, struct cursor column)
+{
+	uint64_t bucket = 0;
+
+	while (column.at != column.end) {
+		uint64_t count;
+
+		bucket += cursor_varint(&column);
+		count = cursor_varint(&column);
+		if (column.failed || bucket >= PAUSES_BUCKETS)
+			return false;
+		pauses->bucket[bucket] += count;
+		pauses->count += count;
+	}
+	return true;
+}
+
+int samples_decode(struct cursor payload, struct samples_batch *batch)
+{
+	struct columns columns = {0};
+
+	batch->count = 0;
+	batch->nodes = 0;
+	batch->counts = (struct sampling_counts){0};
+	if (!find_columns(payload, &columns, &batch->counts) ||
+	    !make_room(batch, &columns))
+		return -1;
+	if (!decode_nodes(batch, &columns) || !decode_times(batch, &columns) ||
+	    !decode_column(batch->domain, batch->count, &columns.domain,
+			   columns.has_domain, 0, RECORDING_MAX_DOMAIN) ||
+	    !decode_column(batch->vcpu, batch->count, &columns.vcpu, columns.has_vcpu, 0,
+			   RECORDING_MAX_VCPU) ||
+	    !decode_column(batch->state, batch->count, &columns.state, columns.has_state,
+			   VCPU_UNKNOWN, UINT8_MAX) ||
+	    !decode_weights(batch, &columns) ||
+	    !decode_column(batch->stack, batch->count, &columns.stack, true, 0,
+			   batch->nodes - 1) ||
+	    !decode_pauses(&batch->counts.pauses, columns.pauses)) {
+		batch->count = 0;
+		return -1;
+	}
+	return 0;
+}
+
+void samples_batch_free(struct samples_batch *batch)
+{
+	free(batch->time);
+	free(batch->domain);
+	free(batch->vcpu);
+	free(batch->state);
+	free(batch->weight);
+	free(batch->stack);
+	free(batch->parent);
+	free(batch->address);
+	free(batch->depth);
+	*batch = (struct samples_batch){0};
+}
