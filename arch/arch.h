@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_ARCH_ARCH_H
+#define UNIPROF_ARCH_ARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/guest.h"
+
+/*
+ * What differs from one CPU to the next. Pure functions: they see a guest only
+ * through the pages that their caller gives them, believe nothing that they
+ * read there, and take a bounded time whatever it says.
+ */
+
+#define GUEST_PAGE_SHIFT 12
+#define GUEST_PAGE_SIZE	 (1u << GUEST_PAGE_SHIFT)
+
+/* Where a guest's pages come from. */
+struct guest_memory {
+	/*
+	 * The 4 KiB page of guest frame number @frame (a machine frame for a
+	 * PV guest), readable until the next call. NULL when it can't be had;
+	 * @context then knows why.
+	 */
+	const void *(*page)(void *context, uint64_t frame);
+	void *context;
+};
+
+/* How a translation ended. */
+enum translation {
+	TRANSLATED,
+	NOT_PRESENT,   /* the guest maps nothing at that address */
+	NOT_CANONICAL, /* no address in this mode */
+	NO_PAGE,       /* guest_memory.page() had no page for it */
+};
+
+/* The general registers in the order of their encoding (Intel SDM, volume 2,
+ * section 2.2.1, table 2-2): rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 ... */
+enum {
+	X86_RSP = 4,
+	X86_RBP = 5,
+	X86_REGISTERS = 16
+};
+
+/*
+ * One x86 vCPU, as far as it matters here. A PV guest's control registers are
+ * Xen's: the caller sets cr0, cr4 and efer to what the guest's mode amounts to
+ * (paging, PAE, long mode), and cr3 to the machine address of the table in use.
+ */
+struct x86_cpu {
+	uint64_t reg[X86_REGISTERS];
+	uint64_t rip, rflags;
+	uint64_t cs, ss;
+	uint64_t cr0, cr3, cr4, efer;
+};
+
+/* Control register bits (Intel SDM, volume 3, sections 2.5 and 2.2.1). */
+#define X86_CR0_PG   (1ull << 31)
+#define X86_CR4_PSE  (1ull << 4)
+#define X86_CR4_PAE  (1ull << 5)
+#define X86_CR4_LA57 (1ull << 12)
+#define X86_EFER_LMA (1ull << 10)
+
+/* CPU_X86_64 or CPU_X86_32: which code the vCPU's mode runs. */
+enum cpu_kind x86_kind(const struct x86_cpu *cpu);
+
+/*
+ * Finds the frame that the guest-virtual @address lies in, by the guest's own
+ * page tables (Intel SDM, volume 3, chapter 4): no paging, 32-bit, PAE, 4 and
+ * 5 levels, with all sizes of pages. Protections do not matter to a reader.
+ */
+enum translation x86_translate(const struct x86_cpu *cpu,
+			       const struct guest_memory *memory, uint64_t address,
+			       uint64_t *frame);
+
+/*
+ * Fills @chain from the frame pointer's chain: each frame holds the caller's
+ * frame pointer and, above it, the return address (System V ABI for x86-64,
+ * section 3.2.2). Where the sampled instruction stands in a function's first or
+ * last instructions, the frame is not (or no longer) there; the return address
+ * is then taken from the stack's top, so that no caller is left out.
+ */
+void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain);
+
+/* A register for people to read. */
+struct register_value {
+	const char *name;
+	uint64_t value;
+};
+
+#define REGISTERS_MAX 48
+
+/* Fills @values, room for REGISTERS_MAX; how many there are. */
+size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arch/arch.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Intel SDM, volume 3, section 4.5: bits of paging-structure entries. */
+#define ENTRY_PRESENT (1ull << 0)
+#define ENTRY_LARGE   (1ull << 7)
+#define ENTRY_FRAME   0x000ffffffffff000ull /* bits 51 to 12 */
+
+/* How a paging mode cuts an address into indexes. */
+struct paging {
+	unsigned int levels;
+	unsigned int index_bits; /* of an address, for each level */
+	unsigned int top_bits;	 /* of an address, for the top level */
+	unsigned int entry_size; /* bytes */
+	unsigned int large;	 /* bit n: an entry at level n may be a page */
+	unsigned int width;	 /* bits of an address; 32 or sign-extended above */
+};
+
+static const struct paging paging_32 = {2, 10, 10, 4, 0, 32};
+static const struct paging paging_32_pse = {2, 10, 10, 4, 1 << 2, 32};
+static const struct paging paging_pae = {3, 9, 2, 8, 1 << 2, 32};
+static const struct paging paging_4_level = {4, 9, 9, 8, 1 << 2 | 1 << 3, 48};
+static const struct paging paging_5_level = {5, 9, 9, 8, 1 << 2 | 1 << 3, 57};
+
+enum cpu_kind x86_kind(const struct x86_cpu *cpu)
+{
+	return cpu->efer & X86_EFER_LMA ? CPU_X86_64 : CPU_X86_32;
+}
+
+/* NULL when paging is off. */
+static const struct paging *paging_of(const struct x86_cpu *cpu)
+{
+	if (!(cpu->cr0 & X86_CR0_PG))
+		return NULL;
+	if (cpu->efer & X86_EFER_LMA)
+		return cpu->cr4 & X86_CR4_LA57 ? &paging_5_level : &paging_4_level;
+	if (cpu->cr4 & X86_CR4_PAE)
+		return &paging_pae;
+	return cpu->cr4 & X86_CR4_PSE ? &paging_32_pse : &paging_32;
+}
+
+static bool is_canonical(const struct paging *paging, uint64_t address)
+{
+	unsigned int above = 64 - paging->width;
+
+	if (paging->width == 32)
+		return address >> 32 == 0;
+	return (uint64_t)((int64_t)(address << above) >> above) == address;
+}
+
+/* A shared page can change even while the guest is paused: read each word once. */
+static uint64_t load(const void *page, unsigned int offset, unsigned int size)
+{
+	const char *at = (const char *)page + offset;
+
+	if (size == 4)
+		return *(const volatile uint32_t *)at;
+	return *(const volatile uint64_t *)at;
+}
+
+/* The frame within the page that @entry maps, 1 << @page_bits bytes long. */
+static uint64_t frame_in_page(uint64_t entry, uint64_t address, unsigned int page_bits,
+			      unsigned int entry_size)
+{
+	uint64_t inside = (1ull << page_bits) - 1;
+	uint64_t base = entry & ENTRY_FRAME & ~inside;
+
+	/* 4 MiB pages: bits 20 to 13 are bits 39 to 32 of the address
+	 * (Intel SDM, volume 3, table 4-4, PSE-36). */
+	if (entry_size == 4 && page_bits == 22)
+		base = (entry & 0xffc00000) | (entry >> 13 & 0xff) << 32;
+	return (base | (address & inside)) >> GUEST_PAGE_SHIFT;
+}
+
+enum translation x86_translate(const struct x86_cpu *cpu,
+			       const struct guest_memory *memory, uint64_t address,
+			       uint64_t *frame)
+{
+	const struct paging *paging = paging_of(cpu);
+	uint64_t table = cpu->cr3 & ENTRY_FRAME;
+	unsigned int offset = 0;
+
+	if (!paging) {
+		*frame = (uint32_t)address >> GUEST_PAGE_SHIFT;
+		return TRANSLATED;
+	}
+	if (!is_canonical(paging, address))
+		return NOT_CANONICAL;
+	/* A PAE root is 32 bytes somewhere in a page (SDM, section 4.4.1). */
+	if (paging == &paging_pae) {
+		table = cpu->cr3 & 0xfffff000;
+		offset = cpu->cr3 & 0xfe0;
+	}
+	for (unsigned int level = paging->levels; level > 0; level--) {
+		unsigned int shift = GUEST_PAGE_SHIFT + (level - 1) * paging->index_bits;
+		unsigned int bits = level == paging->levels ? paging->top_bits
+							    : paging->index_bits;
+		unsigned int index = address >> shift & ((1u << bits) - 1);
+		const void *page = memory->page(memory->context,
+						table >> GUEST_PAGE_SHIFT);
+		uint64_t entry;
+
+		if (!page)
+			return NO_PAGE;
+		entry = load(page, offset + index * paging->entry_size,
+			     paging->entry_size);
+		if (!(entry & ENTRY_PRESENT))
+			return NOT_PRESENT;
+		if (level == 1 || (paging->large >> level & 1 && entry & ENTRY_LARGE)) {
+			*frame = frame_in_page(entry, address, shift, paging->entry_size);
+			return TRANSLATED;
+		}
+		table = entry & ENTRY_FRAME;
+		offset = 0;
+	}
+	return NOT_PRESENT;
+}
+
+/* Reads of guest-virtual memory. A chain's frames lie close to each other, so
+ * the page of the last read is most often that of the next, too. */
+struct reader {
+	const struct x86_cpu *cpu;
+	const struct guest_memory *memory;
+	uint64_t page_address;
+	const void *page; /* NULL: none yet */
+	enum chain_end failure;
+};
+
+static bool enter_page(struct reader *reader, uint64_t address)
+{
+	uint64_t page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
+	uint64_t frame;
+
+	if (reader->page && reader->page_address == page_address)
+		return true;
+	reader->page = NULL;
+	switch (x86_translate(reader->cpu, reader->memory, address, &frame)) {
+	case TRANSLATED:
+		reader->page = reader->memory->page(reader->memory->context, frame);
+		reader->page_address = page_address;
+		reader->failure = CHAIN_NO_PAGE;
+		break;
+	case NOT_PRESENT:
+		reader->failure = CHAIN_NOT_PRESENT;
+		break;
+	case NOT_CANONICAL:
+		reader->failure = CHAIN_NOT_CANONICAL;
+		break;
+	case NO_PAGE:
+		reader->failure = CHAIN_NO_PAGE;
+		break;
+	}
+	return reader->page != NULL;
+}
+
+/* @address is a multiple of @size, so no word crosses into another page. */
+static bool read_word(struct reader *reader, uint64_t address, unsigned int size,
+		      uint64_t *word)
+{
+	if (!enter_page(reader, address))
+		return false;
+	*word = load(reader->page, address & (GUEST_PAGE_SIZE - 1), size);
+	return true;
+}
+
+/* As many of the @size bytes at @address as its page holds. */
+static unsigned int read_code(struct reader *reader, uint64_t address, uint8_t *code,
+			      unsigned int size)
+{
+	unsigned int offset = address & (GUEST_PAGE_SIZE - 1);
+
+	if (!enter_page(reader, address))
+		return 0;
+	if (size > GUEST_PAGE_SIZE - offset)
+		size = GUEST_PAGE_SIZE - offset;
+	memcpy(code, (const char *)reader->page + offset, size);
+	return size;
+}
+
+/* How many words above the stack pointer the return address lies, where the
+ * instruction at the sampled address tells; -1 where it does not. */
+static int return_slot(const uint8_t *code, unsigned int size, bool is_64)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const uint8_t endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
+
+	if (size >= 4 && (!memcmp(code, endbr64, 4) || !memcmp(code, endbr32, 4)))
+		return 0;
+	if (size >= 1 && (code[0] == 0x55 || code[0] == 0xc3 || code[0] == 0xc2))
+		return 0; /* push %rbp; ret; ret n */
+	if (size >= 2 && code[0] == 0xf3 && code[1] == 0xc3)
+		return 0; /* repz ret */
+	if (is_64) {
+		if (!size || code[0] != 0x48)
+			return -1; /* no REX.W */
+		code++;
+		size--;
+	}
+	if (size >= 2 && ((code[0] == 0x89 && code[1] == 0xe5) ||
+			  (code[0] == 0x8b && code[1] == 0xec)))
+		return 1; /* mov %rsp,%rbp, with the old %rbp on top */
+	return -1;
+}
+
+static void add_frameless_caller(struct reader *reader, unsigned int word,
+				 struct chain *chain)
+{
+	const struct x86_cpu *cpu = reader->cpu;
+	uint64_t caller;
+	uint8_t code[4];
+	unsigned int size = read_code(reader, cpu->rip, code, sizeof(code));
+	int slot = return_slot(code, size, word == 8);
+	uint64_t address;
+
+	if (slot < 0)
+		return;
+	address = cpu->reg[X86_RSP] + (unsigned int)slot * word;
+	if (address % word == 0 && read_word(reader, address, word, &caller) && caller)
+		chain->address[chain->count++] = caller;
+}
+
+void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain)
+{
+	unsigned int word = x86_kind(cpu) == CPU_X86_64 ? 8 : 4;
+	struct reader reader = {.cpu = cpu, .memory = memory};
+	uint64_t frame = cpu->reg[X86_RBP];
+
+	chain->count = 0;
+	chain->address[chain->count++] = cpu->rip;
+	add_frameless_caller(&reader, word, chain);
+	for (chain->end = CHAIN_WHOLE; frame;) {
+		uint64_t next, caller;
+
+		if (chain->count >= CHAIN_MAX) {
+			chain->end = CHAIN_TOO_DEEP;
+			return;
+		}
+		if (frame % word) {
+			chain->end = CHAIN_UNALIGNED;
+			return;
+		}
+		if (!read_word(&reader, frame, word, &next) ||
+		    !read_word(&reader, frame + word, word, &caller)) {
+			chain->end = reader.failure;
+			return;
+		}
+		if (!caller)
+			return;
+		chain->address[chain->count++] = caller;
+		if (next && next <= frame) {
+			chain->end = CHAIN_NOT_ASCENDING;
+			return;
+		}
+		frame = next;
+	}
+}
+
+size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values)
+{
+	static const char *const names[X86_REGISTERS] = {
+		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+		"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+	};
+	const struct register_value others[] = {
+		{"rip", cpu->rip}, {"rflags", cpu->rflags}, {"cs", cpu->cs},
+		{"ss", cpu->ss},   {"cr0", cpu->cr0},	    {"cr3", cpu->cr3},
+		{"cr4", cpu->cr4}, {"efer", cpu->efer},
+	};
+
+	for (size_t i = 0; i < X86_REGISTERS; i++)
+		values[i] = (struct register_value){names[i], cpu->reg[i]};
+	memcpy(values + X86_REGISTERS, others, sizeof(others));
+	return X86_REGISTERS + sizeof(others) / sizeof(others[0]);
+}
