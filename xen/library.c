@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xen/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <xentoollog.h>
+
+/* The first of @names (ends with NULL) that is there. */
+static void *load_any(const char *const *names, struct error *err)
+{
+	for (const char *const *name = names; *name; name++) {
+		void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+
+		if (handle)
+			return handle;
+	}
+	error_set(err,
+		  "can't load %s: uniprof needs Xen's libraries here; install them in "
+		  "dom0 (Debian: libxencall1, libxenforeignmemory1, libxenstore4)",
+		  names[0]);
+	return NULL;
+}
+
+struct function {
+	void *to; /* the function pointer to set */
+	const char *name;
+};
+
+static int load_functions(const char *const *names, const struct function *functions,
+			  size_t count, struct error *err)
+{
+	void *handle = load_any(names, err);
+
+	if (!handle)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		void *function = dlsym(handle, functions[i].name);
+
+		if (!function)
+			return error_set(err, "%s has no %s: is it Xen's?", names[0],
+					 functions[i].name);
+		memcpy(functions[i].to, &function, sizeof(function));
+	}
+	return 0;
+}
+
+#define LOAD(names, functions, err) \
+	load_functions(names, functions, sizeof(functions) / sizeof((functions)[0]), err)
+
+int xen_library_load(struct xen_library *library, struct error *err)
+{
+	static const char *const call[] = {"libxencall.so.1", NULL};
+	static const char *const memory[] = {"libxenforeignmemory.so.1", NULL};
+	static const char *const store[] = {"libxenstore.so.4", "libxenstore.so.3.0",
+					    NULL};
+	const struct function call_functions[] = {
+		{&library->call_open, "xencall_open"},
+		{&library->call_close, "xencall_close"},
+		{&library->call1, "xencall1"},
+		{&library->call2, "xencall2"},
+		{&library->alloc_pages, "xencall_alloc_buffer_pages"},
+		{&library->free_pages, "xencall_free_buffer_pages"},
+	};
+	const struct function memory_functions[] = {
+		{&library->memory_open, "xenforeignmemory_open"},
+		{&library->memory_close, "xenforeignmemory_close"},
+		{&library->memory_map, "xenforeignmemory_map"},
+		{&library->memory_unmap, "xenforeignmemory_unmap"},
+	};
+	const struct function store_functions[] = {
+		{&library->store_open, "xs_open"},
+		{&library->store_close, "xs_close"},
+		{&library->store_directory, "xs_directory"},
+		{&library->store_read, "xs_read"},
+	};
+
+	if (LOAD(call, call_functions, err) < 0 ||
+	    LOAD(memory, memory_functions, err) < 0 ||
+	    LOAD(store, store_functions, err) < 0)
+		return -1;
+	return 0;
+}
+
+static void drop_message(struct xentoollog_logger *logger, xentoollog_level level,
+			 int errnum, const char *context, const char *format,
+			 va_list args)
+{
+	(void)logger;
+	(void)level;
+	(void)errnum;
+	(void)context;
+	(void)format;
+	(void)args;
+}
+
+static void keep(struct xentoollog_logger *logger)
+{
+	(void)logger;
+}
+
+struct xentoollog_logger *xen_library_silence(void)
+{
+	static struct xentoollog_logger silence = {
+		.vmessage = drop_message,
+		.destroy = keep,
+	};
+
+	return &silence;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xen/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE_SIZE 4096u
+
+/* Whether the mapping at @address is a shared one, as /proc/self/maps says: the
+ * library's memory is when the kernel has /dev/xen/hypercall (Linux 4.18). */
+static bool is_shared(const void *address)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end, wanted = (unsigned long)(uintptr_t)address;
+	char line[512], flags[5];
+	bool shared = false;
+
+	if (!maps)
+		return false;
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, flags) != 3)
+			continue;
+		if (start <= wanted && wanted < end) {
+			shared = flags[3] == 's';
+			break;
+		}
+	}
+	fclose(maps);
+	return shared;
+}
+
+int shared_memory_get(struct xen *xen, struct shared_memory *memory, size_t size,
+		      struct error *err)
+{
+	memory->pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
+	memory->data = xen->lib.alloc_pages(xen->call, memory->pages);
+	memory->from_library = true;
+	if (memory->data && is_shared(memory->data)) {
+		memset(memory->data, 0, memory->pages * PAGE_SIZE);
+		return 0;
+	}
+	/* What the library did before there was the device, but shared. */
+	if (memory->data)
+		xen->lib.free_pages(xen->call, memory->data, memory->pages);
+	memory->from_library = false;
+	memory->data = mmap(NULL, memory->pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1,
+			    0);
+	if (memory->data != MAP_FAILED)
+		return 0;
+	memory->data = NULL;
+	return error_errno(err, errno, "can't lock %zu KiB of memory for hypercalls",
+			   memory->pages * PAGE_SIZE / 1024);
+}
+
+void shared_memory_put(struct xen *xen, struct shared_memory *memory)
+{
+	if (!memory->data)
+		return;
+	if (memory->from_library)
+		xen->lib.free_pages(xen->call, memory->data, memory->pages);
+	else
+		munmap(memory->data, memory->pages * PAGE_SIZE);
+	memory->data = NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_XEN_PAGES_H
+#define UNIPROF_XEN_PAGES_H
+
+#include "arch/arch.h"
+#include "xen/xen.h"
+
+/*
+ * Pages of a domain, mapped read-only and kept: mapping costs more than the
+ * rest of a sample together, reading what is mapped next to nothing. Mapped
+ * pages show the guest's changes as they happen; one that was ballooned out is
+ * let go after some seconds.
+ */
+struct pages;
+
+/* All memory that it needs is got here. NULL, and why in @err, on failure. */
+struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err);
+/* Unmaps all: until then, a domain that is destroyed stays as a zombie. */
+void pages_free(struct pages *pages);
+
+/*
+ * Begins a round at time @now (ns, monotonic): makes room when there is not
+ * much left, or all has been kept for long. What could not be mapped is tried again after
+ * a second.
+ */
+void pages_begin(struct pages *pages, uint64_t now);
+
+/* For use while the domain is paused: only looks a page up, and remembers
+ * when it was not there. A guest_memory callback, as is the next. */
+const void *pages_get(void *pages, uint64_t frame);
+
+/* For use while it runs: maps the page if need be. */
+const void *pages_map(void *pages, uint64_t frame);
+
+/* Whether pages_get() missed a page that could be worth mapping, since this was
+ * last asked. */
+bool pages_missed(struct pages *pages);
+
+/* How many map calls were made in all. */
+uint64_t pages_map_calls(const struct pages *pages);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xen/registers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <xen/hvm/save.h>
+
+/* xen/include/public/arch-x86/xen-x86_64.h, struct cpu_user_regs */
+static void general_registers(const struct cpu_user_regs *regs, struct x86_cpu *cpu)
+{
+	const uint64_t in_order[X86_REGISTERS] = {
+		regs->rax, regs->rcx, regs->rdx, regs->rbx, regs->rsp, regs->rbp,
+		regs->rsi, regs->rdi, regs->r8,	 regs->r9,  regs->r10, regs->r11,
+		regs->r12, regs->r13, regs->r14, regs->r15,
+	};
+
+	memcpy(cpu->reg, in_order, sizeof(in_order));
+	cpu->rip = regs->rip;
+	cpu->rflags = regs->rflags;
+	cpu->cs = regs->cs;
+	cpu->ss = regs->ss;
+}
+
+void registers_from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
+{
+	bool in_kernel = context->flags & VGCF_in_kernel;
+
+	general_registers(&context->user_regs, cpu);
+	cpu->cr0 = context->ctrlreg[0] | X86_CR0_PG;
+	/* Xen runs a PV guest's user mode on a table of its own, which the
+	 * context has in cr1's place (arch-x86/xen.h). */
+	cpu->cr3 = in_kernel || !context->ctrlreg[1] ? context->ctrlreg[3]
+						     : context->ctrlreg[1];
+	cpu->cr4 = X86_CR4_PAE;
+	cpu->efer = X86_EFER_LMA;
+}
+
+void registers_from_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
+{
+	general_registers(&context->user_regs, cpu);
+	cpu->cr0 = context->ctrlreg[0];
+	cpu->cr3 = context->ctrlreg[3];
+	cpu->cr4 = context->ctrlreg[4];
+}
+
+static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
+{
+	int status = xen_domctl(xen, domctl);
+	uint64_t buffer = domctl->u.hvmcontext_partial.bufsz;
+
+	if (status != -EFAULT)
+		return status;
+	/* Up to Xen 4.9 the call had no size, and the buffer in its place. */
+	memcpy(&buffer, &domctl->u.hvmcontext_partial.buffer, sizeof(buffer));
+	domctl->u.hvmcontext_partial.bufsz = buffer;
+	return xen_domctl(xen, domctl);
+}
+
+int registers_fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64_t *efer)
+{
+	/* The scratch page's first half is for the domctl itself. */
+	struct hvm_hw_cpu *saved = (void *)((char *)xen->scratch + GUEST_PAGE_SIZE / 2);
+	struct xen_domctl domctl;
+	int status;
+
+	_Static_assert(sizeof(*saved) <= GUEST_PAGE_SIZE / 2, "fits in half a page");
+	xen_domctl_init(xen, &domctl, XEN_DOMCTL_gethvmcontext_partial, domain);
+	domctl.u.hvmcontext_partial.type = HVM_SAVE_CODE(CPU);
+	domctl.u.hvmcontext_partial.instance = vcpu;
+	domctl.u.hvmcontext_partial.bufsz = sizeof(*saved);
+	set_xen_guest_handle_raw(domctl.u.hvmcontext_partial.buffer, (uint8_t *)saved);
+	status = fetch_cpu(xen, &domctl);
+	if (status == 0)
+		*efer = saved->msr_efer;
+	return status;
+}
