@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/table.h"
+
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What of a section matters for the symbols in it. */
+struct section {
+	uint64_t first, last; /* addresses, inclusive */
+	bool empty;
+	bool executable;
+};
+
+struct elf_file {
+	Elf *elf;
+	GElf_Ehdr header;
+	size_t size; /* bytes in the file */
+	const char *path;
+	struct section *sections; /* by section number */
+	size_t section_count;
+	Elf_Scn *symtab, *dynsym; /* NULL where there is none */
+};
+
+static int damaged(const struct elf_file *file, struct error *err)
+{
+	return error_set(err, "%s is a damaged ELF file (%s); copy it again", file->path,
+			 elf_errmsg(-1));
+}
+
+static int cut_short(const struct elf_file *file, struct error *err)
+{
+	return error_set(err, "%s is a damaged ELF file, cut short; copy it again",
+			 file->path);
+}
+
+/* Whether all of the section's bytes are in the file. */
+static bool is_inside(const struct elf_file *file, const GElf_Shdr *section)
+{
+	return section->sh_type != SHT_NOBITS && section->sh_offset <= file->size &&
+	       section->sh_size <= file->size - section->sh_offset;
+}
+
+/* Only linked files have final addresses (ELF gABI, "ELF Header", e_type). */
+static int check_type(const struct elf_file *file, struct error *err)
+{
+	switch (file->header.e_type) {
+	case ET_EXEC:
+	case ET_DYN:
+		return 0;
+	case ET_REL:
+		return error_set(
+			err,
+			"%s is a relocatable file (.o, .ko), which has no final "
+			"addresses; use the linked file, or /proc/kallsyms for "
+			"kernel modules",
+			file->path);
+	case ET_CORE:
+		return error_set(err,
+				 "%s is a core file, which has no function symbols; use "
+				 "the program that it came from",
+				 file->path);
+	}
+	return error_set(err, "%s is an ELF file of type %u, not a program or library",
+			 file->path, file->header.e_type);
+}
+
+static int read_header(struct elf_file *file, struct error *err)
+{
+	size_t header_size;
+
+	if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &file->header))
+		return damaged(file, err);
+	if (check_type(file, err))
+		return -1;
+	/* Reading the section count looks into the first section header. */
+	header_size = gelf_fsize(file->elf, ELF_T_SHDR, 1, EV_CURRENT);
+	if (file->header.e_shoff && (file->header.e_shoff > file->size ||
+				     file->size - file->header.e_shoff < header_size))
+		return cut_short(file, err);
+	if (file->header.e_shoff && file->header.e_shentsize != header_size)
+		return error_set(
+			err, "%s is a damaged ELF file (section headers of %u bytes)",
+			file->path, file->header.e_shentsize);
+	if (elf_getshdrnum(file->elf, &file->section_count))
+		return damaged(file, err);
+	/* libelf takes section headers that are not all in the file for none. */
+	if ((file->header.e_shoff && !file->section_count) ||
+	    file->section_count > (file->size - file->header.e_shoff) / header_size)
+		return cut_short(file, err);
+	return 0;
+}
+
+static int read_sections(struct elf_file *file, struct error *err)
+{
+	file->sections = calloc(file->section_count + 1, sizeof(*file->sections));
+	if (!file->sections)
+		return error_set(err, "%s: not enough memory", file->path);
+	for (size_t i = 1; i < file->section_count; i++) {
+		Elf_Scn *scn = elf_getscn(file->elf, i);
+		struct section *section = &file->sections[i];
+		GElf_Shdr header;
+
+		if (!scn || !gelf_getshdr(scn, &header))
+			return damaged(file, err);
+		section->first = header.sh_addr;
+		section->last = header.sh_addr + header.sh_size - 1;
+		section->empty = header.sh_size == 0;
+		if (section->last < section->first)
+			section->last = UINT64_MAX;
+		section->executable = (header.sh_flags & SHF_ALLOC) &&
+				      (header.sh_flags & SHF_EXECINSTR);
+		if (header.sh_type == SHT_SYMTAB && !file->symtab)
+			file->symtab = scn;
+		if (header.sh_type == SHT_DYNSYM && !file->dynsym)
+			file->dynsym = scn;
+	}
+	return 0;
+}
+
+/*
+ * The string table that goes with @symbols, copied: entries point into it after
+ * the file is gone, and the copy ends with a NUL whatever the file does. NULL with
+ * @err set when it can't be had.
+ */
+static const char *read_strings(const struct elf_file *file, const GElf_Shdr *symbols,
+				struct symbols_entries *entries, size_t *size,
+				struct error *err)
+{
+	Elf_Scn *scn = elf_getscn(file->elf, symbols->sh_link);
+	GElf_Shdr header;
+	Elf_Data *data;
+	char *copy;
+
+	*size = 0;
+	if (!scn || !gelf_getshdr(scn, &header)) {
+		damaged(file, err);
+		return NULL;
+	}
+	if (header.sh_type != SHT_STRTAB || (header.sh_flags & SHF_COMPRESSED)) {
+		error_set(err, "%s is a damaged ELF file (symbols without names)",
+			  file->path);
+		return NULL;
+	}
+	if (!is_inside(file, &header)) {
+		cut_short(file, err);
+		return NULL;
+	}
+	data = elf_rawdata(scn, NULL);
+	if (!data) {
+		damaged(file, err);
+		return NULL;
+	}
+	if (data->d_buf)
+		*size = data->d_size;
+	copy = symbols_block_new(&entries->blocks, *size + 1);
+	if (!copy) {
+		error_set(err, "%s: not enough memory", file->path);
+		return NULL;
+	}
+	if (*size)
+		memcpy(copy, data->d_buf, *size);
+	copy[*size] = '\0';
+	return copy;
+}
+
+static uint8_t rank(const GElf_Sym *symbol)
+{
+	unsigned char type = GELF_ST_TYPE(symbol->st_info);
+	uint8_t rank = type == STT_NOTYPE ? 0 : RANK_TYPED;
+
+	switch (GELF_ST_BIND(symbol->st_info)) {
+	case STB_LOCAL:
+		return rank + RANK_LOCAL;
+	case STB_WEAK:
+		return rank + RANK_WEAK;
+	}
+	return rank + RANK_GLOBAL;
+}
+
+/*
+ * The section that the symbol is in; NULL for absolute symbols and for those
+ * whose section number is in a table of its own (SHN_XINDEX), which takes more
+ * than 65,000 sections.
+ */
+static const struct section *section_of(const struct elf_file *file,
+					const GElf_Sym *symbol)
+{
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
+	    symbol->st_shndx >= file->section_count)
+		return NULL;
+	return &file->sections[symbol->st_shndx];
+}
+
+/*
+ * Fills in the symbol's addresses, rank and extent. False when it neither is a
+ * function nor ends one.
+ */
+static bool make_entry(const struct elf_file *file, const GElf_Sym *symbol,
+		       struct symbols_entry *entry)
+{
+	const struct section *section = section_of(file, symbol);
+	unsigned char type = GELF_ST_TYPE(symbol->st_info);
+	bool typed = type == STT_FUNC || type == STT_GNU_IFUNC;
+	bool is_within;
+
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_COMMON)
+		return false;
+	if (!typed && !(section && section->executable))
+		return false;
+	if (!typed && type != STT_NOTYPE && type != STT_OBJECT)
+		return false;
+
+	entry->start = symbol->st_value;
+	/* Thumb functions have bit 0 set (ELF for the Arm Architecture, st_value). */
+	if (file->header.e_machine == EM_ARM && typed)
+		entry->start &= ~(uint64_t)1;
+	is_within = section && !section->empty && entry->start >= section->first &&
+		    entry->start <= section->last;
+	entry->rank = rank(symbol);
+	if (symbol->st_size) {
+		entry->extent = EXTENT_SIZED;
+		entry->last = entry->start + symbol->st_size - 1;
+		if (entry->last < entry->start)
+			entry->last = UINT64_MAX;
+		if (is_within && entry->last > section->last)
+			entry->last = section->last;
+		return true;
+	}
+	/* Not within: a mark for the section's end, such as _etext. */
+	if (!is_within)
+		return false;
+	entry->extent = EXTENT_LIMITED;
+	entry->last = section->last;
+	return true;
+}
+
+static int read_table(const struct elf_file *file, Elf_Scn *scn,
+		      struct symbols_entries *entries, size_t *functions,
+		      struct error *err)
+{
+	size_t strings_size, count;
+	GElf_Shdr header;
+	const char *strings;
+	Elf_Data *data;
+
+	if (!gelf_getshdr(scn, &header))
+		return damaged(file, err);
+	/* Separate debug files keep .dynsym's header, but not its content. */
+	if (header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_COMPRESSED))
+		return 0;
+	if (!is_inside(file, &header))
+		return cut_short(file, err);
+	strings = read_strings(file, &header, entries, &strings_size, err);
+	if (!strings)
+		return -1;
+	data = elf_getdata(scn, NULL);
+	if (!data)
+		return damaged(file, err);
+	count = data->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
+	if (!data->d_buf)
+		count = 0;
+	for (size_t i = 1; i < count; i++) {
+		struct symbols_entry entry = {0};
+		unsigned char type;
+		const char *name;
+		GElf_Sym symbol;
+		size_t length;
+
+		if (!gelf_getsym(data, (int)i, &symbol))
+			return damaged(file, err);
+		if (symbol.st_name >= strings_size || !make_entry(file, &symbol, &entry))
+			continue;
+		type = GELF_ST_TYPE(symbol.st_info);
+		name = strings + symbol.st_name;
+		length = strnlen(name, SYMBOLS_NAME_MAX + 1);
+		if (!length ||
+		    (type == STT_NOTYPE && symbols_is_local_label(name, length)))
+			continue;
+		if (type != STT_OBJECT && length <= SYMBOLS_NAME_MAX) {
+			entry.name = name;
+			entry.length = (uint16_t)length;
+			++*functions;
+		}
+		if (symbols_entries_add(entries, &entry, file->path, err))
+			return -1;
+	}
+	return 0;
+}
+
+int symbols_load_elf(const void *data, size_t size, const char *path,
+		     struct symbols_entries *entries, struct symbols_file *shown,
+		     struct error *err)
+{
+	struct elf_file file = {.size = size, .path = path};
+	size_t functions = 0;
+	int status = -1;
+
+	elf_version(EV_CURRENT);
+	file.elf = elf_memory((char *)(uintptr_t)data, size);
+	if (!file.elf) {
+		damaged(&file, err);
+		goto out;
+	}
+	if (read_header(&file, err) || read_sections(&file, err))
+		goto out;
+	/* .dynsym is part of .symtab, unless that was stripped or thinned out. */
+	if (file.symtab && read_table(&file, file.symtab, entries, &functions, err))
+		goto out;
+	if (file.dynsym && read_table(&file, file.dynsym, entries, &functions, err))
+		goto out;
+	if (!functions) {
+		error_set(err,
+			  "%s: has no function symbols (stripped?); use the unstripped "
+			  "file",
+			  path);
+		goto out;
+	}
+	shown->kind = "ELF";
+	shown->machine = file.header.e_machine;
+	status = 0;
+out:
+	free(file.sections);
+	elf_end(file.elf);
+	return status;
+}

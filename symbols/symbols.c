@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "symbols/source.h"
+#include "symbols/table.h"
+
+/* In messages, longer paths lose their beginning: the reason has to fit too. */
+#define SHOWN_PATH_MAX 256
+
+struct table_file {
+	char *path;
+	const char *dso; /* within path */
+	struct symbols_region *regions;
+	size_t count;
+	struct symbols_block *names;
+};
+
+/* The two arrays run in parallel; @shown is what callers may see. */
+struct symbols {
+	struct table_file *files;
+	struct symbols_file *shown;
+	size_t count;
+};
+
+struct symbols *symbols_new(void)
+{
+	return calloc(1, sizeof(struct symbols));
+}
+
+static void table_file_free(struct table_file *file)
+{
+	free(file->path);
+	free(file->regions);
+	symbols_blocks_free(file->names);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->count; i++)
+		table_file_free(&symbols->files[i]);
+	free(symbols->files);
+	free(symbols->shown);
+	free(symbols);
+}
+
+size_t symbols_files(const struct symbols *symbols, const struct symbols_file **files)
+{
+	*files = symbols->shown;
+	return symbols->count;
+}
+
+/* Makes room for one more file in both arrays. */
+static int reserve_file(struct symbols *symbols)
+{
+	size_t room = symbols->count + 1;
+	void *grown;
+
+	grown = realloc(symbols->files, room * sizeof(*symbols->files));
+	if (!grown)
+		return -1;
+	symbols->files = grown;
+	grown = realloc(symbols->shown, room * sizeof(*symbols->shown));
+	if (!grown)
+		return -1;
+	symbols->shown = grown;
+	return 0;
+}
+
+static bool shift_entry(struct symbols_entry *entry, struct symbols_offset offset)
+{
+	uint64_t space = UINT64_MAX - offset.distance;
+
+	if (offset.down) {
+		if (entry->start < offset.distance)
+			return false;
+		entry->start -= offset.distance;
+		entry->last -= offset.distance;
+		return true;
+	}
+	if (entry->start > space)
+		return false;
+	entry->start += offset.distance;
+	entry->last = entry->last > space ? UINT64_MAX : entry->last + offset.distance;
+	return true;
+}
+
+static void shift(struct symbols_entries *entries, struct symbols_offset offset)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		struct symbols_entry entry = entries->list[i];
+
+		if (shift_entry(&entry, offset))
+			entries->list[kept++] = entry;
+	}
+	entries->count = kept;
+}
+
+/* Things that people take for symbol files, and what to use instead. */
+static const struct {
+	size_t offset;
+	const char *magic;
+	size_t length;
+	const char *advice;
+} lookalikes[] = {
+	/* Linux, Documentation/arch/: x86/boot.rst, arm64/booting.rst */
+	{0x202, "HdrS", 4,
+	 "is a Linux boot image without symbols; use vmlinux, System.map or the guest's "
+	 "/proc/kallsyms"},
+	{0x38, "ARM\x64", 4,
+	 "is a Linux boot image without symbols; use vmlinux, System.map or the guest's "
+	 "/proc/kallsyms"},
+	{0, "!<arch>\n", 8, "is an archive of object files; use the linked program"},
+	{0, "\x1f\x8b", 2, "is compressed (gzip); decompress it first"},
+	{0, "\xfd\x37zXZ", 5, "is compressed (xz); decompress it first"},
+	{0, "\x28\xb5\x2f\xfd", 4, "is compressed (zstd); decompress it first"},
+	{0, "BZh", 3, "is compressed (bzip2); decompress it first"},
+};
+
+static int load(const void *data, size_t size, const char *path,
+		struct symbols_entries *entries, struct symbols_file *file,
+		struct error *err)
+{
+	if (size >= 4 && !memcmp(data, "\177ELF", 4))
+		return symbols_load_elf(data, size, path, entries, file, err);
+	if (!symbols_load_text(data, size, path, entries, file, err))
+		return 0;
+	/* Only now, as a list may hold such bytes by chance. */
+	for (size_t i = 0; i < sizeof(lookalikes) / sizeof(*lookalikes); i++) {
+		size_t offset = lookalikes[i].offset, length = lookalikes[i].length;
+
+		if (size >= offset + length &&
+		    !memcmp((const char *)data + offset, lookalikes[i].magic, length))
+			return error_set(err, "%s: %s", path, lookalikes[i].advice);
+	}
+	return -1;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const char *shown_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > SHOWN_PATH_MAX ? path + length - SHOWN_PATH_MAX : path;
+}
+
+int symbols_add_memory(struct symbols *symbols, const char *path,
+		       struct symbols_offset offset, const void *data, size_t size,
+		       struct error *err)
+{
+	const char *name = shown_path(path);
+	struct symbols_entries entries = {0};
+	struct table_file file = {0};
+	struct symbols_file shown = {0};
+	int status = -1;
+
+	file.path = strdup(path);
+	if (!file.path || reserve_file(symbols)) {
+		error_set(err, "%s: not enough memory", name);
+		goto out;
+	}
+	file.dso = last_component(file.path);
+	if (load(data, size, name, &entries, &shown, err))
+		goto out;
+	shift(&entries, offset);
+	if (symbols_regions_make(&entries, &file.regions, &file.count,
+				 &shown.functions)) {
+		error_set(err, "%s: not enough memory", name);
+		goto out;
+	}
+	if (!file.count) {
+		error_set(err,
+			  "%s: the offset moves its functions out of the address space",
+			  name);
+		goto out;
+	}
+	file.names = entries.blocks;
+	entries.blocks = NULL;
+	shown.path = file.path;
+	shown.low = file.regions[0].from;
+	/* The last region is a gap, unless a function reaches the very last address. */
+	shown.high = file.regions[file.count - 1].name
+			     ? UINT64_MAX
+			     : file.regions[file.count - 1].from - 1;
+	symbols->files[symbols->count] = file;
+	symbols->shown[symbols->count] = shown;
+	symbols->count++;
+	status = 0;
+out:
+	free(entries.list);
+	symbols_blocks_free(entries.blocks);
+	if (status)
+		table_file_free(&file);
+	return status;
+}
+
+static bool parse_offset(const char *text, struct symbols_offset *offset)
+{
+	int base = 10;
+	char *end;
+
+	offset->down = *text == '-';
+	if (*text == '-' || *text == '+')
+		text++;
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+		base = 16;
+		text += 2;
+	}
+	/* strtoull() would take blanks and a second sign. */
+	if (!*text || strspn(text, "0123456789abcdefABCDEF") != strlen(text))
+		return false;
+	errno = 0;
+	offset->distance = strtoull(text, &end, base);
+	return !errno && !*end;
+}
+
+/* Splits PATH@OFFSET; the path is the caller's to free. */
+static char *split_spec(const char *spec, struct symbols_offset *offset,
+			struct error *err)
+{
+	const char *at = strrchr(spec, '@');
+	struct stat st;
+	char *path;
+
+	*offset = (struct symbols_offset){0};
+	if (at == spec || !stat(spec, &st))
+		at = NULL;
+	if (at && !parse_offset(at + 1, offset)) {
+		error_set(
+			err,
+			"%s: no such file, nor is what follows the '@' an offset such as "
+			"0x1000 or -4096",
+			shown_path(spec));
+		return NULL;
+	}
+	path = at ? strndup(spec, (size_t)(at - spec)) : strdup(spec);
+	if (!path)
+		error_set(err, "%s: not enough memory", shown_path(spec));
+	return path;
+}
+
+int symbols_add(struct symbols *symbols, const char *spec, struct error *err)
+{
+	struct symbols_source source = {0};
+	struct symbols_offset offset;
+	int status = -1;
+	char *path;
+
+	path = split_spec(spec, &offset, err);
+	if (!path)
+		return -1;
+	if (symbols_source_open(&source, path, shown_path(path), err))
+		goto out;
+	status = symbols_add_memory(symbols, path, offset, source.data, source.size, err);
+out:
+	symbols_source_close(&source);
+	free(path);
+	return status;
+}
+
+/* The last region that starts at or before @address; @count is not 0. */
+static const struct symbols_region *find_region(const struct symbols_region *regions,
+						size_t count, uint64_t address)
+{
+	while (count > 1) {
+		size_t half = count / 2;
+
+		if (regions[half].from <= address)
+			regions += half;
+		count -= half;
+	}
+	return regions;
+}
+
+bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct table_file *file = &symbols->files[i];
+		const struct symbols_region *region;
+
+		if (address < symbols->shown[i].low || address > symbols->shown[i].high)
+			continue;
+		region = find_region(file->regions, file->count, address);
+		if (!region->name)
+			continue;
+		symbol->name = region->name;
+		symbol->dso = file->dso;
+		symbol->start = region->start;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_SYMBOLS_SYMBOLS_H
+#define UNIPROF_SYMBOLS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Names for addresses. A table is filled from any number of symbol files,
+ * whose kind is found out from their content, and then asked for one address
+ * at a time:
+ *
+ *   ELF           a linked program, library or kernel, of any CPU
+ *   nm            ADDRESS [SIZE] TYPE NAME: nm with or without -S, -n, -C, -D, -l;
+ *                 also System.map
+ *   kallsyms      the same with [MODULE] after some names: /proc/kallsyms
+ *   objdump       what `objdump -t` or `objdump -x` prints
+ *   three-column  ADDRESS SIZE NAME: cut from objdump's symbol table, or a perf
+ *                 map (/tmp/perf-PID.map); size 0 reaches to the next symbol
+ *
+ * Numbers in text files are hexadecimal, with or without 0x; names may hold
+ * blanks. Empty lines and lines that start with '#' are passed over, and so are
+ * lines of another form as long as one line in five is good.
+ */
+struct symbols;
+
+/* What one address is called. The strings belong to the table. */
+struct symbol {
+	const char *name; /* never NULL or empty; may hold any byte but NUL */
+	const char *dso;  /* the file's last path component, never NULL */
+	uint64_t start;	  /* first address, load offset included */
+};
+
+/* What was read from one file. */
+struct symbols_file {
+	const char *path;   /* as given, without the @OFFSET */
+	const char *kind;   /* one of the kinds above */
+	uint16_t machine;   /* ELF's e_machine; 0 (EM_NONE) for text files */
+	size_t functions;   /* how many functions it named; aliases count once */
+	uint64_t low, high; /* first and last address that it names */
+};
+
+/* An empty table, NULL when memory is short. */
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *symbols);
+
+/*
+ * Adds the functions of the file named by @spec: PATH or PATH@OFFSET, where
+ * OFFSET (hexadecimal with 0x, else decimal; may be negative) is added to each
+ * of the file's addresses; functions that it moves out of the 64-bit address
+ * space are left out. A path that exists is taken whole, '@' or not. A pipe is
+ * read to its end, 1 GiB at most; the file is not needed any more afterwards.
+ * -1 with one line in @err when it can't be read or names no function; the
+ * table is then as it was before.
+ */
+int symbols_add(struct symbols *symbols, const char *spec, struct error *err);
+
+/* The files that were added, in order; valid until the next symbols_add(). */
+size_t symbols_files(const struct symbols *symbols, const struct symbols_file **files);
+
+/*
+ * Finds the function that @address lies in. A return address has to be given
+ * as address - 1: it may be the first byte after its caller's last
+ * instruction. Where functions of one file overlap, the one that starts last
+ * wins; where files overlap, the one added first. False when there is none;
+ * @symbol is then unchanged.
+ */
+bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+#endif
