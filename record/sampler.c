@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+
+struct sampler {
+	struct capture *capture;
+	struct pages *pages;
+	struct sample *sample; /* one for each vCPU */
+	uint32_t weight;       /* of the round's samples */
+	uint64_t *address;     /* CHAIN_MAX for each of them, and one more */
+};
+
+struct sampler *sampler_new(struct capture *capture, struct pages *pages,
+			    struct error *err)
+{
+	struct sampler *sampler = calloc(1, sizeof(*sampler));
+	size_t vcpus = capture_vcpus(capture);
+	size_t chains = (vcpus + 1) * CHAIN_MAX * sizeof(*sampler->address);
+
+	if (sampler) {
+		sampler->capture = capture;
+		sampler->pages = pages;
+		sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
+		sampler->address = malloc(chains);
+	}
+	if (!sampler || !sampler->sample || !sampler->address) {
+		sampler_free(sampler);
+		error_set(err, "not enough memory");
+		return NULL;
+	}
+	if (mlock(sampler->address, chains) < 0) {
+		error_errno(err, errno, "can't lock memory");
+		sampler_free(sampler);
+		return NULL;
+	}
+	return sampler;
+}
+
+void sampler_free(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	free(sampler->sample);
+	free(sampler->address);
+	free(sampler);
+}
+
+static void walk(struct sampler *sampler, const struct guest_memory *memory,
+		 struct round *round)
+{
+	unsigned int vcpus = capture_vcpus(sampler->capture);
+
+	round->samples = 0;
+	for (unsigned int i = 0; i < vcpus; i++) {
+		const struct capture_vcpu *vcpu = capture_vcpu(sampler->capture, i);
+		struct sample *sample = &sampler->sample[round->samples];
+
+		if (!vcpu->captured)
+			continue;
+		sample->time = round->time;
+		sample->vcpu = i;
+		sample->weight = sampler->weight;
+		sample->state = (uint8_t)vcpu->state;
+		sample->chain.address = sampler->address + round->samples * CHAIN_MAX;
+		x86_unwind(&vcpu->cpu, memory, &sample->chain);
+		round->samples++;
+	}
+}
+
+/*
+ * Maps what the same walks need. The guest runs, so it may be led astray; then
+ * the next attempt misses something again.
+ */
+static void map_missing(struct sampler *sampler)
+{
+	const struct guest_memory memory = {pages_map, sampler->pages};
+	unsigned int vcpus = capture_vcpus(sampler->capture);
+	struct chain chain = {.address = sampler->address + vcpus * CHAIN_MAX};
+
+	for (unsigned int i = 0; i < vcpus; i++) {
+		const struct capture_vcpu *vcpu = capture_vcpu(sampler->capture, i);
+
+		if (vcpu->captured)
+			x86_unwind(&vcpu->cpu, &memory, &chain);
+	}
+}
+
+/* One pause; 1 when the domain is gone. */
+static int attempt(struct sampler *sampler, struct round *round, struct error *err)
+{
+	const struct guest_memory mapped = {pages_get, sampler->pages};
+	uint64_t start = clock_monotonic();
+	int status = capture_pause(sampler->capture, err);
+
+	if (status)
+		return status;
+	round->time = start;
+	walk(sampler, &mapped, round);
+	status = capture_resume(sampler->capture, err);
+	round->pause[round->pauses++] = clock_monotonic() - start;
+	return status;
+}
+
+static void begin(struct sampler *sampler, uint32_t weight, struct round *round)
+{
+	sampler->weight = weight;
+	round->time = clock_monotonic();
+	round->pauses = 0;
+	round->samples = 0;
+	round->sample = sampler->sample;
+	pages_begin(sampler->pages, round->time);
+}
+
+int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
+		  struct error *err)
+{
+	static const enum round_outcome outcomes[] = {
+		[OBSERVED_RUNNING] = ROUND_TAKEN,
+		[OBSERVED_PAUSED] = ROUND_PAUSED,
+		[OBSERVED_SHUT] = ROUND_SHUT,
+		[OBSERVED_GONE] = ROUND_GONE,
+	};
+	enum observation observation;
+
+	begin(sampler, weight, round);
+	if (capture_observe(sampler->capture, &observation, err) < 0)
+		return -1;
+	round->outcome = outcomes[observation];
+	while (round->outcome == ROUND_TAKEN && round->pauses < ROUND_PAUSES) {
+		int status = attempt(sampler, round, err);
+		bool missed, learned;
+
+		if (status < 0)
+			return -1;
+		if (status > 0)
+			round->outcome = ROUND_GONE;
+		missed = pages_missed(sampler->pages);
+		learned = capture_learn_modes(sampler->capture);
+		if (!missed && !learned)
+			break;
+		if (missed)
+			map_missing(sampler);
+	}
+	return 0;
+}
+
+int sampler_look(struct sampler *sampler, struct round *round, struct error *err)
+{
+	const struct guest_memory memory = {pages_map, sampler->pages};
+	enum observation observation;
+
+	begin(sampler, 1, round);
+	if (capture_observe(sampler->capture, &observation, err) < 0)
+		return -1;
+	round->outcome = observation == OBSERVED_GONE ? ROUND_GONE : ROUND_TAKEN;
+	if (round->outcome == ROUND_GONE)
+		return 0;
+	do {
+		if (capture_take(sampler->capture, err) < 0)
+			return -1;
+	} while (capture_learn_modes(sampler->capture));
+	walk(sampler, &memory, round);
+	return 0;
+}

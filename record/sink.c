@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/sink.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "record/priority.h"
+#include "record/ring.h"
+
+/* Room for 0.2 s of 8 vCPUs with 60 frames at 10,000 Hz. */
+#define RING_SIZE (8u << 20)
+
+/* The thread looks for entries this often, and flushes samples this old: they
+ * are written before they are a second old, on a busy host as well. */
+#define LOOK_NS	 (NS_PER_S / 20)
+#define FLUSH_NS (NS_PER_S * 6 / 10)
+
+/* An entry of the ring is a round: this, then each sample, then its chain. */
+struct entry {
+	uint64_t missed;
+	uint64_t pause[ROUND_PAUSES];
+	uint32_t pauses;
+	uint32_t samples;
+};
+
+struct sink {
+	struct writer *writer;
+	struct ring *ring;
+	pthread_t thread;
+	sem_t stop;
+	int failed; /* atomic: set once @err says why */
+	struct error err;
+	struct ring_part *part;	      /* for one round */
+	struct sampling_counts spill; /* what there was no room for */
+};
+
+static int write_entry(struct sink *sink, const void *data)
+{
+	struct sampling_counts *counts;
+	const uint8_t *from = data;
+	struct entry entry;
+
+	memcpy(&entry, from, sizeof(entry));
+	from += sizeof(entry);
+	counts = writer_counts(sink->writer);
+	counts->missed += entry.missed;
+	for (uint32_t i = 0; i < entry.pauses; i++)
+		pauses_add(&counts->pauses, entry.pause[i]);
+	for (uint32_t i = 0; i < entry.samples; i++) {
+		uint64_t address[CHAIN_MAX];
+		struct sample sample;
+		size_t size;
+
+		memcpy(&sample, from, sizeof(sample));
+		from += sizeof(sample);
+		size = sample.chain.count * sizeof(*address);
+		memcpy(address, from, size);
+		from += size;
+		sample.chain.address = address;
+		if (writer_sample(sink->writer, &sample, &sink->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Writes what is in the ring; how many entries there were, or -1. */
+static long drain(struct sink *sink)
+{
+	const void *entry;
+	long entries = 0;
+	size_t size;
+
+	while ((entry = ring_peek(sink->ring, &size))) {
+		if (write_entry(sink, entry) < 0)
+			return -1;
+		ring_drop(sink->ring);
+		entries++;
+	}
+	return entries;
+}
+
+/* Waits a moment, or until it is told to stop: true then. */
+static bool wait_for_stop(struct sink *sink)
+{
+	uint64_t until = clock_monotonic() + LOOK_NS;
+	struct timespec time = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+
+	while (sem_clockwait(&sink->stop, CLOCK_MONOTONIC, &time) < 0)
+		if (errno == ETIMEDOUT)
+			return false;
+	return true;
+}
+
+static void *run(void *context)
+{
+	struct sink *sink = context;
+	uint64_t oldest = 0; /* when the first sample since the last flush came */
+	bool stopping = false;
+
+	priority_set(PRIORITY_WRITER);
+	while (!stopping) {
+		uint64_t now;
+		long entries;
+
+		stopping = wait_for_stop(sink);
+		entries = drain(sink);
+		if (entries < 0)
+			goto fail;
+		now = clock_monotonic();
+		if (entries && !oldest)
+			oldest = now;
+		if (oldest && now - oldest >= FLUSH_NS) {
+			oldest = 0;
+			if (writer_flush(sink->writer, &sink->err) < 0)
+				goto fail;
+		}
+	}
+	return NULL;
+fail:
+	__atomic_store_n(&sink->failed, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void sink_free(struct sink *sink)
+{
+	if (!sink)
+		return;
+	ring_free(sink->ring);
+	free(sink->part);
+	free(sink);
+}
+
+struct sink *sink_start(struct writer *writer, unsigned int vcpus, struct error *err)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+	int status;
+
+	if (sink)
+		sink->part = calloc(1 + 2 * (size_t)vcpus, sizeof(*sink->part));
+	if (!sink || !sink->part) {
+		error_set(err, "not enough memory");
+		goto fail;
+	}
+	sink->writer = writer;
+	sink->ring = ring_new(RING_SIZE, err);
+	if (!sink->ring)
+		goto fail;
+	sem_init(&sink->stop, 0, 0);
+	status = pthread_create(&sink->thread, NULL, run, sink);
+	if (status == 0)
+		return sink;
+	error_errno(err, status, "can't start a thread");
+fail:
+	sink_free(sink);
+	return NULL;
+}
+
+void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
+{
+	struct entry entry = {
+		.missed = missed, .pauses = round->pauses, .samples = round->samples};
+	size_t parts = 0;
+
+	memcpy(entry.pause, round->pause, round->pauses * sizeof(entry.pause[0]));
+	sink->part[parts++] = (struct ring_part){&entry, sizeof(entry)};
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		sink->part[parts++] = (struct ring_part){sample, sizeof(*sample)};
+		sink->part[parts++] = (struct ring_part){
+			sample->chain.address,
+			sample->chain.count * sizeof(*sample->chain.address)};
+	}
+	if (ring_put(sink->ring, sink->part, parts))
+		return;
+	sink->spill.lost += round->samples;
+	sink->spill.missed += missed;
+	for (unsigned int i = 0; i < round->pauses; i++)
+		pauses_add(&sink->spill.pauses, round->pause[i]);
+}
+
+bool sink_failed(const struct sink *sink)
+{
+	return __atomic_load_n(&sink->failed, __ATOMIC_ACQUIRE);
+}
+
+int sink_stop(struct sink *sink, struct error *err)
+{
+	struct sampling_counts *counts = writer_counts(sink->writer);
+	int status = 0;
+
+	sem_post(&sink->stop);
+	pthread_join(sink->thread, NULL);
+	counts->lost += sink->spill.lost;
+	counts->missed += sink->spill.missed;
+	pauses_merge(&counts->pauses, &sink->spill.pauses);
+	if (sink_failed(sink)) {
+		*err = sink->err;
+		status = -1;
+	}
+	sem_destroy(&sink->stop);
+	sink_free(sink);
+	return status;
+}

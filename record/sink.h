@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_SINK_H
+#define UNIPROF_RECORD_SINK_H
+
+#include <stdbool.h>
+
+#include "format/writer.h"
+#include "record/sampler.h"
+
+/*
+ * Where rounds go: a thread of its own takes them, through a ring, to the
+ * writer, and flushes what is there before it is a second old. Whoever samples
+ * never waits for it.
+ */
+struct sink;
+
+/* Takes rounds of up to @vcpus samples to @writer, which stays the caller's but
+ * is not to be used until sink_stop(). NULL, and why in @err, on failure. */
+struct sink *sink_start(struct writer *writer, unsigned int vcpus, struct error *err);
+
+/*
+ * Hands over a round, and how many deadlines were missed before it. When there
+ * is no room, the round's samples are counted as lost.
+ */
+void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
+
+/* Whether writing has failed: sampling on is of no use then. */
+bool sink_failed(const struct sink *sink);
+
+/* Has everything written that was handed over, and ends the thread. 0, or -1
+ * and why writing failed. Frees @sink. */
+int sink_stop(struct sink *sink, struct error *err);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/usage.h"
+#include "record/commands.h"
+#include "record/guard.h"
+#include "record/sampler.h"
+#include "symbols/symbols.h"
+
+static const char help[] =
+	"Usage: uniprof stack [OPTION]... DOMAIN\n"
+	"Shows the registers and the call stack of each vCPU of a running Xen domain,\n"
+	"given by name or id, taken in pauses of some microseconds. A domain that is\n"
+	"paused or has crashed is looked at as it is.\n"
+	"\n"
+	"  -s, --symbols FILE[@OFFSET]   names from an ELF file, nm's output, kallsyms "
+	"or\n"
+	"                                three columns; may be given more than once\n"
+	"  -h, --help                    show this\n"
+	"\n"
+	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
+
+static void print_registers(const struct x86_cpu *cpu)
+{
+	struct register_value values[REGISTERS_MAX];
+	size_t count = x86_registers(cpu, values);
+
+	for (size_t i = 0; i < count; i++)
+		printf("%6s %016" PRIx64 "%s", values[i].name, values[i].value,
+		       i % 3 == 2 || i + 1 == count ? "\n" : "  ");
+}
+
+static void print_chain(const struct chain *chain, struct symbols *symbols)
+{
+	for (uint32_t i = 0; i < chain->count; i++) {
+		uint64_t address = chain->address[i];
+		struct symbol symbol;
+
+		/* All but the first are return addresses (symbols_find()). */
+		printf("  %016" PRIx64, address);
+		if (symbols_find(symbols, address - (i > 0), &symbol))
+			printf(" %s+0x%" PRIx64 " (%s)", symbol.name,
+			       address - symbol.start, symbol.dso);
+		putchar('\n');
+	}
+	if (chain->end != CHAIN_WHOLE)
+		printf("  cut short: %s\n", chain_end_name(chain->end));
+}
+
+static void print_round(const struct capture *capture, const struct round *round,
+			struct symbols *symbols)
+{
+	unsigned int sample = 0;
+
+	for (unsigned int i = 0; i < capture_vcpus(capture); i++) {
+		const struct capture_vcpu *vcpu = capture_vcpu(capture, i);
+
+		if (!vcpu->captured) {
+			printf("vCPU %u: offline\n", i);
+			continue;
+		}
+		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
+		print_registers(&vcpu->cpu);
+		print_chain(&round->sample[sample++].chain, symbols);
+	}
+}
+
+/* Another profiler's pause, which is over at once, is none to step back for. */
+static int take_round(struct sampler *sampler, struct round *round, struct error *err)
+{
+	const struct timespec moment = {0, 2000000};
+
+	for (int tries = 0;; tries++) {
+		if (sampler_round(sampler, 1, round, err) < 0)
+			return -1;
+		if (round->outcome != ROUND_PAUSED || tries == 5)
+			return 0;
+		nanosleep(&moment, NULL);
+	}
+}
+
+static int show(struct xen *xen, const char *name, struct symbols *symbols,
+		struct error *err)
+{
+	struct capture *capture = NULL;
+	struct guard *guard = NULL;
+	struct pages *pages = NULL;
+	struct sampler *sampler = NULL;
+	struct xen_domain domain;
+	struct round round;
+	int status = -1;
+
+	if (xen_domain_find(xen, name, &domain, err) < 0 ||
+	    xen_domain_check(xen, &domain, err) < 0)
+		return -1;
+	capture = capture_new(xen, &domain, NULL, err);
+	if (!capture)
+		goto out;
+	guard = guard_start(capture, err);
+	if (!guard)
+		goto out;
+	pages = pages_new(xen, domain.id, err);
+	if (!pages)
+		goto out;
+	sampler = sampler_new(capture, pages, err);
+	if (!sampler || take_round(sampler, &round, err) < 0)
+		goto out;
+	if ((round.outcome == ROUND_PAUSED || round.outcome == ROUND_SHUT) &&
+	    sampler_look(sampler, &round, err) < 0)
+		goto out;
+	if (round.outcome == ROUND_GONE) {
+		error_set(err, "domain '%s' has ended", name);
+		goto out;
+	}
+	print_round(capture, &round, symbols);
+	status = 0;
+out:
+	sampler_free(sampler);
+	pages_free(pages);
+	guard_stop(guard);
+	capture_free(capture);
+	return status;
+}
+
+/* True to go on; else @status is the exit code. */
+static bool read_options(int argc, char **argv, struct symbols *symbols, int *status)
+{
+	static const struct option known[] = {
+		{"symbols", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct error err;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":s:h", known, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			if (symbols_add(symbols, optarg, &err) == 0)
+				break;
+			fprintf(stderr, "uniprof stack: %s\n", err.text);
+			*status = EXIT_FAILED;
+			return false;
+		case 'h':
+			fputs(help, stdout);
+			*status = EXIT_DONE;
+			return false;
+		default:
+			*status = usage_bad_option("stack", option, ":s:h", argv);
+			return false;
+		}
+	}
+	if (argc - optind == 1)
+		return true;
+	*status = usage_error("stack", "it takes one domain");
+	return false;
+}
+
+int command_stack(int argc, char **argv)
+{
+	struct symbols *symbols = symbols_new();
+	struct xen *xen = NULL;
+	struct error err;
+	int status;
+
+	if (!symbols) {
+		fprintf(stderr, "uniprof stack: not enough memory\n");
+		return EXIT_FAILED;
+	}
+	if (!read_options(argc, argv, symbols, &status))
+		goto out;
+	xen = xen_open(&err);
+	status = EXIT_DONE;
+	if (!xen || show(xen, argv[optind], symbols, &err) < 0) {
+		fprintf(stderr, "uniprof stack: %s\n", err.text);
+		status = EXIT_FAILED;
+	}
+	xen_close(xen);
+out:
+	symbols_free(symbols);
+	return status;
+}
