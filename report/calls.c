@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a node's parent lists of it: as the end of a chain, as a caller within
+ * longer ones, or both. Chains sort as if the former's name were followed by
+ * NUL, and the latter's by ';'.
+ */
+struct item {
+	uint32_t node;
+	uint32_t is_caller;
+};
+
+struct calls {
+	struct tree tree; /* one root; the key of the others is a function */
+	uint64_t *self;	  /* by node */
+	uint64_t *below;  /* by node: samples of longer chains through it */
+	struct item *items;
+	uint32_t *first; /* by node: its first item; of one past the last too */
+	uint32_t *trail; /* room for the callers of the deepest chain */
+};
+
+void calls_free(struct calls *calls)
+{
+	if (!calls)
+		return;
+	tree_free(&calls->tree);
+	free(calls->self);
+	free(calls->below);
+	free(calls->items);
+	free(calls->first);
+	free(calls->trail);
+	free(calls);
+}
+
+/* The node of calls for @function called from @parent; TREE_NONE on failure. */
+static uint32_t child_of(struct calls *calls, struct frames *frames, uint32_t parent,
+			 uint64_t address, enum frame_use use)
+{
+	uint32_t frame = frames_find(frames, address, use);
+
+	if (frame == FRAMES_NONE)
+		return TREE_NONE;
+	return tree_intern(&calls->tree, parent, frames_get(frames, frame)->function);
+}
+
+/*
+ * Makes the tree, and for each node of @stacks that has samples the node of
+ * calls in @leaf. @inclusive is as stacks_inclusive() gave it.
+ */
+static int name_nodes(struct calls *calls, const struct stacks *stacks,
+		      struct frames *frames, const uint64_t *inclusive, uint32_t *leaf)
+{
+	uint32_t *caller = malloc(stacks->tree.count * sizeof(*caller));
+	int status = -1;
+
+	if (!caller)
+		return -1;
+	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
+		caller[i] = 0;
+		if (!stacks->self[i])
+			continue;
+		leaf[i] = tree_intern(&calls->tree, 0, FRAMES_EMPTY_CHAIN);
+		if (leaf[i] == TREE_NONE)
+			goto out;
+	}
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count; i++) {
+		const struct tree_node *node = &stacks->tree.nodes[i];
+		uint32_t parent;
+
+		if (!inclusive[i])
+			continue;
+		parent = caller[node->parent];
+		if (stacks->self[i]) {
+			leaf[i] = child_of(calls, frames, parent, node->key, FRAME_LEAF);
+			if (leaf[i] == TREE_NONE)
+				goto out;
+		}
+		if (inclusive[i] > stacks->self[i]) {
+			caller[i] = child_of(calls, frames, parent, node->key,
+					     FRAME_CALLER);
+			if (caller[i] == TREE_NONE)
+				goto out;
+		}
+	}
+	status = 0;
+out:
+	free(caller);
+	return status;
+}
+
+static int count_samples(struct calls *calls, const struct stacks *stacks,
+			 const uint32_t *leaf)
+{
+	const struct tree *tree = &calls->tree;
+
+	calls->self = calloc(tree->count, sizeof(*calls->self));
+	calls->below = calloc(tree->count, sizeof(*calls->below));
+	if (!calls->self || !calls->below)
+		return -1;
+	for (uint32_t i = 0; i < stacks->tree.count; i++)
+		if (stacks->self[i])
+			calls->self[leaf[i]] += stacks->self[i];
+	for (uint32_t i = tree->count; i-- > 1;)
+		calls->below[tree->nodes[i].parent] += calls->self[i] + calls->below[i];
+	return 0;
+}
+
+struct ranked {
+	const char *name;
+	uint32_t function;
+	uint32_t is_caller;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	const char *p = x->name, *q = y->name;
+
+	while (*p && *p == *q)
+		p++, q++;
+	return (*p || !x->is_caller ? (unsigned char)*p : ';') -
+	       (*q || !y->is_caller ? (unsigned char)*q : ';');
+}
+
+/* By function and is_caller (2 * function + is_caller): its place in the order. */
+static uint32_t *rank_functions(const struct frames *frames)
+{
+	uint32_t count = 2 * frames_functions(frames);
+	struct ranked *list = malloc(count * sizeof(*list));
+	uint32_t *ranks = malloc(count * sizeof(*ranks));
+
+	if (!list || !ranks) {
+		free(list);
+		free(ranks);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = (struct ranked){frames_function_name(frames, i / 2), i / 2,
+					  i & 1};
+	qsort(list, count, sizeof(*list), compare_ranked);
+	for (uint32_t i = 0; i < count; i++)
+		ranks[2 * list[i].function + list[i].is_caller] = i;
+	free(list);
+	return ranks;
+}
+
+/*
+ * Puts @count items from @from in the order of @keys (by item, below @key_count)
+ * into @to, and items with equal keys in the order they had: one pass of a radix
+ * sort. @start has room for @key_count + 1 and then tells where each key's
+ * items start.
+ */
+static void sort_items(struct item *to, const struct item *from, uint32_t count,
+		       const uint32_t *keys, uint32_t key_count, uint32_t *start)
+{
+	memset(start, 0, (key_count + (size_t)1) * sizeof(*start));
+	for (uint32_t i = 0; i < count; i++)
+		start[keys[i]]++;
+	for (uint32_t i = 0, sum = 0; i <= key_count; i++) {
+		uint32_t size = start[i];
+
+		start[i] = sum;
+		sum += size;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		to[start[keys[i]]++] = from[i];
+	memmove(start + 1, start, key_count * sizeof(*start));
+	start[0] = 0;
+}
+
+static uint32_t count_items(const struct calls *calls)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i < calls->tree.count; i++)
+		count += (calls->self[i] != 0) + (calls->below[i] != 0);
+	return count;
+}
+
+static void list_items(const struct calls *calls, struct item *items)
+{
+	for (uint32_t i = 1; i < calls->tree.count; i++) {
+		if (calls->self[i])
+			*items++ = (struct item){i, 0};
+		if (calls->below[i])
+			*items++ = (struct item){i, 1};
+	}
+}
+
+/* Sorts all items by their rank, and then, keeping that order, by their parents. */
+static int order_items(struct calls *calls, const struct frames *frames)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t ranks_count = 2 * frames_functions(frames), count = count_items(calls);
+	uint32_t *ranks = rank_functions(frames);
+	uint32_t *rank_start = malloc((ranks_count + (size_t)1) * sizeof(*rank_start));
+	uint32_t *keys = calloc(count + (size_t)1, sizeof(*keys));
+	struct item *sorted = malloc((count + (size_t)1) * sizeof(*sorted));
+	int status = -1;
+
+	calls->items = malloc((count + (size_t)1) * sizeof(*calls->items));
+	calls->first = malloc((calls->tree.count + (size_t)1) * sizeof(*calls->first));
+	if (!ranks || !rank_start || !keys || !sorted || !calls->items || !calls->first)
+		goto out;
+	list_items(calls, calls->items);
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = ranks[2 * (uint32_t)nodes[calls->items[i].node].key +
+				calls->items[i].is_caller];
+	sort_items(sorted, calls->items, count, keys, ranks_count, rank_start);
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = nodes[sorted[i].node].parent;
+	sort_items(calls->items, sorted, count, keys, calls->tree.count, calls->first);
+	status = 0;
+out:
+	free(ranks);
+	free(rank_start);
+	free(keys);
+	free(sorted);
+	return status;
+}
+
+static int make_trail(struct calls *calls)
+{
+	const struct tree *tree = &calls->tree;
+	uint32_t *depth = calloc(tree->count, sizeof(*depth)), deepest = 0;
+
+	if (!depth)
+		return -1;
+	for (uint32_t i = 1; i < tree->count; i++) {
+		depth[i] = depth[tree->nodes[i].parent] + 1;
+		if (depth[i] > deepest)
+			deepest = depth[i];
+	}
+	free(depth);
+	calls->trail = malloc((deepest + (size_t)1) * sizeof(*calls->trail));
+	return calls->trail ? 0 : -1;
+}
+
+struct calls *calls_new(const struct stacks *stacks, struct frames *frames)
+{
+	struct calls *calls = calloc(1, sizeof(*calls));
+	uint64_t *inclusive = stacks_inclusive(stacks);
+	uint32_t *leaf = malloc(stacks->tree.count * sizeof(*leaf));
+	int status = -1;
+
+	if (!calls || !inclusive || !leaf || tree_init(&calls->tree, 1) < 0)
+		goto out;
+	if (name_nodes(calls, stacks, frames, inclusive, leaf) < 0 ||
+	    count_samples(calls, stacks, leaf) < 0 || order_items(calls, frames) < 0 ||
+	    make_trail(calls) < 0)
+		goto out;
+	status = 0;
+out:
+	free(inclusive);
+	free(leaf);
+	if (status < 0) {
+		calls_free(calls);
+		return NULL;
+	}
+	return calls;
+}
+
+void calls_walk(const struct calls *calls, const struct calls_visitor *visitor)
+{
+	const struct tree_node *nodes = calls->tree.nodes;
+	uint32_t node = 0, depth = 0, next = calls->first[0];
+
+	for (;;) {
+		const struct item *item = &calls->items[next];
+
+		if (next == calls->first[node + 1]) {
+			if (!depth)
+				return;
+			visitor->leave(visitor->arg, (uint32_t)nodes[node].key);
+			node = nodes[node].parent;
+			next = calls->trail[--depth];
+			continue;
+		}
+		next++;
+		if (!item->is_caller) {
+			visitor->self(visitor->arg, (uint32_t)nodes[item->node].key,
+				      calls->self[item->node]);
+			continue;
+		}
+		visitor->enter(visitor->arg, (uint32_t)nodes[item->node].key,
+			       calls->below[item->node]);
+		calls->trail[depth++] = next;
+		node = item->node;
+		next = calls->first[node];
+	}
+}

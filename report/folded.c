@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Collapsed stacks, as flame graph tools read them: each distinct chain of
+ * function names on a line, outermost caller first, joined by ';', then a blank
+ * and the number of samples. Lines are in the order of the chains (strcmp).
+ */
+#include "report/output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/calls.h"
+
+struct folded {
+	const struct report *report;
+	char *callers; /* those entered, each followed by ';' */
+	size_t length, capacity;
+	bool failed; /* memory was short */
+};
+
+static void *folded_begin(const struct report *report)
+{
+	struct folded *folded = calloc(1, sizeof(*folded));
+
+	if (folded)
+		folded->report = report;
+	return folded;
+}
+
+static void folded_free(void *state)
+{
+	struct folded *folded = state;
+
+	if (folded)
+		free(folded->callers);
+	free(folded);
+}
+
+static void put_line(void *arg, uint32_t function, uint64_t count)
+{
+	struct folded *folded = arg;
+	FILE *out = folded->report->out;
+
+	if (folded->failed)
+		return;
+	if (folded->length)
+		fwrite(folded->callers, 1, folded->length, out);
+	fputs(frames_function_name(folded->report->frames, function), out);
+	fprintf(out, " %" PRIu64 "\n", count);
+}
+
+static void add_caller(void *arg, uint32_t function, uint64_t count)
+{
+	struct folded *folded = arg;
+	const char *name = frames_function_name(folded->report->frames, function);
+	size_t length = strlen(name) + 1;
+
+	(void)count;
+	if (folded->failed)
+		return;
+	if (folded->capacity - folded->length < length) {
+		size_t capacity = (folded->length + length) * 2;
+		char *grown = realloc(folded->callers, capacity);
+
+		folded->failed = !grown;
+		if (!grown)
+			return;
+		folded->callers = grown;
+		folded->capacity = capacity;
+	}
+	memcpy(folded->callers + folded->length, name, length - 1);
+	folded->length += length;
+	folded->callers[folded->length - 1] = ';';
+}
+
+static void drop_caller(void *arg, uint32_t function)
+{
+	struct folded *folded = arg;
+
+	if (!folded->failed)
+		folded->length -= strlen(frames_function_name(folded->report->frames,
+							      function)) +
+				  1;
+}
+
+static int folded_end(void *state)
+{
+	struct folded *folded = state;
+	struct calls_visitor visitor = {put_line, add_caller, drop_caller, folded};
+	struct calls *calls = calls_new(folded->report->stacks, folded->report->frames);
+
+	if (!calls)
+		return -1;
+	calls_walk(calls, &visitor);
+	calls_free(calls);
+	return folded->failed ? -1 : 0;
+}
+
+const struct output output_folded = {
+	.name = "folded",
+	.about = "collapsed stacks, for flamegraph.pl, speedscope, inferno",
+	.begin = folded_begin,
+	.end = folded_end,
+	.free = folded_free,
+};

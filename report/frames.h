@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_FRAMES_H
+#define UNIPROF_REPORT_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/symbols.h"
+
+/*
+ * What the addresses of call chains are called. Each is looked up once; frames
+ * and functions are numbered as they are met.
+ */
+struct frames;
+
+/* A sampled instruction is looked up at its own address. A caller's address is
+ * a return address: the call lies before it, perhaps as its function's last
+ * instruction, and so it is looked up at address - 1. */
+enum frame_use {
+	FRAME_LEAF = 0,
+	FRAME_CALLER = 1,
+};
+
+struct frame {
+	uint64_t address; /* as recorded */
+	uint64_t offset;  /* of that address from the function's start */
+	const char *dso;  /* the symbol file's name; NULL when the function is unknown */
+	uint32_t function;
+};
+
+#define FRAMES_NONE UINT32_MAX
+
+/* The function that stands for the frames of a sample without any. */
+#define FRAMES_EMPTY_CHAIN 0
+
+/* Looks up in @symbols, which stay the caller's. NULL when memory is short. */
+struct frames *frames_new(struct symbols *symbols);
+void frames_free(struct frames *frames);
+
+/* The frame's number; FRAMES_NONE when memory is short. */
+uint32_t frames_find(struct frames *frames, uint64_t address, enum frame_use use);
+/* Valid until the next frames_find(). */
+const struct frame *frames_get(const struct frames *frames, uint32_t number);
+
+/* How many functions were met so far. */
+uint32_t frames_functions(const struct frames *frames);
+/* Its name, clean (text_clean()) and no other function's; the address in
+ * hexadecimal where no symbol is known. Valid until frames_free(). */
+const char *frames_function_name(const struct frames *frames, uint32_t function);
+bool frames_function_known(const struct frames *frames, uint32_t function);
+
+#endif

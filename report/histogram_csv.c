@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The histogram as comma-separated values (RFC 4180, with Unix line ends). */
+#include "report/histogram.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_text(FILE *out, const char *text)
+{
+	if (!strpbrk(text, ",\"")) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
+static int histogram_csv_end(void *state)
+{
+	struct histogram *histogram = state;
+	FILE *out = histogram_report(histogram)->out;
+	const struct histogram_row *rows;
+	const uint32_t *vcpus;
+	uint32_t row_count, vcpu_count;
+
+	if (histogram_finish(histogram) < 0)
+		return -1;
+	row_count = histogram_rows(histogram, &rows);
+	vcpu_count = histogram_vcpus(histogram, &vcpus);
+	fputs("function,self,self_percent,total,total_percent", out);
+	for (uint32_t i = 0; i < vcpu_count; i++)
+		fprintf(out, ",vcpu%" PRIu32, vcpus[i]);
+	putc('\n', out);
+	for (uint32_t i = 0; i < row_count; i++) {
+		put_text(out, rows[i].function);
+		fprintf(out, ",%" PRIu64 ",%.3f,%" PRIu64 ",%.3f", rows[i].self,
+			histogram_percent(histogram, rows[i].self), rows[i].total,
+			histogram_percent(histogram, rows[i].total));
+		for (uint32_t v = 0; v < vcpu_count; v++)
+			fprintf(out, ",%" PRIu64, rows[i].vcpus[v]);
+		putc('\n', out);
+	}
+	return 0;
+}
+
+const struct output output_histogram_csv = {
+	.name = "histogram-csv",
+	.about = "the same for spreadsheets",
+	.has_vcpu_columns = true,
+	.begin = histogram_begin,
+	.sample = histogram_sample,
+	.end = histogram_csv_end,
+	.free = histogram_free,
+};

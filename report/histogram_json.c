@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The histogram, with what is known of the recording, for programs. */
+#include "report/histogram.h"
+
+#include "report/json.h"
+#include "report/text.h"
+
+static void put_domain(struct json *json, const struct recording_domain *domain)
+{
+	json_object(json, NULL);
+	json_string(json, "name", domain->name);
+	json_number(json, "id", domain->id);
+	json_string(json, "type", guest_type_name((unsigned int)domain->type));
+	json_string(json, "cpu", cpu_kind_name((unsigned int)domain->cpu));
+	json_number(json, "vcpus", domain->vcpus);
+	json_end(json);
+}
+
+static void put_recording(struct json *json, const struct summary *summary)
+{
+	const struct recording_info *info = &summary->info;
+	char time[TEXT_TIME_SIZE];
+
+	json_object(json, "recording");
+	json_array(json, "domains");
+	for (size_t i = 0; i < summary->domain_room; i++)
+		if (summary->domains[i])
+			put_domain(json, summary->domains[i]);
+	json_end(json);
+	if (summary->has_info) {
+		text_time(time, info->wall_start, true);
+		json_string(json, "start", time);
+		json_string(json, "host", info->host);
+		json_string(json, "tool", info->tool);
+		json_string(json, "command", info->command);
+		json_string(json, "hypervisor", info->hypervisor);
+		json_real(json, "frequency_hz", (double)info->frequency / 1000, 3);
+	}
+	json_real(json, "duration_s", (double)summary_duration(summary) / 1e9, 6);
+	json_number(json, "lost", summary->counts.lost);
+	json_number(json, "missed", summary->counts.missed);
+	json_end(json);
+}
+
+static void put_quality(struct json *json, const struct quality *quality)
+{
+	json_object(json, "quality");
+	json_number(json, "samples_unresolved", quality->samples_unnamed);
+	json_number(json, "addresses", quality->frames);
+	json_number(json, "addresses_unresolved", quality->frames_unnamed);
+	json_number(json, "chains_cut_short",
+		    quality->samples - quality->ends[CHAIN_WHOLE]);
+	json_end(json);
+}
+
+static void put_row(struct json *json, const struct histogram *histogram,
+		    const struct histogram_row *row, uint32_t vcpu_count)
+{
+	json_object(json, NULL);
+	json_string(json, "function", row->function);
+	json_number(json, "self", row->self);
+	json_real(json, "self_percent", histogram_percent(histogram, row->self), 3);
+	json_number(json, "total", row->total);
+	json_real(json, "total_percent", histogram_percent(histogram, row->total), 3);
+	if (vcpu_count) {
+		json_array(json, "self_by_vcpu");
+		for (uint32_t i = 0; i < vcpu_count; i++)
+			json_number(json, NULL, row->vcpus[i]);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+static int histogram_json_end(void *state)
+{
+	struct histogram *histogram = state;
+	const struct report *report = histogram_report(histogram);
+	const struct histogram_row *rows;
+	const uint32_t *vcpus;
+	uint32_t row_count, vcpu_count;
+	struct json *json;
+
+	if (histogram_finish(histogram) < 0)
+		return -1;
+	json = json_new(report->out);
+	if (!json)
+		return -1;
+	row_count = histogram_rows(histogram, &rows);
+	vcpu_count = histogram_vcpus(histogram, &vcpus);
+	json_object(json, NULL);
+	put_recording(json, report->summary);
+	json_number(json, "samples", report->summary->weight);
+	put_quality(json, report->quality);
+	if (vcpu_count) {
+		json_array(json, "vcpus");
+		for (uint32_t i = 0; i < vcpu_count; i++)
+			json_number(json, NULL, vcpus[i]);
+		json_end(json);
+	}
+	json_array(json, "functions");
+	for (uint32_t i = 0; i < row_count; i++)
+		put_row(json, histogram, &rows[i], vcpu_count);
+	json_end(json);
+	json_end(json);
+	json_free(json);
+	return 0;
+}
+
+const struct output output_histogram_json = {
+	.name = "histogram-json",
+	.about = "the same for programs, with what is known of the recording",
+	.has_vcpu_columns = true,
+	.begin = histogram_begin,
+	.sample = histogram_sample,
+	.end = histogram_json_end,
+	.free = histogram_free,
+};

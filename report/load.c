@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/chunk.h"
+
+struct load {
+	const struct input *input;
+	struct summary *summary;
+	const struct load_visitor *visitor;
+	struct error *err;
+	struct samples_batch batch;
+};
+
+int input_open(struct input *input, const char *path, struct error *err)
+{
+	struct stat st;
+
+	*input = (struct input){.name = path, .fd = STDIN_FILENO};
+	if (strcmp(path, "-") == 0) {
+		input->name = "standard input";
+		if (isatty(STDIN_FILENO))
+			return error_set(err,
+					 "no recording comes from standard input: it "
+					 "is a terminal");
+	} else {
+		input->fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (input->fd < 0 && errno == ENOENT)
+			return error_set(err,
+					 "there is no recording %s (uniprof record makes "
+					 "one, -i names another)",
+					 path);
+		if (input->fd < 0)
+			return error_errno(err, errno, "can't open the recording %s",
+					   path);
+	}
+	if (fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode))
+		input->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+void input_close(struct input *input)
+{
+	if (input->fd > STDIN_FILENO)
+		close(input->fd);
+	input->fd = -1;
+}
+
+static int out_of_memory(struct load *load)
+{
+	return error_set(load->err, "not enough memory to read %s", load->input->name);
+}
+
+/* What the chunk handlers return besides 0 and -1: its payload makes no sense. */
+#define DAMAGED 1
+
+static int take_info(struct load *load, struct cursor payload)
+{
+	struct recording_info info;
+
+	if (info_decode(payload, &info) < 0)
+		return DAMAGED;
+	if (info.version > RECORDING_VERSION)
+		return error_set(load->err,
+				 "%s is of format version %" PRIu64
+				 ", and this uniprof reads up to %d: use a later uniprof",
+				 load->input->name, info.version, RECORDING_VERSION);
+	summary_add_info(load->summary, &info);
+	return 0;
+}
+
+static int take_domain(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+	struct recording_domain domain;
+
+	if (domain_decode(payload, &domain) < 0 || domain.index > RECORDING_MAX_DOMAIN)
+		return DAMAGED;
+	if (summary_domain(load->summary, domain.index))
+		return 0;
+	if (summary_add_domain(load->summary, &domain) < 0)
+		return out_of_memory(load);
+	return visitor->domain ? visitor->domain(visitor->arg, &domain, load->err) : 0;
+}
+
+static int take_samples(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+
+	if (samples_decode(payload, &load->batch) < 0)
+		return DAMAGED;
+	if (summary_add_samples(load->summary, &load->batch) < 0)
+		return out_of_memory(load);
+	return visitor->samples(visitor->arg, &load->batch, load->err);
+}
+
+static int take_end(struct load *load, struct cursor payload)
+{
+	struct recording_end end;
+
+	if (end_decode(payload, &end) < 0)
+		return DAMAGED;
+	load->summary->end = end;
+	load->summary->has_end = true;
+	return 0;
+}
+
+static int take_chunk(struct load *load, unsigned int type, struct cursor payload)
+{
+	switch (type) {
+	case CHUNK_INFO:
+		return take_info(load, payload);
+	case CHUNK_DOMAIN:
+		return take_domain(load, payload);
+	case CHUNK_SAMPLES:
+		return take_samples(load, payload);
+	case CHUNK_END:
+		return take_end(load, payload);
+	default: /* of a later version, and not needed to read the rest */
+		return 0;
+	}
+}
+
+/* A chunk whose checksum is right and whose payload is not. */
+static void count_damage(struct damage *damage, uint64_t from, uint64_t to)
+{
+	if (!damage->places++ || from < damage->first)
+		damage->first = from;
+	damage->bytes += to - from;
+}
+
+/* What the reader passed over, and @undecoded. */
+static struct damage add_damage(const struct damage *reader,
+				const struct damage *undecoded)
+{
+	struct damage sum = *reader;
+
+	if (undecoded->places && (!sum.places || undecoded->first < sum.first))
+		sum.first = undecoded->first;
+	sum.places += undecoded->places;
+	sum.bytes += undecoded->bytes;
+	return sum;
+}
+
+/* Goes through all chunks; -1 with what the reader or the visitor said. */
+static int read_chunks(struct load *load, struct reader *reader)
+{
+	struct damage undecoded = {0};
+	int status;
+
+	for (;;) {
+		uint64_t offset = reader_offset(reader);
+		uint64_t passed = reader_damage(reader)->bytes;
+		struct error why;
+		struct cursor payload;
+		unsigned int type;
+
+		status = reader_next(reader, &type, &payload, &why);
+		if (status < 0)
+			return error_set(load->err, "%s: %s", load->input->name,
+					 why.text);
+		offset += reader_damage(reader)->bytes - passed;
+		load->summary->bytes = reader_offset(reader);
+		load->summary->damage = add_damage(reader_damage(reader), &undecoded);
+		if (status == 0)
+			return 0;
+		status = take_chunk(load, type, payload);
+		if (status < 0)
+			return -1;
+		if (status == DAMAGED)
+			count_damage(&undecoded, offset, load->summary->bytes);
+		else
+			load->summary->chunks++;
+	}
+}
+
+int load_recording(const struct input *input, struct summary *summary,
+		   const struct load_visitor *visitor, struct error *err)
+{
+	struct load load = {
+		.input = input, .summary = summary, .visitor = visitor, .err = err};
+	struct reader *reader = reader_new(input->fd);
+	int status;
+
+	if (!reader)
+		return out_of_memory(&load);
+	status = read_chunks(&load, reader);
+	samples_batch_free(&load.batch);
+	reader_free(reader);
+	return status;
+}

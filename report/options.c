@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/usage.h"
+
+static const char shorts[] = ":i:o:s:vh";
+
+enum long_only {
+	OPTION_FORMAT = USAGE_LONG_ONLY,
+	OPTION_PER_VCPU,
+};
+
+static const char usage[] =
+	"Usage: uniprof report [OPTION]...\n"
+	"\n"
+	"Names the addresses of a recording and writes what other tools read.\n"
+	"\n"
+	"  -i, --input FILE    the recording [uniprof.data]; - is standard input\n"
+	"  -s, --symbols FILE[@OFFSET]\n"
+	"                      what names the guest's addresses: its ELF program,\n"
+	"                      nm output, System.map, /proc/kallsyms, a perf map;\n"
+	"                      OFFSET is added to the file's addresses; may be given\n"
+	"                      several times\n"
+	"      --format NAME   how to write the report [histogram], see below\n"
+	"  -o, --output FILE   where to write it [standard output]\n"
+	"      --per-vcpu      a column more for each vCPU (histograms)\n"
+	"  -v, --verbose       say more about the recording and the symbols\n"
+	"  -h, --help          show this help\n"
+	"\n"
+	"Formats:\n";
+
+static const char usage_exit_codes[] =
+	"\n"
+	"Exit codes: 0 done, 1 failed, 2 usage, 3 the recording was damaged and what\n"
+	"could be read was reported.\n";
+
+static void put_formats(FILE *to)
+{
+	for (const struct output *const *o = output_list(); *o; o++)
+		fprintf(to, "  %-14s  %s\n", (*o)->name, (*o)->about);
+}
+
+static int help(void)
+{
+	fputs(usage, stdout);
+	put_formats(stdout);
+	fputs(usage_exit_codes, stdout);
+	return EXIT_DONE;
+}
+
+static int choose_format(struct report_options *options, const char *name)
+{
+	char names[160] = "";
+	size_t used = 0;
+
+	options->format = output_find(name);
+	if (options->format)
+		return REPORT_GO_ON;
+	for (const struct output *const *o = output_list(); *o && used < sizeof(names);
+	     o++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? ", " : "", (*o)->name);
+	return usage_error("report", "no format '%s'; there are %s", name, names);
+}
+
+static int parse_option(struct report_options *options, int option, char **argv)
+{
+	switch (option) {
+	case 'i':
+		options->input = optarg;
+		return REPORT_GO_ON;
+	case 'o':
+		options->output = optarg;
+		return REPORT_GO_ON;
+	case 's':
+		options->symbols[options->symbol_count++] = optarg;
+		return REPORT_GO_ON;
+	case OPTION_FORMAT:
+		if (strcmp(optarg, "help") == 0) {
+			put_formats(stdout);
+			return EXIT_DONE;
+		}
+		return choose_format(options, optarg);
+	case OPTION_PER_VCPU:
+		options->per_vcpu = true;
+		return REPORT_GO_ON;
+	case 'v':
+		options->verbose = true;
+		return REPORT_GO_ON;
+	case 'h':
+		return help();
+	default:
+		return usage_bad_option("report", option, shorts, argv);
+	}
+}
+
+int report_options_parse(struct report_options *options, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"input", required_argument, NULL, 'i'},
+		{"output", required_argument, NULL, 'o'},
+		{"symbols", required_argument, NULL, 's'},
+		{"format", required_argument, NULL, OPTION_FORMAT},
+		{"per-vcpu", no_argument, NULL, OPTION_PER_VCPU},
+		{"verbose", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	int option, status;
+
+	*options = (struct report_options){
+		.input = "uniprof.data",
+		.format = output_find("histogram"),
+		.symbols = calloc((size_t)argc, sizeof(*options->symbols)),
+	};
+	if (!options->symbols) {
+		fputs("uniprof report: not enough memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		status = parse_option(options, option, argv);
+		if (status != REPORT_GO_ON)
+			return status;
+	}
+	if (optind < argc)
+		return usage_error("report",
+				   "unexpected '%s'; the recording is given with -i",
+				   argv[optind]);
+	if (options->per_vcpu && !options->format->has_vcpu_columns)
+		return usage_error("report", "--per-vcpu is not for the format %s",
+				   options->format->name);
+	return REPORT_GO_ON;
+}
+
+void report_options_free(struct report_options *options)
+{
+	free(options->symbols);
+	options->symbols = NULL;
+}

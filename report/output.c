@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/output.h"
+
+#include <string.h>
+
+static const struct output *const outputs[] = {
+	&output_histogram, &output_histogram_csv, &output_histogram_json,
+	&output_folded,	   &output_perf_script,	  NULL,
+};
+
+const struct output *output_find(const char *name)
+{
+	for (size_t i = 0; outputs[i]; i++)
+		if (strcmp(outputs[i]->name, name) == 0)
+			return outputs[i];
+	return NULL;
+}
+
+const struct output *const *output_list(void)
+{
+	return outputs;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_OUTPUT_H
+#define UNIPROF_REPORT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/frames.h"
+#include "report/quality.h"
+#include "report/stacks.h"
+#include "report/summary.h"
+
+/* What every output is given. All of it is complete at the output's end(); the
+ * summary and the stacks hold what was read so far before. */
+struct report {
+	const struct summary *summary;
+	const struct stacks *stacks;
+	struct frames *frames;
+	const struct quality *quality; /* at end() only */
+	bool per_vcpu;
+	FILE *out; /* write errors are left in it */
+};
+
+/* One sample, its call chain being a node of the report's stacks. */
+struct output_sample {
+	uint64_t time; /* ns, CLOCK_MONOTONIC of the recording host */
+	uint32_t domain;
+	uint32_t vcpu;
+	uint32_t weight;
+	uint32_t stack;
+};
+
+/*
+ * One format that reports can be written in. A new one is a file and a line in
+ * output.c's table.
+ */
+struct output {
+	const char *name;
+	const char *about;     /* for --help: one line */
+	bool has_vcpu_columns; /* knows what to do with per_vcpu */
+
+	/* Makes the state that the others get; NULL when memory is short. */
+	void *(*begin)(const struct report *report);
+	/* Takes each sample, in the file's order. NULL: the report's stacks do. */
+	int (*sample)(void *state, const struct output_sample *sample);
+	/* All samples were given. Like sample(), -1 when memory is short. */
+	int (*end)(void *state);
+	void (*free)(void *state);
+};
+
+extern const struct output output_folded;
+extern const struct output output_perf_script;
+extern const struct output output_histogram;
+extern const struct output output_histogram_csv;
+extern const struct output output_histogram_json;
+
+/* The output called @name; NULL when there is none. */
+const struct output *output_find(const char *name);
+/* All of them, in the order to show them in; ends with NULL. */
+const struct output *const *output_list(void);
+
+#endif

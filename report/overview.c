@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/overview.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "report/pause_text.h"
+#include "report/text.h"
+
+static void put(FILE *out, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A line: what it is about, then the facts. */
+static void put(FILE *out, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(out, "  %-14s  ", label);
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	putc('\n', out);
+}
+
+/* Like put(), for a text that may hold anything, and nothing when it is empty. */
+static void put_text(FILE *out, const char *label, const char *text)
+{
+	char clean[1024];
+
+	if (!*text)
+		return;
+	snprintf(clean, sizeof(clean), "%s", text);
+	text_clean(clean, clean);
+	put(out, label, "%s", clean);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_recording(FILE *out, const char *name, const struct summary *summary)
+{
+	const struct recording_info *info = &summary->info;
+	char time[TEXT_TIME_SIZE];
+
+	fputs("Recording\n", out);
+	put_text(out, "file", name);
+	put(out, "size", "%" PRIu64 " bytes in %" PRIu64 " chunks", summary->bytes,
+	    summary->chunks);
+	if (summary->has_info) {
+		put_text(out, "written by", info->tool);
+		put_text(out, "command", info->command);
+		put_text(out, "host", info->host);
+		put_text(out, "hypervisor", info->hypervisor);
+		if (info->domctl_version)
+			put(out, "domctl", "version %" PRIu64, info->domctl_version);
+		if (info->wall_start) {
+			text_time(time, info->wall_start, false);
+			put(out, "started", "%s", time);
+		}
+	}
+	put(out, "duration", "%.3f s", (double)summary_duration(summary) / 1e9);
+	if (summary->has_end)
+		put(out, "ended by", "%s",
+		    end_reason_name((unsigned int)summary->end.reason));
+	else
+		put(out, "ended by", "not known: the recording has no end");
+}
+
+static void put_domain(FILE *out, const struct recording_domain *domain)
+{
+	const uint8_t *u = domain->uuid;
+
+	fputs("Domain\n", out);
+	put_text(out, "name", domain->name);
+	put(out, "id", "%" PRIu64, domain->id);
+	put(out, "uuid",
+	    "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
+	    u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+	    u[13], u[14], u[15]);
+	put(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
+	    cpu_kind_name((unsigned int)domain->cpu));
+	put(out, "vCPUs", "%" PRIu64, domain->vcpus);
+}
+
+static void put_rates(FILE *out, const struct summary *summary)
+{
+	double seconds = (double)summary_duration(summary) / 1e9;
+	uint64_t rounds = summary->counts.pauses.count;
+
+	if (summary->info.frequency)
+		put(out, "wanted rate", "%.6g rounds a second",
+		    (double)summary->info.frequency / 1000);
+	if (rounds && seconds > 0)
+		put(out, "real rate", "%.6g rounds a second", (double)rounds / seconds);
+	put(out, "missed", "%" PRIu64 " rounds that came too late",
+	    summary->counts.missed);
+	put(out, "lost", "%" PRIu64 " samples for want of room", summary->counts.lost);
+}
+
+static void put_samples(FILE *out, const struct summary *summary, bool all)
+{
+	uint64_t states[SUMMARY_STATES] = {0};
+
+	fputs("Samples\n", out);
+	put(out, "samples", "%" PRIu64, summary->samples);
+	if (summary->weight != summary->samples)
+		put(out, "weight", "they stand for %" PRIu64, summary->weight);
+	put_rates(out, summary);
+	if (summary->samples)
+		put(out, "size", "%.1f bytes each",
+		    (double)summary->bytes / (double)summary->samples);
+	for (size_t i = 0; i < summary->vcpu_count; i++)
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+			states[s] += summary->vcpus[i][s];
+	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+		if (states[s])
+			put(out, vcpu_state_name(s), "%" PRIu64 " (%.1f %%)", states[s],
+			    percent(states[s], summary->weight));
+	if (all && summary->samples)
+		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
+		    summary->first_time, summary->last_time);
+}
+
+static void put_vcpus(FILE *out, const struct summary *summary)
+{
+	fprintf(out, "  %-6s %12s %12s %12s %12s\n", "vCPU", "samples", "running",
+		"runnable", "blocked");
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
+		const uint64_t *states = summary->vcpus[i];
+		uint64_t sum = 0;
+
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+			sum += states[s];
+		if (sum)
+			fprintf(out,
+				"  %-6zu %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+				" %12" PRIu64 "\n",
+				i, sum, states[VCPU_RUNNING], states[VCPU_RUNNABLE],
+				states[VCPU_BLOCKED]);
+	}
+}
+
+static int put_chains(FILE *out, const struct summary *summary,
+		      const struct stacks *stacks)
+{
+	uint64_t *inclusive = stacks_inclusive(stacks), addresses = 0;
+	uint32_t distinct = 0;
+
+	if (!inclusive)
+		return -1;
+	for (uint32_t i = 0; i < stacks->tree.count; i++) {
+		distinct += stacks->self[i] != 0;
+		if (i >= SAMPLES_ROOTS)
+			addresses += inclusive[i];
+	}
+	fputs("Call chains\n", out);
+	put(out, "distinct", "%" PRIu32, distinct);
+	put(out, "addresses", "%.1f each, %u at most",
+	    summary->weight ? (double)addresses / (double)summary->weight : 0,
+	    summary->deepest);
+	for (unsigned int i = 0; i < SAMPLES_ROOTS; i++)
+		if (inclusive[i])
+			put(out, i == CHAIN_WHOLE ? "whole" : "cut short",
+			    "%" PRIu64 " (%.1f %%)%s%s", inclusive[i],
+			    percent(inclusive[i], summary->weight),
+			    i == CHAIN_WHOLE ? "" : ": ",
+			    i == CHAIN_WHOLE ? "" : chain_end_name(i));
+	free(inclusive);
+	return 0;
+}
+
+int overview_write(FILE *out, const char *name, const struct summary *summary,
+		   const struct stacks *stacks, bool all)
+{
+	put_recording(out, name, summary);
+	for (size_t i = 0; i < summary->domain_room; i++)
+		if (summary->domains[i])
+			put_domain(out, summary->domains[i]);
+	put_samples(out, summary, all);
+	if (summary->samples)
+		put_vcpus(out, summary);
+	if (put_chains(out, summary, stacks) < 0)
+		return -1;
+	if (summary->counts.pauses.count)
+		pause_text_write(out, &summary->counts.pauses, summary_duration(summary));
+	return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/pause_text.h"
+
+#include <inttypes.h>
+
+#define BAR_WIDTH 40
+/* "1.0 us": three figures and a unit. */
+#define LENGTH_SIZE 24
+
+static const char *length_text(char to[LENGTH_SIZE], uint64_t ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns;
+	unsigned int unit = 0;
+
+	/* Not 1000: that would be shown as "1e+03". */
+	for (; value >= 999.5 && unit < 3; unit++)
+		value /= 1000;
+	snprintf(to, LENGTH_SIZE, "%.3g %s", value, units[unit]);
+	return to;
+}
+
+static void put_length(FILE *out, const char *label, uint64_t ns)
+{
+	char text[LENGTH_SIZE];
+
+	fprintf(out, "  %-14s  %s\n", label, length_text(text, ns));
+}
+
+/* Pauses of 2^@octave ns up to twice that; octave 0 has those of 0 ns too. */
+static uint64_t count_octave(const struct pauses *pauses, unsigned int octave)
+{
+	uint64_t count = 0;
+
+	for (unsigned int i = 0; i < PAUSES_BUCKETS; i++) {
+		uint64_t start = pauses_bucket_start(i);
+
+		if ((start ? 63u - (unsigned int)__builtin_clzll(start) : 0) == octave)
+			count += pauses->bucket[i];
+	}
+	return count;
+}
+
+static void put_bars(FILE *out, const struct pauses *pauses)
+{
+	uint64_t counts[64], most = 0;
+	unsigned int first = 64, last = 0;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		counts[i] = count_octave(pauses, i);
+		if (!counts[i])
+			continue;
+		if (first == 64)
+			first = i;
+		last = i;
+		if (counts[i] > most)
+			most = counts[i];
+	}
+	for (unsigned int i = first; i <= last && i < 64; i++) {
+		int width = (int)((double)counts[i] / (double)most * BAR_WIDTH + 0.5);
+		char text[LENGTH_SIZE];
+
+		fprintf(out, "  from %9s  %12" PRIu64 "%s%.*s\n",
+			length_text(text, (uint64_t)1 << i), counts[i], width ? "  " : "",
+			width, "########################################");
+	}
+}
+
+void pause_text_write(FILE *out, const struct pauses *pauses, uint64_t duration)
+{
+	fputs("Pauses of the domain\n", out);
+	fprintf(out, "  %-14s  %" PRIu64 "\n", "pauses", pauses->count);
+	put_length(out, "shortest", pauses_quantile(pauses, 0));
+	put_length(out, "median", pauses_quantile(pauses, 0.5));
+	put_length(out, "90 %", pauses_quantile(pauses, 0.9));
+	put_length(out, "99 %", pauses_quantile(pauses, 0.99));
+	put_length(out, "longest", pauses->max);
+	put_length(out, "in all", pauses->sum);
+	if (duration)
+		fprintf(out, "  %-14s  %.3f %% of the time\n", "stopped for",
+			100.0 * (double)pauses->sum / (double)duration);
+	put_bars(out, pauses);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso`
+ * prints (tools/perf/builtin-script.c), so that whatever reads perf's text reads
+ * ours: stackcollapse-perf.pl, gprof2dot, speedscope, the Firefox Profiler.
+ *
+ * A domain is a process and a vCPU is a thread of it: pid is the domain's id, and
+ * tid is pid * 10000 + vCPU, as readers expect a tid to be one thread's alone.
+ * The period is always 1, and a sample that stands for several is printed as
+ * often: some readers add periods up and others count samples, and so all of
+ * them come to the same numbers as our other outputs.
+ */
+#include "report/output.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/text.h"
+
+#define TIDS_PER_DOMAIN 10000
+/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
+#define MAX_PID 0x7ff0
+
+struct perf_script {
+	const struct report *report;
+	char **lines; /* by frame: as printed; NULL until it is needed */
+	uint32_t line_count;
+};
+
+static void *perf_script_begin(const struct report *report)
+{
+	struct perf_script *script = calloc(1, sizeof(*script));
+
+	if (script)
+		script->report = report;
+	return script;
+}
+
+static void perf_script_free(void *state)
+{
+	struct perf_script *script = state;
+
+	if (!script)
+		return;
+	for (uint32_t i = 0; i < script->line_count; i++)
+		free(script->lines[i]);
+	free(script->lines);
+	free(script);
+}
+
+/* A formatted string of its own; NULL when memory is short. */
+static char *make_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static char *make_text(const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	return length < 0 ? NULL : text;
+}
+
+static char *make_line(const struct frames *frames, const struct frame *frame)
+{
+	const char *name = frames_function_name(frames, frame->function);
+	char dso[64];
+
+	if (!frame->dso)
+		return make_text("\t%16" PRIx64 " [unknown] ([unknown])\n",
+				 frame->address);
+	text_word(dso, sizeof(dso), frame->dso);
+	/*
+	 * Readers take "(word) (word)" for the process's name and drop the frame.
+	 * C++ has "(anonymous namespace)::name", which may as well start with "::".
+	 */
+	return make_text("\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", frame->address,
+			 *name == '(' ? "::" : "", name, frame->offset, dso);
+}
+
+/* The line for an address; NULL when memory is short. */
+static const char *line_of(struct perf_script *script, uint64_t address,
+			   enum frame_use use)
+{
+	struct frames *frames = script->report->frames;
+	uint32_t number = frames_find(frames, address, use);
+
+	if (number == FRAMES_NONE)
+		return NULL;
+	if (number >= script->line_count) {
+		uint32_t count = (number + 1) * 2;
+		char **lines = realloc(script->lines, count * sizeof(*lines));
+
+		if (!lines)
+			return NULL;
+		memset(lines + script->line_count, 0,
+		       (count - script->line_count) * sizeof(*lines));
+		script->lines = lines;
+		script->line_count = count;
+	}
+	if (!script->lines[number])
+		script->lines[number] = make_line(frames, frames_get(frames, number));
+	return script->lines[number];
+}
+
+/* The domain's name as a word that readers take for a command: no number, and,
+ * for the patterns of some, not a single character. */
+static void make_comm(char *to, size_t size, const struct recording_domain *domain)
+{
+	char word[128] = "?";
+
+	if (domain && *domain->name)
+		text_word(word, sizeof(word), domain->name);
+	snprintf(to, size, "%s%s",
+		 !word[1] || strspn(word, "0123456789") == strlen(word) ? "domain-" : "",
+		 word);
+}
+
+static void put_event(const struct perf_script *script,
+		      const struct output_sample *sample)
+{
+	const struct recording_domain *domain = summary_domain(script->report->summary,
+							       sample->domain);
+	unsigned int pid = domain && domain->id < MAX_PID ? (unsigned int)domain->id : 0;
+	char comm[160];
+
+	make_comm(comm, sizeof(comm), domain);
+	fprintf(script->report->out,
+		"%s %5u/%-5u [%03u] %5" PRIu64 ".%06" PRIu64 ": %10d cpu-clock: \n", comm,
+		pid, pid * TIDS_PER_DOMAIN + sample->vcpu, sample->vcpu,
+		sample->time / 1000000000, sample->time / 1000 % 1000000, 1);
+}
+
+static int put_chain(struct perf_script *script, uint32_t stack)
+{
+	const struct tree_node *nodes = script->report->stacks->tree.nodes;
+	enum frame_use use = FRAME_LEAF;
+	FILE *out = script->report->out;
+
+	/* Some readers forget a sample that has no frames. */
+	if (stack < SAMPLES_ROOTS)
+		fputs("\t               0 [unknown] ([unknown])\n", out);
+	for (; stack >= SAMPLES_ROOTS; stack = nodes[stack].parent) {
+		const char *line = line_of(script, nodes[stack].key, use);
+
+		if (!line)
+			return -1;
+		fputs(line, out);
+		use = FRAME_CALLER;
+	}
+	putc('\n', out);
+	return 0;
+}
+
+static int perf_script_sample(void *state, const struct output_sample *sample)
+{
+	struct perf_script *script = state;
+
+	for (uint32_t i = 0; i < sample->weight && !ferror(script->report->out); i++) {
+		put_event(script, sample);
+		if (put_chain(script, sample->stack) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int perf_script_end(void *state)
+{
+	(void)state;
+	return 0;
+}
+
+const struct output output_perf_script = {
+	.name = "perf-script",
+	.about = "the text of perf script, for stackcollapse-perf.pl, gprof2dot, "
+		 "speedscope",
+	.begin = perf_script_begin,
+	.sample = perf_script_sample,
+	.end = perf_script_end,
+	.free = perf_script_free,
+};

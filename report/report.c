@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/load.h"
+#include "report/machine.h"
+#include "report/options.h"
+#include "report/outfile.h"
+#include "report/output.h"
+#include "report/progress.h"
+#include "symbols/symbols.h"
+
+/* A report in the making. */
+struct session {
+	const struct report_options *options;
+	struct input input;
+	struct summary summary;
+	struct symbols *symbols;
+	struct stacks *stacks;
+	struct report report;
+	void *state; /* the output's */
+	struct progress progress;
+};
+
+static void say(const char *kind, const char *text)
+{
+	fprintf(stderr, "uniprof report: %s%s\n", kind, text);
+}
+
+/* The symbol files must be for the CPU that the domain ran on. */
+static int check_domain(void *arg, const struct recording_domain *domain,
+			struct error *err)
+{
+	struct session *session = arg;
+	const struct symbols_file *files;
+	size_t count = symbols_files(session->symbols, &files);
+	struct error why;
+
+	for (size_t i = 0; i < count; i++) {
+		switch (machine_compare(&files[i], domain, &why)) {
+		case MACHINE_FITS:
+			break;
+		case MACHINE_DOUBTS:
+			say("note: ", why.text);
+			break;
+		case MACHINE_WRONG:
+			return error_set(err,
+					 "%s; give the symbols of what ran in the domain",
+					 why.text);
+		}
+	}
+	return 0;
+}
+
+static int out_of_memory(struct error *err)
+{
+	return error_set(err, "not enough memory for the report");
+}
+
+static int add_samples(void *arg, const struct samples_batch *batch, struct error *err)
+{
+	struct session *session = arg;
+	const struct output *format = session->options->format;
+	const struct report *report = &session->report;
+
+	progress_update(&session->progress, session->summary.bytes);
+	if (stacks_add(session->stacks, batch) < 0)
+		return out_of_memory(err);
+	for (size_t i = 0; format->sample && i < batch->count; i++) {
+		struct output_sample sample = {
+			.time = batch->time[i],
+			.domain = batch->domain[i],
+			.vcpu = batch->vcpu[i],
+			.weight = batch->weight[i],
+			.stack = session->stacks->map[batch->stack[i]],
+		};
+
+		if (format->sample(session->state, &sample) < 0)
+			return out_of_memory(err);
+	}
+	if (ferror(report->out)) {
+		err->text[0] = 0; /* whoever closes the output says why */
+		return -1;
+	}
+	return 0;
+}
+
+static void describe_symbols(const struct symbols *symbols)
+{
+	const struct symbols_file *files;
+	size_t count = symbols_files(symbols, &files);
+	struct error line;
+
+	for (size_t i = 0; i < count; i++) {
+		error_set(&line, "%s: %s, %zu functions at 0x%" PRIx64 "-0x%" PRIx64,
+			  files[i].path, files[i].kind, files[i].functions, files[i].low,
+			  files[i].high);
+		say("", line.text);
+	}
+}
+
+static void describe_recording(const struct session *session)
+{
+	const struct summary *summary = &session->summary;
+	struct error line;
+
+	error_set(&line,
+		  "%s: %" PRIu64 " samples in %" PRIu64 " chunks, %" PRIu64
+		  " bytes, %" PRIu32 " nodes of call chains; the recorder lost %" PRIu64
+		  " samples and missed %" PRIu64 " rounds",
+		  session->input.name, summary->samples, summary->chunks, summary->bytes,
+		  session->stacks->tree.count - SAMPLES_ROOTS, summary->counts.lost,
+		  summary->counts.missed);
+	say("", line.text);
+}
+
+/* Says what the reader of the report should know about it. */
+static int finish(const struct session *session, const struct quality *quality)
+{
+	bool all = session->options->verbose;
+	struct error line;
+
+	if (all)
+		describe_recording(session);
+	if (!session->summary.samples) {
+		error_set(&line, "%s holds no samples", session->input.name);
+		say("note: ", line.text);
+	}
+	if (quality_note_names(quality, session->symbols, all, &line))
+		say("note: ", line.text);
+	if (quality_note_chains(quality, all, &line))
+		say("note: ", line.text);
+	if (!summary_damage(&session->summary, session->input.name, &line))
+		return EXIT_DONE;
+	say("", line.text);
+	return EXIT_DAMAGED;
+}
+
+/* Reads the recording and writes the report, which is then to be closed. */
+static int write_report(struct session *session, struct quality *quality,
+			struct error *err)
+{
+	const struct output *format = session->options->format;
+	const struct load_visitor visitor = {check_domain, add_samples, session};
+	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(session->report.out));
+	int status;
+
+	session->state = format->begin(&session->report);
+	if (!session->state)
+		return out_of_memory(err);
+	progress_start(&session->progress, is_watched ? stderr : NULL,
+		       session->input.size);
+	status = load_recording(&session->input, &session->summary, &visitor, err);
+	progress_end(&session->progress);
+	if (status < 0)
+		return -1;
+	if (quality_measure(quality, session->stacks, session->report.frames,
+			    session->symbols) < 0 ||
+	    format->end(session->state) < 0)
+		return out_of_memory(err);
+	return 0;
+}
+
+static int open_session(struct session *session, struct error *err)
+{
+	const struct report_options *options = session->options;
+
+	if (input_open(&session->input, options->input, err) < 0)
+		return -1;
+	session->stacks = stacks_new();
+	session->symbols = symbols_new();
+	if (!session->stacks || !session->symbols)
+		return out_of_memory(err);
+	for (size_t i = 0; i < options->symbol_count; i++)
+		if (symbols_add(session->symbols, options->symbols[i], err) < 0)
+			return -1;
+	session->report = (struct report){
+		.summary = &session->summary,
+		.stacks = session->stacks,
+		.frames = frames_new(session->symbols),
+		.per_vcpu = options->per_vcpu,
+	};
+	if (!session->report.frames)
+		return out_of_memory(err);
+	session->report.out = outfile_open(options->output, &session->input, err);
+	return session->report.out ? 0 : -1;
+}
+
+static void close_session(struct session *session)
+{
+	if (session->state)
+		session->options->format->free(session->state);
+	frames_free(session->report.frames);
+	symbols_free(session->symbols);
+	stacks_free(session->stacks);
+	summary_free(&session->summary);
+	input_close(&session->input);
+}
+
+static int run(const struct report_options *options)
+{
+	struct session session = {.options = options, .input.fd = -1};
+	struct quality quality;
+	struct error err = {""}, write_err = {""};
+	int exit_code = EXIT_FAILED, status;
+
+	if (open_session(&session, &err) < 0)
+		goto out;
+	session.report.quality = &quality;
+	if (options->verbose)
+		describe_symbols(session.symbols);
+	status = write_report(&session, &quality, &err);
+	if (outfile_close(session.report.out, options->output, &write_err) < 0) {
+		err = write_err;
+		goto out;
+	}
+	if (status == 0)
+		exit_code = finish(&session, &quality);
+out:
+	if (exit_code == EXIT_FAILED && err.text[0])
+		say("", err.text);
+	close_session(&session);
+	return exit_code;
+}
+
+int command_report(int argc, char **argv)
+{
+	struct report_options options;
+	int status = report_options_parse(&options, argc, argv);
+
+	if (status == REPORT_GO_ON)
+		status = run(&options);
+	report_options_free(&options);
+	return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void summary_free(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->domain_room; i++)
+		free(summary->domains[i]);
+	free(summary->domains);
+	free(summary->vcpus);
+	*summary = (struct summary){0};
+}
+
+void summary_add_info(struct summary *summary, const struct recording_info *info)
+{
+	if (summary->has_info)
+		return;
+	summary->info = *info;
+	summary->has_info = true;
+}
+
+int summary_add_domain(struct summary *summary, const struct recording_domain *domain)
+{
+	size_t index = (size_t)domain->index;
+	struct recording_domain *copy;
+
+	if (domain->index > RECORDING_MAX_DOMAIN || summary_domain(summary, index))
+		return 0;
+	if (index >= summary->domain_room) {
+		struct recording_domain **grown = realloc(summary->domains,
+							  (index + 1) * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		memset(grown + summary->domain_room, 0,
+		       (index + 1 - summary->domain_room) * sizeof(*grown));
+		summary->domains = grown;
+		summary->domain_room = index + 1;
+	}
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return -1;
+	*copy = *domain;
+	summary->domains[index] = copy;
+	summary->domain_count++;
+	return 0;
+}
+
+const struct recording_domain *summary_domain(const struct summary *summary,
+					      uint64_t index)
+{
+	return index < summary->domain_room ? summary->domains[index] : NULL;
+}
+
+static int reserve_vcpus(struct summary *summary, const struct samples_batch *batch)
+{
+	uint64_t(*grown)[SUMMARY_STATES];
+	size_t wanted = summary->vcpu_count;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->vcpu[i] >= wanted)
+			wanted = (size_t)batch->vcpu[i] + 1;
+	if (wanted == summary->vcpu_count)
+		return 0;
+	grown = realloc(summary->vcpus, wanted * sizeof(*grown));
+	if (!grown)
+		return -1;
+	memset(grown + summary->vcpu_count, 0,
+	       (wanted - summary->vcpu_count) * sizeof(*grown));
+	summary->vcpus = grown;
+	summary->vcpu_count = wanted;
+	return 0;
+}
+
+int summary_add_samples(struct summary *summary, const struct samples_batch *batch)
+{
+	if (reserve_vcpus(summary, batch) < 0)
+		return -1;
+	if (!summary->samples && batch->count)
+		summary->first_time = summary->last_time = batch->time[0];
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t state = batch->state[i];
+
+		if (state >= SUMMARY_STATES)
+			state = VCPU_UNKNOWN;
+		summary->vcpus[batch->vcpu[i]][state] += batch->weight[i];
+		summary->weight += batch->weight[i];
+		if (batch->time[i] < summary->first_time)
+			summary->first_time = batch->time[i];
+		if (batch->time[i] > summary->last_time)
+			summary->last_time = batch->time[i];
+	}
+	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++)
+		if (batch->depth[i] > summary->deepest)
+			summary->deepest = batch->depth[i];
+	summary->samples += batch->count;
+	summary->counts.lost += batch->counts.lost;
+	summary->counts.missed += batch->counts.missed;
+	pauses_merge(&summary->counts.pauses, &batch->counts.pauses);
+	return 0;
+}
+
+uint64_t summary_duration(const struct summary *summary)
+{
+	uint64_t start = summary->first_time, end = summary->last_time;
+
+	if (summary->has_info)
+		start = summary->info.monotonic_start;
+	if (summary->has_end)
+		end = summary->end.monotonic;
+	return end > start ? end - start : 0;
+}
+
+bool summary_damage(const struct summary *summary, const char *name, struct error *line)
+{
+	const struct damage *damage = &summary->damage;
+	const char *no_end = summary->has_end ? "" : " and has no end";
+	double seconds = (double)summary_duration(summary) / 1e9;
+
+	if (damage->places && (summary->has_end || !damage->cut || damage->places > 1))
+		error_set(line,
+			  "%s is damaged%s: %" PRIu64 " bytes in %" PRIu64
+			  " place%s could not be read, first at offset %" PRIu64
+			  "; %" PRIu64 " samples were read",
+			  name, no_end, damage->bytes, damage->places,
+			  damage->places == 1 ? "" : "s", damage->first,
+			  summary->samples);
+	else if (damage->places)
+		error_set(line,
+			  "%s is cut off at offset %" PRIu64
+			  ": its recorder was killed or still runs, or the copy is not "
+			  "whole; %" PRIu64 " samples of its first %.1f s were read",
+			  name, damage->first, summary->samples, seconds);
+	else if (!summary->has_end)
+		error_set(line,
+			  "%s has no end: its recorder was killed or still runs; %" PRIu64
+			  " samples of its first %.1f s were read",
+			  name, summary->samples, seconds);
+	else if (summary->end.samples != summary->samples)
+		error_set(line,
+			  "%s is damaged: it should hold %" PRIu64
+			  " samples, but %" PRIu64 " were found",
+			  name, summary->end.samples, summary->samples);
+	else
+		return false;
+	return true;
+}

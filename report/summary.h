@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_SUMMARY_H
+#define UNIPROF_REPORT_SUMMARY_H
+
+#include <stdbool.h>
+
+#include "format/reader.h"
+#include "format/recording.h"
+#include "format/samples.h"
+
+/* States that are counted apart; later versions' count as VCPU_UNKNOWN. */
+#define SUMMARY_STATES (VCPU_BLOCKED + 1)
+
+/* What a recording amounts to, apart from its call chains. */
+struct summary {
+	struct recording_info info; /* zeros when there was none */
+	bool has_info;
+	struct recording_end end; /* zeros when there was none */
+	bool has_end;
+	struct recording_domain **domains; /* by index; NULL where unknown */
+	size_t domain_room;
+	size_t domain_count;
+
+	uint64_t samples;		/* in the file */
+	uint64_t weight;		/* how many they stand for: what reports count */
+	uint64_t first_time, last_time; /* of samples, ns */
+	uint64_t (*vcpus)[SUMMARY_STATES]; /* samples by vCPU and state, weighted */
+	size_t vcpu_count;		   /* one more than the highest vCPU met */
+	unsigned int deepest;		   /* addresses in the longest chain */
+	struct sampling_counts counts;
+
+	uint64_t bytes;	 /* read so far */
+	uint64_t chunks; /* intact ones */
+	struct damage damage;
+};
+
+/* A summary starts as zeros. */
+void summary_free(struct summary *summary);
+
+/* Add what a chunk says. Chunks that repeat an earlier one change nothing. -1
+ * when memory is short. */
+void summary_add_info(struct summary *summary, const struct recording_info *info);
+int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
+int summary_add_samples(struct summary *summary, const struct samples_batch *batch);
+
+/* The domain that samples name by @index, or NULL. */
+const struct recording_domain *summary_domain(const struct summary *summary,
+					      uint64_t index);
+
+/* How long the recording took, as far as is known, in ns. */
+uint64_t summary_duration(const struct summary *summary);
+
+/*
+ * Says in one line what could not be read of @name, a recording that was read to
+ * its end: damage, samples that are missing, no end. False when all is there.
+ */
+bool summary_damage(const struct summary *summary, const char *name, struct error *line);
+
+#endif

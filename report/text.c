@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static bool is_continuation(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* RFC 3629, section 4: no overlong forms, no surrogates, nothing past U+10FFFF. */
+size_t text_character(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	if (c[0] < 0x80)
+		return c[0] >= ' ' && c[0] != 0x7f;
+	if (c[0] < 0xc2 || c[0] > 0xf4 || !is_continuation(c[1]))
+		return 0;
+	if (c[0] < 0xe0) /* U+0080 to U+009F are control characters */
+		return c[0] == 0xc2 && c[1] < 0xa0 ? 0 : 2;
+	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+	    !is_continuation(c[2]))
+		return 0;
+	if (c[0] < 0xf0)
+		return 3;
+	if ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f) ||
+	    !is_continuation(c[3]))
+		return 0;
+	return 4;
+}
+
+void text_clean(char *to, const char *from)
+{
+	while (*from) {
+		size_t length = text_character(from);
+
+		if (length > 1) {
+			memmove(to, from, length);
+			to += length;
+			from += length;
+			continue;
+		}
+		*to++ = !length ? '?' : *from == ';' ? ':' : *from;
+		from++;
+	}
+	*to = 0;
+}
+
+void text_word(char *to, size_t size, const char *from)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-+.:";
+	size_t i;
+
+	for (i = 0; i + 1 < size && from[i]; i++)
+		to[i] = strchr(allowed, from[i]) ? from[i] : '_';
+	to[i] = 0;
+}
+
+void text_time(char *to, uint64_t ns, bool utc)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char time[TEXT_TIME_SIZE - 8], zone[8];
+	struct tm tm;
+
+	tzset(); /* localtime_r() need not */
+	if (!(utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm)) ||
+	    !strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", &tm) ||
+	    strftime(zone, sizeof(zone), "%z", &tm) != 5)
+		snprintf(to, TEXT_TIME_SIZE, "unknown");
+	else if (utc)
+		snprintf(to, TEXT_TIME_SIZE, "%sZ", time);
+	else /* strftime() has no way to say +01:00 */
+		snprintf(to, TEXT_TIME_SIZE, "%s%.3s:%.2s", time, zone, zone + 3);
+}
