@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+PREFIX ?= /usr/local
+BINDIR = $(PREFIX)/bin
+MANDIR = $(PREFIX)/share/man
+CC = $(CROSS_COMPILE)gcc
+O = build
+
+CFLAGS ?= -O2 -g
+WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings -Wundef
+# -iquote, as xen/ would hide Xen's own headers from #include <xen/...>.
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
+# libelf: symbol tables of any ELF file. zlib: CRC-32. zstd: compression.
+# Xen's libraries are not linked to but loaded, by xen/library.c.
+LIBS = -lelf -lz -lzstd -ldl
+
+PARTS = base format arch xen symbols record report
+SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))
+OBJECTS = $(SOURCES:%.c=$(O)/%.o)
+UNIT_TESTS = $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
+FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+MAN_PAGES = $(wildcard man/*.1)
+
+COMMA = ,
+# One line for each step; make V=1 shows the commands.
+ifeq ($(V),1)
+step = $(2)
+else
+step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
+endif
+
+.PHONY: all install check unit cli guests bench fuzzers clean
+all: $(O)/uniprof
+
+$(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS))
+
+$(O)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
+
+-include $(OBJECTS:.o=.d) $(O)/uniprof.d
+
+install: all
+	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
+	for page in $(MAN_PAGES); do \
+		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man1/$${page##*/} || exit 1; \
+	done
+
+# Tests that need no Xen; tests/lab has those that do (scripts/test runs all).
+check: unit cli
+
+$(O)/tests/unit/test_%: tests/unit/test_%.c $(OBJECTS) $(wildcard tests/unit/*.h)
+	@mkdir -p $(@D)
+	$(call step,TEST,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS) -lcmocka)
+
+unit: $(UNIT_TESTS)
+	@failed=0; for test in $^; do $$test || failed=1; done; exit $$failed
+
+$(O)/tests/cli/make-recording: tests/cli/make-recording.c $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+
+cli: $(O)/uniprof $(O)/tests/cli/make-recording
+	UNIPROF=$(O)/uniprof tests/cli/run
+
+guests:
+	$(MAKE) -C tests/guest O=$(abspath $(O))/guest
+
+# How long a guest is paused, on real Xen (tests/bench).
+$(O)/bench-pause: tests/bench/pause.c $(OBJECTS)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+
+bench: $(O)/bench-pause
+	tests/bench/run
+
+# Each is built from the sources, so that all of them are instrumented.
+fuzzers: $(FUZZERS)
+
+$(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SOURCES)
+	@mkdir -p $(@D)
+	$(call step,FUZZ,clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O1 -g \
+		-fsanitize=fuzzer$(COMMA)address$(COMMA)undefined \
+		-fno-sanitize-recover=all -o $@ $< $(SOURCES) $(LIBS))
+
+clean:
+	rm -rf $(O)/uniprof $(O)/*.o $(O)/*.d $(addprefix $(O)/,$(PARTS)) $(O)/tests \
+		$(O)/guest
