@@ -1,0 +1,9 @@
+# The real flamegraph.pl, as Debian's libdevel-nytprof-perl has it, draws what
+# --format folded writes: each function with its samples.
+. "$CLI/lib.sh"
+flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
+[ -e $flamegraph ] || skip "libdevel-nytprof-perl is not installed"
+make_recording web
+report -i web.up --format folded -s "$data/web.sym" 2>/dev/null >web.folded
+cat web.folded
+perl $flamegraph web.folded | sed -n 's/^<title>\(.*\)<\/title>.*/\1/p' | sort

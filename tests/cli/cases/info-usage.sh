@@ -1,0 +1,5 @@
+# What can't be understood: one line, exit code 2.
+. "$CLI/lib.sh"
+info --nonsense
+info -i
+info one.up two.up

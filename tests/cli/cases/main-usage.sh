@@ -1,0 +1,13 @@
+# The program itself: what it can do, and what it says to what it can't.
+. "$CLI/lib.sh"
+"$UNIPROF"
+echo "exit code $?"
+"$UNIPROF" fly
+echo "exit code $?"
+"$UNIPROF" --help | head -n 1
+"$UNIPROF" --version
+for command in record report info list stack; do
+	"$UNIPROF" $command --help >help.txt
+	echo "$command: exit code $?, $(head -n 1 help.txt)"
+	grep -c '^Exit codes: 0 done' help.txt
+done

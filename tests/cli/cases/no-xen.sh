@@ -1,0 +1,16 @@
+# On a machine without Xen, what needs it says so; wrong usage is wrong there, too.
+. "$CLI/lib.sh"
+[ ! -e /dev/xen/privcmd ] && [ ! -e /sys/hypervisor/type ] || skip "this machine has Xen"
+for command in "list" "record -T 1 web" "stack web"; do
+	"$UNIPROF" $command
+	echo "exit code $?"
+done
+for command in "list web" "record" "record -F 0 web" "record -F 10001 web" \
+	"record -F many web" "record -T 0 web" "record -T 1e3 web" "record --flight web" \
+	"record web mail" "stack" "stack web mail"; do
+	"$UNIPROF" $command
+	echo "exit code $?"
+done
+"$UNIPROF" stack -s nothing web
+echo "exit code $?"
+test ! -e uniprof.data || echo "a recording was begun"

@@ -1,0 +1,4 @@
+# The format's exact output.
+. "$CLI/lib.sh"
+make_recording web
+report -i web.up --format histogram-json -s "$data/web.sym"

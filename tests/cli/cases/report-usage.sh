@@ -1,0 +1,11 @@
+# What can't be understood: one line, exit code 2.
+. "$CLI/lib.sh"
+report --nonsense
+report -x
+report -xv
+report -i
+report --format
+report --format bad
+report --verbose=1
+report web.up
+report --format folded --per-vcpu

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Makes the recordings of the command-line tests: reads a description, writes the
+ * recording to standard output. A line each; the first line that is neither about
+ * the recording nor a domain begins it:
+ *
+ *   info KEY VALUE              one of info_keys[], or host, tool, command ...
+ *   domain INDEX ID TYPE CPU VCPUS NAME     TYPE, CPU: the numbers of base/guest.h
+ *   uuid HEX                    of the last domain
+ *
+ *   sample TIME VCPU STATE END ADDRESS...   STATE, END: the numbers of base/guest.h
+ *   weight N, in N              of the samples that follow; the domain's index
+ *   pause NS COUNT, lost N, missed N
+ *   flush                       begins a new chunk
+ *   many SAMPLES STACKS DEPTH FUNCTIONS     made up, but the same every time
+ *   chunk TYPE HEX              an intact chunk with this payload
+ *   bytes HEX                   as they are
+ *   end REASON TIME             REASON: enum end_reason; without it, there's no end
+ *
+ * Numbers are decimal, or hexadecimal with 0x; times are ns.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/chunk.h"
+#include "format/writer.h"
+
+#define MAX_DOMAINS 8
+
+struct maker {
+	struct recording_info info;
+	struct recording_domain domains[MAX_DOMAINS];
+	size_t domain_count;
+	struct writer *writer; /* NULL until the recording begins */
+	uint32_t weight, domain;
+	struct error err;
+};
+
+static const struct {
+	const char *key;
+	size_t offset;
+} info_keys[] = {
+	{"version", offsetof(struct recording_info, version)},
+	{"domctl", offsetof(struct recording_info, domctl_version)},
+	{"wall-start", offsetof(struct recording_info, wall_start)},
+	{"start", offsetof(struct recording_info, monotonic_start)},
+	{"frequency", offsetof(struct recording_info, frequency)},
+	{"time-limit", offsetof(struct recording_info, time_limit)},
+};
+
+static uint64_t number(char **rest)
+{
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(*rest, &end, 0);
+	if (end == *rest || errno) {
+		fprintf(stderr, "make-recording: a number is missing before '%s'\n",
+			*rest);
+		exit(1);
+	}
+	*rest = end + strspn(end, " ");
+	return value;
+}
+
+/* Cuts off the next word. */
+static char *word(char **rest)
+{
+	char *start = *rest, *end = start + strcspn(start, " ");
+
+	*rest = end + strspn(end, " ");
+	*end = 0;
+	return start;
+}
+
+static void set_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from);
+}
+
+static int set_info(struct maker *maker, char *rest)
+{
+	struct recording_info *info = &maker->info;
+	const char *key = word(&rest);
+
+	for (size_t i = 0; i < sizeof(info_keys) / sizeof(info_keys[0]); i++) {
+		if (strcmp(info_keys[i].key, key) == 0) {
+			uint64_t value = number(&rest);
+
+			memcpy((char *)info + info_keys[i].offset, &value, sizeof(value));
+			return 0;
+		}
+	}
+	if (strcmp(key, "tool") == 0)
+		set_text(info->tool, sizeof(info->tool), rest);
+	else if (strcmp(key, "host") == 0)
+		set_text(info->host, sizeof(info->host), rest);
+	else if (strcmp(key, "command") == 0)
+		set_text(info->command, sizeof(info->command), rest);
+	else if (strcmp(key, "hypervisor") == 0)
+		set_text(info->hypervisor, sizeof(info->hypervisor), rest);
+	else
+		return error_set(&maker->err, "no info called %s", key);
+	return 0;
+}
+
+static int add_domain(struct maker *maker, char *rest)
+{
+	struct recording_domain *domain = &maker->domains[maker->domain_count];
+
+	if (maker->domain_count == MAX_DOMAINS)
+		return error_set(&maker->err, "too many domains");
+	domain->index = number(&rest);
+	domain->id = number(&rest);
+	domain->type = number(&rest);
+	domain->cpu = number(&rest);
+	domain->vcpus = number(&rest);
+	domain->word = domain->cpu == CPU_X86_32 || domain->cpu == CPU_ARM32 ? 4 : 8;
+	set_text(domain->name, sizeof(domain->name), rest);
+	maker->domain_count++;
+	return 0;
+}
+
+static size_t parse_hex(const char *text, uint8_t *to, size_t size)
+{
+	size_t count = 0;
+	int used;
+
+	while (count < size && sscanf(text, "%2hhx%n", &to[count], &used) == 1) {
+		text += used;
+		count++;
+	}
+	return count;
+}
+
+static int add_sample(struct maker *maker, char *rest)
+{
+	uint64_t addresses[CHAIN_MAX];
+	struct sample sample = {.domain = maker->domain, .weight = maker->weight};
+
+	sample.chain.address = addresses;
+	sample.time = number(&rest);
+	sample.vcpu = (uint32_t)number(&rest);
+	sample.state = (uint8_t)number(&rest);
+	sample.chain.end = (enum chain_end)number(&rest);
+	while (*rest && sample.chain.count < CHAIN_MAX)
+		addresses[sample.chain.count++] = number(&rest);
+	return writer_sample(maker->writer, &sample, &maker->err);
+}
+
+/* xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
+ * generators, scrambled"). */
+static uint64_t random_number(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 2685821657736338717u;
+}
+
+static uint64_t random_address(uint64_t *state, uint64_t functions)
+{
+	return 0x100000 + random_number(state) % functions * 256 +
+	       random_number(state) % 8 * 16 + 1;
+}
+
+/* Stacks that share callers with each other, a few of them met most often. */
+static int add_many(struct maker *maker, char *rest)
+{
+	uint64_t samples = number(&rest), stacks = number(&rest);
+	uint64_t depth = number(&rest), functions = number(&rest);
+	uint64_t *addresses = calloc(stacks * depth, sizeof(*addresses));
+	uint64_t state = 88172645463325252u;
+	int status = addresses ? 0 : error_set(&maker->err, "not enough memory");
+
+	for (uint64_t i = 0; addresses && i < stacks; i++) {
+		uint64_t *stack = addresses + i * depth;
+		uint64_t own = i ? 1 + random_number(&state) % depth : depth;
+
+		if (i) /* callers come last */
+			memcpy(stack, addresses + random_number(&state) % i * depth,
+			       depth * sizeof(*stack));
+		for (uint64_t j = 0; j < own; j++)
+			stack[j] = random_address(&state, functions);
+	}
+	for (uint64_t i = 0; i < samples && status == 0; i++) {
+		double at = (double)(random_number(&state) >> 11) / 9007199254740992.0;
+		struct sample sample = {
+			.time = maker->info.monotonic_start + i * 250000 +
+				random_number(&state) % 20000,
+			.vcpu = (uint32_t)(i % 4),
+			.state = VCPU_RUNNING,
+			.weight = 1,
+			.chain = {addresses +
+					  (uint64_t)(at * at * (double)stacks) * depth,
+				  (uint32_t)depth, CHAIN_WHOLE},
+		};
+
+		status = writer_sample(maker->writer, &sample, &maker->err);
+	}
+	free(addresses);
+	return status;
+}
+
+static int write_bytes(struct maker *maker, const void *data, size_t size)
+{
+	if (write(STDOUT_FILENO, data, size) != (ssize_t)size)
+		return error_errno(&maker->err, errno, "can't write");
+	return 0;
+}
+
+static int add_raw(struct maker *maker, const char *kind, char *rest)
+{
+	struct buffer payload = {0}, file = {0};
+	enum chunk_type type = CHUNK_NONE;
+	uint8_t bytes[4096];
+	size_t size;
+	int status;
+
+	if (writer_flush(maker->writer, &maker->err) < 0)
+		return -1;
+	if (strcmp(kind, "chunk") == 0)
+		type = (enum chunk_type)number(&rest);
+	size = parse_hex(rest, bytes, sizeof(bytes));
+	if (type == CHUNK_NONE)
+		return write_bytes(maker, bytes, size);
+	buffer_put(&payload, bytes, size);
+	status = chunk_encode(&file, type, &payload);
+	if (status == 0)
+		status = write_bytes(maker, file.data, file.size);
+	buffer_free(&payload);
+	buffer_free(&file);
+	return status;
+}
+
+static int begin(struct maker *maker)
+{
+	if (!maker->writer)
+		maker->writer = writer_new(STDOUT_FILENO, &maker->info, maker->domains,
+					   maker->domain_count, &maker->err);
+	return maker->writer ? 0 : -1;
+}
+
+static int add_pauses(struct maker *maker, char *rest)
+{
+	uint64_t ns = number(&rest), count = number(&rest);
+
+	while (count--)
+		pauses_add(&writer_counts(maker->writer)->pauses, ns);
+	return 0;
+}
+
+static int add_end(struct maker *maker, char *rest)
+{
+	struct recording_end end = {.reason = number(&rest), .monotonic = number(&rest)};
+
+	return writer_end(maker->writer, &end, &maker->err);
+}
+
+static int take_line(struct maker *maker, char *rest)
+{
+	const char *kind = word(&rest);
+
+	if (!*kind || *kind == '#')
+		return 0;
+	if (strcmp(kind, "info") == 0)
+		return set_info(maker, rest);
+	if (strcmp(kind, "domain") == 0)
+		return add_domain(maker, rest);
+	if (strcmp(kind, "uuid") == 0 && maker->domain_count) {
+		parse_hex(rest, maker->domains[maker->domain_count - 1].uuid, 16);
+		return 0;
+	}
+	if (begin(maker) < 0)
+		return -1;
+	if (strcmp(kind, "sample") == 0)
+		return add_sample(maker, rest);
+	if (strcmp(kind, "many") == 0)
+		return add_many(maker, rest);
+	if (strcmp(kind, "pause") == 0)
+		return add_pauses(maker, rest);
+	if (strcmp(kind, "chunk") == 0 || strcmp(kind, "bytes") == 0)
+		return add_raw(maker, kind, rest);
+	if (strcmp(kind, "flush") == 0)
+		return writer_flush(maker->writer, &maker->err);
+	if (strcmp(kind, "end") == 0)
+		return add_end(maker, rest);
+	if (strcmp(kind, "weight") == 0)
+		maker->weight = (uint32_t)number(&rest);
+	else if (strcmp(kind, "in") == 0)
+		maker->domain = (uint32_t)number(&rest);
+	else if (strcmp(kind, "lost") == 0)
+		writer_counts(maker->writer)->lost += number(&rest);
+	else if (strcmp(kind, "missed") == 0)
+		writer_counts(maker->writer)->missed += number(&rest);
+	else
+		return error_set(&maker->err, "nothing is called %s", kind);
+	return 0;
+}
+
+int main(void)
+{
+	struct maker maker = {.info.version = RECORDING_VERSION, .weight = 1};
+	char line[8192];
+	int status = 0;
+
+	while (status == 0 && fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = 0;
+		status = take_line(&maker, line + strspn(line, " \t"));
+	}
+	if (status == 0)
+		status = begin(&maker);
+	if (status == 0)
+		status = writer_flush(maker.writer, &maker.err);
+	if (status < 0)
+		fprintf(stderr, "make-recording: %s\n", maker.err.text);
+	writer_free(maker.writer);
+	return status < 0;
+}

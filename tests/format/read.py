@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A second reader of recordings, made from format/FORMAT.md and nothing else.
+
+usage: read.py FILE...
+
+Prints what is in the files, a line for each thing. It is there to be held against
+uniprof's own reader (tests/unit/test_reader_format.c), and as an example. It needs
+the zstd command for compressed chunks.
+"""
+
+import subprocess
+import sys
+import zlib
+
+MAGIC = b"\xabUPR"
+HEADER = 24
+SIZE_LIMIT = 16 << 20
+COUNT_LIMIT = 1 << 20
+DEPTH_LIMIT = 1024
+BUCKETS = 1920
+ROOTS = 16
+WRAP = 1 << 64
+
+
+class Damage(Exception):
+    """A payload breaks the rules."""
+
+
+# Numbers (section 2)
+
+class Numbers:
+    """The numbers in some bytes, one after the other."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, size):
+        if size > self.left():
+            raise Damage
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def number(self):
+        value = 0
+        for i in range(10):
+            byte = self.take(1)[0]
+            if i == 9 and byte > 1:
+                raise Damage
+            value |= (byte & 0x7F) << (7 * i)
+            if byte < 0x80:
+                return value
+        raise Damage
+
+    def signed(self):
+        stored = self.number()
+        return -((stored + 1) // 2) if stored % 2 else stored // 2
+
+
+def number(fields, tag, default=0):
+    return Numbers(fields[tag]).number() if tag in fields else default
+
+
+def column(fields, tag, count, highest, default=None, lowest=0):
+    """A column of numbers; one that has no default must be there."""
+    if tag not in fields:
+        if default is None and count:
+            raise Damage
+        return [default] * count
+    numbers = Numbers(fields[tag])
+    values = [numbers.number() for _ in range(count)]
+    if any(not lowest <= value <= highest for value in values):
+        raise Damage
+    return values
+
+
+def sums(fields, tag, count, start):
+    """A column of differences, added up."""
+    if count and tag not in fields:
+        raise Damage
+    numbers = Numbers(fields.get(tag, b""))
+    values = []
+    for _ in range(count):
+        start = (start + numbers.signed()) % WRAP
+        values.append(start)
+    return values
+
+
+# Chunks (sections 3 and 4)
+
+def fixed(data):
+    return int.from_bytes(data, "little")
+
+
+def decode(encoding, stored, size):
+    """The payload, or None."""
+    if encoding == 0:
+        return stored if len(stored) == size else None
+    if encoding != 1:
+        return None
+    run = subprocess.run(["zstd", "-d", "-c", "-q"], input=stored,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return run.stdout if run.returncode == 0 and len(run.stdout) == size else None
+
+
+class File:
+    """The intact chunks of a file, and the damage around them."""
+
+    def __init__(self, data):
+        self.data = data
+        self.bytes = 0
+        self.places = 0
+        self.cut = False
+        self.in_damage = False
+
+    def pass_over(self, size):
+        if not self.in_damage:
+            self.places += 1
+        self.in_damage = True
+        self.bytes += size
+
+    def header(self, at):
+        """Type, encoding, sizes and checksum; None where there is no header."""
+        head = self.data[at:at + HEADER]
+        if len(head) < HEADER:
+            if head[:4] == MAGIC[:len(head)]:
+                self.cut = True
+            return None
+        if head[:4] != MAGIC or fixed(head[20:24]) != zlib.crc32(head[:20]):
+            return None
+        stored, payload = fixed(head[8:12]), fixed(head[12:16])
+        if stored > SIZE_LIMIT or payload > SIZE_LIMIT:
+            return None
+        if len(self.data) - at - HEADER < stored:
+            self.cut = True
+            return None
+        return (fixed(head[4:6]), fixed(head[6:8]), stored, payload, fixed(head[16:20]))
+
+    def chunks(self):
+        at = 0
+        while at < len(self.data):
+            header = self.header(at)
+            if not header:
+                further = self.data.find(MAGIC[:1], at + 1)
+                further = len(self.data) if further < 0 else further
+                self.pass_over(further - at)
+                at = further
+                continue
+            kind, encoding, stored_size, size, checksum = header
+            stored = self.data[at + HEADER:at + HEADER + stored_size]
+            at += HEADER + stored_size
+            payload = None
+            if zlib.crc32(stored) == checksum:
+                payload = decode(encoding, stored, size)
+            if payload is None:
+                self.pass_over(HEADER + stored_size)
+                continue
+            self.in_damage = False
+            self.cut = False
+            yield kind, payload
+
+
+# Payloads (section 5)
+
+def fields_of(payload):
+    """The bytes of each field by its tag; the last one counts."""
+    numbers = Numbers(payload)
+    fields = {}
+    while numbers.left():
+        tag = numbers.number()
+        fields[tag] = numbers.take(numbers.number())
+    return fields
+
+
+def text(fields, tag, length):
+    return fields.get(tag, b"")[:length].split(b"\0")[0].hex()
+
+
+def info(fields):
+    print("info", *(number(fields, tag) for tag in (1, 6, 7, 8, 9, 10)),
+          text(fields, 2, 63), text(fields, 3, 255), text(fields, 4, 1023),
+          text(fields, 5, 63))
+
+
+def domain(fields):
+    uuid = fields.get(4, bytes(16))
+    if len(uuid) != 16:
+        raise Damage
+    print("domain", *(number(fields, tag) for tag in (1, 2, 5, 6, 7, 8)),
+          text(fields, 3, 255), uuid.hex())
+
+
+def end(fields):
+    print("end", *(number(fields, tag) for tag in range(1, 8)))
+
+
+def tree(fields):
+    """The caller, the address and the depth of each node."""
+    count = number(fields, 9)
+    if count > COUNT_LIMIT:
+        raise Damage
+    back = column(fields, 10, count, WRAP, lowest=1)
+    address = [None] * ROOTS + sums(fields, 11, count, 0)
+    caller = [None] * ROOTS
+    depth = [0] * ROOTS
+    for node in range(ROOTS, ROOTS + count):
+        if back[node - ROOTS] > node:
+            raise Damage
+        caller.append(node - back[node - ROOTS])
+        depth.append(depth[caller[node]] + 1)
+        if depth[node] > DEPTH_LIMIT:
+            raise Damage
+    return caller, address
+
+
+def bucket_start(bucket):
+    if bucket < 64:
+        return bucket
+    shift = bucket // 32 - 1
+    return (bucket - 32 * shift) << shift
+
+
+def pauses(fields):
+    numbers = Numbers(fields.get(14, b""))
+    counts = {}
+    bucket = 0
+    while numbers.left():
+        bucket += numbers.number()
+        count = numbers.number()
+        if bucket >= BUCKETS:
+            raise Damage
+        counts[bucket] = (counts.get(bucket, 0) + count) % WRAP
+    return [f"{bucket_start(b)}:{n}" for b, n in sorted(counts.items()) if n]
+
+
+def samples(fields):
+    count = number(fields, 1)
+    if count > COUNT_LIMIT:
+        raise Damage
+    caller, address = tree(fields)
+    times = sums(fields, 3, count, number(fields, 2))
+    rest = list(zip(
+        column(fields, 4, count, 65535, default=0),
+        column(fields, 5, count, 8191, default=0),
+        column(fields, 6, count, 255, default=0),
+        column(fields, 7, count, 100000, default=1, lowest=1)))
+    stacks = column(fields, 8, count, len(caller) - 1)
+    counts = [number(fields, tag) for tag in (12, 13, 15, 16)] + pauses(fields)
+    for time, numbers, node in zip(times, rest, stacks):
+        chain = []
+        while node >= ROOTS:
+            chain.append(f"{address[node]:x}")
+            node = caller[node]
+        print("sample", time, *numbers, node, *chain)
+    print("counts", *counts)
+
+
+KINDS = {1: info, 2: domain, 3: samples, 4: end}
+
+
+def read(path):
+    with open(path, "rb") as file:
+        recording = File(file.read())
+    found = False
+    for kind, payload in recording.chunks():
+        found = True
+        if kind not in KINDS:
+            print(f"chunk {kind} of {len(payload)} bytes")
+            continue
+        try:
+            KINDS[kind](fields_of(payload))
+        except Damage:
+            print(KINDS[kind].__name__, "damaged")
+    print(f"{'done' if found else 'no recording'}, passed over {recording.bytes} bytes "
+          f"in {recording.places} places{', cut' if recording.cut else ''}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    for name in sys.argv[1:]:
+        read(name)

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Recordings of any content. Build with -fsanitize=fuzzer,address,undefined and
+ * run on tests/fuzz/corpus/reader. The input's first byte says what the rest is:
+ *
+ *   0  a file
+ *   1  a file, in which the checksums are made right: they hide nothing then
+ *   2  the payload of a chunk, whose type is the next byte
+ */
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "format/chunk.h"
+#include "format/reader.h"
+#include "format/samples.h"
+
+#define TYPES	   6	  /* the known ones, and one more on each side */
+#define AGAIN_MOST 100000 /* addresses in a batch that is encoded again */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool is_true)
+{
+	if (!is_true)
+		abort();
+}
+
+static struct cursor cursor_of(const struct buffer *bytes)
+{
+	return (struct cursor){bytes->data, bytes->data + bytes->size, false};
+}
+
+static void check_info(struct cursor payload)
+{
+	struct recording_info info, again;
+	struct buffer encoded = {0};
+
+	if (info_decode(payload, &info) < 0)
+		return;
+	check(memchr(info.tool, 0, sizeof(info.tool)) != NULL);
+	check(memchr(info.host, 0, sizeof(info.host)) != NULL);
+	check(memchr(info.command, 0, sizeof(info.command)) != NULL);
+	check(memchr(info.hypervisor, 0, sizeof(info.hypervisor)) != NULL);
+	info_encode(&encoded, &info);
+	check(info_decode(cursor_of(&encoded), &again) == 0);
+	check(info.version == again.version && info.time_limit == again.time_limit);
+	check(strcmp(info.command, again.command) == 0);
+	buffer_free(&encoded);
+}
+
+static void check_domain(struct cursor payload)
+{
+	struct recording_domain domain, again;
+	struct buffer encoded = {0};
+
+	if (domain_decode(payload, &domain) < 0)
+		return;
+	check(memchr(domain.name, 0, sizeof(domain.name)) != NULL);
+	domain_encode(&encoded, &domain);
+	check(domain_decode(cursor_of(&encoded), &again) == 0);
+	check(strcmp(domain.name, again.name) == 0);
+	check(memcmp(domain.uuid, again.uuid, sizeof(domain.uuid)) == 0);
+	buffer_free(&encoded);
+}
+
+static void check_end(struct cursor payload)
+{
+	struct recording_end end, again;
+	struct buffer encoded = {0};
+
+	if (end_decode(payload, &end) < 0)
+		return;
+	check(end_reason_name((unsigned int)end.reason)[0] != 0);
+	end_encode(&encoded, &end);
+	check(end_decode(cursor_of(&encoded), &again) == 0);
+	check(memcmp(&end, &again, sizeof(end)) == 0);
+	buffer_free(&encoded);
+}
+
+/* All that samples_decode() promises; how many addresses the chains have. */
+static size_t check_batch(const struct samples_batch *batch)
+{
+	size_t addresses = 0;
+
+	check(batch->count <= RECORDING_MAX_SAMPLES);
+	check(batch->nodes >= SAMPLES_ROOTS);
+	check(batch->nodes <= RECORDING_MAX_NODES + SAMPLES_ROOTS);
+	for (size_t i = 0; i < batch->nodes; i++) {
+		uint32_t parent = batch->parent[i];
+
+		check(i < SAMPLES_ROOTS ? parent == i : parent < i);
+		check(batch->depth[i] ==
+		      (i < SAMPLES_ROOTS ? 0 : batch->depth[parent] + 1));
+		check(batch->depth[i] <= RECORDING_MAX_DEPTH);
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		check(batch->domain[i] <= RECORDING_MAX_DOMAIN);
+		check(batch->vcpu[i] <= RECORDING_MAX_VCPU);
+		check(batch->state[i] <= UINT8_MAX);
+		check(batch->weight[i] >= 1 && batch->weight[i] <= RECORDING_MAX_WEIGHT);
+		check(batch->stack[i] < batch->nodes);
+		addresses += batch->depth[batch->stack[i]];
+	}
+	return addresses;
+}
+
+static struct sample sample_of(const struct samples_batch *batch, size_t i,
+			       uint64_t *address)
+{
+	struct sample sample = {
+		.time = batch->time[i],
+		.domain = batch->domain[i],
+		.vcpu = batch->vcpu[i],
+		.weight = batch->weight[i],
+		.state = (uint8_t)batch->state[i],
+		.chain.address = address,
+	};
+	uint32_t node = batch->stack[i];
+
+	for (; node >= SAMPLES_ROOTS; node = batch->parent[node])
+		address[sample.chain.count++] = batch->address[node];
+	sample.chain.end = node;
+	return sample;
+}
+
+/* What was decoded must come back when it is encoded again. */
+static void check_again(const struct samples_batch *batch)
+{
+	uint64_t chain[RECORDING_MAX_DEPTH], chain_again[RECORDING_MAX_DEPTH];
+	struct samples_encoder *encoder = samples_encoder_new();
+	struct samples_batch again = {0};
+	struct buffer payload = {0};
+
+	check(encoder != NULL);
+	for (size_t i = 0; i < batch->count; i++) {
+		struct sample sample = sample_of(batch, i, chain);
+
+		check(samples_encoder_add(encoder, &sample) == 0);
+	}
+	samples_encoder_finish(encoder, &batch->counts, &payload);
+	check(samples_decode(cursor_of(&payload), &again) == 0);
+	check(again.count == batch->count);
+	check(memcmp(&again.counts, &batch->counts, sizeof(again.counts)) == 0);
+	for (size_t i = 0; i < batch->count; i++) {
+		struct sample one = sample_of(batch, i, chain);
+		struct sample other = sample_of(&again, i, chain_again);
+
+		check(one.time == other.time && one.domain == other.domain);
+		check(one.vcpu == other.vcpu && one.state == other.state);
+		check(one.weight == other.weight && one.chain.end == other.chain.end);
+		check(one.chain.count == other.chain.count);
+		check(!memcmp(chain, chain_again, one.chain.count * sizeof(chain[0])));
+	}
+	samples_batch_free(&again);
+	samples_encoder_free(encoder);
+	buffer_free(&payload);
+}
+
+static void check_samples(struct cursor payload, struct samples_batch *batch)
+{
+	static const double parts[] = {0, 0.5, 0.99, 0.999999, 1};
+
+	if (samples_decode(payload, batch) < 0) {
+		check(batch->count == 0);
+		return;
+	}
+	if (check_batch(batch) <= AGAIN_MOST && batch->count <= AGAIN_MOST)
+		check_again(batch);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		check(pauses_quantile(&batch->counts.pauses, parts[i]) <=
+		      batch->counts.pauses.max);
+}
+
+static void check_payload(unsigned int type, struct cursor payload,
+			  struct samples_batch *batch)
+{
+	check(payload.end - payload.at <= RECORDING_MAX_PAYLOAD);
+	switch (type) {
+	case CHUNK_INFO:
+		check_info(payload);
+		break;
+	case CHUNK_DOMAIN:
+		check_domain(payload);
+		break;
+	case CHUNK_SAMPLES:
+		check_samples(payload, batch);
+		break;
+	case CHUNK_END:
+		check_end(payload);
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_file(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct samples_batch batch = {0};
+	const struct damage *damage;
+	struct cursor payload;
+	struct reader *reader;
+	struct error err = {""};
+	unsigned int type;
+	uint64_t last = 0;
+	int status;
+
+	check(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	reader = reader_new(fd);
+	check(reader != NULL);
+	while ((status = reader_next(reader, &type, &payload, &err)) > 0) {
+		check(type <= UINT16_MAX);
+		check(reader_offset(reader) >= last + CHUNK_HEADER_SIZE);
+		last = reader_offset(reader);
+		check_payload(type, payload, &batch);
+	}
+	damage = reader_damage(reader);
+	check(status == 0 || err.text[0]);
+	check(reader_offset(reader) == size);
+	check(damage->bytes <= size);
+	check((damage->bytes == 0) == (damage->places == 0));
+	check(damage->first <= size);
+	reader_free(reader);
+	samples_batch_free(&batch);
+	close(fd);
+}
+
+/* Wherever a header may stand, makes its checksums those of what is there. */
+static void mend(uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i + CHUNK_HEADER_SIZE <= size; i++) {
+		uint8_t *header = data + i;
+		uint32_t stored;
+
+		if (memcmp(header, CHUNK_MAGIC, CHUNK_MAGIC_SIZE) != 0)
+			continue;
+		stored = get_le32(header + 8);
+		if (stored <= size - i - CHUNK_HEADER_SIZE)
+			put_le32(
+				header + 16,
+				(uint32_t)crc32_z(0, header + CHUNK_HEADER_SIZE, stored));
+		put_le32(header + 20, (uint32_t)crc32_z(0, header, 20));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct samples_batch batch = {0};
+	uint8_t *copy;
+
+	if (size < 2)
+		return 0;
+	/* A copy of the exact size, so that a read beyond it is seen. */
+	copy = malloc(size - 1);
+	check(copy != NULL);
+	memcpy(copy, data + 1, size - 1);
+	switch (data[0]) {
+	case 0:
+		check_file(copy, size - 1);
+		break;
+	case 1:
+		mend(copy, size - 1);
+		check_file(copy, size - 1);
+		break;
+	case 2:
+		check_payload(copy[0] % TYPES,
+			      (struct cursor){copy + 1, copy + size - 1, false}, &batch);
+		samples_batch_free(&batch);
+		break;
+	default:
+		break;
+	}
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Symbol files of any content. Build with -fsanitize=fuzzer,address,undefined
+ * and run on tests/fuzz/corpus/symbols and tests/data/symbols.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "symbols/table.h"
+
+#define PAGE_SIZE ((size_t)4096)
+#define ROOM	  ((size_t)1 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool is_true)
+{
+	if (!is_true)
+		abort();
+}
+
+/*
+ * Memory like that of a mapped file, which can't be written to and behind which
+ * there is none. It finds what the sanitizers can't see: what libelf does.
+ */
+static uint8_t *make_room(void)
+{
+	uint8_t *room = mmap(NULL, ROOM + PAGE_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	check(room != MAP_FAILED);
+	check(!mprotect(room + ROOM, PAGE_SIZE, PROT_NONE));
+	return room;
+}
+
+static void check_name(struct symbols *symbols, uint64_t address)
+{
+	struct symbol symbol;
+
+	check(symbols_find(symbols, address, &symbol));
+	check(symbol.start <= address);
+	check(symbol.name[0] && strlen(symbol.name) <= SYMBOLS_NAME_MAX);
+	check(!strcmp(symbol.dso, "file"));
+}
+
+static void check_table(struct symbols *symbols)
+{
+	const struct symbols_file *files;
+	struct symbol symbol;
+
+	check(symbols_files(symbols, &files) == 1);
+	check(files->functions > 0 && files->low <= files->high);
+	check_name(symbols, files->low);
+	check_name(symbols, files->high);
+	if (files->low > 0)
+		check(!symbols_find(symbols, files->low - 1, &symbol));
+	if (files->high < UINT64_MAX)
+		check(!symbols_find(symbols, files->high + 1, &symbol));
+	for (unsigned int bit = 0; bit < 64; bit++)
+		if (symbols_find(symbols, (uint64_t)1 << bit, &symbol))
+			check_name(symbols, (uint64_t)1 << bit);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t *room;
+	struct symbols_offset offset = {0};
+	struct symbols *symbols;
+	struct error err = {""};
+	uint8_t *content;
+
+	if (!size || size > ROOM)
+		return 0;
+	if (!room)
+		room = make_room();
+	content = room + ROOM - size;
+	memcpy(content, data, size);
+	check(!mprotect(room, ROOM, PROT_READ));
+
+	/* An offset that depends on the input, but leaves most files in place. */
+	if (data[size - 1] == '+')
+		offset.distance = UINT64_MAX >> data[size / 2] % 64;
+	offset.down = data[size / 3] % 2;
+
+	symbols = symbols_new();
+	check(symbols != NULL);
+	if (symbols_add_memory(symbols, "dir/file", offset, content, size, &err)) {
+		const struct symbols_file *files;
+
+		check(!strncmp(err.text, "dir/file", 8) && !strchr(err.text, '\n'));
+		check(symbols_files(symbols, &files) == 0);
+	} else {
+		check_table(symbols);
+	}
+	symbols_free(symbols);
+	check(!mprotect(room, ROOM, PROT_READ | PROT_WRITE));
+	return 0;
+}

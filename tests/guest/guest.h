@@ -1,0 +1,122 @@
+/* What the files of the test guest share. */
+#ifndef GUEST_H
+#define GUEST_H
+
+/* Linked 2 GiB below the top; guest-physical address = virtual address - BASE. */
+#define BASE 0xffffffff80000000
+
+#define PAGE_SIZE  0x1000
+#define LARGE_SIZE 0x200000
+
+/* PTE bits: Intel SDM vol. 3A, 4.5.4. */
+#define PTE_PRESENT 0x01
+#define PTE_WRITE   0x02
+#define PTE_LARGE   0x80
+
+#ifndef __ASSEMBLER__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* start.S */
+extern uint64_t boot_l4[512], boot_l3[512], boot_l2[512];
+extern char hypercall_page[PAGE_SIZE];
+void secondary_start(void);
+
+/* memory.c: page tables and the stacks. */
+
+enum stack_kind {
+	STACK_MIXED,
+	STACK_4K,
+	STACK_2M,
+	STACK_1G
+};
+
+static inline uint64_t virt_to_phys(const void *virt)
+{
+	return (uint64_t)virt - BASE;
+}
+
+static inline void *phys_to_virt(uint64_t phys)
+{
+	return (void *)(phys + BASE);
+}
+
+/* Builds the address space; p2m is the PV list of machine frames, NULL for PVH. */
+void memory_init(const unsigned long *p2m);
+
+/* Maps the 4K page at machine address addr (PVH: guest-physical) at window page nr. */
+enum {
+	SLOT_CONSOLE,
+	SLOT_SHARED_INFO
+};
+void *memory_map_slot(unsigned int nr, uint64_t addr);
+
+/* The guest-physical address of the RAM that stood at window page nr. */
+uint64_t memory_slot_phys(unsigned int nr);
+
+/*
+ * The top of vCPU 0's stack. *kind becomes STACK_2M when it asks for a 1G page and
+ * there is none; *pages is what the stack's pages are, for people.
+ */
+void *memory_stack_top(enum stack_kind *kind, const char **pages);
+void *memory_secondary_stack_top(void);
+
+/* xen.c: all that is asked of Xen. */
+
+/* Returns the command line. */
+const char *xen_init(const void *start_info, bool pv);
+
+/* "pv", "pvh" or "hvm" */
+const char *xen_mode(void);
+
+/* Writes all n bytes or, when the ring has no room, none. Never blocks. */
+bool xen_console_write(const char *bytes, size_t n);
+
+/* Each vCPU calls it once, vCPU 0 first, before it asks for the time. */
+void xen_time_init(unsigned int vcpu);
+
+/* Nanoseconds since some fixed moment. */
+uint64_t xen_time(void);
+
+/*
+ * Nanoseconds for which the calling vCPU has been running, never less than before. The
+ * rest, for which it was paused or had no CPU, goes to *stolen unless that is NULL.
+ */
+uint64_t xen_running_time(unsigned int vcpu, uint64_t *stolen);
+
+/* Starts a vCPU at secondary_start; 0 or a Xen error number below 0. */
+long xen_start_vcpu(unsigned int vcpu, void *stack_top);
+
+/* reason: SHUTDOWN_* of xen/sched.h */
+void xen_shutdown(unsigned int reason) __attribute__((noreturn));
+
+/* print.c */
+
+/*
+ * One line to the console. Takes %s, %lu, %lx and a width of zero padding (%02lu).
+ * A line that finds the ring full is dropped and counted.
+ */
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+unsigned long print_lost(void);
+
+/* work.c: the call chains. */
+
+/* Frames that each chain has between its caller and its leaf, but for the nested ones. */
+#define CHAIN_FIXED 6 /* NAME, NAME_1 to NAME_4, NAME_leaf */
+
+/*
+ * Each runs n iterations in its leaf, CHAIN_FIXED + nest frames below its caller.
+ * With n == 0 the leaf walks its own call chain, as a profiler would, and the result
+ * is the number of addresses found (0 in the build without frame pointers); the
+ * frames it saw are then in chain_low and chain_high.
+ */
+uint64_t alpha(unsigned long nest, uint64_t n);
+uint64_t beta(unsigned long nest, uint64_t n);
+uint64_t gamma(unsigned long nest, uint64_t n);
+uint64_t delta(unsigned long nest, uint64_t n);
+extern uint64_t chain_low, chain_high;
+
+#endif
+#endif

@@ -1,0 +1,277 @@
+/* A guest with known work: see README.md for what it promises. */
+#include "guest.h"
+
+#include <xen/xen.h>
+#include <xen/sched.h>
+
+#define SECOND 1000000000ul
+
+/* alpha's share of a round; a whole round is ten of these, about 4 ms. */
+#define UNIT_NS 400000
+
+/* Frames outside a chain: _start, guest_main, main; and one less on vCPU 1. */
+#define OUTER_FRAMES	       3
+#define SECONDARY_OUTER_FRAMES 2
+#define MIN_DEPTH	       (OUTER_FRAMES + CHAIN_FIXED + 1)
+#define MAX_DEPTH	       1000
+
+static struct options {
+	const char *mode, *stack, *pages;
+	unsigned long depth; /* addresses in a chain that is sampled in a leaf */
+	unsigned long smp;
+	unsigned long exit, reboot; /* after so many heartbeats, 0: never */
+} options;
+
+static uint64_t unit; /* iterations that take UNIT_NS */
+
+/* Nanoseconds of running time, and what was done in them. */
+static struct totals {
+	uint64_t rounds, iterations;
+	uint64_t alpha, beta, gamma, other;
+} totals;
+
+/* vCPU 1's own account; vCPU 0 only reads it. */
+static volatile struct secondary {
+	uint64_t chain, low, high;
+	uint64_t rounds, iterations, time;
+} secondary;
+
+void *guest_setup(const void *start_info, bool pv);
+void guest_main(void);
+void secondary_main(void);
+int main(void);
+
+/* The text after "name=" in the command line, or NULL. */
+static const char *find_option(const char *line, const char *name)
+{
+	while (*line) {
+		const char *n = name;
+
+		while (*line == ' ')
+			line++;
+		while (*n && *line == *n) {
+			line++;
+			n++;
+		}
+		if (!*n && *line == '=')
+			return line + 1;
+		while (*line && *line != ' ')
+			line++;
+	}
+	return NULL;
+}
+
+static unsigned long number_option(const char *line, const char *name,
+				   unsigned long otherwise)
+{
+	const char *text = find_option(line, name);
+	unsigned long value = 0;
+
+	if (!text)
+		return otherwise;
+	while (*text >= '0' && *text <= '9')
+		value = value * 10 + (unsigned long)(*text++ - '0');
+	return value;
+}
+
+static enum stack_kind stack_option(const char *line)
+{
+	const char *text = find_option(line, "stack");
+
+	switch (text ? *text : 0) {
+	case '4':
+		return STACK_4K;
+	case '2':
+		return STACK_2M;
+	case '1':
+		return STACK_1G;
+	default:
+		return STACK_MIXED;
+	}
+}
+
+/* Runs on the boot stack; returns the top of the one for guest_main. */
+void *guest_setup(const void *start_info, bool pv)
+{
+	static const char *const stack_names[] = {"mixed", "4k", "2m", "1g"};
+	const char *line = xen_init(start_info, pv);
+	enum stack_kind kind = stack_option(line);
+	void *top = memory_stack_top(&kind, &options.pages);
+
+	options.mode = xen_mode();
+	options.stack = stack_names[kind];
+	options.depth = number_option(line, "depth", MIN_DEPTH);
+	if (options.depth < MIN_DEPTH)
+		options.depth = MIN_DEPTH;
+	if (options.depth > MAX_DEPTH)
+		options.depth = MAX_DEPTH;
+	options.smp = number_option(line, "smp", 0);
+	options.exit = number_option(line, "exit", 0);
+	options.reboot = number_option(line, "reboot", 0);
+	xen_time_init(0);
+	return top;
+}
+
+static unsigned long nest_below(unsigned long outer_frames)
+{
+	return options.depth - outer_frames - CHAIN_FIXED;
+}
+
+/*
+ * Up to a quarter more or less than n, another each time: a round of constant length
+ * could run in step with a profiler's rate. The generator is Knuth's MMIX one (TAOCP
+ * vol. 2, 3.3.4).
+ */
+static uint64_t jitter(uint64_t n, uint64_t *state)
+{
+	*state = *state * 6364136223846793005 + 1442695040888963407;
+	return n * (192 + (*state >> 57)) / 256 + 1;
+}
+
+/*
+ * The best of several runs: what looks slow may only have been held up, by the host of
+ * an emulator, say. Called by guest_main as main is, so that the depth is right here,
+ * too.
+ */
+static __attribute__((noipa)) void calibrate(void)
+{
+	unsigned long nest = nest_below(OUTER_FRAMES);
+	uint64_t n = 1000, best;
+
+	for (;; n *= 2) {
+		best = UINT64_MAX;
+		for (unsigned int i = 0; i < 10; i++) {
+			uint64_t time = xen_running_time(0, NULL);
+
+			alpha(nest, n);
+			time = xen_running_time(0, NULL) - time;
+			if (time < best)
+				best = time;
+		}
+		if (best > UNIT_NS)
+			break;
+	}
+	unit = n * UNIT_NS / best;
+}
+
+static __attribute__((noipa)) void check_chains(void)
+{
+	unsigned long nest = nest_below(OUTER_FRAMES);
+	uint64_t a = alpha(nest, 0), b = beta(nest, 0), c = gamma(nest, 0);
+
+	print("vcpu=0 chain=%lu,%lu,%lu frames=%lx-%lx", a, b, c, chain_low, chain_high);
+}
+
+static void start_secondary(void)
+{
+	uint64_t end = xen_time() + 2 * SECOND;
+	long err = xen_start_vcpu(1, memory_secondary_stack_top());
+
+	if (err) {
+		print("vcpu=1 not started: error %lu", (unsigned long)-err);
+		return;
+	}
+	while (!secondary.rounds && xen_time() < end)
+		asm volatile("pause");
+	print("vcpu=1 chain=%lu frames=%lx-%lx", secondary.chain, secondary.low,
+	      secondary.high);
+}
+
+/* For print: hundredths of a per cent of the whole, as two arguments of %lu.%02lu. */
+#define PERCENT(part, whole) \
+	10000 * (part) / (whole) / 100, 10000 * (part) / (whole) % 100
+
+static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
+{
+	const struct totals *t = &totals;
+	uint64_t all = t->alpha + t->beta + t->gamma + t->other;
+
+	print("heartbeat %lu rounds=%lu iters=%lu alpha=%lu.%02lu beta=%lu.%02lu "
+	      "gamma=%lu.%02lu depth=%lu vcpu=0 t_alpha=%lu t_beta=%lu t_gamma=%lu "
+	      "t_other=%lu wall=%lu stolen=%lu delta=%lu i_delta=%lu t_delta=%lu "
+	      "lost=%lu",
+	      count, t->rounds, t->iterations, PERCENT(t->alpha, all),
+	      PERCENT(t->beta, all), PERCENT(t->gamma, all), options.depth, t->alpha,
+	      t->beta, t->gamma, t->other, wall, stolen, secondary.rounds,
+	      secondary.iterations, secondary.time, print_lost());
+
+	if (options.exit && count >= options.exit)
+		xen_shutdown(SHUTDOWN_poweroff);
+	if (options.reboot && count >= options.reboot)
+		xen_shutdown(SHUTDOWN_reboot);
+}
+
+/* On vCPU 0, for ever. Its times are running time: a pause counts for none of them. */
+int main(void)
+{
+	unsigned long nest = nest_below(OUTER_FRAMES);
+	uint64_t start = xen_time(), beats = 0, random = start;
+	uint64_t stolen_before, stolen;
+	uint64_t end = xen_running_time(0, &stolen_before);
+
+	for (;;) {
+		uint64_t n = jitter(unit, &random);
+		uint64_t t0, t1, t2, now;
+
+		t0 = xen_running_time(0, NULL);
+		alpha(nest, n);
+		t1 = xen_running_time(0, NULL);
+		beta(nest, 3 * n);
+		t2 = xen_running_time(0, NULL);
+		gamma(nest, 6 * n);
+
+		totals.other += t0 - end;
+		end = xen_running_time(0, &stolen);
+		totals.alpha += t1 - t0;
+		totals.beta += t2 - t1;
+		totals.gamma += end - t2;
+		totals.rounds++;
+		totals.iterations += 10 * n;
+
+		now = xen_time();
+		if (now - start >= (beats + 1) * SECOND) {
+			/* Beats that a long pause made us miss are left out. */
+			beats = (now - start) / SECOND;
+			heartbeat(beats, now - start, stolen - stolen_before);
+		}
+	}
+}
+
+void guest_main(void)
+{
+	print("uniprof-guest mode=%s build=%s depth=%lu stack=%s pages=%s smp=%lu",
+	      options.mode,
+#ifdef NO_FRAME_POINTER
+	      "nofp",
+#else
+	      "fp",
+#endif
+	      options.depth, options.stack, options.pages, options.smp);
+	check_chains();
+	calibrate();
+	print("unit=%lu iterations", unit);
+	if (options.smp)
+		start_secondary();
+	main();
+}
+
+/* On vCPU 1, for ever. */
+void secondary_main(void)
+{
+	unsigned long nest = nest_below(SECONDARY_OUTER_FRAMES);
+	uint64_t random = 1;
+
+	secondary.chain = delta(nest, 0);
+	secondary.low = chain_low;
+	secondary.high = chain_high;
+	xen_time_init(1);
+	for (;;) {
+		uint64_t n = jitter(10 * unit, &random);
+		uint64_t time = xen_running_time(1, NULL);
+
+		delta(nest, n);
+		secondary.time += xen_running_time(1, NULL) - time;
+		secondary.iterations += n;
+		secondary.rounds++;
+	}
+}

@@ -1,0 +1,69 @@
+/* Lines to the console. */
+#include "guest.h"
+
+#include <stdarg.h>
+
+static unsigned long lost;
+
+struct line {
+	char text[512];
+	size_t length;
+};
+
+static void put(struct line *line, char c)
+{
+	if (line->length < sizeof(line->text) - 1) /* the last one is for '\n' */
+		line->text[line->length++] = c;
+}
+
+static void put_number(struct line *line, uint64_t value, unsigned int base,
+		       unsigned int width)
+{
+	char digits[20];
+	unsigned int n = 0;
+
+	do {
+		digits[n++] = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	for (; width > n; width--)
+		put(line, '0');
+	while (n)
+		put(line, digits[--n]);
+}
+
+void print(const char *format, ...)
+{
+	struct line line = {.length = 0};
+	va_list args;
+
+	va_start(args, format);
+	for (; *format; format++) {
+		unsigned int width = 0;
+
+		if (*format != '%') {
+			put(&line, *format);
+			continue;
+		}
+		for (format++; *format >= '0' && *format <= '9'; format++)
+			width = width * 10 + (unsigned int)(*format - '0');
+		if (*format == 's') {
+			for (const char *s = va_arg(args, const char *); *s; s++)
+				put(&line, *s);
+			continue;
+		}
+		format++; /* the l of %lu and %lx */
+		put_number(&line, va_arg(args, unsigned long), *format == 'x' ? 16 : 10,
+			   width);
+	}
+	va_end(args);
+
+	line.text[line.length++] = '\n';
+	if (!xen_console_write(line.text, line.length))
+		lost++;
+}
+
+unsigned long print_lost(void)
+{
+	return lost;
+}

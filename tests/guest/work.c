@@ -1,0 +1,97 @@
+/*
+ * The call chains: alpha, alpha_1 to alpha_4, alpha_nest as often as asked for,
+ * alpha_leaf, and the same for beta, gamma and delta. All the time goes to the leaves,
+ * whose loops are alike, so that a leaf's share of the time is its share of iterations.
+ */
+#include "guest.h"
+
+/* Nothing may be inlined, merged, cloned or specialised: each name is one symbol. */
+#define APART __attribute__((noipa))
+
+/* Bytes of locals in each frame between main and the leaf. */
+#define LOCALS 64
+
+uint64_t chain_low, chain_high;
+
+/* What the leaf's loop does: one long dependency, so it costs the same at any address. */
+static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
+{
+	uint64_t x = n;
+
+	while (n--) {
+		x = x * 6364136223846793005 + 1442695040888963407;
+		asm volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+/*
+ * The saved frame pointer is at rbp, the return address above it (System V ABI, AMD64
+ * supplement, 3.2.2); a frame pointer of 0 ends the chain.
+ */
+static inline __attribute__((always_inline)) uint64_t walk_chain(void)
+{
+#ifdef NO_FRAME_POINTER
+	return 0;
+#else
+	const uint64_t *frame = __builtin_frame_address(0);
+	uint64_t addresses = 1;
+
+	chain_low = (uint64_t)frame;
+	for (; frame; frame = (const uint64_t *)frame[0]) {
+		chain_high = (uint64_t)frame;
+		addresses++;
+	}
+	return addresses;
+#endif
+}
+
+#define STEP(name, callee)                                         \
+	static APART uint64_t name(unsigned long nest, uint64_t n) \
+	{                                                          \
+		volatile uint8_t locals[LOCALS];                   \
+		uint64_t result;                                   \
+                                                                   \
+		locals[0] = 0;                                     \
+		result = callee(nest, n);                          \
+		return result + locals[0];                         \
+	}
+
+#define CHAIN(name)                                                                \
+	static APART __attribute__((aligned(64))) uint64_t name##_leaf(uint64_t n) \
+	{                                                                          \
+		return n ? spin(n) : walk_chain();                                 \
+	}                                                                          \
+                                                                                   \
+	static APART uint64_t name##_nest(unsigned long nest, uint64_t n)          \
+	{                                                                          \
+		volatile uint8_t locals[LOCALS];                                   \
+		uint64_t result;                                                   \
+                                                                                   \
+		locals[0] = 0;                                                     \
+		if (nest > 1)                                                      \
+			result = name##_nest(nest - 1, n);                         \
+		else                                                               \
+			result = name##_leaf(n);                                   \
+		return result + locals[0];                                         \
+	}                                                                          \
+                                                                                   \
+	STEP(name##_4, name##_nest)                                                \
+	STEP(name##_3, name##_4)                                                   \
+	STEP(name##_2, name##_3)                                                   \
+	STEP(name##_1, name##_2)                                                   \
+                                                                                   \
+	APART uint64_t name(unsigned long nest, uint64_t n)                        \
+	{                                                                          \
+		volatile uint8_t locals[LOCALS];                                   \
+		uint64_t result;                                                   \
+                                                                                   \
+		locals[0] = 0;                                                     \
+		result = name##_1(nest, n);                                        \
+		return result + locals[0];                                         \
+	}
+
+CHAIN(alpha)
+CHAIN(beta)
+CHAIN(gamma)
+CHAIN(delta)

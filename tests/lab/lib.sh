@@ -1,0 +1,82 @@
+# Functions for the cases that run in dom0 (busybox sh). Files for the case's
+# other half, on the host, go to /lab/out.
+. ./say.sh
+
+# start NAME [XL_ARGUMENT...]: creates the guest and waits until it works
+start()
+{
+	name=$1
+	shift
+	xl create -q "$name.cfg" "$@" >/tmp/xl.log 2>&1 ||
+		failed "xl create $name: $(cat /tmp/xl.log)"
+	wait-guest "$name" heartbeat || failed "$name has a heartbeat"
+}
+
+stop()
+{
+	xl destroy "$1" 2>/dev/null
+}
+
+heartbeat()
+{
+	grep heartbeat "/var/log/xen/console/guest-$1.log" | tail -n 1
+}
+
+# state NAME: the state letters of `uniprof list`
+state()
+{
+	uniprof list | awk -v name="$1" '$2 == name { print $NF }'
+}
+
+is_paused()
+{
+	case $(state "$1") in *p*) true ;; *) false ;; esac
+}
+
+is_running()
+{
+	case $(state "$1") in '' | *[psd]*) false ;; *) true ;; esac
+}
+
+# within SECONDS COMMAND...: whether it succeeds before then
+within()
+{
+	tries=$(($1 * 20))
+	shift
+	until "$@"; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# beats NAME: whether the guest's heart still beats
+beats()
+{
+	before=$(heartbeat "$1")
+	within 5 eval '[ "$(heartbeat '"$1"')" != "$before" ]'
+}
+
+# refuses CODE TEXT COMMAND...: whether the command ends with that exit code and
+# one line on standard error, which has the text in it
+refuses()
+{
+	code=$1
+	text=$2
+	shift 2
+	"$@" >/tmp/refuses.out 2>/tmp/refuses.err </dev/null
+	got=$?
+	if [ $got = "$code" ] && [ "$(wc -l </tmp/refuses.err)" = 1 ] &&
+		grep -qF -- "$text" /tmp/refuses.err; then
+		ok "exit code $code: $(cat /tmp/refuses.err)"
+	else
+		failed "exit code $code and one line with '$text': $* gave $got:" \
+			"$(tr '\n' '|' </tmp/refuses.err)"
+	fi
+}
+
+# guards: the processes that guard guests
+guards()
+{
+	grep -lx guest-guard /proc/[0-9]*/comm 2>/dev/null | cut -d/ -f3
+}

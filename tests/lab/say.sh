@@ -1,0 +1,20 @@
+# What all parts of a case share: each prints one line for each thing that it found
+# out, "ok WHAT" or "FAILED WHAT", which tests/lab/run counts.
+
+ok()
+{
+	echo "ok $*"
+}
+
+failed()
+{
+	echo "FAILED $*"
+}
+
+# check WHAT COMMAND...: whether the command succeeds
+check()
+{
+	what=$1
+	shift
+	if "$@"; then ok "$what"; else failed "$what"; fi
+}
