@@ -19,7 +19,6 @@
 struct xen {
 	struct xen_library lib;
 	xencall_handle *call;
-	xenforeignmemory_handle *memory;
 	struct xs_handle *store; /* NULL when xenstore can't be reached */
 	uint32_t domctl_version;
 	char version[64];

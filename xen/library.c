@@ -2,6 +2,7 @@
 #include "xen/library.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <string.h>
 #include <xentoollog.h>
 
@@ -24,6 +25,7 @@ static void *load_any(const char *const *names, struct error *err)
 struct function {
 	void *to; /* the function pointer to set */
 	const char *name;
+	bool optional;
 };
 
 static int load_functions(const char *const *names, const struct function *functions,
@@ -36,7 +38,7 @@ static int load_functions(const char *const *names, const struct function *funct
 	for (size_t i = 0; i < count; i++) {
 		void *function = dlsym(handle, functions[i].name);
 
-		if (!function)
+		if (!function && !functions[i].optional)
 			return error_set(err, "%s has no %s: is it Xen's?", names[0],
 					 functions[i].name);
 		memcpy(functions[i].to, &function, sizeof(function));
@@ -54,24 +56,25 @@ int xen_library_load(struct xen_library *library, struct error *err)
 	static const char *const store[] = {"libxenstore.so.4", "libxenstore.so.3.0",
 					    NULL};
 	const struct function call_functions[] = {
-		{&library->call_open, "xencall_open"},
-		{&library->call_close, "xencall_close"},
-		{&library->call1, "xencall1"},
-		{&library->call2, "xencall2"},
-		{&library->alloc_pages, "xencall_alloc_buffer_pages"},
-		{&library->free_pages, "xencall_free_buffer_pages"},
+		{&library->call_open, "xencall_open", false},
+		{&library->call_close, "xencall_close", false},
+		{&library->call1, "xencall1", false},
+		{&library->call2, "xencall2", false},
+		{&library->alloc_pages, "xencall_alloc_buffer_pages", false},
+		{&library->free_pages, "xencall_free_buffer_pages", false},
 	};
 	const struct function memory_functions[] = {
-		{&library->memory_open, "xenforeignmemory_open"},
-		{&library->memory_close, "xenforeignmemory_close"},
-		{&library->memory_map, "xenforeignmemory_map"},
-		{&library->memory_unmap, "xenforeignmemory_unmap"},
+		{&library->memory_open, "xenforeignmemory_open", false},
+		{&library->memory_close, "xenforeignmemory_close", false},
+		{&library->memory_restrict, "xenforeignmemory_restrict", true},
+		{&library->memory_map, "xenforeignmemory_map", false},
+		{&library->memory_unmap, "xenforeignmemory_unmap", false},
 	};
 	const struct function store_functions[] = {
-		{&library->store_open, "xs_open"},
-		{&library->store_close, "xs_close"},
-		{&library->store_directory, "xs_directory"},
-		{&library->store_read, "xs_read"},
+		{&library->store_open, "xs_open", false},
+		{&library->store_close, "xs_close", false},
+		{&library->store_directory, "xs_directory", false},
+		{&library->store_read, "xs_read", false},
 	};
 
 	if (LOAD(call, call_functions, err) < 0 ||

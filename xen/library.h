@@ -24,6 +24,7 @@ struct xen_library {
 	__typeof__(xencall_free_buffer_pages) *free_pages;
 	__typeof__(xenforeignmemory_open) *memory_open;
 	__typeof__(xenforeignmemory_close) *memory_close;
+	__typeof__(xenforeignmemory_restrict) *memory_restrict; /* NULL before Xen 4.8 */
 	__typeof__(xenforeignmemory_map) *memory_map;
 	__typeof__(xenforeignmemory_unmap) *memory_unmap;
 	__typeof__(xs_open) *store_open;

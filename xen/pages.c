@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xen/pages.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "xen/internal.h"
 
-/* How many pages are kept, and how many places have to be free at a round's
- * beginning: else all are freed. A page costs a kernel mapping, of which a
- * process may have 65530 (vm.max_map_count). */
-#define PAGES_MAX     8192
-#define PAGES_RESERVE 2048
+/*
+ * Frames are mapped in aligned groups, with one call and one kernel mapping for
+ * each: eight pages cost little more than one, and a stack's next page is often
+ * the next frame.
+ */
+#define GROUP 8
+
+/* How many groups are kept, and how many places have to be free at a round's
+ * beginning: else all are freed. A process may have 65530 kernel mappings
+ * (vm.max_map_count), which is enough for 30 domains' worth. */
+#define GROUPS_MAX     2048
+#define GROUPS_RESERVE 512
 
 /* A hash table at most half full. */
-#define SLOTS (2 * PAGES_MAX)
+#define SLOTS (2 * GROUPS_MAX)
 
 /* How long pages are kept: a guest may give a frame back and get another page of
  * the host's for it, which an old mapping does not show. */
@@ -28,18 +36,21 @@
 #define FRAME_MAX (1ull << 40)
 
 struct slot {
-	uint64_t frame;
-	void *page;	/* NULL: it could not be mapped, at time @tried */
-	uint64_t tried; /* ns; 0: the slot is free */
+	uint64_t group; /* the first frame's number / GROUP */
+	char *pages;	/* NULL: none could be mapped */
+	uint64_t tried; /* when, ns; 0: the slot is free */
+	bool mapped[GROUP];
 };
 
 struct pages {
 	struct xen *xen;
+	xenforeignmemory_handle *memory;
 	uint32_t domain;
 	struct slot *slot; /* SLOTS of them, a hash table, probed linearly */
 	size_t used;
 	uint64_t now;
 	uint64_t emptied; /* when all were unmapped */
+	bool crowded;	  /* the kernel had no room for a mapping */
 	bool missed;
 	uint64_t map_calls;
 };
@@ -57,15 +68,28 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 	}
 	pages->xen = xen;
 	pages->domain = domain;
+	pages->memory = xen->lib.memory_open(xen_library_silence(), 0);
+	if (!pages->memory) {
+		error_errno(err, errno, "can't open Xen's interface to guests' memory");
+		pages_free(pages);
+		return NULL;
+	}
+	if (xen->lib.memory_restrict)
+		xen->lib.memory_restrict(pages->memory, (domid_t)domain);
 	return pages;
+}
+
+static void unmap(struct pages *pages, struct slot *slot)
+{
+	if (slot->pages)
+		pages->xen->lib.memory_unmap(pages->memory, slot->pages, GROUP);
+	slot->pages = NULL;
 }
 
 static void unmap_all(struct pages *pages)
 {
 	for (size_t i = 0; i < SLOTS; i++)
-		if (pages->slot[i].page)
-			pages->xen->lib.memory_unmap(pages->xen->memory,
-						     pages->slot[i].page, 1);
+		unmap(pages, &pages->slot[i]);
 	memset(pages->slot, 0, SLOTS * sizeof(*pages->slot));
 	pages->used = 0;
 }
@@ -75,6 +99,8 @@ void pages_free(struct pages *pages)
 	if (!pages)
 		return;
 	unmap_all(pages);
+	if (pages->memory)
+		pages->xen->lib.memory_close(pages->memory);
 	free(pages->slot);
 	free(pages);
 }
@@ -82,21 +108,29 @@ void pages_free(struct pages *pages)
 void pages_begin(struct pages *pages, uint64_t now)
 {
 	pages->now = now ? now : 1;
-	if (PAGES_MAX - pages->used < PAGES_RESERVE ||
+	if (pages->crowded || GROUPS_MAX - pages->used < GROUPS_RESERVE ||
 	    pages->now - pages->emptied >= KEEP_NS) {
 		unmap_all(pages);
+		pages->crowded = false;
 		pages->emptied = pages->now;
 	}
 }
 
-static struct slot *slot_of(const struct pages *pages, uint64_t frame)
+static struct slot *slot_of(const struct pages *pages, uint64_t group)
 {
 	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	size_t i = (size_t)((frame * 0x9e3779b97f4a7c15u) >> 32);
+	size_t i = (size_t)((group * 0x9e3779b97f4a7c15u) >> 32);
 
-	while (pages->slot[i % SLOTS].tried && pages->slot[i % SLOTS].frame != frame)
+	while (pages->slot[i % SLOTS].tried && pages->slot[i % SLOTS].group != group)
 		i++;
 	return &pages->slot[i % SLOTS];
+}
+
+static const void *page_of(const struct slot *slot, uint64_t frame)
+{
+	unsigned int i = frame % GROUP;
+
+	return slot->pages && slot->mapped[i] ? slot->pages + i * GUEST_PAGE_SIZE : NULL;
 }
 
 static bool is_fresh(const struct pages *pages, const struct slot *slot)
@@ -108,44 +142,60 @@ const void *pages_get(void *context, uint64_t frame)
 {
 	struct pages *pages = context;
 	const struct slot *slot;
+	const void *page;
 
 	if (frame >= FRAME_MAX)
 		return NULL;
-	slot = slot_of(pages, frame);
-	if (slot->page)
-		return slot->page;
-	if (!is_fresh(pages, slot))
+	slot = slot_of(pages, frame / GROUP);
+	page = page_of(slot, frame);
+	if (!page && !is_fresh(pages, slot))
 		pages->missed = true;
-	return NULL;
+	return page;
+}
+
+static void map(struct pages *pages, struct slot *slot)
+{
+	xen_pfn_t gfn[GROUP];
+	int failure[GROUP] = {0};
+	bool any = false;
+
+	for (unsigned int i = 0; i < GROUP; i++)
+		gfn[i] = slot->group * GROUP + i;
+	pages->map_calls++;
+	slot->pages = pages->xen->lib.memory_map(pages->memory, pages->domain, PROT_READ,
+						 GROUP, gfn, failure);
+	if (!slot->pages) {
+		pages->crowded |= errno == ENOMEM;
+		return;
+	}
+	for (unsigned int i = 0; i < GROUP; i++)
+		any |= slot->mapped[i] = !failure[i];
+	if (!any)
+		unmap(pages, slot);
 }
 
 const void *pages_map(void *context, uint64_t frame)
 {
 	struct pages *pages = context;
-	xen_pfn_t gfn = frame;
 	struct slot *slot;
-	int failure = 0;
+	const void *page;
 
 	if (frame >= FRAME_MAX)
 		return NULL;
-	slot = slot_of(pages, frame);
-	if (slot->page || is_fresh(pages, slot))
-		return slot->page;
+	slot = slot_of(pages, frame / GROUP);
+	page = page_of(slot, frame);
+	if (page || is_fresh(pages, slot))
+		return page;
 	if (!slot->tried) {
-		if (pages->used == PAGES_MAX)
+		if (pages->used == GROUPS_MAX)
 			return NULL;
 		pages->used++;
 	}
-	pages->map_calls++;
-	slot->frame = frame;
+	unmap(pages, slot);
+	slot->group = frame / GROUP;
 	slot->tried = pages->now;
-	slot->page = pages->xen->lib.memory_map(pages->xen->memory, pages->domain,
-						PROT_READ, 1, &gfn, &failure);
-	if (slot->page && failure) {
-		pages->xen->lib.memory_unmap(pages->xen->memory, slot->page, 1);
-		slot->page = NULL;
-	}
-	return slot->page;
+	map(pages, slot);
+	return page_of(slot, frame);
 }
 
 bool pages_missed(struct pages *pages)

@@ -13,7 +13,9 @@
  */
 struct pages;
 
-/* All memory that it needs is got here. NULL, and why in @err, on failure. */
+/* All memory that it needs is got here. Where Xen's library and the kernel can do
+ * so, what it opens is good for this domain's memory alone. NULL, and why in @err,
+ * on failure. */
 struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err);
 /* Unmaps all: until then, a domain that is destroyed stays as a zombie. */
 void pages_free(struct pages *pages);
@@ -29,7 +31,7 @@ void pages_begin(struct pages *pages, uint64_t now);
  * when it was not there. A guest_memory callback, as is the next. */
 const void *pages_get(void *pages, uint64_t frame);
 
-/* For use while it runs: maps the page if need be. */
+/* For use while it runs: maps the page if need be, and its neighbours along. */
 const void *pages_map(void *pages, uint64_t frame);
 
 /* Whether pages_get() missed a page that could be worth mapping, since this was

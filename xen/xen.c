@@ -123,8 +123,7 @@ struct xen *xen_open(struct error *err)
 	if (xen_library_load(&xen->lib, err) < 0)
 		goto fail;
 	xen->call = xen->lib.call_open(xen_library_silence(), 0);
-	xen->memory = xen->lib.memory_open(xen_library_silence(), 0);
-	if (!xen->call || !xen->memory) {
+	if (!xen->call) {
 		error_errno(err, errno, "can't open Xen's hypercall interface");
 		goto fail;
 	}
@@ -151,8 +150,6 @@ void xen_close(struct xen *xen)
 		xen->lib.store_close(xen->store);
 	if (xen->scratch)
 		xen->lib.free_pages(xen->call, xen->scratch, 1);
-	if (xen->memory)
-		xen->lib.memory_close(xen->memory);
 	if (xen->call)
 		xen->lib.call_close(xen->call);
 	free(xen);
