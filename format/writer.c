@@ -67,19 +67,22 @@ static int write_out(struct writer *writer, const struct buffer *file, struct er
 	return 0;
 }
 
+static int describe_domain(struct writer *writer, const struct recording_domain *domain)
+{
+	buffer_reset(&writer->payload);
+	domain_encode(&writer->payload, domain);
+	return chunk_encode(&writer->description, CHUNK_DOMAIN, &writer->payload);
+}
+
 static int describe(struct writer *writer, const struct recording_info *info,
 		    const struct recording_domain *domains, size_t count)
 {
 	info_encode(&writer->payload, info);
 	if (chunk_encode(&writer->description, CHUNK_INFO, &writer->payload) < 0)
 		return -1;
-	for (size_t i = 0; i < count; i++) {
-		buffer_reset(&writer->payload);
-		domain_encode(&writer->payload, &domains[i]);
-		if (chunk_encode(&writer->description, CHUNK_DOMAIN, &writer->payload) <
-		    0)
+	for (size_t i = 0; i < count; i++)
+		if (describe_domain(writer, &domains[i]) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -134,6 +137,23 @@ uint64_t writer_weight(const struct writer *writer)
 const struct pauses *writer_pauses(const struct writer *writer)
 {
 	return &writer->pauses;
+}
+
+int writer_domain(struct writer *writer, const struct recording_domain *domain,
+		  struct error *err)
+{
+	size_t before = writer->description.size;
+
+	if (writer->failed) {
+		*err = writer->why;
+		return -1;
+	}
+	if (describe_domain(writer, domain) < 0)
+		return fail(writer, 0, err);
+	buffer_reset(&writer->file);
+	buffer_put(&writer->file, writer->description.data + before,
+		   writer->description.size - before);
+	return write_out(writer, &writer->file, err);
 }
 
 int writer_sample(struct writer *writer, const struct sample *sample, struct error *err)

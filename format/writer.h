@@ -21,6 +21,10 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 			  struct error *err);
 void writer_free(struct writer *writer);
 
+/* Describes one more domain, whose samples come after this. -1 as below. */
+int writer_domain(struct writer *writer, const struct recording_domain *domain,
+		  struct error *err);
+
 /*
  * Adds one sample, to be written at the next flush or when there are many.
  * -1 when writing fails; nothing can be written from then on.

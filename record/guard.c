@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/privileges.h"
+
 /* How long a guest may stay paused because its recorder was stopped. */
 #define WATCH_MS 50
 
@@ -112,6 +114,8 @@ static int be_guard(struct capture *capture, pid_t recorder, int from_parent,
 	if (capture_adopt(capture, &err) < 0 || write(to_parent, &byte, 1) != 1)
 		return 1;
 	close(to_parent);
+	privileges_confine();
+	privileges_drop();
 	watch(capture, recorder, from_parent);
 	if (capture_left_paused(capture))
 		return capture_resume(capture, &err) < 0;

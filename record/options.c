@@ -10,14 +10,18 @@
 #include "base/usage.h"
 
 static const char help[] =
-	"Usage: uniprof record [OPTION]... DOMAIN\n"
-	"Samples the call stacks of a running Xen domain, given by name or id, into a\n"
-	"file. It ends after the given time, at Ctrl-C, or when the guest ends.\n"
+	"Usage: uniprof record [OPTION]... DOMAIN...\n"
+	"Samples the call stacks of running Xen domains, given by name or id, into a\n"
+	"file. It ends after the given time, at Ctrl-C, or when the last guest ends.\n"
 	"\n"
 	"  -F, --freq HZ        rounds of samples a second, 1 to 10000 (default 99)\n"
 	"  -T, --time SECONDS   stop after this time, which may have a fraction\n"
 	"  -o, --output FILE    where to write (default uniprof.data; - for a pipe);\n"
 	"                       a recording that is there is kept as FILE.old\n"
+	"  -a, --all            sample all guests\n"
+	"      --follow         go on with a guest that comes back after a reboot, wait "
+	"for\n"
+	"                       one that is not there yet; with -a, take new guests in\n"
 	"      --vcpu LIST      sample these vCPUs only, as in 0,2-3\n"
 	"      --max-overhead PERCENT\n"
 	"                       lower the rate when pauses would stop the guest for "
@@ -29,10 +33,11 @@ static const char help[] =
 	"\n"
 	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
-static const char shorts[] = ":F:T:o:vh";
+static const char shorts[] = ":F:T:o:avh";
 
 enum long_only {
 	OPTION_VCPU = USAGE_LONG_ONLY,
+	OPTION_FOLLOW,
 	OPTION_JITTER,
 	OPTION_MAX_OVERHEAD,
 };
@@ -57,6 +62,12 @@ static int read_option(int option, char **argv, struct record_options *options)
 		return 0;
 	case 'o':
 		options->output = optarg;
+		return 0;
+	case 'a':
+		options->all = true;
+		return 0;
+	case OPTION_FOLLOW:
+		options->follow = true;
 		return 0;
 	case OPTION_VCPU:
 		options->vcpus = optarg;
@@ -86,6 +97,8 @@ bool record_options_read(int argc, char **argv, struct record_options *options,
 		{"freq", required_argument, NULL, 'F'},
 		{"time", required_argument, NULL, 'T'},
 		{"output", required_argument, NULL, 'o'},
+		{"all", no_argument, NULL, 'a'},
+		{"follow", no_argument, NULL, OPTION_FOLLOW},
 		{"vcpu", required_argument, NULL, OPTION_VCPU},
 		{"jitter", no_argument, NULL, OPTION_JITTER},
 		{"max-overhead", required_argument, NULL, OPTION_MAX_OVERHEAD},
@@ -111,16 +124,16 @@ bool record_options_read(int argc, char **argv, struct record_options *options,
 		if (*status)
 			return false;
 	}
-	if (optind == argc) {
-		*status = usage_error("record", "which domain?");
+	options->domain = argv + optind;
+	options->domains = (size_t)(argc - optind);
+	if (!options->domains && !options->all) {
+		*status = usage_error("record", "which domain? (-a for all guests)");
 		return false;
 	}
-	if (argc - optind > 1) {
-		*status = usage_error("record", "one domain at a time, what is '%s'?",
-				      argv[optind + 1]);
+	if (options->domains && options->all) {
+		*status = usage_error("record", "either -a or '%s'", argv[optind]);
 		return false;
 	}
-	options->domain = argv[optind];
 	if (options->output[0] == '-' && !options->output[1] && isatty(STDOUT_FILENO)) {
 		*status = usage_error("record", "a recording is nothing for a terminal; "
 						"give -o FILE or a pipe");

@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define DEFAULT_FREQUENCY 99
@@ -16,7 +17,10 @@ struct record_options {
 	uint64_t time_limit; /* ns; 0: none */
 	const char *output;  /* "-" for standard output */
 	const char *vcpus;   /* a list; NULL: all */
-	const char *domain;  /* name or id */
+	char **domain;	     /* names or ids, argv's */
+	size_t domains;	     /* how many were given */
+	bool all;	     /* all guests instead */
+	bool follow;	     /* also those that come later, or again */
 	bool verbose;
 };
 

@@ -102,13 +102,9 @@ static void adapt(struct pacer *pacer, uint64_t paused)
 		pacer->stretch = RECORDING_MAX_WEIGHT - 1;
 }
 
-void pacer_end(struct pacer *pacer, uint64_t begun, uint64_t now, uint64_t paused)
+void pacer_end(struct pacer *pacer, uint64_t paused)
 {
-	uint64_t rested = now + (now - begun);
-
 	adapt(pacer, paused);
 	pacer->slot += pacer->weight;
 	choose(pacer);
-	if (pacer->due < rested)
-		pacer->due = rested;
 }

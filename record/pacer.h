@@ -42,11 +42,7 @@ uint64_t pacer_due(const struct pacer *pacer);
  * slots have passed without a round. */
 uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed);
 
-/*
- * The round that began at @begun has ended, and the guest was paused for
- * @paused of it. The next is not due before a rest as long as this round: who
- * samples goes before all others, and on a single CPU they would starve.
- */
-void pacer_end(struct pacer *pacer, uint64_t begun, uint64_t now, uint64_t paused);
+/* The round has ended, and the guest was paused for @paused of it. */
+void pacer_end(struct pacer *pacer, uint64_t paused);
 
 #endif

@@ -11,12 +11,13 @@
 struct sampler {
 	struct capture *capture;
 	struct pages *pages;
+	uint32_t index;
 	struct sample *sample; /* one for each vCPU */
 	uint32_t weight;       /* of the round's samples */
 	uint64_t *address;     /* CHAIN_MAX for each of them, and one more */
 };
 
-struct sampler *sampler_new(struct capture *capture, struct pages *pages,
+struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
 			    struct error *err)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
@@ -26,6 +27,7 @@ struct sampler *sampler_new(struct capture *capture, struct pages *pages,
 	if (sampler) {
 		sampler->capture = capture;
 		sampler->pages = pages;
+		sampler->index = index;
 		sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
 		sampler->address = malloc(chains);
 	}
@@ -51,6 +53,11 @@ void sampler_free(struct sampler *sampler)
 	free(sampler);
 }
 
+uint32_t sampler_index(const struct sampler *sampler)
+{
+	return sampler->index;
+}
+
 static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		 struct round *round)
 {
@@ -64,6 +71,7 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		if (!vcpu->captured)
 			continue;
 		sample->time = round->time;
+		sample->domain = sampler->index;
 		sample->vcpu = i;
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;

@@ -32,11 +32,14 @@ struct round {
 	unsigned int samples;
 };
 
-/* Samples @capture's domain with @pages, which stay the caller's. All memory is
- * got here. NULL, and why in @err, on failure. */
-struct sampler *sampler_new(struct capture *capture, struct pages *pages,
+/* Samples @capture's domain with @pages, which stay the caller's; samples name the
+ * domain by @index. All memory is got here. NULL, and why in @err, on failure. */
+struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
 			    struct error *err);
 void sampler_free(struct sampler *sampler);
+
+/* The index that it was given. */
+uint32_t sampler_index(const struct sampler *sampler);
 
 /* One round, of samples with this @weight: 0, or -1 with the domain not paused by
  * it, unless Xen refuses to let it run again. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "record/priority.h"
+#include "record/privileges.h"
 #include "record/ring.h"
 
 /* Room for 0.2 s of 8 vCPUs with 60 frames at 10,000 Hz. */
@@ -19,8 +20,15 @@
 #define LOOK_NS	 (NS_PER_S / 20)
 #define FLUSH_NS (NS_PER_S * 6 / 10)
 
-/* An entry of the ring is a round: this, then each sample, then its chain. */
+/* An entry of the ring is this, and for a round each sample, with its chain, or
+ * for a domain its description. */
+enum entry_kind {
+	ENTRY_ROUND,
+	ENTRY_DOMAIN,
+};
+
 struct entry {
+	enum entry_kind kind;
 	uint64_t missed;
 	uint64_t pause[ROUND_PAUSES];
 	uint32_t pauses;
@@ -34,23 +42,19 @@ struct sink {
 	sem_t stop;
 	int failed; /* atomic: set once @err says why */
 	struct error err;
-	struct ring_part *part;	      /* for one round */
+	struct ring_part *part; /* for one round of @vcpus samples */
+	uint64_t vcpus;
 	struct sampling_counts spill; /* what there was no room for */
 };
 
-static int write_entry(struct sink *sink, const void *data)
+static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
-	struct sampling_counts *counts;
-	const uint8_t *from = data;
-	struct entry entry;
+	struct sampling_counts *counts = writer_counts(sink->writer);
 
-	memcpy(&entry, from, sizeof(entry));
-	from += sizeof(entry);
-	counts = writer_counts(sink->writer);
-	counts->missed += entry.missed;
-	for (uint32_t i = 0; i < entry.pauses; i++)
-		pauses_add(&counts->pauses, entry.pause[i]);
-	for (uint32_t i = 0; i < entry.samples; i++) {
+	counts->missed += entry->missed;
+	for (uint32_t i = 0; i < entry->pauses; i++)
+		pauses_add(&counts->pauses, entry->pause[i]);
+	for (uint32_t i = 0; i < entry->samples; i++) {
 		uint64_t address[CHAIN_MAX];
 		struct sample sample;
 		size_t size;
@@ -65,6 +69,19 @@ static int write_entry(struct sink *sink, const void *data)
 			return -1;
 	}
 	return 0;
+}
+
+static int write_entry(struct sink *sink, const uint8_t *from)
+{
+	struct recording_domain domain;
+	struct entry entry;
+
+	memcpy(&entry, from, sizeof(entry));
+	from += sizeof(entry);
+	if (entry.kind == ENTRY_ROUND)
+		return write_round(sink, &entry, from);
+	memcpy(&domain, from, sizeof(domain));
+	return writer_domain(sink->writer, &domain, &sink->err);
 }
 
 /* Writes what is in the ring; how many entries there were, or -1. */
@@ -102,6 +119,7 @@ static void *run(void *context)
 	bool stopping = false;
 
 	priority_set(PRIORITY_WRITER);
+	privileges_drop();
 	while (!stopping) {
 		uint64_t now;
 		long entries;
@@ -134,14 +152,12 @@ static void sink_free(struct sink *sink)
 	free(sink);
 }
 
-struct sink *sink_start(struct writer *writer, unsigned int vcpus, struct error *err)
+struct sink *sink_start(struct writer *writer, struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
 	int status;
 
-	if (sink)
-		sink->part = calloc(1 + 2 * (size_t)vcpus, sizeof(*sink->part));
-	if (!sink || !sink->part) {
+	if (!sink) {
 		error_set(err, "not enough memory");
 		goto fail;
 	}
@@ -159,10 +175,38 @@ fail:
 	return NULL;
 }
 
+/* Room for the parts of a round of so many samples. */
+static bool make_room(struct sink *sink, uint64_t vcpus)
+{
+	struct ring_part *part;
+
+	if (vcpus <= sink->vcpus)
+		return true;
+	part = realloc(sink->part, (1 + 2 * vcpus) * sizeof(*part));
+	if (!part)
+		return false;
+	sink->part = part;
+	sink->vcpus = vcpus;
+	return true;
+}
+
+bool sink_domain(struct sink *sink, const struct recording_domain *domain)
+{
+	const struct entry entry = {.kind = ENTRY_DOMAIN};
+	const struct ring_part parts[] = {
+		{&entry, sizeof(entry)},
+		{domain, sizeof(*domain)},
+	};
+
+	return make_room(sink, domain->vcpus) && ring_put(sink->ring, parts, 2);
+}
+
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
 {
-	struct entry entry = {
-		.missed = missed, .pauses = round->pauses, .samples = round->samples};
+	struct entry entry = {.kind = ENTRY_ROUND,
+			      .missed = missed,
+			      .pauses = round->pauses,
+			      .samples = round->samples};
 	size_t parts = 0;
 
 	memcpy(entry.pause, round->pause, round->pauses * sizeof(entry.pause[0]));

@@ -14,13 +14,17 @@
  */
 struct sink;
 
-/* Takes rounds of up to @vcpus samples to @writer, which stays the caller's but
- * is not to be used until sink_stop(). NULL, and why in @err, on failure. */
-struct sink *sink_start(struct writer *writer, unsigned int vcpus, struct error *err);
+/* Takes rounds to @writer, which stays the caller's but is not to be used until
+ * sink_stop(). NULL, and why in @err, on failure. */
+struct sink *sink_start(struct writer *writer, struct error *err);
+
+/* Describes a domain before its first round. False when there is no room now; it is
+ * to be tried again then. */
+bool sink_domain(struct sink *sink, const struct recording_domain *domain);
 
 /*
- * Hands over a round, and how many deadlines were missed before it. When there
- * is no room, the round's samples are counted as lost.
+ * Hands over a round of a domain that was described, and how many deadlines were missed
+ * before it. When there is no room, the round's samples are counted as lost.
  */
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
 

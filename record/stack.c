@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "base/usage.h"
 #include "record/commands.h"
-#include "record/guard.h"
-#include "record/sampler.h"
+#include "record/target.h"
 #include "symbols/symbols.h"
 
 static const char help[] =
@@ -87,43 +86,27 @@ static int take_round(struct sampler *sampler, struct round *round, struct error
 static int show(struct xen *xen, const char *name, struct symbols *symbols,
 		struct error *err)
 {
-	struct capture *capture = NULL;
-	struct guard *guard = NULL;
-	struct pages *pages = NULL;
-	struct sampler *sampler = NULL;
 	struct xen_domain domain;
+	struct target target;
 	struct round round;
 	int status = -1;
 
 	if (xen_domain_find(xen, name, &domain, err) < 0 ||
-	    xen_domain_check(xen, &domain, err) < 0)
+	    target_open(&target, xen, &domain, NULL, 0, err) < 0)
 		return -1;
-	capture = capture_new(xen, &domain, NULL, err);
-	if (!capture)
-		goto out;
-	guard = guard_start(capture, err);
-	if (!guard)
-		goto out;
-	pages = pages_new(xen, domain.id, err);
-	if (!pages)
-		goto out;
-	sampler = sampler_new(capture, pages, err);
-	if (!sampler || take_round(sampler, &round, err) < 0)
+	if (take_round(target.sampler, &round, err) < 0)
 		goto out;
 	if ((round.outcome == ROUND_PAUSED || round.outcome == ROUND_SHUT) &&
-	    sampler_look(sampler, &round, err) < 0)
+	    sampler_look(target.sampler, &round, err) < 0)
 		goto out;
 	if (round.outcome == ROUND_GONE) {
 		error_set(err, "domain '%s' has ended", name);
 		goto out;
 	}
-	print_round(capture, &round, symbols);
+	print_round(target.capture, &round, symbols);
 	status = 0;
 out:
-	sampler_free(sampler);
-	pages_free(pages);
-	guard_stop(guard);
-	capture_free(capture);
+	target_close(&target);
 	return status;
 }
 

@@ -209,6 +209,25 @@ int capture_observe(struct capture *capture, enum observation *observation,
 	return 0;
 }
 
+const char *capture_ending(const struct capture *capture)
+{
+	uint32_t flags = capture->observe.domctl[0].u.getdomaininfo.flags;
+
+	if (flags & XEN_DOMINF_dying)
+		return "has ended";
+	switch (flags >> XEN_DOMINF_shutdownshift & XEN_DOMINF_shutdownmask) {
+	case SHUTDOWN_suspend:
+		return "was suspended, to be saved or migrated";
+	case SHUTDOWN_reboot:
+		return "has rebooted";
+	case SHUTDOWN_crash:
+	case SHUTDOWN_watchdog:
+		return "has crashed";
+	default:
+		return "has ended";
+	}
+}
+
 /* Leaves in the pause's batch the contexts of the vCPUs to capture this time. */
 static void choose_targets(struct capture *capture)
 {

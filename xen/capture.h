@@ -44,6 +44,9 @@ void capture_free(struct capture *capture);
 int capture_observe(struct capture *capture, enum observation *observation,
 		    struct error *err);
 
+/* For people, what became of a domain that was OBSERVED_SHUT: "has ended". */
+const char *capture_ending(const struct capture *capture);
+
 /*
  * Pauses the domain and takes the registers of the wanted vCPUs that were
  * online at the last observation. 0: it is paused. 1: the domain is gone. -1:

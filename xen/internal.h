@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <xen/xen.h>
 #include <xen/domctl.h>
+#include <xen/sched.h>
 
 #include "xen/library.h"
 #include "xen/xen.h"

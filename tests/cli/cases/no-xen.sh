@@ -7,7 +7,7 @@ for command in "list" "record -T 1 web" "stack web"; do
 done
 for command in "list web" "record" "record -F 0 web" "record -F 10001 web" \
 	"record -F many web" "record -T 0 web" "record -T 1e3 web" "record --flight web" \
-	"record web mail" "stack" "stack web mail"; do
+	"record -a web" "stack" "stack web mail"; do
 	"$UNIPROF" $command
 	echo "exit code $?"
 done
