@@ -153,7 +153,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	struct recording_end end = {0};
 	struct error write_error;
 	struct sink *sink;
-	int status = 0, stopped;
+	int status = 0;
 
 	if (open_output(run, err) < 0)
 		return -1;
@@ -176,8 +176,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 
 	if (end.reason == END_ERROR)
 		status = -1;
-	stopped = sink_stop(sink, &write_error);
-	if (writer_end(run->writer, &end, &write_error) < 0 || stopped < 0) {
+	if (sink_end(sink, &end, &run->signals, &write_error) < 0) {
 		error_set(err, "%s: %s", output_name(run), write_error.text);
 		status = -1;
 	}

@@ -12,8 +12,10 @@
 #include "record/signals.h"
 #include "record/target.h"
 
-/* How often to look for domains that are to be followed. */
-#define LOOK_NS (NS_PER_S / 4)
+/* How often to look for domains that are to be followed, and at least whether
+ * those that are sampled are still there: rounds can be minutes apart. */
+#define LOOK_NS	 (NS_PER_S / 4)
+#define CHECK_NS NS_PER_S
 
 /* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen.h). */
 #define DOMAIN_IDS 0x7ff0
@@ -39,6 +41,7 @@ struct recorder {
 	uint64_t time;	      /* ns: how long those were that are none any more */
 	uint64_t rested;      /* no round before this time */
 	uint64_t look;	      /* when to look for domains again */
+	uint64_t check;	      /* and whether these are still there */
 	char (*name)[sizeof(((struct xen_domain *)0)->name)]; /* to follow */
 	bool refused[DOMAIN_IDS];			      /* not to be tried again */
 };
@@ -290,6 +293,7 @@ static void begin_all(struct recorder *recorder, uint64_t start)
 		begin(recorder, recorder->subject[i],
 		      start + i * period / recorder->subjects);
 	recorder->look = start;
+	recorder->check = start + CHECK_NS;
 }
 
 /* Looks for domains to follow, from time to time. What can't be asked now is asked
@@ -355,19 +359,39 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	return 0;
 }
 
+/* The @i-th has ended: says how. */
+static void end(struct recorder *recorder, size_t i, bool gone)
+{
+	struct subject *subject = recorder->subject[i];
+
+	note(subject, gone ? "has ended" : capture_ending(subject->target.capture));
+	drop(recorder, i);
+}
+
 /* A turn of the @i-th, which may be its last. */
 static int sample(struct recorder *recorder, size_t i, struct error *err)
 {
-	struct subject *subject = recorder->subject[i];
 	enum round_outcome outcome;
 
-	if (take_round(recorder, subject, &outcome, err) < 0)
+	if (take_round(recorder, recorder->subject[i], &outcome, err) < 0)
 		return -1;
-	if (outcome != ROUND_SHUT && outcome != ROUND_GONE)
-		return 0;
-	note(subject, outcome == ROUND_SHUT ? capture_ending(subject->target.capture)
-					    : "has ended");
-	drop(recorder, i);
+	if (outcome == ROUND_SHUT || outcome == ROUND_GONE)
+		end(recorder, i, outcome == ROUND_GONE);
+	return 0;
+}
+
+static int check(struct recorder *recorder, struct error *err)
+{
+	recorder->check = clock_monotonic() + CHECK_NS;
+	for (size_t i = recorder->subjects; i-- > 0;) {
+		enum observation observation;
+
+		if (capture_observe(recorder->subject[i]->target.capture, &observation,
+				    err) < 0)
+			return -1;
+		if (observation == OBSERVED_SHUT || observation == OBSERVED_GONE)
+			end(recorder, i, observation == OBSERVED_GONE);
+	}
 	return 0;
 }
 
@@ -393,44 +417,69 @@ static enum end_reason handle(const struct recorder *recorder, int number,
 	return number == SIGTSTP || number == SIGCHLD ? END_UNKNOWN : END_SIGNAL;
 }
 
-static uint64_t min(uint64_t a, uint64_t b)
+/* What there is to do, and when. */
+struct task {
+	enum {
+		SAMPLE,
+		CHECK,
+		FOLLOW,
+		END
+	} kind;
+	uint64_t time;
+	size_t subject; /* to SAMPLE */
+};
+
+static void consider(struct task *task, int kind, uint64_t time)
 {
-	return a < b ? a : b;
+	if (time <= task->time)
+		*task = (struct task){
+			.kind = kind, .time = time, .subject = task->subject};
 }
 
-static uint64_t max(uint64_t a, uint64_t b)
+/* The next thing to do: of several at once, the last here. */
+static struct task next_task(const struct recorder *recorder, uint64_t end)
 {
-	return a > b ? a : b;
+	struct task task = {.kind = CHECK, .time = recorder->check};
+	size_t i = next(recorder);
+
+	if (i != SIZE_MAX) {
+		uint64_t due = pacer_due(&recorder->subject[i]->pacer);
+
+		task.subject = i;
+		consider(&task, SAMPLE, due > recorder->rested ? due : recorder->rested);
+	}
+	if (is_waiting(recorder))
+		consider(&task, FOLLOW, recorder->look);
+	consider(&task, END, end);
+	return task;
 }
 
 static enum end_reason loop(struct recorder *recorder, const sigset_t *signals,
 			    uint64_t end, struct error *err)
 {
-	enum end_reason reason = END_UNKNOWN;
+	while (recorder->subjects || recorder->options->follow) {
+		struct task task = next_task(recorder, end);
+		int number = signals_wait(signals, task.time), status = 0;
 
-	while (reason == END_UNKNOWN) {
-		bool waiting = is_waiting(recorder);
-		uint64_t due = UINT64_MAX,
-			 look_at = waiting ? recorder->look : UINT64_MAX;
-		size_t i = next(recorder);
-		int number;
+		if (number) {
+			enum end_reason reason = handle(recorder, number, err);
 
-		if (i == SIZE_MAX && !waiting)
-			return END_GUEST;
-		if (i != SIZE_MAX)
-			due = max(pacer_due(&recorder->subject[i]->pacer),
-				  recorder->rested);
-		number = signals_wait(signals, min(min(due, look_at), end));
-		if (number)
-			reason = handle(recorder, number, err);
-		else if (min(due, look_at) >= end || clock_monotonic() >= end)
-			reason = END_TIME;
-		else if (look_at <= due)
+			if (reason != END_UNKNOWN)
+				return reason;
+			continue;
+		}
+		if (clock_monotonic() >= end)
+			return END_TIME;
+		if (task.kind == SAMPLE)
+			status = sample(recorder, task.subject, err);
+		else if (task.kind == CHECK)
+			status = check(recorder, err);
+		else
 			follow(recorder);
-		else if (sample(recorder, i, err) < 0 || sink_failed(recorder->sink))
-			reason = END_ERROR;
+		if (status < 0 || sink_failed(recorder->sink))
+			return END_ERROR;
 	}
-	return reason;
+	return END_GUEST;
 }
 
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,

@@ -20,6 +20,9 @@
 #define LOOK_NS	 (NS_PER_S / 20)
 #define FLUSH_NS (NS_PER_S * 6 / 10)
 
+/* So long the recording's end may take before it can be interrupted. */
+#define PATIENCE_NS (2 * NS_PER_S)
+
 /* An entry of the ring is this, and for a round each sample, with its chain, or
  * for a domain its description. */
 enum entry_kind {
@@ -45,6 +48,7 @@ struct sink {
 	struct ring_part *part; /* for one round of @vcpus samples */
 	uint64_t vcpus;
 	struct sampling_counts spill; /* what there was no room for */
+	struct recording_end *end;    /* set before it is told to stop */
 };
 
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
@@ -100,26 +104,29 @@ static long drain(struct sink *sink)
 	return entries;
 }
 
+static struct timespec moment_after(uint64_t time, uint64_t ns)
+{
+	time += ns;
+	return (struct timespec){(time_t)(time / NS_PER_S), (long)(time % NS_PER_S)};
+}
+
 /* Waits a moment, or until it is told to stop: true then. */
 static bool wait_for_stop(struct sink *sink)
 {
-	uint64_t until = clock_monotonic() + LOOK_NS;
-	struct timespec time = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+	struct timespec until = moment_after(clock_monotonic(), LOOK_NS);
 
-	while (sem_clockwait(&sink->stop, CLOCK_MONOTONIC, &time) < 0)
+	while (sem_clockwait(&sink->stop, CLOCK_MONOTONIC, &until) < 0)
 		if (errno == ETIMEDOUT)
 			return false;
 	return true;
 }
 
-static void *run(void *context)
+/* All that comes from the ring, until it is told to stop: 0, or -1. */
+static int write_rounds(struct sink *sink)
 {
-	struct sink *sink = context;
 	uint64_t oldest = 0; /* when the first sample since the last flush came */
 	bool stopping = false;
 
-	priority_set(PRIORITY_WRITER);
-	privileges_drop();
 	while (!stopping) {
 		uint64_t now;
 		long entries;
@@ -127,19 +134,38 @@ static void *run(void *context)
 		stopping = wait_for_stop(sink);
 		entries = drain(sink);
 		if (entries < 0)
-			goto fail;
+			return -1;
 		now = clock_monotonic();
 		if (entries && !oldest)
 			oldest = now;
 		if (oldest && now - oldest >= FLUSH_NS) {
 			oldest = 0;
 			if (writer_flush(sink->writer, &sink->err) < 0)
-				goto fail;
+				return -1;
 		}
 	}
-	return NULL;
-fail:
-	__atomic_store_n(&sink->failed, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void *run(void *context)
+{
+	struct sink *sink = context;
+	struct sampling_counts *counts;
+
+	priority_set(PRIORITY_WRITER);
+	privileges_drop();
+	if (write_rounds(sink) < 0) {
+		__atomic_store_n(&sink->failed, 1, __ATOMIC_RELEASE);
+		while (!wait_for_stop(sink))
+			;
+	}
+	counts = writer_counts(sink->writer);
+	counts->lost += sink->spill.lost;
+	counts->missed += sink->spill.missed;
+	pauses_merge(&counts->pauses, &sink->spill.pauses);
+	/* After a failure it fails for the same reason, and gives the totals. */
+	if (writer_end(sink->writer, sink->end, &sink->err) < 0)
+		sink->failed = 1;
 	return NULL;
 }
 
@@ -232,17 +258,19 @@ bool sink_failed(const struct sink *sink)
 	return __atomic_load_n(&sink->failed, __ATOMIC_ACQUIRE);
 }
 
-int sink_stop(struct sink *sink, struct error *err)
+int sink_end(struct sink *sink, struct recording_end *end, const sigset_t *signals,
+	     struct error *err)
 {
-	struct sampling_counts *counts = writer_counts(sink->writer);
+	struct timespec patience = moment_after(clock_monotonic(), PATIENCE_NS);
 	int status = 0;
 
+	sink->end = end;
 	sem_post(&sink->stop);
-	pthread_join(sink->thread, NULL);
-	counts->lost += sink->spill.lost;
-	counts->missed += sink->spill.missed;
-	pauses_merge(&counts->pauses, &sink->spill.pauses);
-	if (sink_failed(sink)) {
+	if (pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &patience)) {
+		sigprocmask(SIG_UNBLOCK, signals, NULL);
+		pthread_join(sink->thread, NULL);
+	}
+	if (sink->failed) {
 		*err = sink->err;
 		status = -1;
 	}

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_RECORD_SINK_H
 #define UNIPROF_RECORD_SINK_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "format/writer.h"
@@ -15,7 +16,7 @@
 struct sink;
 
 /* Takes rounds to @writer, which stays the caller's but is not to be used until
- * sink_stop(). NULL, and why in @err, on failure. */
+ * sink_end(). NULL, and why in @err, on failure. */
 struct sink *sink_start(struct writer *writer, struct error *err);
 
 /* Describes a domain before its first round. False when there is no room now; it is
@@ -31,8 +32,13 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
 /* Whether writing has failed: sampling on is of no use then. */
 bool sink_failed(const struct sink *sink);
 
-/* Has everything written that was handed over, and ends the thread. 0, or -1
- * and why writing failed. Frees @sink. */
-int sink_stop(struct sink *sink, struct error *err);
+/*
+ * Has everything written that was handed over, ends the recording with @end as
+ * writer_end() does, and ends the thread. 0, or -1 and why writing failed. Frees
+ * @sink. Where it takes long, as with a pipe that nobody reads, the blocked @signals
+ * may end the process from then on: no guest is to be paused any more.
+ */
+int sink_end(struct sink *sink, struct recording_end *end, const sigset_t *signals,
+	     struct error *err);
 
 #endif

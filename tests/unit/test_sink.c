@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The thread between the sampler and the writer. */
+
+#define _GNU_SOURCE 1
+#include "tests/unit/test_recording.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "record/sink.h"
+
+#define VCPUS  3
+#define ROUNDS 200
+
+static struct writer *writer_to(int fd)
+{
+	struct recording_info info = test_info();
+	struct error err;
+	struct writer *writer = writer_new(fd, &info, NULL, 0, &err);
+
+	assert_non_null(writer);
+	return writer;
+}
+
+static struct recording_domain domain_of(uint64_t index)
+{
+	struct recording_domain domain = test_domain();
+
+	domain.index = index;
+	domain.vcpus = VCPUS;
+	return domain;
+}
+
+/* A round of the samples from the @first on. */
+static struct round round_of(const struct samples *samples, size_t first)
+{
+	return (struct round){
+		.outcome = ROUND_TAKEN,
+		.pause = {20000},
+		.pauses = 1,
+		.sample = samples->at + first,
+		.samples = VCPUS,
+	};
+}
+
+static void rounds_of_several_domains_come_out_as_they_went_in(void **state)
+{
+	uint64_t address[RECORDING_MAX_DEPTH], seed = 3;
+	struct samples samples = likely_samples(ROUNDS * VCPUS, &seed);
+	struct recording_end end = {.reason = END_TIME};
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_to(fd);
+	struct samples_batch batch = {0};
+	size_t domains = 0, found = 0;
+	struct error err;
+	struct sink *sink = sink_start(writer, &err);
+	struct reader *reader;
+	struct cursor payload;
+	unsigned int type;
+	sigset_t none;
+
+	(void)state;
+	assert_non_null(sink);
+	sigemptyset(&none);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		struct recording_domain domain = domain_of(i / 100);
+		struct round round = round_of(&samples, i * VCPUS);
+
+		for (size_t j = 0; j < VCPUS; j++)
+			round.sample[j].domain = (uint32_t)(i / 100);
+		if (i % 100 == 0)
+			assert_true(sink_domain(sink, &domain));
+		sink_round(sink, &round, i == 7);
+	}
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	assert_int_equal(end.samples, samples.count);
+	assert_int_equal(end.pauses, ROUNDS);
+	assert_int_equal(end.missed, 1);
+	assert_int_equal(end.lost, 0);
+	writer_free(writer);
+
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		domains += type == CHUNK_DOMAIN;
+		if (type != CHUNK_SAMPLES)
+			continue;
+		assert_int_equal(samples_decode(payload, &batch), 0);
+		for (size_t i = 0; i < batch.count; i++, found++) {
+			struct sample sample = sample_of(&batch, i, address);
+
+			expect_sample(&sample, &samples.at[found]);
+		}
+	}
+	assert_int_equal(found, samples.count);
+	/* Each is described when it comes, and again at the end. */
+	assert_int_equal(domains, 4);
+	samples_batch_free(&batch);
+	reader_free(reader);
+	samples_free(&samples);
+	close(fd);
+}
+
+static void what_there_is_no_room_for_is_lost_and_counted(void **state)
+{
+	uint64_t seed = 3;
+	struct samples samples = samples_new(VCPUS);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_domain domain = domain_of(0);
+	struct round round = round_of(&samples, 0);
+	int pipes[2];
+	char byte[65536];
+	const uint64_t rounds = 10000;
+	struct error err;
+	struct writer *writer;
+	struct sink *sink;
+	sigset_t none;
+
+	(void)state;
+	/* Chains that don't compress fill a pipe that is read only at the end. */
+	for (size_t i = 0; i < VCPUS; i++) {
+		samples.at[i].chain.count = CHAIN_MAX;
+		samples.at[i].weight = 1;
+	}
+	assert_int_equal(pipe(pipes), 0);
+	writer = writer_to(pipes[1]);
+	sink = sink_start(writer, &err);
+	assert_non_null(sink);
+	assert_true(sink_domain(sink, &domain));
+	for (uint64_t i = 0; i < rounds; i++) {
+		for (size_t j = 0; j < VCPUS; j++)
+			for (uint32_t k = 0; k < CHAIN_MAX; k++)
+				samples.at[j].chain.address[k] = random_next(&seed);
+		sink_round(sink, &round, 0);
+	}
+	if (fork() == 0) {
+		close(pipes[1]);
+		while (read(pipes[0], byte, sizeof(byte)) > 0)
+			;
+		_exit(0);
+	}
+	close(pipes[0]);
+	sigemptyset(&none);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	assert_int_equal(end.samples + end.lost, rounds * VCPUS);
+	assert_true(end.lost > 0);
+	assert_true(end.samples > 0);
+	assert_int_equal(end.pauses, rounds);
+	writer_free(writer);
+	close(pipes[1]);
+	wait(NULL);
+	samples_free(&samples);
+}
+
+/* In a process of its own: it is to be killed. */
+static void end_with_stuck_reader(const struct samples *samples)
+{
+	struct recording_end end = {.reason = END_SIGNAL};
+	struct recording_domain domain = domain_of(0);
+	struct round round = round_of(samples, 0);
+	struct error err;
+	struct writer *writer;
+	struct sink *sink;
+	sigset_t signals;
+	int pipes[2];
+	char byte[4096] = "";
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	if (pipe(pipes) < 0)
+		_exit(1);
+	writer = writer_to(pipes[1]);
+	fcntl(pipes[1], F_SETFL, O_NONBLOCK);
+	while (write(pipes[1], byte, sizeof(byte)) > 0)
+		;
+	fcntl(pipes[1], F_SETFL, 0);
+	sink = sink_start(writer, &err);
+	if (!sink || !sink_domain(sink, &domain))
+		_exit(1);
+	sink_round(sink, &round, 0);
+	raise(SIGTERM);
+	sink_end(sink, &end, &signals, &err);
+	_exit(1);
+}
+
+static void a_stuck_reader_can_be_left_by_a_signal(void **state)
+{
+	uint64_t seed = 3;
+	struct samples samples = likely_samples(VCPUS, &seed);
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0)
+		end_with_stuck_reader(&samples);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+	samples_free(&samples);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rounds_of_several_domains_come_out_as_they_went_in),
+		cmocka_unit_test(what_there_is_no_room_for_is_lost_and_counted),
+		cmocka_unit_test(a_stuck_reader_can_be_left_by_a_signal),
+	};
+
+	alarm(300);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
