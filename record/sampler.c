@@ -14,6 +14,7 @@ struct sampler {
 	uint32_t index;
 	struct sample *sample; /* one for each vCPU */
 	uint32_t weight;       /* of the round's samples */
+	uint64_t *ran;	       /* what each had run at its last sample, ns */
 	uint64_t *address;     /* CHAIN_MAX for each of them, and one more */
 };
 
@@ -29,9 +30,10 @@ struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32
 		sampler->pages = pages;
 		sampler->index = index;
 		sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
+		sampler->ran = calloc(vcpus, sizeof(*sampler->ran));
 		sampler->address = malloc(chains);
 	}
-	if (!sampler || !sampler->sample || !sampler->address) {
+	if (!sampler || !sampler->sample || !sampler->ran || !sampler->address) {
 		sampler_free(sampler);
 		error_set(err, "not enough memory");
 		return NULL;
@@ -49,6 +51,7 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	free(sampler->sample);
+	free(sampler->ran);
 	free(sampler->address);
 	free(sampler);
 }
@@ -56,6 +59,20 @@ void sampler_free(struct sampler *sampler)
 uint32_t sampler_index(const struct sampler *sampler)
 {
 	return sampler->index;
+}
+
+/* What the vCPU has run since its last sample. Rounded down is what it had run by
+ * then, so that nothing is lost from sample to sample. */
+static void take_cpu_time(struct sampler *sampler, const struct capture_vcpu *vcpu,
+			  struct sample *sample)
+{
+	uint64_t *ran = &sampler->ran[sample->vcpu];
+	uint64_t now = vcpu->cpu_time - vcpu->cpu_time % RECORDING_CPU_TIME_UNIT;
+
+	sample->has_cpu_time = true;
+	sample->cpu_time = *ran && now > *ran ? now - *ran : 0;
+	if (now)
+		*ran = now;
 }
 
 static void walk(struct sampler *sampler, const struct guest_memory *memory,
@@ -78,6 +95,16 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->chain.address = sampler->address + round->samples * CHAIN_MAX;
 		x86_unwind(&vcpu->cpu, memory, &sample->chain);
 		round->samples++;
+	}
+}
+
+static void take_cpu_times(struct sampler *sampler, const struct round *round)
+{
+	for (unsigned int i = 0; i < round->samples; i++) {
+		struct sample *sample = &round->sample[i];
+
+		take_cpu_time(sampler, capture_vcpu(sampler->capture, sample->vcpu),
+			      sample);
 	}
 }
 
@@ -155,6 +182,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		if (missed)
 			map_missing(sampler);
 	}
+	take_cpu_times(sampler, round);
 	return 0;
 }
 
