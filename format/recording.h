@@ -2,6 +2,7 @@
 #ifndef UNIPROF_FORMAT_RECORDING_H
 #define UNIPROF_FORMAT_RECORDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/guest.h"
@@ -76,6 +77,14 @@ struct sample {
 	uint32_t vcpu;
 	uint32_t weight; /* how many samples it stands for, at least 1 */
 	uint8_t state;	 /* enum vcpu_state */
+	/*
+	 * How long the vCPU ran on a physical CPU since its last sample, ns; 0 in
+	 * its first. The file has it in units of RECORDING_CPU_TIME_UNIT: give
+	 * multiples, and keep what is left for the next sample, so that rounding
+	 * loses nothing.
+	 */
+	uint64_t cpu_time;
+	bool has_cpu_time; /* false: cpu_time is not known */
 	struct chain chain;
 };
 
@@ -90,7 +99,12 @@ struct sample {
 #define RECORDING_MAX_DEPTH   1024	  /* addresses in a chain */
 #define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
 #define RECORDING_MAX_DOMAIN  65535
-#define RECORDING_MAX_WEIGHT  100000	  /* samples that one stands for */
+#define RECORDING_MAX_WEIGHT  100000 /* samples that one stands for */
+
+/* A sample's CPU time is stored in units of so many ns, and is at most so many
+ * units: 127 days. */
+#define RECORDING_CPU_TIME_UNIT 10000
+#define RECORDING_MAX_CPU_TIME	((uint64_t)1 << 40)
 
 const char *end_reason_name(unsigned int reason);
 

@@ -38,7 +38,8 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 bool samples_encoder_full(const struct samples_encoder *encoder);
 size_t samples_encoder_count(const struct samples_encoder *encoder);
 
-/* Appends the payload of a CHUNK_SAMPLES, and starts anew. */
+/* Appends the payload of a CHUNK_SAMPLES, and starts anew. It has CPU times only
+ * when all of its samples do: a column has no word for "not known". */
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload);
 
@@ -50,7 +51,9 @@ struct samples_batch {
 	uint32_t *vcpu;
 	uint32_t *state;
 	uint32_t *weight;
-	uint32_t *stack; /* node of the leaf; a root for a sample without a chain */
+	uint32_t *stack;    /* node of the leaf; a root for a sample without a chain */
+	uint64_t *cpu_time; /* ns since the vCPU's last sample; has_cpu_time or 0 */
+	bool has_cpu_time;
 
 	size_t nodes; /* roots included */
 	uint32_t *parent;
@@ -90,6 +93,7 @@ enum samples_tag {
 	SAMPLES_PAUSES = 14,
 	SAMPLES_PAUSE_SUM = 15,
 	SAMPLES_PAUSE_MAX = 16,
+	SAMPLES_CPU_TIME = 17,
 };
 
 #endif

@@ -9,8 +9,8 @@
  * any order, and some set the length of others. */
 struct columns {
 	uint64_t count, base_time, nodes;
-	bool has_domain, has_vcpu, has_state, has_weight;
-	struct cursor time, domain, vcpu, state, weight, stack;
+	bool has_domain, has_vcpu, has_state, has_weight, has_cpu_time;
+	struct cursor time, domain, vcpu, state, weight, stack, cpu_time;
 	struct cursor parent, address, pauses;
 };
 
@@ -73,6 +73,10 @@ static bool find_columns(struct cursor payload, struct columns *columns,
 		case SAMPLES_PAUSE_MAX:
 			counts->pauses.max = cursor_varint(&field.bytes);
 			break;
+		case SAMPLES_CPU_TIME:
+			columns->cpu_time = field.bytes;
+			columns->has_cpu_time = true;
+			break;
 		default:
 			break;
 		}
@@ -116,7 +120,8 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		    !grow(&batch->vcpu, samples, sizeof(*batch->vcpu)) ||
 		    !grow(&batch->state, samples, sizeof(*batch->state)) ||
 		    !grow(&batch->weight, samples, sizeof(*batch->weight)) ||
-		    !grow(&batch->stack, samples, sizeof(*batch->stack)))
+		    !grow(&batch->stack, samples, sizeof(*batch->stack)) ||
+		    !grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)))
 			return false;
 		batch->sample_capacity = samples;
 	}
@@ -194,6 +199,20 @@ static bool decode_weights(struct samples_batch *batch, struct columns *columns)
 	return true;
 }
 
+static bool decode_cpu_times(struct samples_batch *batch, struct columns *columns)
+{
+	batch->has_cpu_time = columns->has_cpu_time;
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t units = columns->has_cpu_time ? cursor_varint(&columns->cpu_time)
+						       : 0;
+
+		if (units > RECORDING_MAX_CPU_TIME)
+			return false;
+		batch->cpu_time[i] = units * RECORDING_CPU_TIME_UNIT;
+	}
+	return !columns->cpu_time.failed;
+}
+
 static bool decode_pauses(struct pauses *pauses, struct cursor column)
 {
 	uint64_t bucket = 0;
@@ -231,6 +250,7 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	    !decode_weights(batch, &columns) ||
 	    !decode_column(batch->stack, batch->count, &columns.stack, true, 0,
 			   batch->nodes - 1) ||
+	    !decode_cpu_times(batch, &columns) ||
 	    !decode_pauses(&batch->counts.pauses, columns.pauses)) {
 		batch->count = 0;
 		return -1;
@@ -246,6 +266,7 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->state);
 	free(batch->weight);
 	free(batch->stack);
+	free(batch->cpu_time);
 	free(batch->parent);
 	free(batch->address);
 	free(batch->depth);

@@ -21,8 +21,9 @@ struct samples_encoder {
 	size_t count;
 	uint64_t base_time;
 	uint64_t last_time;
-	struct buffer time, domain, vcpu, state, weight, stack;
+	struct buffer time, domain, vcpu, state, weight, stack, cpu_time;
 	bool plain_domain, plain_weight; /* only defaults so far */
+	bool lacks_cpu_time;		 /* of a sample at least */
 
 	struct node *nodes; /* without the roots */
 	size_t node_count;
@@ -58,6 +59,7 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->state);
 	buffer_free(&encoder->weight);
 	buffer_free(&encoder->stack);
+	buffer_free(&encoder->cpu_time);
 	buffer_free(&encoder->parent);
 	buffer_free(&encoder->address);
 	free(encoder->nodes);
@@ -134,6 +136,15 @@ static uint32_t intern(struct samples_encoder *encoder, uint32_t parent, uint64_
 	return number;
 }
 
+static void put_cpu_time(struct buffer *column, uint64_t ns)
+{
+	uint64_t units = ns / RECORDING_CPU_TIME_UNIT;
+
+	if (units > RECORDING_MAX_CPU_TIME)
+		units = RECORDING_MAX_CPU_TIME;
+	buffer_put_varint(column, units);
+}
+
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample)
 {
 	uint32_t node = sample->chain.end;
@@ -154,6 +165,10 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 	buffer_put_varint(&encoder->weight, sample->weight);
 	encoder->plain_weight &= sample->weight == 1;
 	buffer_put_varint(&encoder->stack, node);
+	if (sample->has_cpu_time)
+		put_cpu_time(&encoder->cpu_time, sample->cpu_time);
+	else
+		encoder->lacks_cpu_time = true;
 	encoder->count++;
 	return 0;
 }
@@ -167,7 +182,8 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 {
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
-		       encoder->parent.size + encoder->address.size;
+		       encoder->cpu_time.size + encoder->parent.size +
+		       encoder->address.size;
 
 	return encoder->count >= FULL_SAMPLES || encoder->node_count >= FULL_NODES ||
 	       bytes >= FULL_BYTES;
@@ -218,10 +234,14 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	field_put_number(payload, SAMPLES_LOST, counts->lost);
 	field_put_number(payload, SAMPLES_MISSED, counts->missed);
 	put_pauses(payload, &counts->pauses);
+	if (encoder->count && !encoder->lacks_cpu_time)
+		put_column(payload, SAMPLES_CPU_TIME, &encoder->cpu_time);
 
 	buffer_reset(&encoder->domain);
 	buffer_reset(&encoder->weight);
+	buffer_reset(&encoder->cpu_time);
 	encoder->plain_domain = encoder->plain_weight = true;
+	encoder->lacks_cpu_time = false;
 	encoder->count = 0;
 	encoder->node_count = 0;
 	memset(encoder->table, 0, encoder->table_size * sizeof(*encoder->table));

@@ -11,9 +11,11 @@
  *
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: the numbers of base/guest.h
  *   weight N, in N              of the samples that follow; the domain's index
+ *   cpu-time NS                 of the samples that follow; not known before
  *   pause NS COUNT, lost N, missed N
  *   flush                       begins a new chunk
- *   many SAMPLES STACKS DEPTH FUNCTIONS     made up, but the same every time
+ *   many SAMPLES STACKS DEPTH FUNCTIONS     made up, but the same every time; the
+ *                               CPU times are below the one given
  *   chunk TYPE HEX              an intact chunk with this payload
  *   bytes HEX                   as they are
  *   end REASON TIME             REASON: enum end_reason; without it, there's no end
@@ -37,6 +39,8 @@ struct maker {
 	size_t domain_count;
 	struct writer *writer; /* NULL until the recording begins */
 	uint32_t weight, domain;
+	uint64_t cpu_time;
+	bool has_cpu_time;
 	struct error err;
 };
 
@@ -141,7 +145,12 @@ static size_t parse_hex(const char *text, uint8_t *to, size_t size)
 static int add_sample(struct maker *maker, char *rest)
 {
 	uint64_t addresses[CHAIN_MAX];
-	struct sample sample = {.domain = maker->domain, .weight = maker->weight};
+	struct sample sample = {
+		.domain = maker->domain,
+		.weight = maker->weight,
+		.cpu_time = maker->cpu_time,
+		.has_cpu_time = maker->has_cpu_time,
+	};
 
 	sample.chain.address = addresses;
 	sample.time = number(&rest);
@@ -193,7 +202,12 @@ static int add_many(struct maker *maker, char *rest)
 		struct sample sample = {
 			.time = maker->info.monotonic_start + i * 250000 +
 				random_number(&state) % 20000,
+			.domain = maker->domain,
 			.vcpu = (uint32_t)(i % 4),
+			.cpu_time = maker->cpu_time
+					    ? random_number(&state) % maker->cpu_time
+					    : 0,
+			.has_cpu_time = maker->has_cpu_time,
 			.state = VCPU_RUNNING,
 			.weight = 1,
 			.chain = {addresses +
@@ -292,7 +306,10 @@ static int take_line(struct maker *maker, char *rest)
 		return add_end(maker, rest);
 	if (strcmp(kind, "weight") == 0)
 		maker->weight = (uint32_t)number(&rest);
-	else if (strcmp(kind, "in") == 0)
+	else if (strcmp(kind, "cpu-time") == 0) {
+		maker->cpu_time = number(&rest);
+		maker->has_cpu_time = true;
+	} else if (strcmp(kind, "in") == 0)
 		maker->domain = (uint32_t)number(&rest);
 	else if (strcmp(kind, "lost") == 0)
 		writer_counts(maker->writer)->lost += number(&rest);

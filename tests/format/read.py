@@ -18,6 +18,8 @@ HEADER = 24
 SIZE_LIMIT = 16 << 20
 COUNT_LIMIT = 1 << 20
 DEPTH_LIMIT = 1024
+CPU_TIME_LIMIT = 1 << 40
+CPU_TIME_UNIT = 10000
 BUCKETS = 1920
 ROOTS = 16
 WRAP = 1 << 64
@@ -237,6 +239,13 @@ def pauses(fields):
     return [f"{bucket_start(b)}:{n}" for b, n in sorted(counts.items()) if n]
 
 
+def cpu_times(fields, count):
+    """In units; None where they are not known."""
+    if 17 not in fields:
+        return [None] * count
+    return column(fields, 17, count, CPU_TIME_LIMIT)
+
+
 def samples(fields):
     count = number(fields, 1)
     if count > COUNT_LIMIT:
@@ -247,7 +256,9 @@ def samples(fields):
         column(fields, 4, count, 65535, default=0),
         column(fields, 5, count, 8191, default=0),
         column(fields, 6, count, 255, default=0),
-        column(fields, 7, count, 100000, default=1, lowest=1)))
+        column(fields, 7, count, 100000, default=1, lowest=1),
+        ("-" if units is None else units * CPU_TIME_UNIT
+         for units in cpu_times(fields, count))))
     stacks = column(fields, 8, count, len(caller) - 1)
     counts = [number(fields, tag) for tag in (12, 13, 15, 16)] + pauses(fields)
     for time, numbers, node in zip(times, rest, stacks):

@@ -105,6 +105,10 @@ static size_t check_batch(const struct samples_batch *batch)
 		check(batch->state[i] <= UINT8_MAX);
 		check(batch->weight[i] >= 1 && batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		check(batch->stack[i] < batch->nodes);
+		check(batch->cpu_time[i] % RECORDING_CPU_TIME_UNIT == 0);
+		check(batch->cpu_time[i] / RECORDING_CPU_TIME_UNIT <=
+		      RECORDING_MAX_CPU_TIME);
+		check(batch->has_cpu_time || batch->cpu_time[i] == 0);
 		addresses += batch->depth[batch->stack[i]];
 	}
 	return addresses;
@@ -119,6 +123,8 @@ static struct sample sample_of(const struct samples_batch *batch, size_t i,
 		.vcpu = batch->vcpu[i],
 		.weight = batch->weight[i],
 		.state = (uint8_t)batch->state[i],
+		.cpu_time = batch->cpu_time[i],
+		.has_cpu_time = batch->has_cpu_time,
 		.chain.address = address,
 	};
 	uint32_t node = batch->stack[i];
@@ -153,6 +159,8 @@ static void check_again(const struct samples_batch *batch)
 
 		check(one.time == other.time && one.domain == other.domain);
 		check(one.vcpu == other.vcpu && one.state == other.state);
+		check(one.cpu_time == other.cpu_time);
+		check(one.has_cpu_time == other.has_cpu_time);
 		check(one.weight == other.weight && one.chain.end == other.chain.end);
 		check(one.chain.count == other.chain.count);
 		check(!memcmp(chain, chain_again, one.chain.count * sizeof(chain[0])));

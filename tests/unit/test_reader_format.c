@@ -49,10 +49,13 @@ static void write_example(struct buffer *bytes)
 		{.time = 5010101010,
 		 .weight = 1,
 		 .state = VCPU_RUNNING,
+		 .has_cpu_time = true,
 		 .chain = {first, 3, CHAIN_WHOLE}},
 		{.time = 5020202020,
 		 .weight = 1,
 		 .state = VCPU_BLOCKED,
+		 .cpu_time = 4120000,
+		 .has_cpu_time = true,
 		 .chain = {second, 2, CHAIN_NOT_PRESENT}},
 	};
 	struct recording_end end = {.reason = END_SIGNAL, .monotonic = 5030000000};
@@ -179,9 +182,13 @@ static void print_samples(FILE *to, struct cursor payload)
 	for (size_t i = 0; i < batch.count; i++) {
 		struct sample sample = sample_of(&batch, i, address);
 
-		fprintf(to, "sample %" PRIu64 " %u %u %u %u %u", sample.time,
-			sample.domain, sample.vcpu, sample.state, sample.weight,
-			(unsigned int)sample.chain.end);
+		fprintf(to, "sample %" PRIu64 " %u %u %u %u", sample.time, sample.domain,
+			sample.vcpu, sample.state, sample.weight);
+		if (sample.has_cpu_time)
+			fprintf(to, " %" PRIu64, sample.cpu_time);
+		else
+			fprintf(to, " -");
+		fprintf(to, " %u", (unsigned int)sample.chain.end);
 		for (uint32_t j = 0; j < sample.chain.count; j++)
 			fprintf(to, " %" PRIx64, address[j]);
 		fprintf(to, "\n");
@@ -283,7 +290,7 @@ static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 		unsigned int type = random_next(seed) % 6;
 
 		buffer_reset(&payload);
-		for (unsigned int tag = 0; tag < 18; tag++) {
+		for (unsigned int tag = 0; tag < 19; tag++) {
 			uint8_t column[24];
 			size_t size = random_next(seed) % sizeof(column);
 
@@ -321,6 +328,11 @@ static void make_file(unsigned int number, struct buffer *bytes)
 				samples.at[i].chain.address[j] = random_next(&seed);
 		if (number % 7 == 5)
 			samples.at[i].chain.count = random_next(&seed) % 257;
+		samples.at[i].has_cpu_time = number % 3 == 0;
+		if (number % 3 == 0)
+			samples.at[i].cpu_time = (random_next(&seed) >>
+						  (23 + random_next(&seed) % 41)) *
+						 RECORDING_CPU_TIME_UNIT;
 	}
 	if (number == 0)
 		write_example(bytes);

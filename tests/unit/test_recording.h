@@ -137,6 +137,8 @@ static inline struct sample sample_of(const struct samples_batch *batch, size_t 
 		.vcpu = batch->vcpu[i],
 		.weight = batch->weight[i],
 		.state = (uint8_t)batch->state[i],
+		.cpu_time = batch->cpu_time[i],
+		.has_cpu_time = batch->has_cpu_time,
 		.chain.address = address,
 	};
 	uint32_t node = batch->stack[i];
@@ -157,6 +159,8 @@ static inline void expect_sample(const struct sample *sample, const struct sampl
 	assert_int_equal(sample->vcpu, wanted->vcpu);
 	assert_int_equal(sample->weight, wanted->weight);
 	assert_int_equal(sample->state, wanted->state);
+	assert_int_equal(sample->cpu_time, wanted->cpu_time);
+	assert_int_equal(sample->has_cpu_time, wanted->has_cpu_time);
 	assert_int_equal(sample->chain.end, wanted->chain.end);
 	assert_int_equal(sample->chain.count, wanted->chain.count);
 	assert_memory_equal(sample->chain.address, wanted->chain.address,

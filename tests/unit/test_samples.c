@@ -125,6 +125,10 @@ static void every_extreme_comes_back(void **state)
 		sample->vcpu = i % 3 ? RECORDING_MAX_VCPU : 0;
 		sample->state = i % 5 ? UINT8_MAX : 0;
 		sample->weight = i % 7 ? RECORDING_MAX_WEIGHT : 1;
+		sample->has_cpu_time = true;
+		if (i % 4)
+			sample->cpu_time = RECORDING_MAX_CPU_TIME *
+					   RECORDING_CPU_TIME_UNIT;
 	}
 	expect_round_trip(codec, samples.at, samples.count);
 	samples_free(&samples);
@@ -151,6 +155,10 @@ static void random_samples_come_back(void **state)
 			if (what & 8)
 				sample->weight = 1 + random_next(&seed) %
 							     RECORDING_MAX_WEIGHT;
+			sample->has_cpu_time = what & 64;
+			if (what & 64)
+				sample->cpu_time = (random_next(&seed) >> 24) *
+						   RECORDING_CPU_TIME_UNIT;
 			if (what & 16)
 				sample->chain.count = random_next(&seed) % 257;
 			for (uint32_t j = 0; what & 48 && j < CHAIN_MAX; j++)
@@ -232,6 +240,43 @@ static void columns_of_defaults_are_left_out(void **state)
 	samples_free(&samples);
 }
 
+static void cpu_times_of_0_are_not_unknown_ones(void **state)
+{
+	struct codec *codec = *state;
+	struct samples samples = samples_new(2);
+
+	expect_round_trip(codec, samples.at, 2);
+	assert_false(payload_has(codec, SAMPLES_CPU_TIME));
+	samples.at[0].has_cpu_time = samples.at[1].has_cpu_time = true;
+	expect_round_trip(codec, samples.at, 2);
+	assert_true(payload_has(codec, SAMPLES_CPU_TIME));
+	/* A chunk in which some are not known has none. */
+	samples.at[0].has_cpu_time = false;
+	samples.at[1].cpu_time = 50000;
+	encode(codec, samples.at, 2);
+	assert_false(payload_has(codec, SAMPLES_CPU_TIME));
+	/* And the next chunk knows nothing of that. */
+	samples.at[0].has_cpu_time = true;
+	expect_round_trip(codec, samples.at, 2);
+	samples_free(&samples);
+}
+
+static void cpu_times_keep_their_unit_and_limit(void **state)
+{
+	struct codec *codec = *state;
+	struct samples samples = samples_new(2);
+
+	samples.at[0].has_cpu_time = samples.at[1].has_cpu_time = true;
+	samples.at[0].cpu_time = 19999;
+	samples.at[1].cpu_time = UINT64_MAX;
+	encode(codec, samples.at, 2);
+	assert_int_equal(samples_decode(cursor_of(&codec->payload), &codec->batch), 0);
+	assert_int_equal(codec->batch.cpu_time[0], 10000);
+	assert_int_equal(codec->batch.cpu_time[1],
+			 RECORDING_MAX_CPU_TIME * RECORDING_CPU_TIME_UNIT);
+	samples_free(&samples);
+}
+
 static void equal_chains_are_kept_once_and_callers_are_shared(void **state)
 {
 	struct codec *codec = *state;
@@ -305,6 +350,9 @@ static void expect_full_chunk(struct codec *codec, uint32_t depth, bool random)
 			sample->time = random_next(&seed);
 			sample->weight = RECORDING_MAX_WEIGHT;
 			sample->domain = RECORDING_MAX_DOMAIN;
+			sample->has_cpu_time = true;
+			sample->cpu_time = RECORDING_MAX_CPU_TIME *
+					   RECORDING_CPU_TIME_UNIT;
 		}
 		assert_int_equal(samples_encoder_add(codec->encoder, sample), 0);
 		count++;
@@ -347,6 +395,8 @@ int main(void)
 		TEST(a_chunk_knows_nothing_of_the_one_before),
 		TEST(a_small_batch_after_a_large_one_holds_nothing_of_it),
 		TEST(columns_of_defaults_are_left_out),
+		TEST(cpu_times_of_0_are_not_unknown_ones),
+		TEST(cpu_times_keep_their_unit_and_limit),
 		TEST(equal_chains_are_kept_once_and_callers_are_shared),
 		TEST(fields_may_stand_in_any_order_among_unknown_ones),
 		TEST(a_full_chunk_keeps_every_limit),
