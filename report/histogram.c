@@ -98,9 +98,8 @@ static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t fu
 	struct frames *frames = histogram->report->frames;
 	uint32_t key = row_function(frames, function);
 	uint32_t node = tree_intern(&histogram->index, domain, key);
-	struct histogram_row *rows;
-
 	uint32_t count = histogram->index.capacity;
+	struct histogram_row *rows;
 
 	if (node == TREE_NONE || node < histogram->row_count)
 		return node;
@@ -264,11 +263,12 @@ static int compare_rows(const void *a, const void *b)
 int histogram_finish(struct histogram *histogram)
 {
 	const struct frames *frames = histogram->report->frames;
-	const struct tree_node *nodes = histogram->index.nodes;
+	const struct tree_node *nodes;
 	uint32_t kept = 0;
 
 	if (tally_calls(histogram) < 0 || fill_cells(histogram) < 0)
 		return -1;
+	nodes = histogram->index.nodes;
 	for (uint32_t i = 0; i < histogram->row_count; i++) {
 		struct histogram_row row = histogram->rows[i];
 		uint32_t function;
