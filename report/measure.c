@@ -2,6 +2,7 @@
 #include "report/measure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/domains.h"
 
@@ -9,55 +10,93 @@ int measure_init(struct measure *measure, enum measure_weight weight,
 		 enum measure_states states, const char *list)
 {
 	*measure = (struct measure){.weight = weight, .states = states, .list = list};
-	return tree_init(&measure->vcpus, 1);
+	return tree_init(&measure->vcpu_index, 1);
 }
 
 void measure_free(struct measure *measure)
 {
 	free(measure->counts);
-	free(measure->last);
-	tree_free(&measure->vcpus);
+	free(measure->vcpus);
+	tree_free(&measure->vcpu_index);
 	*measure = (struct measure){0};
+}
+
+/* NULL when memory is short. */
+static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
+				      uint32_t vcpu)
+{
+	uint64_t key = (uint64_t)domain << 32 | vcpu;
+	uint32_t node = tree_intern(&measure->vcpu_index, 0, key);
+
+	if (node == TREE_NONE)
+		return NULL;
+	if (node >= measure->vcpu_capacity) {
+		uint32_t old = measure->vcpu_capacity;
+		uint32_t capacity = measure->vcpu_index.capacity;
+		struct measure_vcpu *grown = realloc(measure->vcpus,
+						     capacity * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		memset(grown + old, 0, (capacity - old) * sizeof(*grown));
+		measure->vcpus = grown;
+		measure->vcpu_capacity = capacity;
+	}
+	return &measure->vcpus[node];
 }
 
 /*
  * The time since the vCPU's last sample, in us. Both times are rounded down before
  * they are subtracted, so that the sum over many samples is off by less than 1 us.
  */
-static int elapsed(struct measure *measure, const struct samples_batch *batch, size_t i,
-		   uint64_t *us)
+static uint64_t elapsed(struct measure_vcpu *vcpu, uint64_t time)
 {
-	uint64_t key = (uint64_t)batch->domain[i] << 32 | batch->vcpu[i];
-	uint32_t node = tree_intern(&measure->vcpus, 0, key);
-	uint64_t time = batch->time[i], last;
+	uint64_t last = vcpu->is_met ? vcpu->last : time;
 
-	if (node == TREE_NONE)
-		return -1;
-	if (measure->vcpus.count > measure->last_capacity) {
-		uint32_t capacity = measure->vcpus.capacity;
-		uint64_t *grown = realloc(measure->last, capacity * sizeof(*grown));
+	vcpu->is_met = true;
+	vcpu->last = time;
+	return time > last ? time / 1000 - last / 1000 : 0;
+}
 
-		if (!grown)
-			return -1;
-		measure->last = grown;
-		measure->last_capacity = capacity;
+static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t state)
+{
+	uint64_t us = vcpu->left + cpu_time / 1000;
+
+	vcpu->left = state == VCPU_BLOCKED ? us : 0;
+	return state == VCPU_BLOCKED ? 0 : us;
+}
+
+/* What the sample counts for, if it counts; -1 when memory is short. */
+static int weigh(struct measure *measure, const struct samples_batch *batch, size_t i,
+		 uint64_t *count)
+{
+	struct measure_vcpu *vcpu;
+
+	if (measure->weight == MEASURE_SAMPLES) {
+		*count = batch->weight[i];
+		return 0;
 	}
-	last = node < measure->last_count ? measure->last[node] : time;
-	*us = time > last ? time / 1000 - last / 1000 : 0;
-	measure->last[node] = time;
-	measure->last_count = measure->vcpus.count;
+	vcpu = find_vcpu(measure, batch->domain[i], batch->vcpu[i]);
+	if (!vcpu)
+		return -1;
+	*count = measure->weight == MEASURE_WALL
+			 ? elapsed(vcpu, batch->time[i])
+			 : used(vcpu, batch->cpu_time[i], batch->state[i]);
 	return 0;
 }
 
-static bool is_wanted(const struct measure *measure, const struct summary *summary,
-		      const struct samples_batch *batch, size_t i)
+static bool is_listed(const struct measure *measure, const struct summary *summary,
+		      uint32_t domain)
 {
-	uint32_t state = batch->state[i] < SUMMARY_STATES ? batch->state[i]
-							  : VCPU_UNKNOWN;
+	return !measure->list ||
+	       domain_in_list(summary_domain(summary, domain), measure->list);
+}
 
-	return ((unsigned int)measure->states & 1u << state) &&
-	       (!measure->list ||
-		domain_in_list(summary_domain(summary, batch->domain[i]), measure->list));
+static bool has_state(const struct measure *measure, uint32_t state)
+{
+	if (state >= SUMMARY_STATES)
+		state = VCPU_UNKNOWN;
+	return (unsigned int)measure->states & 1u << state;
 }
 
 int measure_batch(struct measure *measure, const struct summary *summary,
@@ -72,15 +111,13 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		measure->capacity = batch->count;
 	}
 	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t count = batch->weight[i];
+		uint64_t count;
 
 		/* Samples that are left out end the time before the next, too. */
-		if (measure->weight == MEASURE_WALL &&
-		    elapsed(measure, batch, i, &count) < 0)
+		if (weigh(measure, batch, i, &count) < 0)
 			return -1;
-		if (measure->weight == MEASURE_CPU_TIME)
-			count = batch->cpu_time[i] / 1000;
-		if (!is_wanted(measure, summary, batch, i))
+		if (!has_state(measure, batch->state[i]) ||
+		    !is_listed(measure, summary, batch->domain[i]))
 			count = 0;
 		if (count > MEASURE_MOST - measure->total)
 			count = MEASURE_MOST - measure->total;
@@ -88,6 +125,17 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		measure->total += count;
 	}
 	return 0;
+}
+
+uint64_t measure_left(const struct measure *measure, const struct summary *summary)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < measure->vcpu_index.count; i++)
+		if (is_listed(measure, summary,
+			      (uint32_t)(measure->vcpu_index.nodes[i].key >> 32)))
+			sum += measure->vcpus[i].left;
+	return sum;
 }
 
 bool measure_is_time(const struct measure *measure)

@@ -10,9 +10,17 @@
 /* What a sample counts for. */
 enum measure_weight {
 	MEASURE_SAMPLES,  /* the samples it stands for */
-	MEASURE_CPU_TIME, /* us that its vCPU ran since its last sample */
+	MEASURE_CPU_TIME, /* us that its vCPU ran, see below */
 	MEASURE_WALL,	  /* us since its vCPU's last sample; 0 in the first */
 };
+
+/*
+ * CPU time is what the vCPU used since its last sample, but a sample that was taken
+ * while the vCPU was blocked counts 0, and its CPU time is left to the vCPU's next one
+ * that was not: it was used elsewhere, just before. Else a guest that does its work in
+ * short bursts would seem to use most of its CPU time in its idle loop, where nearly
+ * all of its samples are. Those that hit the bursts say where it was used.
+ */
 
 /*
  * All counts of a recording together are at most this: the rest is left out. So
@@ -30,6 +38,12 @@ enum measure_states {
 	MEASURE_BLOCKED = 1 << VCPU_BLOCKED,
 };
 
+struct measure_vcpu {
+	bool is_met;
+	uint64_t last; /* time of its last sample, ns */
+	uint64_t left; /* CPU time for its next sample that was not blocked, us */
+};
+
 /* Samples that count, and for how much. */
 struct measure {
 	enum measure_weight weight;
@@ -39,10 +53,9 @@ struct measure {
 	uint64_t total;	  /* of all counts so far */
 	uint64_t *counts; /* by sample of the last chunk */
 	size_t capacity;
-	struct tree vcpus;   /* their keys: domain and vCPU */
-	uint64_t *last;	     /* by node of vcpus: time of the last sample, ns */
-	uint32_t last_count; /* nodes that have one */
-	uint32_t last_capacity;
+	struct tree vcpu_index;	    /* one root; the keys: domain and vCPU */
+	struct measure_vcpu *vcpus; /* by node of it */
+	uint32_t vcpu_capacity;
 };
 
 /* -1 when memory is short; measure_free() is due either way. */
@@ -56,6 +69,10 @@ void measure_free(struct measure *measure);
  */
 int measure_batch(struct measure *measure, const struct summary *summary,
 		  const struct samples_batch *batch);
+
+/* The CPU time, in us, that was left to samples that never came: the vCPUs were not
+ * met again but blocked. It is in no count. */
+uint64_t measure_left(const struct measure *measure, const struct summary *summary);
 
 /* Counts are us, not samples. */
 bool measure_is_time(const struct measure *measure);

@@ -169,6 +169,22 @@ static void check_sources(const struct session *session)
 	}
 }
 
+/* CPU time that nobody knows where it was used. */
+static void note_left(const struct session *session)
+{
+	uint64_t left = measure_left(&session->measure, &session->summary);
+	uint64_t total = session->measure.total;
+	struct error line;
+
+	if (!left || (left < total / 100 && !session->options->verbose))
+		return;
+	error_set(&line,
+		  "%.3f s of CPU time are left out: the vCPUs that used them were only "
+		  "met blocked afterwards",
+		  (double)left / 1e6);
+	say("note: ", line.text);
+}
+
 /* Says what the reader of the report should know about it. */
 static int finish(const struct session *session, const struct quality *quality)
 {
@@ -186,6 +202,7 @@ static int finish(const struct session *session, const struct quality *quality)
 		say("note: ", line.text);
 	}
 	check_sources(session);
+	note_left(session);
 	if (quality_note_names(quality, &session->sources, all, &line))
 		say("note: ", line.text);
 	if (quality_note_chains(quality, all, &line))
