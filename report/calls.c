@@ -47,13 +47,20 @@ static uint32_t child_of(struct calls *calls, struct frames *frames, uint32_t pa
 	return tree_intern(&calls->tree, parent, frames_get(frames, frame)->function);
 }
 
-/* The same for a domain; its node is then its callers' caller. */
-static uint32_t name_domain(struct calls *calls, struct frames *frames, uint32_t domain)
+/* The node of calls for a domain in @caller, and that for its samples without a chain
+ * in @leaf. */
+static int name_domain(struct calls *calls, struct frames *frames, uint32_t domain,
+		       uint32_t *caller, uint32_t *leaf)
 {
 	uint32_t function = frames_domain(frames, domain);
 
-	return function == FRAMES_NONE ? TREE_NONE
-				       : tree_intern(&calls->tree, 0, function);
+	if (function == FRAMES_NONE)
+		return -1;
+	*caller = tree_intern(&calls->tree, 0, function);
+	if (*caller == TREE_NONE)
+		return -1;
+	*leaf = tree_intern(&calls->tree, *caller, FRAMES_EMPTY_CHAIN);
+	return *leaf == TREE_NONE ? -1 : 0;
 }
 
 /*
@@ -75,14 +82,7 @@ static int name_nodes(struct calls *calls, const struct stacks *stacks,
 		if (!inclusive[i])
 			continue;
 		if (!stacks_is_address(stacks, i)) {
-			caller[i] = name_domain(calls, frames, domain);
-			if (caller[i] == TREE_NONE)
-				goto out;
-			if (!stacks->self[i])
-				continue;
-			leaf[i] = tree_intern(&calls->tree, caller[i],
-					      FRAMES_EMPTY_CHAIN);
-			if (leaf[i] == TREE_NONE)
+			if (name_domain(calls, frames, domain, &caller[i], &leaf[i]) < 0)
 				goto out;
 			continue;
 		}

@@ -182,12 +182,14 @@ static int compare_vcpus(const void *a, const void *b)
 static int put_vcpus(FILE *out, const struct summary *summary)
 {
 	struct summary_vcpu *sorted = malloc(summary->vcpu_count * sizeof(*sorted));
-	bool has_ids = summary->domain_count > 1, has_time = has_cpu_time(summary);
+	bool has_time = has_cpu_time(summary), has_ids;
 
 	if (!sorted)
 		return -1;
 	memcpy(sorted, summary->vcpus, summary->vcpu_count * sizeof(*sorted));
 	qsort(sorted, summary->vcpu_count, sizeof(*sorted), compare_vcpus);
+	has_ids = summary->domain_count > 1 ||
+		  sorted[0].domain != sorted[summary->vcpu_count - 1].domain;
 	fprintf(out, "  %s%-6s %12s %12s %12s %12s%s\n", has_ids ? "domain " : "", "vCPU",
 		"samples", "running", "runnable", "blocked",
 		has_time ? "   CPU time" : "");
