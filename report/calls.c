@@ -15,7 +15,7 @@ struct item {
 };
 
 struct calls {
-	struct tree tree; /* one root; the key of the others is a function */
+	struct tree tree; /* one root, then domains; the keys are functions */
 	uint64_t *self;	  /* by node */
 	uint64_t *below;  /* by node: samples of longer chains through it */
 	struct item *items;
@@ -38,13 +38,29 @@ void calls_free(struct calls *calls)
 
 /* The node of calls for @function called from @parent; TREE_NONE on failure. */
 static uint32_t child_of(struct calls *calls, struct frames *frames, uint32_t parent,
-			 uint64_t address, enum frame_use use)
+			 uint32_t domain, uint64_t address, enum frame_use use)
 {
-	uint32_t frame = frames_find(frames, address, use);
+	uint32_t frame = frames_find(frames, domain, address, use);
 
 	if (frame == FRAMES_NONE)
 		return TREE_NONE;
 	return tree_intern(&calls->tree, parent, frames_get(frames, frame)->function);
+}
+
+/* The node of calls for a domain in @caller, and that for its samples without a chain
+ * in @leaf. */
+static int name_domain(struct calls *calls, struct frames *frames, uint32_t domain,
+		       uint32_t *caller, uint32_t *leaf)
+{
+	uint32_t function = frames_domain(frames, domain);
+
+	if (function == FRAMES_NONE)
+		return -1;
+	*caller = tree_intern(&calls->tree, 0, function);
+	if (*caller == TREE_NONE)
+		return -1;
+	*leaf = tree_intern(&calls->tree, *caller, FRAMES_EMPTY_CHAIN);
+	return *leaf == TREE_NONE ? -1 : 0;
 }
 
 /*
@@ -59,28 +75,26 @@ static int name_nodes(struct calls *calls, const struct stacks *stacks,
 
 	if (!caller)
 		return -1;
-	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
-		caller[i] = 0;
-		if (!stacks->self[i])
-			continue;
-		leaf[i] = tree_intern(&calls->tree, 0, FRAMES_EMPTY_CHAIN);
-		if (leaf[i] == TREE_NONE)
-			goto out;
-	}
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count; i++) {
 		const struct tree_node *node = &stacks->tree.nodes[i];
-		uint32_t parent;
+		uint32_t parent, domain = stacks->domain[i];
 
 		if (!inclusive[i])
 			continue;
+		if (!stacks_is_address(stacks, i)) {
+			if (name_domain(calls, frames, domain, &caller[i], &leaf[i]) < 0)
+				goto out;
+			continue;
+		}
 		parent = caller[node->parent];
 		if (stacks->self[i]) {
-			leaf[i] = child_of(calls, frames, parent, node->key, FRAME_LEAF);
+			leaf[i] = child_of(calls, frames, parent, domain, node->key,
+					   FRAME_LEAF);
 			if (leaf[i] == TREE_NONE)
 				goto out;
 		}
 		if (inclusive[i] > stacks->self[i]) {
-			caller[i] = child_of(calls, frames, parent, node->key,
+			caller[i] = child_of(calls, frames, parent, domain, node->key,
 					     FRAME_CALLER);
 			if (caller[i] == TREE_NONE)
 				goto out;
@@ -275,7 +289,8 @@ void calls_walk(const struct calls *calls, const struct calls_visitor *visitor)
 		if (next == calls->first[node + 1]) {
 			if (!depth)
 				return;
-			visitor->leave(visitor->arg, (uint32_t)nodes[node].key);
+			if (depth > 1)
+				visitor->leave(visitor->arg, (uint32_t)nodes[node].key);
 			node = nodes[node].parent;
 			next = calls->trail[--depth];
 			continue;
@@ -286,8 +301,11 @@ void calls_walk(const struct calls *calls, const struct calls_visitor *visitor)
 				      calls->self[item->node]);
 			continue;
 		}
-		visitor->enter(visitor->arg, (uint32_t)nodes[item->node].key,
-			       calls->below[item->node]);
+		if (depth)
+			visitor->enter(visitor->arg, (uint32_t)nodes[item->node].key,
+				       calls->below[item->node]);
+		else
+			visitor->domain(visitor->arg, (uint32_t)nodes[item->node].key);
 		calls->trail[depth++] = next;
 		node = item->node;
 		next = calls->first[node];

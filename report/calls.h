@@ -9,7 +9,8 @@
 
 /*
  * The call chains of a recording by function: a tree from the outermost callers
- * down, in which chains of different addresses but the same names are one.
+ * down, in which chains of different addresses but the same names are one. First of
+ * all come the domains, those of one name being one.
  */
 struct calls;
 
@@ -19,9 +20,12 @@ void calls_free(struct calls *calls);
 
 /* Goes through the tree. Functions are frames' numbers. */
 struct calls_visitor {
-	/* @count samples, not 0, have just the functions entered so far as their
-	 * callers, and @function as the sampled one. */
+	/* Samples that count for @count, not 0, have just the functions entered so far as
+	 * their callers, and @function as the sampled one. */
 	void (*self)(void *arg, uint32_t function, uint64_t count);
+	/* All calls up to the next of these are of the domain that @function
+	 * stands for; it is none of the callers. */
+	void (*domain)(void *arg, uint32_t function);
 	/* Up to the matching leave(), @function is one more of the callers, those
 	 * of @count samples. */
 	void (*enter)(void *arg, uint32_t function, uint64_t count);
@@ -30,8 +34,8 @@ struct calls_visitor {
 };
 
 /*
- * Calls self() for each distinct chain, in the order (strcmp) of the chains'
- * names joined by ';', outermost first.
+ * Calls self() for each distinct chain, in the order (strcmp) of the domain's and
+ * the chains' names joined by ';', outermost first.
  */
 void calls_walk(const struct calls *calls, const struct calls_visitor *visitor);
 

@@ -3,7 +3,8 @@
 /*
  * Collapsed stacks, as flame graph tools read them: each distinct chain of
  * function names on a line, outermost caller first, joined by ';', then a blank
- * and the number of samples. Lines are in the order of the chains (strcmp).
+ * and the number of samples, or us. With several domains, the domain's name stands
+ * before all. Lines are in the order of the chains (strcmp).
  */
 #include "report/output.h"
 
@@ -15,7 +16,7 @@
 
 struct folded {
 	const struct report *report;
-	char *callers; /* those entered, each followed by ';' */
+	char *callers; /* the domain and those entered, each followed by ';' */
 	size_t length, capacity;
 	bool failed; /* memory was short */
 };
@@ -51,13 +52,11 @@ static void put_line(void *arg, uint32_t function, uint64_t count)
 	fprintf(out, " %" PRIu64 "\n", count);
 }
 
-static void add_caller(void *arg, uint32_t function, uint64_t count)
+static void add_name(struct folded *folded, uint32_t function)
 {
-	struct folded *folded = arg;
 	const char *name = frames_function_name(folded->report->frames, function);
 	size_t length = strlen(name) + 1;
 
-	(void)count;
 	if (folded->failed)
 		return;
 	if (folded->capacity - folded->length < length) {
@@ -75,6 +74,21 @@ static void add_caller(void *arg, uint32_t function, uint64_t count)
 	folded->callers[folded->length - 1] = ';';
 }
 
+static void begin_domain(void *arg, uint32_t function)
+{
+	struct folded *folded = arg;
+
+	folded->length = 0;
+	if (folded->report->domain_count > 1)
+		add_name(folded, function);
+}
+
+static void add_caller(void *arg, uint32_t function, uint64_t count)
+{
+	(void)count;
+	add_name(arg, function);
+}
+
 static void drop_caller(void *arg, uint32_t function)
 {
 	struct folded *folded = arg;
@@ -88,7 +102,8 @@ static void drop_caller(void *arg, uint32_t function)
 static int folded_end(void *state)
 {
 	struct folded *folded = state;
-	struct calls_visitor visitor = {put_line, add_caller, drop_caller, folded};
+	struct calls_visitor visitor = {put_line, begin_domain, add_caller, drop_caller,
+					folded};
 	struct calls *calls = calls_new(folded->report->stacks, folded->report->frames);
 
 	if (!calls)

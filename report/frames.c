@@ -5,13 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/domains.h"
 #include "report/names.h"
 #include "report/tree.h"
 
 struct frames {
-	struct symbols *symbols;
-	struct tree index; /* a root per use, their children the frames' addresses */
-	struct frame *list;
+	const struct sources *sources;
+	const struct summary *summary;
+	bool by_domain;	    /* names differ from domain to domain */
+	struct tree index;  /* a root per use, then domains, then the frames' addresses */
+	struct frame *list; /* by node; nodes that are no frames have empty ones */
 	uint32_t count, capacity;
 	struct names *functions;
 	bool *known; /* by function */
@@ -52,13 +55,16 @@ static uint32_t add_function(struct frames *frames, const char *name, bool known
 	return function;
 }
 
-struct frames *frames_new(struct symbols *symbols)
+struct frames *frames_new(const struct sources *sources, const struct summary *summary)
 {
 	struct frames *frames = calloc(1, sizeof(*frames));
 
 	if (!frames)
 		return NULL;
-	frames->symbols = symbols;
+	frames->sources = sources;
+	frames->summary = summary;
+	for (size_t i = 0; i < sources->count; i++)
+		frames->by_domain |= sources->list[i].domain != NULL;
 	frames->functions = names_new();
 	if (!frames->functions || tree_init(&frames->index, USES) < 0 ||
 	    add_function(frames, "[no call chain]", false) != FRAMES_EMPTY_CHAIN) {
@@ -79,7 +85,8 @@ void frames_free(struct frames *frames)
 	free(frames);
 }
 
-static int look_up(struct frames *frames, struct frame *frame, enum frame_use use)
+static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
+		   enum frame_use use)
 {
 	uint64_t address = frame->address;
 	struct symbol symbol = {0};
@@ -88,7 +95,8 @@ static int look_up(struct frames *frames, struct frame *frame, enum frame_use us
 
 	if (use == FRAME_CALLER && address)
 		address--;
-	known = symbols_find(frames->symbols, address, &symbol);
+	known = sources_find(frames->sources, summary_domain(frames->summary, domain),
+			     address, &symbol);
 	if (known) {
 		frame->dso = symbol.dso;
 		frame->offset = frame->address - symbol.start;
@@ -99,24 +107,47 @@ static int look_up(struct frames *frames, struct frame *frame, enum frame_use us
 	return frame->function == NAMES_NONE ? -1 : 0;
 }
 
-uint32_t frames_find(struct frames *frames, uint64_t address, enum frame_use use)
+/* Appends @frame to the list; -1 when memory is short. */
+static int append(struct frames *frames, struct frame frame)
+{
+	struct frame *list = reserve(frames->list, &frames->capacity, frames->count,
+				     sizeof(*list));
+
+	if (!list)
+		return -1;
+	frames->list = list;
+	frames->list[frames->count++] = frame;
+	return 0;
+}
+
+uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
+		     enum frame_use use)
 {
 	struct frame frame = {.address = address};
-	uint32_t node = tree_intern(&frames->index, use, address);
-	struct frame *list;
+	uint32_t parent = tree_intern(&frames->index, use,
+				      frames->by_domain ? domain : 0);
+	uint32_t node = parent == TREE_NONE
+				? TREE_NONE
+				: tree_intern(&frames->index, parent, address);
 
 	if (node == TREE_NONE)
 		return FRAMES_NONE;
-	if (node - USES < frames->count)
-		return node - USES;
-	list = reserve(frames->list, &frames->capacity, frames->count, sizeof(*list));
-	if (!list)
+	if (node < frames->count)
+		return node;
+	while (frames->count < node)
+		if (append(frames, (struct frame){0}) < 0)
+			return FRAMES_NONE;
+	if (look_up(frames, domain, &frame, use) < 0 || append(frames, frame) < 0)
 		return FRAMES_NONE;
-	frames->list = list;
-	if (look_up(frames, &frame, use) < 0)
-		return FRAMES_NONE;
-	frames->list[frames->count++] = frame;
-	return node - USES;
+	return node;
+}
+
+uint32_t frames_domain(struct frames *frames, uint32_t domain)
+{
+	char name[DOMAIN_NAME_SIZE];
+
+	domain_name(name, summary_domain(frames->summary, domain));
+	return add_function(frames, name, false);
 }
 
 const struct frame *frames_get(const struct frames *frames, uint32_t number)

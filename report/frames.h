@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbols/symbols.h"
+#include "report/sources.h"
+#include "report/summary.h"
 
 /*
- * What the addresses of call chains are called. Each is looked up once; frames
- * and functions are numbered as they are met.
+ * What the addresses of call chains are called. Each is looked up once, or once in
+ * each domain where some domains have symbols of their own; frames and functions
+ * are numbered as they are met.
  */
 struct frames;
 
@@ -33,14 +35,21 @@ struct frame {
 /* The function that stands for the frames of a sample without any. */
 #define FRAMES_EMPTY_CHAIN 0
 
-/* Looks up in @symbols, which stay the caller's. NULL when memory is short. */
-struct frames *frames_new(struct symbols *symbols);
+/* Looks up in @sources, for domains by what @summary tells of them; both stay the
+ * caller's. NULL when memory is short. */
+struct frames *frames_new(const struct sources *sources, const struct summary *summary);
 void frames_free(struct frames *frames);
 
-/* The frame's number; FRAMES_NONE when memory is short. */
-uint32_t frames_find(struct frames *frames, uint64_t address, enum frame_use use);
+/* The number of a frame in the domain of that index; FRAMES_NONE when memory is
+ * short. */
+uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
+		     enum frame_use use);
 /* Valid until the next frames_find(). */
 const struct frame *frames_get(const struct frames *frames, uint32_t number);
+
+/* The function that stands for the domain of that index, called as it is: domains
+ * of one name are one. FRAMES_NONE when memory is short. */
+uint32_t frames_domain(struct frames *frames, uint32_t domain);
 
 /* How many functions were met so far. */
 uint32_t frames_functions(const struct frames *frames);

@@ -5,37 +5,43 @@
 #include <string.h>
 
 #include "report/calls.h"
-
-/* The samples of one vCPU, by function. */
-struct column {
-	uint64_t *self;
-	uint32_t room;
-};
+#include "report/tree.h"
 
 struct histogram {
 	const struct report *report;
-	struct column *columns; /* by vCPU */
-	uint32_t column_count;
+	struct tree sampled; /* one root; the keys: chain and vCPU */
+	uint64_t *counts;    /* by node of it */
+	uint32_t counts_capacity;
 	uint32_t *vcpus; /* those that have samples */
 	uint32_t vcpu_count;
+	/* Until they are complete, rows are by node of a tree: one root, then
+	 * domains, then functions, all by their functions' numbers. */
+	struct tree index;
 	struct histogram_row *rows;
 	uint32_t row_count;
 	uint64_t *cells; /* the rows' vcpus */
 };
 
-/* What the walk through the calls fills. */
+/* For the walk through the calls. */
 struct tally {
-	const struct frames *frames;
-	struct histogram_row *rows; /* by function; all without a name are row 0 */
-	uint32_t *on_path;	    /* by row: how often it is among the callers */
+	struct histogram *histogram;
+	uint32_t domain;   /* its node in the index */
+	uint32_t *on_path; /* by function: how often it is among the callers */
+	bool failed;	   /* memory was short */
 };
 
 void *histogram_begin(const struct report *report)
 {
 	struct histogram *histogram = calloc(1, sizeof(*histogram));
 
-	if (histogram)
-		histogram->report = report;
+	if (!histogram)
+		return NULL;
+	histogram->report = report;
+	if (tree_init(&histogram->sampled, 1) < 0 ||
+	    tree_init(&histogram->index, 1) < 0) {
+		histogram_free(histogram);
+		return NULL;
+	}
 	return histogram;
 }
 
@@ -45,158 +51,201 @@ void histogram_free(void *state)
 
 	if (!histogram)
 		return;
-	for (uint32_t i = 0; i < histogram->column_count; i++)
-		free(histogram->columns[i].self);
-	free(histogram->columns);
+	tree_free(&histogram->sampled);
+	tree_free(&histogram->index);
+	free(histogram->counts);
 	free(histogram->vcpus);
 	free(histogram->rows);
 	free(histogram->cells);
 	free(histogram);
 }
 
-static uint32_t row_of(const struct frames *frames, uint32_t function)
+int histogram_sample(void *state, const struct output_sample *sample)
+{
+	struct histogram *histogram = state;
+	uint32_t node;
+
+	if (!histogram->report->per_vcpu)
+		return 0;
+	node = tree_intern(&histogram->sampled, 0,
+			   (uint64_t)sample->stack << 32 | sample->vcpu);
+	if (node == TREE_NONE)
+		return -1;
+	if (node >= histogram->counts_capacity) {
+		uint32_t old = histogram->counts_capacity;
+		uint32_t capacity = histogram->sampled.capacity;
+		uint64_t *grown = realloc(histogram->counts, capacity * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		memset(grown + old, 0, (capacity - old) * sizeof(*grown));
+		histogram->counts = grown;
+		histogram->counts_capacity = capacity;
+	}
+	histogram->counts[node] += sample->count;
+	return 0;
+}
+
+/* All functions without a name share a row. */
+static uint32_t row_function(const struct frames *frames, uint32_t function)
 {
 	return frames_function_known(frames, function) ? function : 0;
 }
 
-static struct column *column_of(struct histogram *histogram, uint32_t vcpu)
+/* A function's place in the rows of a domain; TREE_NONE when memory is short. */
+static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t function)
 {
-	uint32_t count = vcpu + 1;
-	struct column *columns;
+	struct frames *frames = histogram->report->frames;
+	uint32_t key = row_function(frames, function);
+	uint32_t node = tree_intern(&histogram->index, domain, key);
+	uint32_t count = histogram->index.capacity;
+	struct histogram_row *rows;
 
-	if (vcpu < histogram->column_count)
-		return &histogram->columns[vcpu];
-	columns = realloc(histogram->columns, count * sizeof(*columns));
-	if (!columns)
-		return NULL;
-	memset(columns + histogram->column_count, 0,
-	       (count - histogram->column_count) * sizeof(*columns));
-	histogram->columns = columns;
-	histogram->column_count = count;
-	return &columns[vcpu];
+	if (node == TREE_NONE || node < histogram->row_count)
+		return node;
+	rows = realloc(histogram->rows, count * sizeof(*rows));
+	if (!rows)
+		return TREE_NONE;
+	memset(rows + histogram->row_count, 0,
+	       (count - histogram->row_count) * sizeof(*rows));
+	histogram->rows = rows;
+	histogram->row_count = count;
+	return node;
 }
 
-/* The function that was running. */
-static uint32_t sampled_function(const struct report *report, uint32_t stack)
+static void begin_domain(void *arg, uint32_t function)
 {
-	uint32_t frame;
+	struct tally *tally = arg;
 
-	if (stack < SAMPLES_ROOTS)
-		return FRAMES_EMPTY_CHAIN;
-	frame = frames_find(report->frames, report->stacks->tree.nodes[stack].key,
-			    FRAME_LEAF);
-	return frame == FRAMES_NONE ? UINT32_MAX
-				    : frames_get(report->frames, frame)->function;
+	tally->domain = tree_intern(&tally->histogram->index, 0, function);
+	tally->failed |= tally->domain == TREE_NONE;
 }
 
-int histogram_sample(void *state, const struct output_sample *sample)
+/* The row, or NULL when memory is short or was. */
+static struct histogram_row *find_row(struct tally *tally, uint32_t function)
 {
-	struct histogram *histogram = state;
-	const struct report *report = histogram->report;
-	struct column *column;
-	uint32_t function;
+	struct histogram *histogram = tally->histogram;
+	uint32_t row = tally->failed ? TREE_NONE
+				     : row_of(histogram, tally->domain, function);
 
-	if (!report->per_vcpu)
-		return 0;
-	column = column_of(histogram, sample->vcpu);
-	function = sampled_function(report, sample->stack);
-	if (!column || function == UINT32_MAX)
-		return -1;
-	if (function >= column->room) {
-		uint32_t room = (function + 1) * 2;
-		uint64_t *self = realloc(column->self, room * sizeof(*self));
-
-		if (!self)
-			return -1;
-		memset(self + column->room, 0, (room - column->room) * sizeof(*self));
-		column->self = self;
-		column->room = room;
-	}
-	column->self[function] += sample->weight;
-	return 0;
+	tally->failed |= row == TREE_NONE;
+	return row == TREE_NONE ? NULL : &histogram->rows[row];
 }
 
 static void count_self(void *arg, uint32_t function, uint64_t count)
 {
 	struct tally *tally = arg;
-	uint32_t row = row_of(tally->frames, function);
+	struct frames *frames = tally->histogram->report->frames;
+	struct histogram_row *row = find_row(tally, function);
 
-	tally->rows[row].self += count;
-	if (!tally->on_path[row])
-		tally->rows[row].total += count;
+	if (!row)
+		return;
+	row->self += count;
+	if (!tally->on_path[row_function(frames, function)])
+		row->total += count;
 }
 
 static void enter_caller(void *arg, uint32_t function, uint64_t count)
 {
 	struct tally *tally = arg;
-	uint32_t row = row_of(tally->frames, function);
+	struct frames *frames = tally->histogram->report->frames;
+	struct histogram_row *row = find_row(tally, function);
 
-	if (!tally->on_path[row]++)
-		tally->rows[row].total += count;
+	if (!tally->on_path[row_function(frames, function)]++ && row)
+		row->total += count;
 }
 
 static void leave_caller(void *arg, uint32_t function)
 {
 	struct tally *tally = arg;
 
-	tally->on_path[row_of(tally->frames, function)]--;
+	tally->on_path[row_function(tally->histogram->report->frames, function)]--;
 }
 
-/* Fills the rows, which are by function. */
 static int tally_calls(struct histogram *histogram)
 {
 	struct frames *frames = histogram->report->frames;
-	struct tally tally = {.frames = frames};
-	struct calls_visitor visitor = {count_self, enter_caller, leave_caller, &tally};
+	struct tally tally = {.histogram = histogram};
+	struct calls_visitor visitor = {count_self, begin_domain, enter_caller,
+					leave_caller, &tally};
 	struct calls *calls = calls_new(histogram->report->stacks, frames);
-	uint32_t functions = frames_functions(frames);
-	int status = -1;
 
-	tally.rows = calloc(functions, sizeof(*tally.rows));
-	tally.on_path = calloc(functions, sizeof(*tally.on_path));
-	histogram->rows = tally.rows;
-	histogram->row_count = functions;
-	if (!calls || !tally.rows || !tally.on_path)
-		goto out;
-	for (uint32_t i = 0; i < functions; i++)
-		tally.rows[i].function = i ? frames_function_name(frames, i)
-					   : HISTOGRAM_UNNAMED;
-	calls_walk(calls, &visitor);
-	status = 0;
-out:
+	tally.on_path = calloc(frames_functions(frames), sizeof(*tally.on_path));
+	tally.failed = !calls || !tally.on_path;
+	if (!tally.failed)
+		calls_walk(calls, &visitor);
 	free(tally.on_path);
 	calls_free(calls);
-	return status;
+	return tally.failed ? -1 : 0;
 }
 
-/* Gives each row, which are by function still, its cells. */
-static int fill_cells(struct histogram *histogram)
+/* The function that was running; FRAMES_NONE when memory is short. */
+static uint32_t sampled_function(const struct report *report, uint32_t stack)
 {
-	size_t rows = histogram->row_count;
-	uint32_t vcpu_count = 0;
+	const struct stacks *stacks = report->stacks;
+	uint32_t frame;
 
-	if (!histogram->column_count)
-		return 0;
-	histogram->vcpus = malloc(histogram->column_count * sizeof(*histogram->vcpus));
+	if (!stacks_is_address(stacks, stack))
+		return FRAMES_EMPTY_CHAIN;
+	frame = frames_find(report->frames, stacks->domain[stack],
+			    stacks->tree.nodes[stack].key, FRAME_LEAF);
+	return frame == FRAMES_NONE ? FRAMES_NONE
+				    : frames_get(report->frames, frame)->function;
+}
+
+/* Lists the vCPUs, and sets @columns to their places in the list. */
+static int list_vcpus(struct histogram *histogram, uint32_t *columns)
+{
+	const struct tree *sampled = &histogram->sampled;
+	bool met[RECORDING_MAX_VCPU + 1] = {false};
+
+	histogram->vcpus = malloc(sizeof(met) / sizeof(met[0]) * sizeof(uint32_t));
 	if (!histogram->vcpus)
 		return -1;
-	for (uint32_t i = 0; i < histogram->column_count; i++)
-		if (histogram->columns[i].self)
-			histogram->vcpus[vcpu_count++] = i;
-	histogram->vcpu_count = vcpu_count;
-	histogram->cells = calloc(rows * vcpu_count, sizeof(*histogram->cells));
+	for (uint32_t i = 1; i < sampled->count; i++)
+		met[(uint32_t)sampled->nodes[i].key] = true;
+	for (uint32_t i = 0; i <= RECORDING_MAX_VCPU; i++) {
+		if (!met[i])
+			continue;
+		columns[i] = histogram->vcpu_count;
+		histogram->vcpus[histogram->vcpu_count++] = i;
+	}
+	return 0;
+}
+
+/* Gives each row, which are by node still, its cells. */
+static int fill_cells(struct histogram *histogram)
+{
+	const struct report *report = histogram->report;
+	const struct tree *sampled = &histogram->sampled;
+	uint32_t columns[RECORDING_MAX_VCPU + 1];
+	size_t width;
+
+	if (sampled->count == 1)
+		return 0;
+	if (list_vcpus(histogram, columns) < 0)
+		return -1;
+	width = histogram->vcpu_count;
+	histogram->cells = calloc(histogram->index.count * width,
+				  sizeof(*histogram->cells));
 	if (!histogram->cells)
 		return -1;
-	for (uint32_t i = 0; i < vcpu_count; i++) {
-		const struct column *column = &histogram->columns[histogram->vcpus[i]];
+	for (uint32_t i = 1; i < sampled->count; i++) {
+		uint32_t stack = (uint32_t)(sampled->nodes[i].key >> 32);
+		uint32_t vcpu = (uint32_t)sampled->nodes[i].key;
+		uint32_t domain = frames_domain(report->frames,
+						report->stacks->domain[stack]);
+		uint32_t function = sampled_function(report, stack), row;
 
-		for (uint32_t f = 0; f < column->room && f < rows; f++)
-			histogram->cells[(size_t)row_of(histogram->report->frames, f) *
-						 vcpu_count +
-					 i] += column->self[f];
+		if (domain == FRAMES_NONE || function == FRAMES_NONE)
+			return -1;
+		/* The walk through the calls has made both nodes. */
+		domain = tree_intern(&histogram->index, 0, domain);
+		row = row_of(histogram, domain, function);
+		histogram->cells[row * width + columns[vcpu]] += histogram->counts[i];
 	}
-	for (uint32_t i = 0; i < rows; i++)
-		histogram->rows[i].vcpus = histogram->cells + (size_t)i * vcpu_count;
+	for (uint32_t i = 0; i < histogram->index.count; i++)
+		histogram->rows[i].vcpus = histogram->cells + i * width;
 	return 0;
 }
 
@@ -208,20 +257,34 @@ static int compare_rows(const void *a, const void *b)
 		return x->self < y->self ? 1 : -1;
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
-	return strcmp(x->function, y->function);
+	return strcmp(x->function, y->function) ?: strcmp(x->domain, y->domain);
 }
 
 int histogram_finish(struct histogram *histogram)
 {
+	const struct frames *frames = histogram->report->frames;
+	const struct tree_node *nodes;
 	uint32_t kept = 0;
 
 	if (tally_calls(histogram) < 0 || fill_cells(histogram) < 0)
 		return -1;
-	for (uint32_t i = 0; i < histogram->row_count; i++)
-		if (histogram->rows[i].total)
-			histogram->rows[kept++] = histogram->rows[i];
+	nodes = histogram->index.nodes;
+	for (uint32_t i = 0; i < histogram->row_count; i++) {
+		struct histogram_row row = histogram->rows[i];
+		uint32_t function;
+
+		if (!row.total) /* no function's node */
+			continue;
+		function = (uint32_t)nodes[i].key;
+		row.function = function ? frames_function_name(frames, function)
+					: HISTOGRAM_UNNAMED;
+		row.domain = frames_function_name(frames,
+						  (uint32_t)nodes[nodes[i].parent].key);
+		histogram->rows[kept++] = row;
+	}
 	histogram->row_count = kept;
-	qsort(histogram->rows, kept, sizeof(*histogram->rows), compare_rows);
+	if (kept)
+		qsort(histogram->rows, kept, sizeof(*histogram->rows), compare_rows);
 	return 0;
 }
 
@@ -243,9 +306,9 @@ uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcp
 	return histogram->vcpu_count;
 }
 
-double histogram_percent(const struct histogram *histogram, uint64_t samples)
+double histogram_percent(const struct histogram *histogram, uint64_t count)
 {
-	uint64_t all = histogram->report->summary->weight;
+	uint64_t all = histogram->report->measure->total;
 
-	return all ? 100.0 * (double)samples / (double)all : 0;
+	return all ? 100.0 * (double)count / (double)all : 0;
 }

@@ -5,12 +5,13 @@
 #include "report/output.h"
 
 /*
- * Samples by function, for the outputs that show them as a table. The first
- * functions are output operations, which these outputs share.
+ * Samples, or their time, by domain and function, for the outputs that show them as
+ * a table. The first functions are output operations, which these outputs share.
  */
 struct histogram;
 
 struct histogram_row {
+	const char *domain;    /* its name */
 	const char *function;  /* HISTOGRAM_UNNAMED for all addresses without a name */
 	uint64_t self;	       /* samples in it */
 	uint64_t total;	       /* samples with it in their call chain, once each */
@@ -27,13 +28,13 @@ void histogram_free(void *state);
 int histogram_finish(struct histogram *histogram);
 
 const struct report *histogram_report(const struct histogram *histogram);
-/* By self, total, name. */
+/* By self, total, function, domain. */
 uint32_t histogram_rows(const struct histogram *histogram,
 			const struct histogram_row **rows);
 /* The vCPUs that have a column each, in order; none unless per_vcpu was wanted. */
 uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcpus);
 
-/* Of all samples, in percent. */
-double histogram_percent(const struct histogram *histogram, uint64_t samples);
+/* Of all that is counted, in percent. */
+double histogram_percent(const struct histogram *histogram, uint64_t count);
 
 #endif

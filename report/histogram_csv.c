@@ -24,7 +24,10 @@ static void put_text(FILE *out, const char *text)
 static int histogram_csv_end(void *state)
 {
 	struct histogram *histogram = state;
-	FILE *out = histogram_report(histogram)->out;
+	const struct report *report = histogram_report(histogram);
+	const char *unit = measure_is_time(report->measure) ? "_us" : "";
+	bool has_domains = report->domain_count > 1;
+	FILE *out = report->out;
 	const struct histogram_row *rows;
 	const uint32_t *vcpus;
 	uint32_t row_count, vcpu_count;
@@ -33,11 +36,16 @@ static int histogram_csv_end(void *state)
 		return -1;
 	row_count = histogram_rows(histogram, &rows);
 	vcpu_count = histogram_vcpus(histogram, &vcpus);
-	fputs("function,self,self_percent,total,total_percent", out);
+	fprintf(out, "%sfunction,self%s,self_percent,total%s,total_percent",
+		has_domains ? "domain," : "", unit, unit);
 	for (uint32_t i = 0; i < vcpu_count; i++)
-		fprintf(out, ",vcpu%" PRIu32, vcpus[i]);
+		fprintf(out, ",vcpu%" PRIu32 "%s", vcpus[i], unit);
 	putc('\n', out);
 	for (uint32_t i = 0; i < row_count; i++) {
+		if (has_domains) {
+			put_text(out, rows[i].domain);
+			putc(',', out);
+		}
 		put_text(out, rows[i].function);
 		fprintf(out, ",%" PRIu64 ",%.3f,%" PRIu64 ",%.3f", rows[i].self,
 			histogram_percent(histogram, rows[i].self), rows[i].total,

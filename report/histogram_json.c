@@ -43,28 +43,44 @@ static void put_recording(struct json *json, const struct summary *summary)
 	json_end(json);
 }
 
+/* The same key says so when it holds us. */
+static void put_count(struct json *json, const char *key, uint64_t count, bool is_time)
+{
+	char with_unit[40];
+
+	snprintf(with_unit, sizeof(with_unit), "%s%s", key, is_time ? "_us" : "");
+	json_number(json, with_unit, count);
+}
+
 static void put_quality(struct json *json, const struct quality *quality)
 {
+	bool is_time = measure_is_time(quality->measure);
+
 	json_object(json, "quality");
-	json_number(json, "samples_unresolved", quality->samples_unnamed);
-	json_number(json, "addresses", quality->frames);
-	json_number(json, "addresses_unresolved", quality->frames_unnamed);
-	json_number(json, "chains_cut_short",
-		    quality->samples - quality->ends[CHAIN_WHOLE]);
+	put_count(json, "samples_unresolved", quality->samples_unnamed, is_time);
+	put_count(json, "addresses", quality->frames, is_time);
+	put_count(json, "addresses_unresolved", quality->frames_unnamed, is_time);
+	put_count(json, "chains_cut_short", quality->samples - quality->ends[CHAIN_WHOLE],
+		  is_time);
 	json_end(json);
 }
 
 static void put_row(struct json *json, const struct histogram *histogram,
 		    const struct histogram_row *row, uint32_t vcpu_count)
 {
+	const struct report *report = histogram_report(histogram);
+	bool is_time = measure_is_time(report->measure);
+
 	json_object(json, NULL);
+	if (report->domain_count > 1)
+		json_string(json, "domain", row->domain);
 	json_string(json, "function", row->function);
-	json_number(json, "self", row->self);
+	put_count(json, "self", row->self, is_time);
 	json_real(json, "self_percent", histogram_percent(histogram, row->self), 3);
-	json_number(json, "total", row->total);
+	put_count(json, "total", row->total, is_time);
 	json_real(json, "total_percent", histogram_percent(histogram, row->total), 3);
 	if (vcpu_count) {
-		json_array(json, "self_by_vcpu");
+		json_array(json, is_time ? "self_by_vcpu_us" : "self_by_vcpu");
 		for (uint32_t i = 0; i < vcpu_count; i++)
 			json_number(json, NULL, row->vcpus[i]);
 		json_end(json);
@@ -90,7 +106,7 @@ static int histogram_json_end(void *state)
 	vcpu_count = histogram_vcpus(histogram, &vcpus);
 	json_object(json, NULL);
 	put_recording(json, report->summary);
-	json_number(json, "samples", report->summary->weight);
+	json_number(json, measure_name(report->measure), report->measure->total);
 	put_quality(json, report->quality);
 	if (vcpu_count) {
 		json_array(json, "vcpus");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "report/load.h"
+#include "report/measure.h"
 #include "report/outfile.h"
 #include "report/overview.h"
 #include "report/progress.h"
@@ -13,6 +14,7 @@
 struct info {
 	struct input input;
 	struct summary summary;
+	struct measure measure;
 	struct stacks *stacks;
 	struct progress progress;
 };
@@ -79,7 +81,8 @@ static int add_samples(void *arg, const struct samples_batch *batch, struct erro
 	struct info *info = arg;
 
 	progress_update(&info->progress, info->summary.bytes);
-	if (stacks_add(info->stacks, batch) < 0)
+	if (measure_batch(&info->measure, &info->summary, batch) < 0 ||
+	    stacks_add(info->stacks, batch, info->measure.counts) < 0)
 		return error_set(err, "not enough memory to read %s", info->input.name);
 	return 0;
 }
@@ -94,7 +97,8 @@ static int run(const char *path, bool all)
 	if (input_open(&info.input, path, &err) < 0)
 		goto out;
 	info.stacks = stacks_new();
-	if (!info.stacks) {
+	if (!info.stacks ||
+	    measure_init(&info.measure, MEASURE_SAMPLES, MEASURE_ALL_STATES, NULL) < 0) {
 		error_set(&err, "not enough memory");
 		goto out;
 	}
@@ -116,6 +120,7 @@ static int run(const char *path, bool all)
 out:
 	if (err.text[0])
 		say(&err);
+	measure_free(&info.measure);
 	stacks_free(info.stacks);
 	summary_free(&info.summary);
 	input_close(&info.input);

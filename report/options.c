@@ -14,6 +14,9 @@ static const char shorts[] = ":i:o:s:vh";
 enum long_only {
 	OPTION_FORMAT = USAGE_LONG_ONLY,
 	OPTION_PER_VCPU,
+	OPTION_WEIGHT,
+	OPTION_STATE,
+	OPTION_DOMAIN,
 };
 
 static const char usage[] =
@@ -22,11 +25,18 @@ static const char usage[] =
 	"Names the addresses of a recording and writes what other tools read.\n"
 	"\n"
 	"  -i, --input FILE    the recording [uniprof.data]; - is standard input\n"
-	"  -s, --symbols FILE[@OFFSET]\n"
+	"  -s, --symbols FILE[@OFFSET][,domain=DOMAIN]\n"
 	"                      what names the guest's addresses: its ELF program,\n"
 	"                      nm output, System.map, /proc/kallsyms, a perf map;\n"
-	"                      OFFSET is added to the file's addresses; may be given\n"
-	"                      several times\n"
+	"                      OFFSET is added to the file's addresses, and DOMAIN\n"
+	"                      is the only one whose addresses it names; may be\n"
+	"                      given several times\n"
+	"      --weight WHAT   what a sample counts for: 1 (samples), the CPU time that\n"
+	"                      its vCPU used up to it (cpu-time), or all the time\n"
+	"                      since its vCPU's last sample (wall) [samples]\n"
+	"      --state STATE   only samples of vCPUs that were running (or wanted to),\n"
+	"                      runnable (wanting to) or blocked [all]\n"
+	"      --domain LIST   only these domains: names or ids, commas between them\n"
 	"      --format NAME   how to write the report [histogram], see below\n"
 	"  -o, --output FILE   where to write it [standard output]\n"
 	"      --per-vcpu      a column more for each vCPU (histograms)\n"
@@ -69,8 +79,48 @@ static int choose_format(struct report_options *options, const char *name)
 	return usage_error("report", "no format '%s'; there are %s", name, names);
 }
 
+/* Words that an option takes, and the numbers that they stand for. */
+struct word {
+	const char *word;
+	int value;
+};
+
+static const struct word weights[] = {
+	{"samples", MEASURE_SAMPLES},
+	{"cpu-time", MEASURE_CPU_TIME},
+	{"wall", MEASURE_WALL},
+	{0},
+};
+
+static const struct word states[] = {
+	{"running", MEASURE_RUNNING},
+	{"runnable", MEASURE_RUNNABLE},
+	{"blocked", MEASURE_BLOCKED},
+	{"all", MEASURE_ALL_STATES},
+	{0},
+};
+
+/* REPORT_GO_ON and the value of optarg, or the exit code. */
+static int choose_word(const struct word *words, const char *option, int *value)
+{
+	char list[80] = "";
+	size_t used = 0;
+
+	for (const struct word *w = words; w->word; w++) {
+		if (strcmp(w->word, optarg) == 0) {
+			*value = w->value;
+			return REPORT_GO_ON;
+		}
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+					 used ? ", " : "", w->word);
+	}
+	return usage_error("report", "no %s '%s'; there are %s", option, optarg, list);
+}
+
 static int parse_option(struct report_options *options, int option, char **argv)
 {
+	int status, value = 0;
+
 	switch (option) {
 	case 'i':
 		options->input = optarg;
@@ -87,6 +137,17 @@ static int parse_option(struct report_options *options, int option, char **argv)
 			return EXIT_DONE;
 		}
 		return choose_format(options, optarg);
+	case OPTION_WEIGHT:
+		status = choose_word(weights, "--weight", &value);
+		options->weight = (enum measure_weight)value;
+		return status;
+	case OPTION_STATE:
+		status = choose_word(states, "--state", &value);
+		options->states = (enum measure_states)value;
+		return status;
+	case OPTION_DOMAIN:
+		options->domains = optarg;
+		return REPORT_GO_ON;
 	case OPTION_PER_VCPU:
 		options->per_vcpu = true;
 		return REPORT_GO_ON;
@@ -107,6 +168,9 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 		{"output", required_argument, NULL, 'o'},
 		{"symbols", required_argument, NULL, 's'},
 		{"format", required_argument, NULL, OPTION_FORMAT},
+		{"weight", required_argument, NULL, OPTION_WEIGHT},
+		{"state", required_argument, NULL, OPTION_STATE},
+		{"domain", required_argument, NULL, OPTION_DOMAIN},
 		{"per-vcpu", no_argument, NULL, OPTION_PER_VCPU},
 		{"verbose", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
@@ -117,6 +181,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 	*options = (struct report_options){
 		.input = "uniprof.data",
 		.format = output_find("histogram"),
+		.states = MEASURE_ALL_STATES,
 		.symbols = calloc((size_t)argc, sizeof(*options->symbols)),
 	};
 	if (!options->symbols) {

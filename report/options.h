@@ -12,6 +12,9 @@ struct report_options {
 	const char *input;
 	const char *output; /* NULL: standard output */
 	const struct output *format;
+	const char *domains; /* to report; NULL: all */
+	enum measure_weight weight;
+	enum measure_states states;
 	const char **symbols;
 	size_t symbol_count;
 	bool per_vcpu;

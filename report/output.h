@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "report/frames.h"
+#include "report/measure.h"
 #include "report/quality.h"
 #include "report/stacks.h"
 #include "report/summary.h"
@@ -16,18 +17,21 @@ struct report {
 	const struct summary *summary;
 	const struct stacks *stacks;
 	struct frames *frames;
-	const struct quality *quality; /* at end() only */
+	const struct measure *measure;
+	const struct quality *quality; /* at end() only, as the next two are */
+	size_t domain_count;	       /* with different names, in the report */
+	const char *domain;	       /* one of them, clean; NULL for none */
 	bool per_vcpu;
 	FILE *out; /* write errors are left in it */
 };
 
-/* One sample, its call chain being a node of the report's stacks. */
+/* One sample that counts, its call chain being a node of the report's stacks. */
 struct output_sample {
 	uint64_t time; /* ns, CLOCK_MONOTONIC of the recording host */
 	uint32_t domain;
 	uint32_t vcpu;
-	uint32_t weight;
 	uint32_t stack;
+	uint64_t count; /* samples or us (report/measure.h); not 0 */
 };
 
 /*

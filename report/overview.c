@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/pause_text.h"
 #include "report/text.h"
@@ -69,8 +70,53 @@ static void put_recording(FILE *out, const char *name, const struct summary *sum
 		put(out, "ended by", "not known: the recording has no end");
 }
 
-static void put_domain(FILE *out, const struct recording_domain *domain)
+/* Adds up the vCPUs of a domain, or of all when it is NULL. */
+static struct summary_vcpu add_vcpus(const struct summary *summary,
+				     const struct recording_domain *domain)
 {
+	struct summary_vcpu sum = {0};
+
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
+		const struct summary_vcpu *vcpu = &summary->vcpus[i];
+
+		if (domain && vcpu->domain != domain->index)
+			continue;
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+			sum.states[s] += vcpu->states[s];
+		sum.cpu_time += vcpu->cpu_time;
+	}
+	return sum;
+}
+
+static uint64_t all_states(const struct summary_vcpu *vcpu)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+		sum += vcpu->states[s];
+	return sum;
+}
+
+static bool has_cpu_time(const struct summary *summary)
+{
+	return summary->samples && !summary->lacks_cpu_time;
+}
+
+static void put_shares(FILE *out, const struct summary *summary,
+		       const struct summary_vcpu *sum)
+{
+	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+		if (sum->states[s])
+			put(out, vcpu_state_name(s), "%" PRIu64 " (%.1f %%)",
+			    sum->states[s], percent(sum->states[s], all_states(sum)));
+	if (has_cpu_time(summary))
+		put(out, "CPU time", "%.3f s", (double)sum->cpu_time / 1e6);
+}
+
+static void put_domain(FILE *out, const struct summary *summary,
+		       const struct recording_domain *domain)
+{
+	const struct summary_vcpu sum = add_vcpus(summary, domain);
 	const uint8_t *u = domain->uuid;
 
 	fputs("Domain\n", out);
@@ -83,6 +129,11 @@ static void put_domain(FILE *out, const struct recording_domain *domain)
 	put(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
 	    cpu_kind_name((unsigned int)domain->cpu));
 	put(out, "vCPUs", "%" PRIu64, domain->vcpus);
+	if (summary->domain_count > 1) {
+		put(out, "samples", "%" PRIu64 " (%.1f %%)", all_states(&sum),
+		    percent(all_states(&sum), summary->weight));
+		put_shares(out, summary, &sum);
+	}
 }
 
 static void put_rates(FILE *out, const struct summary *summary)
@@ -102,7 +153,7 @@ static void put_rates(FILE *out, const struct summary *summary)
 
 static void put_samples(FILE *out, const struct summary *summary, bool all)
 {
-	uint64_t states[SUMMARY_STATES] = {0};
+	const struct summary_vcpu sum = add_vcpus(summary, NULL);
 
 	fputs("Samples\n", out);
 	put(out, "samples", "%" PRIu64, summary->samples);
@@ -112,35 +163,57 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 	if (summary->samples)
 		put(out, "size", "%.1f bytes each",
 		    (double)summary->bytes / (double)summary->samples);
-	for (size_t i = 0; i < summary->vcpu_count; i++)
-		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
-			states[s] += summary->vcpus[i][s];
-	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
-		if (states[s])
-			put(out, vcpu_state_name(s), "%" PRIu64 " (%.1f %%)", states[s],
-			    percent(states[s], summary->weight));
+	put_shares(out, summary, &sum);
 	if (all && summary->samples)
 		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
 		    summary->first_time, summary->last_time);
 }
 
-static void put_vcpus(FILE *out, const struct summary *summary)
+static int compare_vcpus(const void *a, const void *b)
 {
-	fprintf(out, "  %-6s %12s %12s %12s %12s\n", "vCPU", "samples", "running",
-		"runnable", "blocked");
-	for (size_t i = 0; i < summary->vcpu_count; i++) {
-		const uint64_t *states = summary->vcpus[i];
-		uint64_t sum = 0;
+	const struct summary_vcpu *x = a, *y = b;
 
-		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
-			sum += states[s];
-		if (sum)
-			fprintf(out,
-				"  %-6zu %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-				" %12" PRIu64 "\n",
-				i, sum, states[VCPU_RUNNING], states[VCPU_RUNNABLE],
-				states[VCPU_BLOCKED]);
+	if (x->domain != y->domain)
+		return x->domain < y->domain ? -1 : 1;
+	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
+}
+
+/* What is known of each vCPU; with the domain's id when there are several. */
+static int put_vcpus(FILE *out, const struct summary *summary)
+{
+	struct summary_vcpu *sorted = malloc(summary->vcpu_count * sizeof(*sorted));
+	bool has_time = has_cpu_time(summary), has_ids;
+
+	if (!sorted)
+		return -1;
+	memcpy(sorted, summary->vcpus, summary->vcpu_count * sizeof(*sorted));
+	qsort(sorted, summary->vcpu_count, sizeof(*sorted), compare_vcpus);
+	has_ids = summary->domain_count > 1 ||
+		  sorted[0].domain != sorted[summary->vcpu_count - 1].domain;
+	fprintf(out, "  %s%-6s %12s %12s %12s %12s%s\n", has_ids ? "domain " : "", "vCPU",
+		"samples", "running", "runnable", "blocked",
+		has_time ? "   CPU time" : "");
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
+		const struct summary_vcpu *vcpu = &sorted[i];
+		const struct recording_domain *domain = summary_domain(summary,
+								       vcpu->domain);
+
+		fputs("  ", out);
+		if (has_ids && domain)
+			fprintf(out, "%-6" PRIu64 " ", domain->id);
+		else if (has_ids)
+			fprintf(out, "%-6s ", "?");
+		fprintf(out,
+			"%-6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+			" %12" PRIu64,
+			vcpu->vcpu, all_states(vcpu), vcpu->states[VCPU_RUNNING],
+			vcpu->states[VCPU_RUNNABLE], vcpu->states[VCPU_BLOCKED]);
+		if (has_time)
+			fprintf(out, " %8.3f s", (double)vcpu->cpu_time / 1e6);
+		putc('\n', out);
 	}
+	free(sorted);
+	return 0;
 }
 
 static int put_chains(FILE *out, const struct summary *summary,
@@ -153,7 +226,7 @@ static int put_chains(FILE *out, const struct summary *summary,
 		return -1;
 	for (uint32_t i = 0; i < stacks->tree.count; i++) {
 		distinct += stacks->self[i] != 0;
-		if (i >= SAMPLES_ROOTS)
+		if (stacks_is_address(stacks, i))
 			addresses += inclusive[i];
 	}
 	fputs("Call chains\n", out);
@@ -178,10 +251,10 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 	put_recording(out, name, summary);
 	for (size_t i = 0; i < summary->domain_room; i++)
 		if (summary->domains[i])
-			put_domain(out, summary->domains[i]);
+			put_domain(out, summary, summary->domains[i]);
 	put_samples(out, summary, all);
-	if (summary->samples)
-		put_vcpus(out, summary);
+	if (summary->samples && put_vcpus(out, summary) < 0)
+		return -1;
 	if (put_chains(out, summary, stacks) < 0)
 		return -1;
 	if (summary->counts.pauses.count)

@@ -10,6 +10,11 @@
  * The period is always 1, and a sample that stands for several is printed as
  * often: some readers add periods up and others count samples, and so all of
  * them come to the same numbers as our other outputs.
+ *
+ * Where samples count for time, each is printed once and its period is that time in
+ * ns, as with perf's own clock events: task-clock is the time on a CPU, cpu-clock
+ * the time that passes. Samples for no time are left out, as readers take a period
+ * of 0 for none and count 1.
  */
 #include "report/output.h"
 
@@ -84,11 +89,11 @@ static char *make_line(const struct frames *frames, const struct frame *frame)
 }
 
 /* The line for an address; NULL when memory is short. */
-static const char *line_of(struct perf_script *script, uint64_t address,
+static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t address,
 			   enum frame_use use)
 {
 	struct frames *frames = script->report->frames;
-	uint32_t number = frames_find(frames, address, use);
+	uint32_t number = frames_find(frames, domain, address, use);
 
 	if (number == FRAMES_NONE)
 		return NULL;
@@ -127,26 +132,30 @@ static void put_event(const struct perf_script *script,
 	const struct recording_domain *domain = summary_domain(script->report->summary,
 							       sample->domain);
 	unsigned int pid = domain && domain->id < MAX_PID ? (unsigned int)domain->id : 0;
+	const struct measure *measure = script->report->measure;
 	char comm[160];
 
 	make_comm(comm, sizeof(comm), domain);
 	fprintf(script->report->out,
-		"%s %5u/%-5u [%03u] %5" PRIu64 ".%06" PRIu64 ": %10d cpu-clock: \n", comm,
-		pid, pid * TIDS_PER_DOMAIN + sample->vcpu, sample->vcpu,
-		sample->time / 1000000000, sample->time / 1000 % 1000000, 1);
+		"%s %5u/%-5u [%03u] %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
+		comm, pid, pid * TIDS_PER_DOMAIN + sample->vcpu, sample->vcpu,
+		sample->time / 1000000000, sample->time / 1000 % 1000000,
+		measure_is_time(measure) ? sample->count * 1000 : 1,
+		measure->weight == MEASURE_CPU_TIME ? "task-clock" : "cpu-clock");
 }
 
-static int put_chain(struct perf_script *script, uint32_t stack)
+static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack)
 {
-	const struct tree_node *nodes = script->report->stacks->tree.nodes;
+	const struct stacks *stacks = script->report->stacks;
+	const struct tree_node *nodes = stacks->tree.nodes;
 	enum frame_use use = FRAME_LEAF;
 	FILE *out = script->report->out;
 
 	/* Some readers forget a sample that has no frames. */
-	if (stack < SAMPLES_ROOTS)
+	if (!stacks_is_address(stacks, stack))
 		fputs("\t               0 [unknown] ([unknown])\n", out);
-	for (; stack >= SAMPLES_ROOTS; stack = nodes[stack].parent) {
-		const char *line = line_of(script, nodes[stack].key, use);
+	for (; stacks_is_address(stacks, stack); stack = nodes[stack].parent) {
+		const char *line = line_of(script, domain, nodes[stack].key, use);
 
 		if (!line)
 			return -1;
@@ -160,10 +169,11 @@ static int put_chain(struct perf_script *script, uint32_t stack)
 static int perf_script_sample(void *state, const struct output_sample *sample)
 {
 	struct perf_script *script = state;
+	uint64_t times = measure_is_time(script->report->measure) ? 1 : sample->count;
 
-	for (uint32_t i = 0; i < sample->weight && !ferror(script->report->out); i++) {
+	for (uint64_t i = 0; i < times && !ferror(script->report->out); i++) {
 		put_event(script, sample);
-		if (put_chain(script, sample->stack) < 0)
+		if (put_chain(script, sample->domain, sample->stack) < 0)
 			return -1;
 	}
 	return 0;

@@ -4,69 +4,80 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static bool is_covered(const struct symbols *symbols, uint64_t address)
+/* What stays the same while the nodes are counted. */
+struct survey {
+	struct quality *quality;
+	const struct stacks *stacks;
+	struct frames *frames;
+	const struct sources *sources;
+	const struct summary *summary;
+};
+
+static void count_unnamed_leaf(struct survey *survey, uint32_t node)
 {
-	const struct symbols_file *files;
-	size_t count = symbols_files(symbols, &files);
+	struct quality *quality = survey->quality;
+	uint64_t address = survey->stacks->tree.nodes[node].key;
+	uint64_t samples = survey->stacks->self[node];
 
-	for (size_t i = 0; i < count; i++)
-		if (files[i].low <= address && address <= files[i].high)
-			return true;
-	return false;
-}
-
-static void count_unnamed_leaf(struct quality *quality, const struct symbols *symbols,
-			       uint64_t address, uint64_t samples)
-{
 	if (!quality->samples_unnamed || address < quality->low)
 		quality->low = address;
 	if (address > quality->high)
 		quality->high = address;
 	quality->samples_unnamed += samples;
 	quality->frames_unnamed += samples;
-	if (!is_covered(symbols, address))
+	if (!sources_cover(survey->sources,
+			   summary_domain(survey->summary, survey->stacks->domain[node]),
+			   address))
 		quality->outside += samples;
 }
 
-static bool is_named(const struct frames *frames, uint32_t frame)
+/* 1 or 0; -1 when memory is short. */
+static int is_named(struct survey *survey, uint32_t node, enum frame_use use)
 {
-	return frames_function_known(frames, frames_get(frames, frame)->function);
+	uint32_t frame = frames_find(survey->frames, survey->stacks->domain[node],
+				     survey->stacks->tree.nodes[node].key, use);
+
+	if (frame == FRAMES_NONE)
+		return -1;
+	return frames_function_known(survey->frames,
+				     frames_get(survey->frames, frame)->function);
 }
 
 /* Counts the frames that are @node, of chains that end there and of longer ones. */
-static int count_node(struct quality *quality, const struct tree_node *node,
-		      uint64_t leaves, uint64_t callers, struct frames *frames,
-		      const struct symbols *symbols)
+static int count_node(struct survey *survey, uint32_t node, uint64_t callers)
 {
-	uint32_t frame;
+	struct quality *quality = survey->quality;
+	uint64_t leaves = survey->stacks->self[node];
+	int named;
 
 	quality->frames += leaves + callers;
 	if (leaves) {
-		frame = frames_find(frames, node->key, FRAME_LEAF);
-		if (frame == FRAMES_NONE)
+		named = is_named(survey, node, FRAME_LEAF);
+		if (named < 0)
 			return -1;
-		if (!is_named(frames, frame))
-			count_unnamed_leaf(quality, symbols, node->key, leaves);
+		if (!named)
+			count_unnamed_leaf(survey, node);
 	}
 	if (callers) {
-		frame = frames_find(frames, node->key, FRAME_CALLER);
-		if (frame == FRAMES_NONE)
+		named = is_named(survey, node, FRAME_CALLER);
+		if (named < 0)
 			return -1;
-		if (!is_named(frames, frame))
+		if (!named)
 			quality->frames_unnamed += callers;
 	}
 	return 0;
 }
 
-int quality_measure(struct quality *quality, const struct stacks *stacks,
-		    struct frames *frames, const struct symbols *symbols)
+int quality_measure(struct quality *quality, const struct measure *measure,
+		    const struct stacks *stacks, struct frames *frames,
+		    const struct sources *sources, const struct summary *summary)
 {
+	struct survey survey = {quality, stacks, frames, sources, summary};
 	uint64_t *inclusive = stacks_inclusive(stacks);
 	int status = 0;
 
-	*quality = (struct quality){0};
+	*quality = (struct quality){.measure = measure};
 	if (!inclusive)
 		return -1;
 	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
@@ -74,8 +85,8 @@ int quality_measure(struct quality *quality, const struct stacks *stacks,
 		quality->samples += inclusive[i];
 	}
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++)
-		status = count_node(quality, &stacks->tree.nodes[i], stacks->self[i],
-				    inclusive[i] - stacks->self[i], frames, symbols);
+		if (stacks_is_address(stacks, i))
+			status = count_node(&survey, i, inclusive[i] - stacks->self[i]);
 	free(inclusive);
 	return status;
 }
@@ -91,39 +102,28 @@ static bool is_worth_saying(uint64_t part, uint64_t whole, bool all)
 }
 
 /* What may be wrong when most samples have no name. */
-static void explain_names(const struct quality *quality, const struct symbols *symbols,
+static void explain_names(const struct quality *quality, const struct sources *sources,
 			  char *to, size_t size)
 {
-	const struct symbols_file *files;
-	size_t count = symbols_files(symbols, &files);
 	uint64_t low, high;
 
-	if (!count) {
+	if (!sources_range(sources, &low, &high))
 		snprintf(to, size,
 			 "; no --symbols were given: name the guest's program, or a list "
 			 "that nm made of it");
-		return;
-	}
-	if (quality->outside < quality->samples_unnamed / 2) {
+	else if (quality->outside < quality->samples_unnamed / 2)
 		snprintf(to, size,
 			 "; the symbols leave gaps there: a file may be stripped, or of "
 			 "another part of the guest");
-		return;
-	}
-	low = files[0].low;
-	high = files[0].high;
-	for (size_t i = 1; i < count; i++) {
-		low = files[i].low < low ? files[i].low : low;
-		high = files[i].high > high ? files[i].high : high;
-	}
-	snprintf(to, size,
-		 ", but the symbols cover 0x%" PRIx64 "-0x%" PRIx64
-		 ": a file is missing or of another build, or needs the address it was "
-		 "loaded at (--symbols FILE@OFFSET)",
-		 low, high);
+	else
+		snprintf(to, size,
+			 ", but the symbols cover 0x%" PRIx64 "-0x%" PRIx64
+			 ": a file is missing or of another build, or needs the address "
+			 "it was loaded at (--symbols FILE@OFFSET)",
+			 low, high);
 }
 
-bool quality_note_names(const struct quality *quality, const struct symbols *symbols,
+bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line)
 {
 	char why[256] = "";
@@ -136,11 +136,13 @@ bool quality_note_names(const struct quality *quality, const struct symbols *sym
 		return true;
 	}
 	if (percent(quality->samples_unnamed, quality->samples) > 20)
-		explain_names(quality, symbols, why, sizeof(why));
+		explain_names(quality, sources, why, sizeof(why));
 	error_set(line,
-		  "%.1f %% of the samples (%.1f %% of all addresses) have no name; they "
+		  "%s%.1f %% of the %s (%.1f %% of all addresses) have no name; they "
 		  "lie at 0x%" PRIx64 "-0x%" PRIx64 "%s",
+		  measure_is_time(quality->measure) ? "samples for " : "",
 		  percent(quality->samples_unnamed, quality->samples),
+		  measure_noun(quality->measure),
 		  percent(quality->frames_unnamed, quality->frames), quality->low,
 		  quality->high, why);
 	return true;

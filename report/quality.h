@@ -5,12 +5,13 @@
 #include <stdbool.h>
 
 #include "report/frames.h"
+#include "report/measure.h"
 #include "report/stacks.h"
-#include "symbols/symbols.h"
 
 /* How far a report can be trusted: what has names, and how chains ended. All
- * counts are weighted. */
+ * counts are those of the measure. */
 struct quality {
+	const struct measure *measure;
 	uint64_t samples, samples_unnamed; /* by the sampled instruction */
 	uint64_t frames, frames_unnamed;   /* by all addresses of all samples */
 	uint64_t outside;   /* of the unnamed samples: beyond what any file names */
@@ -19,15 +20,16 @@ struct quality {
 };
 
 /* -1 when memory is short. */
-int quality_measure(struct quality *quality, const struct stacks *stacks,
-		    struct frames *frames, const struct symbols *symbols);
+int quality_measure(struct quality *quality, const struct measure *measure,
+		    const struct stacks *stacks, struct frames *frames,
+		    const struct sources *sources, const struct summary *summary);
 
 /*
  * Each says in one line what a user should know: how much has no name, or was cut
  * short, the likeliest reason and what to do. False when there's nothing to say;
  * shares below 1 % are nothing unless @all.
  */
-bool quality_note_names(const struct quality *quality, const struct symbols *symbols,
+bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line);
 bool quality_note_chains(const struct quality *quality, bool all, struct error *line);
 

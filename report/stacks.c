@@ -4,33 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for what is kept by node, when the tree has grown. */
 static int make_counters(struct stacks *stacks)
 {
 	uint32_t capacity = stacks->tree.capacity;
 	uint64_t *self;
+	uint16_t *domain;
 
-	if (stacks->self_capacity >= stacks->tree.count)
+	if (stacks->capacity >= stacks->tree.count)
 		return 0;
 	self = realloc(stacks->self, capacity * sizeof(*self));
 	if (!self)
 		return -1;
-	memset(self + stacks->self_capacity, 0,
-	       (capacity - stacks->self_capacity) * sizeof(*self));
 	stacks->self = self;
-	stacks->self_capacity = capacity;
+	domain = realloc(stacks->domain, capacity * sizeof(*domain));
+	if (!domain)
+		return -1;
+	stacks->domain = domain;
+	memset(self + stacks->capacity, 0, (capacity - stacks->capacity) * sizeof(*self));
+	stacks->capacity = capacity;
 	return 0;
 }
 
 struct stacks *stacks_new(void)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	size_t heads_size = (RECORDING_MAX_DOMAIN + 1) * sizeof(*stacks->heads);
 
 	if (!stacks)
 		return NULL;
-	if (tree_init(&stacks->tree, SAMPLES_ROOTS) < 0 || make_counters(stacks) < 0) {
+	stacks->heads = malloc(heads_size);
+	if (!stacks->heads || tree_init(&stacks->tree, SAMPLES_ROOTS) < 0 ||
+	    make_counters(stacks) < 0) {
 		stacks_free(stacks);
 		return NULL;
 	}
+	memset(stacks->heads, 0xff, heads_size);
+	stacks->filled = SAMPLES_ROOTS;
 	return stacks;
 }
 
@@ -40,40 +50,123 @@ void stacks_free(struct stacks *stacks)
 		return;
 	tree_free(&stacks->tree);
 	free(stacks->self);
+	free(stacks->domain);
+	free(stacks->chains);
+	free(stacks->next);
 	free(stacks->map);
+	free(stacks->map_domain);
+	free(stacks->heads);
 	free(stacks);
 }
 
-/* Makes map[] say which of the tree's nodes each node of the chunk is. */
-static int map_nodes(struct stacks *stacks, const struct samples_batch *batch)
+static bool grow(uint32_t **array, size_t count)
 {
-	if (batch->nodes > stacks->map_capacity) {
-		uint32_t *map = realloc(stacks->map, batch->nodes * sizeof(*map));
+	uint32_t *grown = realloc(*array, count * sizeof(*grown));
 
-		if (!map)
+	if (grown)
+		*array = grown;
+	return grown != NULL;
+}
+
+/* Room for a chunk, whose nodes are then mapped for no domain. */
+static int make_room(struct stacks *stacks, const struct samples_batch *batch)
+{
+	if (batch->count > stacks->sample_capacity) {
+		if (!grow(&stacks->chains, batch->count) ||
+		    !grow(&stacks->next, batch->count))
 			return -1;
-		stacks->map = map;
+		stacks->sample_capacity = batch->count;
+	}
+	if (batch->nodes > stacks->map_capacity) {
+		if (!grow(&stacks->map, batch->nodes) ||
+		    !grow(&stacks->map_domain, batch->nodes))
+			return -1;
 		stacks->map_capacity = batch->nodes;
 	}
-	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++)
-		stacks->map[i] = i;
-	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++) {
-		uint32_t node = tree_intern(&stacks->tree, stacks->map[batch->parent[i]],
-					    batch->address[i]);
+	memset(stacks->map_domain, 0xff, batch->nodes * sizeof(*stacks->map_domain));
+	return 0;
+}
 
-		if (node == TREE_NONE)
+/* The domain's node for @node of the chunk; TREE_NONE when memory is short. */
+static uint32_t map_node(struct stacks *stacks, const struct samples_batch *batch,
+			 uint32_t domain, uint32_t node)
+{
+	uint32_t path[RECORDING_MAX_DEPTH + 1], depth = 0, mapped;
+
+	while (stacks->map_domain[node] != domain) {
+		path[depth++] = node;
+		if (node < SAMPLES_ROOTS)
+			break;
+		node = batch->parent[node];
+	}
+	mapped = stacks->map[node];
+	while (depth-- > 0) {
+		node = path[depth];
+		mapped = node < SAMPLES_ROOTS ? tree_intern(&stacks->tree, node, domain)
+					      : tree_intern(&stacks->tree, mapped,
+							    batch->address[node]);
+		if (mapped == TREE_NONE)
+			return TREE_NONE;
+		stacks->map[node] = mapped;
+		stacks->map_domain[node] = domain;
+	}
+	return mapped;
+}
+
+/* Finds the chains of those samples of a domain that count, from @sample on. */
+static int map_domain(struct stacks *stacks, const struct samples_batch *batch,
+		      uint32_t sample)
+{
+	for (; sample != TREE_NONE; sample = stacks->next[sample]) {
+		stacks->chains[sample] = map_node(stacks, batch, batch->domain[sample],
+						  batch->stack[sample]);
+		if (stacks->chains[sample] == TREE_NONE)
 			return -1;
-		stacks->map[i] = node;
 	}
 	return 0;
 }
 
-int stacks_add(struct stacks *stacks, const struct samples_batch *batch)
+/* Domain by domain, as the map is for one at a time. */
+static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
+		       const uint64_t *counts)
 {
-	if (map_nodes(stacks, batch) < 0 || make_counters(stacks) < 0)
+	uint32_t *heads = stacks->heads;
+	int status = 0;
+
+	for (uint32_t i = (uint32_t)batch->count; i-- > 0;) {
+		stacks->chains[i] = TREE_NONE;
+		if (!counts[i])
+			continue;
+		stacks->next[i] = heads[batch->domain[i]];
+		heads[batch->domain[i]] = i;
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		if (status == 0)
+			status = map_domain(stacks, batch, heads[batch->domain[i]]);
+		heads[batch->domain[i]] = TREE_NONE;
+	}
+	return status;
+}
+
+int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
+	       const uint64_t *counts)
+{
+	const struct tree_node *nodes;
+
+	if (make_room(stacks, batch) < 0 || map_samples(stacks, batch, counts) < 0 ||
+	    make_counters(stacks) < 0)
 		return -1;
+	nodes = stacks->tree.nodes;
+	for (; stacks->filled < stacks->tree.count; stacks->filled++) {
+		const struct tree_node *node = &nodes[stacks->filled];
+
+		stacks->domain[stacks->filled] = node->parent < SAMPLES_ROOTS
+							 ? (uint16_t)node->key
+							 : stacks->domain[node->parent];
+	}
 	for (size_t i = 0; i < batch->count; i++)
-		stacks->self[stacks->map[batch->stack[i]]] += batch->weight[i];
+		if (counts[i])
+			stacks->self[stacks->chains[i]] += counts[i];
 	return 0;
 }
 

@@ -11,6 +11,7 @@ void summary_free(struct summary *summary)
 		free(summary->domains[i]);
 	free(summary->domains);
 	free(summary->vcpus);
+	tree_free(&summary->vcpu_index);
 	*summary = (struct summary){0};
 }
 
@@ -55,38 +56,49 @@ const struct recording_domain *summary_domain(const struct summary *summary,
 	return index < summary->domain_room ? summary->domains[index] : NULL;
 }
 
-static int reserve_vcpus(struct summary *summary, const struct samples_batch *batch)
+/* The vCPU, made if need be; NULL when memory is short. */
+static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
+				      uint32_t vcpu)
 {
-	uint64_t(*grown)[SUMMARY_STATES];
-	size_t wanted = summary->vcpu_count;
+	uint64_t key = (uint64_t)domain << 32 | vcpu;
+	uint32_t node;
 
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->vcpu[i] >= wanted)
-			wanted = (size_t)batch->vcpu[i] + 1;
-	if (wanted == summary->vcpu_count)
-		return 0;
-	grown = realloc(summary->vcpus, wanted * sizeof(*grown));
-	if (!grown)
-		return -1;
-	memset(grown + summary->vcpu_count, 0,
-	       (wanted - summary->vcpu_count) * sizeof(*grown));
-	summary->vcpus = grown;
-	summary->vcpu_count = wanted;
-	return 0;
+	if (!summary->vcpu_index.count && tree_init(&summary->vcpu_index, 1) < 0)
+		return NULL;
+	node = tree_intern(&summary->vcpu_index, 0, key);
+	if (node == TREE_NONE)
+		return NULL;
+	if (node > summary->vcpu_room) {
+		size_t room = summary->vcpu_index.capacity;
+		struct summary_vcpu *grown = realloc(summary->vcpus,
+						     room * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		summary->vcpus = grown;
+		summary->vcpu_room = room;
+	}
+	if (node > summary->vcpu_count)
+		summary->vcpus[summary->vcpu_count++] = (struct summary_vcpu){
+			.domain = domain, .vcpu = vcpu};
+	return &summary->vcpus[node - 1];
 }
 
 int summary_add_samples(struct summary *summary, const struct samples_batch *batch)
 {
-	if (reserve_vcpus(summary, batch) < 0)
-		return -1;
 	if (!summary->samples && batch->count)
 		summary->first_time = summary->last_time = batch->time[0];
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t state = batch->state[i];
+		struct summary_vcpu *vcpu = find_vcpu(summary, batch->domain[i],
+						      batch->vcpu[i]);
 
+		if (!vcpu)
+			return -1;
 		if (state >= SUMMARY_STATES)
 			state = VCPU_UNKNOWN;
-		summary->vcpus[batch->vcpu[i]][state] += batch->weight[i];
+		vcpu->states[state] += batch->weight[i];
+		vcpu->cpu_time += batch->cpu_time[i] / 1000;
 		summary->weight += batch->weight[i];
 		if (batch->time[i] < summary->first_time)
 			summary->first_time = batch->time[i];
@@ -97,6 +109,7 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 		if (batch->depth[i] > summary->deepest)
 			summary->deepest = batch->depth[i];
 	summary->samples += batch->count;
+	summary->lacks_cpu_time |= batch->count && !batch->has_cpu_time;
 	summary->counts.lost += batch->counts.lost;
 	summary->counts.missed += batch->counts.missed;
 	pauses_merge(&summary->counts.pauses, &batch->counts.pauses);

@@ -7,9 +7,17 @@
 #include "format/reader.h"
 #include "format/recording.h"
 #include "format/samples.h"
+#include "report/tree.h"
 
 /* States that are counted apart; later versions' count as VCPU_UNKNOWN. */
 #define SUMMARY_STATES (VCPU_BLOCKED + 1)
+
+/* What one vCPU of a domain amounts to. */
+struct summary_vcpu {
+	uint32_t domain, vcpu;
+	uint64_t states[SUMMARY_STATES]; /* its samples, weighted */
+	uint64_t cpu_time;		 /* us, since its first sample */
+};
 
 /* What a recording amounts to, apart from its call chains. */
 struct summary {
@@ -24,9 +32,11 @@ struct summary {
 	uint64_t samples;		/* in the file */
 	uint64_t weight;		/* how many they stand for: what reports count */
 	uint64_t first_time, last_time; /* of samples, ns */
-	uint64_t (*vcpus)[SUMMARY_STATES]; /* samples by vCPU and state, weighted */
-	size_t vcpu_count;		   /* one more than the highest vCPU met */
-	unsigned int deepest;		   /* addresses in the longest chain */
+	struct summary_vcpu *vcpus;	/* as they were met */
+	struct tree vcpu_index;		/* one root; the keys: domain and vCPU */
+	size_t vcpu_count, vcpu_room;
+	bool lacks_cpu_time;  /* of some samples */
+	unsigned int deepest; /* addresses in the longest chain */
 	struct sampling_counts counts;
 
 	uint64_t bytes;	 /* read so far */

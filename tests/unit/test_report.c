@@ -166,7 +166,8 @@ static void equal_paths_are_one_node(void **state)
 
 /* Chains of short names of which many begin another: "a", "a b", "aa", "a+" ... */
 struct fixture {
-	struct symbols *symbols;
+	struct sources sources;
+	struct summary summary;
 	struct frames *frames;
 	struct stacks *stacks;
 	char *lines[STACKS];
@@ -183,12 +184,13 @@ static int make_stacks(void **state)
 {
 	static uint32_t parent[SAMPLES_ROOTS + STACKS * DEPTH], stack[STACKS];
 	static uint64_t address[SAMPLES_ROOTS + STACKS * DEPTH], time[STACKS];
-	static uint32_t weight[STACKS];
+	static uint32_t domain[STACKS];
+	static uint64_t counts[STACKS];
 	struct samples_batch batch = {.count = STACKS,
 				      .nodes = SAMPLES_ROOTS,
 				      .time = time,
 				      .stack = stack,
-				      .weight = weight,
+				      .domain = domain,
 				      .parent = parent,
 				      .address = address};
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -198,14 +200,13 @@ static int make_stacks(void **state)
 	unsigned int seed = 1;
 
 	*state = fixture;
-	fixture->symbols = symbols_new();
 	for (size_t i = 0; i < 8; i++)
 		fprintf(list, "%zx T %s\n", 0x1000 + i * 0x100, short_names[i]);
 	fclose(list);
-	if (symbols_add(fixture->symbols, path, &err) < 0)
+	if (sources_add(&fixture->sources, path, &err) < 0)
 		return -1;
 	unlink(path);
-	fixture->frames = frames_new(fixture->symbols);
+	fixture->frames = frames_new(&fixture->sources, &fixture->summary);
 	fixture->stacks = stacks_new();
 	for (uint32_t i = 0; i < STACKS; i++) {
 		unsigned int depth = 1 + (unsigned int)rand_r(&seed) % DEPTH;
@@ -224,11 +225,11 @@ static int make_stacks(void **state)
 			strcat(line, short_names[function]);
 		}
 		stack[i] = node;
-		weight[i] = 1;
+		counts[i] = 1;
 		fixture->lines[i] = strdup(line);
 	}
 	qsort(fixture->lines, STACKS, sizeof(char *), compare_lines);
-	return stacks_add(fixture->stacks, &batch);
+	return stacks_add(fixture->stacks, &batch, counts);
 }
 
 static int free_stacks(void **state)
@@ -239,7 +240,7 @@ static int free_stacks(void **state)
 		free(fixture->lines[i]);
 	stacks_free(fixture->stacks);
 	frames_free(fixture->frames);
-	symbols_free(fixture->symbols);
+	sources_free(&fixture->sources);
 	free(fixture);
 	return 0;
 }
@@ -269,6 +270,15 @@ static void expect_line(void *arg, uint32_t function, uint64_t count)
 		    strcmp(walk->fixture->lines[walk->next], line) > 0);
 }
 
+static void expect_domain(void *arg, uint32_t function)
+{
+	struct walk *walk = arg;
+
+	assert_string_equal(frames_function_name(walk->fixture->frames, function),
+			    "domain-?");
+	assert_int_equal(walk->depth, 0);
+}
+
 static void enter(void *arg, uint32_t function, uint64_t count)
 {
 	struct walk *walk = arg;
@@ -287,7 +297,7 @@ static void leave(void *arg, uint32_t function)
 static void calls_come_in_the_order_of_their_names(void **state)
 {
 	struct walk walk = {.fixture = *state};
-	struct calls_visitor visitor = {expect_line, enter, leave, &walk};
+	struct calls_visitor visitor = {expect_line, expect_domain, enter, leave, &walk};
 	struct calls *calls = calls_new(walk.fixture->stacks, walk.fixture->frames);
 
 	assert_non_null(calls);
@@ -312,10 +322,10 @@ static void callers_are_looked_up_before_their_address(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct frames *frames = fixture->frames;
-	uint32_t leaf = frames_find(frames, 0x1100, FRAME_LEAF);
-	uint32_t caller = frames_find(frames, 0x1100, FRAME_CALLER);
-	uint32_t none = frames_find(frames, 0x1000, FRAME_CALLER);
-	uint32_t zero = frames_find(frames, 0, FRAME_CALLER);
+	uint32_t leaf = frames_find(frames, 0, 0x1100, FRAME_LEAF);
+	uint32_t caller = frames_find(frames, 0, 0x1100, FRAME_CALLER);
+	uint32_t none = frames_find(frames, 0, 0x1000, FRAME_CALLER);
+	uint32_t zero = frames_find(frames, 0, 0, FRAME_CALLER);
 
 	assert_string_equal(
 		frames_function_name(frames, frames_get(frames, leaf)->function), "a b");
@@ -327,7 +337,7 @@ static void callers_are_looked_up_before_their_address(void **state)
 		"0x1000");
 	assert_false(frames_function_known(frames, frames_get(frames, none)->function));
 	assert_null(frames_get(frames, zero)->dso);
-	assert_int_equal(frames_find(frames, 0x1100, FRAME_LEAF), leaf);
+	assert_int_equal(frames_find(frames, 0, 0x1100, FRAME_LEAF), leaf);
 }
 
 int main(void)

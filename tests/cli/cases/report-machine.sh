@@ -38,3 +38,16 @@ elf riscv.elf 2 243
 for name in x86-64 i386 arm64 riscv; do
 	report -i plain.up --format folded -s $name.elf
 done
+# Of several domains, those count that the file is for and that are reported.
+"$MAKE_RECORDING" >two.up <<END
+domain 0 3 2 1 1 web
+domain 1 4 2 3 1 arm
+sample 2000 0 1 0 0x1004
+in 1
+sample 3000 0 1 0 0x1004
+end 1 4000
+END
+report -i two.up --format folded -s x86-64.elf
+report -i two.up --format folded -s x86-64.elf,domain=web -s arm64.elf,domain=4
+report -i two.up --format folded -s x86-64.elf,domain=arm
+report -i two.up --format folded -s x86-64.elf --domain web

@@ -9,3 +9,7 @@ report --format bad
 report --verbose=1
 report web.up
 report --format folded --per-vcpu
+report --weight
+report --weight period
+report --state idle
+report --domain

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/domains.h"
+
+int measure_init(struct measure *measure, enum measure_weight weight,
+		 enum measure_states states, const char *list)
+{
+	*measure = (struct measure){.weight = weight, .states = states, .list = list};
+	return tree_init(&measure->vcpu_index, 1);
+}
+
+void measure_free(struct measure *measure)
+{
+	free(measure->counts);
+	free(measure->vcpus);
+	tree_free(&measure->vcpu_index);
+	*measure = (struct measure){0};
+}
+
+/* NULL when memory is short. */
+static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
+				      uint32_t vcpu)
+{
+	uint64_t key = (uint64_t)domain << 32 | vcpu;
+	uint32_t node = tree_intern(&measure->vcpu_index, 0, key);
+
+	if (node == TREE_NONE)
+		return NULL;
+	if (node >= measure->vcpu_capacity) {
+		uint32_t old = measure->vcpu_capacity;
+		uint32_t capacity = measure->vcpu_index.capacity;
+		struct measure_vcpu *grown = realloc(measure->vcpus,
+						     capacity * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		memset(grown + old, 0, (capacity - old) * sizeof(*grown));
+		measure->vcpus = grown;
+		measure->vcpu_capacity = capacity;
+	}
+	return &measure->vcpus[node];
+}
+
+/*
+ * The time since the vCPU's last sample, in us. Both times are rounded down before
+ * they are subtracted, so that the sum over many samples is off by less than 1 us.
+ */
+static uint64_t elapsed(struct measure_vcpu *vcpu, uint64_t time)
+{
+	uint64_t last = vcpu->is_met ? vcpu->last : time;
+
+	vcpu->is_met = true;
+	vcpu->last = time;
+	return time > last ? time / 1000 - last / 1000 : 0;
+}
+
+static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t state)
+{
+	uint64_t us = vcpu->left + cpu_time / 1000;
+
+	vcpu->left = state == VCPU_BLOCKED ? us : 0;
+	return state == VCPU_BLOCKED ? 0 : us;
+}
+
+/* What the sample counts for, if it counts; -1 when memory is short. */
+static int weigh(struct measure *measure, const struct samples_batch *batch, size_t i,
+		 uint64_t *count)
+{
+	struct measure_vcpu *vcpu;
+
+	if (measure->weight == MEASURE_SAMPLES) {
+		*count = batch->weight[i];
+		return 0;
+	}
+	vcpu = find_vcpu(measure, batch->domain[i], batch->vcpu[i]);
+	if (!vcpu)
+		return -1;
+	*count = measure->weight == MEASURE_WALL
+			 ? elapsed(vcpu, batch->time[i])
+			 : used(vcpu, batch->cpu_time[i], batch->state[i]);
+	return 0;
+}
+
+static bool is_listed(const struct measure *measure, const struct summary *summary,
+		      uint32_t domain)
+{
+	return !measure->list ||
+	       domain_in_list(summary_domain(summary, domain), measure->list);
+}
+
+static bool has_state(const struct measure *measure, uint32_t state)
+{
+	if (state >= SUMMARY_STATES)
+		state = VCPU_UNKNOWN;
+	return (unsigned int)measure->states & 1u << state;
+}
+
+int measure_batch(struct measure *measure, const struct summary *summary,
+		  const struct samples_batch *batch)
+{
+	if (batch->count > measure->capacity) {
+		uint64_t *grown = realloc(measure->counts, batch->count * sizeof(*grown));
+
+		if (!grown)
+			return -1;
+		measure->counts = grown;
+		measure->capacity = batch->count;
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t count;
+
+		/* Samples that are left out end the time before the next, too. */
+		if (weigh(measure, batch, i, &count) < 0)
+			return -1;
+		if (!has_state(measure, batch->state[i]) ||
+		    !is_listed(measure, summary, batch->domain[i]))
+			count = 0;
+		if (count > MEASURE_MOST - measure->total)
+			count = MEASURE_MOST - measure->total;
+		measure->counts[i] = count;
+		measure->total += count;
+	}
+	return 0;
+}
+
+uint64_t measure_left(const struct measure *measure, const struct summary *summary)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < measure->vcpu_index.count; i++)
+		if (is_listed(measure, summary,
+			      (uint32_t)(measure->vcpu_index.nodes[i].key >> 32)))
+			sum += measure->vcpus[i].left;
+	return sum;
+}
+
+bool measure_is_time(const struct measure *measure)
+{
+	return measure->weight != MEASURE_SAMPLES;
+}
+
+const char *measure_noun(const struct measure *measure)
+{
+	static const char *const nouns[] = {
+		[MEASURE_SAMPLES] = "samples",
+		[MEASURE_CPU_TIME] = "CPU time",
+		[MEASURE_WALL] = "time",
+	};
+
+	return nouns[measure->weight];
+}
+
+const char *measure_name(const struct measure *measure)
+{
+	static const char *const names[] = {
+		[MEASURE_SAMPLES] = "samples",
+		[MEASURE_CPU_TIME] = "cpu_time_us",
+		[MEASURE_WALL] = "wall_us",
+	};
+
+	return names[measure->weight];
+}
+
+const char *measure_states_note(const struct measure *measure)
+{
+	switch (measure->states) {
+	case MEASURE_RUNNING:
+		return " while running or runnable";
+	case MEASURE_RUNNABLE:
+		return " while runnable";
+	case MEASURE_BLOCKED:
+		return " while blocked";
+	default:
+		return "";
+	}
+}
