@@ -24,7 +24,9 @@
 #define NO_MEMORY    0x7000000000ul /* an address beyond all guests' memory */
 #define GRANTS_GFN   0x80000ul	    /* a guest frame that is free */
 #define APIC	     0xfee00000ul   /* Intel SDM vol. 3A, 10.4.1 */
-#define STORM_TABLES 16
+#define STORM_TABLES 64
+#define STORM_PAGES  (FRAMES * STORM_TABLES)
+#define STORM_RAM    0x2000000ul /* behind all that Xen's tools put there */
 
 #define NUMBER(kind) KIND_##kind,
 enum {
@@ -70,16 +72,26 @@ static uint64_t apart_frame(uint64_t i)
 	return ((i + 1) << 39) - 8;
 }
 
+static void fill_page(uint64_t *words)
+{
+	for (uint64_t n = 0; n < FRAMES; n++)
+		put_frame(words + 2 * n, PLACE(storm) + (n + 1) * (PAGE_SIZE + 16));
+	words[2 * (FRAMES - 1)] = 0;
+}
+
 static void fill_pages(void)
 {
 	for (uint64_t i = 0; i < PAGES; i++) {
-		for (uint64_t n = 0; n < FRAMES; n++)
-			put_frame(&page[i][2 * n],
-				  PLACE(storm) + (n + 1) * (PAGE_SIZE + 16));
+		fill_page(page[i]);
 		/* The last word is a frame's first one for apart. */
-		page[i][510] = 0;
 		page[i][511] = i + 1 < FRAMES - 1 ? apart_frame(i + 1) : 1;
 	}
+}
+
+static bool have_ram(volatile uint64_t *at)
+{
+	*at = 1;
+	return *at == 1;
 }
 
 static uint64_t *own_page(unsigned int kind)
@@ -199,22 +211,25 @@ static void init_changes(void)
 	set_turns(KIND_nowhere, PLACE(nowhere), 1, nowhere, 4096);
 }
 
-/* An entry above 255 pages that changes: each change is 255 other pages. A PV guest
- * changes such entries by hypercalls only. */
+/*
+ * An entry above 255 pages that changes: each time these are others, and all together
+ * more than any recorder keeps. PV guests change such entries by hypercalls only.
+ */
 static void init_storm(void)
 {
 	static uint64_t table[STORM_TABLES][512] __attribute__((aligned(PAGE_SIZE)));
+	uint64_t(*ram)[512] = phys_to_virt(STORM_RAM);
 
-	for (unsigned int t = 0; t < STORM_TABLES; t++) {
-		for (unsigned int i = 0; i < FRAMES; i++)
-			table[t][i] = memory_address(page[(i * 8 + t * 67) % PAGES]) |
-				      FLAGS;
-		storm[t] = memory_address(table[t]) | FLAGS;
+	kinds[KIND_storm].allowed = !memory_is_pv() && have_ram(ram[STORM_PAGES - 1]);
+	if (!kinds[KIND_storm].allowed)
+		return;
+	for (unsigned int i = 0; i < STORM_PAGES; i++) {
+		fill_page(ram[i]);
+		table[i % STORM_TABLES][i / STORM_TABLES] = virt_to_phys(ram[i]) | FLAGS;
 	}
-	if (memory_is_pv())
-		kinds[KIND_storm].allowed = false;
-	else
-		set_turns(KIND_storm, PLACE(storm), 2, storm, STORM_TABLES);
+	for (unsigned int i = 0; i < STORM_TABLES; i++)
+		storm[i] = virt_to_phys(table[i]) | FLAGS;
+	set_turns(KIND_storm, PLACE(storm), 2, storm, STORM_TABLES);
 }
 
 static void init_devices(void)
@@ -224,6 +239,7 @@ static void init_devices(void)
 	/* A PV guest can't name a page that it has given back. */
 	kinds[KIND_balloon].allowed = !memory_is_pv() && map_own(KIND_balloon, at) &&
 				      tables_map(at + PAGE_SIZE, own[KIND_balloon][1]);
+	put_frame(own_page(KIND_balloon), at + PAGE_SIZE);
 
 	kinds[KIND_apic].allowed = map_entry(KIND_apic, PLACE(apic), 1, APIC | FLAGS);
 	kinds[KIND_grants].allowed = xen_add_to_physmap(XENMAPSPACE_grant_table,
@@ -285,23 +301,17 @@ void hostile_init(const char *name)
 	ticks = ticks * SPELL / (xen_time() - time);
 }
 
-static void spin_as(const struct kind *kind)
+/* Xen has the chain's second page in every other spell. */
+static void balloon_turn(void)
 {
+	static bool out;
 	uint64_t gfn = virt_to_phys(own[KIND_balloon][1]) / PAGE_SIZE;
-	bool balloon = kind == &kinds[KIND_balloon];
 
-	if (balloon) {
-		put_frame(own[KIND_balloon][0], kind->frame + PAGE_SIZE);
-		if (xen_balloon_out(gfn) < 0)
-			print("the page can't be ballooned out");
-	}
-	kind->spin(kind->frame, read_tsc() + ticks, kind->entry, kind->values,
-		   kind->mask);
-	if (!balloon)
-		return;
-	while (xen_balloon_in(gfn) < 0)
-		;
-	put_frame(own[KIND_balloon][1], 0);
+	out = !out;
+	if (out ? xen_balloon_out(gfn) : xen_balloon_in(gfn))
+		print("ballooning failed");
+	else if (!out)
+		put_frame(own[KIND_balloon][1], 0);
 }
 
 void hostile_spell(uint64_t time)
@@ -312,6 +322,10 @@ void hostile_spell(uint64_t time)
 	if (kind != last)
 		print("hostile %s%s", kind->name, kind->allowed ? "" : ": not allowed");
 	last = kind;
-	if (kind->allowed)
-		spin_as(kind);
+	if (!kind->allowed)
+		return;
+	if (kind == &kinds[KIND_balloon])
+		balloon_turn();
+	kind->spin(kind->frame, read_tsc() + ticks, kind->entry, kind->values,
+		   kind->mask);
 }
