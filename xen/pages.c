@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 
 #include "xen/internal.h"
 
@@ -47,6 +48,7 @@ struct pages {
 	xenforeignmemory_handle *memory;
 	uint32_t domain;
 	struct slot *slot; /* SLOTS of them, a hash table, probed linearly */
+	uint64_t key;	   /* of the hash, which no guest shall be able to foresee */
 	size_t used;
 	uint64_t now;
 	uint64_t emptied; /* when all were unmapped */
@@ -64,6 +66,11 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 	if (!pages || !pages->slot) {
 		free(pages);
 		error_set(err, "not enough memory");
+		return NULL;
+	}
+	if (getrandom(&pages->key, sizeof(pages->key), 0) != sizeof(pages->key)) {
+		pages_free(pages);
+		error_set(err, "can't get random numbers from the kernel");
 		return NULL;
 	}
 	pages->xen = xen;
@@ -118,8 +125,10 @@ void pages_begin(struct pages *pages, uint64_t now)
 
 static struct slot *slot_of(const struct pages *pages, uint64_t group)
 {
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	size_t i = (size_t)((group * 0x9e3779b97f4a7c15u) >> 32);
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4); twice,
+	 * as a guest could choose frames that collide whatever the key is. */
+	uint64_t hash = (group ^ pages->key) * 0x9e3779b97f4a7c15u;
+	size_t i = (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32);
 
 	while (pages->slot[i % SLOTS].tried && pages->slot[i % SLOTS].group != group)
 		i++;
