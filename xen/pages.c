@@ -54,6 +54,7 @@ struct pages {
 	uint64_t emptied; /* when all were unmapped */
 	bool crowded;	  /* the kernel had no room for a mapping */
 	bool missed;
+	unsigned int allowed; /* map calls that the round still has */
 	uint64_t map_calls;
 };
 
@@ -112,8 +113,9 @@ void pages_free(struct pages *pages)
 	free(pages);
 }
 
-void pages_begin(struct pages *pages, uint64_t now)
+void pages_begin(struct pages *pages, uint64_t now, unsigned int map_calls)
 {
+	pages->allowed = map_calls;
 	pages->now = now ? now : 1;
 	if (pages->crowded || GROUPS_MAX - pages->used < GROUPS_RESERVE ||
 	    pages->now - pages->emptied >= KEEP_NS) {
@@ -157,7 +159,7 @@ const void *pages_get(void *context, uint64_t frame)
 		return NULL;
 	slot = slot_of(pages, frame / GROUP);
 	page = page_of(slot, frame);
-	if (!page && !is_fresh(pages, slot))
+	if (!page && pages->allowed && !is_fresh(pages, slot))
 		pages->missed = true;
 	return page;
 }
@@ -170,6 +172,7 @@ static void map(struct pages *pages, struct slot *slot)
 
 	for (unsigned int i = 0; i < GROUP; i++)
 		gfn[i] = slot->group * GROUP + i;
+	pages->allowed--;
 	pages->map_calls++;
 	slot->pages = pages->xen->lib.memory_map(pages->memory, pages->domain, PROT_READ,
 						 GROUP, gfn, failure);
@@ -193,7 +196,7 @@ const void *pages_map(void *context, uint64_t frame)
 		return NULL;
 	slot = slot_of(pages, frame / GROUP);
 	page = page_of(slot, frame);
-	if (page || is_fresh(pages, slot))
+	if (page || !pages->allowed || is_fresh(pages, slot))
 		return page;
 	if (!slot->tried) {
 		if (pages->used == GROUPS_MAX)

@@ -15,6 +15,7 @@
 #include "xen/pages.h"
 
 #define SECOND 1000000000ull
+#define KEPT   500 /* frames that are mapped in one round */
 
 /* A Xen that maps all frames to the same memory, and counts. */
 static char memory[8 * GUEST_PAGE_SIZE];
@@ -72,11 +73,9 @@ static struct pages *new_pages(void)
 	mapped = most_mapped = 0;
 	pages = pages_new(&xen, 1, &err);
 	assert_non_null(pages);
-	pages_begin(pages, SECOND);
+	pages_begin(pages, SECOND, KEPT);
 	return pages;
 }
-
-#define KEPT 500 /* frames that are mapped in one round */
 
 /* How long it takes to find all of them, at best, so that nothing else counts. */
 static uint64_t time_lookups(const uint64_t *frame)
@@ -125,11 +124,32 @@ static void ever_new_frames_fill_no_more_than_there_is_room_for(void **state)
 
 	(void)state;
 	for (uint64_t round = 0; round < 300; round++) {
-		pages_begin(pages, SECOND + round);
+		pages_begin(pages, SECOND + round, 300);
 		for (unsigned int i = 0; i < 300; i++, frame += 8)
 			pages_map(pages, frame);
 	}
 	assert_true(most_mapped >= 8 * 1024 && most_mapped <= 8 * 2048);
+	pages_free(pages);
+	assert_int_equal(mapped, 0);
+}
+
+static void a_round_makes_no_more_map_calls_than_it_may(void **state)
+{
+	struct pages *pages = new_pages();
+
+	(void)state;
+	pages_begin(pages, SECOND, 10);
+	for (uint64_t i = 0; i < 20; i++) {
+		pages_get(pages, 8 * i);
+		assert_int_equal(pages_missed(pages), i < 10);
+		assert_int_equal(pages_map(pages, 8 * i) != NULL, i < 10);
+	}
+	assert_int_equal(pages_map_calls(pages), 10);
+	/* The next one goes on from there. */
+	pages_begin(pages, SECOND + 1, 10);
+	for (uint64_t i = 0; i < 20; i++)
+		assert_non_null(pages_map(pages, 8 * i));
+	assert_int_equal(pages_map_calls(pages), 20);
 	pages_free(pages);
 	assert_int_equal(mapped, 0);
 }
@@ -139,6 +159,7 @@ int main(void)
 	alarm(300);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_that_were_chosen_to_collide_are_found_as_fast),
+		cmocka_unit_test(a_round_makes_no_more_map_calls_than_it_may),
 		cmocka_unit_test(ever_new_frames_fill_no_more_than_there_is_room_for),
 	};
 
