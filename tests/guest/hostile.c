@@ -156,6 +156,13 @@ static void init_chains(void)
 	kinds[KIND_cut].frame = at + PAGE_SIZE - 8;
 }
 
+/* A PV guest has no control registers of its own. */
+static void init_modes(void)
+{
+	kinds[KIND_modes].allowed = !memory_is_pv() && map_own(KIND_modes, PLACE(modes));
+	put_frame(own_page(KIND_modes), 0);
+}
+
 static void init_tables(void)
 {
 	uint64_t *root = memory_root(), *self = &root[400];
@@ -292,6 +299,7 @@ void hostile_init(const char *name)
 	init_storm();
 	init_devices();
 	init_apart();
+	init_modes();
 	for (unsigned int i = 0; i < KINDS; i++)
 		if (is_word(name, kinds[i].name))
 			chosen = &kinds[i];

@@ -4,13 +4,16 @@
  *
  * Until the TSC is at `end`, runs with `frame` in the frame and the stack pointer, and
  * stores values[0 to mask] to *entry, one after the other. The endbr64 does nothing but
- * look like a function's begin: an unwinder then reads the stack's top, too.
+ * look like a function's begin: an unwinder then reads the stack's top, too. hostile_modes
+ * also turns CR4.PSE on and off, which long mode doesn't care about.
  *
  * No interrupt is ever taken, so nothing but the unwinder uses these pointers.
  */
 #include "hostile.h"
 
 	.text
+
+#define CR4_PSE 0x10
 
 .macro spin name
 	.globl	\name
@@ -29,6 +32,11 @@
 	movq	%rax, (%r10)
 	incq	%rbx
 	andq	%r8, %rbx
+	.ifc	\name, hostile_modes
+	movq	%cr4, %rax
+	xorq	$CR4_PSE, %rax
+	movq	%rax, %cr4
+	.endif
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax

@@ -49,10 +49,11 @@ EXPECTED = {
     "grants": ([WHOLE], []),
     "shared": ([], list(range(7))),  # what Xen has there
     "apart": ([TOO_DEEP], [NO_PAGE]),
+    "modes": ([WHOLE], []),
 }
 # What Xen does not let a PV guest do.
 REFUSED_PV = {"beyond", "ones", "huge", "reserved", "storm", "nowhere", "balloon", "apic",
-              "grants"}
+              "grants", "modes"}
 
 SPIN_SIZE = 64    # of each kind's function, at most: tests/guest/spin.S
 MOST_PAUSES = 4   # of a round: record/sampler.h
@@ -134,6 +135,11 @@ def check_costs(rounds):
     maps = max(r[5] for r in rounds)
     check(f"a round has {pauses} pauses at most", pauses <= MOST_PAUSES)
     check(f"a round has {maps} map calls at most", maps <= MOST_MAPS)
+    # What is taken for another mode has to be sampled once more.
+    modes = [r[3] for r in rounds if kind_of(r[0]) == "modes"]
+    if "modes" not in refused:
+        check(f"{len(modes)} rounds of modes have {sum(modes)} pauses",
+              0 < sum(modes) < 1.1 * len(modes))
     times = collections.defaultdict(list)
     for address, _, _, _, time, _ in rounds:
         times[kind_of(address)].append(time)
