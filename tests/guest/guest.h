@@ -44,8 +44,8 @@ static inline void *phys_to_virt(uint64_t phys)
 }
 
 /*
- * Builds the address space; root is the top page table, p2m the PV list of machine frames,
- * NULL for PVH.
+ * Builds the address space; root is the top page table, p2m the PV list of machine
+ * frames, NULL for PVH.
  */
 void memory_init(uint64_t *root, const unsigned long *p2m);
 uint64_t *memory_root(void);

@@ -2,10 +2,10 @@
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
-#define HOSTILE_KINDS(x)                                                            \
+#define HOSTILE_KINDS(x)                                                              \
 	x(self) x(pair) x(endless) x(unmapped) x(noncanonical) x(unaligned) x(across) \
-	x(cut) x(recursive) x(beyond) x(ones) x(huge) x(reserved) x(flicker) x(remap) \
-	x(moving) x(storm) x(nowhere) x(balloon) x(apic) x(grants) x(shared) x(apart) \
-	x(modes)
+		x(cut) x(recursive) x(beyond) x(ones) x(huge) x(reserved) x(flicker)  \
+			x(remap) x(moving) x(storm) x(nowhere) x(balloon) x(apic)     \
+				x(grants) x(shared) x(apart) x(modes)
 
 #endif
