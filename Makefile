@@ -71,6 +71,10 @@ guests:
 $(O)/bench-pause: tests/bench/pause.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
+# What a recording does not tell, for the lab's hostile case (tests/lab).
+$(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+
 bench: $(O)/bench-pause
 	tests/bench/run
 

@@ -75,6 +75,13 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 			       uint64_t *frame);
 
 /*
+ * The most calls of guest_memory.page() that x86_unwind() makes, whatever the guest
+ * holds: it reads the sampled code, the stack's top, and two words of each frame after
+ * the first address; for a read there are up to 5 tables and the page itself.
+ */
+#define UNWIND_PAGES_MAX ((2 + 2 * (CHAIN_MAX - 1)) * (5 + 1))
+
+/*
  * Fills @chain from the frame pointer's chain: each frame holds the caller's
  * frame pointer and, above it, the return address (System V ABI for x86-64,
  * section 3.2.2). Where the sampled instruction stands in a function's first or

@@ -2,11 +2,19 @@
 #include "record/sampler.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/clock.h"
+
+/*
+ * How many map calls a round may make, for a guest of so many vCPUs. A chain that is new
+ * in all its parts takes about ten; a deep one whose pages lie far from each other takes
+ * more, and has what is missing a round later.
+ */
+#define ROUND_MAPS(vcpus) (64 + 8 * (vcpus))
 
 struct sampler {
 	struct capture *capture;
@@ -142,14 +150,15 @@ static int attempt(struct sampler *sampler, struct round *round, struct error *e
 	return status;
 }
 
-static void begin(struct sampler *sampler, uint32_t weight, struct round *round)
+static void begin(struct sampler *sampler, uint32_t weight, unsigned int map_calls,
+		  struct round *round)
 {
 	sampler->weight = weight;
 	round->time = clock_monotonic();
 	round->pauses = 0;
 	round->samples = 0;
 	round->sample = sampler->sample;
-	pages_begin(sampler->pages, round->time);
+	pages_begin(sampler->pages, round->time, map_calls);
 }
 
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
@@ -163,7 +172,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	};
 	enum observation observation;
 
-	begin(sampler, weight, round);
+	begin(sampler, weight, ROUND_MAPS(capture_vcpus(sampler->capture)), round);
 	if (capture_observe(sampler->capture, &observation, err) < 0)
 		return -1;
 	round->outcome = outcomes[observation];
@@ -191,7 +200,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	const struct guest_memory memory = {pages_map, sampler->pages};
 	enum observation observation;
 
-	begin(sampler, 1, round);
+	begin(sampler, 1, UINT_MAX, round);
 	if (capture_observe(sampler->capture, &observation, err) < 0)
 		return -1;
 	round->outcome = observation == OBSERVED_GONE ? ROUND_GONE : ROUND_TAKEN;

@@ -342,7 +342,7 @@ bool capture_learn_modes(struct capture *capture)
 		struct x86_cpu *cpu = &capture->vcpu[i].cpu;
 		struct mode *mode = &capture->mode[i];
 		uint64_t cr0 = cpu->cr0 & X86_CR0_PG;
-		uint64_t cr4 = cpu->cr4 & (X86_CR4_PSE | X86_CR4_PAE | X86_CR4_LA57);
+		uint64_t cr4 = cpu->cr4 & (X86_CR4_PAE | X86_CR4_LA57);
 
 		if (!capture->vcpu[i].captured ||
 		    (mode->known && mode->cr0 == cr0 && mode->cr4 == cr4))

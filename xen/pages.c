@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 
 #include "xen/internal.h"
 
@@ -47,11 +48,13 @@ struct pages {
 	xenforeignmemory_handle *memory;
 	uint32_t domain;
 	struct slot *slot; /* SLOTS of them, a hash table, probed linearly */
+	uint64_t key;	   /* of the hash, which no guest shall be able to foresee */
 	size_t used;
 	uint64_t now;
 	uint64_t emptied; /* when all were unmapped */
 	bool crowded;	  /* the kernel had no room for a mapping */
 	bool missed;
+	unsigned int allowed; /* map calls that the round still has */
 	uint64_t map_calls;
 };
 
@@ -64,6 +67,11 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 	if (!pages || !pages->slot) {
 		free(pages);
 		error_set(err, "not enough memory");
+		return NULL;
+	}
+	if (getrandom(&pages->key, sizeof(pages->key), 0) != sizeof(pages->key)) {
+		pages_free(pages);
+		error_set(err, "can't get random numbers from the kernel");
 		return NULL;
 	}
 	pages->xen = xen;
@@ -105,8 +113,9 @@ void pages_free(struct pages *pages)
 	free(pages);
 }
 
-void pages_begin(struct pages *pages, uint64_t now)
+void pages_begin(struct pages *pages, uint64_t now, unsigned int map_calls)
 {
+	pages->allowed = map_calls;
 	pages->now = now ? now : 1;
 	if (pages->crowded || GROUPS_MAX - pages->used < GROUPS_RESERVE ||
 	    pages->now - pages->emptied >= KEEP_NS) {
@@ -118,8 +127,10 @@ void pages_begin(struct pages *pages, uint64_t now)
 
 static struct slot *slot_of(const struct pages *pages, uint64_t group)
 {
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	size_t i = (size_t)((group * 0x9e3779b97f4a7c15u) >> 32);
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4); twice,
+	 * as a guest could choose frames that collide whatever the key is. */
+	uint64_t hash = (group ^ pages->key) * 0x9e3779b97f4a7c15u;
+	size_t i = (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32);
 
 	while (pages->slot[i % SLOTS].tried && pages->slot[i % SLOTS].group != group)
 		i++;
@@ -148,7 +159,7 @@ const void *pages_get(void *context, uint64_t frame)
 		return NULL;
 	slot = slot_of(pages, frame / GROUP);
 	page = page_of(slot, frame);
-	if (!page && !is_fresh(pages, slot))
+	if (!page && pages->allowed && !is_fresh(pages, slot))
 		pages->missed = true;
 	return page;
 }
@@ -161,6 +172,7 @@ static void map(struct pages *pages, struct slot *slot)
 
 	for (unsigned int i = 0; i < GROUP; i++)
 		gfn[i] = slot->group * GROUP + i;
+	pages->allowed--;
 	pages->map_calls++;
 	slot->pages = pages->xen->lib.memory_map(pages->memory, pages->domain, PROT_READ,
 						 GROUP, gfn, failure);
@@ -184,7 +196,7 @@ const void *pages_map(void *context, uint64_t frame)
 		return NULL;
 	slot = slot_of(pages, frame / GROUP);
 	page = page_of(slot, frame);
-	if (page || is_fresh(pages, slot))
+	if (page || !pages->allowed || is_fresh(pages, slot))
 		return page;
 	if (!slot->tried) {
 		if (pages->used == GROUPS_MAX)

@@ -23,9 +23,10 @@ void pages_free(struct pages *pages);
 /*
  * Begins a round at time @now (ns, monotonic): makes room when there is not
  * much left, or all has been kept for long. What could not be mapped is tried again after
- * a second.
+ * a second. In this round there are @map_calls at most: a guest whose pages are others
+ * each time can't make a round longer.
  */
-void pages_begin(struct pages *pages, uint64_t now);
+void pages_begin(struct pages *pages, uint64_t now, unsigned int map_calls);
 
 /* For use while the domain is paused: only looks a page up, and remembers
  * when it was not there. A guest_memory callback, as is the next. */
@@ -34,8 +35,8 @@ const void *pages_get(void *pages, uint64_t frame);
 /* For use while it runs: maps the page if need be, and its neighbours along. */
 const void *pages_map(void *pages, uint64_t frame);
 
-/* Whether pages_get() missed a page that could be worth mapping, since this was
- * last asked. */
+/* Whether pages_get() missed a page that could be worth mapping, and may be mapped in
+ * this round, since this was last asked. */
 bool pages_missed(struct pages *pages);
 
 /* How many map calls were made in all. */

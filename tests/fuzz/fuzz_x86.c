@@ -19,10 +19,9 @@
 
 #include "arch/arch.h"
 
-#define FRAMES	    16
-#define MEMORY	    (FRAMES * GUEST_PAGE_SIZE)
-#define TABLES	    5			      /* page() calls of a translation */
-#define WORST_READS (2 + 2 * (CHAIN_MAX - 1)) /* of a chain: words, and code */
+#define FRAMES 16
+#define MEMORY (FRAMES * GUEST_PAGE_SIZE)
+#define TABLES 5 /* page() calls of a translation */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -120,7 +119,7 @@ static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *me
 	check(chain.address != NULL);
 	guest->calls = 0;
 	x86_unwind(cpu, memory, &chain);
-	check(guest->calls <= WORST_READS * (TABLES + 1));
+	check(guest->calls <= UNWIND_PAGES_MAX);
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->rip);

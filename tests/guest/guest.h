@@ -43,8 +43,18 @@ static inline void *phys_to_virt(uint64_t phys)
 	return (void *)(phys + BASE);
 }
 
-/* Builds the address space; p2m is the PV list of machine frames, NULL for PVH. */
-void memory_init(const unsigned long *p2m);
+/*
+ * Builds the address space; root is the top page table, p2m the PV list of machine
+ * frames, NULL for PVH.
+ */
+void memory_init(uint64_t *root, const unsigned long *p2m);
+uint64_t *memory_root(void);
+bool memory_is_pv(void);
+
+/* The machine (PVH: guest-physical) address of what is in the image but not its window,
+ * and where what a page table's entry names is in the image. */
+uint64_t memory_address(const void *virt);
+void *memory_at(uint64_t entry);
 
 /* Maps the 4K page at machine address addr (PVH: guest-physical) at window page nr. */
 enum {
@@ -91,6 +101,32 @@ long xen_start_vcpu(unsigned int vcpu, void *stack_top);
 
 /* reason: SHUTDOWN_* of xen/sched.h */
 void xen_shutdown(unsigned int reason) __attribute__((noreturn));
+
+const void *xen_shared_info(void);
+
+/* Has Xen map a page of its own at guest frame gfn: XENMAPSPACE_*. Not for PV. */
+long xen_add_to_physmap(unsigned int space, uint64_t gfn);
+/* Gives the guest's frame gfn back to Xen; gets a new page for it. Not for PV. */
+long xen_balloon_out(uint64_t gfn);
+long xen_balloon_in(uint64_t gfn);
+/* Lets a PV guest write to its lowest page tables; Xen then looks at what it wrote. */
+long xen_allow_table_writes(void);
+
+/* tables.c */
+
+/* Writes an entry of a page table; false when Xen does not allow it. */
+bool tables_set(uint64_t *entry, uint64_t value);
+/* The entry for the address at a level, 1 to 4 (the top one); makes the tables above,
+ * NULL when Xen does not allow that. */
+uint64_t *tables_entry(uint64_t address, unsigned int level);
+bool tables_map(uint64_t address, const void *page);
+
+/* hostile.c */
+
+/* Makes ready for the kind of that name, "all" for each kind in turn. */
+void hostile_init(const char *name);
+/* Does its worst for a while, as the kind whose turn it is at that time (ns). */
+void hostile_spell(uint64_t time);
 
 /* print.c */
 

@@ -17,6 +17,7 @@
 
 static struct options {
 	const char *mode, *stack, *pages;
+	const char *hostile; /* NULL: not at all */
 	unsigned long depth; /* addresses in a chain that is sampled in a leaf */
 	unsigned long smp;
 	unsigned long exit, reboot; /* after so many heartbeats, 0: never */
@@ -108,6 +109,7 @@ void *guest_setup(const void *start_info, bool pv)
 	options.smp = number_option(line, "smp", 0);
 	options.exit = number_option(line, "exit", 0);
 	options.reboot = number_option(line, "reboot", 0);
+	options.hostile = find_option(line, "hostile");
 	xen_time_init(0);
 	return top;
 }
@@ -229,6 +231,8 @@ int main(void)
 		totals.iterations += 10 * n;
 
 		now = xen_time();
+		if (options.hostile)
+			hostile_spell(now - start);
 		if (now - start >= (beats + 1) * SECOND) {
 			/* Beats that a long pause made us miss are left out. */
 			beats = (now - start) / SECOND;
@@ -252,6 +256,8 @@ void guest_main(void)
 	print("unit=%lu iterations", unit);
 	if (options.smp)
 		start_secondary();
+	if (options.hostile)
+		hostile_init(options.hostile);
 	main();
 }
 

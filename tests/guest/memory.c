@@ -32,6 +32,7 @@ static uint8_t large[2 * LARGE_SIZE]
 
 static uint64_t window_l1[512] __attribute__((aligned(PAGE_SIZE)));
 static uint64_t alias_l3[512] __attribute__((aligned(PAGE_SIZE)));
+static uint64_t *root;
 static const unsigned long *p2m;
 
 static void map_page(void *virt, uint64_t addr)
@@ -88,12 +89,38 @@ static bool have_1g_pages(void)
 	return edx & 1 << 26;
 }
 
-void memory_init(const unsigned long *pv_p2m)
+void memory_init(uint64_t *top_table, const unsigned long *pv_p2m)
 {
+	root = top_table;
 	p2m = pv_p2m;
 	if (!p2m)
 		build_pvh_tables();
 	reverse_stack_pages();
+}
+
+uint64_t *memory_root(void)
+{
+	return root;
+}
+
+bool memory_is_pv(void)
+{
+	return p2m;
+}
+
+uint64_t memory_address(const void *virt)
+{
+	uint64_t phys = virt_to_phys(virt);
+
+	return p2m ? p2m[phys / PAGE_SIZE] * PAGE_SIZE + phys % PAGE_SIZE : phys;
+}
+
+void *memory_at(uint64_t entry)
+{
+	uint64_t frame = (entry & 0x000ffffffffff000) / PAGE_SIZE;
+
+	/* xen/include/public/arch-x86/xen-x86_64.h: from machine to physical frames. */
+	return phys_to_virt((p2m ? machine_to_phys_mapping[frame] : frame) * PAGE_SIZE);
 }
 
 void *memory_map_slot(unsigned int nr, uint64_t addr)

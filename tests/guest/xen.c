@@ -94,7 +94,7 @@ static uint64_t pv_cr3(void)
 static const char *init_pv(const struct start_info *info)
 {
 	pv_info = info;
-	memory_init((const unsigned long *)info->mfn_list);
+	memory_init((uint64_t *)info->pt_base, (const unsigned long *)info->mfn_list);
 	console = memory_map_slot(SLOT_CONSOLE, info->console.domU.mfn * PAGE_SIZE);
 	console_port = info->console.domU.evtchn;
 	shared_info = memory_map_slot(SLOT_SHARED_INFO, info->shared_info);
@@ -103,22 +103,16 @@ static const char *init_pv(const struct start_info *info)
 
 static const char *init_pvh(const struct hvm_start_info *info)
 {
-	struct xen_add_to_physmap map = {
-		.domid = DOMID_SELF,
-		.space = XENMAPSPACE_shared_info,
-		.gpfn = memory_slot_phys(SLOT_SHARED_INFO) / PAGE_SIZE,
-	};
-
 	fill_hypercall_page();
-	memory_init(NULL);
+	memory_init(boot_l4, NULL);
 	hvm_info = find_hvm_info();
 	if (hvm_info)
 		cache_memory();
 	console = memory_map_slot(SLOT_CONSOLE,
 				  hvm_param(HVM_PARAM_CONSOLE_PFN) * PAGE_SIZE);
 	console_port = hvm_param(HVM_PARAM_CONSOLE_EVTCHN);
-	hypercall(__HYPERVISOR_memory_op, XENMEM_add_to_physmap, (unsigned long)&map, 0,
-		  0);
+	xen_add_to_physmap(XENMAPSPACE_shared_info,
+			   memory_slot_phys(SLOT_SHARED_INFO) / PAGE_SIZE);
 	shared_info = memory_map_slot(SLOT_SHARED_INFO,
 				      memory_slot_phys(SLOT_SHARED_INFO));
 	/* Firmware gets no command line. */
@@ -270,6 +264,53 @@ long xen_start_vcpu(unsigned int vcpu, void *stack_top)
 	if (err)
 		return err;
 	return hypercall(__HYPERVISOR_vcpu_op, VCPUOP_up, vcpu, 0, 0);
+}
+
+const void *xen_shared_info(void)
+{
+	return shared_info;
+}
+
+long xen_add_to_physmap(unsigned int space, uint64_t gfn)
+{
+	struct xen_add_to_physmap map = {
+		.domid = DOMID_SELF,
+		.space = space,
+		.gpfn = gfn,
+	};
+
+	return hypercall(__HYPERVISOR_memory_op, XENMEM_add_to_physmap,
+			 (unsigned long)&map, 0, 0);
+}
+
+static long change_reservation(unsigned int command, xen_pfn_t gfn)
+{
+	struct xen_memory_reservation reservation = {
+		.nr_extents = 1,
+		.domid = DOMID_SELF,
+	};
+
+	set_xen_guest_handle(reservation.extent_start, &gfn);
+	return hypercall(__HYPERVISOR_memory_op, command, (unsigned long)&reservation, 0,
+			 0) == 1
+		       ? 0
+		       : -1;
+}
+
+long xen_balloon_out(uint64_t gfn)
+{
+	return change_reservation(XENMEM_decrease_reservation, gfn);
+}
+
+long xen_balloon_in(uint64_t gfn)
+{
+	return change_reservation(XENMEM_populate_physmap, gfn);
+}
+
+long xen_allow_table_writes(void)
+{
+	return hypercall(__HYPERVISOR_vm_assist, VMASST_CMD_enable,
+			 VMASST_TYPE_writable_pagetables, 0, 0);
 }
 
 void xen_shutdown(unsigned int reason)

@@ -6,17 +6,11 @@
 
 #include "tests/unit/test_x86.h"
 
-#define CODE	    0x401000ull
-#define STACK	    0x700000ull /* the lowest page of 64 */
-#define STACK_END   (STACK + 64 * GUEST_PAGE_SIZE)
-#define RETURN(i)   (CODE + 0x100 + (i)*8ull)
-#define NOP	    0x90
-#define WORST_CALLS (6 * (2 + 2 * (CHAIN_MAX - 1)))
-
-/*
- * WORST_CALLS: a read costs a page() for each table and one for the page itself.
- * There is one of code and one of the stack's top, then two for each frame.
- */
+#define CODE	  0x401000ull
+#define STACK	  0x700000ull /* the lowest page of 64 */
+#define STACK_END (STACK + 64 * GUEST_PAGE_SIZE)
+#define RETURN(i) (CODE + 0x100 + (i)*8ull)
+#define NOP	  0x90
 
 /* A guest with a page of code full of nops, a stack, and a chain to fill. */
 struct scene {
@@ -79,7 +73,7 @@ static void unwind(struct scene *scene)
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_int_equal(scene->chain.address[0], scene->guest->cpu.rip);
 	assert_true(scene->chain.end < CHAIN_ENDS);
-	assert_true(scene->guest->calls <= WORST_CALLS);
+	assert_true(scene->guest->calls <= UNWIND_PAGES_MAX);
 }
 
 /* The chain has the sampled address, and the first @count of put_frames(). */
@@ -499,8 +493,26 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 	unwind(&scene);
 	assert_int_equal(scene.chain.count, CHAIN_MAX);
 	assert_int_equal(scene.chain.end, CHAIN_TOO_DEEP);
-	assert_true(guest->calls >= WORST_CALLS - 2 * 6);
+	assert_true(guest->calls >= UNWIND_PAGES_MAX - 2 * 6);
 	scene_free(&scene);
+}
+
+static void an_entry_of_ones_at_any_level_leads_nowhere(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(modes); i++)
+		for (unsigned int level = 0; level < modes[i]->levels; level++) {
+			struct scene scene = scene_new(modes[i]);
+			uint64_t last = STACK + 0x200 + 9 * 64;
+			uint64_t away = 3ull << modes[i]->shift[0];
+
+			put_frames(&scene, STACK + 0x200, 10, 64);
+			poke(&scene, last, away);
+			set_entry(scene.guest, entry_of(scene.guest, away, level),
+				  UINT64_MAX);
+			expect_chain(&scene, 10, CHAIN_NO_PAGE);
+			scene_free(&scene);
+		}
 }
 
 static void guests_of_random_bits_are_survived(void **state)
@@ -569,6 +581,7 @@ int main(void)
 		cmocka_unit_test(a_caller_from_the_stacks_top_counts_for_the_depth),
 		cmocka_unit_test(without_paging_a_chain_is_read_too),
 		cmocka_unit_test(the_worst_chain_costs_a_bounded_number_of_pages),
+		cmocka_unit_test(an_entry_of_ones_at_any_level_leads_nowhere),
 		cmocka_unit_test(guests_of_random_bits_are_survived),
 	};
 

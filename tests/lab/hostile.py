@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judges what came out of sampling a hostile guest, for cases/hostile.host.
+
+usage: hostile.py FOLDER GUEST
+
+The guest spins in a function of its own for each kind of harm (tests/guest), so the
+sampled address says which kind it was.
+"""
+
+import collections
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "format"))
+sys.dont_write_bytecode = True
+import read  # noqa: E402
+
+# How chains end: format/FORMAT.md.
+(WHOLE, TOO_DEEP, NOT_PRESENT, NOT_CANONICAL, NOT_ASCENDING, UNALIGNED,
+ NO_PAGE) = range(7)
+NAMES = ["whole", "too deep", "not present", "not canonical", "not ascending",
+         "unaligned", "no page"]
+
+# The ends that have to be seen, and those that may be.
+EXPECTED = {
+    "self": ([NOT_ASCENDING], []),
+    "pair": ([NOT_ASCENDING], []),
+    "endless": ([TOO_DEEP], []),
+    "unmapped": ([NOT_PRESENT], []),
+    "noncanonical": ([NOT_CANONICAL], []),
+    "unaligned": ([UNALIGNED], []),
+    "across": ([WHOLE], []),
+    "cut": ([NOT_PRESENT], []),
+    "recursive": ([NOT_ASCENDING], []),
+    "beyond": ([NO_PAGE], []),
+    "ones": ([NO_PAGE], []),
+    "huge": ([NO_PAGE], []),
+    "reserved": ([NO_PAGE], []),
+    "flicker": ([WHOLE, NOT_PRESENT], []),
+    "remap": ([WHOLE, NOT_ASCENDING], []),
+    "moving": ([WHOLE], [NO_PAGE]),
+    "storm": ([NO_PAGE], [TOO_DEEP]),
+    "nowhere": ([NO_PAGE], []),
+    # An old mapping shows the page for some time after it was given back.
+    "balloon": ([], [WHOLE, NO_PAGE]),
+    "apic": ([NO_PAGE], []),
+    "grants": ([WHOLE], []),
+    "shared": ([], list(range(7))),  # what Xen has there
+    "apart": ([TOO_DEEP], [NO_PAGE]),
+    "modes": ([WHOLE], []),
+}
+# What Xen does not let a PV guest do.
+REFUSED_PV = {"beyond", "ones", "huge", "reserved", "storm", "nowhere", "balloon", "apic",
+              "grants", "modes"}
+
+SPIN_SIZE = 64    # of each kind's function, at most: tests/guest/spin.S
+MOST_PAUSES = 4   # of a round: record/sampler.h
+MOST_MAPS = 72    # of a round, for one vCPU: record/sampler.c
+MOST_MAPPED = 16384  # pages: xen/pages.c
+# How many times the pause of a chain of 10 addresses any kind's may take. The worst
+# chain costs about 2,500 looks at pages instead of about 10.
+MOST_LONGER = 8
+
+
+def check(what, good):
+    print("ok" if good else "FAILED", f"{guest}: {what}")
+
+
+def read_symbols(path):
+    """The address of each kind's function."""
+    kinds = {}
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            kind = words[-1].removeprefix("hostile_")
+            if kind in EXPECTED and kind != words[-1]:
+                kinds[int(words[0], 16)] = kind
+    return kinds
+
+
+def kind_of(address):
+    """None for the guest's usual work."""
+    for start, kind in kinds.items():
+        if start <= address < start + SPIN_SIZE:
+            return kind
+    return None
+
+
+def recorded(path):
+    """The sampled address, the chain's end and the weight of each recorded sample."""
+    with open(path, "rb") as file:
+        recording = read.File(file.read())
+    for number, payload in recording.chunks():
+        if number != 3:
+            continue
+        fields = read.fields_of(payload)
+        count = read.number(fields, 1)
+        caller, address = read.tree(fields)
+        weights = read.column(fields, 7, count, 100000, default=1, lowest=1)
+        stacks = read.column(fields, 8, count, len(caller) - 1)
+        for weight, leaf in zip(weights, stacks):
+            node = leaf
+            while node >= read.ROOTS:
+                node = caller[node]
+            yield address[leaf], node, weight
+
+
+def check_ends(source, samples):
+    """Whether the chains of each kind end as they should."""
+    ends = collections.defaultdict(collections.Counter)
+    for address, end, weight in samples:
+        ends[kind_of(address)][end] += weight
+    for kind, (needed, possible) in EXPECTED.items():
+        if kind in refused:
+            continue
+        seen = ends[kind]
+        # A sample or two may be of the moments before and after.
+        good = sum(seen[end] for end in needed + possible)
+        text = ", ".join(f"{n} {NAMES[end]}" for end, n in sorted(seen.items()))
+        check(f"{source}: {kind} has {text or 'no samples'}",
+              good > 0 and good + 2 >= 0.98 * seen.total() and all(seen[e] for e in needed))
+    usual = ends[None]
+    check(f"{source}: {usual[WHOLE]} of {usual.total()} samples of the usual work are whole",
+          usual[WHOLE] > 0.98 * usual.total())
+
+
+def median(numbers):
+    return sorted(numbers)[len(numbers) // 2]
+
+
+def check_costs(rounds):
+    pauses = max(r[3] for r in rounds)
+    maps = max(r[5] for r in rounds)
+    check(f"a round has {pauses} pauses at most", pauses <= MOST_PAUSES)
+    check(f"a round has {maps} map calls at most", maps <= MOST_MAPS)
+    # What is taken for another mode has to be sampled once more.
+    modes = [r[3] for r in rounds if kind_of(r[0]) == "modes"]
+    if "modes" not in refused:
+        check(f"{len(modes)} rounds of modes have {sum(modes)} pauses",
+              0 < sum(modes) < 1.1 * len(modes))
+    times = collections.defaultdict(list)
+    for address, _, _, _, time, _ in rounds:
+        times[kind_of(address)].append(time)
+    usual = median(times.pop(None))
+    ratio, kind = max((median(t) / usual, k) for k, t in times.items())
+    check(f"no kind's pauses are longer than those of {kind}, {ratio:.1f} times the usual",
+          ratio < MOST_LONGER)
+
+
+folder, guest = sys.argv[1:]
+kinds = read_symbols(f"{folder}/symbols")
+with open(f"{folder}/{guest}.log", encoding="ascii", errors="replace") as log:
+    refused = {line.split()[1].rstrip(":") for line in log if ": not allowed" in line}
+check(f"Xen lets it do all but {len(refused)} of {len(EXPECTED)} kinds",
+      refused == (REFUSED_PV if guest.startswith("pv-") else set()))
+with open(f"{folder}/{guest}.probe", encoding="ascii") as file:
+    *lines, last = file.read().splitlines()
+rounds = [(int(a, 16), *map(int, rest)) for a, *rest in map(str.split, lines)]
+_, in_pause, _, most = last.split()
+check(f"{in_pause} map calls were made in a pause", in_pause == "0")
+check(f"{most} pages were mapped at most", 0 < int(most) <= MOST_MAPPED)
+check_costs(rounds)
+check_ends("probe", ((r[0], r[1], 1) for r in rounds))
+check_ends("recording", recorded(f"{folder}/{guest}.data"))
