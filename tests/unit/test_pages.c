@@ -10,12 +10,10 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "xen/internal.h"
 #include "xen/pages.h"
 
 #define SECOND 1000000000ull
-#define KEPT   500 /* frames that are mapped in one round */
 
 /* A Xen that maps all frames to the same memory, and counts. */
 static char memory[8 * GUEST_PAGE_SIZE];
@@ -73,48 +71,7 @@ static struct pages *new_pages(void)
 	mapped = most_mapped = 0;
 	pages = pages_new(&xen, 1, &err);
 	assert_non_null(pages);
-	pages_begin(pages, SECOND, KEPT);
 	return pages;
-}
-
-/* How long it takes to find all of them, at best, so that nothing else counts. */
-static uint64_t time_lookups(const uint64_t *frame)
-{
-	struct pages *pages = new_pages();
-	uint64_t best = UINT64_MAX;
-
-	for (unsigned int i = 0; i < KEPT; i++)
-		assert_non_null(pages_map(pages, frame[i]));
-	for (unsigned int try = 0; try < 200; try++) {
-		uint64_t start = clock_monotonic(), time;
-
-		for (unsigned int i = 0; i < KEPT; i++)
-			assert_non_null(pages_get(pages, frame[i]));
-		time = clock_monotonic() - start;
-		best = time < best ? time : best;
-	}
-	assert_false(pages_missed(pages));
-	pages_free(pages);
-	assert_int_equal(mapped, 0);
-	return best;
-}
-
-/* A guest has the memory to choose frames from that a hash known to it would all put
- * into the same place; each of them would then be found after all others only. */
-static void frames_that_were_chosen_to_collide_are_found_as_fast(void **state)
-{
-	uint64_t plain[KEPT], chosen[KEPT], usual, worst;
-	unsigned int count = 0;
-
-	(void)state;
-	for (unsigned int i = 0; i < KEPT; i++)
-		plain[i] = 8 * i;
-	for (uint64_t group = 0; count < KEPT; group++)
-		if ((group * 0x9e3779b97f4a7c15u >> 32 & 0xfff) == 0)
-			chosen[count++] = 8 * group;
-	usual = time_lookups(plain);
-	worst = time_lookups(chosen);
-	assert_true(worst < usual * 8);
 }
 
 static void ever_new_frames_fill_no_more_than_there_is_room_for(void **state)
@@ -158,7 +115,6 @@ int main(void)
 {
 	alarm(300);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_that_were_chosen_to_collide_are_found_as_fast),
 		cmocka_unit_test(a_round_makes_no_more_map_calls_than_it_may),
 		cmocka_unit_test(ever_new_frames_fill_no_more_than_there_is_room_for),
 	};
