@@ -54,6 +54,7 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_NOT_ASCENDING] = "frames not ascending",
 		[CHAIN_UNALIGNED] = "unaligned frame pointer",
 		[CHAIN_NO_PAGE] = "no memory behind the address",
+		[CHAIN_NOT_READY] = "memory not mapped in time",
 	};
 
 	return NAME_OF(names, end);

@@ -40,8 +40,9 @@ enum chain_end {
 	CHAIN_NOT_CANONICAL = 3, /* no address that the CPU could use */
 	CHAIN_NOT_ASCENDING = 4, /* the next frame does not lie further up */
 	CHAIN_UNALIGNED = 5,
-	CHAIN_NO_PAGE = 6, /* it could not be mapped: no RAM, most often */
-	CHAIN_ENDS	   /* how many there are */
+	CHAIN_NO_PAGE = 6,   /* it could not be mapped: no RAM, most often */
+	CHAIN_NOT_READY = 7, /* it was not mapped in time */
+	CHAIN_ENDS	     /* how many there are */
 };
 
 /* The most addresses a recorded chain has. */

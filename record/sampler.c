@@ -92,6 +92,7 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 	for (unsigned int i = 0; i < vcpus; i++) {
 		const struct capture_vcpu *vcpu = capture_vcpu(sampler->capture, i);
 		struct sample *sample = &sampler->sample[round->samples];
+		uint64_t misses;
 
 		if (!vcpu->captured)
 			continue;
@@ -101,7 +102,11 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
 		sample->chain.address = sampler->address + round->samples * CHAIN_MAX;
+		misses = pages_misses(sampler->pages);
 		x86_unwind(&vcpu->cpu, memory, &sample->chain);
+		if (sample->chain.end == CHAIN_NO_PAGE &&
+		    pages_misses(sampler->pages) != misses)
+			sample->chain.end = CHAIN_NOT_READY;
 		round->samples++;
 	}
 }

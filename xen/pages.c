@@ -51,10 +51,10 @@ struct pages {
 	uint64_t key;	   /* of the hash, which no guest shall be able to foresee */
 	size_t used;
 	uint64_t now;
-	uint64_t emptied; /* when all were unmapped */
-	bool crowded;	  /* the kernel had no room for a mapping */
-	bool missed;
-	unsigned int allowed; /* map calls that the round still has */
+	uint64_t emptied;	/* when all were unmapped */
+	bool crowded;		/* the kernel had no room for a mapping */
+	uint64_t misses, asked; /* in all, and when last asked for */
+	unsigned int allowed;	/* map calls that the round still has */
 	uint64_t map_calls;
 };
 
@@ -159,8 +159,7 @@ const void *pages_get(void *context, uint64_t frame)
 		return NULL;
 	slot = slot_of(pages, frame / GROUP);
 	page = page_of(slot, frame);
-	if (!page && pages->allowed && !is_fresh(pages, slot))
-		pages->missed = true;
+	pages->misses += !page && !is_fresh(pages, slot);
 	return page;
 }
 
@@ -212,10 +211,15 @@ const void *pages_map(void *context, uint64_t frame)
 
 bool pages_missed(struct pages *pages)
 {
-	bool missed = pages->missed;
+	bool missed = pages->allowed && pages->misses != pages->asked;
 
-	pages->missed = false;
+	pages->asked = pages->misses;
 	return missed;
+}
+
+uint64_t pages_misses(const struct pages *pages)
+{
+	return pages->misses;
 }
 
 uint64_t pages_map_calls(const struct pages *pages)

@@ -39,6 +39,9 @@ const void *pages_map(void *pages, uint64_t frame);
  * this round, since this was last asked. */
 bool pages_missed(struct pages *pages);
 
+/* How many pages pages_get() ever missed that could be worth mapping. */
+uint64_t pages_misses(const struct pages *pages);
+
 /* How many map calls were made in all. */
 uint64_t pages_map_calls(const struct pages *pages);
 

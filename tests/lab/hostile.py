@@ -19,9 +19,9 @@ import read  # noqa: E402
 
 # How chains end: format/FORMAT.md.
 (WHOLE, TOO_DEEP, NOT_PRESENT, NOT_CANONICAL, NOT_ASCENDING, UNALIGNED,
- NO_PAGE) = range(7)
+ NO_PAGE, NOT_READY) = range(8)
 NAMES = ["whole", "too deep", "not present", "not canonical", "not ascending",
-         "unaligned", "no page"]
+         "unaligned", "no page", "not ready"]
 
 # The ends that have to be seen, and those that may be.
 EXPECTED = {
@@ -40,15 +40,15 @@ EXPECTED = {
     "reserved": ([NO_PAGE], []),
     "flicker": ([WHOLE, NOT_PRESENT], []),
     "remap": ([WHOLE, NOT_ASCENDING], []),
-    "moving": ([WHOLE], [NO_PAGE]),
-    "storm": ([NO_PAGE], [TOO_DEEP]),
-    "nowhere": ([NO_PAGE], []),
+    "moving": ([WHOLE], [NOT_READY]),
+    "storm": ([NOT_READY], [TOO_DEEP, NO_PAGE]),
+    "nowhere": ([NO_PAGE], [NOT_READY]),
     # An old mapping shows the page for some time after it was given back.
-    "balloon": ([], [WHOLE, NO_PAGE]),
+    "balloon": ([], [WHOLE, NO_PAGE, NOT_READY]),
     "apic": ([NO_PAGE], []),
     "grants": ([WHOLE], []),
-    "shared": ([], list(range(7))),  # what Xen has there
-    "apart": ([TOO_DEEP], [NO_PAGE]),
+    "shared": ([], list(range(8))),  # what Xen has there
+    "apart": ([TOO_DEEP], [NOT_READY]),
     "modes": ([WHOLE], []),
 }
 # What Xen does not let a PV guest do.

@@ -98,6 +98,7 @@ static void a_round_makes_no_more_map_calls_than_it_may(void **state)
 	pages_begin(pages, SECOND, 10);
 	for (uint64_t i = 0; i < 20; i++) {
 		pages_get(pages, 8 * i);
+		assert_int_equal(pages_misses(pages), i + 1);
 		assert_int_equal(pages_missed(pages), i < 10);
 		assert_int_equal(pages_map(pages, 8 * i) != NULL, i < 10);
 	}

@@ -555,7 +555,7 @@ static void guests_of_random_bits_are_survived(void **state)
 	}
 	assert_true(deep > 1000);
 	for (unsigned int end = 0; end < CHAIN_ENDS; end++)
-		if (end != CHAIN_TOO_DEEP)
+		if (end != CHAIN_TOO_DEEP && end != CHAIN_NOT_READY)
 			assert_true(ends[end] > 0);
 }
 
