@@ -171,7 +171,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	priority_set(PRIORITY_SAMPLER);
 	privileges_drop();
 	end.reason = recorder_run(run->recorder, sink, &run->signals, run->start, err);
-	end.monotonic = clock_monotonic();
+	end.monotonic = recorder_end(run->recorder);
 	priority_set(PRIORITY_USUAL);
 
 	if (end.reason == END_ERROR)

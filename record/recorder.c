@@ -38,6 +38,7 @@ struct recorder {
 	struct subject **subject;
 	size_t subjects;
 	unsigned int domains; /* that were ever subjects: the next one's index */
+	uint64_t end;	      /* ns, monotonic */
 	uint64_t time;	      /* ns: how long those were that are none any more */
 	uint64_t rested;      /* no round before this time */
 	uint64_t look;	      /* when to look for domains again */
@@ -493,8 +494,14 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 	reason = guards_alive(recorder) ? END_UNKNOWN : handle(recorder, SIGCHLD, err);
 	if (reason == END_UNKNOWN)
 		reason = loop(recorder, signals, limit ? start + limit : UINT64_MAX, err);
+	recorder->end = clock_monotonic();
 	drop_all(recorder);
 	return reason;
+}
+
+uint64_t recorder_end(const struct recorder *recorder)
+{
+	return recorder->end;
 }
 
 unsigned int recorder_domains(const struct recorder *recorder)

@@ -29,6 +29,9 @@ void recorder_free(struct recorder *recorder);
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 			     const sigset_t *signals, uint64_t start, struct error *err);
 
+/* When sampling ended: ns, monotonic. */
+uint64_t recorder_end(const struct recorder *recorder);
+
 /* How many domains were sampled, and for how long, all their times added up (ns). */
 unsigned int recorder_domains(const struct recorder *recorder);
 uint64_t recorder_time(const struct recorder *recorder);

