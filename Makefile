@@ -17,6 +17,7 @@ LIBS = -lelf -lz -lzstd -ldl
 PARTS = base format arch xen symbols record report
 SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o)
+BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)
@@ -39,7 +40,7 @@ $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
--include $(OBJECTS:.o=.d) $(O)/uniprof.d
+-include $(OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(O)/uniprof.d
 
 install: all
 	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
@@ -67,16 +68,16 @@ cli: $(O)/uniprof $(O)/tests/cli/make-recording
 guests:
 	$(MAKE) -C tests/guest O=$(abspath $(O))/guest
 
-# How long a guest is paused, on real Xen (tests/bench).
-$(O)/bench-pause: tests/bench/pause.c $(OBJECTS)
-	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+# What sampling costs a guest, on real Xen (tests/bench). LONG=1 for ten minutes' more.
+$(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS))
 
 # What a recording does not tell, for the lab's hostile case (tests/lab).
 $(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
-bench: $(O)/bench-pause
-	tests/bench/run
+bench: $(O)/uniprof $(O)/tests/bench/bench
+	tests/bench/run $(if $(LONG),long)
 
 # Each is built from the sources, so that all of them are instrumented.
 fuzzers: $(FUZZERS)

@@ -133,7 +133,8 @@ static void settle(const struct run *run)
 {
 	bool confined;
 
-	/* No page fault shall prolong a pause; the priority is for the same. */
+	/* No page fault shall prolong a pause. Each guard, having been forked off, made
+	 * every page one that is copied when it is written to. */
 	mlockall(MCL_CURRENT);
 	prctl(PR_SET_TIMERSLACK, 1);
 	confined = privileges_confine();

@@ -24,6 +24,9 @@ extern uint64_t boot_l4[512], boot_l3[512], boot_l2[512];
 extern char hypercall_page[PAGE_SIZE];
 void secondary_start(void);
 
+/* As many as the guest can bring up. */
+#define MAX_VCPUS 8
+
 /* memory.c: page tables and the stacks. */
 
 enum stack_kind {
@@ -71,7 +74,16 @@ uint64_t memory_slot_phys(unsigned int nr);
  * there is none; *pages is what the stack's pages are, for people.
  */
 void *memory_stack_top(enum stack_kind *kind, const char **pages);
-void *memory_secondary_stack_top(void);
+/* Of vCPU 1 and those after it. */
+void *memory_secondary_stack_top(unsigned int vcpu);
+
+/*
+ * Stacks to move to, each of some pages that have been used by no other: the top of the
+ * one after the last that was asked for, the first again after MOVING_STACKS. They lie
+ * below all others, so that frames still ascend from one to its caller's.
+ */
+#define MOVING_STACKS 512
+void *memory_next_stack_top(void);
 
 /* xen.c: all that is asked of Xen. */
 
@@ -96,7 +108,8 @@ uint64_t xen_time(void);
  */
 uint64_t xen_running_time(unsigned int vcpu, uint64_t *stolen);
 
-/* Starts a vCPU at secondary_start; 0 or a Xen error number below 0. */
+/* Starts a vCPU at secondary_start, with its number for an argument; 0 or a Xen error
+ * number below 0. */
 long xen_start_vcpu(unsigned int vcpu, void *stack_top);
 
 /* reason: SHUTDOWN_* of xen/sched.h */

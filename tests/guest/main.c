@@ -9,17 +9,19 @@
 /* alpha's share of a round; a whole round is ten of these, about 4 ms. */
 #define UNIT_NS 400000
 
-/* Frames outside a chain: _start, guest_main, main; and one less on vCPU 1. */
+/* Frames outside a chain: _start, guest_main, main; and one less on other vCPUs. */
 #define OUTER_FRAMES	       3
 #define SECONDARY_OUTER_FRAMES 2
 #define MIN_DEPTH	       (OUTER_FRAMES + CHAIN_FIXED + 1)
 #define MAX_DEPTH	       1000
+#define MOVING_MAX_DEPTH       150 /* what fits into a stack to move to */
 
 static struct options {
 	const char *mode, *stack, *pages;
-	const char *hostile; /* NULL: not at all */
-	unsigned long depth; /* addresses in a chain that is sampled in a leaf */
-	unsigned long smp;
+	const char *hostile;  /* NULL: not at all */
+	unsigned long depth;  /* addresses in a chain that is sampled in a leaf */
+	unsigned long smp;    /* vCPUs to bring up beside the first */
+	unsigned long moving; /* whether each chain has another stack than the last one */
 	unsigned long exit, reboot; /* after so many heartbeats, 0: never */
 } options;
 
@@ -31,15 +33,15 @@ static struct totals {
 	uint64_t alpha, beta, gamma, other;
 } totals;
 
-/* vCPU 1's own account; vCPU 0 only reads it. */
+/* The other vCPUs' own accounts; vCPU 0 only reads them. */
 static volatile struct secondary {
 	uint64_t chain, low, high;
 	uint64_t rounds, iterations, time;
-} secondary;
+} secondaries[MAX_VCPUS];
 
 void *guest_setup(const void *start_info, bool pv);
 void guest_main(void);
-void secondary_main(void);
+void secondary_main(unsigned int vcpu);
 int main(void);
 
 /* The text after "name=" in the command line, or NULL. */
@@ -101,12 +103,17 @@ void *guest_setup(const void *start_info, bool pv)
 
 	options.mode = xen_mode();
 	options.stack = stack_names[kind];
+	options.moving = number_option(line, "moving", 0);
 	options.depth = number_option(line, "depth", MIN_DEPTH);
 	if (options.depth < MIN_DEPTH)
 		options.depth = MIN_DEPTH;
 	if (options.depth > MAX_DEPTH)
 		options.depth = MAX_DEPTH;
+	if (options.moving && options.depth > MOVING_MAX_DEPTH)
+		options.depth = MOVING_MAX_DEPTH;
 	options.smp = number_option(line, "smp", 0);
+	if (options.smp > MAX_VCPUS - 1)
+		options.smp = MAX_VCPUS - 1;
 	options.exit = number_option(line, "exit", 0);
 	options.reboot = number_option(line, "reboot", 0);
 	options.hostile = find_option(line, "hostile");
@@ -164,19 +171,21 @@ static __attribute__((noipa)) void check_chains(void)
 	print("vcpu=0 chain=%lu,%lu,%lu frames=%lx-%lx", a, b, c, chain_low, chain_high);
 }
 
-static void start_secondary(void)
+static void start_secondary(unsigned int vcpu)
 {
+	const volatile struct secondary *secondary = &secondaries[vcpu];
 	uint64_t end = xen_time() + 2 * SECOND;
-	long err = xen_start_vcpu(1, memory_secondary_stack_top());
+	long err = xen_start_vcpu(vcpu, memory_secondary_stack_top(vcpu));
 
 	if (err) {
-		print("vcpu=1 not started: error %lu", (unsigned long)-err);
+		print("vcpu=%lu not started: error %lu", (unsigned long)vcpu,
+		      (unsigned long)-err);
 		return;
 	}
-	while (!secondary.rounds && xen_time() < end)
+	while (!secondary->rounds && xen_time() < end)
 		asm volatile("pause");
-	print("vcpu=1 chain=%lu frames=%lx-%lx", secondary.chain, secondary.low,
-	      secondary.high);
+	print("vcpu=%lu chain=%lu frames=%lx-%lx", (unsigned long)vcpu, secondary->chain,
+	      secondary->low, secondary->high);
 }
 
 /* For print: hundredths of a per cent of the whole, as two arguments of %lu.%02lu. */
@@ -185,6 +194,7 @@ static void start_secondary(void)
 
 static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
 {
+	const volatile struct secondary *second = &secondaries[1];
 	const struct totals *t = &totals;
 	uint64_t all = t->alpha + t->beta + t->gamma + t->other;
 
@@ -194,13 +204,33 @@ static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
 	      "lost=%lu",
 	      count, t->rounds, t->iterations, PERCENT(t->alpha, all),
 	      PERCENT(t->beta, all), PERCENT(t->gamma, all), options.depth, t->alpha,
-	      t->beta, t->gamma, t->other, wall, stolen, secondary.rounds,
-	      secondary.iterations, secondary.time, print_lost());
+	      t->beta, t->gamma, t->other, wall, stolen, second->rounds,
+	      second->iterations, second->time, print_lost());
 
 	if (options.exit && count >= options.exit)
 		xen_shutdown(SHUTDOWN_poweroff);
 	if (options.reboot && count >= options.reboot)
 		xen_shutdown(SHUTDOWN_reboot);
+}
+
+/* Part of its caller: a frame more would make the chain deeper. */
+static inline __attribute__((always_inline)) void
+work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
+{
+	uint64_t result;
+
+	if (!options.moving) {
+		chain(nest, n);
+		return;
+	}
+	/* rbx is one that the chain has to preserve; what it need not is clobbered. */
+	asm volatile("mov %%rsp, %%rbx\n\t"
+		     "mov %[top], %%rsp\n\t"
+		     "call *%[chain]\n\t"
+		     "mov %%rbx, %%rsp"
+		     : "=a"(result), "+D"(nest), "+S"(n)
+		     : [top] "r"(memory_next_stack_top()), [chain] "r"(chain)
+		     : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
 /* On vCPU 0, for ever. Its times are running time: a pause counts for none of them. */
@@ -216,11 +246,11 @@ int main(void)
 		uint64_t t0, t1, t2, now;
 
 		t0 = xen_running_time(0, NULL);
-		alpha(nest, n);
+		work(alpha, nest, n);
 		t1 = xen_running_time(0, NULL);
-		beta(nest, 3 * n);
+		work(beta, nest, 3 * n);
 		t2 = xen_running_time(0, NULL);
-		gamma(nest, 6 * n);
+		work(gamma, nest, 6 * n);
 
 		totals.other += t0 - end;
 		end = xen_running_time(0, &stolen);
@@ -254,30 +284,31 @@ void guest_main(void)
 	check_chains();
 	calibrate();
 	print("unit=%lu iterations", unit);
-	if (options.smp)
-		start_secondary();
+	for (unsigned int vcpu = 1; vcpu <= options.smp; vcpu++)
+		start_secondary(vcpu);
 	if (options.hostile)
 		hostile_init(options.hostile);
 	main();
 }
 
-/* On vCPU 1, for ever. */
-void secondary_main(void)
+/* On each of the other vCPUs, for ever. */
+void secondary_main(unsigned int vcpu)
 {
+	volatile struct secondary *secondary = &secondaries[vcpu];
 	unsigned long nest = nest_below(SECONDARY_OUTER_FRAMES);
 	uint64_t random = 1;
 
-	secondary.chain = delta(nest, 0);
-	secondary.low = chain_low;
-	secondary.high = chain_high;
-	xen_time_init(1);
+	secondary->chain = delta(nest, 0);
+	secondary->low = chain_low;
+	secondary->high = chain_high;
+	xen_time_init(vcpu);
 	for (;;) {
 		uint64_t n = jitter(10 * unit, &random);
-		uint64_t time = xen_running_time(1, NULL);
+		uint64_t time = xen_running_time(vcpu, NULL);
 
 		delta(nest, n);
-		secondary.time += xen_running_time(1, NULL) - time;
-		secondary.iterations += n;
-		secondary.rounds++;
+		secondary->time += xen_running_time(vcpu, NULL) - time;
+		secondary->iterations += n;
+		secondary->rounds++;
 	}
 }

@@ -3,6 +3,7 @@
  *
  *	virtual         PVH, HVM                        PV
  *	BASE + 0        2M page: text, data, bss        4K pages, by Xen
+ *	moving          2M pages                        4K pages, by Xen
  *	window          4K pages, the upper part        4K pages, the upper part
  *	                in reverse order                in reverse order
  *	large           2M page -> large + 2M           4K pages, by Xen
@@ -22,6 +23,13 @@
 #define ALIAS	    0xffffc00000000000 /* entry 384 of the top table */
 #define STACK_PAGES 64
 
+/* Of a stack to move to; three times what 60 frames take. */
+#define MOVING_SIZE (4 * PAGE_SIZE)
+
+/* Of a secondary's stack, below that of the vCPU before; seven of them are less than half
+ * a large page. */
+#define SECONDARY_SIZE (32 * PAGE_SIZE)
+
 /* Bytes of a mixed stack that are on its 2M page: some outer frames of each chain. */
 #define MIXED_TOP 256
 
@@ -29,6 +37,8 @@ static uint8_t window[LARGE_SIZE]
 	__attribute__((section(".bss.window"), aligned(LARGE_SIZE)));
 static uint8_t large[2 * LARGE_SIZE]
 	__attribute__((section(".bss.large"), aligned(LARGE_SIZE)));
+
+static uint8_t moving[MOVING_STACKS][MOVING_SIZE] __attribute__((aligned(PAGE_SIZE)));
 
 static uint64_t window_l1[512] __attribute__((aligned(PAGE_SIZE)));
 static uint64_t alias_l3[512] __attribute__((aligned(PAGE_SIZE)));
@@ -159,7 +169,14 @@ void *memory_stack_top(enum stack_kind *kind, const char **pages)
 	}
 }
 
-void *memory_secondary_stack_top(void)
+void *memory_secondary_stack_top(unsigned int vcpu)
 {
-	return large + LARGE_SIZE;
+	return large + LARGE_SIZE - (vcpu - 1) * SECONDARY_SIZE;
+}
+
+void *memory_next_stack_top(void)
+{
+	static unsigned int next;
+
+	return moving[next++ % MOVING_STACKS] + MOVING_SIZE;
 }

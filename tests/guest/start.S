@@ -71,7 +71,8 @@ func _start
 	ud2
 endfunc _start
 
-/* The outermost frame of vCPU 1, started with its stack pointer set. */
+/* The outermost frame of the other vCPUs, started with their stack pointer set and their
+ * number in rdi. */
 func secondary_start
 	cld
 	pushq	$0

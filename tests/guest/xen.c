@@ -1,4 +1,4 @@
-/* All that the guest asks of Xen: console, time, a second vCPU, its own end. */
+/* All that the guest asks of Xen: console, time, more vCPUs, its own end. */
 #include "guest.h"
 
 #include <xen/xen.h>
@@ -15,8 +15,6 @@
 #include <xen/arch-x86/hvm/start_info.h>
 
 #include "hypercall.h"
-
-#define MAX_VCPUS 2
 
 static struct xencons_interface *console;
 static evtchn_port_t console_port;
@@ -230,6 +228,7 @@ static long init_vcpu_pv(unsigned int vcpu, void *stack_top)
 	context.flags = VGCF_in_kernel;
 	context.user_regs.rip = (unsigned long)secondary_start;
 	context.user_regs.rsp = (unsigned long)stack_top;
+	context.user_regs.rdi = vcpu;
 	context.user_regs.cs = FLAT_KERNEL_CS;
 	context.user_regs.ss = FLAT_KERNEL_SS;
 	context.kernel_ss = FLAT_KERNEL_SS;
@@ -247,6 +246,7 @@ static long init_vcpu_pvh(unsigned int vcpu, void *stack_top)
 	context.mode = VCPU_HVM_MODE_64B;
 	regs->rip = (unsigned long)secondary_start;
 	regs->rsp = (unsigned long)stack_top;
+	regs->rdi = vcpu;
 	regs->rflags = 2; /* bit 1 is always set, interrupts are off */
 	asm volatile("mov %%cr0, %0" : "=r"(regs->cr0));
 	asm volatile("mov %%cr3, %0" : "=r"(regs->cr3));

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "format/writer.h"
+#include "record/priority.h"
+#include "record/sink.h"
+#include "record/target.h"
+#include "tests/bench/ways.h"
+#include "xen/internal.h"
+
+struct current {
+	struct xen *xen;
+	struct target target;
+	int output;
+	struct writer *writer;
+	struct sink *sink;
+};
+
+/* Xen's library has no place for it in what it calls. */
+static struct {
+	__typeof__(xenforeignmemory_map) *map;
+	const struct capture *capture;
+	uint64_t in_pause;
+} watch;
+
+static void *watched_map(xenforeignmemory_handle *memory, uint32_t domain, int access,
+			 size_t pages, const xen_pfn_t *frames, int *failures)
+{
+	watch.in_pause += watch.capture && capture_left_paused(watch.capture);
+	return watch.map(memory, domain, access, pages, frames, failures);
+}
+
+uint64_t current_maps_in_pause(void)
+{
+	return watch.in_pause;
+}
+
+static int start(struct current *way, const struct xen_domain *domain, struct error *err)
+{
+	const struct recording_info info = {.tool = "bench"};
+	struct recording_domain described;
+
+	if (target_open(&way->target, way->xen, domain, NULL, 0, err) < 0)
+		return -1;
+	target_describe(&way->target, &described);
+	way->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (way->output < 0)
+		return error_errno(err, errno, "can't open /dev/null");
+	way->writer = writer_new(way->output, &info, NULL, 0, err);
+	way->sink = way->writer ? sink_start(way->writer, err) : NULL;
+	if (!way->sink)
+		return -1;
+	if (!sink_domain(way->sink, &described))
+		return error_set(err, "no room for a domain");
+	mlockall(MCL_CURRENT);
+	priority_set(PRIORITY_SAMPLER);
+	return 0;
+}
+
+struct current *current_new(struct xen *xen, const struct xen_domain *domain,
+			    struct error *err)
+{
+	struct current *way = calloc(1, sizeof(*way));
+
+	if (!way) {
+		error_set(err, "not enough memory");
+		return NULL;
+	}
+	way->xen = xen;
+	way->output = -1;
+	if (!watch.map) {
+		watch.map = xen->lib.memory_map;
+		xen->lib.memory_map = watched_map;
+	}
+	if (start(way, domain, err) < 0) {
+		current_free(way);
+		return NULL;
+	}
+	watch.capture = way->target.capture;
+	return way;
+}
+
+void current_free(struct current *way)
+{
+	struct recording_end end = {0};
+	struct error ignored;
+	sigset_t none;
+
+	if (!way)
+		return;
+	watch.capture = NULL;
+	priority_set(PRIORITY_USUAL);
+	sigemptyset(&none);
+	if (way->sink)
+		sink_end(way->sink, &end, &none, &ignored);
+	writer_free(way->writer);
+	if (way->output >= 0)
+		close(way->output);
+	target_close(&way->target);
+	free(way);
+}
+
+int current_sample(struct current *way, struct round *round, uint64_t *whole,
+		   struct error *err)
+{
+	uint64_t begin = clock_monotonic();
+
+	if (sampler_round(way->target.sampler, 1, round, err) < 0)
+		return -1;
+	if (round->outcome != ROUND_TAKEN)
+		return error_set(err, "the domain does not run");
+	sink_round(way->sink, round, 0);
+	*whole = clock_monotonic() - begin;
+	return 0;
+}
+
+int current_look(struct current *way, uint64_t *cpu_time, struct error *err)
+{
+	enum observation observation;
+
+	if (capture_observe(way->target.capture, &observation, err) < 0)
+		return -1;
+	if (cpu_time)
+		*cpu_time = capture_vcpu(way->target.capture, 0)->cpu_time;
+	return 0;
+}

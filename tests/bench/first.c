@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "tests/bench/ways.h"
+#include "xen/internal.h"
+#include "xen/memory.h"
+#include "xen/registers.h"
+
+struct first_page {
+	struct first_page *next;
+	uint64_t address;
+	void *page;
+};
+
+struct first {
+	struct xen *xen;
+	struct xen_domain domain;
+	struct shared_memory memory;
+	xenforeignmemory_handle *foreign;
+	vcpu_guest_context_t *context;
+	struct first_page *pages;
+	FILE *text;
+	void *walked; /* the walk's page, of which x86_translate() uses one at a time */
+};
+
+struct first *first_new(struct xen *xen, const struct xen_domain *domain,
+			const char *text, struct error *err)
+{
+	struct first *way = calloc(1, sizeof(*way));
+
+	if (!way) {
+		error_set(err, "not enough memory");
+		return NULL;
+	}
+	way->xen = xen;
+	way->domain = *domain;
+	if (shared_memory_get(xen, &way->memory, sizeof(*way->context), err) < 0)
+		goto fail;
+	way->context = way->memory.data;
+	way->foreign = xen->lib.memory_open(xen_library_silence(), 0);
+	way->text = fopen(text, "w");
+	if (way->foreign && way->text)
+		return way;
+	error_errno(err, errno, "can't open %s or guests' memory", text);
+fail:
+	first_free(way);
+	return NULL;
+}
+
+static void unmap_frame(struct first *way, void *page)
+{
+	if (page)
+		way->xen->lib.memory_unmap(way->foreign, page, 1);
+}
+
+void first_free(struct first *way)
+{
+	if (!way)
+		return;
+	while (way->pages) {
+		struct first_page *page = way->pages;
+
+		way->pages = page->next;
+		unmap_frame(way, page->page);
+		free(page);
+	}
+	if (way->text)
+		fclose(way->text);
+	if (way->foreign)
+		way->xen->lib.memory_close(way->foreign);
+	shared_memory_put(way->xen, &way->memory);
+	free(way);
+}
+
+static void *map_frame(struct first *way, uint64_t frame)
+{
+	xen_pfn_t gfn = frame;
+
+	return way->xen->lib.memory_map(way->foreign, way->domain.id, PROT_READ, 1, &gfn,
+					NULL);
+}
+
+static const void *map_for_walk(void *context, uint64_t frame)
+{
+	struct first *way = context;
+
+	unmap_frame(way, way->walked);
+	way->walked = map_frame(way, frame);
+	return way->walked;
+}
+
+static const void *find_page(struct first *way, const struct x86_cpu *cpu,
+			     uint64_t address)
+{
+	const struct guest_memory memory = {map_for_walk, way};
+	enum translation translation;
+	struct first_page *page;
+	uint64_t frame;
+
+	for (page = way->pages; page; page = page->next)
+		if (page->address == address >> GUEST_PAGE_SHIFT)
+			return page->page;
+	translation = x86_translate(cpu, &memory, address, &frame);
+	unmap_frame(way, way->walked);
+	way->walked = NULL;
+	page = translation == TRANSLATED ? malloc(sizeof(*page)) : NULL;
+	if (!page)
+		return NULL;
+	*page = (struct first_page){way->pages, address >> GUEST_PAGE_SHIFT,
+				    map_frame(way, frame)};
+	way->pages = page;
+	return page->page;
+}
+
+/* How many addresses there were. */
+static unsigned int walk(struct first *way, const struct x86_cpu *cpu)
+{
+	uint64_t frame = cpu->reg[X86_RBP];
+	unsigned int depth = 1;
+
+	fprintf(way->text, "%#" PRIx64 "\n", cpu->rip);
+	for (; frame && depth < CHAIN_MAX; depth++) {
+		const void *page = find_page(way, cpu, frame);
+		uint64_t words[2];
+
+		if (!page || (frame & 4095) > 4096 - sizeof(words))
+			break;
+		memcpy(words, (const char *)page + (frame & 4095), sizeof(words));
+		if (!words[1])
+			break;
+		fprintf(way->text, "%#" PRIx64 "\n", words[1]);
+		frame = words[0];
+	}
+	fputs("1\n", way->text);
+	return depth;
+}
+
+uint64_t first_sample(struct first *way, unsigned int *depth)
+{
+	uint64_t start = clock_monotonic();
+	struct xen_domctl domctl;
+
+	xen_domctl_init(way->xen, &domctl, XEN_DOMCTL_pausedomain, way->domain.id);
+	xen_domctl(way->xen, &domctl);
+	for (unsigned int i = 0; i < way->domain.online; i++) {
+		struct x86_cpu cpu;
+		unsigned int addresses;
+
+		xen_domctl_init(way->xen, &domctl, XEN_DOMCTL_getvcpucontext,
+				way->domain.id);
+		domctl.u.vcpucontext.vcpu = i;
+		set_xen_guest_handle_raw(domctl.u.vcpucontext.ctxt, way->context);
+		xen_domctl(way->xen, &domctl);
+		if (way->domain.type == GUEST_PV)
+			registers_from_pv(way->context, &cpu);
+		else
+			registers_from_hvm(way->context, &cpu);
+		cpu.efer = X86_EFER_LMA;
+		addresses = walk(way, &cpu);
+		if (!i && depth)
+			*depth = addresses;
+	}
+	xen_domctl_init(way->xen, &domctl, XEN_DOMCTL_unpausedomain, way->domain.id);
+	xen_domctl(way->xen, &domctl);
+	return clock_monotonic() - start;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/ways.h"
+
+/* What is not counted at the beginning, unless the beginning is what is asked for. */
+#define WARM_UP 50
+
+#define GAP_NS 500000
+
+struct ways {
+	struct xen *xen;
+	const struct xen_domain *domain;
+	const char *text;
+	struct floor *floor;
+	struct current *current;
+	struct first *first;
+};
+
+static void ways_free(struct ways *ways)
+{
+	floor_free(ways->floor);
+	current_free(ways->current);
+	first_free(ways->first);
+}
+
+/* Ends them if they were there before. */
+static int ways_start(struct ways *ways, struct error *err)
+{
+	ways_free(ways);
+	/* The current one first: it forks. */
+	ways->first = NULL;
+	ways->floor = NULL;
+	ways->current = current_new(ways->xen, ways->domain, err);
+	if (!ways->current)
+		return -1;
+	ways->floor = floor_new(ways->xen, ways->domain, err);
+	ways->first = ways->floor ? first_new(ways->xen, ways->domain, ways->text, err)
+				  : NULL;
+	return ways->first ? 0 : -1;
+}
+
+enum measured {
+	FLOOR,
+	PAUSE,	/* each of the current way's */
+	PAUSED, /* all of a sample's together */
+	WHOLE,	/* and all that it does */
+	FIRST,
+	MEASURED
+};
+
+struct depths {
+	unsigned int current, first;
+};
+
+/*
+ * One sample in each way. Before each goes the look that the current way needs: who
+ * came straight from sleep would pay for the caches that it has to fill.
+ */
+static int take_turns(struct ways *ways, struct series *series, struct depths *depths,
+		      struct error *err)
+{
+	const struct timespec gap = {0, GAP_NS};
+	uint64_t whole, paused = 0;
+	unsigned int depth = 0;
+	struct round round;
+
+	nanosleep(&gap, NULL);
+	if (current_look(ways->current, NULL, err) < 0)
+		return -1;
+	series_add(&series[FLOOR], floor_sample(ways->floor));
+
+	nanosleep(&gap, NULL);
+	if (current_sample(ways->current, &round, &whole, err) < 0)
+		return -1;
+	for (unsigned int i = 0; i < round.pauses; i++) {
+		series_add(&series[PAUSE], round.pause[i]);
+		paused += round.pause[i];
+	}
+	series_add(&series[PAUSED], paused);
+	series_add(&series[WHOLE], whole);
+	if (depths->current < round.sample[0].chain.count)
+		depths->current = round.sample[0].chain.count;
+
+	nanosleep(&gap, NULL);
+	if (current_look(ways->current, NULL, err) < 0)
+		return -1;
+	series_add(&series[FIRST], first_sample(ways->first, &depth));
+	if (depths->first < depth)
+		depths->first = depth;
+	return 0;
+}
+
+static int measure(struct ways *ways, struct series *series, size_t samples,
+		   size_t restart, struct error *err)
+{
+	size_t before = restart ? 0 : WARM_UP;
+	struct depths depths = {0};
+
+	for (size_t i = 0; i < before + samples; i++) {
+		if ((!i || (restart && i % restart == 0)) && ways_start(ways, err) < 0)
+			return -1;
+		if (i == before)
+			for (unsigned int what = 0; what < MEASURED; what++)
+				series[what].count = 0;
+		if (take_turns(ways, series, &depths, err) < 0)
+			return -1;
+	}
+	for (unsigned int what = 0; what < MEASURED; what++)
+		series_print(&series[what]);
+	printf("depth %u %u\n", depths.current, depths.first);
+	printf("vcpus %u\n", ways->domain->online);
+	printf("maps-in-pause %" PRIu64 "\n", current_maps_in_pause());
+	if (current_maps_in_pause())
+		return error_set(err, "pages were mapped while the guest was paused");
+	return 0;
+}
+
+int bench_pauses(struct xen *xen, const struct xen_domain *domain, size_t samples,
+		 size_t restart, const char *text, struct error *err)
+{
+	static const char *const names[MEASURED] = {"floor", "pause", "paused", "whole",
+						    "first"};
+	struct ways ways = {.xen = xen, .domain = domain, .text = text};
+	struct series series[MEASURED] = {0};
+	int status = 0;
+
+	for (unsigned int i = 0; i < MEASURED && status == 0; i++)
+		status = series_new(&series[i], names[i],
+				    (samples + WARM_UP) * ROUND_PAUSES, err);
+	if (status == 0)
+		status = measure(&ways, series, samples, restart, err);
+	ways_free(&ways);
+	for (unsigned int i = 0; i < MEASURED; i++)
+		series_free(&series[i]);
+	return status;
+}
