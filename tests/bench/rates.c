@@ -41,22 +41,25 @@ static int take_sample(const struct way *way, uint64_t *paused, struct error *er
 static int holds(const struct way *way, uint64_t rate, uint64_t ms, struct error *err)
 {
 	const struct pace pace = {.frequency = rate, .max_overhead = 1};
-	uint64_t start = clock_monotonic(), all_missed = 0;
+	uint64_t start = clock_monotonic(), rested = start, all_missed = 0;
 	uint64_t slots = rate * ms / 1000;
 	struct pacer pacer;
 
 	pacer_start(&pacer, &pace, start, 1);
 	while (pacer.slot < slots) {
-		uint64_t due = pacer_due(&pacer), now, missed, paused;
+		uint64_t due = pacer_due(&pacer) > rested ? pacer_due(&pacer) : rested;
+		uint64_t begun, now, missed, paused;
 		const struct timespec until = {(time_t)(due / NS_PER_S),
 					       (long)(due % NS_PER_S)};
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-		now = clock_monotonic();
-		pacer_begin(&pacer, now, &missed);
+		begun = clock_monotonic();
+		pacer_begin(&pacer, begun, &missed);
 		if (take_sample(way, &paused, err) < 0)
 			return -1;
-		pacer_end(&pacer, now, clock_monotonic(), paused);
+		pacer_end(&pacer, paused);
+		now = clock_monotonic();
+		rested = now + (now - begun); /* as `uniprof record` does */
 		all_missed += missed;
 	}
 	return all_missed * MAY_MISS <= slots;
