@@ -257,6 +257,7 @@ static int open_session(struct session *session, struct error *err)
 		.summary = &session->summary,
 		.stacks = session->stacks,
 		.frames = frames_new(&session->sources, &session->summary),
+		.sources = &session->sources,
 		.measure = &session->measure,
 		.per_vcpu = options->per_vcpu,
 	};
