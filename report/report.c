@@ -75,7 +75,8 @@ static int check_domain(void *arg, const struct recording_domain *domain,
 
 static int out_of_memory(struct error *err)
 {
-	return error_set(err, "not enough memory for the report");
+	return error_set(
+		err, "not enough memory, or room for temporary files, for the report");
 }
 
 static int add_samples(void *arg, const struct samples_batch *batch, struct error *err)
