@@ -17,6 +17,7 @@ struct report {
 	const struct summary *summary;
 	const struct stacks *stacks;
 	struct frames *frames;
+	const struct sources *sources; /* what names the frames */
 	const struct measure *measure;
 	const struct quality *quality; /* at end() only, as the next two are */
 	size_t domain_count;	       /* with different names, in the report */
@@ -54,6 +55,7 @@ struct output {
 
 extern const struct output output_folded;
 extern const struct output output_perf_script;
+extern const struct output output_perf_data;
 extern const struct output output_histogram;
 extern const struct output output_histogram_csv;
 extern const struct output output_histogram_json;

@@ -5,16 +5,9 @@
  * prints (tools/perf/builtin-script.c), so that whatever reads perf's text reads
  * ours: stackcollapse-perf.pl, gprof2dot, speedscope, the Firefox Profiler.
  *
- * A domain is a process and a vCPU is a thread of it: pid is the domain's id, and
- * tid is pid * 10000 + vCPU, as readers expect a tid to be one thread's alone.
- * The period is always 1, and a sample that stands for several is printed as
- * often: some readers add periods up and others count samples, and so all of
- * them come to the same numbers as our other outputs.
- *
- * Where samples count for time, each is printed once and its period is that time in
- * ns, as with perf's own clock events: task-clock is the time on a CPU, cpu-clock
- * the time that passes. Samples for no time are left out, as readers take a period
- * of 0 for none and count 1.
+ * Domains, vCPUs and counts are what report/perf.h says. It is what perf prints of
+ * our perf-data, byte for byte, where it has the same names: those of ELF files, as
+ * they are there (--no-demangle).
  */
 #include "report/output.h"
 
@@ -23,14 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/perf.h"
 #include "report/text.h"
-
-#define TIDS_PER_DOMAIN 10000
-/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
-#define MAX_PID 0x7ff0
 
 struct perf_script {
 	const struct report *report;
+	struct perf_maps maps;
 	char **lines; /* by frame: as printed; NULL until it is needed */
 	uint32_t line_count;
 };
@@ -39,8 +30,14 @@ static void *perf_script_begin(const struct report *report)
 {
 	struct perf_script *script = calloc(1, sizeof(*script));
 
-	if (script)
-		script->report = report;
+	if (!script)
+		return NULL;
+	script->report = report;
+	if (perf_maps_init(&script->maps, report->sources) < 0) {
+		perf_maps_free(&script->maps);
+		free(script);
+		return NULL;
+	}
 	return script;
 }
 
@@ -50,6 +47,7 @@ static void perf_script_free(void *state)
 
 	if (!script)
 		return;
+	perf_maps_free(&script->maps);
 	for (uint32_t i = 0; i < script->line_count; i++)
 		free(script->lines[i]);
 	free(script->lines);
@@ -71,21 +69,58 @@ static char *make_text(const char *format, ...)
 	return length < 0 ? NULL : text;
 }
 
-static char *make_line(const struct frames *frames, const struct frame *frame)
+/* Where perf says that an address is: the file, and in brackets where there is none.
+ * A blank or a parenthesis would end it for readers. */
+static char *make_dso(const struct perf_map *map, const struct frame *frame)
 {
-	const char *name = frames_function_name(frames, frame->function);
-	char dso[64];
+	const char *name = map ? map->path : frame->dso ? frame->dso : "[unknown]";
+	char *dso = malloc(strlen(name) + 1);
 
-	if (!frame->dso)
-		return make_text("\t%16" PRIx64 " [unknown] ([unknown])\n",
-				 frame->address);
-	text_word(dso, sizeof(dso), frame->dso);
+	if (!dso)
+		return NULL;
+	text_clean(dso, name);
+	for (char *c = dso; *c; c++)
+		if (strchr(" ()", *c))
+			*c = '_';
+	return dso;
+}
+
+/*
+ * Where an ELF file is mapped, perf shows its whole path, and addresses as offsets in
+ * it (tools/perf/util/evsel_fprintf.c, sample__fprintf_callchain()). A list of names
+ * is mapped nowhere, and has its last component and the address itself.
+ */
+static char *make_line(const struct perf_script *script, uint32_t domain,
+		       const struct frame *frame, enum frame_use use)
+{
+	const struct report *report = script->report;
+	const struct recording_domain *of = summary_domain(report->summary, domain);
+	const char *name = frames_function_name(report->frames, frame->function);
+	uint64_t address = use == FRAME_LEAF ? frame->address
+					     : perf_return_address(report->sources, of,
+								   frame->address);
+	const struct perf_map *map = perf_maps_find(&script->maps, of, address);
+	uint64_t offset = frame->offset;
+	char *dso = make_dso(map, frame), *line;
+
+	if (!dso)
+		return NULL;
+	if (map) {
+		offset -= frame->address - address;
+		address += map->segment.offset - map->segment.address;
+	} else {
+		address = frame->address;
+	}
 	/*
 	 * Readers take "(word) (word)" for the process's name and drop the frame.
 	 * C++ has "(anonymous namespace)::name", which may as well start with "::".
 	 */
-	return make_text("\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", frame->address,
-			 *name == '(' ? "::" : "", name, frame->offset, dso);
+	line = frame->dso
+		       ? make_text("\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", address,
+				   *name == '(' ? "::" : "", name, offset, dso)
+		       : make_text("\t%16" PRIx64 " [unknown] (%s)\n", address, dso);
+	free(dso);
+	return line;
 }
 
 /* The line for an address; NULL when memory is short. */
@@ -109,39 +144,24 @@ static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t
 		script->line_count = count;
 	}
 	if (!script->lines[number])
-		script->lines[number] = make_line(frames, frames_get(frames, number));
+		script->lines[number] = make_line(script, domain,
+						  frames_get(frames, number), use);
 	return script->lines[number];
-}
-
-/* The domain's name as a word that readers take for a command: no number, and,
- * for the patterns of some, not a single character. */
-static void make_comm(char *to, size_t size, const struct recording_domain *domain)
-{
-	char word[128] = "?";
-
-	if (domain && *domain->name)
-		text_word(word, sizeof(word), domain->name);
-	snprintf(to, size, "%s%s",
-		 !word[1] || strspn(word, "0123456789") == strlen(word) ? "domain-" : "",
-		 word);
 }
 
 static void put_event(const struct perf_script *script,
 		      const struct output_sample *sample)
 {
-	const struct recording_domain *domain = summary_domain(script->report->summary,
-							       sample->domain);
-	unsigned int pid = domain && domain->id < MAX_PID ? (unsigned int)domain->id : 0;
 	const struct measure *measure = script->report->measure;
-	char comm[160];
+	struct perf_thread thread;
 
-	make_comm(comm, sizeof(comm), domain);
+	perf_thread(&thread, summary_domain(script->report->summary, sample->domain),
+		    sample->vcpu);
 	fprintf(script->report->out,
 		"%s %5u/%-5u [%03u] %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
-		comm, pid, pid * TIDS_PER_DOMAIN + sample->vcpu, sample->vcpu,
+		thread.comm, thread.pid, thread.tid, sample->vcpu,
 		sample->time / 1000000000, sample->time / 1000 % 1000000,
-		measure_is_time(measure) ? sample->count * 1000 : 1,
-		measure->weight == MEASURE_CPU_TIME ? "task-clock" : "cpu-clock");
+		perf_period(measure, sample), perf_event(measure));
 }
 
 static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack)
@@ -169,7 +189,7 @@ static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack
 static int perf_script_sample(void *state, const struct output_sample *sample)
 {
 	struct perf_script *script = state;
-	uint64_t times = measure_is_time(script->report->measure) ? 1 : sample->count;
+	uint64_t times = perf_times(script->report->measure, sample);
 
 	for (uint64_t i = 0; i < times && !ferror(script->report->out); i++) {
 		put_event(script, sample);

@@ -75,7 +75,8 @@ static int check_domain(void *arg, const struct recording_domain *domain,
 
 static int out_of_memory(struct error *err)
 {
-	return error_set(err, "not enough memory for the report");
+	return error_set(
+		err, "not enough memory, or room for temporary files, for the report");
 }
 
 static int add_samples(void *arg, const struct samples_batch *batch, struct error *err)
@@ -274,6 +275,7 @@ static int open_session(struct session *session, struct error *err)
 		.summary = &session->summary,
 		.stacks = session->stacks,
 		.frames = frames_new(&session->sources, &session->summary),
+		.sources = &session->sources,
 		.measure = &session->measure,
 		.per_vcpu = options->per_vcpu,
 	};

@@ -319,6 +319,7 @@ int symbols_load_elf(const void *data, size_t size, const char *path,
 	}
 	shown->kind = "ELF";
 	shown->machine = file.header.e_machine;
+	symbols_read_image(file.elf, size, shown);
 	status = 0;
 out:
 	free(file.sections);

@@ -91,6 +91,27 @@ static bool shift_entry(struct symbols_entry *entry, struct symbols_offset offse
 	return true;
 }
 
+static void shift_segments(struct symbols_file *file, struct symbols_offset offset)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < file->segment_count; i++) {
+		struct symbols_segment segment = file->segments[i];
+		struct symbols_entry range = {
+			.start = segment.address,
+			.last = segment.address + segment.size - 1,
+		};
+
+		if (!shift_entry(&range, offset))
+			continue;
+		segment.address = range.start;
+		segment.size = range.last - range.start + 1;
+		file->segments[kept++] = segment;
+	}
+	file->segment_count = kept;
+	file->image += offset.down ? -offset.distance : offset.distance;
+}
+
 static void shift(struct symbols_entries *entries, struct symbols_offset offset)
 {
 	size_t kept = 0;
@@ -177,6 +198,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 	if (load(data, size, name, &entries, &shown, err))
 		goto out;
 	shift(&entries, offset);
+	shift_segments(&shown, offset);
 	if (symbols_regions_make(&entries, &file.regions, &file.count,
 				 &shown.functions)) {
 		error_set(err, "%s: not enough memory", name);

@@ -34,6 +34,18 @@ struct symbol {
 	uint64_t start;	  /* first address, load offset included */
 };
 
+/* A part of an ELF file that is mapped to be run. */
+struct symbols_segment {
+	uint64_t address; /* load offset included */
+	uint64_t size;	  /* bytes in memory; not 0, and ends within the address space */
+	uint64_t offset;  /* in the file */
+};
+
+/* Linux has three in a kernel, and programs have one or two; more are left out. */
+#define SYMBOLS_SEGMENTS 8
+/* A SHA-1; no known linker's build-id is longer. */
+#define SYMBOLS_BUILD_ID 20
+
 /* What was read from one file. */
 struct symbols_file {
 	const char *path;   /* as given, without the @OFFSET */
@@ -41,6 +53,12 @@ struct symbols_file {
 	uint16_t machine;   /* ELF's e_machine; 0 (EM_NONE) for text files */
 	size_t functions;   /* how many functions it named; aliases count once */
 	uint64_t low, high; /* first and last address that it names */
+	/* Of ELF files only: */
+	struct symbols_segment segments[SYMBOLS_SEGMENTS];
+	size_t segment_count;
+	uint64_t image; /* where its first segment of any kind begins, aligned */
+	uint8_t build_id[SYMBOLS_BUILD_ID];
+	size_t build_id_size; /* bytes; 0 when it has none */
 };
 
 /* An empty table, NULL when memory is short. */

@@ -98,6 +98,14 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 		      struct symbols_entries *entries, struct symbols_file *file,
 		      struct error *err);
 
+/*
+ * Fills in @file's segments and its build-id; what is missing or damaged is left
+ * out, as names do not depend on it. @size is the file's, in bytes. @elf, libelf's
+ * handle, stays the caller's.
+ */
+struct Elf;
+void symbols_read_image(struct Elf *elf, size_t size, struct symbols_file *file);
+
 /* What is added to a file's addresses. */
 struct symbols_offset {
 	bool down;

@@ -28,3 +28,19 @@ skip()
 	echo "$*"
 	exit 77
 }
+
+# make_elf NAME ADDRESS LD-OPTION...: makes NAME of data/web.s, its code at ADDRESS
+make_elf()
+{
+	elf=$1 address=$2
+	shift 2
+	as -o "$elf.o" "$data/web.s" || exit 1
+	ld -o "$elf" -Ttext "$address" -e leaf --no-warn-rwx-segments "$@" "$elf.o" || exit 1
+}
+
+# need_perf: leaves the case when there is no perf; it shall find nobody's settings
+need_perf()
+{
+	command -v perf >/dev/null || skip "linux-perf is not installed"
+	export HOME="$PWD"
+}
