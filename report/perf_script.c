@@ -79,7 +79,10 @@ static char *make_line(const struct frames *frames, const struct frame *frame)
 	if (!frame->dso)
 		return make_text("\t%16" PRIx64 " [unknown] ([unknown])\n",
 				 frame->address);
-	text_word(dso, sizeof(dso), frame->dso);
+	if (*frame->dso)
+		text_word(dso, sizeof(dso), frame->dso);
+	else
+		snprintf(dso, sizeof(dso), "[unknown]");
 	/*
 	 * Readers take "(word) (word)" for the process's name and drop the frame.
 	 * C++ has "(anonymous namespace)::name", which may as well start with "::".
