@@ -14,7 +14,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
 # Xen's libraries are not linked to but loaded, by xen/library.c.
 LIBS = -lelf -lz -lzstd -ldl
 
-PARTS = base format arch xen symbols record report
+PARTS = base format arch xen symbols record report import
 SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))

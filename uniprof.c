@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "import/commands.h"
 #include "record/commands.h"
 #include "report/report.h"
 
@@ -15,6 +16,7 @@ static const struct command {
 	{"record", command_record, "sample a running domain into a file"},
 	{"report", command_report, "make profiles of a recording"},
 	{"info", command_info, "show what is in a recording"},
+	{"import", command_import, "make a recording of other tools' text"},
 	{"list", command_list, "list the domains of this host"},
 	{"stack", command_stack, "show a domain's stacks and registers, once"},
 };

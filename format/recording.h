@@ -3,6 +3,7 @@
 #define UNIPROF_FORMAT_RECORDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/guest.h"
@@ -21,6 +22,7 @@ enum chunk_type {
 	CHUNK_DOMAIN = 2,
 	CHUNK_SAMPLES = 3,
 	CHUNK_END = 4,
+	CHUNK_NAMES = 5,
 };
 
 /*
@@ -88,6 +90,22 @@ struct sample {
 	struct chain chain;
 };
 
+/* A part of some text, which may hold any byte. */
+struct recording_text {
+	const char *at;
+	size_t length; /* bytes */
+};
+
+/* What a place in a domain's code is called, for reports without its symbols. */
+struct recording_name {
+	uint32_t domain; /* recording_domain.index */
+	/* As it is looked up: a return address less 1, any other as it is. */
+	uint64_t address;
+	uint64_t offset; /* of @address from the function's start; sums wrap around */
+	struct recording_text name; /* 1 to RECORDING_MAX_NAME bytes, the first not 0 */
+	struct recording_text dso;  /* of program or library; empty: not known */
+};
+
 /*
  * Limits that a writer keeps and a reader insists on, so that a hostile file
  * has no way to ask for much memory.
@@ -100,6 +118,12 @@ struct sample {
 #define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
 #define RECORDING_MAX_DOMAIN  65535
 #define RECORDING_MAX_WEIGHT  100000 /* samples that one stands for */
+#define RECORDING_MAX_NAME    65535  /* bytes in a name, and in a DSO's */
+
+/* Names in one chunk, and in a whole recording; bytes of the latter's payloads. */
+#define RECORDING_MAX_NAMES	  (1u << 20)
+#define RECORDING_MAX_ALL_NAMES	  (1u << 22)
+#define RECORDING_MAX_NAMES_BYTES (256u << 20)
 
 /* A sample's CPU time is stored in units of so many ns, and is at most so many
  * units: 127 days. */

@@ -6,12 +6,16 @@
 #include <unistd.h>
 
 #include "format/chunk.h"
+#include "format/name_list.h"
 
 struct writer {
 	int fd;
 	bool failed;
 	struct error why;	   /* it failed */
 	struct buffer description; /* the chunks at the start, and again at the end */
+	struct name_list names;
+	size_t total_names;
+	size_t names_bytes; /* of their payloads, at least */
 	struct samples_encoder *encoder;
 	struct sampling_counts counts; /* since the last flush */
 	uint64_t weight;	       /* of the samples since then */
@@ -112,6 +116,7 @@ void writer_free(struct writer *writer)
 {
 	if (!writer)
 		return;
+	name_list_free(&writer->names);
 	samples_encoder_free(writer->encoder);
 	buffer_free(&writer->description);
 	buffer_free(&writer->payload);
@@ -168,6 +173,32 @@ int writer_sample(struct writer *writer, const struct sample *sample, struct err
 	return samples_encoder_full(writer->encoder) ? writer_flush(writer, err) : 0;
 }
 
+int writer_name(struct writer *writer, const struct recording_name *name,
+		struct error *err)
+{
+	/* No number takes more than 10 bytes, and no chunk more than 64 besides. */
+	size_t bytes = name->name.length + name->dso.length + 64;
+
+	if (writer->failed) {
+		*err = writer->why;
+		return -1;
+	}
+	if (writer->total_names == RECORDING_MAX_ALL_NAMES ||
+	    bytes > RECORDING_MAX_NAMES_BYTES - writer->names_bytes)
+		return error_set(err, "there are more names than a recording can have");
+	writer->total_names++;
+	writer->names_bytes += bytes;
+	name_list_add(&writer->names, name);
+	return name_list_full(&writer->names) ? writer_flush(writer, err) : 0;
+}
+
+/* Puts a chunk with what is in the payload behind the others in the file's buffer. */
+static void put_chunk(struct writer *writer, enum chunk_type type)
+{
+	if (chunk_encode(&writer->file, type, &writer->payload) < 0)
+		writer->file.failed = true;
+}
+
 int writer_flush(struct writer *writer, struct error *err)
 {
 	const struct sampling_counts *counts = &writer->counts;
@@ -177,13 +208,19 @@ int writer_flush(struct writer *writer, struct error *err)
 		*err = writer->why;
 		return -1;
 	}
-	if (!samples && !counts->lost && !counts->missed && !counts->pauses.count)
-		return 0;
-	buffer_reset(&writer->payload);
 	buffer_reset(&writer->file);
-	samples_encoder_finish(writer->encoder, counts, &writer->payload);
-	if (chunk_encode(&writer->file, CHUNK_SAMPLES, &writer->payload) < 0)
-		writer->file.failed = true;
+	if (writer->names.count) {
+		buffer_reset(&writer->payload);
+		name_list_finish(&writer->names, &writer->payload);
+		put_chunk(writer, CHUNK_NAMES);
+	}
+	if (samples || counts->lost || counts->missed || counts->pauses.count) {
+		buffer_reset(&writer->payload);
+		samples_encoder_finish(writer->encoder, counts, &writer->payload);
+		put_chunk(writer, CHUNK_SAMPLES);
+	}
+	if (!writer->file.size && !writer->file.failed)
+		return 0;
 	if (write_out(writer, &writer->file, err) < 0)
 		return -1;
 	writer->total.samples += samples;

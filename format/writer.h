@@ -31,6 +31,13 @@ int writer_domain(struct writer *writer, const struct recording_domain *domain,
  */
 int writer_sample(struct writer *writer, const struct sample *sample, struct error *err);
 
+/*
+ * Names a place, once, before the first sample that it is in. -1 as above, and when a
+ * recording can't have so many names.
+ */
+int writer_name(struct writer *writer, const struct recording_name *name,
+		struct error *err);
+
 /* Where to count what happens to the sampling; starts anew at each flush. */
 struct sampling_counts *writer_counts(struct writer *writer);
 

@@ -11,8 +11,9 @@
 
 struct frames {
 	const struct sources *sources;
+	const struct recorded *recorded;
 	const struct summary *summary;
-	bool by_domain;	    /* names differ from domain to domain */
+	bool by_domain;	    /* some domains have sources of their own */
 	struct tree index;  /* a root per use, then domains, then the frames' addresses */
 	struct frame *list; /* by node; nodes that are no frames have empty ones */
 	uint32_t count, capacity;
@@ -55,13 +56,15 @@ static uint32_t add_function(struct frames *frames, const char *name, bool known
 	return function;
 }
 
-struct frames *frames_new(const struct sources *sources, const struct summary *summary)
+struct frames *frames_new(const struct sources *sources, const struct recorded *recorded,
+			  const struct summary *summary)
 {
 	struct frames *frames = calloc(1, sizeof(*frames));
 
 	if (!frames)
 		return NULL;
 	frames->sources = sources;
+	frames->recorded = recorded;
 	frames->summary = summary;
 	for (size_t i = 0; i < sources->count; i++)
 		frames->by_domain |= sources->list[i].domain != NULL;
@@ -96,7 +99,8 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 	if (use == FRAME_CALLER && address)
 		address--;
 	known = sources_find(frames->sources, summary_domain(frames->summary, domain),
-			     address, &symbol);
+			     address, &symbol) ||
+		recorded_find(frames->recorded, domain, address, &symbol);
 	if (known) {
 		frame->dso = symbol.dso;
 		frame->offset = frame->address - symbol.start;
@@ -124,8 +128,8 @@ uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
 		     enum frame_use use)
 {
 	struct frame frame = {.address = address};
-	uint32_t parent = tree_intern(&frames->index, use,
-				      frames->by_domain ? domain : 0);
+	bool by_domain = frames->by_domain || recorded_any(frames->recorded);
+	uint32_t parent = tree_intern(&frames->index, use, by_domain ? domain : 0);
 	uint32_t node = parent == TREE_NONE
 				? TREE_NONE
 				: tree_intern(&frames->index, parent, address);

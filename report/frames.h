@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/recorded.h"
 #include "report/sources.h"
 #include "report/summary.h"
 
@@ -26,7 +27,9 @@ enum frame_use {
 struct frame {
 	uint64_t address; /* as recorded */
 	uint64_t offset;  /* of that address from the function's start */
-	const char *dso;  /* the symbol file's name; NULL when the function is unknown */
+	/* The symbol file's name, empty where it is not known; NULL when the function
+	 * is unknown. */
+	const char *dso;
 	uint32_t function;
 };
 
@@ -35,9 +38,10 @@ struct frame {
 /* The function that stands for the frames of a sample without any. */
 #define FRAMES_EMPTY_CHAIN 0
 
-/* Looks up in @sources, for domains by what @summary tells of them; both stay the
- * caller's. NULL when memory is short. */
-struct frames *frames_new(const struct sources *sources, const struct summary *summary);
+/* Looks up in @sources, for domains by what @summary tells of them, and then in
+ * @recorded; all stay the caller's. NULL when memory is short. */
+struct frames *frames_new(const struct sources *sources, const struct recorded *recorded,
+			  const struct summary *summary);
 void frames_free(struct frames *frames);
 
 /* The number of a frame in the domain of that index; FRAMES_NONE when memory is

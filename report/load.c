@@ -16,6 +16,7 @@ struct load {
 	const struct load_visitor *visitor;
 	struct error *err;
 	struct samples_batch batch;
+	uint64_t names_bytes; /* of payloads, so far */
 };
 
 int input_open(struct input *input, const char *path, struct error *err)
@@ -100,6 +101,21 @@ static int take_samples(struct load *load, struct cursor payload)
 	return visitor->samples(visitor->arg, &load->batch, load->err);
 }
 
+static int take_names(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+	uint64_t bytes = (uint64_t)(payload.end - payload.at);
+	struct name_list_reader names;
+
+	if (name_list_read(&names, payload) < 0 ||
+	    names.left > RECORDING_MAX_ALL_NAMES - load->summary->names ||
+	    bytes > RECORDING_MAX_NAMES_BYTES - load->names_bytes)
+		return DAMAGED;
+	load->summary->names += names.left;
+	load->names_bytes += bytes;
+	return visitor->names ? visitor->names(visitor->arg, &names, load->err) : 0;
+}
+
 static int take_end(struct load *load, struct cursor payload)
 {
 	struct recording_end end;
@@ -120,6 +136,8 @@ static int take_chunk(struct load *load, unsigned int type, struct cursor payloa
 		return take_domain(load, payload);
 	case CHUNK_SAMPLES:
 		return take_samples(load, payload);
+	case CHUNK_NAMES:
+		return take_names(load, payload);
 	case CHUNK_END:
 		return take_end(load, payload);
 	default: /* of a later version, and not needed to read the rest */

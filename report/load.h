@@ -3,6 +3,7 @@
 #define UNIPROF_REPORT_LOAD_H
 
 #include "base/error.h"
+#include "format/name_list.h"
 #include "report/summary.h"
 
 /* Where a recording comes from. */
@@ -22,6 +23,8 @@ struct load_visitor {
 	 * be NULL. */
 	int (*domain)(void *arg, const struct recording_domain *domain,
 		      struct error *err);
+	/* What places are called, before the samples that they are in. May be NULL. */
+	int (*names)(void *arg, const struct name_list_reader *names, struct error *err);
 	/* @batch is valid during the call; it is part of the summary already. */
 	int (*samples)(void *arg, const struct samples_batch *batch, struct error *err);
 	void *arg;

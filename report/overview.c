@@ -164,6 +164,9 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 		put(out, "size", "%.1f bytes each",
 		    (double)summary->bytes / (double)summary->samples);
 	put_shares(out, summary, &sum);
+	if (summary->names)
+		put(out, "names", "%" PRIu64 " places are named in the recording",
+		    summary->names);
 	if (all && summary->samples)
 		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
 		    summary->first_time, summary->last_time);

@@ -73,7 +73,9 @@ static char *make_text(const char *format, ...)
  * A blank or a parenthesis would end it for readers. */
 static char *make_dso(const struct perf_map *map, const struct frame *frame)
 {
-	const char *name = map ? map->path : frame->dso ? frame->dso : "[unknown]";
+	/* An imported name may come without a file. */
+	const char *file = frame->dso && *frame->dso ? frame->dso : "[unknown]";
+	const char *name = map ? map->path : file;
 	char *dso = malloc(strlen(name) + 1);
 
 	if (!dso)

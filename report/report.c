@@ -21,6 +21,7 @@ struct session {
 	struct input input;
 	struct summary summary;
 	struct sources sources;
+	struct recorded *recorded; /* names in the recording */
 	struct measure measure;
 	struct stacks *stacks;
 	struct names *domains; /* in the report */
@@ -77,6 +78,13 @@ static int out_of_memory(struct error *err)
 {
 	return error_set(
 		err, "not enough memory, or room for temporary files, for the report");
+}
+
+static int add_names(void *arg, const struct name_list_reader *names, struct error *err)
+{
+	struct session *session = arg;
+
+	return recorded_add(session->recorded, *names) < 0 ? out_of_memory(err) : 0;
 }
 
 static int add_samples(void *arg, const struct samples_batch *batch, struct error *err)
@@ -233,7 +241,8 @@ static int write_report(struct session *session, struct quality *quality,
 			struct error *err)
 {
 	const struct output *format = session->options->format;
-	const struct load_visitor visitor = {check_domain, add_samples, session};
+	const struct load_visitor visitor = {check_domain, add_names, add_samples,
+					     session};
 	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(session->report.out));
 	int status;
 
@@ -265,8 +274,10 @@ static int open_session(struct session *session, struct error *err)
 	if (input_open(&session->input, options->input, err) < 0)
 		return -1;
 	session->stacks = stacks_new();
-	if (!session->stacks || measure_init(&session->measure, options->weight,
-					     options->states, options->domains) < 0)
+	session->recorded = recorded_new();
+	if (!session->stacks || !session->recorded ||
+	    measure_init(&session->measure, options->weight, options->states,
+			 options->domains) < 0)
 		return out_of_memory(err);
 	for (size_t i = 0; i < options->symbol_count; i++)
 		if (sources_add(&session->sources, options->symbols[i], err) < 0)
@@ -274,7 +285,8 @@ static int open_session(struct session *session, struct error *err)
 	session->report = (struct report){
 		.summary = &session->summary,
 		.stacks = session->stacks,
-		.frames = frames_new(&session->sources, &session->summary),
+		.frames = frames_new(&session->sources, session->recorded,
+				     &session->summary),
 		.sources = &session->sources,
 		.measure = &session->measure,
 		.per_vcpu = options->per_vcpu,
@@ -292,6 +304,7 @@ static void close_session(struct session *session)
 	frames_free(session->report.frames);
 	if (session->domains)
 		names_free(session->domains);
+	recorded_free(session->recorded);
 	sources_free(&session->sources);
 	measure_free(&session->measure);
 	stacks_free(session->stacks);

@@ -38,6 +38,7 @@ struct summary {
 	bool lacks_cpu_time;  /* of some samples */
 	unsigned int deepest; /* addresses in the longest chain */
 	struct sampling_counts counts;
+	uint64_t names; /* of places, in the recording itself */
 
 	uint64_t bytes;	 /* read so far */
 	uint64_t chunks; /* intact ones */

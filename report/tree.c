@@ -117,3 +117,8 @@ uint32_t tree_intern(struct tree *tree, uint32_t parent, uint64_t key)
 	tree->slots[slot] = tree->count;
 	return tree->count++;
 }
+
+uint32_t tree_find(const struct tree *tree, uint32_t parent, uint64_t key)
+{
+	return tree->slots[slot_of(tree, parent, key)];
+}

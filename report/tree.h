@@ -33,4 +33,7 @@ void tree_free(struct tree *tree);
  * short. */
 uint32_t tree_intern(struct tree *tree, uint32_t parent, uint64_t key);
 
+/* The same where it is there already; TREE_NONE where it is not. */
+uint32_t tree_find(const struct tree *tree, uint32_t parent, uint64_t key);
+
 #endif

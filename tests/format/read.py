@@ -19,6 +19,7 @@ SIZE_LIMIT = 16 << 20
 COUNT_LIMIT = 1 << 20
 DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 40
+NAME_LIMIT = 65535
 CPU_TIME_UNIT = 10000
 BUCKETS = 1920
 ROOTS = 16
@@ -270,7 +271,37 @@ def samples(fields):
     print("counts", *counts)
 
 
-KINDS = {1: info, 2: domain, 3: samples, 4: end}
+def texts(fields, tag, count):
+    """A text column; texts end at a 0 byte."""
+    if tag not in fields:
+        return [b""] * count
+    numbers = Numbers(fields[tag])
+    values = []
+    for _ in range(count):
+        length = numbers.number()
+        if length > NAME_LIMIT:
+            raise Damage
+        values.append(numbers.take(length).split(b"\0")[0])
+    return values
+
+
+def names(fields):
+    count = number(fields, 1)
+    if count > COUNT_LIMIT:
+        raise Damage
+    rows = list(zip(
+        column(fields, 2, count, 65535, default=0),
+        sums(fields, 3, count, 0),
+        column(fields, 4, count, WRAP - 1, default=0),
+        texts(fields, 5, count),
+        texts(fields, 6, count)))
+    if not all(name for _, _, _, name, _ in rows):
+        raise Damage
+    for index, address, offset, name, dso in rows:
+        print("name", index, f"{address:x}", offset, name.hex(), dso.hex())
+
+
+KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names}
 
 
 def read(path):

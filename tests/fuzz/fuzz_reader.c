@@ -17,10 +17,12 @@
 #include <zlib.h>
 
 #include "format/chunk.h"
+#include "format/name_list.h"
+#include "format/name_list.h"
 #include "format/reader.h"
 #include "format/samples.h"
 
-#define TYPES	   6	  /* the known ones, and one more on each side */
+#define TYPES	   7	  /* the known ones, and one more on each side */
 #define AGAIN_MOST 100000 /* addresses in a batch that is encoded again */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -185,6 +187,41 @@ static void check_samples(struct cursor payload, struct samples_batch *batch)
 		      batch->counts.pauses.max);
 }
 
+/* All that name_list_read() promises, and that they come back when encoded again. */
+static void check_names(struct cursor payload)
+{
+	struct name_list_reader names, names_again;
+	struct recording_name name, again;
+	struct name_list list = {0};
+	struct buffer encoded = {0};
+	uint64_t count = 0;
+
+	if (name_list_read(&names, payload) < 0)
+		return;
+	check(names.left <= RECORDING_MAX_NAMES);
+	names_again = names;
+	while (name_list_next(&names_again, &name)) {
+		check(name.domain <= RECORDING_MAX_DOMAIN);
+		check(name.name.length >= 1 && name.name.length <= RECORDING_MAX_NAME);
+		check(name.name.at[0] && name.dso.length <= RECORDING_MAX_NAME);
+		name_list_add(&list, &name);
+		count++;
+	}
+	check(count == names.left);
+	name_list_finish(&list, &encoded);
+	check(name_list_read(&names_again, cursor_of(&encoded)) == 0);
+	while (name_list_next(&names, &name)) {
+		check(name_list_next(&names_again, &again));
+		check(name.domain == again.domain && name.address == again.address);
+		check(name.offset == again.offset);
+		check(name.name.length == again.name.length);
+		check(!memcmp(name.name.at, again.name.at, name.name.length));
+		check(name.dso.length == again.dso.length);
+	}
+	name_list_free(&list);
+	buffer_free(&encoded);
+}
+
 static void check_payload(unsigned int type, struct cursor payload,
 			  struct samples_batch *batch)
 {
@@ -201,6 +238,9 @@ static void check_payload(unsigned int type, struct cursor payload,
 		break;
 	case CHUNK_END:
 		check_end(payload);
+		break;
+	case CHUNK_NAMES:
+		check_names(payload);
 		break;
 	default:
 		break;

@@ -9,6 +9,8 @@
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
 
+#include "format/name_list.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <sys/wait.h>
@@ -217,6 +219,33 @@ static void print_end(FILE *to, struct cursor payload)
 			end.pauses, end.paused);
 }
 
+static void print_text(FILE *to, struct recording_text text)
+{
+	char *copy = strndup(text.at, text.length);
+
+	assert_non_null(copy);
+	print_hex(to, copy);
+	free(copy);
+}
+
+static void print_names(FILE *to, struct cursor payload)
+{
+	struct name_list_reader names;
+	struct recording_name name;
+
+	if (name_list_read(&names, payload) < 0) {
+		fprintf(to, "names damaged\n");
+		return;
+	}
+	while (name_list_next(&names, &name)) {
+		fprintf(to, "name %u %" PRIx64 " %" PRIu64, name.domain, name.address,
+			name.offset);
+		print_text(to, name.name);
+		print_text(to, name.dso);
+		fprintf(to, "\n");
+	}
+}
+
 static void print_file(FILE *to, const struct buffer *bytes)
 {
 	int fd = file_with(bytes->data, bytes->size);
@@ -241,6 +270,9 @@ static void print_file(FILE *to, const struct buffer *bytes)
 			break;
 		case CHUNK_END:
 			print_end(to, payload);
+			break;
+		case CHUNK_NAMES:
+			print_names(to, payload);
 			break;
 		default:
 			fprintf(to, "chunk %u of %td bytes\n", type,
@@ -287,7 +319,7 @@ static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 	struct buffer payload = {0};
 
 	for (unsigned int i = 0; i < 20; i++) {
-		unsigned int type = random_next(seed) % 6;
+		unsigned int type = random_next(seed) % 7;
 
 		buffer_reset(&payload);
 		for (unsigned int tag = 0; tag < 19; tag++) {
@@ -305,6 +337,37 @@ static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 			buffer_put(&payload, "\x80", 1);
 		put_plain_chunk(bytes, (uint16_t)type, &payload);
 	}
+	buffer_free(&payload);
+}
+
+/* Likewise, around names of which at most a byte is another. */
+static void put_changed_names(struct buffer *bytes, uint64_t *seed)
+{
+	struct buffer payload = {0};
+	struct name_list names = {0};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct recording_name name = {
+			.domain = i % 2,
+			.address = random_next(seed) >> random_next(seed) % 64,
+			.offset = random_next(seed) >> random_next(seed) % 64,
+			.name = {"function", 1 + i},
+			.dso = {"dso", random_next(seed) % 4},
+		};
+
+		name_list_add(&names, &name);
+	}
+	name_list_finish(&names, &payload);
+	put_plain_chunk(bytes, CHUNK_NAMES, &payload);
+	for (unsigned int i = 0; i < 20; i++) {
+		size_t at = random_next(seed) % payload.size;
+		uint8_t change = (uint8_t)random_next(seed);
+
+		payload.data[at] ^= change;
+		put_plain_chunk(bytes, CHUNK_NAMES, &payload);
+		payload.data[at] ^= change;
+	}
+	name_list_free(&names);
 	buffer_free(&payload);
 }
 
@@ -346,6 +409,8 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		put_hostile_chunks(bytes, &seed);
 	if (number > 20 && number % 4 == 3)
 		put_changed_samples(bytes, &samples, &seed);
+	if (number > 20 && number % 4 == 3)
+		put_changed_names(bytes, &seed);
 	if (number > 20 && number % 8 == 3)
 		buffer_put(bytes, "\xabUP", 3);
 	if (number > 20 && number % 8 == 7)

@@ -167,6 +167,7 @@ static void equal_paths_are_one_node(void **state)
 /* Chains of short names of which many begin another: "a", "a b", "aa", "a+" ... */
 struct fixture {
 	struct sources sources;
+	struct recorded *recorded;
 	struct summary summary;
 	struct frames *frames;
 	struct stacks *stacks;
@@ -206,7 +207,9 @@ static int make_stacks(void **state)
 	if (sources_add(&fixture->sources, path, &err) < 0)
 		return -1;
 	unlink(path);
-	fixture->frames = frames_new(&fixture->sources, &fixture->summary);
+	fixture->recorded = recorded_new();
+	fixture->frames = frames_new(&fixture->sources, fixture->recorded,
+				     &fixture->summary);
 	fixture->stacks = stacks_new();
 	for (uint32_t i = 0; i < STACKS; i++) {
 		unsigned int depth = 1 + (unsigned int)rand_r(&seed) % DEPTH;
@@ -240,6 +243,7 @@ static int free_stacks(void **state)
 		free(fixture->lines[i]);
 	stacks_free(fixture->stacks);
 	frames_free(fixture->frames);
+	recorded_free(fixture->recorded);
 	sources_free(&fixture->sources);
 	free(fixture);
 	return 0;

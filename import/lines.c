@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "import/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A line of the longest kind, with its end. */
+#define BUFFER_SIZE ((size_t)LINES_MAX + 2)
+#define AHEAD_SIZE  ((size_t)1 << 16)
+
+int lines_init(struct lines *lines, int fd)
+{
+	*lines = (struct lines){.fd = fd, .buffer = malloc(BUFFER_SIZE)};
+	return lines->buffer ? 0 : -1;
+}
+
+void lines_free(struct lines *lines)
+{
+	free(lines->buffer);
+	lines->buffer = NULL;
+}
+
+/* Reads once more; there is room. */
+static int read_more(struct lines *lines, struct error *err)
+{
+	ssize_t got;
+
+	if (lines->start) {
+		memmove(lines->buffer, lines->buffer + lines->start,
+			lines->end - lines->start);
+		lines->end -= lines->start;
+		lines->start = 0;
+	}
+	do
+		got = read(lines->fd, lines->buffer + lines->end,
+			   BUFFER_SIZE - lines->end);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return error_errno(err, errno, "can't be read");
+	lines->at_eof = got == 0;
+	lines->end += (size_t)got;
+	return 0;
+}
+
+/* The line at @from, which ends at @end; LF and CR LF end it. */
+static struct recording_text make_line(const char *from, const char *end)
+{
+	if (end > from && end[-1] == '\r')
+		end--;
+	return (struct recording_text){from, (size_t)(end - from)};
+}
+
+int lines_next(struct lines *lines, struct recording_text *line, struct error *err)
+{
+	size_t searched = 0, size;
+	const char *from, *end;
+
+	for (;;) {
+		from = lines->buffer + lines->start;
+		size = lines->end - lines->start;
+		end = memchr(from + searched, '\n', size - searched);
+		if (end || lines->at_eof || size > LINES_MAX)
+			break;
+		searched = size;
+		if (read_more(lines, err) < 0)
+			return -1;
+	}
+	if (!end && !size)
+		return 0;
+	lines->number++;
+	if (!end)
+		end = from + size;
+	if (end - from > LINES_MAX)
+		return error_set(err, "is longer than %u bytes", LINES_MAX);
+	if (memchr(from, 0, (size_t)(end - from)))
+		return error_set(err, "holds a byte 0: this is no text");
+	*line = make_line(from, end);
+	lines->start = (size_t)(end - lines->buffer) + (end < from + size);
+	return 1;
+}
+
+int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
+		struct error *err)
+{
+	const char *from, *end;
+	size_t size;
+
+	while (!lines->at_eof && lines->end - lines->start < AHEAD_SIZE)
+		if (read_more(lines, err) < 0)
+			return -1;
+	from = lines->buffer + lines->start + *ahead;
+	size = lines->end - lines->start - *ahead;
+	end = memchr(from, '\n', size);
+	if (!end && (!lines->at_eof || !size))
+		return 0;
+	*ahead += end ? (size_t)(end - from) + 1 : size;
+	*line = make_line(from, end ? end : from + size);
+	return 1;
+}
