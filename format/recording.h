@@ -90,7 +90,7 @@ struct sample {
 	struct chain chain;
 };
 
-/* A part of some text, which may hold any byte. */
+/* A part of some text, which may hold any byte; where it is empty, @at may be NULL. */
 struct recording_text {
 	const char *at;
 	size_t length; /* bytes */

@@ -217,7 +217,7 @@ static int run(struct options *options)
 	const char *name = from_stdin ? "standard input" : options->input;
 	struct output output = {.path = options->output, .fd = -1};
 	struct lines lines = {.fd = -1};
-	struct error err, line;
+	struct error err, write_err = {""}, line;
 	uint64_t count = 0;
 	int status = -1;
 
@@ -227,9 +227,9 @@ static int run(struct options *options)
 		options->format = import_format_recognize(&lines, &err);
 	if (!options->format)
 		goto failed;
-	if (open_output(&output, &err) == 0)
+	if (open_output(&output, &write_err) == 0)
 		status = import(options, &lines, output.fd, &count, &err);
-	if (close_output(&output, status >= 0, &err) < 0)
+	if (close_output(&output, status >= 0, &write_err) < 0)
 		goto failed;
 	close_input(&lines);
 	error_set(&line, "%" PRIu64 " samples from %s (%s)%s", count, name,
@@ -239,7 +239,10 @@ static int run(struct options *options)
 	return status == IMPORT_CUT ? EXIT_DAMAGED : EXIT_DONE;
 failed:
 	close_input(&lines);
-	error_set(&line, "%s: %s", name, err.text);
+	if (write_err.text[0])
+		line = write_err;
+	else
+		error_set(&line, "%s: %s", name, err.text);
 	fprintf(stderr, "uniprof import: %s\n", line.text);
 	return EXIT_FAILED;
 }

@@ -98,7 +98,7 @@ static int find_domain(struct importer *importer, const struct import_place *pla
 	snprintf(domain.name, sizeof(domain.name), "%.*s",
 		 (int)(place->domain.length < sizeof(domain.name) ? place->domain.length
 								  : sizeof(domain.name)),
-		 place->domain.at);
+		 place->domain.length ? place->domain.at : "");
 	snprintf(key, sizeof(key), "%" PRIu64 " %s", domain.id, domain.name);
 	index = names_intern(importer->domains, key);
 	if (index == NAMES_NONE)
@@ -135,7 +135,7 @@ int importer_begin(struct importer *importer, const struct import_place *place,
 
 static uint32_t intern_text(struct importer *importer, struct recording_text text)
 {
-	char *copy = strndup(text.at, text.length);
+	char *copy = strndup(text.length ? text.at : "", text.length);
 	uint32_t number = copy ? names_intern(importer->texts, copy) : NAMES_NONE;
 
 	free(copy);

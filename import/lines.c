@@ -8,7 +8,6 @@
 
 /* A line of the longest kind, with its end. */
 #define BUFFER_SIZE ((size_t)LINES_MAX + 2)
-#define AHEAD_SIZE  ((size_t)1 << 16)
 
 int lines_init(struct lines *lines, int fd)
 {
@@ -87,12 +86,15 @@ int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
 	const char *from, *end;
 	size_t size;
 
-	while (!lines->at_eof && lines->end - lines->start < AHEAD_SIZE)
+	for (;;) {
+		from = lines->buffer + lines->start + *ahead;
+		size = lines->end - lines->start - *ahead;
+		end = memchr(from, '\n', size);
+		if (end || lines->at_eof || lines->end - lines->start == BUFFER_SIZE)
+			break;
 		if (read_more(lines, err) < 0)
 			return -1;
-	from = lines->buffer + lines->start + *ahead;
-	size = lines->end - lines->start - *ahead;
-	end = memchr(from, '\n', size);
+	}
 	if (!end && (!lines->at_eof || !size))
 		return 0;
 	*ahead += end ? (size_t)(end - from) + 1 : size;

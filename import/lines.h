@@ -28,7 +28,7 @@ int lines_next(struct lines *lines, struct recording_text *line, struct error *e
 
 /*
  * Reads ahead, and gives the line at *@ahead bytes from here, behind which it moves
- * it; starts with 0. 0 at the end of what is ahead, -1 as above.
+ * it; starts with 0. 0 at the end, and LINES_MAX bytes ahead; -1 as above.
  */
 int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
 		struct error *err);

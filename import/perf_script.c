@@ -136,7 +136,7 @@ static bool recognize(struct recording_text line)
 static struct recording_text take_dso(struct recording_text *rest)
 {
 	static const char deleted[] = " (deleted)";
-	struct recording_text dso = {"", 0};
+	struct recording_text dso = {0};
 	size_t end = rest->length, start;
 	const char *slash;
 
@@ -168,7 +168,7 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 {
 	struct recording_text rest = line, address = scan_word(&rest);
 
-	*frame = (struct import_frame){.has_address = true, .name = {"", 0}};
+	*frame = (struct import_frame){.has_address = true};
 	if (!scan_hex(address, &frame->address))
 		return false;
 	frame->dso = take_dso(&rest);
@@ -189,8 +189,7 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 static int add_frame(struct sample_state *state, struct importer *importer,
 		     const struct import_frame *frame, struct error *err)
 {
-	static const struct import_frame zero = {
-		.has_address = true, .name = {"", 0}, .dso = {"", 0}};
+	static const struct import_frame zero = {.has_address = true};
 
 	if (state->zero && importer_frame(importer, &zero, err) < 0)
 		return -1;

@@ -37,7 +37,7 @@ static void take_comment(struct trace *trace, struct recording_text line)
 
 static int open_trace(struct trace *trace, struct importer *importer, struct error *err)
 {
-	const struct import_place place = {.id = trace->domain, .domain = {"", 0}};
+	const struct import_place place = {.id = trace->domain};
 
 	if (trace->is_open)
 		return 0;
@@ -48,7 +48,7 @@ static int open_trace(struct trace *trace, struct importer *importer, struct err
 static int take_line(void *state, struct importer *importer, struct recording_text line,
 		     struct error *err)
 {
-	struct import_frame frame = {.name = {"", 0}, .dso = {"", 0}};
+	struct import_frame frame = {0};
 	struct recording_text text = scan_trim(line), rest = text;
 	struct trace *trace = state;
 	bool is_end = scan_is(text, "1") || scan_is(text, "0");

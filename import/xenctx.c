@@ -82,7 +82,7 @@ static int close_sample(struct vcpu *vcpu, struct importer *importer, struct err
 static int take_frame(struct importer *importer, struct recording_text address,
 		      struct recording_text rest, struct error *err)
 {
-	struct import_frame frame = {.has_address = true, .dso = {"", 0}};
+	struct import_frame frame = {.has_address = true};
 
 	if (!scan_hex(address, &frame.address))
 		return error_set(err, "no address is where xenctx has one");

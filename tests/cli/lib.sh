@@ -22,6 +22,12 @@ info()
 	"$UNIPROF" info "$@" || echo "exit code $?"
 }
 
+# import OPTION...: uniprof import, and its exit code when that is not 0
+import()
+{
+	"$UNIPROF" import "$@" || echo "exit code $?"
+}
+
 # skip REASON: leaves the case, as it can't be run here
 skip()
 {

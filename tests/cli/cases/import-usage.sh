@@ -1,0 +1,8 @@
+# What can't be understood: one line, exit code 2.
+. "$CLI/lib.sh"
+import --help
+import --from bad
+import --from
+import --nonsense
+import a b
+ls
