@@ -1,0 +1,82 @@
+# The flame graph in the real Chromium: what it shows is what folded says; clicks,
+# search, hover and keys do what they should.
+. "$CLI/lib.sh"
+need_browser
+make_recording web
+report -i web.up -s "$data/web.sym" --format folded >web.folded 2>/dev/null
+report -i web.up -s "$data/web.sym" --format flamegraph -o web.svg 2>/dev/null
+drive <<'END'
+import os
+from browser import Browser
+from flame import frames, folded, name, stacks
+
+with Browser() as browser:
+    def find(title):
+        return next(f for f in frames(browser) if f["title"] == title)
+
+    def show(what):
+        print(f"{what}:")
+        for f in sorted(frames(browser), key=lambda f: (-f["y"], f["x"])):
+            if f["shown"]:
+                kind = set(f["classes"].split()) & {"caller", "match"}
+                share = f["width"] / find("all (10 samples, 100.00 %)")["width"]
+                print(f"  {f['title']}, {100 * share:.0f} % wide, '{f['text']}'",
+                      *sorted(kind))
+
+    def text(selector):
+        return browser.script(
+            "return document.querySelector(arguments[0]).textContent", selector)
+
+    def reset_is_shown():
+        return browser.script(
+            "return getComputedStyle(document.querySelector('button')).visibility")
+
+    browser.open(os.getcwd() + "/web.svg")
+    print(browser.call("GET", "/title"))
+    assert stacks(frames(browser)) == folded("web.folded")
+    show("at first")
+
+    middle = find("middle (5 samples, 50.00 %)")["element"]
+    browser.point(middle)
+    print("hover:", text(".details"))
+    browser.point(middle, click=True)
+    show("zoomed")
+    browser.point(find("leaf (4 samples, 40.00 %)")["element"])
+    print("hover:", text(".details"), "; reset is", reset_is_shown())
+    browser.point(browser.script("return document.querySelector('button')"), click=True)
+    assert len([f for f in frames(browser) if f["shown"]]) == len(frames(browser))
+    print("hover:", text(".details") or "nothing", "; reset is", reset_is_shown())
+
+    for press in "Control", "/":
+        browser.keys("Control", "f") if press == "Control" else browser.keys("/")
+        # middle calls itself: that counts once.
+        browser.type("^mid|idle")
+        print("search:", text(".matched"), "; matches",
+              sorted(name(f) for f in frames(browser) if "match" in f["classes"]))
+        browser.keys("Escape")
+        print("Esc:", text(".matched") or "nothing",
+              [f for f in frames(browser) if "match" in f["classes"]])
+        browser.keys("Escape")  # leaves the box
+    browser.keys("/")
+    browser.type("(")
+    print("search:", text(".matched"))
+    browser.keys("Escape")
+    browser.keys("Escape")
+
+    browser.point(find("idle (3 samples, 30.00 %)")["element"], click=True)
+    browser.keys("Escape")
+    assert all(f["shown"] for f in frames(browser))
+
+    before = find("idle (3 samples, 30.00 %)")["width"]
+    browser.call("POST", "/window/rect", {"width": 800, "height": 700})
+    assert 0 < find("idle (3 samples, 30.00 %)")["width"] < before
+    print("errors:", browser.errors())
+
+with open("page.html", "w") as page:
+    page.write('<img src="web.svg">')
+with Browser() as browser:  # as an image its scripts don't run
+    browser.open(os.getcwd() + "/page.html")
+    print("as an image:", browser.script(
+        "const i = document.images[0]; return i.naturalWidth + ' ' + i.naturalHeight"))
+END
+grep -E 'href|url\(|@import|src=' web.svg || echo "nothing from elsewhere"
