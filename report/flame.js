@@ -108,12 +108,13 @@
 		search();
 	}
 
-	// The line of details and the controls stay in view when the picture scrolls.
+	// The bar of details and controls stays in view when the picture scrolls.
+	const top = 68, controls = 330, share = 180;
 	const bar = add(svg, "g", { class: "bar" });
-	const back = add(bar, "rect", { class: "page", y: 68, height: 22 });
-	const details = add(bar, "text", { class: "details", x: margin, y: 84 });
-	const corner = add(bar, "foreignObject", { y: 10, width: 330, height: 28 });
-	const matched = add(bar, "text", { class: "matched", y: 84, "text-anchor": "end" });
+	const back = add(bar, "rect", { class: "page", y: top, height: 34 });
+	const details = add(bar, "text", { class: "details", x: margin, y: top + 21 });
+	const matched = add(bar, "text", { y: top + 21, "text-anchor": "end", class: "matched" });
+	const corner = add(bar, "foreignObject", { y: top + 4, width: controls, height: 28 });
 	const row = addHtml(corner, "div", { className: "row" });
 	const reset = addHtml(row, "button", { textContent: "Reset zoom" });
 	const input = addHtml(row, "input", {
@@ -129,14 +130,14 @@
 			svg.setAttribute("width", width);
 		}
 		back.setAttribute("width", width);
-		corner.setAttribute("x", width - margin - 330);
-		matched.setAttribute("x", width - margin);
+		corner.setAttribute("x", width - margin - controls);
+		matched.setAttribute("x", width - 2 * margin - controls);
 		zoom(zoomed);
 	}
 
 	function follow() {
 		if (document.documentElement === svg)
-			bar.setAttribute("transform", `translate(0 ${Math.max(0, scrollY - 66)})`);
+			bar.setAttribute("transform", `translate(0 ${Math.max(0, scrollY - top)})`);
 	}
 
 	const frameOf = (event) => byElement.get(event.target.parentNode);
@@ -149,9 +150,13 @@
 	});
 	list.addEventListener("mouseover", (event) => {
 		const f = frameOf(event);
-		if (f)
-			details.textContent = f.title + (zoomed !== all && f.y <= zoomed.y ?
-				", " + percent(f.n, zoomed.n) + " of " + zoomed.name : "");
+		if (!f)
+			return;
+		let numbers = f.title.slice(f.name.length);
+		if (zoomed !== all && f.y <= zoomed.y)
+			numbers += ", " + percent(f.n, zoomed.n) + " of the zoomed";
+		const room = width - controls - share - numbers.length * character;
+		details.textContent = label(f.name, room) + numbers;
 	});
 	list.addEventListener("mouseout", () => { details.textContent = ""; });
 	reset.addEventListener("click", () => zoom(all));

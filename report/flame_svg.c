@@ -26,7 +26,7 @@
 
 #define ROW	  17
 #define LEGEND	  (SVG_HEAD + 10) /* its text's base line */
-#define HEAD	  (SVG_HEAD + 42) /* below the legend and flame.js's line */
+#define HEAD	  (SVG_HEAD + 54) /* below the legend and flame.js's bar */
 #define INNER	  (SVG_WIDTH - 2 * SVG_MARGIN)
 #define CHARACTER 7.3 /* width of one in 12 px monospace, rounded up */
 
@@ -39,7 +39,8 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 
 static const char style[] =
-	".frames{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}"
+	".frames,.details{font:12px ui-monospace,'DejaVu Sans "
+	"Mono',Menlo,Consolas,monospace}"
 	".frames rect{stroke:#fff;stroke-width:.5}.frames text{fill:#111;"
 	"pointer-events:none}.frames g:hover rect{stroke:#000;stroke-width:1.5}"
 	".frames.live g{cursor:pointer}.frames .caller{opacity:.55}"
@@ -170,7 +171,8 @@ static void put_legend(const struct picture *picture)
 	}
 	if (!graph->frames[0].count)
 		fprintf(out,
-			"<text class=\"dim\" x=\"%d\" y=\"%d\">nothing was counted</text>\n",
+			"<text class=\"dim\" x=\"%d\" y=\"%d\">nothing was "
+			"counted</text>\n",
 			SVG_MARGIN, LEGEND);
 	if (picture->left_out)
 		fprintf(out,

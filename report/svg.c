@@ -15,7 +15,8 @@ static const char style_of_all[] =
 	"'DejaVu Sans',Arial,sans-serif}"
 	".page{fill:#fff}text{fill:#1b1f24}.dim{fill:#57606a}"
 	".kind{font-size:17px;font-weight:600}"
-	"@media(prefers-color-scheme:dark){.page{fill:#16191d}text{fill:#e8eaed}"
+	"@media(prefers-color-scheme:dark){svg{background:#16191d}.page{fill:#16191d}"
+	"text{fill:#e8eaed}"
 	".dim{fill:#a3abb5}}\n";
 
 /* XML 1.0, section 2.2, on top of what is no text for a terminal. */
