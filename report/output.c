@@ -10,6 +10,7 @@ static const struct output *const outputs[] = {
 	&output_folded,
 	&output_perf_script,
 	&output_flamegraph,
+	&output_timeline,
 	NULL,
 };
 

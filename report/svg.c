@@ -107,9 +107,11 @@ void svg_begin(const struct report *report, const char *kind, unsigned int heigh
 		style_of_all, style, SVG_MARGIN, kind);
 	put_name(report);
 	fprintf(out, "</text>\n<text class=\"dim\" x=\"%d\" y=\"44\">", SVG_MARGIN);
-	svg_count(out, measure, measure->total);
 	if (measure_is_time(measure))
-		fprintf(out, " of %s", measure_noun(measure));
+		fprintf(out, "%.3f s of %s", (double)measure->total / 1e6,
+			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
+	else
+		svg_count(out, measure, measure->total);
 	fprintf(out, "%s in ", measure_states_note(measure));
 	put_recording(report);
 	fputs("</text>\n", out);
