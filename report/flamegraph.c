@@ -253,7 +253,7 @@ static int flamegraph_end(void *state)
 
 const struct output output_flamegraph = {
 	.name = "flamegraph",
-	.about = "a flame graph to look at in a web browser: SVG with zoom and search",
+	.about = "a flame graph for a web browser: SVG with zoom and search",
 	.begin = flamegraph_begin,
 	.end = flamegraph_end,
 	.free = flamegraph_free,

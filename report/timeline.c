@@ -214,7 +214,7 @@ static int timeline_end(void *state)
 
 const struct output output_timeline = {
 	.name = "timeline",
-	.about = "when each vCPU was busy: heat maps of seconds, an SVG like it",
+	.about = "when each vCPU was busy, for a web browser: SVG heat maps of seconds",
 	.begin = timeline_begin,
 	.sample = timeline_sample,
 	.end = timeline_end,

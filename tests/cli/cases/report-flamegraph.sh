@@ -5,8 +5,22 @@ need_browser
 make_recording web
 report -i web.up -s "$data/web.sym" --format folded >web.folded 2>/dev/null
 report -i web.up -s "$data/web.sym" --format flamegraph -o web.svg 2>/dev/null
+# Named frames of both halves of the addresses, and one without a name.
+"$MAKE_RECORDING" >halves.up <<END
+info start 1000
+domain 0 5 1 1 1 web
+sample 2000 0 1 0 0xffffffff81000004 0x1108 0x9004
+sample 3000 0 1 0 0x1104
+end 1 4000
+END
+cat "$data/plain.sym" - >halves.sym <<END
+ffffffff81000000 T do_syscall_64
+ffffffff81000100 D data
+END
+report -i halves.up -s halves.sym --format flamegraph -o halves.svg 2>/dev/null
 drive <<'END'
 import os
+import re
 from browser import Browser
 from flame import frames, folded, name, stacks
 
@@ -70,6 +84,23 @@ with Browser() as browser:
     before = find("idle (3 samples, 30.00 %)")["width"]
     browser.call("POST", "/window/rect", {"width": 800, "height": 700})
     assert 0 < find("idle (3 samples, 30.00 %)")["width"] < before
+
+    browser.open(os.getcwd() + "/halves.svg")
+    legend = browser.script("""
+        return Object.fromEntries(Array.from(
+            document.querySelectorAll("svg > rect[class^=c]"),
+            (r) => [getComputedStyle(r).fill, r.nextElementSibling.textContent]))""")
+    fills = browser.script("""
+        return Array.from(document.querySelectorAll(".frames > g"),
+            (g) => [g.querySelector("title").textContent,
+                    getComputedStyle(g.querySelector("rect")).fill])""")
+    print("legend:", *legend.values(), sep="\n  ")
+    for title, fill in fills[1:]:
+        # A shade of the legend's colour: the nearest one.
+        def far(other):
+            return sum((int(a) - int(b)) ** 2 for a, b in zip(
+                re.findall(r"\d+", other), re.findall(r"\d+", fill)))
+        print(f"  {title}: {legend[min(legend, key=far)]}")
     print("errors:", browser.errors())
 
 with open("page.html", "w") as page:
