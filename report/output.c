@@ -4,14 +4,10 @@
 #include <string.h>
 
 static const struct output *const outputs[] = {
-	&output_histogram,
-	&output_histogram_csv,
-	&output_histogram_json,
-	&output_folded,
-	&output_perf_script,
-	&output_flamegraph,
-	&output_timeline,
-	NULL,
+	&output_histogram,	&output_histogram_csv,
+	&output_histogram_json, &output_folded,
+	&output_perf_script,	&output_flamegraph,
+	&output_timeline,	NULL,
 };
 
 const struct output *output_find(const char *name)
