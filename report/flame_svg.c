@@ -18,9 +18,10 @@
 #include "report/svg.h"
 #include "report/text.h"
 
-/* Frames are not drawn when they are less than such a part of all: a quarter of a
- * pixel. It bounds the file's size, too: so many frames on each level. */
-#define LEAST_PART 5000
+/* Frames are not drawn when they are less than such a part of all, a quarter of a pixel;
+ * nor are the narrowest when they would still be more than so many: some 6 MB. */
+#define LEAST_PART  5000
+#define MOST_FRAMES 40000
 /* Of a name; the longest that C++ compilers commonly give are half as long. */
 #define MOST_OF_NAME 1000
 
@@ -58,13 +59,31 @@ struct picture {
 	uint64_t *used;	   /* by frame: what of it its callees had so far */
 	uint32_t *depth;   /* by frame */
 	uint32_t deepest;  /* of those drawn */
-	uint64_t left_out; /* frames too narrow to be drawn */
+	uint64_t least;	   /* count of frames that are drawn */
+	uint64_t left_out; /* frames that are not */
 };
 
-static bool is_drawn(const struct flame_graph *graph, uint32_t frame)
+static bool is_drawn(const struct picture *picture, uint32_t frame)
 {
-	return graph->frames[frame].count >= graph->frames[0].count / LEAST_PART &&
-	       graph->frames[frame].count;
+	return picture->graph->frames[frame].count >= picture->least;
+}
+
+static uint32_t count_drawn(const struct picture *picture)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < picture->graph->frame_count; i++)
+		count += is_drawn(picture, i);
+	return count;
+}
+
+static void choose_least(struct picture *picture)
+{
+	picture->least = picture->graph->frames[0].count / LEAST_PART;
+	if (!picture->least)
+		picture->least = 1;
+	while (count_drawn(picture) > MOST_FRAMES)
+		picture->least *= 2;
 }
 
 static int lay_out(struct picture *picture)
@@ -76,13 +95,14 @@ static int lay_out(struct picture *picture)
 	picture->depth = calloc(graph->frame_count, sizeof(*picture->depth));
 	if (!picture->left || !picture->used || !picture->depth)
 		return -1;
+	choose_least(picture);
 	for (uint32_t i = 1; i < graph->frame_count; i++) {
 		uint32_t parent = graph->frames[i].parent;
 
 		picture->left[i] = picture->left[parent] + picture->used[parent];
 		picture->used[parent] += graph->frames[i].count;
 		picture->depth[i] = picture->depth[parent] + 1;
-		if (!is_drawn(graph, i))
+		if (!is_drawn(picture, i))
 			picture->left_out++;
 		else if (picture->depth[i] > picture->deepest)
 			picture->deepest = picture->depth[i];
@@ -177,8 +197,9 @@ static void put_legend(const struct picture *picture)
 	if (picture->left_out)
 		fprintf(out,
 			"<text class=\"dim\" x=\"%zu\" y=\"%d\">not drawn: %" PRIu64
-			" frames of less than 0.02 %%</text>\n",
-			x, LEGEND, picture->left_out);
+			" frames of less than %.2g %%</text>\n",
+			x, LEGEND, picture->left_out,
+			100 * (double)picture->least / (double)graph->frames[0].count);
 }
 
 static void put_picture(const struct picture *picture)
@@ -195,7 +216,7 @@ static void put_picture(const struct picture *picture)
 	put_legend(picture);
 	fputs("<g class=\"frames\">\n", out);
 	for (uint32_t i = 0; i < graph->frame_count; i++)
-		if (is_drawn(graph, i))
+		if (is_drawn(picture, i))
 			put_frame(picture, i);
 	fputs("</g>\n<script><![CDATA[\n", out);
 	fwrite(flame_js, 1, (size_t)(flame_js_end - flame_js), out);

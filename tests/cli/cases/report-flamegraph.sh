@@ -18,6 +18,30 @@ ffffffff81000000 T do_syscall_64
 ffffffff81000100 D data
 END
 report -i halves.up -s halves.sym --format flamegraph -o halves.svg 2>/dev/null
+# However broad and deep a profile is, only so much of it is drawn; the counts of what
+# is drawn stay those of all.
+{
+	echo "info start 1000"
+	echo "domain 0 1 2 1 4 big"
+	echo "many 20000 20000 200 4000"
+	echo "end 1 90000000000"
+} | "$MAKE_RECORDING" >big.up
+for format in flamegraph folded; do
+	report -i big.up --format $format -o big.$format 2>/dev/null
+done
+awk '/<g class="c/ { drawn++ }
+	match($0, /all \([0-9]* samples/) && !all { all = substr($0, RSTART, RLENGTH) }
+	match($0, /of less than .* %/) { least = substr($0, RSTART, RLENGTH) }
+	END { 
+		enough = drawn > 2000 && drawn <= 40000
+		print all, enough ? "enough frames" : drawn, least
+	}' \
+	big.flamegraph
+awk '{ count = $NF; sub(/;.*/, ""); outermost[$0] += count }
+	END { for (name in outermost) print name, outermost[name] }' big.folded |
+	sort -k2nr | head -n 1
+sed -n 's/.*<title>\(0x[0-9a-f]*\) (\([0-9]*\) samples.*/\1 \2/p' big.flamegraph |
+	sort -k2nr | head -n 1
 drive <<'END'
 import os
 import re
