@@ -40,6 +40,9 @@ $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
+# Embedded by .incbin, which the compiler does not list.
+$(O)/report/flame_svg.o: report/flame.js
+
 -include $(OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(O)/uniprof.d
 
 install: all

@@ -66,7 +66,7 @@ static int help(void)
 
 static int choose_format(struct report_options *options, const char *name)
 {
-	char names[160] = "";
+	char names[512] = "";
 	size_t used = 0;
 
 	options->format = output_find(name);

@@ -7,6 +7,8 @@ static const struct output *const outputs[] = {
 	&output_histogram,
 	&output_histogram_csv,
 	&output_histogram_json,
+	&output_flamegraph,
+	&output_timeline,
 	&output_folded,
 	&output_perf_script,
 	&output_perf_data,

@@ -32,7 +32,8 @@ struct output_sample {
 	uint32_t domain;
 	uint32_t vcpu;
 	uint32_t stack;
-	uint64_t count; /* samples or us (report/measure.h); not 0 */
+	unsigned int state; /* enum vcpu_state, or a later version's */
+	uint64_t count;	    /* samples or us (report/measure.h); not 0 */
 };
 
 /*
@@ -56,6 +57,8 @@ struct output {
 extern const struct output output_folded;
 extern const struct output output_perf_script;
 extern const struct output output_perf_data;
+extern const struct output output_flamegraph;
+extern const struct output output_timeline;
 extern const struct output output_histogram;
 extern const struct output output_histogram_csv;
 extern const struct output output_histogram_json;

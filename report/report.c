@@ -109,6 +109,7 @@ static int add_samples(void *arg, const struct samples_batch *batch, struct erro
 			.domain = batch->domain[i],
 			.vcpu = batch->vcpu[i],
 			.stack = session->stacks->chains[i],
+			.state = batch->state[i],
 			.count = session->measure.counts[i],
 		};
 

@@ -28,6 +28,20 @@ import()
 	"$UNIPROF" import "$@" || echo "exit code $?"
 }
 
+# need_browser: leaves the case where there is none
+need_browser()
+{
+	for program in chromium chromedriver python3; do
+		command -v $program >/dev/null || skip "$program is not installed"
+	done
+}
+
+# drive: runs the Python on standard input, which may use browser.py and flame.py
+drive()
+{
+	PYTHONPATH=$CLI PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8 python3 -
+}
+
 # skip REASON: leaves the case, as it can't be run here
 skip()
 {

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A flame graph (Gregg, "The Flame Graph", CACM 59/6, 2016) for web browsers: a frame
+ * is as wide as its count's part of all, and stands on its caller; the order from left
+ * to right means nothing. Everything is drawn here, so that the picture is whole
+ * where no script runs; flame.js adds zoom and search.
+ *
+ * What flame.js gets of a frame: data-n, its count; data-x, that of all that is to its
+ * left; its title, which ends with the count and percent in parentheses.
+ */
+#include "report/flame_svg.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/svg.h"
+#include "report/text.h"
+
+/* Frames are not drawn when they are less than such a part of all, a quarter of a pixel;
+ * nor are the narrowest when they would still be more than so many: some 6 MB. */
+#define LEAST_PART  5000
+#define MOST_FRAMES 40000
+/* Of a name; the longest that C++ compilers commonly give are half as long. */
+#define MOST_OF_NAME 1000
+
+#define ROW	  17
+#define LEGEND	  (SVG_HEAD + 10) /* its text's base line */
+#define HEAD	  (SVG_HEAD + 54) /* below the legend and flame.js's bar */
+#define INNER	  (SVG_WIDTH - 2 * SVG_MARGIN)
+#define CHARACTER 7.3 /* width of one in 12 px monospace, rounded up */
+
+extern const char flame_js[], flame_js_end[];
+
+__asm__(".pushsection .rodata\n"
+	".globl flame_js, flame_js_end\n"
+	"flame_js: .incbin \"report/flame.js\"\n"
+	"flame_js_end: .byte 0\n"
+	".popsection\n");
+
+static const char style[] =
+	".frames,.details{font:12px ui-monospace,'DejaVu Sans "
+	"Mono',Menlo,Consolas,monospace}"
+	".frames rect{stroke:#fff;stroke-width:.5}.frames text{fill:#111;"
+	"pointer-events:none}.frames g:hover rect{stroke:#000;stroke-width:1.5}"
+	".frames.live g{cursor:pointer}.frames .caller{opacity:.55}"
+	".frames .match rect{fill:#f078e6}.frames text{white-space:pre}"
+	".row{display:flex;justify-content:flex-end;gap:8px}"
+	".row *{font:inherit;height:26px;box-sizing:border-box}.row input{width:220px}"
+	".row input:invalid{outline:2px solid #d1242f}"
+	"@media(prefers-color-scheme:dark){.frames rect{stroke:#16191d}"
+	".frames g:hover rect{stroke:#fff}}";
+
+struct picture {
+	const struct report *report;
+	const struct flame_graph *graph;
+	uint64_t *left;	   /* by frame: what is drawn to its left */
+	uint64_t *used;	   /* by frame: what of it its callees had so far */
+	uint32_t *depth;   /* by frame */
+	uint32_t deepest;  /* of those drawn */
+	uint64_t least;	   /* count of frames that are drawn */
+	uint64_t left_out; /* frames that are not */
+};
+
+static bool is_drawn(const struct picture *picture, uint32_t frame)
+{
+	return picture->graph->frames[frame].count >= picture->least;
+}
+
+static uint32_t count_drawn(const struct picture *picture)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < picture->graph->frame_count; i++)
+		count += is_drawn(picture, i);
+	return count;
+}
+
+static void choose_least(struct picture *picture)
+{
+	picture->least = picture->graph->frames[0].count / LEAST_PART;
+	if (!picture->least)
+		picture->least = 1;
+	while (count_drawn(picture) > MOST_FRAMES)
+		picture->least *= 2;
+}
+
+static int lay_out(struct picture *picture)
+{
+	const struct flame_graph *graph = picture->graph;
+
+	picture->left = calloc(graph->frame_count, sizeof(*picture->left));
+	picture->used = calloc(graph->frame_count, sizeof(*picture->used));
+	picture->depth = calloc(graph->frame_count, sizeof(*picture->depth));
+	if (!picture->left || !picture->used || !picture->depth)
+		return -1;
+	choose_least(picture);
+	for (uint32_t i = 1; i < graph->frame_count; i++) {
+		uint32_t parent = graph->frames[i].parent;
+
+		picture->left[i] = picture->left[parent] + picture->used[parent];
+		picture->used[parent] += graph->frames[i].count;
+		picture->depth[i] = picture->depth[parent] + 1;
+		if (!is_drawn(picture, i))
+			picture->left_out++;
+		else if (picture->depth[i] > picture->deepest)
+			picture->deepest = picture->depth[i];
+	}
+	return 0;
+}
+
+/* Writes what fits of a frame's name. What may be twice as wide as others counts so:
+ * East Asian scripts start at U+1100, in UTF-8 e1 84 80. */
+static void put_label(FILE *out, const char *name, double width)
+{
+	size_t room = (size_t)(width > 8 ? (width - 8) / CHARACTER : 0);
+	size_t columns = 0, characters = 0, fit = 0;
+
+	for (const char *c = name; *c && columns <= room; characters++) {
+		size_t length = text_character(c);
+
+		columns += (unsigned char)*c >= 0xe1 ? 2 : 1;
+		if (columns < room)
+			fit = characters + 1;
+		c += length ? length : 1;
+	}
+	if (columns <= room)
+		fit = characters;
+	if (fit > 1)
+		svg_text(out, name, fit);
+}
+
+static void put_frame(const struct picture *picture, uint32_t number)
+{
+	const struct flame_graph *graph = picture->graph;
+	const struct flame_frame *frame = &graph->frames[number];
+	double all = (double)graph->frames[0].count, part = (double)frame->count / all;
+	double x = SVG_MARGIN + INNER * ((double)picture->left[number] / all);
+	uint32_t y = HEAD + ROW * (picture->deepest - picture->depth[number]);
+	FILE *out = picture->report->out;
+
+	fprintf(out,
+		"<g class=\"c%u\" data-x=\"%" PRIu64 "\" data-n=\"%" PRIu64 "\"><title>",
+		frame->colour, picture->left[number], frame->count);
+	svg_text(out, frame->name, MOST_OF_NAME);
+	fputs(" (", out);
+	svg_count(out, picture->report->measure, frame->count);
+	fprintf(out,
+		", %.2f %%)</title><rect x=\"%.2f\" y=\"%" PRIu32
+		"\" width=\"%.2f\" height=\"%d\"/>",
+		100 * part, x, y, INNER * part, ROW - 1);
+	if (INNER * part > 3 * CHARACTER) {
+		fprintf(out, "<text x=\"%.2f\" y=\"%" PRIu32 "\">", x + 4, y + 12);
+		put_label(out, frame->name, INNER * part);
+		fputs("</text>", out);
+	}
+	fputs("</g>\n", out);
+}
+
+/* Whether there are frames of that colour or its shades. */
+static bool is_used(const struct flame_graph *graph, unsigned int colour)
+{
+	unsigned int end = colour + 1;
+
+	while (end < graph->colour_count && !graph->colours[end].label)
+		end++;
+	for (uint32_t i = 0; i < graph->frame_count; i++)
+		if (graph->frames[i].colour >= colour && graph->frames[i].colour < end)
+			return true;
+	return false;
+}
+
+static void put_legend(const struct picture *picture)
+{
+	const struct flame_graph *graph = picture->graph;
+	FILE *out = picture->report->out;
+	size_t x = SVG_MARGIN;
+
+	for (unsigned int i = 0; i < graph->colour_count; i++) {
+		const char *label = graph->colours[i].label;
+
+		if (!label || !is_used(graph, i))
+			continue;
+		fprintf(out,
+			"<rect class=\"c%u\" x=\"%zu\" y=\"%d\" width=\"12\" "
+			"height=\"12\"/>"
+			"<text class=\"dim\" x=\"%zu\" y=\"%d\">%s</text>\n",
+			i, x, LEGEND - 10, x + 18, LEGEND, label);
+		x += 40 + strlen(label) * 7;
+	}
+	if (!graph->frames[0].count)
+		fprintf(out,
+			"<text class=\"dim\" x=\"%d\" y=\"%d\">nothing was "
+			"counted</text>\n",
+			SVG_MARGIN, LEGEND);
+	if (picture->left_out)
+		fprintf(out,
+			"<text class=\"dim\" x=\"%zu\" y=\"%d\">not drawn: %" PRIu64
+			" frames of less than %.2g %%</text>\n",
+			x, LEGEND, picture->left_out,
+			100 * (double)picture->least / (double)graph->frames[0].count);
+}
+
+static void put_picture(const struct picture *picture)
+{
+	const struct flame_graph *graph = picture->graph;
+	unsigned int height = HEAD + ROW * (picture->deepest + 1) + SVG_MARGIN;
+	FILE *out = picture->report->out;
+
+	svg_begin(picture->report, "Flame graph", height, style);
+	fputs("<style>", out);
+	for (unsigned int i = 0; i < graph->colour_count; i++)
+		fprintf(out, ".c%u{fill:%s}", i, graph->colours[i].fill);
+	fputs("</style>\n", out);
+	put_legend(picture);
+	fputs("<g class=\"frames\">\n", out);
+	for (uint32_t i = 0; i < graph->frame_count; i++)
+		if (is_drawn(picture, i))
+			put_frame(picture, i);
+	fputs("</g>\n<script><![CDATA[\n", out);
+	fwrite(flame_js, 1, (size_t)(flame_js_end - flame_js), out);
+	fputs("]]></script>\n</svg>\n", out);
+}
+
+int flame_svg_write(const struct report *report, const struct flame_graph *graph)
+{
+	struct picture picture = {.report = report, .graph = graph};
+	int status = lay_out(&picture);
+
+	if (status == 0)
+		put_picture(&picture);
+	free(picture.left);
+	free(picture.used);
+	free(picture.depth);
+	return status;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The call chains as a flame graph for web browsers. Frames are those of folded:
+ * chains of the same names are one, domains are kept apart.
+ *
+ * Colours tell what is known for sure: whether a symbol file names the frame, and in
+ * which half of the addresses it lies. Kernels that share an address space with their
+ * processes have the upper half (x86-64: Linux, Documentation/arch/x86/x86_64/mm.rst);
+ * a unikernel is in the lower one with all that it runs.
+ */
+#include "report/output.h"
+
+#include <stdlib.h>
+
+#include "report/calls.h"
+#include "report/flame_svg.h"
+
+#define SHADES 4 /* so that neighbours can be told from each other */
+
+enum {
+	COLOUR_GROUP = 0, /* all, and domains */
+	COLOUR_LOWER = 1,
+	COLOUR_UPPER = COLOUR_LOWER + SHADES,
+	COLOUR_UNNAMED = COLOUR_UPPER + SHADES,
+	COLOURS = COLOUR_UNNAMED + SHADES,
+};
+
+static const struct flame_colour colours[COLOURS] = {
+	[COLOUR_GROUP] = {"#d9d4e8", NULL},
+	[COLOUR_LOWER] = {"#ffb454", "lower half of the addresses: program, unikernel"},
+	{"#ffc36b", NULL},
+	{"#ffa64d", NULL},
+	{"#fbcf7a", NULL},
+	[COLOUR_UPPER] = {"#7fb8f0", "upper half: kernel"},
+	{"#93c6f5", NULL},
+	{"#74c1e8", NULL},
+	{"#9fb9f2", NULL},
+	[COLOUR_UNNAMED] = {"#c4c4c4", "no symbol"},
+	{"#cecece", NULL},
+	{"#bcbcbc", NULL},
+	{"#d6d6d6", NULL},
+};
+
+enum half {
+	HALF_LOWER = 1,
+	HALF_UPPER = 2,
+};
+
+struct flamegraph {
+	const struct report *report;
+	struct tree tree; /* one root; the keys are functions */
+	uint64_t *counts; /* by node */
+	uint32_t capacity;
+	uint32_t current;      /* node: the domain, and those entered */
+	unsigned char *halves; /* by function: a set of enum half */
+	struct flame_frame *frames;
+	bool failed; /* memory was short */
+};
+
+static void *flamegraph_begin(const struct report *report)
+{
+	struct flamegraph *graph = calloc(1, sizeof(*graph));
+
+	if (graph)
+		graph->report = report;
+	return graph;
+}
+
+static void flamegraph_free(void *state)
+{
+	struct flamegraph *graph = state;
+
+	if (!graph)
+		return;
+	tree_free(&graph->tree);
+	free(graph->counts);
+	free(graph->halves);
+	free(graph->frames);
+	free(graph);
+}
+
+/* Counts @count for the callee of the current node; its node. */
+static uint32_t add(struct flamegraph *graph, uint32_t function, uint64_t count)
+{
+	uint32_t node = tree_intern(&graph->tree, graph->current, function);
+
+	if (node == TREE_NONE) {
+		graph->failed = true;
+		return graph->current;
+	}
+	if (node >= graph->capacity) {
+		uint32_t capacity = graph->tree.capacity;
+		uint64_t *counts = realloc(graph->counts, capacity * sizeof(*counts));
+
+		if (!counts) {
+			graph->failed = true;
+			return graph->current;
+		}
+		for (uint32_t i = graph->capacity; i < capacity; i++)
+			counts[i] = 0;
+		graph->counts = counts;
+		graph->capacity = capacity;
+	}
+	graph->counts[node] += count;
+	return node;
+}
+
+static void add_self(void *arg, uint32_t function, uint64_t count)
+{
+	struct flamegraph *graph = arg;
+
+	if (!graph->failed)
+		add(graph, function, count);
+}
+
+static void begin_domain(void *arg, uint32_t function)
+{
+	struct flamegraph *graph = arg;
+
+	graph->current = 0;
+	if (!graph->failed && graph->report->domain_count > 1)
+		graph->current = add(graph, function, 0);
+}
+
+static void enter(void *arg, uint32_t function, uint64_t count)
+{
+	struct flamegraph *graph = arg;
+
+	if (!graph->failed)
+		graph->current = add(graph, function, count);
+}
+
+static void leave(void *arg, uint32_t function)
+{
+	struct flamegraph *graph = arg;
+
+	(void)function;
+	if (!graph->failed)
+		graph->current = graph->tree.nodes[graph->current].parent;
+}
+
+static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use)
+{
+	const struct stacks *stacks = graph->report->stacks;
+	uint64_t address = stacks->tree.nodes[node].key;
+	uint32_t frame = frames_find(graph->report->frames, stacks->domain[node], address,
+				     use);
+
+	if (frame == FRAMES_NONE)
+		return -1;
+	graph->halves[frames_get(graph->report->frames, frame)->function] |=
+		address >> 63 ? HALF_UPPER : HALF_LOWER;
+	return 0;
+}
+
+/* When all functions were met, by calls_new(). */
+static int find_halves(struct flamegraph *graph)
+{
+	const struct stacks *stacks = graph->report->stacks;
+	uint64_t *inclusive = stacks_inclusive(stacks);
+	int status = inclusive ? 0 : -1;
+
+	graph->halves = calloc(frames_functions(graph->report->frames), 1);
+	if (!graph->halves)
+		status = -1;
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
+		if (!stacks_is_address(stacks, i))
+			continue;
+		if (stacks->self[i])
+			status = note_half(graph, i, FRAME_LEAF);
+		if (inclusive[i] > stacks->self[i] && status == 0)
+			status = note_half(graph, i, FRAME_CALLER);
+	}
+	free(inclusive);
+	return status;
+}
+
+static unsigned int shade_of(const char *name)
+{
+	unsigned int sum = 0;
+
+	while (*name)
+		sum = sum * 31 + (unsigned char)*name++;
+	return sum % SHADES;
+}
+
+static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
+{
+	const struct tree_node *tree_node = &graph->tree.nodes[node];
+	uint32_t function = (uint32_t)tree_node->key;
+	unsigned int shade = shade_of(
+		frames_function_name(graph->report->frames, function));
+
+	if (!tree_node->parent && graph->report->domain_count > 1)
+		return COLOUR_GROUP;
+	if (!frames_function_known(graph->report->frames, function))
+		return COLOUR_UNNAMED + shade;
+	return (graph->halves[function] == HALF_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
+	       shade;
+}
+
+static int make_frames(struct flamegraph *graph)
+{
+	const struct tree *tree = &graph->tree;
+
+	graph->frames = calloc(tree->count, sizeof(*graph->frames));
+	if (!graph->frames)
+		return -1;
+	graph->frames[0] = (struct flame_frame){
+		.name = "all",
+		.count = graph->report->measure->total,
+		.colour = COLOUR_GROUP,
+	};
+	for (uint32_t i = tree->count; i-- > 1;) {
+		uint32_t parent = tree->nodes[i].parent;
+
+		graph->frames[i].name = frames_function_name(
+			graph->report->frames, (uint32_t)tree->nodes[i].key);
+		graph->frames[i].parent = parent;
+		graph->frames[i].colour = colour_of(graph, i);
+		graph->frames[i].count += graph->counts[i];
+		/* calls_walk() has no counts for domains. */
+		if (!tree->nodes[parent].parent && parent &&
+		    graph->report->domain_count > 1)
+			graph->frames[parent].count += graph->frames[i].count;
+	}
+	return 0;
+}
+
+static int flamegraph_end(void *state)
+{
+	struct flamegraph *graph = state;
+	const struct report *report = graph->report;
+	const struct calls_visitor visitor = {add_self, begin_domain, enter, leave,
+					      graph};
+	struct calls *calls = calls_new(report->stacks, report->frames);
+	struct flame_graph picture = {.colours = colours, .colour_count = COLOURS};
+
+	if (!calls)
+		return -1;
+	if (tree_init(&graph->tree, 1) < 0)
+		graph->failed = true;
+	else
+		calls_walk(calls, &visitor);
+	calls_free(calls);
+	if (graph->failed || find_halves(graph) < 0 || make_frames(graph) < 0)
+		return -1;
+	picture.frames = graph->frames;
+	picture.frame_count = graph->tree.count;
+	return flame_svg_write(report, &picture);
+}
+
+const struct output output_flamegraph = {
+	.name = "flamegraph",
+	.about = "a flame graph for a web browser: SVG with zoom and search",
+	.begin = flamegraph_begin,
+	.end = flamegraph_end,
+	.free = flamegraph_free,
+};

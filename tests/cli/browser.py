@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Drives the real Chromium, headless, by WebDriver (W3C Recommendation, 2018)."""
+
+import base64
+import json
+import re
+import subprocess
+import tempfile
+import urllib.request
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name for "a reference"
+KEYS = {"Control": "\ue009", "Escape": "\ue00c"}
+
+
+class Browser:
+    """One window of Chromium; a context, which ends all that it began."""
+
+    def __init__(self, width=1280, height=800, extra_flags=()):
+        self.size = (width, height)
+        self.extra_flags = list(extra_flags)
+
+    def __enter__(self):
+        self.profile = tempfile.TemporaryDirectory()
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.session = None
+        try:
+            for line in self.driver.stdout:
+                port = re.search(r"started successfully on port (\d+)", line)
+                if port:
+                    break
+            else:
+                raise RuntimeError("chromedriver does not start")
+            self.base = f"http://127.0.0.1:{port[1]}/session"
+            flags = FLAGS + self.extra_flags + [
+                f"--user-data-dir={self.profile.name}",
+                "--window-size={},{}".format(*self.size)]
+            self.session = self.call("POST", "", {"capabilities": {"alwaysMatch": {
+                "browserName": "chrome",
+                "goog:loggingPrefs": {"browser": "ALL"},
+                "goog:chromeOptions": {"args": flags},
+            }}})["sessionId"]
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.session:
+            self.call("DELETE", "")
+        self.driver.terminate()
+        self.driver.wait()
+        self.driver.stdout.close()
+        self.profile.cleanup()
+
+    def call(self, method, path, data=None):
+        url = self.base + (f"/{self.session}" if self.session else "") + path
+        body = None if data is None else json.dumps(data).encode()
+        request = urllib.request.Request(url, body, method=method)
+        # Nothing but this machine is asked, whatever proxy there is.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=120) as answer:
+            return json.load(answer)["value"]
+
+    def open(self, path):
+        self.call("POST", "/url", {"url": "file://" + path})
+
+    def script(self, text, *args):
+        return self.call("POST", "/execute/sync", {"script": text, "args": list(args)})
+
+    def errors(self):
+        """What the page and the browser complained of since the last time."""
+        return [entry["message"] for entry in self.call("POST", "/se/log",
+                                                        {"type": "browser"})]
+
+    def point(self, element, click=False):
+        """Moves the real pointer to an element that script() returned."""
+        actions = [{"type": "pointerMove", "origin": element, "x": 0, "y": 0}]
+        if click:
+            actions += [{"type": "pointerDown", "button": 0},
+                        {"type": "pointerUp", "button": 0}]
+        self.call("POST", "/actions", {"actions": [
+            {"type": "pointer", "id": "mouse", "actions": actions}]})
+
+    def keys(self, *keys):
+        """Presses all keys one after the other, and then lets go of them."""
+        keys = [KEYS.get(key, key) for key in keys]
+        self.call("POST", "/actions", {"actions": [{
+            "type": "key", "id": "keyboard",
+            "actions": [{"type": "keyDown", "value": key} for key in keys] +
+                       [{"type": "keyUp", "value": key} for key in reversed(keys)]}]})
+
+    def type(self, text):
+        for character in text:
+            self.keys(character)
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("GET", "/screenshot")))
