@@ -13,7 +13,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
 # libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
 # lzma: .gnu_debugdata. zlib: CRC-32. zstd: compression.
 # Xen's libraries are not linked to but loaded, by xen/library.c.
-LIBS = -lelf -liberty -lz -lzstd -ldl
+LIBS = -lelf -ldw -liberty -llzma -lz -lzstd -ldl
 
 PARTS = base format arch xen symbols record report
 SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))

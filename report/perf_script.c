@@ -71,24 +71,40 @@ static char *make_text(const char *format, ...)
 	return length < 0 ? NULL : text;
 }
 
-static char *make_line(const struct frames *frames, const struct frame *frame)
+/* A line for each function there. */
+static char *make_lines(const struct frames *frames, const struct frame *frame)
 {
-	const char *name = frames_function_name(frames, frame->function);
-	char dso[64];
+	char dso[64] = "inlined", *lines = NULL;
+	size_t size;
+	FILE *out;
 
 	if (!frame->dso)
 		return make_text("\t%16" PRIx64 " [unknown] ([unknown])\n",
 				 frame->address);
-	text_word(dso, sizeof(dso), frame->dso);
-	/*
-	 * Readers take "(word) (word)" for the process's name and drop the frame.
-	 * C++ has "(anonymous namespace)::name", which may as well start with "::".
-	 */
-	return make_text("\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", frame->address,
-			 *name == '(' ? "::" : "", name, frame->offset, dso);
+	out = open_memstream(&lines, &size);
+	if (!out)
+		return NULL;
+	for (uint32_t i = 0; i < frame->function_count; i++) {
+		const char *name = frames_function_name(
+			frames, frames_function_at(frames, frame, i));
+
+		if (i + 1 == frame->function_count)
+			text_word(dso, sizeof(dso), frame->dso);
+		/*
+		 * Readers take "(word) (word)" for the process's name and drop the
+		 * frame. C++ has "(anonymous namespace)::name", which may as well
+		 * start with "::".
+		 */
+		fprintf(out, "\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", frame->address,
+			*name == '(' ? "::" : "", name, frame->offset, dso);
+	}
+	if (!fclose(out))
+		return lines;
+	free(lines);
+	return NULL;
 }
 
-/* The line for an address; NULL when memory is short. */
+/* The lines for an address; NULL when memory is short. */
 static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t address,
 			   enum frame_use use)
 {
@@ -109,7 +125,7 @@ static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t
 		script->line_count = count;
 	}
 	if (!script->lines[number])
-		script->lines[number] = make_line(frames, frames_get(frames, number));
+		script->lines[number] = make_lines(frames, frames_get(frames, number));
 	return script->lines[number];
 }
 

@@ -30,11 +30,12 @@ static void write_piece(const char *text, size_t length, void *arg)
 
 	/* The 1 is for pieces without text, which take their time as well. */
 	to->made += length + 1;
-	if (to->made <= DEMANGLE_TO_MAX) {
+	if (to->made > DEMANGLE_TO_MAX) {
+		if (is_ascii(text, length))
+			longjmp(writer->enough, 1);
+	} else if (length) {
 		memcpy(to->text + to->length, text, length);
 		to->length += length;
-	} else if (is_ascii(text, length)) {
-		longjmp(writer->enough, 1);
 	}
 }
 
