@@ -14,6 +14,13 @@
 /* How deep namespaces and classes, or the blocks of a function, may be nested. */
 #define DEPTH_MAX 256
 
+/*
+ * Steps, a byte of DWARF or a range each, after which a file gets no more answers on
+ * inlined functions: some minutes. A million addresses in real programs take less, but
+ * made-up DWARF can ask for any number of them for each address.
+ */
+#define STEPS_MAX ((uint64_t)1 << 34)
+
 /* From @from up to @to, addresses are those of the DIE at @die. */
 struct range {
 	uint64_t from, to;
@@ -38,6 +45,7 @@ struct symbols_lines {
 	Dwarf *dwarf;
 	struct ranges units;
 	struct unit *all;
+	uint64_t steps;
 };
 
 static bool add_range(struct ranges *ranges, const struct range *range)
@@ -90,13 +98,30 @@ static struct range *find_range(const struct ranges *ranges, uint64_t address)
 	return &ranges->list[from - 1];
 }
 
+static bool may_go_on(struct symbols_lines *lines, uint64_t steps)
+{
+	lines->steps += steps;
+	return lines->steps < STEPS_MAX;
+}
+
+/* Goes to the next DIE of the same parent. */
+static bool next_sibling(struct symbols_lines *lines, Dwarf_Die *die)
+{
+	Dwarf_Off from = dwarf_dieoffset(die);
+
+	return !dwarf_siblingof(die, die) &&
+	       may_go_on(lines, dwarf_dieoffset(die) - from);
+}
+
 /* Adds all that the DIE says of where it is. */
-static bool add_die(struct ranges *ranges, Dwarf_Die *die, struct unit *unit)
+static bool add_die(struct symbols_lines *lines, struct ranges *ranges, Dwarf_Die *die,
+		    struct unit *unit)
 {
 	Dwarf_Addr base, from, to;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0) {
+	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0 &&
+	       may_go_on(lines, 1)) {
 		struct range range = {from, to, dwarf_dieoffset(die), unit};
 
 		if (from < to && !add_range(ranges, &range))
@@ -123,7 +148,7 @@ static bool read_units(struct symbols_lines *lines)
 			return false;
 		unit->next = lines->all;
 		lines->all = unit;
-		if (!add_die(&lines->units, &die, unit))
+		if (!add_die(lines, &lines->units, &die, unit))
 			return false;
 	}
 	sort(&lines->units);
@@ -165,7 +190,8 @@ void symbols_lines_free(struct symbols_lines *lines)
 }
 
 /* Lists the functions among the DIE's children. */
-static void read_functions(struct unit *unit, Dwarf_Die *parent, int depth)
+static void read_functions(struct symbols_lines *lines, struct unit *unit,
+			   Dwarf_Die *parent, int depth)
 {
 	Dwarf_Die die;
 
@@ -174,17 +200,17 @@ static void read_functions(struct unit *unit, Dwarf_Die *parent, int depth)
 	do {
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
-			add_die(&unit->functions, &die, NULL);
+			add_die(lines, &unit->functions, &die, NULL);
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_module:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
 		case DW_TAG_union_type:
-			read_functions(unit, &die, depth + 1);
+			read_functions(lines, unit, &die, depth + 1);
 			break;
 		}
-	} while (!dwarf_siblingof(&die, &die));
+	} while (next_sibling(lines, &die));
 }
 
 static bool is_block(int tag)
@@ -193,19 +219,30 @@ static bool is_block(int tag)
 	       tag == DW_TAG_catch_block || tag == DW_TAG_inlined_subroutine;
 }
 
+static bool has_address(struct symbols_lines *lines, Dwarf_Die *die, uint64_t address)
+{
+	Dwarf_Addr base, from, to;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0 && may_go_on(lines, 1))
+		if (from <= address && address < to)
+			return true;
+	return false;
+}
+
 /* Goes to that child of @die which is a block around the address. */
-static bool enter_block(Dwarf_Die *die, uint64_t address)
+static bool enter_block(struct symbols_lines *lines, Dwarf_Die *die, uint64_t address)
 {
 	Dwarf_Die child;
 
 	if (dwarf_child(die, &child))
 		return false;
 	do {
-		if (is_block(dwarf_tag(&child)) && dwarf_haspc(&child, address) == 1) {
+		if (is_block(dwarf_tag(&child)) && has_address(lines, &child, address)) {
 			*die = child;
 			return true;
 		}
-	} while (!dwarf_siblingof(&child, &child));
+	} while (next_sibling(lines, &child));
 	return false;
 }
 
@@ -264,9 +301,10 @@ static size_t find_inlined(struct symbols_lines *lines, Dwarf_Die *unit, Dwarf_O
 	Dwarf_Die block;
 	size_t count = 1;
 
-	if (!dwarf_offdie(lines->dwarf, die, &block))
+	if (!may_go_on(lines, 0) || !dwarf_offdie(lines->dwarf, die, &block))
 		return 1;
-	for (int depth = 0; depth < DEPTH_MAX && enter_block(&block, address); depth++) {
+	for (int depth = 0; depth < DEPTH_MAX && enter_block(lines, &block, address);
+	     depth++) {
 		if (dwarf_tag(&block) != DW_TAG_inlined_subroutine)
 			continue;
 		if (count == SYMBOL_LINES_MAX)
@@ -297,7 +335,7 @@ size_t symbols_lines_find(struct symbols_lines *lines, uint64_t address,
 		list[0].line = dwarf_lineno(line, &number) ? 0 : (uint32_t)number;
 	}
 	if (!range->unit->is_read) {
-		read_functions(range->unit, &unit, 0);
+		read_functions(lines, range->unit, &unit, 0);
 		sort(&range->unit->functions);
 		range->unit->is_read = true;
 	}
