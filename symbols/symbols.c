@@ -2,6 +2,7 @@
 #include "symbols/symbols.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,6 +35,12 @@ struct table_file {
 	struct symbols_lines *lines;  /* NULL: none, or not wanted */
 };
 
+/* An inlined function's name, which is the same string wherever it is inlined. */
+struct inlined {
+	const char *name;
+	const char *shown;
+};
+
 /* The two arrays run in parallel; @shown is what callers may see. */
 struct symbols {
 	struct table_file *files;
@@ -42,7 +49,8 @@ struct symbols {
 	struct symbols_options options;
 	size_t demangled;			    /* bytes, see DEMANGLE_BUDGET */
 	struct symbol_line lines[SYMBOL_LINES_MAX]; /* of the last symbol found */
-	struct symbols_block *line_names;
+	void *inlined; /* tsearch()'s root: struct inlined, by address of the name */
+	struct symbols_block *inlined_names;
 };
 
 struct symbols *symbols_new(const struct symbols_options *options)
@@ -70,7 +78,8 @@ void symbols_free(struct symbols *symbols)
 		return;
 	for (size_t i = 0; i < symbols->count; i++)
 		table_file_free(&symbols->files[i]);
-	symbols_blocks_free(symbols->line_names);
+	tdestroy(symbols->inlined, free);
+	symbols_blocks_free(symbols->inlined_names);
 	free(symbols->files);
 	free(symbols->shown);
 	free(symbols);
@@ -358,6 +367,31 @@ static const char *readable(struct symbols *symbols, const char *name,
 	return kept ? memcpy(kept, demangled.text, demangled.length + 1) : name;
 }
 
+static int compare_inlined(const void *left, const void *right)
+{
+	const struct inlined *a = left, *b = right;
+
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+/* readable(), but once for each name, as there are far more places than names. */
+static const char *readable_inlined(struct symbols *symbols, const char *name)
+{
+	struct inlined *inlined = malloc(sizeof(*inlined)), **kept;
+
+	if (!inlined)
+		return name;
+	*inlined = (struct inlined){name, NULL};
+	kept = tsearch(inlined, &symbols->inlined, compare_inlined);
+	if (!kept || *kept != inlined)
+		free(inlined);
+	if (!kept)
+		return name;
+	if (!(*kept)->shown)
+		(*kept)->shown = readable(symbols, name, &symbols->inlined_names);
+	return (*kept)->shown;
+}
+
 static void find_lines(struct symbols *symbols, const struct table_file *file,
 		       uint64_t address, struct symbol *symbol)
 {
@@ -365,15 +399,13 @@ static void find_lines(struct symbols *symbols, const struct table_file *file,
 
 	symbol->lines = symbols->lines;
 	symbol->line_count = 0;
-	symbols_blocks_free(symbols->line_names);
-	symbols->line_names = NULL;
 	if (!file->lines)
 		return;
 	address = offset->down ? address + offset->distance : address - offset->distance;
 	symbol->line_count = symbols_lines_find(file->lines, address, symbols->lines);
 	for (size_t i = 0; i + 1 < symbol->line_count; i++)
-		symbols->lines[i].function = readable(symbols, symbols->lines[i].function,
-						      &symbols->line_names);
+		symbols->lines[i].function = readable_inlined(symbols,
+							      symbols->lines[i].function);
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
