@@ -10,9 +10,10 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 	-Wpointer-arith -Wwrite-strings -Wundef
 # -iquote, as xen/ would hide Xen's own headers from #include <xen/...>.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
-# libelf: symbol tables of any ELF file. zlib: CRC-32. zstd: compression.
+# libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
+# lzma: .gnu_debugdata. zlib: CRC-32. zstd: compression.
 # Xen's libraries are not linked to but loaded, by xen/library.c.
-LIBS = -lelf -lz -lzstd -ldl
+LIBS = -lelf -ldw -liberty -llzma -lz -lzstd -ldl
 
 PARTS = base format arch xen symbols record report import
 SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))

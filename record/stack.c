@@ -11,6 +11,11 @@
 #include "record/target.h"
 #include "symbols/symbols.h"
 
+enum long_only {
+	OPTION_DEMANGLE = USAGE_LONG_ONLY,
+	OPTION_NO_DEMANGLE,
+};
+
 static const char help[] =
 	"Usage: uniprof stack [OPTION]... DOMAIN\n"
 	"Shows the registers and the call stack of each vCPU of a running Xen domain,\n"
@@ -20,6 +25,7 @@ static const char help[] =
 	"  -s, --symbols FILE[@OFFSET]   names from an ELF file, nm's output, kallsyms "
 	"or\n"
 	"                                three columns; may be given more than once\n"
+	"      --no-demangle             leave C++, Rust and OCaml names as they are\n"
 	"  -h, --help                    show this\n"
 	"\n"
 	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
@@ -110,26 +116,35 @@ out:
 	return status;
 }
 
+struct stack_options {
+	const char **files; /* room for all of argv */
+	size_t file_count;
+	struct symbols_options symbols;
+};
+
 /* True to go on; else @status is the exit code. */
-static bool read_options(int argc, char **argv, struct symbols *symbols, int *status)
+static bool read_options(int argc, char **argv, struct stack_options *options,
+			 int *status)
 {
 	static const struct option known[] = {
 		{"symbols", required_argument, NULL, 's'},
+		{"demangle", no_argument, NULL, OPTION_DEMANGLE},
+		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	struct error err;
 	int option;
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":s:h", known, NULL)) != -1) {
 		switch (option) {
 		case 's':
-			if (symbols_add(symbols, optarg, &err) == 0)
-				break;
-			fprintf(stderr, "uniprof stack: %s\n", err.text);
-			*status = EXIT_FAILED;
-			return false;
+			options->files[options->file_count++] = optarg;
+			break;
+		case OPTION_DEMANGLE:
+		case OPTION_NO_DEMANGLE:
+			options->symbols.demangle = option == OPTION_DEMANGLE;
+			break;
 		case 'h':
 			fputs(help, stdout);
 			*status = EXIT_DONE;
@@ -145,27 +160,50 @@ static bool read_options(int argc, char **argv, struct symbols *symbols, int *st
 	return false;
 }
 
+/* NULL with @err set when a file can't be used. */
+static struct symbols *load_symbols(const struct stack_options *options,
+				    struct error *err)
+{
+	struct symbols *symbols = symbols_new(&options->symbols);
+
+	if (!symbols)
+		error_set(err, "not enough memory");
+	for (size_t i = 0; symbols && i < options->file_count; i++) {
+		if (symbols_add(symbols, options->files[i], err) < 0) {
+			symbols_free(symbols);
+			return NULL;
+		}
+	}
+	return symbols;
+}
+
 int command_stack(int argc, char **argv)
 {
-	struct symbols *symbols = symbols_new();
+	struct stack_options options = {
+		.files = calloc((size_t)argc, sizeof(*options.files)),
+		.symbols = {.demangle = true, .debug_directory = "/usr/lib/debug"},
+	};
+	struct symbols *symbols = NULL;
 	struct xen *xen = NULL;
 	struct error err;
-	int status;
+	int status = EXIT_FAILED;
 
-	if (!symbols) {
+	if (!options.files) {
 		fprintf(stderr, "uniprof stack: not enough memory\n");
 		return EXIT_FAILED;
 	}
-	if (!read_options(argc, argv, symbols, &status))
+	if (!read_options(argc, argv, &options, &status))
 		goto out;
-	xen = xen_open(&err);
+	symbols = load_symbols(&options, &err);
+	xen = symbols ? xen_open(&err) : NULL;
 	status = EXIT_DONE;
 	if (!xen || show(xen, argv[optind], symbols, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}
 	xen_close(xen);
-out:
 	symbols_free(symbols);
+out:
+	free(options.files);
 	return status;
 }

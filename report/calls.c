@@ -36,15 +36,23 @@ void calls_free(struct calls *calls)
 	free(calls);
 }
 
-/* The node of calls for @function called from @parent; TREE_NONE on failure. */
+/*
+ * The node of calls for the function at @address called from @parent, or the innermost
+ * one that is inlined there; TREE_NONE on failure.
+ */
 static uint32_t child_of(struct calls *calls, struct frames *frames, uint32_t parent,
 			 uint32_t domain, uint64_t address, enum frame_use use)
 {
-	uint32_t frame = frames_find(frames, domain, address, use);
+	uint32_t number = frames_find(frames, domain, address, use);
+	const struct frame *frame;
 
-	if (frame == FRAMES_NONE)
+	if (number == FRAMES_NONE)
 		return TREE_NONE;
-	return tree_intern(&calls->tree, parent, frames_get(frames, frame)->function);
+	frame = frames_get(frames, number);
+	for (uint32_t i = frame->function_count; i-- > 0 && parent != TREE_NONE;)
+		parent = tree_intern(&calls->tree, parent,
+				     frames_function_at(frames, frame, i));
+	return parent;
 }
 
 /* The node of calls for a domain in @caller, and that for its samples without a chain

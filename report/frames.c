@@ -4,10 +4,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/domains.h"
 #include "report/names.h"
 #include "report/tree.h"
+
+/* Where a function's name comes from. */
+struct origin {
+	const char *mangled; /* one of its symbols; NULL: no symbol */
+	bool known;
+	bool is_merged; /* has symbols with other mangled names, too */
+};
 
 struct frames {
 	const struct sources *sources;
@@ -18,8 +26,10 @@ struct frames {
 	struct frame *list; /* by node; nodes that are no frames have empty ones */
 	uint32_t count, capacity;
 	struct names *functions;
-	bool *known; /* by function */
-	uint32_t known_capacity;
+	struct origin *origins; /* by function */
+	uint32_t origin_capacity;
+	uint32_t *chains; /* of each frame, its functions */
+	uint32_t chains_count, chains_capacity;
 };
 
 #define USES 2
@@ -39,20 +49,32 @@ static void *reserve(void *array, uint32_t *capacity, uint32_t count, size_t siz
 	return grown;
 }
 
-/* The number of a function that may be new; NAMES_NONE when memory is short. */
-static uint32_t add_function(struct frames *frames, const char *name, bool known)
+/*
+ * The number of a function that may be new; NAMES_NONE when memory is short. @mangled
+ * is its symbol, NULL when that is not known or there is none.
+ */
+static uint32_t add_function(struct frames *frames, const char *name, bool known,
+			     const char *mangled)
 {
 	uint32_t before = names_count(frames->functions);
 	uint32_t function = names_intern(frames->functions, name);
-	bool *flags;
+	struct origin *origins, *origin;
 
 	if (function == NAMES_NONE)
 		return NAMES_NONE;
-	flags = reserve(frames->known, &frames->known_capacity, function, sizeof(*flags));
-	if (!flags)
+	origins = reserve(frames->origins, &frames->origin_capacity, function,
+			  sizeof(*origins));
+	if (!origins)
 		return NAMES_NONE;
-	frames->known = flags;
-	frames->known[function] = known || (function < before && frames->known[function]);
+	frames->origins = origins;
+	origin = &origins[function];
+	if (function >= before)
+		*origin = (struct origin){0};
+	origin->known |= known;
+	if (mangled && origin->mangled)
+		origin->is_merged |= strcmp(mangled, origin->mangled) != 0;
+	else if (mangled)
+		origin->mangled = mangled;
 	return function;
 }
 
@@ -70,7 +92,7 @@ struct frames *frames_new(const struct sources *sources, const struct recorded *
 		frames->by_domain |= sources->list[i].domain != NULL;
 	frames->functions = names_new();
 	if (!frames->functions || tree_init(&frames->index, USES) < 0 ||
-	    add_function(frames, "[no call chain]", false) != FRAMES_EMPTY_CHAIN) {
+	    add_function(frames, "[no call chain]", false, NULL) != FRAMES_EMPTY_CHAIN) {
 		frames_free(frames);
 		return NULL;
 	}
@@ -84,8 +106,47 @@ void frames_free(struct frames *frames)
 	tree_free(&frames->index);
 	names_free(frames->functions);
 	free(frames->list);
-	free(frames->known);
+	free(frames->origins);
+	free(frames->chains);
 	free(frames);
+}
+
+/* Appends a function to the frame's; -1 when memory is short. */
+static int add_to_chain(struct frames *frames, struct frame *frame, uint32_t function)
+{
+	uint32_t *chains = reserve(frames->chains, &frames->chains_capacity,
+				   frames->chains_count, sizeof(*chains));
+
+	if (function == NAMES_NONE || !chains)
+		return -1;
+	frames->chains = chains;
+	chains[frames->chains_count++] = function;
+	frame->function_count++;
+	return 0;
+}
+
+/*
+ * Adds the symbol, or the function that is inlined there, with the line if it is
+ * wanted: "NAME FILE:LINE", as perf's call chains have it.
+ */
+static int add_known(struct frames *frames, struct frame *frame,
+		     const struct symbol *symbol, const char *inlined,
+		     const struct symbol_line *line)
+{
+	const char *name = inlined ?: symbol->name;
+	const char *mangled = inlined ? NULL : symbol->mangled;
+	char *with_line;
+	int status;
+
+	if (!frames->sources->srcline || !line || !line->file || !line->line)
+		return add_to_chain(frames, frame,
+				    add_function(frames, name, true, mangled));
+	if (asprintf(&with_line, "%s %s:%" PRIu32, name, line->file, line->line) < 0)
+		return -1;
+	status = add_to_chain(frames, frame,
+			      add_function(frames, with_line, true, mangled));
+	free(with_line);
+	return status;
 }
 
 static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
@@ -93,22 +154,32 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 {
 	uint64_t address = frame->address;
 	struct symbol symbol = {0};
+	uint32_t inlined = 0;
 	char hex[24];
-	bool known;
 
 	if (use == FRAME_CALLER && address)
 		address--;
-	known = sources_find(frames->sources, summary_domain(frames->summary, domain),
-			     address, &symbol) ||
-		recorded_find(frames->recorded, domain, address, &symbol);
-	if (known) {
-		frame->dso = symbol.dso;
-		frame->offset = frame->address - symbol.start;
-	} else {
+	frame->first = frames->chains_count;
+	if (!sources_find(frames->sources, summary_domain(frames->summary, domain),
+			  address, &symbol) &&
+	    !recorded_find(frames->recorded, domain, address, &symbol)) {
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, frame->address);
+		frame->function = add_function(frames, hex, false, NULL);
+		return add_to_chain(frames, frame, frame->function);
 	}
-	frame->function = add_function(frames, known ? symbol.name : hex, known);
-	return frame->function == NAMES_NONE ? -1 : 0;
+	frame->dso = symbol.dso;
+	frame->offset = frame->address - symbol.start;
+	while (frames->sources->inlined && inlined + 1 < symbol.line_count) {
+		const struct symbol_line *line = &symbol.lines[inlined++];
+
+		if (add_known(frames, frame, &symbol, line->function, line) < 0)
+			return -1;
+	}
+	if (add_known(frames, frame, &symbol, NULL,
+		      symbol.line_count ? &symbol.lines[inlined] : NULL) < 0)
+		return -1;
+	frame->function = frames->chains[frame->first];
+	return 0;
 }
 
 /* Appends @frame to the list; -1 when memory is short. */
@@ -151,12 +222,18 @@ uint32_t frames_domain(struct frames *frames, uint32_t domain)
 	char name[DOMAIN_NAME_SIZE];
 
 	domain_name(name, summary_domain(frames->summary, domain));
-	return add_function(frames, name, false);
+	return add_function(frames, name, false, NULL);
 }
 
 const struct frame *frames_get(const struct frames *frames, uint32_t number)
 {
 	return &frames->list[number];
+}
+
+uint32_t frames_function_at(const struct frames *frames, const struct frame *frame,
+			    uint32_t depth)
+{
+	return frames->chains[frame->first + depth];
 }
 
 uint32_t frames_functions(const struct frames *frames)
@@ -171,5 +248,18 @@ const char *frames_function_name(const struct frames *frames, uint32_t function)
 
 bool frames_function_known(const struct frames *frames, uint32_t function)
 {
-	return frames->known[function];
+	return frames->origins[function].known;
+}
+
+uint32_t frames_merged(const struct frames *frames, const char **example)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < names_count(frames->functions); i++) {
+		if (!frames->origins[i].is_merged)
+			continue;
+		if (!count++)
+			*example = names_get(frames->functions, i);
+	}
+	return count;
 }

@@ -30,7 +30,9 @@ struct frame {
 	/* The symbol file's name, empty where it is not known; NULL when the function
 	 * is unknown. */
 	const char *dso;
-	uint32_t function;
+	uint32_t function; /* the innermost, when functions are inlined there */
+	/* All functions there, innermost first; see frames_function_at(). */
+	uint32_t first, function_count;
 };
 
 #define FRAMES_NONE UINT32_MAX
@@ -51,6 +53,14 @@ uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
 /* Valid until the next frames_find(). */
 const struct frame *frames_get(const struct frames *frames, uint32_t number);
 
+/*
+ * The function at @frame that @depth others are inlined into each other in: 0 is the
+ * innermost, function_count - 1 that of the address itself. Only where inlined
+ * functions are wanted and known are there several.
+ */
+uint32_t frames_function_at(const struct frames *frames, const struct frame *frame,
+			    uint32_t depth);
+
 /* The function that stands for the domain of that index, called as it is: domains
  * of one name are one. FRAMES_NONE when memory is short. */
 uint32_t frames_domain(struct frames *frames, uint32_t domain);
@@ -61,5 +71,8 @@ uint32_t frames_functions(const struct frames *frames);
  * hexadecimal where no symbol is known. Valid until frames_free(). */
 const char *frames_function_name(const struct frames *frames, uint32_t function);
 bool frames_function_known(const struct frames *frames, uint32_t function);
+/* How many known functions have a name that demangling gave to several symbols, which
+ * are thus counted as one; @example is one of the names. */
+uint32_t frames_merged(const struct frames *frames, const char **example);
 
 #endif

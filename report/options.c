@@ -17,6 +17,12 @@ enum long_only {
 	OPTION_WEIGHT,
 	OPTION_STATE,
 	OPTION_DOMAIN,
+	OPTION_SYMFS,
+	OPTION_DEBUG_DIR,
+	OPTION_DEMANGLE,
+	OPTION_NO_DEMANGLE,
+	OPTION_SRCLINE,
+	OPTION_INLINE,
 };
 
 static const char usage[] =
@@ -31,6 +37,11 @@ static const char usage[] =
 	"                      OFFSET is added to the file's addresses, and DOMAIN\n"
 	"                      is the only one whose addresses it names; may be\n"
 	"                      given several times\n"
+	"      --symfs DIR     look for symbol and debug files below this directory\n"
+	"      --debug-dir DIR where separate debug files are [/usr/lib/debug]\n"
+	"      --no-demangle   leave C++, Rust and OCaml names as they are in the files\n"
+	"      --srcline       add the source file and line to functions (DWARF)\n"
+	"      --inline        show inlined functions as callees (DWARF)\n"
 	"      --weight WHAT   what a sample counts for: 1 (samples), the CPU time that\n"
 	"                      its vCPU used up to it (cpu-time), or all the time\n"
 	"                      since its vCPU's last sample (wall) [samples]\n"
@@ -148,6 +159,22 @@ static int parse_option(struct report_options *options, int option, char **argv)
 	case OPTION_DOMAIN:
 		options->domains = optarg;
 		return REPORT_GO_ON;
+	case OPTION_SYMFS:
+		options->symfs = optarg;
+		return REPORT_GO_ON;
+	case OPTION_DEBUG_DIR:
+		options->debug_directory = optarg;
+		return REPORT_GO_ON;
+	case OPTION_DEMANGLE:
+	case OPTION_NO_DEMANGLE:
+		options->demangle = option == OPTION_DEMANGLE;
+		return REPORT_GO_ON;
+	case OPTION_SRCLINE:
+		options->srcline = true;
+		return REPORT_GO_ON;
+	case OPTION_INLINE:
+		options->inlined = true;
+		return REPORT_GO_ON;
 	case OPTION_PER_VCPU:
 		options->per_vcpu = true;
 		return REPORT_GO_ON;
@@ -171,6 +198,12 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 		{"weight", required_argument, NULL, OPTION_WEIGHT},
 		{"state", required_argument, NULL, OPTION_STATE},
 		{"domain", required_argument, NULL, OPTION_DOMAIN},
+		{"symfs", required_argument, NULL, OPTION_SYMFS},
+		{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
+		{"demangle", no_argument, NULL, OPTION_DEMANGLE},
+		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
+		{"srcline", no_argument, NULL, OPTION_SRCLINE},
+		{"inline", no_argument, NULL, OPTION_INLINE},
 		{"per-vcpu", no_argument, NULL, OPTION_PER_VCPU},
 		{"verbose", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
@@ -182,6 +215,8 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 		.input = "uniprof.data",
 		.format = output_find("histogram"),
 		.states = MEASURE_ALL_STATES,
+		.debug_directory = "/usr/lib/debug",
+		.demangle = true,
 		.symbols = calloc((size_t)argc, sizeof(*options->symbols)),
 	};
 	if (!options->symbols) {
@@ -200,6 +235,9 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 				   argv[optind]);
 	if (options->per_vcpu && !options->format->has_vcpu_columns)
 		return usage_error("report", "--per-vcpu is not for the format %s",
+				   options->format->name);
+	if (options->srcline && options->format == &output_perf_script)
+		return usage_error("report", "--srcline is not for the format %s",
 				   options->format->name);
 	return REPORT_GO_ON;
 }

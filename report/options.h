@@ -17,6 +17,9 @@ struct report_options {
 	enum measure_states states;
 	const char **symbols;
 	size_t symbol_count;
+	const char *symfs; /* NULL: / */
+	const char *debug_directory;
+	bool demangle, srcline, inlined;
 	bool per_vcpu;
 	bool verbose;
 };

@@ -12,7 +12,6 @@
 #include "report/output.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,21 +53,6 @@ static void perf_script_free(void *state)
 	free(script);
 }
 
-/* A formatted string of its own; NULL when memory is short. */
-static char *make_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static char *make_text(const char *format, ...)
-{
-	va_list args;
-	char *text;
-	int length;
-
-	va_start(args, format);
-	length = vasprintf(&text, format, args);
-	va_end(args);
-	return length < 0 ? NULL : text;
-}
-
 /* Where perf says that an address is: the file, and in brackets where there is none.
  * A blank or a parenthesis would end it for readers. */
 static char *make_dso(const struct perf_map *map, const struct frame *frame)
@@ -88,44 +72,65 @@ static char *make_dso(const struct perf_map *map, const struct frame *frame)
 }
 
 /*
+ * A line for each function there. Readers take "(word) (word)" for the process's name
+ * and drop the frame. C++ has "(anonymous namespace)::name", which may as well start
+ * with "::".
+ */
+static void put_functions(FILE *out, const struct frames *frames,
+			  const struct frame *frame, uint64_t address, uint64_t offset,
+			  const char *dso)
+{
+	for (uint32_t i = 0; i < frame->function_count; i++) {
+		uint32_t function = frames_function_at(frames, frame, i);
+		const char *name = frames_function_name(frames, function);
+
+		fprintf(out, "\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", address,
+			*name == '(' ? "::" : "", name, offset,
+			i + 1 == frame->function_count ? dso : "inlined");
+	}
+}
+
+/*
  * Where an ELF file is mapped, perf shows its whole path, and addresses as offsets in
  * it (tools/perf/util/evsel_fprintf.c, sample__fprintf_callchain()). A list of names
  * is mapped nowhere, and has its last component and the address itself.
  */
-static char *make_line(const struct perf_script *script, uint32_t domain,
-		       const struct frame *frame, enum frame_use use)
+static char *make_lines(const struct perf_script *script, uint32_t domain,
+			const struct frame *frame, enum frame_use use)
 {
 	const struct report *report = script->report;
 	const struct recording_domain *of = summary_domain(report->summary, domain);
-	const char *name = frames_function_name(report->frames, frame->function);
 	uint64_t address = use == FRAME_LEAF ? frame->address
 					     : perf_return_address(report->sources, of,
 								   frame->address);
 	const struct perf_map *map = perf_maps_find(&script->maps, of, address);
 	uint64_t offset = frame->offset;
-	char *dso = make_dso(map, frame), *line;
+	char *dso = make_dso(map, frame), *lines = NULL;
+	size_t size;
+	FILE *out = dso ? open_memstream(&lines, &size) : NULL;
 
-	if (!dso)
+	if (!out) {
+		free(dso);
 		return NULL;
+	}
 	if (map) {
 		offset -= frame->address - address;
 		address += map->segment.offset - map->segment.address;
 	} else {
 		address = frame->address;
 	}
-	/*
-	 * Readers take "(word) (word)" for the process's name and drop the frame.
-	 * C++ has "(anonymous namespace)::name", which may as well start with "::".
-	 */
-	line = frame->dso
-		       ? make_text("\t%16" PRIx64 " %s%s+0x%" PRIx64 " (%s)\n", address,
-				   *name == '(' ? "::" : "", name, offset, dso)
-		       : make_text("\t%16" PRIx64 " [unknown] (%s)\n", address, dso);
+	if (frame->dso)
+		put_functions(out, report->frames, frame, address, offset, dso);
+	else
+		fprintf(out, "\t%16" PRIx64 " [unknown] (%s)\n", address, dso);
 	free(dso);
-	return line;
+	if (!fclose(out))
+		return lines;
+	free(lines);
+	return NULL;
 }
 
-/* The line for an address; NULL when memory is short. */
+/* The lines for an address; NULL when memory is short. */
 static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t address,
 			   enum frame_use use)
 {
@@ -146,8 +151,8 @@ static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t
 		script->line_count = count;
 	}
 	if (!script->lines[number])
-		script->lines[number] = make_line(script, domain,
-						  frames_get(frames, number), use);
+		script->lines[number] = make_lines(script, domain,
+						   frames_get(frames, number), use);
 	return script->lines[number];
 }
 

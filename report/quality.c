@@ -101,16 +101,41 @@ static bool is_worth_saying(uint64_t part, uint64_t whole, bool all)
 	return part && (all || percent(part, whole) >= 1);
 }
 
+/* The first file that is stripped and lacks its debug file; NULL: none. */
+static const struct symbols_file *find_stripped(const struct sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		for (size_t j = 0; j < count; j++)
+			if (files[j].is_stripped)
+				return &files[j];
+	}
+	return NULL;
+}
+
 /* What may be wrong when most samples have no name. */
 static void explain_names(const struct quality *quality, const struct sources *sources,
 			  char *to, size_t size)
 {
+	const struct symbols_file *stripped = find_stripped(sources);
 	uint64_t low, high;
 
 	if (!sources_range(sources, &low, &high))
 		snprintf(to, size,
 			 "; no --symbols were given: name the guest's program, or a list "
 			 "that nm made of it");
+	else if (quality->outside < quality->samples_unnamed / 2 && stripped &&
+		 stripped->debug_missing)
+		snprintf(
+			to, size,
+			"; %s is stripped, and its debug file is missing: install %s, or "
+			"say where it is (--debug-dir)",
+			stripped->path, stripped->debug_missing);
+	else if (quality->outside < quality->samples_unnamed / 2 && stripped)
+		snprintf(to, size, "; %s is stripped: use the unstripped file",
+			 stripped->path);
 	else if (quality->outside < quality->samples_unnamed / 2)
 		snprintf(to, size,
 			 "; the symbols leave gaps there: a file may be stripped, or of "
@@ -126,7 +151,7 @@ static void explain_names(const struct quality *quality, const struct sources *s
 bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line)
 {
-	char why[256] = "";
+	char why[384] = "";
 
 	if (!is_worth_saying(quality->frames_unnamed, quality->frames, all))
 		return false;

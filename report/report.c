@@ -24,6 +24,7 @@ struct session {
 	struct recorded *recorded; /* names in the recording */
 	struct measure measure;
 	struct stacks *stacks;
+	char *debug_directory; /* below that of --symfs */
 	struct names *domains; /* in the report */
 	struct report report;
 	void *state; /* the output's */
@@ -123,26 +124,64 @@ static int add_samples(void *arg, const struct samples_batch *batch, struct erro
 	return 0;
 }
 
-static void describe_source(const struct source *source)
+static void describe_file(const struct symbols_file *file, const char *domain)
 {
-	const struct symbols_file *files;
-	size_t count = symbols_files(source->symbols, &files);
 	struct error line;
 
-	for (size_t i = 0; i < count; i++) {
-		error_set(&line,
-			  "%s: %s, %zu functions at 0x%" PRIx64 "-0x%" PRIx64 "%s%s",
-			  files[i].path, files[i].kind, files[i].functions, files[i].low,
-			  files[i].high, source->domain ? ", for the domain " : "",
-			  source->domain ? source->domain : "");
-		say("", line.text);
+	error_set(&line,
+		  "%s: %s, %zu functions at 0x%" PRIx64 "-0x%" PRIx64 "%s%s%s%s%s%s",
+		  file->path, file->kind, file->functions, file->low, file->high,
+		  file->names_from ? ", names from " : "", file->names_from ?: "",
+		  file->lines_from ? ", lines from " : "", file->lines_from ?: "",
+		  domain ? ", for the domain " : "", domain ?: "");
+	say("", line.text);
+}
+
+/* What is not as it should be with a symbol file. */
+static void remark_on_file(const struct symbols_file *file, bool wants_lines)
+{
+	struct error line;
+
+	if (file->debug_refused)
+		say("note: ", file->debug_refused);
+	if (!wants_lines || file->has_lines)
+		return;
+	error_set(&line, "%s has no source lines (DWARF)%s%s", file->path,
+		  file->debug_missing
+			  ? "; its debug file is missing: "
+			  : ": it needs to be an ELF program compiled with -g",
+		  file->debug_missing ?: "");
+	say("note: ", line.text);
+}
+
+static void describe_symbols(const struct sources *sources, bool verbose)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		for (size_t j = 0; j < count; j++) {
+			if (verbose)
+				describe_file(&files[j], sources->list[i].domain);
+			remark_on_file(&files[j], sources->options.lines);
+		}
 	}
 }
 
-static void describe_symbols(const struct sources *sources)
+/* Functions whose names are the same only as people read them. */
+static void describe_merged(const struct frames *frames)
 {
-	for (size_t i = 0; i < sources->count; i++)
-		describe_source(&sources->list[i]);
+	const char *example;
+	uint32_t count = frames_merged(frames, &example);
+	struct error line;
+
+	if (!count)
+		return;
+	error_set(&line,
+		  "names that stand for several functions, which --no-demangle tells "
+		  "apart: %" PRIu32 ", such as %s",
+		  count, example);
+	say("", line.text);
 }
 
 static void describe_recording(const struct session *session)
@@ -201,8 +240,10 @@ static int finish(const struct session *session, const struct quality *quality)
 	bool all = session->options->verbose;
 	struct error line;
 
-	if (all)
+	if (all) {
 		describe_recording(session);
+		describe_merged(session->report.frames);
+	}
 	if (!session->summary.samples) {
 		error_set(&line, "%s holds no samples", session->input.name);
 		say("note: ", line.text);
@@ -268,6 +309,26 @@ static int write_report(struct session *session, struct quality *quality,
 	return 0;
 }
 
+/* Finds out what is wanted of symbol files. */
+static int choose_symbols(struct session *session)
+{
+	const struct report_options *options = session->options;
+
+	if (asprintf(&session->debug_directory, "%s%s", options->symfs ?: "",
+		     options->debug_directory) < 0) {
+		session->debug_directory = NULL;
+		return -1;
+	}
+	session->sources = (struct sources){
+		.options = {options->demangle, options->srcline || options->inlined,
+			    session->debug_directory},
+		.symfs = options->symfs,
+		.srcline = options->srcline,
+		.inlined = options->inlined,
+	};
+	return 0;
+}
+
 static int open_session(struct session *session, struct error *err)
 {
 	const struct report_options *options = session->options;
@@ -278,7 +339,8 @@ static int open_session(struct session *session, struct error *err)
 	session->recorded = recorded_new();
 	if (!session->stacks || !session->recorded ||
 	    measure_init(&session->measure, options->weight, options->states,
-			 options->domains) < 0)
+			 options->domains) < 0 ||
+	    choose_symbols(session) < 0)
 		return out_of_memory(err);
 	for (size_t i = 0; i < options->symbol_count; i++)
 		if (sources_add(&session->sources, options->symbols[i], err) < 0)
@@ -307,6 +369,7 @@ static void close_session(struct session *session)
 		names_free(session->domains);
 	recorded_free(session->recorded);
 	sources_free(&session->sources);
+	free(session->debug_directory);
 	measure_free(&session->measure);
 	stacks_free(session->stacks);
 	summary_free(&session->summary);
@@ -323,8 +386,7 @@ static int run(const struct report_options *options)
 	if (open_session(&session, &err) < 0)
 		goto out;
 	session.report.quality = &quality;
-	if (options->verbose)
-		describe_symbols(&session.sources);
+	describe_symbols(&session.sources, options->verbose);
 	status = write_report(&session, &quality, &err);
 	if (outfile_close(session.report.out, options->output, &write_err) < 0) {
 		err = write_err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/sources.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,7 +37,7 @@ static struct symbols *symbols_of(struct sources *sources, const char *domain)
 	if (!grown)
 		return NULL;
 	sources->list = grown;
-	source.symbols = symbols_new();
+	source.symbols = symbols_new(&sources->options);
 	source.domain = domain ? strdup(domain) : NULL;
 	if (!source.symbols || (domain && !source.domain)) {
 		symbols_free(source.symbols);
@@ -57,14 +58,25 @@ static char *find_key(char *spec)
 	return found;
 }
 
+/* @spec below the directory of --symfs; NULL when memory is short. */
+static char *place(const struct sources *sources, const char *spec)
+{
+	char *placed;
+
+	if (!sources->symfs)
+		return strdup(spec);
+	return asprintf(&placed, "%s/%s", sources->symfs, spec) < 0 ? NULL : placed;
+}
+
 int sources_add(struct sources *sources, const char *spec, struct error *err)
 {
-	char *copy = strdup(spec), *key = copy ? find_key(copy) : NULL, *domain = NULL;
+	char *copy = place(sources, spec), *key = copy ? find_key(copy) : NULL;
+	char *domain = NULL;
 	struct symbols *symbols;
 	struct stat st;
 	int status = -1;
 
-	if (key && stat(spec, &st) < 0) {
+	if (key && stat(copy, &st) < 0) {
 		*key = 0;
 		domain = key + strlen(DOMAIN_KEY);
 		if (!*domain) {

@@ -11,10 +11,14 @@ struct source {
 	struct symbols *symbols;
 };
 
-/* All symbol files of a report. Starts as zeros. */
+/* All symbol files of a report. Starts as zeros but for what is wanted of them. */
 struct sources {
 	struct source *list;
 	size_t count;
+	struct symbols_options options;
+	const char *symfs; /* files are looked for below this directory; NULL: as given */
+	bool srcline;	   /* functions have their source line after their name */
+	bool inlined;	   /* inlined functions are functions of their own */
 };
 
 void sources_free(struct sources *sources);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "symbols/table.h"
+#include "symbols/elf.h"
 
 #include <gelf.h>
 #include <libelf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,7 @@ struct elf_file {
 	struct section *sections; /* by section number */
 	size_t section_count;
 	Elf_Scn *symtab, *dynsym; /* NULL where there is none */
+	struct symbols_elf *shown;
 };
 
 static int damaged(const struct elf_file *file, struct error *err)
@@ -50,12 +53,11 @@ static int check_type(const struct elf_file *file, struct error *err)
 	case ET_DYN:
 		return 0;
 	case ET_REL:
-		return error_set(
-			err,
-			"%s is a relocatable file (.o, .ko), which has no final "
-			"addresses; use the linked file, or /proc/kallsyms for "
-			"kernel modules",
-			file->path);
+		return error_set(err,
+				 "%s is a relocatable file (.o, .ko), which has no final "
+				 "addresses; use the linked file, or /proc/kallsyms for "
+				 "kernel modules",
+				 file->path);
 	case ET_CORE:
 		return error_set(err,
 				 "%s is a core file, which has no function symbols; use "
@@ -80,9 +82,9 @@ static int read_header(struct elf_file *file, struct error *err)
 				     file->size - file->header.e_shoff < header_size))
 		return cut_short(file, err);
 	if (file->header.e_shoff && file->header.e_shentsize != header_size)
-		return error_set(
-			err, "%s is a damaged ELF file (section headers of %u bytes)",
-			file->path, file->header.e_shentsize);
+		return error_set(err,
+				 "%s is a damaged ELF file (section headers of %u bytes)",
+				 file->path, file->header.e_shentsize);
 	if (elf_getshdrnum(file->elf, &file->section_count))
 		return damaged(file, err);
 	/* libelf takes section headers that are not all in the file for none. */
@@ -92,8 +94,107 @@ static int read_header(struct elf_file *file, struct error *err)
 	return 0;
 }
 
+/*
+ * The section's bytes as they are in the file; NULL when they are not all there, or
+ * compressed.
+ */
+static const void *raw_bytes(const struct elf_file *file, Elf_Scn *scn,
+			     const GElf_Shdr *header)
+{
+	Elf_Data *data;
+
+	if (!is_inside(file, header) || (header->sh_flags & SHF_COMPRESSED))
+		return NULL;
+	data = elf_rawdata(scn, NULL);
+	return data && data->d_size >= header->sh_size ? data->d_buf : NULL;
+}
+
+/* The note of type NT_GNU_BUILD_ID (GNU ld manual, "--build-id"). */
+static void read_notes(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	struct symbols_elf *shown = file->shown;
+	Elf_Data *data = is_inside(file, header) ? elf_getdata(scn, NULL) : NULL;
+	size_t at = 0, name, content;
+	GElf_Nhdr note;
+
+	if (shown->build_id_size)
+		return;
+	while (data && (at = gelf_getnote(data, at, &note, &name, &content)) > 0) {
+		const char *bytes = data->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+		    memcmp(bytes + name, "GNU", 4) || note.n_descsz < 2 ||
+		    note.n_descsz > BUILD_ID_MAX)
+			continue;
+		shown->build_id_size = note.n_descsz;
+		memcpy(shown->build_id, bytes + content, note.n_descsz);
+		return;
+	}
+}
+
+/*
+ * A file name, padded with NULs to a multiple of 4 bytes, then a CRC-32 in the file's
+ * byte order (GDB manual, "Separate Debug Files"). A name with a '/' could lead
+ * anywhere.
+ */
+static void read_debuglink(const struct elf_file *file, Elf_Scn *scn,
+			   const GElf_Shdr *header)
+{
+	const char *bytes = raw_bytes(file, scn, header);
+	size_t length, at;
+	const uint8_t *crc;
+
+	if (!bytes)
+		return;
+	length = strnlen(bytes, header->sh_size);
+	at = (length + 4) & ~(size_t)3;
+	if (!length || length > NAME_MAX || memchr(bytes, '/', length) ||
+	    at + 4 > header->sh_size)
+		return;
+	crc = (const uint8_t *)bytes + at;
+	file->shown->debuglink = bytes;
+	file->shown->debuglink_crc = file->header.e_ident[EI_DATA] == ELFDATA2MSB
+					     ? (uint32_t)crc[0] << 24 | crc[1] << 16 |
+						       crc[2] << 8 | crc[3]
+					     : (uint32_t)crc[3] << 24 | crc[2] << 16 |
+						       crc[1] << 8 | crc[0];
+}
+
+/* Sections that are known by what they are called. */
+static void read_by_name(const struct elf_file *file, Elf_Scn *scn,
+			 const GElf_Shdr *header, size_t names)
+{
+	const char *name = elf_strptr(file->elf, names, header->sh_name);
+
+	if (!name || header->sh_type == SHT_NOBITS)
+		return;
+	if (!strcmp(name, ".gnu_debuglink"))
+		read_debuglink(file, scn, header);
+	else if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
+		file->shown->has_lines = true;
+	else if (!strcmp(name, ".gnu_debugdata") && is_inside(file, header)) {
+		file->shown->debugdata = raw_bytes(file, scn, header);
+		file->shown->debugdata_size = header->sh_size;
+	}
+}
+
+/* Whether the names of sections can be read at all; libelf does not check it. */
+static bool find_names(const struct elf_file *file, size_t *names)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn;
+
+	return !elf_getshdrstrndx(file->elf, names) &&
+	       (scn = elf_getscn(file->elf, *names)) && gelf_getshdr(scn, &header) &&
+	       header.sh_type == SHT_STRTAB && !(header.sh_flags & SHF_COMPRESSED) &&
+	       is_inside(file, &header);
+}
+
 static int read_sections(struct elf_file *file, struct error *err)
 {
+	size_t names;
+	bool has_names = find_names(file, &names);
+
 	file->sections = calloc(file->section_count + 1, sizeof(*file->sections));
 	if (!file->sections)
 		return error_set(err, "%s: not enough memory", file->path);
@@ -115,6 +216,10 @@ static int read_sections(struct elf_file *file, struct error *err)
 			file->symtab = scn;
 		if (header.sh_type == SHT_DYNSYM && !file->dynsym)
 			file->dynsym = scn;
+		if (header.sh_type == SHT_NOTE)
+			read_notes(file, scn, &header);
+		if (has_names)
+			read_by_name(file, scn, &header, names);
 	}
 	return 0;
 }
@@ -289,14 +394,21 @@ static int read_table(const struct elf_file *file, Elf_Scn *scn,
 	return 0;
 }
 
-int symbols_load_elf(const void *data, size_t size, const char *path,
-		     struct symbols_entries *entries, struct symbols_file *shown,
+void symbols_build_id_text(const struct symbols_elf *elf, char *to)
+{
+	for (size_t i = 0; i < elf->build_id_size; i++)
+		sprintf(to + 2 * i, "%02x", elf->build_id[i]);
+	to[2 * elf->build_id_size] = '\0';
+}
+
+int symbols_elf_read(const void *data, size_t size, const char *path,
+		     struct symbols_entries *entries, struct symbols_elf *elf,
 		     struct error *err)
 {
-	struct elf_file file = {.size = size, .path = path};
-	size_t functions = 0;
+	struct elf_file file = {.size = size, .path = path, .shown = elf};
 	int status = -1;
 
+	*elf = (struct symbols_elf){0};
 	elf_version(EV_CURRENT);
 	file.elf = elf_memory((char *)(uintptr_t)data, size);
 	if (!file.elf) {
@@ -305,21 +417,14 @@ int symbols_load_elf(const void *data, size_t size, const char *path,
 	}
 	if (read_header(&file, err) || read_sections(&file, err))
 		goto out;
+	elf->machine = file.header.e_machine;
+	if (file.symtab && entries &&
+	    read_table(&file, file.symtab, entries, &elf->functions, err))
+		goto out;
 	/* .dynsym is part of .symtab, unless that was stripped or thinned out. */
-	if (file.symtab && read_table(&file, file.symtab, entries, &functions, err))
+	if (file.dynsym && entries &&
+	    read_table(&file, file.dynsym, entries, &elf->exported, err))
 		goto out;
-	if (file.dynsym && read_table(&file, file.dynsym, entries, &functions, err))
-		goto out;
-	if (!functions) {
-		error_set(err,
-			  "%s: has no function symbols (stripped?); use the unstripped "
-			  "file",
-			  path);
-		goto out;
-	}
-	shown->kind = "ELF";
-	shown->machine = file.header.e_machine;
-	symbols_read_image(file.elf, size, shown);
 	status = 0;
 out:
 	free(file.sections);

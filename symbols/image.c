@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What else of an ELF file is of use to those that read it again: where it is
- * mapped (ELF gABI, "Program Header"), and which build it is (the note that GNU ld
- * makes of --build-id; its type is in elf.h).
+ * Where an ELF file is mapped, for those that read it again (ELF gABI, "Program
+ * Header").
  */
-#include "symbols/table.h"
+#include "symbols/elf.h"
 
 #include <gelf.h>
 #include <libelf.h>
-#include <string.h>
 
 /* Whether it can be run, and lies within the address space. */
 static bool is_code(const GElf_Phdr *header)
@@ -44,44 +42,11 @@ static void read_segments(Elf *elf, struct symbols_file *file)
 	}
 }
 
-static bool find_build_id(Elf_Data *notes, struct symbols_file *file)
+void symbols_read_image(const void *data, size_t size, struct symbols_file *file)
 {
-	size_t at = 0, next, name, content;
-	GElf_Nhdr note;
+	Elf *elf = elf_memory((char *)(uintptr_t)data, size);
 
-	while ((next = gelf_getnote(notes, at, &note, &name, &content)) > 0) {
-		const char *bytes = notes->d_buf;
-
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    !memcmp(bytes + name, "GNU", 4) && note.n_descsz &&
-		    note.n_descsz <= SYMBOLS_BUILD_ID) {
-			memcpy(file->build_id, bytes + content, note.n_descsz);
-			file->build_id_size = note.n_descsz;
-			return true;
-		}
-		at = next;
-	}
-	return false;
-}
-
-static void read_build_id(Elf *elf, size_t size, struct symbols_file *file)
-{
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
-		GElf_Shdr header;
-		Elf_Data *notes;
-
-		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_NOTE ||
-		    (header.sh_flags & SHF_COMPRESSED) || header.sh_offset > size ||
-		    header.sh_size > size - header.sh_offset)
-			continue;
-		notes = elf_getdata(scn, NULL);
-		if (notes && notes->d_buf && find_build_id(notes, file))
-			return;
-	}
-}
-
-void symbols_read_image(Elf *elf, size_t size, struct symbols_file *file)
-{
-	read_segments(elf, file);
-	read_build_id(elf, size, file);
+	if (elf)
+		read_segments(elf, file);
+	elf_end(elf);
 }

@@ -2,15 +2,26 @@
 #include "symbols/symbols.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "symbols/demangle.h"
+#include "symbols/elf.h"
+#include "symbols/lines.h"
 #include "symbols/source.h"
 #include "symbols/table.h"
 
 /* In messages, longer paths lose their beginning: the reason has to fit too. */
 #define SHOWN_PATH_MAX 256
+
+/*
+ * Bytes that all demangling together may make. No honest report comes near it; in a
+ * hostile file each name may cost DEMANGLE_TO_MAX.
+ */
+#define DEMANGLE_BUDGET ((size_t)64 << 20)
 
 struct table_file {
 	char *path;
@@ -18,6 +29,16 @@ struct table_file {
 	struct symbols_region *regions;
 	size_t count;
 	struct symbols_block *names;
+	struct symbols_offset offset;
+	struct symbols_debug debug;
+	struct symbols_source source; /* what lines read from */
+	struct symbols_lines *lines;  /* NULL: none, or not wanted */
+};
+
+/* An inlined function's name, which is the same string wherever it is inlined. */
+struct inlined {
+	const char *name;
+	const char *shown;
 };
 
 /* The two arrays run in parallel; @shown is what callers may see. */
@@ -25,11 +46,20 @@ struct symbols {
 	struct table_file *files;
 	struct symbols_file *shown;
 	size_t count;
+	struct symbols_options options;
+	size_t demangled;			    /* bytes, see DEMANGLE_BUDGET */
+	struct symbol_line lines[SYMBOL_LINES_MAX]; /* of the last symbol found */
+	void *inlined; /* tsearch()'s root: struct inlined, by address of the name */
+	struct symbols_block *inlined_names;
 };
 
-struct symbols *symbols_new(void)
+struct symbols *symbols_new(const struct symbols_options *options)
 {
-	return calloc(1, sizeof(struct symbols));
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (symbols)
+		symbols->options = *options;
+	return symbols;
 }
 
 static void table_file_free(struct table_file *file)
@@ -37,6 +67,9 @@ static void table_file_free(struct table_file *file)
 	free(file->path);
 	free(file->regions);
 	symbols_blocks_free(file->names);
+	symbols_lines_free(file->lines);
+	symbols_source_close(&file->source);
+	symbols_debug_free(&file->debug);
 }
 
 void symbols_free(struct symbols *symbols)
@@ -45,6 +78,8 @@ void symbols_free(struct symbols *symbols)
 		return;
 	for (size_t i = 0; i < symbols->count; i++)
 		table_file_free(&symbols->files[i]);
+	tdestroy(symbols->inlined, free);
+	symbols_blocks_free(symbols->inlined_names);
 	free(symbols->files);
 	free(symbols->shown);
 	free(symbols);
@@ -146,12 +181,15 @@ static const struct {
 	{0, "BZh", 3, "is compressed (bzip2); decompress it first"},
 };
 
-static int load(const void *data, size_t size, const char *path,
-		struct symbols_entries *entries, struct symbols_file *file,
-		struct error *err)
+static bool is_elf(const void *data, size_t size)
 {
-	if (size >= 4 && !memcmp(data, "\177ELF", 4))
-		return symbols_load_elf(data, size, path, entries, file, err);
+	return size >= 4 && !memcmp(data, "\177ELF", 4);
+}
+
+static int load_text(const void *data, size_t size, const char *path,
+		     struct symbols_entries *entries, struct symbols_file *file,
+		     struct error *err)
+{
 	if (!symbols_load_text(data, size, path, entries, file, err))
 		return 0;
 	/* Only now, as a list may hold such bytes by chance. */
@@ -195,7 +233,10 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 		goto out;
 	}
 	file.dso = last_component(file.path);
-	if (load(data, size, name, &entries, &shown, err))
+	if (is_elf(data, size)
+		    ? symbols_load_elf(data, size, path, name, &symbols->options,
+				       &entries, &shown, &file.debug, err)
+		    : load_text(data, size, name, &entries, &shown, err))
 		goto out;
 	shift(&entries, offset);
 	shift_segments(&shown, offset);
@@ -211,6 +252,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 		goto out;
 	}
 	file.names = entries.blocks;
+	file.offset = offset;
 	entries.blocks = NULL;
 	shown.path = file.path;
 	shown.low = file.regions[0].from;
@@ -275,6 +317,27 @@ static char *split_spec(const char *spec, struct symbols_offset *offset,
 	return path;
 }
 
+/* Opens the DWARF of the file that was just added from @source, and keeps that. */
+static void add_lines(struct symbols *symbols, struct symbols_source *source)
+{
+	struct table_file *file = &symbols->files[symbols->count - 1];
+	struct symbols_file *shown = &symbols->shown[symbols->count - 1];
+	struct symbols_source *from = shown->lines_from ? &file->debug.source : source;
+
+	if (!is_elf(from->data, from->size))
+		return;
+	/* libelf writes to what it is given when it unpacks sections; the file itself is
+	 * mapped privately. */
+	if (from->mapped && mprotect(from->data, from->size, PROT_READ | PROT_WRITE))
+		return;
+	file->lines = symbols_lines_new(from->data, from->size);
+	shown->has_lines = file->lines != NULL;
+	if (!file->lines)
+		return;
+	file->source = *from;
+	*from = (struct symbols_source){0};
+}
+
 int symbols_add(struct symbols *symbols, const char *spec, struct error *err)
 {
 	struct symbols_source source = {0};
@@ -288,6 +351,8 @@ int symbols_add(struct symbols *symbols, const char *spec, struct error *err)
 	if (symbols_source_open(&source, path, shown_path(path), err))
 		goto out;
 	status = symbols_add_memory(symbols, path, offset, source.data, source.size, err);
+	if (!status && symbols->options.lines)
+		add_lines(symbols, &source);
 out:
 	symbols_source_close(&source);
 	free(path);
@@ -295,8 +360,8 @@ out:
 }
 
 /* The last region that starts at or before @address; @count is not 0. */
-static const struct symbols_region *find_region(const struct symbols_region *regions,
-						size_t count, uint64_t address)
+static struct symbols_region *find_region(struct symbols_region *regions, size_t count,
+					  uint64_t address)
 {
 	while (count > 1) {
 		size_t half = count / 2;
@@ -308,20 +373,81 @@ static const struct symbols_region *find_region(const struct symbols_region *reg
 	return regions;
 }
 
+/* @name as people read it, kept in @blocks; @name itself if there's nothing to do. */
+static const char *readable(struct symbols *symbols, const char *name,
+			    struct symbols_block **blocks)
+{
+	struct demangled demangled;
+	bool is_mangled;
+	char *kept;
+
+	if (!symbols->options.demangle || symbols->demangled >= DEMANGLE_BUDGET)
+		return name;
+	is_mangled = demangle(name, &demangled);
+	symbols->demangled += demangled.made;
+	kept = is_mangled ? symbols_block_new(blocks, demangled.length + 1) : NULL;
+	return kept ? memcpy(kept, demangled.text, demangled.length + 1) : name;
+}
+
+static int compare_inlined(const void *left, const void *right)
+{
+	const struct inlined *a = left, *b = right;
+
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+/* readable(), but once for each name, as there are far more places than names. */
+static const char *readable_inlined(struct symbols *symbols, const char *name)
+{
+	struct inlined *inlined = malloc(sizeof(*inlined)), **kept;
+
+	if (!inlined)
+		return name;
+	*inlined = (struct inlined){name, NULL};
+	kept = tsearch(inlined, &symbols->inlined, compare_inlined);
+	if (!kept || *kept != inlined)
+		free(inlined);
+	if (!kept)
+		return name;
+	if (!(*kept)->shown)
+		(*kept)->shown = readable(symbols, name, &symbols->inlined_names);
+	return (*kept)->shown;
+}
+
+static void find_lines(struct symbols *symbols, const struct table_file *file,
+		       uint64_t address, struct symbol *symbol)
+{
+	const struct symbols_offset *offset = &file->offset;
+
+	symbol->lines = symbols->lines;
+	symbol->line_count = 0;
+	if (!file->lines)
+		return;
+	address = offset->down ? address + offset->distance : address - offset->distance;
+	symbol->line_count = symbols_lines_find(file->lines, address, symbols->lines);
+	for (size_t i = 0; i + 1 < symbol->line_count; i++)
+		symbols->lines[i].function = readable_inlined(symbols,
+							      symbols->lines[i].function);
+}
+
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
 {
 	for (size_t i = 0; i < symbols->count; i++) {
-		const struct table_file *file = &symbols->files[i];
-		const struct symbols_region *region;
+		struct table_file *file = &symbols->files[i];
+		struct symbols_region *region;
 
 		if (address < symbols->shown[i].low || address > symbols->shown[i].high)
 			continue;
 		region = find_region(file->regions, file->count, address);
 		if (!region->name)
 			continue;
-		symbol->name = region->name;
+		if (!region->shown)
+			region->shown = readable(symbols, region->name, &file->names);
+		symbol->name = region->shown;
+		symbol->mangled = region->name;
 		symbol->dso = file->dso;
 		symbol->start = region->start;
+		find_lines(symbols, file, address, symbol);
 		return true;
 	}
 	return false;

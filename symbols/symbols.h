@@ -27,11 +27,38 @@
  */
 struct symbols;
 
+/* What is wanted of a table. */
+struct symbols_options {
+	bool demangle; /* C++, Rust and OCaml names */
+	bool lines;    /* source lines and inlined functions, from DWARF */
+	/* Where separate debug files are installed, /usr/lib/debug on most systems;
+	 * NULL: none are looked for. Must live as long as the table. */
+	const char *debug_directory;
+};
+
+/* More functions than this, inlined into each other, are not told apart. */
+#define SYMBOL_LINES_MAX 64
+
+/* A place in the source. */
+struct symbol_line {
+	const char *function; /* the inlined one; NULL: the symbol */
+	const char *file;     /* last path component; NULL when unknown */
+	uint32_t line;	      /* 0 when unknown */
+};
+
 /* What one address is called. The strings belong to the table. */
 struct symbol {
-	const char *name; /* never NULL or empty; may hold any byte but NUL */
-	const char *dso;  /* the file's last path component, never NULL */
-	uint64_t start;	  /* first address, load offset included */
+	const char *name;    /* never NULL or empty; may hold any byte but NUL */
+	const char *mangled; /* the same as it is in the file */
+	const char *dso;     /* the file's last path component, never NULL */
+	uint64_t start;	     /* first address, load offset included */
+	/*
+	 * The innermost function's place first; the others are where the one before
+	 * was called, and the last of them is in the symbol itself. None when nothing
+	 * is known. Valid, with the strings in it, until the next symbols_find().
+	 */
+	const struct symbol_line *lines;
+	size_t line_count;
 };
 
 /* A part of an ELF file that is mapped to be run. */
@@ -59,10 +86,19 @@ struct symbols_file {
 	uint64_t image; /* where its first segment of any kind begins, aligned */
 	uint8_t build_id[SYMBOLS_BUILD_ID];
 	size_t build_id_size; /* bytes; 0 when it has none */
+	/* Where most names are from when not from the file itself: a debug file's path,
+	 * or ".gnu_debugdata"; else NULL. The same for lines, which may be nowhere. */
+	const char *names_from, *lines_from;
+	bool has_lines;
+	bool is_stripped; /* names are only those that it exports */
+	/* Why that isn't a separate debug file, for want of which names or lines are
+	 * missing: the path where there is none, a sentence about the one that is
+	 * wrong. NULL when there's nothing to say. */
+	const char *debug_missing, *debug_refused;
 };
 
 /* An empty table, NULL when memory is short. */
-struct symbols *symbols_new(void);
+struct symbols *symbols_new(const struct symbols_options *options);
 void symbols_free(struct symbols *symbols);
 
 /*
@@ -72,7 +108,8 @@ void symbols_free(struct symbols *symbols);
  * space are left out. A path that exists is taken whole, '@' or not. A pipe is
  * read to its end, 1 GiB at most; the file is not needed any more afterwards.
  * -1 with one line in @err when it can't be read or names no function; the
- * table is then as it was before.
+ * table is then as it was before. When it is a stripped ELF file, its names are
+ * looked for in its debug file and then in its .gnu_debugdata.
  */
 int symbols_add(struct symbols *symbols, const char *spec, struct error *err);
 

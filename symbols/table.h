@@ -74,8 +74,9 @@ bool symbols_is_local_label(const char *name, size_t length);
 /* From here up to the next region's start, addresses have this name. */
 struct symbols_region {
 	uint64_t from;
-	uint64_t start;	  /* of the function; before @from behind a nested one */
-	const char *name; /* NULL: no name */
+	uint64_t start;	   /* of the function; before @from behind a nested one */
+	const char *name;  /* NULL: no name */
+	const char *shown; /* what it was made for people; NULL until it was asked for */
 };
 
 /*
@@ -87,24 +88,12 @@ int symbols_regions_make(struct symbols_entries *entries, struct symbols_region 
 			 size_t *count, size_t *functions);
 
 /*
- * The loaders. @data is not changed and not needed afterwards. They fill
- * @entries, @file's kind and machine; -1 with one line in @err, which begins
- * with @path.
+ * The loader of lists. @data is not changed and not needed afterwards. It fills
+ * @entries, @file's kind; -1 with one line in @err, which begins with @path.
  */
-int symbols_load_elf(const void *data, size_t size, const char *path,
-		     struct symbols_entries *entries, struct symbols_file *file,
-		     struct error *err);
 int symbols_load_text(const void *data, size_t size, const char *path,
 		      struct symbols_entries *entries, struct symbols_file *file,
 		      struct error *err);
-
-/*
- * Fills in @file's segments and its build-id; what is missing or damaged is left
- * out, as names do not depend on it. @size is the file's, in bytes. @elf, libelf's
- * handle, stays the caller's.
- */
-struct Elf;
-void symbols_read_image(struct Elf *elf, size_t size, struct symbols_file *file);
 
 /* What is added to a file's addresses. */
 struct symbols_offset {

@@ -41,11 +41,10 @@ struct loader {
 
 static int not_symbols(const char *path, struct error *err)
 {
-	return error_set(
-		err,
-		"%s is not a symbol file that uniprof knows (ELF, nm, kallsyms, "
-		"three columns)",
-		path);
+	return error_set(err,
+			 "%s is not a symbol file that uniprof knows (ELF, nm, kallsyms, "
+			 "three columns)",
+			 path);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "symbols/lines.h"
 #include "symbols/table.h"
 
 #define PAGE_SIZE ((size_t)4096)
@@ -64,9 +65,38 @@ static void check_table(struct symbols *symbols)
 			check_name(symbols, (uint64_t)1 << bit);
 }
 
+static void check_lines(struct symbols_lines *lines, uint64_t address)
+{
+	struct symbol_line list[SYMBOL_LINES_MAX];
+	size_t count = symbols_lines_find(lines, address, list);
+
+	check(count <= SYMBOL_LINES_MAX);
+	for (size_t i = 0; i < count; i++) {
+		check(!list[i].file || !strchr(list[i].file, '/'));
+		check(!list[i].function == (i + 1 == count));
+		check(!list[i].function || list[i].function[0]);
+	}
+}
+
+/* DWARF, of which libelf may change the copy that it is given. */
+static void try_lines(uint8_t *content, size_t size)
+{
+	struct symbols_lines *lines = symbols_lines_new(content, size);
+
+	if (!lines)
+		return;
+	for (uint64_t address = 0x1000; address < 0x1200; address++)
+		check_lines(lines, address);
+	for (unsigned int bit = 0; bit < 64; bit++)
+		check_lines(lines, (uint64_t)1 << bit);
+	symbols_lines_free(lines);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t *room;
+	const struct symbols_options options = {
+		.demangle = true, .lines = true, .debug_directory = "/nowhere"};
 	struct symbols_offset offset = {0};
 	struct symbols *symbols;
 	struct error err = {""};
@@ -85,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		offset.distance = UINT64_MAX >> data[size / 2] % 64;
 	offset.down = data[size / 3] % 2;
 
-	symbols = symbols_new();
+	symbols = symbols_new(&options);
 	check(symbols != NULL);
 	if (symbols_add_memory(symbols, "dir/file", offset, content, size, &err)) {
 		const struct symbols_file *files;
@@ -97,5 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	symbols_free(symbols);
 	check(!mprotect(room, ROOM, PROT_READ | PROT_WRITE));
+	if (size >= 4 && !memcmp(content, "\177ELF", 4))
+		try_lines(content, size);
 	return 0;
 }

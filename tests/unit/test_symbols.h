@@ -34,7 +34,7 @@ static inline int setup(void **state)
 	strcpy(fixture->directory, "/tmp/uniprof-test-XXXXXX");
 	if (!mkdtemp(fixture->directory))
 		return -1;
-	fixture->symbols = symbols_new();
+	fixture->symbols = symbols_new(&(struct symbols_options){0});
 	*state = fixture;
 	return fixture->symbols ? 0 : -1;
 }

@@ -364,7 +364,7 @@ static unsigned char *read_file(const char *path, size_t *size)
 static void load_damaged(const void *data, size_t size)
 {
 	struct symbols_offset offset = {0};
-	struct symbols *symbols = symbols_new();
+	struct symbols *symbols = symbols_new(&(struct symbols_options){0});
 	const struct symbols_file *files;
 	struct symbol symbol;
 	struct error err = {""};
@@ -530,7 +530,7 @@ static void a_compiled_program_has_the_names_that_nm_prints(void **state)
 	assert_true(compare_with_nm(f, program) >= 10);
 
 	/* Read as a list, nm's output has to say the same as the file. */
-	lists = symbols_new();
+	lists = symbols_new(&(struct symbols_options){0});
 	snprintf(command, sizeof(command), "%s.nm", program);
 	assert_int_equal(symbols_add(lists, command, &f->err), 0);
 	for (uint64_t address = 0; address < last_file(f)->high; address++) {

@@ -67,10 +67,10 @@ for weight in samples cpu-time wall; do
 	same "$weight" big.up -s big.elf --weight $weight
 done
 same "a domain" big.up -s big.elf --domain small
-# Names are as the file has them, which perf has to be told to leave them.
+# Both demangle names, perf without parameters: here both leave them as they are.
 for name in _ZN3foo3barEi part.constprop.0 _RNvC6_123foo3bar; do
 	echo ".globl $name; .type $name, %function; $name: .fill 256; .size $name, 256"
 done | as -o c++.o
 ld -o c++.elf -Ttext 0x1000 -e 0x1000 c++.o
 perf_options=--no-demangle
-same C++ web.up -s c++.elf
+same C++ web.up -s c++.elf --no-demangle

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+
+struct writer {
+	struct demangled *to;
+	jmp_buf enough;
+};
+
+static bool is_ascii(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
+/*
+ * libiberty has no other way to stop than leaving it from here. It holds memory
+ * only while it gives out an identifier in Punycode (Rust RFC 2603), which always
+ * has a character beyond ASCII; what comes next has none or is as short.
+ */
+static void write_piece(const char *text, size_t length, void *arg)
+{
+	struct writer *writer = arg;
+	struct demangled *to = writer->to;
+
+	/* The 1 is for pieces without text, which take their time as well. */
+	to->made += length + 1;
+	if (to->made > DEMANGLE_TO_MAX) {
+		if (is_ascii(text, length))
+			longjmp(writer->enough, 1);
+	} else if (length) {
+		memcpy(to->text + to->length, text, length);
+		to->length += length;
+	}
+}
+
+static void clear(struct demangled *to)
+{
+	to->made = 0;
+	to->length = 0;
+}
+
+static bool is_complete(struct demangled *to)
+{
+	to->text[to->length] = '\0';
+	return to->length && to->made <= DEMANGLE_TO_MAX && !strchr(to->text, '\n') &&
+	       strlen(to->text) == to->length;
+}
+
+/* Both kinds of Rust start like this, the legacy one as C++ does. */
+static bool demangle_rust(const char *name, struct demangled *to)
+{
+	struct writer writer = {.to = to};
+
+	clear(to);
+	if (setjmp(writer.enough))
+		return false;
+	return rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, write_piece,
+				      &writer) &&
+	       is_complete(to);
+}
+
+static bool demangle_cpp(const char *name, struct demangled *to)
+{
+	struct writer writer = {.to = to};
+
+	clear(to);
+	if (setjmp(writer.enough))
+		return false;
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP,
+					  write_piece, &writer) &&
+	       is_complete(to);
+}
+
+/* Appends what stood behind the mangled name. */
+static bool append(struct demangled *to, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	if (to->length + length > DEMANGLE_TO_MAX)
+		return false;
+	memcpy(to->text + to->length, suffix, length + 1);
+	to->length += length;
+	to->made += length;
+	return true;
+}
+
+bool demangle(const char *name, struct demangled *to)
+{
+	size_t length = strnlen(name, DEMANGLE_FROM_MAX + 1), made;
+	char mangled[DEMANGLE_FROM_MAX + 1];
+	const char *suffix;
+	char *llvm;
+
+	clear(to);
+	if (length > DEMANGLE_FROM_MAX)
+		return false;
+	if (!strncmp(name, "caml", 4))
+		return demangle_ocaml(name, to);
+	if (strncmp(name, "_Z", 2) && strncmp(name, "_R", 2))
+		return false;
+	memcpy(mangled, name, length + 1);
+	/* The symbol's version (GNU ld manual, "VERSION Command"). */
+	suffix = name + strcspn(name, "@");
+	mangled[suffix - name] = '\0';
+	/* LLVM's ThinLTO renames what it moves; Rust's names then lack their end. */
+	llvm = strstr(mangled, ".llvm.");
+	if (llvm)
+		*llvm = '\0';
+	if (demangle_rust(mangled, to))
+		return append(to, suffix);
+	if (llvm)
+		*llvm = '.';
+	made = to->made;
+	if (demangle_cpp(mangled, to) && append(to, suffix))
+		return true;
+	to->made += made;
+	return false;
+}

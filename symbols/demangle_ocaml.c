@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/demangle.h"
+
+#include <string.h>
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int hex_digit(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * The character of "$xx"; -1 where there is none. Control characters, which no name
+ * has, stay as they are.
+ */
+static int escaped(const char *at, const char *end)
+{
+	int high, low, code;
+
+	if (end - at < 3 || *at != '$')
+		return -1;
+	high = hex_digit(at[1]);
+	low = hex_digit(at[2]);
+	code = high < 0 || low < 0 ? -1 : high << 4 | low;
+	return code < ' ' || code == 0x7f ? -1 : code;
+}
+
+/*
+ * Where the stamp, "_" and a number, starts that makes each of a module's symbols
+ * unique; @end without one. That of "fun_12", an anonymous function, is all it has.
+ */
+static const char *find_stamp(const char *from, const char *end)
+{
+	const char *at = end;
+
+	while (at > from && is_digit(at[-1]))
+		at--;
+	if (at == end || at - from < 2 || at[-1] != '_')
+		return end;
+	at--;
+	if (at - from >= 5 && !memcmp(at - 3, "fun", 3) &&
+	    (at[-4] == '.' || (at[-4] == '_' && at[-5] == '_')))
+		return end;
+	return at;
+}
+
+/*
+ * "caml", the module, a separator, the name and its stamp (OCaml,
+ * asmcomp/compilenv.ml, make_symbol). Separators are "__", since 5.1 "." before the
+ * name; "__" also stands for the "." in the paths of modules (Dune's manual,
+ * "wrapped"). Characters that assemblers refuse are "$" and two hexadecimal digits
+ * (asmcomp/emitaux.ml, emit_symbol).
+ */
+bool demangle_ocaml(const char *name, struct demangled *to)
+{
+	const char *at = name + 4, *end = name + strlen(name);
+	bool has_module = false;
+
+	to->length = 0;
+	if (strncmp(name, "caml", 4) || *at < 'A' || *at > 'Z' ||
+	    (size_t)(end - at) > DEMANGLE_TO_MAX)
+		return false;
+	end = find_stamp(at, end);
+	while (at < end) {
+		int code = escaped(at, end);
+
+		if (code >= 0) {
+			to->text[to->length++] = (char)code;
+			at += 3;
+		} else if (end - at > 2 && at[0] == '_' && at[1] == '_') {
+			to->text[to->length++] = '.';
+			has_module = true;
+			at += 2;
+		} else {
+			has_module |= *at == '.';
+			to->text[to->length++] = *at++;
+		}
+	}
+	to->text[to->length] = '\0';
+	to->made = to->length;
+	return has_module;
+}
