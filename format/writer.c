@@ -15,7 +15,7 @@ struct writer {
 	struct buffer description; /* the chunks at the start, and again at the end */
 	struct name_list names;
 	size_t total_names;
-	size_t names_bytes; /* of their payloads, at least */
+	size_t names_bytes; /* of their payloads, at most */
 	struct samples_encoder *encoder;
 	struct sampling_counts counts; /* since the last flush */
 	uint64_t weight;	       /* of the samples since then */
@@ -176,8 +176,9 @@ int writer_sample(struct writer *writer, const struct sample *sample, struct err
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err)
 {
-	/* No number takes more than 10 bytes, and no chunk more than 64 besides. */
-	size_t bytes = name->name.length + name->dso.length + 64;
+	/* At most: a name's five numbers have 29 bytes, and its chunk 64 besides. */
+	size_t bytes = name->name.length + name->dso.length + 29 +
+		       (writer->names.count ? 0 : 64);
 
 	if (writer->failed) {
 		*err = writer->why;

@@ -6,6 +6,7 @@
 #include "tests/unit/test_recording.h"
 
 #include "format/name_list.h"
+#include "report/load.h"
 #include "report/recorded.h"
 
 #define TEXT(text)                     \
@@ -291,6 +292,44 @@ static void a_recording_has_so_many_names_and_no_more(void **state)
 	close(fd);
 }
 
+static int pass_over(void *arg, const struct samples_batch *batch, struct error *err)
+{
+	(void)arg;
+	(void)batch;
+	(void)err;
+	return 0;
+}
+
+static void a_chunk_of_names_beyond_the_limit_is_damage(void **state)
+{
+	const struct recording_name name = {.name = TEXT("n")};
+	const struct load_visitor visitor = {.samples = pass_over};
+	const unsigned int chunks = RECORDING_MAX_ALL_NAMES / RECORDING_MAX_NAMES;
+	struct name_list list = {0};
+	struct buffer payload = {0}, file = {0};
+	struct summary summary = {0};
+	struct input input = {.name = "input"};
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < RECORDING_MAX_NAMES; i++)
+		name_list_add(&list, &name);
+	name_list_finish(&list, &payload);
+	for (unsigned int i = 0; i < chunks + 1; i++)
+		assert_int_equal(chunk_encode(&file, CHUNK_NAMES, &payload), 0);
+	input.fd = file_with(file.data, file.size);
+	assert_int_equal(load_recording(&input, &summary, &visitor, &err), 0);
+	assert_int_equal(summary.chunks, chunks);
+	assert_int_equal(summary.names, RECORDING_MAX_ALL_NAMES);
+	assert_int_equal(summary.damage.places, 1);
+	assert_int_equal(summary.damage.bytes, file.size / (chunks + 1));
+	close(input.fd);
+	summary_free(&summary);
+	name_list_free(&list);
+	buffer_free(&payload);
+	buffer_free(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +340,7 @@ int main(void)
 		cmocka_unit_test(the_first_name_of_a_place_counts),
 		cmocka_unit_test(names_are_written_before_their_samples),
 		cmocka_unit_test(a_recording_has_so_many_names_and_no_more),
+		cmocka_unit_test(a_chunk_of_names_beyond_the_limit_is_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
