@@ -295,6 +295,11 @@ static int record(struct recorder *recorder, int argc, char **argv, struct error
 	struct round round;
 	int status = 0, stopped;
 
+	/* No page fault shall prolong a pause; the priority is for the same. The guard,
+	 * having been forked off, made each page one that is copied when written to. */
+	mlockall(MCL_CURRENT);
+	prctl(PR_SET_TIMERSLACK, 1);
+	priority_set(PRIORITY_SAMPLER);
 	recorder->start = clock_monotonic();
 	pacer_start(&recorder->pacer, &pace, recorder->start, recorder->start);
 	if (take_round(recorder, &round, err) < 0)
@@ -315,10 +320,7 @@ static int record(struct recorder *recorder, int argc, char **argv, struct error
 		return -1;
 	sink_round(recorder->sink, &round, 0);
 
-	/* No page fault shall prolong a pause; the priority is for the same. */
-	mlockall(MCL_CURRENT);
-	prctl(PR_SET_TIMERSLACK, 1);
-	priority_set(PRIORITY_SAMPLER);
+	mlockall(MCL_CURRENT); /* what has come since then */
 	end.reason = sample(recorder, err);
 	end.monotonic = clock_monotonic();
 	priority_set(PRIORITY_USUAL);
