@@ -22,7 +22,6 @@ struct current {
 	int output;
 	struct writer *writer;
 	struct sink *sink;
-	bool begun; /* has taken a sample */
 };
 
 /* Xen's library has no place for it in what it calls. */
@@ -68,6 +67,7 @@ static int start(struct current *way, const struct xen_domain *domain, struct er
 	way->sink = way->writer ? sink_start(way->writer, domain->vcpus, err) : NULL;
 	if (!way->sink)
 		return -1;
+	mlockall(MCL_CURRENT);
 	priority_set(PRIORITY_SAMPLER);
 	return 0;
 }
@@ -126,9 +126,6 @@ int current_sample(struct current *way, struct round *round, uint64_t *whole,
 		return error_set(err, "the domain does not run");
 	sink_round(way->sink, round, 0);
 	*whole = clock_monotonic() - begin;
-	if (!way->begun)
-		mlockall(MCL_CURRENT); /* when `uniprof record` does it */
-	way->begun = true;
 	return 0;
 }
 
