@@ -52,6 +52,24 @@ enum measured {
 	MEASURED
 };
 
+/*
+ * Adds the longest length of each series since @from to @of_starts, and moves @from on.
+ * The longest of many starts say more than the longest of all, which on a busy host is
+ * the host's.
+ */
+static void keep_longest(const struct series *series, size_t *from,
+			 struct series *of_starts)
+{
+	for (unsigned int what = 0; what < MEASURED; what++) {
+		uint64_t longest = 0;
+
+		for (; from[what] < series[what].count; from[what]++)
+			if (longest < series[what].ns[from[what]])
+				longest = series[what].ns[from[what]];
+		series_add(&of_starts[what], longest);
+	}
+}
+
 struct depths {
 	unsigned int current, first;
 };
@@ -94,10 +112,11 @@ static int take_turns(struct ways *ways, struct series *series, struct depths *d
 	return 0;
 }
 
-static int measure(struct ways *ways, struct series *series, size_t samples,
-		   size_t restart, struct error *err)
+static int measure(struct ways *ways, struct series *series, struct series *of_starts,
+		   size_t samples, size_t restart, struct error *err)
 {
 	size_t before = restart ? 0 : WARM_UP;
+	size_t from[MEASURED] = {0};
 	struct depths depths = {0};
 
 	for (size_t i = 0; i < before + samples; i++) {
@@ -108,9 +127,14 @@ static int measure(struct ways *ways, struct series *series, size_t samples,
 				series[what].count = 0;
 		if (take_turns(ways, series, &depths, err) < 0)
 			return -1;
+		if (restart && (i + 1) % restart == 0)
+			keep_longest(series, from, of_starts);
 	}
-	for (unsigned int what = 0; what < MEASURED; what++)
+	for (unsigned int what = 0; what < MEASURED; what++) {
 		series_print(&series[what]);
+		if (of_starts[what].count)
+			series_print(&of_starts[what]);
+	}
 	printf("depth %u %u\n", depths.current, depths.first);
 	printf("vcpus %u\n", ways->domain->online);
 	printf("maps-in-pause %" PRIu64 "\n", current_maps_in_pause());
@@ -122,19 +146,27 @@ static int measure(struct ways *ways, struct series *series, size_t samples,
 int bench_pauses(struct xen *xen, const struct xen_domain *domain, size_t samples,
 		 size_t restart, const char *text, struct error *err)
 {
-	static const char *const names[MEASURED] = {"floor", "pause", "paused", "whole",
-						    "first"};
+	static const char *const names[MEASURED][2] = {{"floor", "floor-longest"},
+						       {"pause", "pause-longest"},
+						       {"paused", "paused-longest"},
+						       {"whole", "whole-longest"},
+						       {"first", "first-longest"}};
 	struct ways ways = {.xen = xen, .domain = domain, .text = text};
-	struct series series[MEASURED] = {0};
+	struct series series[MEASURED] = {0}, of_starts[MEASURED] = {0};
 	int status = 0;
 
-	for (unsigned int i = 0; i < MEASURED && status == 0; i++)
-		status = series_new(&series[i], names[i],
+	for (unsigned int i = 0; i < MEASURED && status == 0; i++) {
+		status = series_new(&series[i], names[i][0],
 				    (samples + WARM_UP) * ROUND_PAUSES, err);
+		if (status == 0)
+			status = series_new(&of_starts[i], names[i][1], samples, err);
+	}
 	if (status == 0)
-		status = measure(&ways, series, samples, restart, err);
+		status = measure(&ways, series, of_starts, samples, restart, err);
 	ways_free(&ways);
-	for (unsigned int i = 0; i < MEASURED; i++)
+	for (unsigned int i = 0; i < MEASURED; i++) {
 		series_free(&series[i]);
+		series_free(&of_starts[i]);
+	}
 	return status;
 }

@@ -13,7 +13,7 @@
 #define STEPS	9
 
 /* A host that stops an emulator for a moment has deadlines missed at any rate. */
-#define MAY_MISS 100 /* one of so many */
+#define MAY_MISS 20 /* one of so many */
 
 struct way {
 	struct current *current;
