@@ -4,8 +4,9 @@
 #include <string.h>
 
 static const struct output *const outputs[] = {
-	&output_histogram, &output_histogram_csv, &output_histogram_json,
-	&output_folded,	   &output_perf_script,	  NULL,
+	&output_histogram,  &output_histogram_csv, &output_histogram_json,
+	&output_folded,	    &output_perf_script,   &output_pprof,
+	&output_speedscope, &output_callgrind,	   NULL,
 };
 
 const struct output *output_find(const char *name)

@@ -54,6 +54,9 @@ struct output {
 
 extern const struct output output_folded;
 extern const struct output output_perf_script;
+extern const struct output output_pprof;
+extern const struct output output_speedscope;
+extern const struct output output_callgrind;
 extern const struct output output_histogram;
 extern const struct output output_histogram_csv;
 extern const struct output output_histogram_json;
