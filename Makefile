@@ -10,7 +10,7 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 	-Wpointer-arith -Wwrite-strings -Wundef
 # -iquote, as xen/ would hide Xen's own headers from #include <xen/...>.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
-# libelf: symbol tables of any ELF file. zlib: CRC-32. zstd: compression.
+# libelf: symbol tables of any ELF file. zlib: CRC-32, gzip. zstd: compression.
 # Xen's libraries are not linked to but loaded, by xen/library.c.
 LIBS = -lelf -lz -lzstd -ldl
 
