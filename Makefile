@@ -11,7 +11,7 @@ WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototyp
 # -iquote, as xen/ would hide Xen's own headers from #include <xen/...>.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
 # libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
-# lzma: .gnu_debugdata. zlib: CRC-32. zstd: compression.
+# lzma: .gnu_debugdata. zlib: CRC-32, gzip. zstd: compression.
 # Xen's libraries are not linked to but loaded, by xen/library.c.
 LIBS = -lelf -ldw -liberty -llzma -lz -lzstd -ldl
 

@@ -144,13 +144,16 @@ static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use
 {
 	const struct stacks *stacks = graph->report->stacks;
 	uint64_t address = stacks->tree.nodes[node].key;
-	uint32_t frame = frames_find(graph->report->frames, stacks->domain[node], address,
-				     use);
+	struct frames *frames = graph->report->frames;
+	uint32_t number = frames_find(frames, stacks->domain[node], address, use);
+	const struct frame *frame;
 
-	if (frame == FRAMES_NONE)
+	if (number == FRAMES_NONE)
 		return -1;
-	graph->halves[frames_get(graph->report->frames, frame)->function] |=
-		address >> 63 ? HALF_UPPER : HALF_LOWER;
+	frame = frames_get(frames, number);
+	for (uint32_t i = 0; i < frame->function_count; i++)
+		graph->halves[frames_function_at(frames, frame, i)] |=
+			address >> 63 ? HALF_UPPER : HALF_LOWER;
 	return 0;
 }
 

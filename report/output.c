@@ -12,6 +12,9 @@ static const struct output *const outputs[] = {
 	&output_folded,
 	&output_perf_script,
 	&output_perf_data,
+	&output_pprof,
+	&output_speedscope,
+	&output_callgrind,
 	NULL,
 };
 

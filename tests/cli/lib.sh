@@ -88,3 +88,85 @@ chains()
 {
 	report -i shop.up --format folded "$@" | sed 's/ [0-9]*$//' | sort -u
 }
+
+# self_and_total: of collapsed stacks, for each function NAME SELF TOTAL, tabs between
+# them, sorted
+self_and_total()
+{
+	awk '{
+		count = $NF
+		sub(/ [0-9]+$/, "")
+		frames = split($0, frame, ";")
+		split("", seen)
+		for (i = 1; i <= frames; i++) {
+			if (!(frame[i] in seen))
+				total[frame[i]] += count
+			seen[frame[i]] = 1
+		}
+		self[frame[frames]] += count
+	}
+	END { for (name in total) printf "%s\t%.0f\t%.0f\n", name, self[name], total[name] }' |
+		sort
+}
+
+# make_big: makes big.up of two domains, thousands of chains, all kinds of states, CPU
+# times and weights, and a recursion; and big.sym, which names most of its functions
+make_big()
+{
+	{
+		echo "info start 1000"
+		echo "domain 0 1 2 1 4 big"
+		echo "domain 1 2 2 1 4 small"
+		echo "cpu-time 400000"
+		echo "many 20000 500 10 40"
+		echo "in 1"
+		echo "cpu-time 300000"
+		echo "weight 3"
+		echo "many 3000 500 10 40"
+		i=0
+		while [ $i -lt 200 ]; do
+			echo "sample $((5000000000 + i * 33333)) $((i % 3)) $((i % 5)) 0" \
+				"0x100001 0x100101 0x100001"
+			i=$((i + 1))
+		done
+		echo "sample 6000000000 2 3 0"
+		echo "end 1 90000000000"
+	} | "$MAKE_RECORDING" >big.up
+	awk 'BEGIN { for (i = 0; i < 30; i++)
+		printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
+}
+
+# make_hard: makes hard.up and hard.sym, of what is hardest on a format: a chain of 1,024
+# addresses, a function's name of 20,000 characters, as much time as can be, a chain
+# without addresses
+make_hard()
+{
+	{
+		echo "domain 0 1 2 1 1 <a>&\"b\"'c' caf$(printf '\303\251')"
+		echo "sample 0 0 1 0 0x1000"
+		echo "sample 18446744073709551000 0 1 0 $(yes 0x1001 | head -n 1023 |
+			tr '\n' ' ')0x1101"
+		echo "sample 0 1 1 0 0x1001 0x1001"
+		echo "sample 1 1 1 4"
+		echo "end 1 18446744073709551000"
+	} | "$MAKE_RECORDING" >hard.up
+	{
+		echo "1000 T $(yes x | head -n 20000 | tr -d '\n')"
+		echo "1100 T <b>&\"quoted\" 'name' $(printf '\303\251')"
+	} >hard.sym
+}
+
+npm_modules=$CLI/../../build/npm/node_modules
+
+need_speedscope()
+{
+	command -v node >/dev/null || skip "nodejs is not installed"
+	[ -d "$npm_modules/speedscope" ] && [ -d "$npm_modules/ajv" ] ||
+		skip "build/npm has no speedscope and ajv; see scripts/install-packages"
+}
+
+# speedscope FILE...: what Speedscope's importer makes of them, see speedscope.js
+speedscope()
+{
+	node "$CLI/speedscope.js" "$npm_modules" "$@"
+}

@@ -144,7 +144,7 @@ static size_t parse_hex(const char *text, uint8_t *to, size_t size)
 
 static int add_sample(struct maker *maker, char *rest)
 {
-	uint64_t addresses[CHAIN_MAX];
+	uint64_t addresses[RECORDING_MAX_DEPTH];
 	struct sample sample = {
 		.domain = maker->domain,
 		.weight = maker->weight,
@@ -157,7 +157,7 @@ static int add_sample(struct maker *maker, char *rest)
 	sample.vcpu = (uint32_t)number(&rest);
 	sample.state = (uint8_t)number(&rest);
 	sample.chain.end = (enum chain_end)number(&rest);
-	while (*rest && sample.chain.count < CHAIN_MAX)
+	while (*rest && sample.chain.count < RECORDING_MAX_DEPTH)
 		addresses[sample.chain.count++] = number(&rest);
 	return writer_sample(maker->writer, &sample, &maker->err);
 }

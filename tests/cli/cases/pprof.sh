@@ -1,0 +1,30 @@
+# Go's own pprof reads what --format pprof writes.
+. "$CLI/lib.sh"
+command -v go >/dev/null || skip "golang-go is not installed"
+pprof()
+{
+	go tool pprof "$@" 2>&1
+}
+
+make_recording web two odd recursion
+for name in web odd recursion; do
+	report -i $name.up --format pprof -s "$data/$name.sym" -o $name.pb.gz 2>/dev/null
+	pprof -top $name.pb.gz
+done
+report -i two.up --format pprof -s "$data/web.sym" -o two.pb.gz 2>/dev/null
+report -i two.up --format pprof -s "$data/web.sym" --weight cpu-time -o cpu.pb.gz \
+	2>/dev/null
+report -i two.up --format pprof -s "$data/web.sym" --weight wall -o wall.pb.gz 2>/dev/null
+echo "== chains, vCPUs and domains"
+pprof -traces web.pb.gz
+pprof -traces two.pb.gz
+pprof -tags two.pb.gz
+pprof -top -tagfocus='vcpu=^1$' web.pb.gz
+pprof -top -tagignore='domain=^web$' two.pb.gz
+echo "== all fields"
+pprof -raw web.pb.gz
+pprof -raw cpu.pb.gz | head -n 12
+pprof -top wall.pb.gz
+echo "== compared"
+pprof -top -diff_base web.pb.gz two.pb.gz
+pprof -top -base web.pb.gz web.pb.gz
