@@ -59,11 +59,11 @@ objcopy --remove-section=.gnu_debuglink --add-section .gnu_debugdata=bomb.xz sho
 from -s bomb.elf --debug-dir none
 
 echo "# below another root"
-mkdir -p "root/usr/bin" "root/usr/lib/debug/${by_id%/*}"
-objcopy --strip-all whole root/usr/bin/shop
-objcopy --only-keep-debug whole "root/usr/lib/debug/$by_id"
-from -s /usr/bin/shop --symfs root
-from -s usr/bin/shop,domain=web --symfs "$PWD/root"
+mkdir -p "guest-root/usr/bin" "guest-root/usr/lib/debug/${by_id%/*}"
+objcopy --strip-all whole guest-root/usr/bin/shop
+objcopy --only-keep-debug whole "guest-root/usr/lib/debug/$by_id"
+from -s /usr/bin/shop --symfs guest-root
+from -s usr/bin/shop,domain=web --symfs "$PWD/guest-root"
 from -s /usr/bin/shop
 echo "# only what is exported has names"
 build_shop -rdynamic
