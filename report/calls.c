@@ -106,6 +106,32 @@ out:
 	return status;
 }
 
+/* The same for inverted chains: @leaf is where they end. */
+static int name_inverted(struct calls *calls, const struct stacks *stacks,
+			 struct frames *frames, uint32_t *leaf)
+{
+	const struct tree_node *nodes = stacks->tree.nodes;
+
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count; i++) {
+		uint32_t domain = stacks->domain[i], node;
+		enum frame_use use = FRAME_LEAF;
+
+		if (!stacks->self[i])
+			continue;
+		if (name_domain(calls, frames, domain, &node, &leaf[i]) < 0)
+			return -1;
+		for (uint32_t at = i; stacks_is_address(stacks, at);
+		     at = nodes[at].parent) {
+			node = child_of(calls, frames, node, domain, nodes[at].key, use);
+			if (node == TREE_NONE)
+				return -1;
+			leaf[i] = node;
+			use = FRAME_CALLER;
+		}
+	}
+	return 0;
+}
+
 static int count_samples(struct calls *calls, const struct stacks *stacks,
 			 const uint32_t *leaf)
 {
@@ -256,6 +282,11 @@ static int make_trail(struct calls *calls)
 
 struct calls *calls_new(const struct stacks *stacks, struct frames *frames)
 {
+	return calls_of(stacks, frames, false);
+}
+
+struct calls *calls_of(const struct stacks *stacks, struct frames *frames, bool inverted)
+{
 	struct calls *calls = calloc(1, sizeof(*calls));
 	uint64_t *inclusive = stacks_inclusive(stacks);
 	uint32_t *leaf = malloc(stacks->tree.count * sizeof(*leaf));
@@ -263,11 +294,11 @@ struct calls *calls_new(const struct stacks *stacks, struct frames *frames)
 
 	if (!calls || !inclusive || !leaf || tree_init(&calls->tree, 1) < 0)
 		goto out;
-	if (name_nodes(calls, stacks, frames, inclusive, leaf) < 0 ||
-	    count_samples(calls, stacks, leaf) < 0 || order_items(calls, frames) < 0 ||
-	    make_trail(calls) < 0)
-		goto out;
-	status = 0;
+	status = inverted ? name_inverted(calls, stacks, frames, leaf)
+			  : name_nodes(calls, stacks, frames, inclusive, leaf);
+	if (status < 0 || count_samples(calls, stacks, leaf) < 0 ||
+	    order_items(calls, frames) < 0 || make_trail(calls) < 0)
+		status = -1;
 out:
 	free(inclusive);
 	free(leaf);

@@ -5,18 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_same(const char *name, const char *what, size_t length)
+{
+	return strlen(name) == length && memcmp(name, what, length) == 0;
+}
+
 /* Like domain_is(), for the first @length bytes of @what. */
 static bool is_called(const struct recording_domain *domain, const char *what,
 		      size_t length)
 {
+	const char *host_end;
 	char id[24];
 
 	if (!domain)
 		return false;
-	if (strlen(domain->name) == length && memcmp(domain->name, what, length) == 0)
+	host_end = strchr(domain->name, '/');
+	if (is_same(domain->name, what, length))
+		return true;
+	if (host_end && is_same(host_end + 1, what, length))
 		return true;
 	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
-	return strlen(id) == length && memcmp(id, what, length) == 0;
+	return is_same(id, what, length);
 }
 
 bool domain_is(const struct recording_domain *domain, const char *what)

@@ -15,7 +15,8 @@
  * reboots is a new domain: in reports they are one.
  */
 
-/* Whether @what is the domain's name, or its id in decimal. False for NULL, a
+/* Whether @what is the domain's name, with or without the host's name and '/' before
+ * it that domains of several hosts have, or its id in decimal. False for NULL, a
  * domain that the recording says nothing of. */
 bool domain_is(const struct recording_domain *domain, const char *what);
 

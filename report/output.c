@@ -4,8 +4,13 @@
 #include <string.h>
 
 static const struct output *const outputs[] = {
-	&output_histogram, &output_histogram_csv, &output_histogram_json,
-	&output_folded,	   &output_perf_script,	  NULL,
+	&output_histogram,
+	&output_histogram_csv,
+	&output_histogram_json,
+	&output_tree,
+	&output_folded,
+	&output_perf_script,
+	NULL,
 };
 
 const struct output *output_find(const char *name)

@@ -40,6 +40,19 @@ void stacks_free(struct stacks *stacks);
 int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
 	       const uint64_t *counts);
 
+/*
+ * The same in two steps, between which chains[] and @counts may be changed: finds the
+ * chains of the samples that count, and counts those that still do. -1 when memory is
+ * short.
+ */
+int stacks_find(struct stacks *stacks, const struct samples_batch *batch,
+		const uint64_t *counts);
+int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count);
+
+/* The chain of the @depth innermost addresses of @chain; TREE_NONE when memory is
+ * short. It ends as @chain does. */
+uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth);
+
 /* Whether the node is an address: neither a root nor a domain. */
 static inline bool stacks_is_address(const struct stacks *stacks, uint32_t node)
 {
