@@ -4,22 +4,8 @@
 #include "report/histogram.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static void put_text(FILE *out, const char *text)
-{
-	if (!strpbrk(text, ",\"")) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
-}
+#include "report/csv.h"
 
 static void put_share(const struct histogram *histogram, uint64_t count)
 {
@@ -51,10 +37,10 @@ static int histogram_csv_end(void *state)
 	putc('\n', out);
 	for (uint32_t i = 0; i < row_count; i++) {
 		if (has_domains) {
-			put_text(out, rows[i].domain);
+			csv_text(out, rows[i].domain);
 			putc(',', out);
 		}
-		put_text(out, rows[i].function);
+		csv_text(out, rows[i].function);
 		put_share(histogram, rows[i].self);
 		if (!report->view.no_children)
 			put_share(histogram, rows[i].total);

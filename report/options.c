@@ -76,7 +76,7 @@ static int choose_format(struct report_options *options, const char *name)
 	return usage_error("report", "no format '%s'; there are %s", name, names);
 }
 
-int report_parse_limit(const char *text, double *percent)
+int report_parse_limit(const char *command, const char *text, double *percent)
 {
 	size_t length = strlen(text);
 	uint64_t billionths;
@@ -84,13 +84,15 @@ int report_parse_limit(const char *text, double *percent)
 
 	if (length && text[length - 1] == '%')
 		length--;
-	if (length >= sizeof(copy))
-		return -1;
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
-	if (parse_billionths(copy, 101, &billionths) < 0 || billionths > 100000000000)
-		return -1;
+	if (length >= sizeof(copy) || parse_billionths(copy, 101, &billionths) < 0 ||
+	    billionths > 100000000000)
+		return usage_error(command,
+				   "--percent-limit takes a number from 0 to 100, not "
+				   "'%s'",
+				   text);
 	*percent = (double)billionths / 1e9;
-	return 0;
+	return PROFILE_GO_ON;
 }
 
 static int parse_option(struct report_options *options, int option, char **argv)
@@ -119,12 +121,7 @@ static int parse_option(struct report_options *options, int option, char **argv)
 		return PROFILE_GO_ON;
 	case OPTION_PERCENT_LIMIT:
 		view->has_limit = true;
-		if (report_parse_limit(optarg, &view->percent_limit) == 0)
-			return PROFILE_GO_ON;
-		return usage_error("report",
-				   "--percent-limit takes a number from 0 to 100, not "
-				   "'%s'",
-				   optarg);
+		return report_parse_limit("report", optarg, &view->percent_limit);
 	case OPTION_PER_VCPU:
 		view->per_vcpu = true;
 		return PROFILE_GO_ON;

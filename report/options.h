@@ -20,8 +20,8 @@ struct report_options {
 int report_options_parse(struct report_options *options, int argc, char **argv);
 void report_options_free(struct report_options *options);
 
-/* What --percent-limit takes: a number from 0 to 100, with or without '%'. -1 when
- * @text is something else. */
-int report_parse_limit(const char *text, double *percent);
+/* What --percent-limit of `uniprof @command` takes: a number from 0 to 100, with or
+ * without '%'. PROFILE_GO_ON, or the exit code when that has been complained of. */
+int report_parse_limit(const char *command, const char *text, double *percent);
 
 #endif

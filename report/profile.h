@@ -27,6 +27,7 @@ struct profile_rules {
 	enum measure_states states;
 	struct filter_rules filter;
 	const char *command; /* for messages */
+	const char *about;   /* what notes say they are about; NULL: that is clear */
 	bool verbose;
 };
 

@@ -6,9 +6,17 @@
 #include "report/domains.h"
 #include "report/machine.h"
 
-static void say(const char *command, const char *kind, const char *text)
+static void say(const struct profile *profile, const char *text)
 {
-	fprintf(stderr, "uniprof %s: %s%s\n", command, kind, text);
+	fprintf(stderr, "uniprof %s: %s\n", profile->rules->command, text);
+}
+
+static void say_note(const struct profile *profile, const char *text)
+{
+	const char *about = profile->rules->about;
+
+	fprintf(stderr, "uniprof %s: note: %s%s%s\n", profile->rules->command,
+		about ? about : "", about ? ": " : "", text);
 }
 
 const char *profile_name(const struct profile *profile)
@@ -28,7 +36,7 @@ static int check_files(const struct profile *profile, const struct symbols *symb
 		case MACHINE_FITS:
 			break;
 		case MACHINE_DOUBTS:
-			say(profile->rules->command, "note: ", why.text);
+			say_note(profile, why.text);
 			break;
 		case MACHINE_WRONG:
 			return error_set(err,
@@ -51,7 +59,7 @@ int profile_check_symbols(const struct profile *profile,
 	return 0;
 }
 
-static void describe_source(const char *command, const struct source *source)
+static void describe_source(const struct profile *profile, const struct source *source)
 {
 	const struct symbols_file *files;
 	size_t count = symbols_files(source->symbols, &files);
@@ -63,7 +71,7 @@ static void describe_source(const char *command, const struct source *source)
 			  files[i].path, files[i].kind, files[i].functions, files[i].low,
 			  files[i].high, source->domain ? ", for the domain " : "",
 			  source->domain ? source->domain : "");
-		say(command, "", line.text);
+		say(profile, line.text);
 	}
 }
 
@@ -72,7 +80,7 @@ void profile_describe_symbols(const struct profile *profile)
 	const struct sources *sources = &profile->sources;
 
 	for (size_t i = 0; i < sources->count; i++)
-		describe_source(profile->rules->command, &sources->list[i]);
+		describe_source(profile, &sources->list[i]);
 }
 
 static void describe_recording(const struct profile *profile)
@@ -89,7 +97,7 @@ static void describe_recording(const struct profile *profile)
 		  " samples and missed %" PRIu64 " rounds",
 		  profile_name(profile), summary->samples, summary->chunks,
 		  summary->bytes, nodes, summary->counts.lost, summary->counts.missed);
-	say(profile->rules->command, "", line.text);
+	say(profile, line.text);
 }
 
 /* Symbols for a domain that isn't there are of no use to anybody. */
@@ -105,7 +113,7 @@ static void check_sources(const struct profile *profile)
 					       profile_name(profile), &why))
 			continue;
 		error_set(&line, "symbols are of no use: %s", why.text);
-		say(profile->rules->command, "note: ", line.text);
+		say_note(profile, line.text);
 	}
 }
 
@@ -122,12 +130,11 @@ static void note_left(const struct profile *profile)
 		  "%.3f s of CPU time are left out: the vCPUs that used them were only "
 		  "met blocked afterwards",
 		  (double)left / 1e6);
-	say(profile->rules->command, "note: ", line.text);
+	say_note(profile, line.text);
 }
 
 int profile_say_notes(const struct profile *profile)
 {
-	const char *command = profile->rules->command;
 	const struct summary *summary = &profile->summary;
 	bool all = profile->rules->verbose;
 	int exit_code = EXIT_DONE;
@@ -137,22 +144,22 @@ int profile_say_notes(const struct profile *profile)
 		describe_recording(profile);
 	if (!summary->samples) {
 		error_set(&line, "%s holds no samples", profile_name(profile));
-		say(command, "note: ", line.text);
+		say_note(profile, line.text);
 	} else if (!profile->measure.total) {
 		error_set(&line, "nothing counts of the %" PRIu64 " samples of %s",
 			  summary->samples, profile_name(profile));
-		say(command, "note: ", line.text);
+		say_note(profile, line.text);
 	}
 	check_sources(profile);
 	note_left(profile);
 	if (quality_note_names(&profile->quality, &profile->sources, all, &line))
-		say(command, "note: ", line.text);
+		say_note(profile, line.text);
 	if (quality_note_chains(&profile->quality, all, &line))
-		say(command, "note: ", line.text);
+		say_note(profile, line.text);
 	for (size_t i = 0; i < profile->opened; i++) {
 		if (!profile->recordings[i].damage.text[0])
 			continue;
-		say(command, "", profile->recordings[i].damage.text);
+		say(profile, profile->recordings[i].damage.text);
 		exit_code = EXIT_DAMAGED;
 	}
 	return exit_code;
