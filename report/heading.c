@@ -37,7 +37,7 @@ void heading_write(const struct report *report)
 			"# %s: ", report->domain ? report->domain : "an unknown domain");
 	put_total(report);
 	fprintf(report->out, "%s in %.1f s\n", measure_states_note(report->measure),
-		(double)summary_duration(report->summary) / 1e9);
+		(double)report->duration / 1e9);
 	fprintf(report->out,
 		"# %s%.1f %% of the %s have no name, "
 		"%.1f %% of the call chains are cut short\n#\n",

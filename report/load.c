@@ -105,8 +105,6 @@ static int take_samples(struct load *load, struct cursor payload)
 		return DAMAGED;
 	if (summary_add_samples(load->summary, &load->batch) < 0)
 		return out_of_memory(load);
-	if (!visitor->samples)
-		return 0;
 	return visitor->samples(visitor->arg, &load->batch, load->err);
 }
 

@@ -23,7 +23,7 @@ struct load_visitor {
 	 * added to the summary afterwards, as it then is. May be NULL. */
 	int (*domain)(void *arg, struct recording_domain *domain, struct error *err);
 	/* @batch is valid during the call, and may be changed; it is part of the
-	 * summary already. May be NULL. */
+	 * summary already. */
 	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);
 	void *arg;
 };

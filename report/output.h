@@ -28,7 +28,8 @@ struct report {
 	const struct stacks *stacks;
 	struct frames *frames;
 	const struct measure *measure;
-	const struct quality *quality; /* at end() only, as the next two are */
+	const struct quality *quality; /* at end() only, as the next three are */
+	uint64_t duration;	       /* of what is in the report, ns */
 	size_t domain_count;	       /* with different names, in the report */
 	const char *domain;	       /* one of them, clean; NULL for none */
 	struct filter *filter;

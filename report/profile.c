@@ -68,6 +68,20 @@ static void set_window(struct profile *profile)
 		     &profile->measure.from, &profile->measure.to);
 }
 
+/* For how long the recording that was read lies in the window, in ns. */
+static uint64_t duration_in_window(struct profile *profile)
+{
+	uint64_t from = summary_start(profile->reading);
+	uint64_t to = from + summary_duration(profile->reading);
+
+	set_window(profile);
+	if (from < profile->measure.from)
+		from = profile->measure.from;
+	if (to > profile->measure.to)
+		to = profile->measure.to;
+	return to > from ? to - from : 0;
+}
+
 static int give_samples(struct profile *profile, const struct samples_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++) {
@@ -115,13 +129,29 @@ static int take_samples(void *arg, struct samples_batch *batch, struct error *er
 	return 0;
 }
 
-/* Reads the recording for what has to be known of it before. */
-static int survey(struct recording *recording, struct error *err)
+static int pass_samples(void *arg, struct samples_batch *batch, struct error *err)
 {
-	const struct load_visitor visitor = {0};
-	struct summary summary = {0};
-	int status = load_recording(recording->input, &summary, &visitor, err);
+	struct profile *profile = arg;
 
+	(void)batch;
+	(void)err;
+	progress_update(&profile->progress, profile->reading->bytes);
+	return 0;
+}
+
+/* Reads the recording for what has to be known of it before. */
+static int survey(struct profile *profile, struct recording *recording, bool is_watched,
+		  struct error *err)
+{
+	const struct load_visitor visitor = {.samples = pass_samples, .arg = profile};
+	struct summary summary = {0};
+	int status;
+
+	profile->reading = &summary;
+	progress_start(&profile->progress, is_watched ? stderr : NULL,
+		       recording->input->size);
+	status = load_recording(recording->input, &summary, &visitor, err);
+	progress_end(&profile->progress);
 	memcpy(recording->host, summary.info.host, sizeof(recording->host));
 	recording->start = summary_start(&summary);
 	recording->length = summary_duration(&summary);
@@ -130,7 +160,7 @@ static int survey(struct recording *recording, struct error *err)
 }
 
 /* What tells apart the hosts of several recordings, and what --time may need. */
-static int survey_all(struct profile *profile, struct error *err)
+static int survey_all(struct profile *profile, bool is_watched, struct error *err)
 {
 	bool has_percent = window_has_percent(&profile->rules->window);
 
@@ -140,7 +170,7 @@ static int survey_all(struct profile *profile, struct error *err)
 		struct recording *recording = &profile->recordings[i];
 
 		if (recording->input->start >= 0) {
-			if (survey(recording, err) < 0)
+			if (survey(profile, recording, is_watched, err) < 0)
 				return -1;
 		} else if (has_percent) {
 			return error_set(err,
@@ -214,6 +244,7 @@ struct report profile_report(const struct profile *profile)
 
 void profile_complete(const struct profile *profile, struct report *report)
 {
+	report->duration = profile->duration;
 	report->domain_count = names_count(profile->domains);
 	report->domain = report->domain_count ? names_get(profile->domains, 0) : NULL;
 }
@@ -248,6 +279,7 @@ static int read_recording(struct profile *profile, struct recording *recording,
 	if (status == 0 &&
 	    !summary_damage(profile->reading, recording->input->name, &recording->damage))
 		recording->damage.text[0] = 0;
+	profile->duration += duration_in_window(profile);
 	if (status == 0 && !is_first)
 		status = summary_append(&profile->summary, &other, profile->base) < 0
 				 ? out_of_memory(err)
@@ -263,7 +295,7 @@ int profile_read(struct profile *profile, FILE *out, bool is_watched,
 	profile->out = out;
 	profile->sample = sample;
 	profile->arg = arg;
-	if (survey_all(profile, err) < 0)
+	if (survey_all(profile, is_watched, err) < 0)
 		return -1;
 	for (size_t i = 0; i < profile->opened; i++)
 		if (read_recording(profile, &profile->recordings[i], is_watched, err) < 0)

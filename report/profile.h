@@ -57,6 +57,7 @@ struct profile {
 	struct frames *frames;
 	struct filter *filter;
 	struct names *domains; /* in the report */
+	uint64_t duration;     /* of what is in it, ns */
 	struct progress progress;
 
 	/* While they are read: */

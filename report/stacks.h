@@ -12,7 +12,8 @@
  * samples count for. The first SAMPLES_ROOTS nodes of the tree are the ways in
  * which chains end (enum chain_end); their children are domains, the key being
  * the index; all other nodes are addresses, and the chain without that address is
- * the parent. A domain's node is also its chain without addresses.
+ * the parent. A domain's node is also its chain without addresses. Nodes through which
+ * no chain passes that counts are those of samples that a filter left out.
  */
 struct stacks {
 	struct tree tree;

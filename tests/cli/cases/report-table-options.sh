@@ -11,5 +11,6 @@ for format in histogram histogram-csv; do
 	report -s "$data/web.sym" --format $format --parent '^main$' web.up 2>/dev/null
 	report -s "$data/web.sym" --format $format --max-depth 1 web.up 2>/dev/null
 done
+report -s "$data/web.sym" --time 3%,10% web.up 2>/dev/null
 report -s "$data/web.sym" --format histogram-json --no-children \
 	--symbol-filter leaf web.up 2>/dev/null | sed -n '/"samples"/,$p'
