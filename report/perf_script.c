@@ -5,8 +5,9 @@
  * prints (tools/perf/builtin-script.c), so that whatever reads perf's text reads
  * ours: stackcollapse-perf.pl, gprof2dot, speedscope, the Firefox Profiler.
  *
- * A domain is a process and a vCPU is a thread of it: pid is the domain's id, and
- * tid is pid * 10000 + vCPU, as readers expect a tid to be one thread's alone.
+ * A domain is a process and a vCPU is a thread of it: pid is the domain's id, as far as
+ * it is the only one with that (domain_pid()), and tid is pid * 10000 + vCPU, as readers
+ * expect a tid to be one thread's alone.
  * The period is always 1, and a sample that stands for several is printed as
  * often: some readers add periods up and others count samples, and so all of
  * them come to the same numbers as our other outputs.
@@ -23,25 +24,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/domains.h"
 #include "report/text.h"
 
 #define TIDS_PER_DOMAIN 10000
-/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
-#define MAX_PID 0x7ff0
 
 struct perf_script {
 	const struct report *report;
 	char **lines; /* by frame: as printed; NULL until it is needed */
 	uint32_t line_count;
+	uint32_t *pids; /* by domain: 1 more than its pid; 0 until it is needed */
 };
 
 static void *perf_script_begin(const struct report *report)
 {
 	struct perf_script *script = calloc(1, sizeof(*script));
 
-	if (script)
-		script->report = report;
-	return script;
+	if (!script)
+		return NULL;
+	script->report = report;
+	script->pids = calloc(RECORDING_MAX_DOMAIN + 1, sizeof(*script->pids));
+	if (script->pids)
+		return script;
+	free(script);
+	return NULL;
 }
 
 static void perf_script_free(void *state)
@@ -53,6 +59,7 @@ static void perf_script_free(void *state)
 	for (uint32_t i = 0; i < script->line_count; i++)
 		free(script->lines[i]);
 	free(script->lines);
+	free(script->pids);
 	free(script);
 }
 
@@ -126,12 +133,22 @@ static void make_comm(char *to, size_t size, const struct recording_domain *doma
 		 word);
 }
 
+static uint32_t pid_of(const struct perf_script *script, uint32_t domain)
+{
+	/* What is not known yet may be later. */
+	if (!summary_domain(script->report->summary, domain))
+		return 0;
+	if (!script->pids[domain])
+		script->pids[domain] = domain_pid(script->report->summary, domain) + 1;
+	return script->pids[domain] - 1;
+}
+
 static void put_event(const struct perf_script *script,
 		      const struct output_sample *sample)
 {
 	const struct recording_domain *domain = summary_domain(script->report->summary,
 							       sample->domain);
-	unsigned int pid = domain && domain->id < MAX_PID ? (unsigned int)domain->id : 0;
+	uint32_t pid = pid_of(script, sample->domain);
 	const struct measure *measure = script->report->measure;
 	char comm[160];
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -260,6 +261,41 @@ static void names_and_ids_are_domains(void **state)
 	assert_false(domain_in_list(NULL, "web"));
 }
 
+static void domains_have_pids_of_their_own(void **state)
+{
+	static const struct {
+		uint64_t id;
+		const char *name;
+		uint32_t pid;
+	} domains[] = {
+		{7, "xen1/web", 7},
+		{7, "xen2/web", 32768 + 7},
+		{8, "xen1/web", 8},
+		{7, "xen1/web", 7}, /* in another recording */
+		{7, "xen2/web", 32768 + 7},
+		{7, "xen3/web", 2 * 32768 + 7},
+		{0x7fef, "x", 0x7fef},
+		{0x7ff0, "x", 0},
+		{7, "xen4/web", 3 * 32768 + 7},
+		{7, "xen5/web", 4 * 32768 + 7},
+		{7, "xen6/web", 5 * 32768 + 7},
+		{7, "xen7/web", 0}, /* its threads' numbers would be too large */
+		{7, "xen6/web", 5 * 32768 + 7},
+	};
+	struct chunk *chunk = *state;
+	size_t count = sizeof(domains) / sizeof(domains[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		struct recording_domain domain = {.index = i, .id = domains[i].id};
+
+		strcpy(domain.name, domains[i].name);
+		assert_int_equal(summary_add_domain(&chunk->summary, &domain), 0);
+		assert_int_equal(domain_pid(&chunk->summary, (uint32_t)i),
+				 domains[i].pid);
+	}
+	assert_int_equal(domain_pid(&chunk->summary, (uint32_t)count), 0);
+}
+
 /* A random tree of chains, and samples of some domains, all mixed up. */
 static void make_chunk(struct chunk *chunk, unsigned int *seed)
 {
@@ -339,6 +375,7 @@ int main(void)
 		TEST(cpu_time_that_is_left_is_that_of_chosen_vcpus),
 		TEST(no_sum_of_counts_overflows),
 		TEST(names_and_ids_are_domains),
+		TEST(domains_have_pids_of_their_own),
 		TEST(domains_have_chains_of_their_own),
 	};
 
