@@ -16,6 +16,7 @@ struct lines {
 	char *line; /* without the count; NULL at the end */
 	size_t room;
 	uint64_t count;
+	bool failed; /* it ended too early */
 };
 
 static void next_line(struct lines *lines)
@@ -23,6 +24,7 @@ static void next_line(struct lines *lines)
 	char *blank;
 
 	if (getline(&lines->line, &lines->room, lines->file) < 0) {
+		lines->failed = !feof(lines->file);
 		free(lines->line);
 		lines->line = NULL;
 		return;
@@ -102,7 +104,10 @@ int diff_folded_write(const struct diff *diff)
 		status = open_lines(&sides[i], diff, (enum diff_side)i);
 	if (status == 0)
 		join(diff, &sides[DIFF_BASELINE], &sides[DIFF_NEW]);
-	for (int i = 0; i < DIFF_SIDES; i++)
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		if (sides[i].failed)
+			status = -1;
 		close_lines(&sides[i]);
+	}
 	return status;
 }
