@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
 	{"record", command_record, "sample a running domain into a file"},
 	{"report", command_report, "make profiles of a recording"},
+	{"diff", command_diff, "compare two recordings"},
 	{"info", command_info, "show what is in a recording"},
 	{"import", command_import, "make a recording of other tools' text"},
 	{"list", command_list, "list the domains of this host"},

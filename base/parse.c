@@ -28,9 +28,7 @@ int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
 	return 0;
 }
 
-/* A number with or without a fraction, in billionths; the whole part below @most,
- * which is below 2^64 billionths. */
-static int parse_fraction(const char *text, uint64_t most, uint64_t *billionths)
+int parse_billionths(const char *text, uint64_t most, uint64_t *billionths)
 {
 	uint64_t whole = 0, fraction = 0;
 
@@ -54,7 +52,7 @@ int parse_seconds(const char *text, uint64_t *ns)
 {
 	uint64_t value;
 
-	if (parse_fraction(text, 100ull * 365 * 24 * 3600, &value) < 0 || !value)
+	if (parse_billionths(text, 100ull * 365 * 24 * 3600, &value) < 0 || !value)
 		return -1;
 	*ns = value;
 	return 0;
@@ -64,7 +62,7 @@ int parse_percent(const char *text, double *part)
 {
 	uint64_t value;
 
-	if (parse_fraction(text, 101, &value) < 0 || value < 10000000 ||
+	if (parse_billionths(text, 101, &value) < 0 || value < 10000000 ||
 	    value > 100000000000)
 		return -1;
 	*part = (double)value / 1e11;

@@ -31,9 +31,9 @@ struct callgrind {
 	struct tree costs;     /* one root; the keys: caller and called function */
 	uint64_t *cost;	       /* by node of it; from a function to itself: its own */
 	uint32_t cost_capacity;
-	uint32_t *on_path;			/* by frames' function, in the path */
-	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* the domain and the callers */
-	uint32_t depth;
+	uint32_t *on_path; /* by frames' function, in the path */
+	uint32_t *path;	   /* the domain and the callers */
+	uint32_t depth, path_room;
 	struct names *dsos;
 	uint32_t *dso; /* by node of functions */
 	/* By node of functions, and by DSO: whether the name was told. */
@@ -51,6 +51,7 @@ static void callgrind_free(void *state)
 	tree_free(&callgrind->costs);
 	free(callgrind->cost);
 	free(callgrind->on_path);
+	free(callgrind->path);
 	if (callgrind->dsos)
 		names_free(callgrind->dsos);
 	free(callgrind->dso);
@@ -112,22 +113,41 @@ static void add_cost(struct callgrind *callgrind, uint32_t caller, uint32_t call
 		callgrind->cost[node] += count;
 }
 
+/* Inlined functions make paths longer than the recording's chains. */
+static void push(struct callgrind *callgrind, uint32_t node)
+{
+	if (callgrind->depth == callgrind->path_room) {
+		uint32_t room = callgrind->path_room * 2 + 64;
+		uint32_t *grown = realloc(callgrind->path, room * sizeof(*grown));
+
+		callgrind->failed |= !grown;
+		if (!grown)
+			return;
+		callgrind->path = grown;
+		callgrind->path_room = room;
+	}
+	callgrind->path[callgrind->depth++] = node;
+}
+
 static void begin_domain(void *arg, uint32_t function)
 {
 	struct callgrind *callgrind = arg;
 
 	callgrind->depth = 0;
-	callgrind->path[0] = node_of(callgrind, 0, function);
+	push(callgrind, node_of(callgrind, 0, function));
 }
 
 /* The function's node; its caller pays for it when it is entered for the first time. */
 static uint32_t call_function(struct callgrind *callgrind, uint32_t function,
 			      uint64_t count)
 {
-	uint32_t node = node_of(callgrind, callgrind->path[0], function);
+	uint32_t node;
 
+	if (callgrind->failed)
+		return TREE_NONE;
+	node = node_of(callgrind, callgrind->path[0], function);
 	if (!callgrind->on_path[function])
-		add_cost(callgrind, callgrind->path[callgrind->depth], node, count);
+		add_cost(callgrind, callgrind->path[callgrind->depth - 1], node, count);
 	return node;
 }
 
@@ -136,14 +156,18 @@ static void enter_function(void *arg, uint32_t function, uint64_t count)
 	struct callgrind *callgrind = arg;
 	uint32_t node = call_function(callgrind, function, count);
 
+	if (callgrind->failed)
+		return;
 	callgrind->on_path[function]++;
-	callgrind->path[++callgrind->depth] = node;
+	push(callgrind, node);
 }
 
 static void leave_function(void *arg, uint32_t function)
 {
 	struct callgrind *callgrind = arg;
 
+	if (callgrind->failed)
+		return;
 	callgrind->on_path[function]--;
 	callgrind->depth--;
 }

@@ -16,8 +16,9 @@ struct item {
 
 struct calls {
 	struct tree tree; /* one root, then domains; the keys are functions */
-	uint64_t *self;	  /* by node */
-	uint64_t *below;  /* by node: samples of longer chains through it */
+	bool inverted;
+	uint64_t *self;	 /* by node */
+	uint64_t *below; /* by node: samples of longer chains through it */
 	struct item *items;
 	uint32_t *first; /* by node: its first item; of one past the last too */
 	uint32_t *trail; /* room for the callers of the deepest chain */
@@ -37,8 +38,8 @@ void calls_free(struct calls *calls)
 }
 
 /*
- * The node of calls for the function at @address called from @parent, or the innermost
- * one that is inlined there; TREE_NONE on failure.
+ * The node of calls for the function at @address below @parent: the last of them, when
+ * functions are inlined there. TREE_NONE on failure.
  */
 static uint32_t child_of(struct calls *calls, struct frames *frames, uint32_t parent,
 			 uint32_t domain, uint64_t address, enum frame_use use)
@@ -49,9 +50,12 @@ static uint32_t child_of(struct calls *calls, struct frames *frames, uint32_t pa
 	if (number == FRAMES_NONE)
 		return TREE_NONE;
 	frame = frames_get(frames, number);
-	for (uint32_t i = frame->function_count; i-- > 0 && parent != TREE_NONE;)
+	for (uint32_t i = 0; i < frame->function_count && parent != TREE_NONE; i++) {
+		uint32_t depth = calls->inverted ? i : frame->function_count - 1 - i;
+
 		parent = tree_intern(&calls->tree, parent,
-				     frames_function_at(frames, frame, i));
+				     frames_function_at(frames, frame, depth));
+	}
 	return parent;
 }
 
@@ -112,6 +116,32 @@ static int name_nodes(struct calls *calls, const struct stacks *stacks,
 out:
 	free(caller);
 	return status;
+}
+
+/* The same for inverted chains: @leaf is where they end. */
+static int name_inverted(struct calls *calls, const struct stacks *stacks,
+			 struct frames *frames, uint32_t *leaf)
+{
+	const struct tree_node *nodes = stacks->tree.nodes;
+
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count; i++) {
+		uint32_t domain = stacks->domain[i], node;
+		enum frame_use use = FRAME_LEAF;
+
+		if (!stacks->self[i])
+			continue;
+		if (name_domain(calls, frames, domain, &node, &leaf[i]) < 0)
+			return -1;
+		for (uint32_t at = i; stacks_is_address(stacks, at);
+		     at = nodes[at].parent) {
+			node = child_of(calls, frames, node, domain, nodes[at].key, use);
+			if (node == TREE_NONE)
+				return -1;
+			leaf[i] = node;
+			use = FRAME_CALLER;
+		}
+	}
+	return 0;
 }
 
 static int count_samples(struct calls *calls, const struct stacks *stacks,
@@ -264,6 +294,11 @@ static int make_trail(struct calls *calls)
 
 struct calls *calls_new(const struct stacks *stacks, struct frames *frames)
 {
+	return calls_of(stacks, frames, false);
+}
+
+struct calls *calls_of(const struct stacks *stacks, struct frames *frames, bool inverted)
+{
 	struct calls *calls = calloc(1, sizeof(*calls));
 	uint64_t *inclusive = stacks_inclusive(stacks);
 	uint32_t *leaf = malloc(stacks->tree.count * sizeof(*leaf));
@@ -271,11 +306,12 @@ struct calls *calls_new(const struct stacks *stacks, struct frames *frames)
 
 	if (!calls || !inclusive || !leaf || tree_init(&calls->tree, 1) < 0)
 		goto out;
-	if (name_nodes(calls, stacks, frames, inclusive, leaf) < 0 ||
-	    count_samples(calls, stacks, leaf) < 0 || order_items(calls, frames) < 0 ||
-	    make_trail(calls) < 0)
-		goto out;
-	status = 0;
+	calls->inverted = inverted;
+	status = inverted ? name_inverted(calls, stacks, frames, leaf)
+			  : name_nodes(calls, stacks, frames, inclusive, leaf);
+	if (status < 0 || count_samples(calls, stacks, leaf) < 0 ||
+	    order_items(calls, frames) < 0 || make_trail(calls) < 0)
+		status = -1;
 out:
 	free(inclusive);
 	free(leaf);

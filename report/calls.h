@@ -2,6 +2,8 @@
 #ifndef UNIPROF_REPORT_CALLS_H
 #define UNIPROF_REPORT_CALLS_H
 
+#include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/frames.h"
@@ -17,6 +19,10 @@ struct calls;
 /* Made when all samples are in @stacks. NULL when memory is short. */
 struct calls *calls_new(const struct stacks *stacks, struct frames *frames);
 void calls_free(struct calls *calls);
+
+/* The same, or @inverted: from the sampled functions down to their callers, as if these
+ * had been called. */
+struct calls *calls_of(const struct stacks *stacks, struct frames *frames, bool inverted);
 
 /* Goes through the tree. Functions are frames' numbers. */
 struct calls_visitor {

@@ -5,18 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_same(const char *name, const char *what, size_t length)
+{
+	return strlen(name) == length && memcmp(name, what, length) == 0;
+}
+
 /* Like domain_is(), for the first @length bytes of @what. */
 static bool is_called(const struct recording_domain *domain, const char *what,
 		      size_t length)
 {
+	const char *host_end;
 	char id[24];
 
 	if (!domain)
 		return false;
-	if (strlen(domain->name) == length && memcmp(domain->name, what, length) == 0)
+	host_end = strchr(domain->name, '/');
+	if (is_same(domain->name, what, length))
+		return true;
+	if (host_end && is_same(host_end + 1, what, length))
 		return true;
 	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
-	return strlen(id) == length && memcmp(id, what, length) == 0;
+	return is_same(id, what, length);
 }
 
 bool domain_is(const struct recording_domain *domain, const char *what)
@@ -102,6 +111,37 @@ void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domai
 		snprintf(to, DOMAIN_NAME_SIZE, "domain-%" PRIu64, domain->id);
 	else
 		snprintf(to, DOMAIN_NAME_SIZE, "%s", domain->name);
+}
+
+/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
+#define MAX_ID	 0x7ff0
+#define ID_RANGE 32768
+#define MAX_SAME 6 /* that ID_RANGE * MAX_SAME * 10,000 is below 2^31 */
+
+uint32_t domain_pid(const struct summary *summary, uint32_t index)
+{
+	const struct recording_domain *domain = summary_domain(summary, index);
+	const char *names[MAX_SAME]; /* of domains with that id, as they were met */
+	uint32_t count = 0, place;
+
+	if (!domain || domain->id >= MAX_ID)
+		return 0;
+	for (uint32_t i = 0; i <= index; i++) {
+		const struct recording_domain *other = summary->domains[i];
+
+		if (!other || other->id != domain->id)
+			continue;
+		for (place = 0; place < count; place++)
+			if (strcmp(names[place], other->name) == 0)
+				break;
+		if (place == count && count == MAX_SAME)
+			return 0;
+		if (place == count)
+			names[count++] = other->name;
+		if (strcmp(other->name, domain->name) == 0)
+			return (uint32_t)domain->id + place * ID_RANGE;
+	}
+	return 0;
 }
 
 static int add_name(struct names *names, const struct recording_domain *domain)

@@ -15,7 +15,8 @@
  * reboots is a new domain: in reports they are one.
  */
 
-/* Whether @what is the domain's name, or its id in decimal. False for NULL, a
+/* Whether @what is the domain's name, with or without the host's name and '/' before
+ * it that domains of several hosts have, or its id in decimal. False for NULL, a
  * domain that the recording says nothing of. */
 bool domain_is(const struct recording_domain *domain, const char *what);
 
@@ -34,6 +35,14 @@ bool domain_list_is_known(const struct summary *summary, const char *list,
 
 /* Its name, or what stands for it when it has none or, being NULL, is unknown. */
 void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain);
+
+/*
+ * The domain of that index as a process of perf's: its id, or that and a multiple of
+ * 32,768 where domains of another name had the same id before, as those of other hosts
+ * may have. 0 when it is unknown, and when there were too many for 10,000 threads of
+ * each to have numbers below 2^31. Takes as long as there are domains.
+ */
+uint32_t domain_pid(const struct summary *summary, uint32_t index);
 
 /*
  * The different names of the domains that are in the list, or have samples in

@@ -4,7 +4,8 @@
  * Collapsed stacks, as flame graph tools read them: each distinct chain of
  * function names on a line, outermost caller first, joined by ';', then a blank
  * and the number of samples, or us. With several domains, the domain's name stands
- * before all. Lines are in the order of the chains (strcmp).
+ * before all. Lines are in the order of the chains (strcmp). Inverted, the sampled
+ * function is the first and the outermost caller the last.
  */
 #include "report/output.h"
 
@@ -104,7 +105,8 @@ static int folded_end(void *state)
 	struct folded *folded = state;
 	struct calls_visitor visitor = {put_line, begin_domain, add_caller, drop_caller,
 					folded};
-	struct calls *calls = calls_new(folded->report->stacks, folded->report->frames);
+	struct calls *calls = calls_of(folded->report->stacks, folded->report->frames,
+				       folded->report->view.invert);
 
 	if (!calls)
 		return -1;
@@ -116,6 +118,7 @@ static int folded_end(void *state)
 const struct output output_folded = {
 	.name = "folded",
 	.about = "collapsed stacks, for flamegraph.pl, speedscope, inferno",
+	.can_invert = true,
 	.begin = folded_begin,
 	.end = folded_end,
 	.free = folded_free,

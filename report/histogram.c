@@ -65,7 +65,7 @@ int histogram_sample(void *state, const struct output_sample *sample)
 	struct histogram *histogram = state;
 	uint32_t node;
 
-	if (!histogram->report->per_vcpu)
+	if (!histogram->report->view.per_vcpu)
 		return 0;
 	node = tree_intern(&histogram->sampled, 0,
 			   (uint64_t)sample->stack << 32 | sample->vcpu);
@@ -260,6 +260,17 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(x->function, y->function) ?: strcmp(x->domain, y->domain);
 }
 
+/* Whether the row is shown; @function is its number. */
+static bool is_shown(const struct histogram *histogram, const struct histogram_row *row,
+		     uint32_t function)
+{
+	const struct report *report = histogram->report;
+	uint64_t count = report->view.no_children ? row->self : row->total;
+
+	return count && filter_shows(report->filter, function) &&
+	       histogram_percent(histogram, count) >= report->view.percent_limit;
+}
+
 int histogram_finish(struct histogram *histogram)
 {
 	const struct frames *frames = histogram->report->frames;
@@ -276,8 +287,10 @@ int histogram_finish(struct histogram *histogram)
 		if (!row.total) /* no function's node */
 			continue;
 		function = (uint32_t)nodes[i].key;
+		if (!is_shown(histogram, &row, function))
+			continue;
 		row.function = function ? frames_function_name(frames, function)
-					: HISTOGRAM_UNNAMED;
+					: FILTER_UNNAMED;
 		row.domain = frames_function_name(frames,
 						  (uint32_t)nodes[nodes[i].parent].key);
 		histogram->rows[kept++] = row;
@@ -308,7 +321,7 @@ uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcp
 
 double histogram_percent(const struct histogram *histogram, uint64_t count)
 {
-	uint64_t all = histogram->report->measure->total;
+	uint64_t all = histogram->report->measure->whole;
 
 	return all ? 100.0 * (double)count / (double)all : 0;
 }

@@ -4,21 +4,13 @@
 #include "report/histogram.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static void put_text(FILE *out, const char *text)
+#include "report/csv.h"
+
+static void put_share(const struct histogram *histogram, uint64_t count)
 {
-	if (!strpbrk(text, ",\"")) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
+	fprintf(histogram_report(histogram)->out, ",%" PRIu64 ",%.3f", count,
+		histogram_percent(histogram, count));
 }
 
 static int histogram_csv_end(void *state)
@@ -36,20 +28,22 @@ static int histogram_csv_end(void *state)
 		return -1;
 	row_count = histogram_rows(histogram, &rows);
 	vcpu_count = histogram_vcpus(histogram, &vcpus);
-	fprintf(out, "%sfunction,self%s,self_percent,total%s,total_percent",
-		has_domains ? "domain," : "", unit, unit);
+	fprintf(out, "%sfunction,self%s,self_percent", has_domains ? "domain," : "",
+		unit);
+	if (!report->view.no_children)
+		fprintf(out, ",total%s,total_percent", unit);
 	for (uint32_t i = 0; i < vcpu_count; i++)
 		fprintf(out, ",vcpu%" PRIu32 "%s", vcpus[i], unit);
 	putc('\n', out);
 	for (uint32_t i = 0; i < row_count; i++) {
 		if (has_domains) {
-			put_text(out, rows[i].domain);
+			csv_text(out, rows[i].domain);
 			putc(',', out);
 		}
-		put_text(out, rows[i].function);
-		fprintf(out, ",%" PRIu64 ",%.3f,%" PRIu64 ",%.3f", rows[i].self,
-			histogram_percent(histogram, rows[i].self), rows[i].total,
-			histogram_percent(histogram, rows[i].total));
+		csv_text(out, rows[i].function);
+		put_share(histogram, rows[i].self);
+		if (!report->view.no_children)
+			put_share(histogram, rows[i].total);
 		for (uint32_t v = 0; v < vcpu_count; v++)
 			fprintf(out, ",%" PRIu64, rows[i].vcpus[v]);
 		putc('\n', out);
@@ -60,7 +54,8 @@ static int histogram_csv_end(void *state)
 const struct output output_histogram_csv = {
 	.name = "histogram-csv",
 	.about = "the same for spreadsheets",
-	.has_vcpu_columns = true,
+	.has_columns = true,
+	.has_limit = true,
 	.begin = histogram_begin,
 	.sample = histogram_sample,
 	.end = histogram_csv_end,

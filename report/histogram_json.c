@@ -77,8 +77,11 @@ static void put_row(struct json *json, const struct histogram *histogram,
 	json_string(json, "function", row->function);
 	put_count(json, "self", row->self, is_time);
 	json_real(json, "self_percent", histogram_percent(histogram, row->self), 3);
-	put_count(json, "total", row->total, is_time);
-	json_real(json, "total_percent", histogram_percent(histogram, row->total), 3);
+	if (!report->view.no_children) {
+		put_count(json, "total", row->total, is_time);
+		json_real(json, "total_percent", histogram_percent(histogram, row->total),
+			  3);
+	}
 	if (vcpu_count) {
 		json_array(json, is_time ? "self_by_vcpu_us" : "self_by_vcpu");
 		for (uint32_t i = 0; i < vcpu_count; i++)
@@ -107,6 +110,8 @@ static int histogram_json_end(void *state)
 	json_object(json, NULL);
 	put_recording(json, report->summary);
 	json_number(json, measure_name(report->measure), report->measure->total);
+	put_count(json, "percent_of", report->measure->whole,
+		  measure_is_time(report->measure));
 	put_quality(json, report->quality);
 	if (vcpu_count) {
 		json_array(json, "vcpus");
@@ -126,7 +131,8 @@ static int histogram_json_end(void *state)
 const struct output output_histogram_json = {
 	.name = "histogram-json",
 	.about = "the same for programs, with what is known of the recording",
-	.has_vcpu_columns = true,
+	.has_columns = true,
+	.has_limit = true,
 	.begin = histogram_begin,
 	.sample = histogram_sample,
 	.end = histogram_json_end,

@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The histogram as a table to read, times in ms; lines with '#' are not part of it. */
+/* The histogram as a table to read, times in ms; lines with '#' are not part of it. On a
+ * terminal there are bars, too. */
 #include "report/histogram.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "report/heading.h"
+
+#define MAX_BAR	 40
+#define MIN_BAR	 5
+#define MAX_NAME 40 /* columns that bars leave to functions at most */
+
+/* What the table looks like; widths are in columns. */
+struct layout {
+	const struct report *report;
+	const struct histogram *histogram;
+	const struct histogram_row *rows;
+	uint32_t row_count;
+	const uint32_t *vcpus;
+	uint32_t vcpu_count;
+	bool is_time;
+	int count;  /* of a number of samples, or a time with its unit */
+	int domain; /* of a domain's name; 0: not shown */
+	int bar;    /* of a bar for 100 %; 0: none */
+};
 
 static int digits_of(uint64_t number)
 {
@@ -15,113 +38,133 @@ static int digits_of(uint64_t number)
 	return digits;
 }
 
-/* How much is counted: samples, or seconds. */
-static void put_total(const struct report *report)
-{
-	const struct measure *measure = report->measure;
-	uint64_t total = measure->total;
-
-	if (measure_is_time(measure))
-		fprintf(report->out, "%.3f s of %s", (double)total / 1e6,
-			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
-	else
-		fprintf(report->out, "%" PRIu64 " samples", total);
-}
-
-static void put_summary(const struct report *report)
-{
-	const struct quality *quality = report->quality;
-	uint64_t cut = quality->samples - quality->ends[CHAIN_WHOLE];
-	double percent = quality->samples ? 100.0 / (double)quality->samples : 0;
-	bool is_time = measure_is_time(report->measure);
-
-	if (report->domain_count > 1)
-		fprintf(report->out, "# %zu domains: ", report->domain_count);
-	else
-		fprintf(report->out,
-			"# %s: ", report->domain ? report->domain : "an unknown domain");
-	put_total(report);
-	fprintf(report->out, "%s in %.1f s\n", measure_states_note(report->measure),
-		(double)summary_duration(report->summary) / 1e9);
-	fprintf(report->out,
-		"# %s%.1f %% of the %s have no name, "
-		"%.1f %% of the call chains are cut short\n#\n",
-		is_time ? "samples for " : "", (double)quality->samples_unnamed * percent,
-		measure_noun(report->measure), (double)cut * percent);
-}
-
 /* How wide names of domains are at most; 0 when they are not shown. */
-static int domain_width(const struct report *report, const struct histogram_row *rows,
-			uint32_t count)
+static int domain_width(const struct layout *layout)
 {
 	int width = (int)strlen("domain");
 
-	if (report->domain_count < 2)
+	if (layout->report->domain_count < 2)
 		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		if ((int)strlen(rows[i].domain) > width)
-			width = (int)strlen(rows[i].domain);
+	for (uint32_t i = 0; i < layout->row_count; i++)
+		if ((int)strlen(layout->rows[i].domain) > width)
+			width = (int)strlen(layout->rows[i].domain);
 	return width;
 }
 
-static void put_count(FILE *out, uint64_t count, int width, bool is_time)
+/* How much room a terminal has for bars, between the numbers and the names. */
+static int bar_width(const struct layout *layout)
 {
-	if (is_time)
-		fprintf(out, "%*" PRIu64 ".%03" PRIu64 " ms", width - 7, count / 1000,
-			count % 1000);
+	int shares = layout->report->view.no_children ? 1 : 2, name = 8, room;
+	struct winsize size;
+
+	if (ioctl(fileno(layout->report->out), TIOCGWINSZ, &size) < 0)
+		return 0;
+	for (uint32_t i = 0; i < layout->row_count && name < MAX_NAME; i++)
+		if ((int)strlen(layout->rows[i].function) > name)
+			name = (int)strlen(layout->rows[i].function);
+	if (name > MAX_NAME)
+		name = MAX_NAME;
+	room = (int)size.ws_col - shares * (layout->count + 9) - name - 2 -
+	       (int)layout->vcpu_count * (layout->count + 2);
+	if (layout->domain)
+		room -= layout->domain + 2;
+	return room > MAX_BAR ? MAX_BAR : room < MIN_BAR ? 0 : room;
+}
+
+static void put_count(const struct layout *layout, uint64_t count)
+{
+	FILE *out = layout->report->out;
+
+	if (layout->is_time)
+		fprintf(out, "%*" PRIu64 ".%03" PRIu64 " ms", layout->count - 7,
+			count / 1000, count % 1000);
 	else
-		fprintf(out, "%*" PRIu64, width, count);
+		fprintf(out, "%*" PRIu64, layout->count, count);
+}
+
+static void put_head(const struct layout *layout)
+{
+	FILE *out = layout->report->out;
+
+	heading_write(layout->report);
+	fprintf(out, "# %*s      %%", layout->count - 2, "self");
+	if (!layout->report->view.no_children)
+		fprintf(out, "  %*s      %%", layout->count, "total");
+	for (uint32_t i = 0; i < layout->vcpu_count; i++)
+		fprintf(out, "  %*s%-*" PRIu32,
+			layout->count - digits_of(layout->vcpus[i]), "vcpu",
+			digits_of(layout->vcpus[i]), layout->vcpus[i]);
+	if (layout->bar)
+		fprintf(out, "  %-*s", layout->bar, "");
+	if (layout->domain)
+		fprintf(out, "  %-*s", layout->domain, "domain");
+	fputs("  function\n", out);
+}
+
+static void put_bar(const struct layout *layout, uint64_t count)
+{
+	double share = histogram_percent(layout->histogram, count) / 100;
+	int length = (int)(share * layout->bar + 0.5);
+
+	fputs("  ", layout->report->out);
+	for (int i = 0; i < layout->bar; i++)
+		putc(i < length ? '#' : ' ', layout->report->out);
+}
+
+static void put_row(const struct layout *layout, const struct histogram_row *row)
+{
+	const struct histogram *histogram = layout->histogram;
+	FILE *out = layout->report->out;
+
+	put_count(layout, row->self);
+	fprintf(out, " %5.1f%%", histogram_percent(histogram, row->self));
+	if (!layout->report->view.no_children) {
+		fputs("  ", out);
+		put_count(layout, row->total);
+		fprintf(out, " %5.1f%%", histogram_percent(histogram, row->total));
+	}
+	for (uint32_t v = 0; v < layout->vcpu_count; v++) {
+		fputs("  ", out);
+		put_count(layout, row->vcpus[v]);
+	}
+	if (layout->bar)
+		put_bar(layout, row->self);
+	if (layout->domain)
+		fprintf(out, "  %-*s", layout->domain, row->domain);
+	fprintf(out, "  %s\n", row->function);
 }
 
 static int histogram_text_end(void *state)
 {
 	struct histogram *histogram = state;
 	const struct report *report = histogram_report(histogram);
-	bool is_time = measure_is_time(report->measure);
-	FILE *out = report->out;
-	const struct histogram_row *rows;
-	const uint32_t *vcpus;
-	uint32_t row_count, vcpu_count;
-	int width, domains;
+	uint64_t whole = report->measure->whole;
+	struct layout layout = {
+		.report = report,
+		.histogram = histogram,
+		.is_time = measure_is_time(report->measure),
+	};
 
 	if (histogram_finish(histogram) < 0)
 		return -1;
-	row_count = histogram_rows(histogram, &rows);
-	vcpu_count = histogram_vcpus(histogram, &vcpus);
-	domains = domain_width(report, rows, row_count);
-	width = is_time ? digits_of(report->measure->total / 1000) + 7
-			: digits_of(report->measure->total);
-	if (width < 6)
-		width = 6;
-
-	put_summary(report);
-	fprintf(out, "# %*s      %%  %*s      %%", width - 2, "self", width, "total");
-	for (uint32_t i = 0; i < vcpu_count; i++)
-		fprintf(out, "  %*s%-*" PRIu32, width - digits_of(vcpus[i]), "vcpu",
-			digits_of(vcpus[i]), vcpus[i]);
-	if (domains)
-		fprintf(out, "  %-*s", domains, "domain");
-	fputs("  function\n", out);
-	for (uint32_t i = 0; i < row_count; i++) {
-		put_count(out, rows[i].self, width, is_time);
-		fprintf(out, " %5.1f%%  ", histogram_percent(histogram, rows[i].self));
-		put_count(out, rows[i].total, width, is_time);
-		fprintf(out, " %5.1f%%", histogram_percent(histogram, rows[i].total));
-		for (uint32_t v = 0; v < vcpu_count; v++) {
-			fputs("  ", out);
-			put_count(out, rows[i].vcpus[v], width, is_time);
-		}
-		if (domains)
-			fprintf(out, "  %-*s", domains, rows[i].domain);
-		fprintf(out, "  %s\n", rows[i].function);
-	}
+	layout.row_count = histogram_rows(histogram, &layout.rows);
+	layout.vcpu_count = histogram_vcpus(histogram, &layout.vcpus);
+	layout.domain = domain_width(&layout);
+	layout.count = layout.is_time ? digits_of(whole / 1000) + 7 : digits_of(whole);
+	if (layout.count < 6)
+		layout.count = 6;
+	layout.bar = isatty(fileno(report->out)) ? bar_width(&layout) : 0;
+	put_head(&layout);
+	for (uint32_t i = 0; i < layout.row_count; i++)
+		put_row(&layout, &layout.rows[i]);
 	return 0;
 }
 
 const struct output output_histogram = {
 	.name = "histogram",
 	.about = "a table of functions, to read",
-	.has_vcpu_columns = true,
+	.has_columns = true,
+	.has_limit = true,
 	.begin = histogram_begin,
 	.sample = histogram_sample,
 	.end = histogram_text_end,

@@ -76,7 +76,7 @@ static int parse_options(int argc, char **argv, const char **path, bool *all)
 	return GO_ON;
 }
 
-static int add_samples(void *arg, const struct samples_batch *batch, struct error *err)
+static int add_samples(void *arg, struct samples_batch *batch, struct error *err)
 {
 	struct info *info = arg;
 

@@ -41,9 +41,17 @@ int input_open(struct input *input, const char *path, struct error *err)
 			return error_errno(err, errno, "can't open the recording %s",
 					   path);
 	}
+	input->start = lseek(input->fd, 0, SEEK_CUR);
 	if (fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode))
 		input->size = (uint64_t)st.st_size;
 	return 0;
+}
+
+int input_rewind(const struct input *input, struct error *err)
+{
+	if (lseek(input->fd, input->start, SEEK_SET) >= 0)
+		return 0;
+	return error_errno(err, errno, "can't read %s again", input->name);
 }
 
 void input_close(struct input *input)
@@ -85,9 +93,9 @@ static int take_domain(struct load *load, struct cursor payload)
 		return DAMAGED;
 	if (summary_domain(load->summary, domain.index))
 		return 0;
-	if (summary_add_domain(load->summary, &domain) < 0)
-		return out_of_memory(load);
-	return visitor->domain ? visitor->domain(visitor->arg, &domain, load->err) : 0;
+	if (visitor->domain && visitor->domain(visitor->arg, &domain, load->err) < 0)
+		return -1;
+	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;
 }
 
 static int take_samples(struct load *load, struct cursor payload)

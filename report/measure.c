@@ -9,14 +9,15 @@
 int measure_init(struct measure *measure, enum measure_weight weight,
 		 enum measure_states states, const char *list)
 {
-	*measure = (struct measure){.weight = weight, .states = states, .list = list};
+	*measure = (struct measure){
+		.weight = weight, .states = states, .list = list, .to = UINT64_MAX};
 	return tree_init(&measure->vcpu_index, 1);
 }
 
 void measure_free(struct measure *measure)
 {
 	free(measure->counts);
-	free(measure->vcpus);
+	free(measure->met);
 	tree_free(&measure->vcpu_index);
 	*measure = (struct measure){0};
 }
@@ -33,28 +34,26 @@ static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
 	if (node >= measure->vcpu_capacity) {
 		uint32_t old = measure->vcpu_capacity;
 		uint32_t capacity = measure->vcpu_index.capacity;
-		struct measure_vcpu *grown = realloc(measure->vcpus,
+		struct measure_vcpu *grown = realloc(measure->met,
 						     capacity * sizeof(*grown));
 
 		if (!grown)
 			return NULL;
 		memset(grown + old, 0, (capacity - old) * sizeof(*grown));
-		measure->vcpus = grown;
+		measure->met = grown;
 		measure->vcpu_capacity = capacity;
 	}
-	return &measure->vcpus[node];
+	return &measure->met[node];
 }
 
 /*
  * The time since the vCPU's last sample, in us. Both times are rounded down before
  * they are subtracted, so that the sum over many samples is off by less than 1 us.
  */
-static uint64_t elapsed(struct measure_vcpu *vcpu, uint64_t time)
+static uint64_t elapsed(const struct measure_vcpu *vcpu, uint64_t time)
 {
 	uint64_t last = vcpu->is_met ? vcpu->last : time;
 
-	vcpu->is_met = true;
-	vcpu->last = time;
 	return time > last ? time / 1000 - last / 1000 : 0;
 }
 
@@ -68,7 +67,7 @@ static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t stat
 
 /* What the sample counts for, if it counts; -1 when memory is short. */
 static int weigh(struct measure *measure, const struct samples_batch *batch, size_t i,
-		 uint64_t *count)
+		 bool is_chosen, uint64_t *count)
 {
 	struct measure_vcpu *vcpu;
 
@@ -82,14 +81,24 @@ static int weigh(struct measure *measure, const struct samples_batch *batch, siz
 	*count = measure->weight == MEASURE_WALL
 			 ? elapsed(vcpu, batch->time[i])
 			 : used(vcpu, batch->cpu_time[i], batch->state[i]);
+	vcpu->is_met = true;
+	vcpu->is_chosen = is_chosen;
+	vcpu->last = batch->time[i];
 	return 0;
 }
 
-static bool is_listed(const struct measure *measure, const struct summary *summary,
-		      uint32_t domain)
+/* Whether the sample is one of the chosen, but for its state. */
+static bool is_chosen(const struct measure *measure, const struct summary *summary,
+		      const struct samples_batch *batch, size_t i)
 {
+	if (measure->vcpus && !measure->vcpus[batch->vcpu[i]])
+		return false;
+	if (batch->time[i] < measure->from)
+		return false;
+	if (batch->time[i] >= measure->to && measure->to != UINT64_MAX)
+		return false;
 	return !measure->list ||
-	       domain_in_list(summary_domain(summary, domain), measure->list);
+	       domain_in_list(summary_domain(summary, batch->domain[i]), measure->list);
 }
 
 static bool has_state(const struct measure *measure, uint32_t state)
@@ -111,30 +120,36 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		measure->capacity = batch->count;
 	}
 	for (size_t i = 0; i < batch->count; i++) {
+		bool chosen = is_chosen(measure, summary, batch, i);
 		uint64_t count;
 
 		/* Samples that are left out end the time before the next, too. */
-		if (weigh(measure, batch, i, &count) < 0)
+		if (weigh(measure, batch, i, chosen, &count) < 0)
 			return -1;
-		if (!has_state(measure, batch->state[i]) ||
-		    !is_listed(measure, summary, batch->domain[i]))
+		if (!chosen || !has_state(measure, batch->state[i]))
 			count = 0;
-		if (count > MEASURE_MOST - measure->total)
-			count = MEASURE_MOST - measure->total;
+		if (count > MEASURE_MOST - measure->whole)
+			count = MEASURE_MOST - measure->whole;
 		measure->counts[i] = count;
+		measure->whole += count;
 		measure->total += count;
 	}
 	return 0;
 }
 
-uint64_t measure_left(const struct measure *measure, const struct summary *summary)
+void measure_drop(struct measure *measure, size_t sample)
+{
+	measure->total -= measure->counts[sample];
+	measure->counts[sample] = 0;
+}
+
+uint64_t measure_left(const struct measure *measure)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 1; i < measure->vcpu_index.count; i++)
-		if (is_listed(measure, summary,
-			      (uint32_t)(measure->vcpu_index.nodes[i].key >> 32)))
-			sum += measure->vcpus[i].left;
+		if (measure->met[i].is_chosen)
+			sum += measure->met[i].left;
 	return sum;
 }
 

@@ -40,25 +40,31 @@ enum measure_states {
 
 struct measure_vcpu {
 	bool is_met;
-	uint64_t last; /* time of its last sample, ns */
-	uint64_t left; /* CPU time for its next sample that was not blocked, us */
+	bool is_chosen; /* its last sample is, whatever the state */
+	uint64_t last;	/* time of its last sample, ns */
+	uint64_t left;	/* CPU time for its next sample that was not blocked, us */
 };
 
 /* Samples that count, and for how much. */
 struct measure {
 	enum measure_weight weight;
 	enum measure_states states;
-	const char *list; /* of domains, see domain_in_list() */
+	const char *list;  /* of domains, see domain_in_list() */
+	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
+	uint64_t from,
+		to; /* samples' times, ns, without @to itself; UINT64_MAX: no end */
 
-	uint64_t total;	  /* of all counts so far */
+	uint64_t whole;	  /* of all counts so far, those dropped included */
+	uint64_t total;	  /* without them */
 	uint64_t *counts; /* by sample of the last chunk */
 	size_t capacity;
-	struct tree vcpu_index;	    /* one root; the keys: domain and vCPU */
-	struct measure_vcpu *vcpus; /* by node of it */
+	struct tree vcpu_index;	  /* one root; the keys: domain and vCPU */
+	struct measure_vcpu *met; /* by node of it */
 	uint32_t vcpu_capacity;
 };
 
-/* -1 when memory is short; measure_free() is due either way. */
+/* For all vCPUs and times: @vcpus, @from and @to may then be set. -1 when memory is
+ * short; measure_free() is due either way. */
 int measure_init(struct measure *measure, enum measure_weight weight,
 		 enum measure_states states, const char *list);
 void measure_free(struct measure *measure);
@@ -70,9 +76,13 @@ void measure_free(struct measure *measure);
 int measure_batch(struct measure *measure, const struct summary *summary,
 		  const struct samples_batch *batch);
 
+/* Takes the chunk's sample of that index out again: it counts 0, and is part of
+ * @whole only. */
+void measure_drop(struct measure *measure, size_t sample);
+
 /* The CPU time, in us, that was left to samples that never came: the vCPUs were not
  * met again but blocked. It is in no count. */
-uint64_t measure_left(const struct measure *measure, const struct summary *summary);
+uint64_t measure_left(const struct measure *measure);
 
 /* Counts are us, not samples. */
 bool measure_is_time(const struct measure *measure);

@@ -3,62 +3,48 @@
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/usage.h"
+#include "base/parse.h"
 
-static const char shorts[] = ":i:o:s:vh";
+static const char shorts[] = ":i:o:h" PROFILE_SHORTS;
 
 enum long_only {
-	OPTION_FORMAT = USAGE_LONG_ONLY,
+	OPTION_FORMAT = PROFILE_OPTIONS_END,
+	OPTION_TREE,
+	OPTION_INVERT,
+	OPTION_NO_CHILDREN,
+	OPTION_PERCENT_LIMIT,
 	OPTION_PER_VCPU,
-	OPTION_WEIGHT,
-	OPTION_STATE,
-	OPTION_DOMAIN,
-	OPTION_SYMFS,
-	OPTION_DEBUG_DIR,
-	OPTION_DEMANGLE,
-	OPTION_NO_DEMANGLE,
-	OPTION_SRCLINE,
-	OPTION_INLINE,
 };
 
 static const char usage[] =
-	"Usage: uniprof report [OPTION]...\n"
+	"Usage: uniprof report [OPTION]... [FILE]...\n"
 	"\n"
 	"Names the addresses of a recording and writes what other tools read.\n"
 	"\n"
-	"  -i, --input FILE    the recording [uniprof.data]; - is standard input\n"
-	"  -s, --symbols FILE[@OFFSET][,domain=DOMAIN]\n"
-	"                      what names the guest's addresses: its ELF program,\n"
-	"                      nm output, System.map, /proc/kallsyms, a perf map;\n"
-	"                      OFFSET is added to the file's addresses, and DOMAIN\n"
-	"                      is the only one whose addresses it names; may be\n"
-	"                      given several times\n"
-	"      --symfs DIR     look for symbol and debug files below this directory\n"
-	"      --debug-dir DIR where separate debug files are [/usr/lib/debug]\n"
-	"      --no-demangle   leave C++, Rust and OCaml names as they are in the files\n"
-	"      --srcline       add the source file and line to functions (DWARF)\n"
-	"      --inline        show inlined functions as callees (DWARF)\n"
-	"      --weight WHAT   what a sample counts for: 1 (samples), the CPU time that\n"
-	"                      its vCPU used up to it (cpu-time), or all the time\n"
-	"                      since its vCPU's last sample (wall) [samples]\n"
-	"      --state STATE   only samples of vCPUs that were running (or wanted to),\n"
-	"                      runnable (wanting to) or blocked [all]\n"
-	"      --domain LIST   only these domains: names or ids, commas between them\n"
-	"      --format NAME   how to write the report [histogram], see below\n"
-	"  -o, --output FILE   where to write it [standard output]\n"
-	"      --per-vcpu      a column more for each vCPU (histograms)\n"
+	"  FILE                a recording [uniprof.data]; - is standard input; several\n"
+	"                      are reported as one\n"
+	"  -i, --input FILE    the same\n" PROFILE_USAGE_SYMBOLS PROFILE_USAGE_NAMES
+	"  -o, --output FILE   where to write the report [standard output]\n"
 	"  -v, --verbose       say more about the recording and the symbols\n"
 	"  -h, --help          show this help\n"
+	"\n" PROFILE_USAGE_FILTERS "\n"
+	"How to show it:\n"
+	"      --format NAME   [histogram], see below\n"
+	"      --tree          the same as --format tree\n"
+	"      --invert        callees first, callers below them (folded, tree)\n"
+	"      --no-children   without what functions called: no total (histograms)\n"
+	"      --percent-limit P\n"
+	"                      nothing below P per cent (histograms [0], tree [0.5])\n"
+	"      --per-vcpu      a column more for each vCPU (histograms)\n"
 	"\n"
 	"Formats:\n";
 
 static const char usage_exit_codes[] =
 	"\n"
-	"Exit codes: 0 done, 1 failed, 2 usage, 3 the recording was damaged and what\n"
+	"Exit codes: 0 done, 1 failed, 2 usage, 3 a recording was damaged and what\n"
 	"could be read was reported.\n";
 
 static void put_formats(FILE *to)
@@ -82,7 +68,7 @@ static int choose_format(struct report_options *options, const char *name)
 
 	options->format = output_find(name);
 	if (options->format)
-		return REPORT_GO_ON;
+		return PROFILE_GO_ON;
 	for (const struct output *const *o = output_list(); *o && used < sizeof(names);
 	     o++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
@@ -90,160 +76,120 @@ static int choose_format(struct report_options *options, const char *name)
 	return usage_error("report", "no format '%s'; there are %s", name, names);
 }
 
-/* Words that an option takes, and the numbers that they stand for. */
-struct word {
-	const char *word;
-	int value;
-};
-
-static const struct word weights[] = {
-	{"samples", MEASURE_SAMPLES},
-	{"cpu-time", MEASURE_CPU_TIME},
-	{"wall", MEASURE_WALL},
-	{0},
-};
-
-static const struct word states[] = {
-	{"running", MEASURE_RUNNING},
-	{"runnable", MEASURE_RUNNABLE},
-	{"blocked", MEASURE_BLOCKED},
-	{"all", MEASURE_ALL_STATES},
-	{0},
-};
-
-/* REPORT_GO_ON and the value of optarg, or the exit code. */
-static int choose_word(const struct word *words, const char *option, int *value)
+int report_parse_limit(const char *command, const char *text, double *percent)
 {
-	char list[80] = "";
-	size_t used = 0;
+	size_t length = strlen(text);
+	uint64_t billionths;
+	char copy[32];
 
-	for (const struct word *w = words; w->word; w++) {
-		if (strcmp(w->word, optarg) == 0) {
-			*value = w->value;
-			return REPORT_GO_ON;
-		}
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-					 used ? ", " : "", w->word);
-	}
-	return usage_error("report", "no %s '%s'; there are %s", option, optarg, list);
+	if (length && text[length - 1] == '%')
+		length--;
+	snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
+	if (length >= sizeof(copy) || parse_billionths(copy, 101, &billionths) < 0 ||
+	    billionths > 100000000000)
+		return usage_error(command,
+				   "--percent-limit takes a number from 0 to 100, not "
+				   "'%s'",
+				   text);
+	*percent = (double)billionths / 1e9;
+	return PROFILE_GO_ON;
 }
 
 static int parse_option(struct report_options *options, int option, char **argv)
 {
-	int status, value = 0;
+	struct report_view *view = &options->view;
 
 	switch (option) {
 	case 'i':
-		options->input = optarg;
-		return REPORT_GO_ON;
+		return profile_options_input(&options->profile, optarg);
 	case 'o':
 		options->output = optarg;
-		return REPORT_GO_ON;
-	case 's':
-		options->symbols[options->symbol_count++] = optarg;
-		return REPORT_GO_ON;
+		return PROFILE_GO_ON;
 	case OPTION_FORMAT:
 		if (strcmp(optarg, "help") == 0) {
 			put_formats(stdout);
 			return EXIT_DONE;
 		}
 		return choose_format(options, optarg);
-	case OPTION_WEIGHT:
-		status = choose_word(weights, "--weight", &value);
-		options->weight = (enum measure_weight)value;
-		return status;
-	case OPTION_STATE:
-		status = choose_word(states, "--state", &value);
-		options->states = (enum measure_states)value;
-		return status;
-	case OPTION_DOMAIN:
-		options->domains = optarg;
-		return REPORT_GO_ON;
-	case OPTION_SYMFS:
-		options->symfs = optarg;
-		return REPORT_GO_ON;
-	case OPTION_DEBUG_DIR:
-		options->debug_directory = optarg;
-		return REPORT_GO_ON;
-	case OPTION_DEMANGLE:
-	case OPTION_NO_DEMANGLE:
-		options->demangle = option == OPTION_DEMANGLE;
-		return REPORT_GO_ON;
-	case OPTION_SRCLINE:
-		options->srcline = true;
-		return REPORT_GO_ON;
-	case OPTION_INLINE:
-		options->inlined = true;
-		return REPORT_GO_ON;
+	case OPTION_TREE:
+		return choose_format(options, "tree");
+	case OPTION_INVERT:
+		view->invert = true;
+		return PROFILE_GO_ON;
+	case OPTION_NO_CHILDREN:
+		view->no_children = true;
+		return PROFILE_GO_ON;
+	case OPTION_PERCENT_LIMIT:
+		view->has_limit = true;
+		return report_parse_limit("report", optarg, &view->percent_limit);
 	case OPTION_PER_VCPU:
-		options->per_vcpu = true;
-		return REPORT_GO_ON;
-	case 'v':
-		options->verbose = true;
-		return REPORT_GO_ON;
+		view->per_vcpu = true;
+		return PROFILE_GO_ON;
 	case 'h':
 		return help();
 	default:
-		return usage_bad_option("report", option, shorts, argv);
+		return profile_options_take(&options->profile, option, shorts, argv);
 	}
+}
+
+/* Whether the format has a use for all that was given. */
+static int check_format(const struct report_options *options)
+{
+	const struct output *format = options->format;
+	const struct report_view *view = &options->view;
+	const char *useless = NULL;
+
+	if (view->per_vcpu && !format->has_columns)
+		useless = "--per-vcpu";
+	if (view->no_children && !format->has_columns)
+		useless = "--no-children";
+	if (view->has_limit && !format->has_limit)
+		useless = "--percent-limit";
+	if (view->invert && !format->can_invert)
+		useless = "--invert";
+	if (options->profile.rules.srcline && format == &output_perf_script)
+		useless = "--srcline";
+	/* Each has a time of its own. */
+	if (options->profile.rules.input_count > 1 && format == &output_timeline)
+		useless = "more than one recording";
+	if (!useless)
+		return PROFILE_GO_ON;
+	return usage_error("report", "%s is not for the format %s", useless,
+			   format->name);
 }
 
 int report_options_parse(struct report_options *options, int argc, char **argv)
 {
 	static const struct option longs[] = {
+		PROFILE_LONGS,
 		{"input", required_argument, NULL, 'i'},
 		{"output", required_argument, NULL, 'o'},
-		{"symbols", required_argument, NULL, 's'},
 		{"format", required_argument, NULL, OPTION_FORMAT},
-		{"weight", required_argument, NULL, OPTION_WEIGHT},
-		{"state", required_argument, NULL, OPTION_STATE},
-		{"domain", required_argument, NULL, OPTION_DOMAIN},
-		{"symfs", required_argument, NULL, OPTION_SYMFS},
-		{"debug-dir", required_argument, NULL, OPTION_DEBUG_DIR},
-		{"demangle", no_argument, NULL, OPTION_DEMANGLE},
-		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
-		{"srcline", no_argument, NULL, OPTION_SRCLINE},
-		{"inline", no_argument, NULL, OPTION_INLINE},
+		{"tree", no_argument, NULL, OPTION_TREE},
+		{"invert", no_argument, NULL, OPTION_INVERT},
+		{"no-children", no_argument, NULL, OPTION_NO_CHILDREN},
+		{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
 		{"per-vcpu", no_argument, NULL, OPTION_PER_VCPU},
-		{"verbose", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	int option, status;
+	int option, status = PROFILE_GO_ON;
 
-	*options = (struct report_options){
-		.input = "uniprof.data",
-		.format = output_find("histogram"),
-		.states = MEASURE_ALL_STATES,
-		.debug_directory = "/usr/lib/debug",
-		.demangle = true,
-		.symbols = calloc((size_t)argc, sizeof(*options->symbols)),
-	};
-	if (!options->symbols) {
-		fputs("uniprof report: not enough memory\n", stderr);
+	*options = (struct report_options){.format = output_find("histogram")};
+	if (profile_options_init(&options->profile, "report", argc) < 0)
 		return EXIT_FAILED;
-	}
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while (status == PROFILE_GO_ON &&
+	       (option = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
 		status = parse_option(options, option, argv);
-		if (status != REPORT_GO_ON)
-			return status;
-	}
-	if (optind < argc)
-		return usage_error("report",
-				   "unexpected '%s'; the recording is given with -i",
-				   argv[optind]);
-	if (options->per_vcpu && !options->format->has_vcpu_columns)
-		return usage_error("report", "--per-vcpu is not for the format %s",
-				   options->format->name);
-	if (options->srcline && options->format == &output_perf_script)
-		return usage_error("report", "--srcline is not for the format %s",
-				   options->format->name);
-	return REPORT_GO_ON;
+	while (status == PROFILE_GO_ON && optind < argc)
+		status = profile_options_input(&options->profile, argv[optind++]);
+	if (status == PROFILE_GO_ON && !options->profile.rules.input_count)
+		status = profile_options_input(&options->profile, "uniprof.data");
+	return status == PROFILE_GO_ON ? check_format(options) : status;
 }
 
 void report_options_free(struct report_options *options)
 {
-	free(options->symbols);
-	options->symbols = NULL;
+	profile_options_free(&options->profile);
 }

@@ -20,7 +20,17 @@ static bool is_same_file(const struct stat *a, int fd)
 	return fstat(fd, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
 }
 
-FILE *outfile_open(const char *path, const struct input *input, struct error *err)
+/* Whether it is one of the recordings. */
+static bool is_input(const struct stat *file, const struct input *inputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_same_file(file, inputs[i].fd))
+			return true;
+	return false;
+}
+
+FILE *outfile_open(const char *path, const struct input *inputs, size_t count,
+		   struct error *err)
 {
 	FILE *out = NULL;
 	struct stat st;
@@ -36,7 +46,7 @@ FILE *outfile_open(const char *path, const struct input *input, struct error *er
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		st.st_size = 0;
-	else if (is_same_file(&st, input->fd)) {
+	else if (is_input(&st, inputs, count)) {
 		error_set(err, "can't write %s: it is the recording", path);
 		goto out;
 	}

@@ -8,11 +8,12 @@
 #include "report/load.h"
 
 /*
- * Opens @path, or standard output when it is NULL or "-", for a report of @input:
- * replaces a file that is there, unless it is the recording itself. NULL on
- * failure.
+ * Opens @path, or standard output when it is NULL or "-", for a report of @inputs:
+ * replaces a file that is there, unless it is one of the recordings itself. NULL
+ * on failure.
  */
-FILE *outfile_open(const char *path, const struct input *input, struct error *err);
+FILE *outfile_open(const char *path, const struct input *inputs, size_t count,
+		   struct error *err);
 
 /*
  * Writes out what is left and closes it. -1 when not all could be written; @err is

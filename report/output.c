@@ -7,6 +7,7 @@ static const struct output *const outputs[] = {
 	&output_histogram,
 	&output_histogram_csv,
 	&output_histogram_json,
+	&output_tree,
 	&output_flamegraph,
 	&output_timeline,
 	&output_folded,

@@ -5,11 +5,21 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "report/filter.h"
 #include "report/frames.h"
 #include "report/measure.h"
 #include "report/quality.h"
 #include "report/stacks.h"
 #include "report/summary.h"
+
+/* How outputs that can are to show what counts. */
+struct report_view {
+	bool per_vcpu;
+	bool no_children; /* only what functions have of their own */
+	bool invert;	  /* the sampled functions first, their callers behind them */
+	bool has_limit;	  /* percent_limit was given */
+	double percent_limit;
+};
 
 /* What every output is given. All of it is complete at the output's end(); the
  * summary and the stacks hold what was read so far before. */
@@ -19,10 +29,12 @@ struct report {
 	struct frames *frames;
 	const struct sources *sources; /* what names the frames */
 	const struct measure *measure;
-	const struct quality *quality; /* at end() only, as the next two are */
+	const struct quality *quality; /* at end() only, as the next three are */
+	uint64_t duration;	       /* of what is in the report, ns */
 	size_t domain_count;	       /* with different names, in the report */
 	const char *domain;	       /* one of them, clean; NULL for none */
-	bool per_vcpu;
+	struct filter *filter;
+	struct report_view view;
 	FILE *out; /* write errors are left in it */
 };
 
@@ -42,8 +54,10 @@ struct output_sample {
  */
 struct output {
 	const char *name;
-	const char *about;     /* for --help: one line */
-	bool has_vcpu_columns; /* knows what to do with per_vcpu */
+	const char *about; /* for --help: one line */
+	bool has_columns;  /* knows per_vcpu and no_children, */
+	bool has_limit;	   /* percent_limit, */
+	bool can_invert;   /* invert */
 
 	/* Makes the state that the others get; NULL when memory is short. */
 	void *(*begin)(const struct report *report);
@@ -65,6 +79,7 @@ extern const struct output output_callgrind;
 extern const struct output output_histogram;
 extern const struct output output_histogram_csv;
 extern const struct output output_histogram_json;
+extern const struct output output_tree;
 
 /* The output called @name; NULL when there is none. */
 const struct output *output_find(const char *name);

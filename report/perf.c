@@ -5,23 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/domains.h"
 #include "report/text.h"
 
 #define TIDS_PER_DOMAIN 10000
-/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
-#define MAX_PID 0x7ff0
 
-void perf_thread(struct perf_thread *thread, const struct recording_domain *domain,
-		 uint32_t vcpu)
+int perf_threads_init(struct perf_threads *threads, const struct summary *summary)
 {
+	*threads = (struct perf_threads){
+		.summary = summary,
+		.pids = calloc(RECORDING_MAX_DOMAIN + 1, sizeof(*threads->pids)),
+	};
+	return threads->pids ? 0 : -1;
+}
+
+void perf_threads_free(struct perf_threads *threads)
+{
+	free(threads->pids);
+}
+
+static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
+{
+	/* What is not known yet may be later. */
+	if (!summary_domain(threads->summary, domain))
+		return 0;
+	if (!threads->pids[domain])
+		threads->pids[domain] = domain_pid(threads->summary, domain) + 1;
+	return threads->pids[domain] - 1;
+}
+
+void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
+		 uint32_t domain, uint32_t vcpu)
+{
+	const struct recording_domain *of = summary_domain(threads->summary, domain);
 	char word[128] = "?";
 
-	if (domain && *domain->name)
-		text_word(word, sizeof(word), domain->name);
+	if (of && *of->name)
+		text_word(word, sizeof(word), of->name);
 	snprintf(thread->comm, sizeof(thread->comm), "%s%s",
 		 !word[1] || strspn(word, "0123456789") == strlen(word) ? "domain-" : "",
 		 word);
-	thread->pid = domain && domain->id < MAX_PID ? (uint32_t)domain->id : 0;
+	thread->pid = pid_of(threads, domain);
 	thread->tid = thread->pid * TIDS_PER_DOMAIN + vcpu;
 }
 

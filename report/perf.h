@@ -5,8 +5,9 @@
 /*
  * What a recording looks like to perf, be it in perf's text or in its own file.
  *
- * A domain is a process and a vCPU is a thread of it: pid is the domain's id, and
- * tid is pid * 10000 + vCPU, as readers expect a tid to be one thread's alone.
+ * A domain is a process and a vCPU is a thread of it: pid is the domain's id, as far as
+ * it is the only one with that (domain_pid()), and tid is pid * 10000 + vCPU, as readers
+ * expect a tid to be one thread's alone.
  * The period is always 1, and a sample that stands for several is there as often:
  * some readers add periods up and others count samples, and so all of them come to
  * the same numbers as our other outputs.
@@ -34,8 +35,19 @@ struct perf_thread {
 	char comm[PERF_COMM_SIZE];
 };
 
-void perf_thread(struct perf_thread *thread, const struct recording_domain *domain,
-		 uint32_t vcpu);
+struct perf_threads {
+	const struct summary *summary;
+	uint32_t *pids; /* by domain: 1 more than its pid; 0 until it is needed */
+};
+
+/* @summary stays the caller's, and is needed as long. -1 when memory is short;
+ * perf_threads_free() is due either way, and does nothing to zeros. */
+int perf_threads_init(struct perf_threads *threads, const struct summary *summary);
+void perf_threads_free(struct perf_threads *threads);
+
+/* Sets @thread for a vCPU of the domain of that index. */
+void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
+		 uint32_t domain, uint32_t vcpu);
 
 bool perf_is_task_clock(const struct measure *measure);
 /* The event's name; how often a sample is there, and with which period. */

@@ -35,8 +35,9 @@ struct perf_data {
 	const struct report *report;
 	FILE *file; /* the report's output, or a temporary one where that can't seek */
 	struct perf_maps maps;
-	struct tree threads; /* those in the file: one root, pids, tids */
-	uint64_t *callers;   /* by node of the stacks: its address in chains of others */
+	struct perf_threads names; /* of the threads */
+	struct tree threads;	   /* those in the file: one root, pids, tids */
+	uint64_t *callers; /* by node of the stacks: its address in chains of others */
 	uint32_t caller_count, caller_room;
 };
 
@@ -59,6 +60,7 @@ static void perf_data_free(void *state)
 	if (data->file && data->file != data->report->out)
 		fclose(data->file);
 	perf_maps_free(&data->maps);
+	perf_threads_free(&data->names);
 	tree_free(&data->threads);
 	free(data->callers);
 	free(data);
@@ -73,6 +75,7 @@ static void *perf_data_begin(const struct report *report)
 	data->report = report;
 	data->file = can_seek(report->out) ? report->out : tmpfile();
 	if (perf_maps_init(&data->maps, report->sources) < 0 ||
+	    perf_threads_init(&data->names, report->summary) < 0 ||
 	    tree_init(&data->threads, 1) < 0 || !data->file) {
 		perf_data_free(data);
 		return NULL;
@@ -237,7 +240,7 @@ static int perf_data_sample(void *state, const struct output_sample *sample)
 	struct perf_thread thread;
 	struct sample_record record;
 
-	perf_thread(&thread, domain, sample->vcpu);
+	perf_thread(&data->names, &thread, sample->domain, sample->vcpu);
 	if (add_thread(data, &thread, domain) < 0 ||
 	    fill_callers(data, data->report->stacks) < 0)
 		return -1;

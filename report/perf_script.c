@@ -23,7 +23,22 @@ struct perf_script {
 	struct perf_maps maps;
 	char **lines; /* by frame: as printed; NULL until it is needed */
 	uint32_t line_count;
+	struct perf_threads threads;
 };
+
+static void perf_script_free(void *state)
+{
+	struct perf_script *script = state;
+
+	if (!script)
+		return;
+	perf_threads_free(&script->threads);
+	perf_maps_free(&script->maps);
+	for (uint32_t i = 0; i < script->line_count; i++)
+		free(script->lines[i]);
+	free(script->lines);
+	free(script);
+}
 
 static void *perf_script_begin(const struct report *report)
 {
@@ -32,25 +47,12 @@ static void *perf_script_begin(const struct report *report)
 	if (!script)
 		return NULL;
 	script->report = report;
-	if (perf_maps_init(&script->maps, report->sources) < 0) {
-		perf_maps_free(&script->maps);
-		free(script);
+	if (perf_maps_init(&script->maps, report->sources) < 0 ||
+	    perf_threads_init(&script->threads, report->summary) < 0) {
+		perf_script_free(script);
 		return NULL;
 	}
 	return script;
-}
-
-static void perf_script_free(void *state)
-{
-	struct perf_script *script = state;
-
-	if (!script)
-		return;
-	perf_maps_free(&script->maps);
-	for (uint32_t i = 0; i < script->line_count; i++)
-		free(script->lines[i]);
-	free(script->lines);
-	free(script);
 }
 
 /* Where perf says that an address is: the file, and in brackets where there is none.
@@ -156,14 +158,12 @@ static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t
 	return script->lines[number];
 }
 
-static void put_event(const struct perf_script *script,
-		      const struct output_sample *sample)
+static void put_event(struct perf_script *script, const struct output_sample *sample)
 {
 	const struct measure *measure = script->report->measure;
 	struct perf_thread thread;
 
-	perf_thread(&thread, summary_domain(script->report->summary, sample->domain),
-		    sample->vcpu);
+	perf_thread(&script->threads, &thread, sample->domain, sample->vcpu);
 	fprintf(script->report->out,
 		"%s %5u/%-5u [%03u] %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
 		thread.comm, thread.pid, thread.tid, sample->vcpu,

@@ -239,7 +239,7 @@ static void put_head(struct pprof *pprof)
 				1000000000000 / info->frequency);
 	protobuf_number(&pprof->profile, PROFILE_TIME_NANOS, fit_int64(info->wall_start));
 	protobuf_number(&pprof->profile, PROFILE_DURATION_NANOS,
-			fit_int64(summary_duration(summary)));
+			fit_int64(pprof->report->duration));
 	write_out(pprof);
 }
 

@@ -76,9 +76,10 @@ static int make_room(struct recorded *recorded)
 	return 0;
 }
 
-static int add(struct recorded *recorded, const struct recording_name *name)
+static int add(struct recorded *recorded, const struct recording_name *name,
+	       uint32_t base)
 {
-	uint32_t domain = tree_intern(&recorded->index, 0, name->domain);
+	uint32_t domain = tree_intern(&recorded->index, 0, (uint64_t)name->domain + base);
 	uint32_t node = domain == TREE_NONE
 				? TREE_NONE
 				: tree_intern(&recorded->index, domain, name->address);
@@ -96,12 +97,12 @@ static int add(struct recorded *recorded, const struct recording_name *name)
 	return 0;
 }
 
-int recorded_add(struct recorded *recorded, struct name_list_reader names)
+int recorded_add(struct recorded *recorded, struct name_list_reader names, uint32_t base)
 {
 	struct recording_name name;
 
 	while (name_list_next(&names, &name))
-		if (add(recorded, &name) < 0)
+		if (add(recorded, &name, base) < 0)
 			return -1;
 	return 0;
 }

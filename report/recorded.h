@@ -12,8 +12,9 @@ struct recorded;
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *recorded);
 
-/* Adds the names of a chunk; a place that has one keeps it. -1 when memory is short. */
-int recorded_add(struct recorded *recorded, struct name_list_reader names);
+/* Adds the names of a chunk, for domains whose indexes are higher by @base; a place that
+ * has one keeps it. -1 when memory is short. */
+int recorded_add(struct recorded *recorded, struct name_list_reader names, uint32_t base);
 
 /* Whether there are any. */
 bool recorded_any(const struct recorded *recorded);

@@ -7,6 +7,7 @@
  * is an enum exit_code (base/error.h).
  */
 int command_report(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_info(int argc, char **argv);
 
 #endif

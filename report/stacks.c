@@ -148,15 +148,13 @@ static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
 	return status;
 }
 
-int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
-	       const uint64_t *counts)
+/* Makes room for the nodes that are new, and sets their domains. */
+static int fill_nodes(struct stacks *stacks)
 {
-	const struct tree_node *nodes;
+	const struct tree_node *nodes = stacks->tree.nodes;
 
-	if (make_room(stacks, batch) < 0 || map_samples(stacks, batch, counts) < 0 ||
-	    make_counters(stacks) < 0)
+	if (make_counters(stacks) < 0)
 		return -1;
-	nodes = stacks->tree.nodes;
 	for (; stacks->filled < stacks->tree.count; stacks->filled++) {
 		const struct tree_node *node = &nodes[stacks->filled];
 
@@ -164,10 +162,46 @@ int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
 							 ? (uint16_t)node->key
 							 : stacks->domain[node->parent];
 	}
-	for (size_t i = 0; i < batch->count; i++)
+	return 0;
+}
+
+int stacks_find(struct stacks *stacks, const struct samples_batch *batch,
+		const uint64_t *counts)
+{
+	if (make_room(stacks, batch) < 0 || map_samples(stacks, batch, counts) < 0)
+		return -1;
+	return fill_nodes(stacks);
+}
+
+int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count)
+{
+	if (fill_nodes(stacks) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
 		if (counts[i])
 			stacks->self[stacks->chains[i]] += counts[i];
 	return 0;
+}
+
+int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
+	       const uint64_t *counts)
+{
+	if (stacks_find(stacks, batch, counts) < 0)
+		return -1;
+	return stacks_count(stacks, counts, batch->count);
+}
+
+uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth)
+{
+	uint64_t path[RECORDING_MAX_DEPTH];
+	uint32_t count = 0, node = chain;
+
+	for (; stacks_is_address(stacks, node); node = stacks->tree.nodes[node].parent)
+		if (count < depth)
+			path[count++] = stacks->tree.nodes[node].key;
+	while (count-- > 0 && node != TREE_NONE)
+		node = tree_intern(&stacks->tree, node, path[count]);
+	return node;
 }
 
 uint64_t *stacks_inclusive(const struct stacks *stacks)

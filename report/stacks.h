@@ -12,7 +12,8 @@
  * samples count for. The first SAMPLES_ROOTS nodes of the tree are the ways in
  * which chains end (enum chain_end); their children are domains, the key being
  * the index; all other nodes are addresses, and the chain without that address is
- * the parent. A domain's node is also its chain without addresses.
+ * the parent. A domain's node is also its chain without addresses. Nodes through which
+ * no chain passes that counts are those of samples that a filter left out.
  */
 struct stacks {
 	struct tree tree;
@@ -39,6 +40,19 @@ void stacks_free(struct stacks *stacks);
  * short. */
 int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
 	       const uint64_t *counts);
+
+/*
+ * The same in two steps, between which chains[] and @counts may be changed: finds the
+ * chains of the samples that count, and counts those that still do. -1 when memory is
+ * short.
+ */
+int stacks_find(struct stacks *stacks, const struct samples_batch *batch,
+		const uint64_t *counts);
+int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count);
+
+/* The chain of the @depth innermost addresses of @chain; TREE_NONE when memory is
+ * short. It ends as @chain does. */
+uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth);
 
 /* Whether the node is an address: neither a root nor a domain. */
 static inline bool stacks_is_address(const struct stacks *stacks, uint32_t node)

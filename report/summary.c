@@ -116,15 +116,46 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 	return 0;
 }
 
+int summary_append(struct summary *summary, const struct summary *other, uint32_t base)
+{
+	for (size_t i = 0; i < other->vcpu_count; i++) {
+		const struct summary_vcpu *from = &other->vcpus[i];
+		struct summary_vcpu *to = find_vcpu(summary, from->domain + base,
+						    from->vcpu);
+
+		if (!to)
+			return -1;
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+			to->states[s] += from->states[s];
+		to->cpu_time += from->cpu_time;
+	}
+	summary->samples += other->samples;
+	summary->weight += other->weight;
+	summary->appended += summary_duration(other);
+	summary->lacks_cpu_time |= other->lacks_cpu_time;
+	if (other->deepest > summary->deepest)
+		summary->deepest = other->deepest;
+	summary->counts.lost += other->counts.lost;
+	summary->counts.missed += other->counts.missed;
+	pauses_merge(&summary->counts.pauses, &other->counts.pauses);
+	summary->names += other->names;
+	summary->bytes += other->bytes;
+	summary->chunks += other->chunks;
+	return 0;
+}
+
+uint64_t summary_start(const struct summary *summary)
+{
+	return summary->has_info ? summary->info.monotonic_start : summary->first_time;
+}
+
 uint64_t summary_duration(const struct summary *summary)
 {
-	uint64_t start = summary->first_time, end = summary->last_time;
+	uint64_t start = summary_start(summary), end = summary->last_time;
 
-	if (summary->has_info)
-		start = summary->info.monotonic_start;
 	if (summary->has_end)
 		end = summary->end.monotonic;
-	return end > start ? end - start : 0;
+	return (end > start ? end - start : 0) + summary->appended;
 }
 
 bool summary_damage(const struct summary *summary, const char *name, struct error *line)

@@ -32,6 +32,7 @@ struct summary {
 	uint64_t samples;		/* in the file */
 	uint64_t weight;		/* how many they stand for: what reports count */
 	uint64_t first_time, last_time; /* of samples, ns */
+	uint64_t appended;		/* how long other recordings took, ns */
 	struct summary_vcpu *vcpus;	/* as they were met */
 	struct tree vcpu_index;		/* one root; the keys: domain and vCPU */
 	size_t vcpu_count, vcpu_room;
@@ -58,7 +59,17 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index);
 
-/* How long the recording took, as far as is known, in ns. */
+/*
+ * Adds what the summary of another recording, whose domains are in it already, with
+ * indexes that are higher by @base, amounts to. When that was recorded, by whom and how
+ * it ended is dropped: these are the first recording's. -1 when memory is short.
+ */
+int summary_append(struct summary *summary, const struct summary *other, uint32_t base);
+
+/* When the recording began, as far as is known: CLOCK_MONOTONIC, ns. */
+uint64_t summary_start(const struct summary *summary);
+
+/* How long the recording, and those appended, took, as far as is known, in ns. */
 uint64_t summary_duration(const struct summary *summary);
 
 /*

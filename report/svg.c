@@ -76,7 +76,7 @@ static void put_recording(const struct report *report)
 	char time[TEXT_TIME_SIZE];
 	FILE *out = report->out;
 
-	fprintf(out, "%.1f s", (double)summary_duration(report->summary) / 1e9);
+	fprintf(out, "%.1f s", (double)report->duration / 1e9);
 	if (info->frequency)
 		fprintf(out, " at %.6g Hz", (double)info->frequency / 1000);
 	if (info->wall_start) {

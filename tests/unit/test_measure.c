@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -148,7 +149,7 @@ static void cpu_time_of_blocked_samples_goes_to_the_next_that_ran(void **state)
 		wanted[i] = samples[i].count;
 	}
 	expect_counts(chunk, count, wanted);
-	assert_int_equal(measure_left(&chunk->measure, &chunk->summary), 170);
+	assert_int_equal(measure_left(&chunk->measure), 170);
 }
 
 static void states_and_domains_choose_samples(void **state)
@@ -170,6 +171,60 @@ static void states_and_domains_choose_samples(void **state)
 	chunk->state[2] = VCPU_RUNNING;
 	chunk->domain[2] = 0; /* unknown: in no list */
 	expect_counts(chunk, 6, wanted);
+}
+
+static void vcpus_and_times_choose_samples(void **state)
+{
+	static const uint64_t wanted[] = {0, 100, 0, 100, 0, 0};
+	static bool vcpus[RECORDING_MAX_VCPU + 1] = {
+		[1] = true, [RECORDING_MAX_VCPU] = true};
+	struct chunk *chunk = *state;
+
+	assert_int_equal(
+		measure_init(&chunk->measure, MEASURE_WALL, MEASURE_ALL_STATES, NULL), 0);
+	chunk->measure.vcpus = vcpus;
+	chunk->measure.from = 200000;
+	chunk->measure.to = 500000;
+	for (size_t i = 0; i < 6; i++) {
+		chunk->vcpu[i] = i == 2 ? 0 : i % 2 ? 1 : RECORDING_MAX_VCPU;
+		chunk->time[i] = (i + 1) * 100000;
+	}
+	/* The one before the window begins what the one within it counts for. */
+	chunk->vcpu[0] = 1;
+	expect_counts(chunk, 4, (uint64_t[]){0, 100, 0, 200});
+	measure_free(&chunk->measure);
+	assert_int_equal(
+		measure_init(&chunk->measure, MEASURE_SAMPLES, MEASURE_ALL_STATES, NULL),
+		0);
+	chunk->measure.vcpus = vcpus;
+	chunk->measure.from = 200000;
+	chunk->measure.to = 500000;
+	for (size_t i = 0; i < 6; i++)
+		chunk->weight[i] = 100;
+	expect_counts(chunk, 6, wanted);
+	assert_int_equal(chunk->measure.whole, 200);
+	measure_drop(&chunk->measure, 3);
+	assert_int_equal(chunk->measure.counts[3], 0);
+	assert_int_equal(chunk->measure.total, 100);
+	assert_int_equal(chunk->measure.whole, 200);
+}
+
+static void cpu_time_that_is_left_is_that_of_chosen_vcpus(void **state)
+{
+	static bool vcpus[RECORDING_MAX_VCPU + 1] = {[1] = true};
+	struct chunk *chunk = *state;
+
+	assert_int_equal(
+		measure_init(&chunk->measure, MEASURE_CPU_TIME, MEASURE_ALL_STATES, NULL),
+		0);
+	chunk->measure.vcpus = vcpus;
+	for (size_t i = 0; i < 3; i++) {
+		chunk->vcpu[i] = (uint32_t)i % 2;
+		chunk->state[i] = VCPU_BLOCKED;
+		chunk->cpu_time[i] = 7000;
+	}
+	expect_counts(chunk, 3, (uint64_t[]){0, 0, 0});
+	assert_int_equal(measure_left(&chunk->measure), 7);
 }
 
 static void no_sum_of_counts_overflows(void **state)
@@ -204,6 +259,41 @@ static void names_and_ids_are_domains(void **state)
 	assert_false(domain_in_list(&web, "db,70,"));
 	assert_true(domain_in_list(NULL, NULL));
 	assert_false(domain_in_list(NULL, "web"));
+}
+
+static void domains_have_pids_of_their_own(void **state)
+{
+	static const struct {
+		uint64_t id;
+		const char *name;
+		uint32_t pid;
+	} domains[] = {
+		{7, "xen1/web", 7},
+		{7, "xen2/web", 32768 + 7},
+		{8, "xen1/web", 8},
+		{7, "xen1/web", 7}, /* in another recording */
+		{7, "xen2/web", 32768 + 7},
+		{7, "xen3/web", 2 * 32768 + 7},
+		{0x7fef, "x", 0x7fef},
+		{0x7ff0, "x", 0},
+		{7, "xen4/web", 3 * 32768 + 7},
+		{7, "xen5/web", 4 * 32768 + 7},
+		{7, "xen6/web", 5 * 32768 + 7},
+		{7, "xen7/web", 0}, /* its threads' numbers would be too large */
+		{7, "xen6/web", 5 * 32768 + 7},
+	};
+	struct chunk *chunk = *state;
+	size_t count = sizeof(domains) / sizeof(domains[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		struct recording_domain domain = {.index = i, .id = domains[i].id};
+
+		strcpy(domain.name, domains[i].name);
+		assert_int_equal(summary_add_domain(&chunk->summary, &domain), 0);
+		assert_int_equal(domain_pid(&chunk->summary, (uint32_t)i),
+				 domains[i].pid);
+	}
+	assert_int_equal(domain_pid(&chunk->summary, (uint32_t)count), 0);
 }
 
 /* A random tree of chains, and samples of some domains, all mixed up. */
@@ -281,8 +371,11 @@ int main(void)
 		TEST(wall_time_is_that_since_the_vcpus_last_sample),
 		TEST(cpu_time_of_blocked_samples_goes_to_the_next_that_ran),
 		TEST(states_and_domains_choose_samples),
+		TEST(vcpus_and_times_choose_samples),
+		TEST(cpu_time_that_is_left_is_that_of_chosen_vcpus),
 		TEST(no_sum_of_counts_overflows),
 		TEST(names_and_ids_are_domains),
+		TEST(domains_have_pids_of_their_own),
 		TEST(domains_have_chains_of_their_own),
 	};
 

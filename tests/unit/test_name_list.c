@@ -163,7 +163,7 @@ static void places_are_looked_up_by_domain(void **state)
 	assert_false(recorded_find(recorded, 0, 0x1104, &symbol));
 	make_payload(&payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, reader, 0), 0);
 	assert_true(recorded_any(recorded));
 
 	assert_true(recorded_find(recorded, 0, 0x1104, &symbol));
@@ -199,7 +199,7 @@ static void the_first_name_of_a_place_counts(void **state)
 	name_list_add(&list, &twice[1]);
 	name_list_finish(&list, &payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, reader, 0), 0);
 	assert_true(recorded_find(recorded, 0, 5, &symbol));
 	assert_string_equal(symbol.name, "first");
 	assert_int_equal(symbol.start, 4);
@@ -292,7 +292,7 @@ static void a_recording_has_so_many_names_and_no_more(void **state)
 	close(fd);
 }
 
-static int pass_over(void *arg, const struct samples_batch *batch, struct error *err)
+static int pass_over(void *arg, struct samples_batch *batch, struct error *err)
 {
 	(void)arg;
 	(void)batch;

@@ -7,7 +7,7 @@ report -i
 report --format
 report --format bad
 report --verbose=1
-report web.up
+report -i - -
 report --format folded --per-vcpu
 report --weight
 report --weight period

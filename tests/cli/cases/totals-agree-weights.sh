@@ -20,26 +20,6 @@
 awk 'BEGIN { for (i = 0; i < 30; i++)
 	printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
 
-# totals OPTION...: what each output comes to, in samples or us
-totals()
-{
-	for format in folded perf-script histogram histogram-csv histogram-json; do
-		"$UNIPROF" report -i big.up -s big.sym --format $format "$@" \
-			>$format 2>/dev/null || echo "$format failed"
-	done
-	awk '{ sum += $NF } END { print sum + 0 }' folded
-	awk '/clock: $/ { sum += $5 > 1 ? $5 / 1000 : 1 } END { print sum + 0 }' perf-script
-	awk '!/^#/ { sum += $2 == "ms" ? $1 * 1000 : $1 } END { printf "%d\n", sum + 0.5 }' \
-		histogram
-	awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^self(_us)?$/) self = i }
-		NR > 1 { sum += $self } END { print sum + 0 }' histogram-csv
-	sed -n 's/^\t"\(samples\|cpu_time_us\|wall_us\)": \([0-9]*\),$/\2/p' histogram-json
-	"$UNIPROF" report -i big.up -s big.sym --format histogram-csv --per-vcpu "$@" \
-		2>/dev/null | awk -F , '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^vcpu/) cells[i] }
-		NR > 1 { for (i in cells) sum += $i } END { print sum + 0 }'
-}
-
 for weight in samples cpu-time wall; do
 	for domain in big small big,small; do
 		for state in all running runnable blocked; do

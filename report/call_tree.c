@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The call tree to read, as `perf report --stdio -g caller` draws it: below each
+ * function what it called, with its share of all samples, the largest first; or,
+ * inverted (-g callee), below each sampled function its callers. A function that is the
+ * only one to be shown below another and has all of its samples stands straight below
+ * it, without a branch. With several domains, these are the first level.
+ */
+#include "report/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/calls.h"
+#include "report/heading.h"
+#include "report/tree.h"
+
+#define DEFAULT_LIMIT 0.5 /* per cent, as perf's */
+
+struct call_tree {
+	const struct report *report;
+	struct tree tree;   /* one root; the keys are functions */
+	uint64_t *total;    /* by node: samples that pass through it or end there */
+	uint32_t *children; /* nodes that are shown, by parent, the largest first */
+	uint32_t *first;    /* by node: its first child; of one past the last too */
+	uint32_t node;	    /* where the walk through the calls is */
+	uint32_t capacity;  /* of total */
+	char *indent;	    /* what stands before a line's function */
+	size_t indent_room;
+	bool failed; /* memory was short */
+};
+
+static void *call_tree_begin(const struct report *report)
+{
+	struct call_tree *call_tree = calloc(1, sizeof(*call_tree));
+
+	if (!call_tree)
+		return NULL;
+	call_tree->report = report;
+	if (tree_init(&call_tree->tree, 1) == 0)
+		return call_tree;
+	tree_free(&call_tree->tree);
+	free(call_tree);
+	return NULL;
+}
+
+static void call_tree_free(void *state)
+{
+	struct call_tree *call_tree = state;
+
+	tree_free(&call_tree->tree);
+	free(call_tree->total);
+	free(call_tree->children);
+	free(call_tree->first);
+	free(call_tree->indent);
+	free(call_tree);
+}
+
+/* The child of where the walk is; TREE_NONE when memory is short or was. */
+static uint32_t child_of(struct call_tree *call_tree, uint32_t function)
+{
+	struct tree *tree = &call_tree->tree;
+	uint32_t node, old = call_tree->capacity;
+	uint64_t *grown;
+
+	if (call_tree->failed)
+		return TREE_NONE;
+	node = tree_intern(tree, call_tree->node, function);
+	if (node != TREE_NONE && node < old)
+		return node;
+	grown = node == TREE_NONE
+			? NULL
+			: realloc(call_tree->total, tree->capacity * sizeof(*grown));
+	call_tree->failed = !grown;
+	if (!grown)
+		return TREE_NONE;
+	memset(grown + old, 0, (tree->capacity - old) * sizeof(*grown));
+	call_tree->total = grown;
+	call_tree->capacity = tree->capacity;
+	return node;
+}
+
+static void enter(void *arg, uint32_t function, uint64_t count)
+{
+	struct call_tree *call_tree = arg;
+	uint32_t node = child_of(call_tree, function);
+
+	(void)count; /* it comes again, with those that end below */
+	if (node != TREE_NONE)
+		call_tree->node = node;
+}
+
+static void leave(void *arg, uint32_t function)
+{
+	struct call_tree *call_tree = arg;
+
+	(void)function;
+	call_tree->node = call_tree->tree.nodes[call_tree->node].parent;
+}
+
+static void begin_domain(void *arg, uint32_t function)
+{
+	struct call_tree *call_tree = arg;
+
+	call_tree->node = 0;
+	if (call_tree->report->domain_count > 1)
+		enter(call_tree, function, 0);
+}
+
+static void count_self(void *arg, uint32_t function, uint64_t count)
+{
+	struct call_tree *call_tree = arg;
+	uint32_t node = child_of(call_tree, function);
+
+	if (node != TREE_NONE)
+		call_tree->total[node] += count;
+}
+
+static int tally(struct call_tree *call_tree)
+{
+	const struct report *report = call_tree->report;
+	struct calls_visitor visitor = {count_self, begin_domain, enter, leave,
+					call_tree};
+	struct calls *calls = calls_of(report->stacks, report->frames,
+				       report->view.invert);
+
+	if (!calls)
+		return -1;
+	calls_walk(calls, &visitor);
+	calls_free(calls);
+	for (uint32_t i = call_tree->tree.count; !call_tree->failed && i-- > 1;)
+		if (call_tree->tree.nodes[i].parent)
+			call_tree->total[call_tree->tree.nodes[i].parent] +=
+				call_tree->total[i];
+	return call_tree->failed ? -1 : 0;
+}
+
+static double percent(const struct call_tree *call_tree, uint32_t node)
+{
+	uint64_t whole = call_tree->report->measure->whole;
+
+	return whole ? 100.0 * (double)call_tree->total[node] / (double)whole : 0;
+}
+
+static const char *name_of(const struct call_tree *call_tree, uint32_t node)
+{
+	return frames_function_name(call_tree->report->frames,
+				    (uint32_t)call_tree->tree.nodes[node].key);
+}
+
+static int compare_nodes(const void *a, const void *b, void *arg)
+{
+	const struct call_tree *call_tree = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t p = call_tree->tree.nodes[x].parent, q = call_tree->tree.nodes[y].parent;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	if (call_tree->total[x] != call_tree->total[y])
+		return call_tree->total[x] < call_tree->total[y] ? 1 : -1;
+	return strcmp(name_of(call_tree, x), name_of(call_tree, y));
+}
+
+/* Lists the children that are large enough. */
+static int list_children(struct call_tree *call_tree)
+{
+	const struct report *report = call_tree->report;
+	double limit = report->view.has_limit ? report->view.percent_limit
+					      : DEFAULT_LIMIT;
+	uint32_t nodes = call_tree->tree.count, count = 0, next = 0;
+
+	call_tree->children = malloc(nodes * sizeof(*call_tree->children));
+	call_tree->first = malloc((nodes + (size_t)1) * sizeof(*call_tree->first));
+	if (!call_tree->children || !call_tree->first)
+		return -1;
+	for (uint32_t i = 1; i < nodes; i++)
+		if (percent(call_tree, i) >= limit)
+			call_tree->children[count++] = i;
+	qsort_r(call_tree->children, count, sizeof(*call_tree->children), compare_nodes,
+		call_tree);
+	for (uint32_t i = 0; i <= nodes; i++) {
+		while (next < count &&
+		       call_tree->tree.nodes[call_tree->children[next]].parent < i)
+			next++;
+		call_tree->first[i] = next;
+	}
+	return 0;
+}
+
+/* Makes @length columns of the indent, from @from on, what @text is padded to. */
+static int set_indent(struct call_tree *call_tree, size_t from, const char *text,
+		      size_t length)
+{
+	if (from + length + 1 > call_tree->indent_room) {
+		size_t room = (from + length + 1) * 2;
+		char *grown = realloc(call_tree->indent, room);
+
+		if (!grown)
+			return -1;
+		call_tree->indent = grown;
+		call_tree->indent_room = room;
+	}
+	snprintf(call_tree->indent + from, length + 1, "%-*s", (int)length, text);
+	return 0;
+}
+
+/*
+ * Writes what is below a function that begins in column @column. Goes as deep as call
+ * chains are long (RECORDING_MAX_DEPTH).
+ */
+static int put_children(struct call_tree *call_tree, uint32_t node, size_t column)
+{
+	uint32_t from = call_tree->first[node], to = call_tree->first[node + 1];
+	FILE *out = call_tree->report->out;
+
+	for (; from < to; from++) {
+		uint32_t child = call_tree->children[from];
+		bool is_last = from + 1 == to;
+		char share[16];
+		int width;
+
+		if (call_tree->total[child] == call_tree->total[node] &&
+		    to - call_tree->first[node] == 1) {
+			fprintf(out, "%.*s%s\n", (int)column, call_tree->indent,
+				name_of(call_tree, child));
+			return put_children(call_tree, child, column);
+		}
+		width = snprintf(share, sizeof(share), "--%.1f%%--",
+				 percent(call_tree, child));
+		fprintf(out, "%.*s%c%s%s\n", (int)column, call_tree->indent,
+			is_last ? '`' : '|', share, name_of(call_tree, child));
+		if (set_indent(call_tree, column, is_last ? "" : "|", (size_t)width + 1) <
+			    0 ||
+		    put_children(call_tree, child, column + (size_t)width + 1) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int call_tree_end(void *state)
+{
+	struct call_tree *call_tree = state;
+	const size_t column = strlen("100.0%  ");
+
+	if (tally(call_tree) < 0 || list_children(call_tree) < 0 ||
+	    set_indent(call_tree, 0, "", column) < 0)
+		return -1;
+	heading_write(call_tree->report);
+	for (uint32_t i = call_tree->first[0]; i < call_tree->first[1]; i++) {
+		uint32_t node = call_tree->children[i];
+
+		fprintf(call_tree->report->out, "%5.1f%%  %s\n", percent(call_tree, node),
+			name_of(call_tree, node));
+		if (set_indent(call_tree, 0, "", column) < 0 ||
+		    put_children(call_tree, node, column) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const struct output output_tree = {
+	.name = "tree",
+	.about = "a call tree with percents, to read",
+	.has_limit = true,
+	.can_invert = true,
+	.begin = call_tree_begin,
+	.end = call_tree_end,
+	.free = call_tree_free,
+};

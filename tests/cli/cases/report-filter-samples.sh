@@ -1,0 +1,46 @@
+# --time and --vcpu against the same done to all samples of perf-script; percents are of
+# the length that the recording has (5 s), and slices of it come to the whole.
+. "$CLI/lib.sh"
+make_plain
+
+# events OPTION...: time (in us), ids, vCPU and CPU time of each sample
+events()
+{
+	"$UNIPROF" report --format perf-script --weight cpu-time "$@" 2>/dev/null |
+		awk '/clock: $/ {
+			split($4, time, /[.:]/)
+			print time[1] * 1000000 + time[2], $2, substr($3, 2, 3) + 0, $5
+		}'
+}
+
+events big.up >all
+awk '$1 >= 1200001 && $1 < 1500001' all >wanted
+events --time 1.2,1.5 big.up | cmp - wanted && wc -l <wanted
+events --time 24%,30% big.up | cmp - wanted
+events --time 1.2,30% big.up | cmp - wanted
+awk '$1 < 1500001' all >wanted
+events --time ,1.5 big.up | cmp - wanted && wc -l <wanted
+# Through a pipe, too.
+cat big.up | events --time ,1.5 - | cmp - wanted
+awk '$1 >= 4000001' all >wanted
+events --time 80%, big.up | cmp - wanted && wc -l <wanted
+{
+	events --time ,10% big.up
+	events --time 10%,33.3% big.up
+	events --time 33.3%,100% big.up
+} | sort >slices
+sort all | cmp - slices && echo "slices are the whole"
+awk '$3 == 1 || $3 == 3' all >wanted
+events --vcpu 1,3-5 big.up | cmp - wanted && wc -l <wanted
+awk '($3 == 1 || $3 == 3) && $1 >= 1200001' all >wanted
+events --vcpu 1,3 --time 1.2, big.up | cmp - wanted && wc -l <wanted
+report --vcpu 8191 --format folded big.up
+cat big.up | report --time 10%, -
+# The file that is standard input has a length.
+report --time 10%, --format folded - <big.up 2>/dev/null | wc -l
+# A recording whose start is lost begins with its first sample.
+echo "sample 7000000000 0 1 0 0x1
+sample 8000000000 0 1 0 0x2
+sample 9000000000 0 1 0 0x3
+end 1 11000000000" | "$MAKE_RECORDING" |
+	tail -c +30 | report --time 1,2 --format folded - 2>/dev/null
