@@ -13,7 +13,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-	{"record", command_record, "sample a running domain into a file"},
+	{"record", command_record, "sample running domains into a file"},
 	{"report", command_report, "make profiles of a recording"},
 	{"diff", command_diff, "compare two recordings"},
 	{"info", command_info, "show what is in a recording"},
