@@ -159,15 +159,21 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	if (open_output(run, err) < 0)
 		return -1;
 	signals_block(&run->signals);
+	sink = sink_new(err);
+	if (!sink)
+		return -1;
+	settle(run);
 	run->start = clock_monotonic();
 	describe(run, argc, argv, &info);
 	run->writer = writer_new(run->output, &info, NULL, 0, &write_error);
-	if (!run->writer)
+	if (!run->writer) {
+		sink_free(sink);
 		return error_set(err, "%s: %s", output_name(run), write_error.text);
-	settle(run);
-	sink = sink_start(run->writer, err);
-	if (!sink)
+	}
+	if (sink_start(sink, run->writer, err) < 0) {
+		sink_free(sink);
 		return -1;
+	}
 
 	priority_set(PRIORITY_SAMPLER);
 	privileges_drop();

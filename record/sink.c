@@ -169,7 +169,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-static void sink_free(struct sink *sink)
+void sink_free(struct sink *sink)
 {
 	if (!sink)
 		return;
@@ -178,27 +178,29 @@ static void sink_free(struct sink *sink)
 	free(sink);
 }
 
-struct sink *sink_start(struct writer *writer, struct error *err)
+struct sink *sink_new(struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
-	int status;
 
 	if (!sink) {
 		error_set(err, "not enough memory");
-		goto fail;
+		return NULL;
 	}
-	sink->writer = writer;
 	sink->ring = ring_new(RING_SIZE, err);
-	if (!sink->ring)
-		goto fail;
+	if (sink->ring)
+		return sink;
+	free(sink);
+	return NULL;
+}
+
+int sink_start(struct sink *sink, struct writer *writer, struct error *err)
+{
+	int status;
+
+	sink->writer = writer;
 	sem_init(&sink->stop, 0, 0);
 	status = pthread_create(&sink->thread, NULL, run, sink);
-	if (status == 0)
-		return sink;
-	error_errno(err, status, "can't start a thread");
-fail:
-	sink_free(sink);
-	return NULL;
+	return status ? error_errno(err, status, "can't start a thread") : 0;
 }
 
 /* Room for the parts of a round of so many samples. */

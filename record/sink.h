@@ -15,9 +15,14 @@
  */
 struct sink;
 
-/* Takes rounds to @writer, which stays the caller's but is not to be used until
- * sink_end(). NULL, and why in @err, on failure. */
-struct sink *sink_start(struct writer *writer, struct error *err);
+/* Gets the memory, which takes its time. NULL, and why in @err, on failure. */
+struct sink *sink_new(struct error *err);
+/* For one that was not started. */
+void sink_free(struct sink *sink);
+
+/* From here on takes rounds to @writer, which stays the caller's but is not to be used
+ * until sink_end(). 0, or -1 and why in @err. */
+int sink_start(struct sink *sink, struct writer *writer, struct error *err);
 
 /* Describes a domain before its first round. False when there is no room now; it is
  * to be tried again then. */

@@ -52,9 +52,14 @@ static int start(struct current *way, const struct xen_domain *domain, struct er
 	if (way->output < 0)
 		return error_errno(err, errno, "can't open /dev/null");
 	way->writer = writer_new(way->output, &info, NULL, 0, err);
-	way->sink = way->writer ? sink_start(way->writer, err) : NULL;
+	way->sink = way->writer ? sink_new(err) : NULL;
 	if (!way->sink)
 		return -1;
+	if (sink_start(way->sink, way->writer, err) < 0) {
+		sink_free(way->sink);
+		way->sink = NULL;
+		return -1;
+	}
 	if (!sink_domain(way->sink, &described))
 		return error_set(err, "no room for a domain");
 	mlockall(MCL_CURRENT);

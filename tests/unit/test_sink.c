@@ -24,6 +24,16 @@ static struct writer *writer_to(int fd)
 	return writer;
 }
 
+static struct sink *started(struct writer *writer)
+{
+	struct error err;
+	struct sink *sink = sink_new(&err);
+
+	assert_non_null(sink);
+	assert_int_equal(sink_start(sink, writer, &err), 0);
+	return sink;
+}
+
 static struct recording_domain domain_of(uint64_t index)
 {
 	struct recording_domain domain = test_domain();
@@ -55,14 +65,13 @@ static void rounds_of_several_domains_come_out_as_they_went_in(void **state)
 	struct samples_batch batch = {0};
 	size_t domains = 0, found = 0;
 	struct error err;
-	struct sink *sink = sink_start(writer, &err);
+	struct sink *sink = started(writer);
 	struct reader *reader;
 	struct cursor payload;
 	unsigned int type;
 	sigset_t none;
 
 	(void)state;
-	assert_non_null(sink);
 	sigemptyset(&none);
 	for (size_t i = 0; i < ROUNDS; i++) {
 		struct recording_domain domain = domain_of(i / 100);
@@ -126,8 +135,7 @@ static void what_there_is_no_room_for_is_lost_and_counted(void **state)
 	}
 	assert_int_equal(pipe(pipes), 0);
 	writer = writer_to(pipes[1]);
-	sink = sink_start(writer, &err);
-	assert_non_null(sink);
+	sink = started(writer);
 	assert_true(sink_domain(sink, &domain));
 	for (uint64_t i = 0; i < rounds; i++) {
 		for (size_t j = 0; j < VCPUS; j++)
@@ -177,8 +185,8 @@ static void end_with_stuck_reader(const struct samples *samples)
 	while (write(pipes[1], byte, sizeof(byte)) > 0)
 		;
 	fcntl(pipes[1], F_SETFL, 0);
-	sink = sink_start(writer, &err);
-	if (!sink || !sink_domain(sink, &domain))
+	sink = started(writer);
+	if (!sink_domain(sink, &domain))
 		_exit(1);
 	sink_round(sink, &round, 0);
 	raise(SIGTERM);
