@@ -109,18 +109,33 @@ self_and_total()
 		sort
 }
 
+# begin_big: how big.up begins: 20,000 samples of "big" on vCPUs 0 to 3, in 500 chains;
+# what follows is of "small"
+begin_big()
+{
+	echo "info start 1000"
+	echo "domain 0 1 2 1 4 big"
+	echo "domain 1 2 2 1 4 small"
+	echo "cpu-time 400000"
+	echo "many 20000 500 10 40"
+	echo "in 1"
+	echo "cpu-time 300000"
+}
+
+# name_big: big.sym, which names most of the functions in those chains
+name_big()
+{
+	awk 'BEGIN { for (i = 0; i < 30; i++)
+		printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' \
+		>big.sym
+}
+
 # make_big: makes big.up of two domains, thousands of chains, all kinds of states, CPU
 # times and weights, and a recursion; and big.sym, which names most of its functions
 make_big()
 {
 	{
-		echo "info start 1000"
-		echo "domain 0 1 2 1 4 big"
-		echo "domain 1 2 2 1 4 small"
-		echo "cpu-time 400000"
-		echo "many 20000 500 10 40"
-		echo "in 1"
-		echo "cpu-time 300000"
+		begin_big
 		echo "weight 3"
 		echo "many 3000 500 10 40"
 		i=0
@@ -132,8 +147,7 @@ make_big()
 		echo "sample 6000000000 2 3 0"
 		echo "end 1 90000000000"
 	} | "$MAKE_RECORDING" >big.up
-	awk 'BEGIN { for (i = 0; i < 30; i++)
-		printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
+	name_big
 }
 
 # make_hard: makes hard.up and hard.sym, of what is hardest on a format: a chain of 1,024
@@ -176,19 +190,11 @@ speedscope()
 make_plain()
 {
 	{
-		echo "info start 1000"
-		echo "domain 0 1 2 1 4 big"
-		echo "domain 1 2 2 1 4 small"
-		echo "cpu-time 400000"
-		echo "many 20000 500 10 40"
-		echo "in 1"
-		echo "cpu-time 300000"
+		begin_big
 		echo "many 3000 500 10 40"
 		echo "end 1 5000001000"
 	} | "$MAKE_RECORDING" >big.up
-	awk 'BEGIN { for (i = 0; i < 30; i++)
-		printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' \
-		>big.sym
+	name_big
 }
 
 # totals OPTION...: what each output makes big.up come to, in samples or us

@@ -2,13 +2,7 @@
 # the states add up to all, and no time is lost or counted twice.
 . "$CLI/lib.sh"
 {
-	echo "info start 1000"
-	echo "domain 0 1 2 1 4 big"
-	echo "domain 1 2 2 1 4 small"
-	echo "cpu-time 400000"
-	echo "many 20000 500 10 40"
-	echo "in 1"
-	echo "cpu-time 300000"
+	begin_big
 	echo "many 3000 500 10 40"
 	i=0
 	while [ $i -lt 200 ]; do
@@ -17,8 +11,7 @@
 	done
 	echo "end 1 90000000000"
 } | "$MAKE_RECORDING" >big.up
-awk 'BEGIN { for (i = 0; i < 30; i++)
-	printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
+name_big
 
 for weight in samples cpu-time wall; do
 	for domain in big small big,small; do
