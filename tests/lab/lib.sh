@@ -75,6 +75,13 @@ refuses()
 	fi
 }
 
+# crashes: whether uniprof ever did, as the kernel tells
+crashes()
+{
+	dmesg | grep -i segfault
+	check "uniprof never crashed" eval '! dmesg | grep -q "uniprof.*segfault"'
+}
+
 # guards: the processes that guard guests
 guards()
 {
