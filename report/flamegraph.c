@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-#include "report/calls.h"
 #include "report/flame_svg.h"
+#include "report/flame_tree.h"
 
 #define SHADES 4 /* so that neighbours can be told from each other */
 
@@ -49,13 +49,9 @@ enum half {
 
 struct flamegraph {
 	const struct report *report;
-	struct tree tree; /* one root; the keys are functions */
-	uint64_t *counts; /* by node */
-	uint32_t capacity;
-	uint32_t current;      /* node: the domain, and those entered */
-	unsigned char *halves; /* by function: a set of enum half */
+	struct flame_tree tree; /* its keys are functions; one side */
+	unsigned char *halves;	/* by function: a set of enum half */
 	struct flame_frame *frames;
-	bool failed; /* memory was short */
 };
 
 static void *flamegraph_begin(const struct report *report)
@@ -73,71 +69,10 @@ static void flamegraph_free(void *state)
 
 	if (!graph)
 		return;
-	tree_free(&graph->tree);
-	free(graph->counts);
+	flame_tree_free(&graph->tree);
 	free(graph->halves);
 	free(graph->frames);
 	free(graph);
-}
-
-/* Counts @count for the callee of the current node; its node. */
-static uint32_t add(struct flamegraph *graph, uint32_t function, uint64_t count)
-{
-	uint32_t node = tree_intern(&graph->tree, graph->current, function);
-
-	if (node == TREE_NONE) {
-		graph->failed = true;
-		return graph->current;
-	}
-	if (node >= graph->capacity) {
-		uint32_t capacity = graph->tree.capacity;
-		uint64_t *counts = realloc(graph->counts, capacity * sizeof(*counts));
-
-		if (!counts) {
-			graph->failed = true;
-			return graph->current;
-		}
-		for (uint32_t i = graph->capacity; i < capacity; i++)
-			counts[i] = 0;
-		graph->counts = counts;
-		graph->capacity = capacity;
-	}
-	graph->counts[node] += count;
-	return node;
-}
-
-static void add_self(void *arg, uint32_t function, uint64_t count)
-{
-	struct flamegraph *graph = arg;
-
-	if (!graph->failed)
-		add(graph, function, count);
-}
-
-static void begin_domain(void *arg, uint32_t function)
-{
-	struct flamegraph *graph = arg;
-
-	graph->current = 0;
-	if (!graph->failed && graph->report->domain_count > 1)
-		graph->current = add(graph, function, 0);
-}
-
-static void enter(void *arg, uint32_t function, uint64_t count)
-{
-	struct flamegraph *graph = arg;
-
-	if (!graph->failed)
-		graph->current = add(graph, function, count);
-}
-
-static void leave(void *arg, uint32_t function)
-{
-	struct flamegraph *graph = arg;
-
-	(void)function;
-	if (!graph->failed)
-		graph->current = graph->tree.nodes[graph->current].parent;
 }
 
 static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use)
@@ -190,7 +125,7 @@ static unsigned int shade_of(const char *name)
 
 static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 {
-	const struct tree_node *tree_node = &graph->tree.nodes[node];
+	const struct tree_node *tree_node = &graph->tree.tree.nodes[node];
 	uint32_t function = (uint32_t)tree_node->key;
 	unsigned int shade = shade_of(
 		frames_function_name(graph->report->frames, function));
@@ -205,29 +140,21 @@ static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 
 static int make_frames(struct flamegraph *graph)
 {
-	const struct tree *tree = &graph->tree;
+	const struct tree *tree = &graph->tree.tree;
 
 	graph->frames = calloc(tree->count, sizeof(*graph->frames));
 	if (!graph->frames)
 		return -1;
-	graph->frames[0] = (struct flame_frame){
-		.name = "all",
-		.count = graph->report->measure->total,
-		.colour = COLOUR_GROUP,
-	};
-	for (uint32_t i = tree->count; i-- > 1;) {
-		uint32_t parent = tree->nodes[i].parent;
-
-		graph->frames[i].name = frames_function_name(
-			graph->report->frames, (uint32_t)tree->nodes[i].key);
-		graph->frames[i].parent = parent;
-		graph->frames[i].colour = colour_of(graph, i);
-		graph->frames[i].count += graph->counts[i];
-		/* calls_walk() has no counts for domains. */
-		if (!tree->nodes[parent].parent && parent &&
-		    graph->report->domain_count > 1)
-			graph->frames[parent].count += graph->frames[i].count;
-	}
+	graph->frames[0] = (struct flame_frame){"all", graph->tree.counts[0][0], 0,
+						COLOUR_GROUP};
+	for (uint32_t i = 1; i < tree->count; i++)
+		graph->frames[i] = (struct flame_frame){
+			.name = frames_function_name(graph->report->frames,
+						     (uint32_t)tree->nodes[i].key),
+			.count = graph->tree.counts[i][0],
+			.parent = tree->nodes[i].parent,
+			.colour = colour_of(graph, i),
+		};
 	return 0;
 }
 
@@ -235,22 +162,18 @@ static int flamegraph_end(void *state)
 {
 	struct flamegraph *graph = state;
 	const struct report *report = graph->report;
-	const struct calls_visitor visitor = {add_self, begin_domain, enter, leave,
-					      graph};
 	struct calls *calls = calls_new(report->stacks, report->frames);
-	struct flame_graph picture = {.colours = colours, .colour_count = COLOURS};
+	struct flame_graph picture = {
+		.kind = "Flame graph", .colours = colours, .colour_count = COLOURS};
+	int status = -1;
 
-	if (!calls)
-		return -1;
-	if (tree_init(&graph->tree, 1) < 0)
-		graph->failed = true;
-	else
-		calls_walk(calls, &visitor);
+	if (calls && flame_tree_init(&graph->tree, report->domain_count > 1) == 0)
+		status = flame_tree_add(&graph->tree, calls, 0, NULL);
 	calls_free(calls);
-	if (graph->failed || find_halves(graph) < 0 || make_frames(graph) < 0)
+	if (status < 0 || find_halves(graph) < 0 || make_frames(graph) < 0)
 		return -1;
 	picture.frames = graph->frames;
-	picture.frame_count = graph->tree.count;
+	picture.frame_count = graph->tree.tree.count;
 	return flame_svg_write(report, &picture);
 }
 
