@@ -5,9 +5,11 @@
  * chains of the same names are one, domains are kept apart.
  *
  * Colours tell what is known for sure: whether a symbol file names the frame, and in
- * which half of the addresses it lies. Kernels that share an address space with their
- * processes have the upper half (x86-64: Linux, Documentation/arch/x86/x86_64/mm.rst);
- * a unikernel is in the lower one with all that it runs.
+ * which part of the addresses it lies. Kernels that share an address space with their
+ * processes have the upper half of 64 bits (Linux, Documentation/arch/x86/x86_64/mm.rst,
+ * Documentation/arch/arm64/memory.rst), and most often the last quarter of 32 bits, with
+ * modules right below it (Documentation/arch/arm/memory.rst, PAGE_OFFSET - 16 MB); a
+ * unikernel is in the lower one with all that it runs.
  */
 #include "report/output.h"
 
@@ -28,11 +30,11 @@ enum {
 
 static const struct flame_colour colours[COLOURS] = {
 	[COLOUR_GROUP] = {"#d9d4e8", NULL},
-	[COLOUR_LOWER] = {"#ffb454", "lower half of the addresses: program, unikernel"},
+	[COLOUR_LOWER] = {"#ffb454", "lower part of the addresses: program, unikernel"},
 	{"#ffc36b", NULL},
 	{"#ffa64d", NULL},
 	{"#fbcf7a", NULL},
-	[COLOUR_UPPER] = {"#7fb8f0", "upper half: kernel"},
+	[COLOUR_UPPER] = {"#7fb8f0", "upper part: kernel"},
 	{"#93c6f5", NULL},
 	{"#74c1e8", NULL},
 	{"#9fb9f2", NULL},
@@ -42,15 +44,18 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#d6d6d6", NULL},
 };
 
-enum half {
-	HALF_LOWER = 1,
-	HALF_UPPER = 2,
+#define UPPER_64 ((uint64_t)1 << 63)
+#define UPPER_32 ((uint64_t)0xbf000000)
+
+enum part {
+	PART_LOWER = 1,
+	PART_UPPER = 2,
 };
 
 struct flamegraph {
 	const struct report *report;
 	struct flame_tree tree; /* its keys are functions; one side */
-	unsigned char *halves;	/* by function: a set of enum half */
+	unsigned char *parts;	/* by function: a set of enum part */
 	struct flame_frame *frames;
 };
 
@@ -70,16 +75,19 @@ static void flamegraph_free(void *state)
 	if (!graph)
 		return;
 	flame_tree_free(&graph->tree);
-	free(graph->halves);
+	free(graph->parts);
 	free(graph->frames);
 	free(graph);
 }
 
-static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use)
+static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use)
 {
 	const struct stacks *stacks = graph->report->stacks;
 	uint64_t address = stacks->tree.nodes[node].key;
 	struct frames *frames = graph->report->frames;
+	const struct recording_domain *domain = summary_domain(graph->report->summary,
+							       stacks->domain[node]);
+	uint64_t upper = domain && domain->word == 4 ? UPPER_32 : UPPER_64;
 	uint32_t number = frames_find(frames, stacks->domain[node], address, use);
 	const struct frame *frame;
 
@@ -87,28 +95,28 @@ static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use
 		return -1;
 	frame = frames_get(frames, number);
 	for (uint32_t i = 0; i < frame->function_count; i++)
-		graph->halves[frames_function_at(frames, frame, i)] |=
-			address >> 63 ? HALF_UPPER : HALF_LOWER;
+		graph->parts[frames_function_at(frames, frame, i)] |=
+			address >= upper ? PART_UPPER : PART_LOWER;
 	return 0;
 }
 
 /* When all functions were met, by calls_new(). */
-static int find_halves(struct flamegraph *graph)
+static int find_parts(struct flamegraph *graph)
 {
 	const struct stacks *stacks = graph->report->stacks;
 	uint64_t *inclusive = stacks_inclusive(stacks);
 	int status = inclusive ? 0 : -1;
 
-	graph->halves = calloc(frames_functions(graph->report->frames), 1);
-	if (!graph->halves)
+	graph->parts = calloc(frames_functions(graph->report->frames), 1);
+	if (!graph->parts)
 		status = -1;
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
 		if (!stacks_is_address(stacks, i))
 			continue;
 		if (stacks->self[i])
-			status = note_half(graph, i, FRAME_LEAF);
+			status = note_part(graph, i, FRAME_LEAF);
 		if (inclusive[i] > stacks->self[i] && status == 0)
-			status = note_half(graph, i, FRAME_CALLER);
+			status = note_part(graph, i, FRAME_CALLER);
 	}
 	free(inclusive);
 	return status;
@@ -134,7 +142,7 @@ static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 		return COLOUR_GROUP;
 	if (!frames_function_known(graph->report->frames, function))
 		return COLOUR_UNNAMED + shade;
-	return (graph->halves[function] == HALF_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
+	return (graph->parts[function] == PART_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
 	       shade;
 }
 
@@ -170,7 +178,7 @@ static int flamegraph_end(void *state)
 	if (calls && flame_tree_init(&graph->tree, report->domain_count > 1) == 0)
 		status = flame_tree_add(&graph->tree, calls, 0, NULL);
 	calls_free(calls);
-	if (status < 0 || find_halves(graph) < 0 || make_frames(graph) < 0)
+	if (status < 0 || find_parts(graph) < 0 || make_frames(graph) < 0)
 		return -1;
 	picture.frames = graph->frames;
 	picture.frame_count = graph->tree.tree.count;
