@@ -143,9 +143,8 @@ static void explain_names(const struct quality *quality, const struct sources *s
 	else if (quality->high >= low && quality->low <= high)
 		snprintf(to, size,
 			 ", which no symbol file covers: one is missing or of another "
-			 "build, "
-			 "or "
-			 "needs the address it was loaded at (--symbols FILE@OFFSET)");
+			 "build, or needs the address it was loaded at (--symbols "
+			 "FILE@OFFSET)");
 	else
 		snprintf(to, size,
 			 ", but the symbols cover 0x%" PRIx64 "-0x%" PRIx64
