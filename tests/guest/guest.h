@@ -78,12 +78,15 @@ void *memory_stack_top(enum stack_kind *kind, const char **pages);
 void *memory_secondary_stack_top(unsigned int vcpu);
 
 /*
- * Stacks to move to, each of some pages that have been used by no other: the top of the
- * one after the last that was asked for, the first again after MOVING_STACKS. They lie
- * below all others, so that frames still ascend from one to its caller's.
+ * Stacks to move to, each of at least that many bytes in pages that have been used by no
+ * other: the top of the one after the last that was asked for, with as many bytes, and
+ * the first again after as many as fit into 8 MB. They lie below all others, so that
+ * frames still ascend from one to its caller's.
  */
-#define MOVING_STACKS 512
-void *memory_next_stack_top(void);
+void *memory_next_stack_top(size_t bytes);
+
+/* What any vCPU's stack has room for. */
+#define STACK_SIZE (32 * PAGE_SIZE)
 
 /* xen.c: all that is asked of Xen. */
 
@@ -166,6 +169,16 @@ uint64_t beta(unsigned long nest, uint64_t n);
 uint64_t gamma(unsigned long nest, uint64_t n);
 uint64_t delta(unsigned long nest, uint64_t n);
 extern uint64_t chain_low, chain_high;
+
+/* Bytes of locals in each of the nested frames; of no use without frame pointers. */
+extern unsigned long work_nest_locals;
+
+/*
+ * Whether the leaves say now and then that another CPU might go on. QEMU with a counting
+ * clock runs one CPU at a time, until its next timer comes, tens of ms maybe, unless the
+ * CPU says so: all that other CPUs need from this one (an IPI) has to wait for it.
+ */
+extern bool work_yields;
 
 #endif
 #endif

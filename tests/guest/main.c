@@ -14,7 +14,10 @@
 #define SECONDARY_OUTER_FRAMES 2
 #define MIN_DEPTH	       (OUTER_FRAMES + CHAIN_FIXED + 1)
 #define MAX_DEPTH	       1000
-#define MOVING_MAX_DEPTH       150 /* what fits into a stack to move to */
+
+/* More than a frame has beside its locals. */
+#define FRAME_REST 64
+#define MAX_LOCALS 4096
 
 static struct options {
 	const char *mode, *stack, *pages;
@@ -22,6 +25,7 @@ static struct options {
 	unsigned long depth;  /* addresses in a chain that is sampled in a leaf */
 	unsigned long smp;    /* vCPUs to bring up beside the first */
 	unsigned long moving; /* whether each chain has another stack than the last one */
+	unsigned long chain_bytes;  /* at most */
 	unsigned long exit, reboot; /* after so many heartbeats, 0: never */
 } options;
 
@@ -109,8 +113,13 @@ void *guest_setup(const void *start_info, bool pv)
 		options.depth = MIN_DEPTH;
 	if (options.depth > MAX_DEPTH)
 		options.depth = MAX_DEPTH;
-	if (options.moving && options.depth > MOVING_MAX_DEPTH)
-		options.depth = MOVING_MAX_DEPTH;
+	work_yields = number_option(line, "yield", 0);
+	work_nest_locals = number_option(line, "frame", work_nest_locals);
+	if (work_nest_locals < 1 || work_nest_locals > MAX_LOCALS)
+		work_nest_locals = MAX_LOCALS;
+	if (options.depth > STACK_SIZE / (work_nest_locals + FRAME_REST))
+		options.depth = STACK_SIZE / (work_nest_locals + FRAME_REST);
+	options.chain_bytes = options.depth * (work_nest_locals + FRAME_REST);
 	options.smp = number_option(line, "smp", 0);
 	if (options.smp > MAX_VCPUS - 1)
 		options.smp = MAX_VCPUS - 1;
@@ -218,18 +227,20 @@ static inline __attribute__((always_inline)) void
 work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
 {
 	uint64_t result;
+	void *top;
 
 	if (!options.moving) {
 		chain(nest, n);
 		return;
 	}
+	top = memory_next_stack_top(options.chain_bytes);
 	/* rbx is one that the chain has to preserve; what it need not is clobbered. */
 	asm volatile("mov %%rsp, %%rbx\n\t"
 		     "mov %[top], %%rsp\n\t"
 		     "call *%[chain]\n\t"
 		     "mov %%rbx, %%rsp"
 		     : "=a"(result), "+D"(nest), "+S"(n)
-		     : [top] "r"(memory_next_stack_top()), [chain] "r"(chain)
+		     : [top] "r"(top), [chain] "r"(chain)
 		     : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 

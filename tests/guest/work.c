@@ -8,9 +8,18 @@
 /* Nothing may be inlined, merged, cloned or specialised: each name is one symbol. */
 #define APART __attribute__((noipa))
 
-/* Bytes of locals in each frame between main and the leaf. */
+/* Bytes of locals in each frame between main and the leaf, but for the nested ones. */
 #define LOCALS 64
 
+#ifdef NO_FRAME_POINTER
+/* Only with a frame pointer could they be as large as is asked for. */
+#define NEST_LOCALS LOCALS
+#else
+#define NEST_LOCALS work_nest_locals
+#endif
+
+unsigned long work_nest_locals = LOCALS;
+bool work_yields;
 uint64_t chain_low, chain_high;
 
 /* What the leaf's loop does: one long dependency, so it costs the same at any address. */
@@ -21,6 +30,8 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 	while (n--) {
 		x = x * 6364136223846793005 + 1442695040888963407;
 		asm volatile("" : "+r"(x));
+		if (work_yields && n % 64 == 0)
+			asm volatile("pause");
 	}
 	return x;
 }
@@ -65,7 +76,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
                                                                                    \
 	static APART uint64_t name##_nest(unsigned long nest, uint64_t n)          \
 	{                                                                          \
-		volatile uint8_t locals[LOCALS];                                   \
+		volatile uint8_t locals[NEST_LOCALS];                              \
 		uint64_t result;                                                   \
                                                                                    \
 		locals[0] = 0;                                                     \
