@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nothing of it may be inlined, merged, cloned or specialised: each name is one symbol. */
+/* Nothing of it may be inlined, merged, cloned or specialised: each name is one symbol.
+ */
 #ifdef __clang__
 #define APART __attribute__((noinline))
 #else
@@ -100,7 +101,8 @@ long xen_balloon_in(uint64_t gfn);
 
 /* xen_x86.c, xen_arm.c: what differs. */
 
-/* Whether the guest is a PV one and what it was started with; returns the command line. */
+/* Whether the guest is a PV one and what it was started with; returns the command line.
+ */
 const char *xen_init(const void *start_info, bool pv);
 
 /* What the guest is, for people. */
@@ -120,8 +122,8 @@ long xen_start_vcpu(unsigned int vcpu, void *stack_top);
 
 /* Writes an entry of a page table; false when Xen does not allow it. */
 bool tables_set(pte_t *entry, pte_t value);
-/* The entry for the address at a level, 1 to the top one; makes the tables above, NULL when
- * Xen does not allow that. */
+/* The entry for the address at a level, 1 to the top one; makes the tables above, NULL
+ * when Xen does not allow that. */
 pte_t *tables_entry(unsigned long address, unsigned int level);
 bool tables_map(unsigned long address, const void *page);
 

@@ -102,7 +102,8 @@ static void init_chains(void)
 	kinds[KIND_endless].allowed = map_own(KIND_endless, at) &&
 				      tables_map(at + PAGE_SIZE, own[KIND_endless][1]);
 	for (unsigned long i = 0; i < 2 * PAGE_SIZE / FRAME_SIZE; i++)
-		hostile_put_frame(own_page(KIND_endless) + 2 * i, at + (i + 1) * FRAME_SIZE);
+		hostile_put_frame(own_page(KIND_endless) + 2 * i,
+				  at + (i + 1) * FRAME_SIZE);
 
 	at = PLACE(unmapped);
 	kinds[KIND_unmapped].allowed = map_own(KIND_unmapped, at);
@@ -128,26 +129,30 @@ static void init_chains(void)
 }
 
 /*
- * A frame that lies in the top table, which maps itself at every level; its words count as
- * absent entries.
+ * A frame that lies in the top table, which maps itself at every level; its words count
+ * as absent entries.
  */
 static void init_recursive(void)
 {
 	const unsigned long slot = 300, word = 400;
-	unsigned long here = RECURSIVE_TOP | slot << 30 | slot << 21 | slot << 12 | word * 8;
+	unsigned long here = RECURSIVE_TOP | slot << 30 | slot << 21 | slot << 12 |
+			     word * 8;
 	pte_t *root = tables_entry(0, TOP_LEVEL);
 
 	kinds[KIND_recursive].frame = here;
-	kinds[KIND_recursive].allowed =
-		RECURSIVE_TOP && tables_set(&root[slot], memory_address(root) | PTE_RECURSIVE) &&
-		tables_set(&root[word], here) && tables_set(&root[word + 1], 2);
+	kinds[KIND_recursive].allowed = RECURSIVE_TOP &&
+					tables_set(&root[slot], memory_address(root) |
+									PTE_RECURSIVE) &&
+					tables_set(&root[word], here) &&
+					tables_set(&root[word + 1], 2);
 }
 
 static void init_tables(void)
 {
 	kinds[KIND_beyond].allowed = hostile_map_entry(KIND_beyond, PLACE(beyond), 1,
 						       NO_MEMORY | PTE_PAGE);
-	kinds[KIND_ones].allowed = hostile_map_entry(KIND_ones, PLACE(ones), 1, (pte_t)~0);
+	kinds[KIND_ones].allowed = hostile_map_entry(KIND_ones, PLACE(ones), 1,
+						     (pte_t)~0);
 	kinds[KIND_huge].allowed = hostile_map_entry(KIND_huge, PLACE(huge), HUGE_LEVEL,
 						     HUGE_ONES);
 	kinds[KIND_reserved].allowed = hostile_map_entry(KIND_reserved, RESERVED_PLACE,
@@ -203,8 +208,9 @@ static void init_storm(void)
 		return;
 	for (unsigned int i = 0; i < STORM_PAGES; i++) {
 		fill_page(ram[i]);
-		table[i % STORM_TABLES][i / STORM_TABLES] =
-			(STORM_RAM + (pte_t)i * PAGE_SIZE) | PTE_PAGE;
+		table[i % STORM_TABLES][i / STORM_TABLES] = (STORM_RAM +
+							     (pte_t)i * PAGE_SIZE) |
+							    PTE_PAGE;
 	}
 	for (unsigned int i = 0; i < STORM_TABLES; i++)
 		storm[i] = memory_address(table[i]) | PTE_TABLE;

@@ -136,7 +136,8 @@ static APART void check_chains(void)
 	unsigned long nest = nest_below(OUTER_FRAMES);
 	uint64_t a = alpha(nest, 0), b = beta(nest, 0), c = gamma(nest, 0);
 
-	print("vcpu=0 chain=%" PRIu64 ",%" PRIu64 ",%" PRIu64 " frames=%lx-%lx", a, b, c, chain_low, chain_high);
+	print("vcpu=0 chain=%" PRIu64 ",%" PRIu64 ",%" PRIu64 " frames=%lx-%lx", a, b, c,
+	      chain_low, chain_high);
 }
 
 static void start_secondary(unsigned int vcpu)
@@ -153,8 +154,8 @@ static void start_secondary(unsigned int vcpu)
 	while (!secondary->rounds && xen_time() < end)
 		cpu_relax();
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	print("vcpu=%lu chain=%" PRIu64 " frames=%lx-%lx", (unsigned long)vcpu, secondary->chain,
-	      secondary->low, secondary->high);
+	print("vcpu=%lu chain=%" PRIu64 " frames=%lx-%lx", (unsigned long)vcpu,
+	      secondary->chain, secondary->low, secondary->high);
 }
 
 /* For print: hundredths of a per cent of the whole, as two arguments. */

@@ -20,8 +20,7 @@ const char *option_text(const char *line, const char *name)
 	return NULL;
 }
 
-unsigned long option_number(const char *line, const char *name,
-			    unsigned long otherwise)
+unsigned long option_number(const char *line, const char *name, unsigned long otherwise)
 {
 	const char *text = option_text(line, name);
 	unsigned long value = 0;

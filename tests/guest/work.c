@@ -40,13 +40,20 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 #endif
 }
 
+/* Has the compiler make room for all of them. */
+static inline __attribute__((always_inline)) void use(volatile uint8_t *locals)
+{
+	asm volatile("" : : "r"(locals));
+	locals[0] = 0;
+}
+
 #define STEP(name, callee)                                         \
 	static APART uint64_t name(unsigned long nest, uint64_t n) \
 	{                                                          \
 		volatile uint8_t locals[LOCALS];                   \
 		uint64_t result;                                   \
                                                                    \
-		locals[0] = 0;                                     \
+		use(locals);                                       \
 		result = callee(nest, n);                          \
 		return result + locals[0];                         \
 	}
@@ -63,7 +70,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 		volatile uint8_t locals[LOCALS];                                   \
 		uint64_t result;                                                   \
                                                                                    \
-		locals[0] = 0;                                                     \
+		use(locals);                                                       \
 		if (nest > 1)                                                      \
 			result = name##_nest(nest - 1, n);                         \
 		else                                                               \
@@ -81,7 +88,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 		volatile uint8_t locals[LOCALS];                                   \
 		uint64_t result;                                                   \
                                                                                    \
-		locals[0] = 0;                                                     \
+		use(locals);                                                       \
 		result = name##_1(nest, n);                                        \
 		return result + locals[0];                                         \
 	}

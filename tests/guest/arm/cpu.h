@@ -5,8 +5,9 @@
 
 /*
  * xen/include/public/arch-arm.h: where a guest's memory begins. Xen's tools load a 64-bit
- * image at the offset that it asks for, a 32-bit one at 0x8000. There are 2 MB for `large`
- * in front of the one, and behind the other, and the device tree near the end of memory.
+ * image at the offset that it asks for, a 32-bit one at 0x8000. There are 2 MB for
+ * `large` in front of the one, and behind the other, and the device tree near the end of
+ * memory.
  */
 #define RAM 0x40000000
 #ifdef __aarch64__
@@ -28,8 +29,8 @@
 
 /*
  * Entries of page tables, for memory that is cached and shared with Xen. Long: Arm ARM
- * (DDI 0487), D8.3; AF, inner shareable, attributes 0 of MAIR. Short: Arm ARM for v7-A (DDI
- * 0406C), B3.5.1; TEX 1, C, B, S, privileged access.
+ * (DDI 0487), D8.3; AF, inner shareable, attributes 0 of MAIR. Short: Arm ARM for v7-A
+ * (DDI 0406C), B3.5.1; TEX 1, C, B, S, privileged access.
  */
 #ifdef LONG_TABLES
 #define PTE_TABLE     0x003
@@ -112,10 +113,10 @@ const char *memory_command_line(void);
 void memory_set_secondary(void *stack_top);
 
 /*
- * The frame of the caller, 0 in the outermost. AArch64 and clang's Thumb: the frame pointer
- * points at the caller's, the return address is above it (AAPCS64 and AAPCS32, "The Frame
- * Pointer"). GCC's ARM code: it points at the return address, the caller's is below; with
- * -mapcs-frame, which saves fp, sp, lr and pc, at the pc.
+ * The frame of the caller, 0 in the outermost. AArch64 and clang's Thumb: the frame
+ * pointer points at the caller's, the return address is above it (AAPCS64 and AAPCS32,
+ * "The Frame Pointer"). GCC's ARM code: it points at the return address, the caller's is
+ * below; with -mapcs-frame, which saves fp, sp, lr and pc, at the pc.
  */
 #if defined(__aarch64__) || defined(__thumb__)
 #define FRAME_CALLER 0
@@ -133,8 +134,8 @@ static inline const unsigned long *frame_caller(const unsigned long *frame)
 #define FRAME_POINTER (-FRAME_CALLER * sizeof(long))
 
 /*
- * Has the compiler give a leaf function a whole frame. GCC has no option for that on 32-bit
- * ARM: it saves the return address of a function only that writes to lr.
+ * Has the compiler give a leaf function a whole frame. GCC has no option for that on
+ * 32-bit ARM: it saves the return address of a function only that writes to lr.
  */
 static inline __attribute__((always_inline)) void frame_leaf(void)
 {
@@ -182,9 +183,9 @@ call_on_stack(void *top, uint64_t (*chain)(unsigned long, uint64_t), unsigned lo
 		     "mov sp, x19"
 		     : "+r"(x0), "+r"(x1)
 		     : [top] "r"(top), [chain] "r"(chain)
-		     : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
-		       "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x30", "cc",
-		       "memory");
+		     : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",
+		       "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x30",
+		       "cc", "memory");
 #else
 	register unsigned long r0 asm("r0") = nest;
 	register uint64_t r2 asm("r2") = n;

@@ -51,7 +51,8 @@ static void copy_line(const struct tree *tree, uint32_t offset, uint32_t length,
 	uint32_t i;
 
 	for (i = 0; i < length && i < sizeof(fdt->command_line) - 1; i++)
-		fdt->command_line[i] = offset + i < tree->size ? tree->bytes[offset + i] : 0;
+		fdt->command_line[i] = offset + i < tree->size ? tree->bytes[offset + i]
+							       : 0;
 	fdt->command_line[i] = 0;
 }
 

@@ -41,8 +41,10 @@
 #define BOOT __attribute__((section(".bss.boot")))
 
 /* Nothing of these needs to be cleared. */
-static uint8_t tables[TABLES_SIZE] __attribute__((section(".bss.tables"), aligned(0x10000)));
-static uint8_t pages[PAGES_SIZE] __attribute__((section(".bss.stacks"), aligned(0x10000)));
+static uint8_t tables[TABLES_SIZE]
+	__attribute__((section(".bss.tables"), aligned(0x10000)));
+static uint8_t pages[PAGES_SIZE]
+	__attribute__((section(".bss.stacks"), aligned(0x10000)));
 static uint8_t others[(MAX_VCPUS - 1) * OTHER_SIZE]
 	__attribute__((section(".bss.stacks"), aligned(0x10000)));
 
@@ -192,5 +194,6 @@ void *memory_next_stack_top(void)
 	static unsigned int next;
 
 	/* They begin at the lower end of `pages`, which other stacks don't reach. */
-	return (uint8_t *)stacks() - PAGES_SIZE + (next++ % MOVING_STACKS + 1) * MOVING_SIZE;
+	return (uint8_t *)stacks() - PAGES_SIZE +
+	       (next++ % MOVING_STACKS + 1) * MOVING_SIZE;
 }

@@ -88,7 +88,8 @@ bool tables_map(unsigned long address, const void *page)
 }
 
 #ifdef __aarch64__
-/* Arm ARM, D17.2.64, ID_AA64MMFR0_EL1: each granule's field, and the value that says yes. */
+/* Arm ARM, D17.2.64, ID_AA64MMFR0_EL1: each granule's field, and the value that says yes.
+ */
 static bool have_granule(unsigned int granule)
 {
 	uint64_t features;
@@ -166,6 +167,6 @@ void tables_init(const struct paging *choice, struct boot_registers *registers)
 	 * TCR_EL1 (D17.2.139), TTBCR: T0SZ and T1SZ; walks are cached, write-back, inner
 	 * shareable; EPD1 forbids the high half.
 	 */
-	registers->tcr = control_register(paging.granule) | size | size << 16 | 0x35003500 |
-			 (paging.split ? 0 : 1ul << 23);
+	registers->tcr = control_register(paging.granule) | size | size << 16 |
+			 0x35003500 | (paging.split ? 0 : 1ul << 23);
 }

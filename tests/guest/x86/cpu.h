@@ -17,7 +17,7 @@
 #define PLACES	   (1ul << 39)
 #define PLACE_SIZE (1ul << 30)
 /* What two words side by side have no tables in common across, if there is such. */
-#define APART_BY	     (1ul << 39)
+#define APART_BY     (1ul << 39)
 #define NONCANONICAL (1ul << 47)
 /* What is behind entries 300, for itself, and 301 of the top table. */
 #define RECURSIVE_TOP  (0xffff000000000000 | 300ul << 39)

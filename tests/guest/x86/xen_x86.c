@@ -76,8 +76,9 @@ static const char *init_pv(const struct start_info *info)
 {
 	pv_info = info;
 	memory_init((uint64_t *)info->pt_base, (const unsigned long *)info->mfn_list);
-	xen_console_init(memory_map_slot(SLOT_CONSOLE, info->console.domU.mfn * PAGE_SIZE),
-			 info->console.domU.evtchn);
+	xen_console_init(
+		memory_map_slot(SLOT_CONSOLE, info->console.domU.mfn * PAGE_SIZE),
+		info->console.domU.evtchn);
 	shared_info = memory_map_slot(SLOT_SHARED_INFO, info->shared_info);
 	return (const char *)info->cmd_line;
 }
