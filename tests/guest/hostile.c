@@ -55,7 +55,9 @@ static void fill_pages(void)
 	for (unsigned long i = 0; i < PAGES; i++) {
 		fill_page(page[i]);
 		/* The last word is a frame's first one for apart. */
-		page[i][PAGE_WORDS - 1] = i + 1 < FRAMES - 1 ? apart_frame(i + 1) : 1;
+		page[i][PAGE_WORDS - 1] = i + 1 < FRAMES - 1
+						  ? apart_frame(i + 1) + FRAME_POINTER
+						  : 1;
 	}
 }
 
@@ -129,22 +131,20 @@ static void init_chains(void)
 }
 
 /*
- * A frame that lies in the top table, which maps itself at every level; its words count
- * as absent entries.
+ * A frame that lies in a table which maps itself, at that level and all below; its words
+ * count as absent entries.
  */
 static void init_recursive(void)
 {
-	const unsigned long slot = 300, word = 400;
-	unsigned long here = RECURSIVE_TOP | slot << 30 | slot << 21 | slot << 12 |
-			     word * 8;
-	pte_t *root = tables_entry(0, TOP_LEVEL);
+	pte_t *slot = tables_entry(RECURSIVE, RECURSIVE_LEVEL);
+	pte_t *table = (pte_t *)((uintptr_t)slot & ~(uintptr_t)(TABLE_SIZE - 1));
+	pte_t *self = table + RECURSIVE_WORD;
 
-	kinds[KIND_recursive].frame = here;
-	kinds[KIND_recursive].allowed = RECURSIVE_TOP &&
-					tables_set(&root[slot], memory_address(root) |
-									PTE_RECURSIVE) &&
-					tables_set(&root[word], here) &&
-					tables_set(&root[word + 1], 2);
+	kinds[KIND_recursive].frame = RECURSIVE + FRAME_POINTER;
+	kinds[KIND_recursive].allowed = tables_set(slot, memory_address(table) |
+								 PTE_RECURSIVE) &&
+					tables_set(self, RECURSIVE + FRAME_POINTER) &&
+					tables_set(self + 1, 4);
 }
 
 static void init_tables(void)
@@ -235,12 +235,12 @@ static void init_xen(void)
 /* Each word of each frame is behind other tables, at every level. */
 static void init_apart(void)
 {
-	bool allowed = APART_BY;
+	bool allowed = true;
 
 	for (unsigned long i = 0; i < FRAMES - 1; i++)
 		allowed = allowed && tables_map(apart_frame(i), page[i]) &&
 			  tables_map(apart_frame(i) + sizeof(long), page[FRAMES + i]);
-	kinds[KIND_apart].frame = apart_frame(0);
+	kinds[KIND_apart].frame = apart_frame(0) + FRAME_POINTER;
 	kinds[KIND_apart].allowed = allowed;
 }
 

@@ -43,14 +43,14 @@
 #define PTE_LARGE_PAGE	 0x0141d
 #define PTE_SECTION	 0x1140e
 #define PTE_SUPERSECTION 0x5140e
-#define PTE_RECURSIVE	 0
+#define PTE_RECURSIVE	 PTE_TABLE
 #endif
 
 /*
  * For hostile.c: addresses beyond all memory; a guest frame that is free for a grant
  * table; addresses that nothing else is at; what two words side by side have no tables in
- * common across; what is behind entries 300, for itself, and 301 of the top table. 0 is
- * for what there is not.
+ * common across, from address 0 on; what is behind a table that maps itself, and one of
+ * its words; what is behind a table that is nowhere; a block of ones.
  */
 #define GRANTS_GFN 0x38000ul
 #ifdef __aarch64__
@@ -59,31 +59,41 @@
 #define PLACE_SIZE     (1ul << 30)
 #define APART_BY       (1ul << 39)
 #define NONCANONICAL   (1ul << 48)
-#define RECURSIVE_TOP  (300ul << 39)
+#define TOP_LEVEL      4
+#define TABLE_SIZE     PAGE_SIZE
+#define RECURSIVE      (300ul << 39 | 300ul << 30 | 300ul << 21 | 300ul << 12 | 400 * 8)
+#define RECURSIVE_WORD 400
 #define RESERVED_PLACE (301ul << 39)
 #define RESERVED_TABLE (0x0000fffffffff000 | PTE_TABLE)
-#define TOP_LEVEL      4
 #define HUGE_LEVEL     3
 #define HUGE_ONES      ~2ul
 #else
 #define NO_MEMORY      0x80000000ul
 #define PLACES	       0x90000000ul
 #define PLACE_SIZE     0x200000ul
-#define APART_BY       0ul
-#define NONCANONICAL   0ul
-#define RECURSIVE_TOP  0ul
+#define NONCANONICAL   0ul /* there is none */
+#define TOP_LEVEL      2   /* with long descriptors, level 3 has no entries to spare */
 #define RESERVED_PLACE 0xa0000000ul
 #define HUGE_LEVEL     2
 #ifdef LONG_TABLES
+#define APART_BY       0x200000ul
+#define TABLE_SIZE     PAGE_SIZE
+#define RECURSIVE      (0x80000000ul | 300ul << 21 | 300ul << 12 | 400 * 8)
+#define RECURSIVE_WORD 400
 #define RESERVED_TABLE (0x000000fffffff000 | PTE_TABLE)
-#define TOP_LEVEL      2 /* the top one has no entry to spare */
 #define HUGE_ONES      ~2ull
 #else
+#define APART_BY       0x100000ul
+/* Entries a00 to aff of the first-level table, as a second-level one. Entry a02 of that
+ * is a large page, which the first-level table is at the beginning of. */
+#define TABLE_SIZE     1024
+#define RECURSIVE      (0xa0200000ul + (0xa00 + RECURSIVE_WORD) * 4)
+#define RECURSIVE_WORD 8
 #define RESERVED_TABLE (0xfffffc00 | PTE_TABLE)
-#define TOP_LEVEL      2
-#define HUGE_ONES      (~0xc0000ul | PTE_SUPERSECTION)
+#define HUGE_ONES      ~1ul
 #endif
 #endif
+#define RECURSIVE_LEVEL TOP_LEVEL
 
 #ifndef __ASSEMBLER__
 

@@ -12,7 +12,11 @@
 #include "kinds.h"
 
 	.syntax unified
+#ifdef __thumb__
+	.thumb
+#else
 	.arm
+#endif
 	.text
 
 .macro spin name

@@ -71,8 +71,9 @@ void tables_choose(struct paging *choice)
 void tables_init(const struct paging *choice, struct boot_registers *registers)
 {
 	split = choice->split;
+	/* Larger than they are, for hostile.c's sake (RECURSIVE). */
 	for (unsigned int i = 0; i < 2; i++)
-		root[i] = memory_address(memory_new_table(0x4000));
+		root[i] = memory_address(memory_new_table(0x10000));
 	/* B4.1.154: walks are cached, write-back, and shared. */
 	registers->ttbr0 = root[0] | 0x4a;
 	registers->ttbr1 = root[1] | 0x4a;

@@ -16,14 +16,19 @@
 /* Addresses that nothing else is at, a GiB apart. */
 #define PLACES	   (1ul << 39)
 #define PLACE_SIZE (1ul << 30)
-/* What two words side by side have no tables in common across, if there is such. */
+/* What two words side by side have no tables in common across. */
 #define APART_BY     (1ul << 39)
 #define NONCANONICAL (1ul << 47)
 /* What is behind entries 300, for itself, and 301 of the top table. */
-#define RECURSIVE_TOP  (0xffff000000000000 | 300ul << 39)
-#define RESERVED_PLACE (0xffff000000000000 | 301ul << 39)
-#define RESERVED_TABLE (0x000ffffffffff000 | PTE_TABLE)
-#define TOP_LEVEL      4
+#define RECURSIVE                                                                     \
+	(0xffff000000000000 | 300ul << 39 | 300ul << 30 | 300ul << 21 | 300ul << 12 | \
+	 RECURSIVE_WORD * 8)
+#define RECURSIVE_LEVEL 4
+#define RECURSIVE_WORD	400
+#define TABLE_SIZE	PAGE_SIZE
+#define RESERVED_PLACE	(0xffff000000000000 | 301ul << 39)
+#define RESERVED_TABLE	(0x000ffffffffff000 | PTE_TABLE)
+#define TOP_LEVEL	4
 /* Of a page of 1G. */
 #define HUGE_LEVEL 3
 #define HUGE_ONES  ~0ul
