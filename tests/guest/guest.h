@@ -157,7 +157,7 @@ unsigned long print_lost(void);
 /*
  * Each runs n iterations in its leaf, CHAIN_FIXED + nest frames below its caller.
  * With n == 0 the leaf walks its own call chain, as a profiler would, and the result
- * is the number of addresses found (0 in the build without frame pointers); the
+ * is the number of addresses found (0 when not all have frame pointers); the
  * frames it saw are then in chain_low and chain_high.
  */
 uint64_t alpha(unsigned long nest, uint64_t n);

@@ -237,8 +237,10 @@ void guest_main(void)
 {
 	print("uniprof-guest mode=%s build=%s depth=%lu stack=%s pages=%s smp=%lu",
 	      options.mode,
-#ifdef NO_FRAME_POINTER
+#if defined(NO_FRAME_POINTER)
 	      "nofp",
+#elif defined(NO_LEAF_FRAME)
+	      "leaf",
 #else
 	      "fp",
 #endif

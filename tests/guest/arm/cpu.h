@@ -36,6 +36,7 @@
 #define PTE_TABLE     0x003
 #define PTE_PAGE      0x703
 #define PTE_BLOCK     0x701
+#define PTE_SHARED    0x300
 #define PTE_RECURSIVE PTE_PAGE /* both */
 #else
 #define PTE_TABLE	 0x00001
@@ -149,7 +150,7 @@ static inline const unsigned long *frame_caller(const unsigned long *frame)
  */
 static inline __attribute__((always_inline)) void frame_leaf(void)
 {
-#if defined(__arm__) && !defined(__thumb__)
+#if defined(__arm__) && !defined(__thumb__) && !defined(NO_LEAF_FRAME)
 	asm volatile("" : : : "lr");
 #endif
 }

@@ -8,7 +8,8 @@
 struct paging {
 	unsigned int granule; /* bits of an address within a page: 12, 14 or 16 */
 	unsigned int bits;    /* of all addresses of a half */
-	bool split;	      /* whether the high half has tables of its own */
+	bool wide;  /* whether entries have bits of an address in PTE_SHARED's place */
+	bool split; /* whether the high half has tables of its own */
 };
 
 /* The registers that page tables need: start64.S and start32.S load them. */

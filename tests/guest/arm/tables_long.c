@@ -68,7 +68,8 @@ void tables_fill(unsigned long virt, uint64_t phys, uint64_t size)
 		unsigned int level = largest_level(virt, phys, size);
 		uint64_t unit = 1ull << level_shift(level);
 
-		*tables_entry(virt, level) = phys | (level > 1 ? PTE_BLOCK : PTE_PAGE);
+		*tables_entry(virt, level) = phys | ((level > 1 ? PTE_BLOCK : PTE_PAGE) &
+						     ~(paging.wide ? PTE_SHARED : 0));
 		virt += unit;
 		phys += unit;
 		size -= unit;
@@ -88,56 +89,53 @@ bool tables_map(unsigned long address, const void *page)
 }
 
 #ifdef __aarch64__
-/* Arm ARM, D17.2.64, ID_AA64MMFR0_EL1: each granule's field, and the value that says yes.
- */
-static bool have_granule(unsigned int granule)
+/* Arm ARM, D17.2.64: ID_AA64MMFR0_EL1, and D17.2.66: VARange of ID_AA64MMFR2_EL1. */
+static unsigned int feature(unsigned int shift)
 {
 	uint64_t features;
 
 	asm("mrs %0, id_aa64mmfr0_el1" : "=r"(features));
-	switch (granule) {
-	case 14:
-		return (features >> 20 & 15) != 0;
-	case 16:
-		return (features >> 24 & 15) == 0;
-	default:
-		return granule == 12;
-	}
+	return features >> shift & 15;
 }
 
-/* ID_AA64MMFR2_EL1.VARange: addresses of 52 bits, with the granule of 64K. */
-static bool have_52_bits(void)
+static bool have_long_addresses(void)
 {
 	uint64_t features;
 
 	asm("mrs %0, id_aa64mmfr2_el1" : "=r"(features));
-	return (features >> 16 & 15) != 0;
+	return features >> 16 & 15;
 }
 
 void tables_choose(struct paging *choice)
 {
-	bool large = choice->granule == 16 && have_52_bits();
+	bool have_52_bits;
 
-	if (!have_granule(choice->granule))
+	if (choice->granule == 16 && feature(24) == 0)
+		have_52_bits = have_long_addresses();
+	else if (choice->granule == 14 && feature(20) != 0)
+		have_52_bits = feature(20) == 2;
+	else {
 		choice->granule = 12;
+		have_52_bits = feature(28) == 1;
+	}
 	if (choice->bits < 39)
 		choice->bits = 39; /* memory.c's addresses need as many */
 	if (choice->bits > 48)
-		choice->bits = large ? 52 : 48;
+		choice->bits = have_52_bits ? 52 : 48;
+	choice->wide = choice->bits > 48 && choice->granule < 16;
 }
 
-static unsigned long control_register(unsigned int granule)
+static unsigned long control_register(void)
 {
-	const unsigned long granule_0[] = {[12] = 0, [14] = 2, [16] = 1};
-	const unsigned long granule_1[] = {[12] = 2, [14] = 1, [16] = 3};
-	uint64_t features;
+	static const unsigned char low[] = {[12] = 0, [14] = 2, [16] = 1};
+	static const unsigned char high[] = {[12] = 2, [14] = 1, [16] = 3};
+	unsigned long size = feature(0);
 
-	asm("mrs %0, id_aa64mmfr0_el1" : "=r"(features));
-	/* Physical addresses as long as the CPU has them, but for the 52 bits that tables
-	 * would have to be written for. */
-	features &= 15;
-	return granule_0[granule] << 14 | granule_1[granule] << 30 |
-	       (features > 5 ? 5 : features) << 32;
+	/* TG0, TG1, DS; IPS as long as the CPU has it, but for the 52 bits that the
+	 * tables are not written for. */
+	return (unsigned long)low[paging.granule] << 14 |
+	       (unsigned long)high[paging.granule] << 30 |
+	       (unsigned long)paging.wide << 59 | (size > 5 ? 5 : size) << 32;
 }
 #else
 void tables_choose(struct paging *choice)
@@ -146,9 +144,8 @@ void tables_choose(struct paging *choice)
 	choice->bits = choice->split ? 31 : 32;
 }
 
-static unsigned long control_register(unsigned int granule)
+static unsigned long control_register(void)
 {
-	(void)granule;
 	return 1ul << 31; /* EAE */
 }
 #endif
@@ -167,6 +164,6 @@ void tables_init(const struct paging *choice, struct boot_registers *registers)
 	 * TCR_EL1 (D17.2.139), TTBCR: T0SZ and T1SZ; walks are cached, write-back, inner
 	 * shareable; EPD1 forbids the high half.
 	 */
-	registers->tcr = control_register(paging.granule) | size | size << 16 |
-			 0x35003500 | (paging.split ? 0 : 1ul << 23);
+	registers->tcr = control_register() | size | size << 16 | 0x35003500 |
+			 (paging.split ? 0 : 1ul << 23);
 }
