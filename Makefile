@@ -32,7 +32,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all install check unit cli guests bench fuzzers clean
+.PHONY: all install check unit cli guests guests-arm bench fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
@@ -72,6 +72,9 @@ cli: $(O)/uniprof $(O)/tests/cli/make-recording
 
 guests:
 	$(MAKE) -C tests/guest O=$(abspath $(O))/guest
+
+guests-arm:
+	$(MAKE) -C tests/guest arm O=$(abspath $(O))/guest
 
 # What sampling costs a guest, on real Xen (tests/bench). LONG=1 for ten minutes' more.
 $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
