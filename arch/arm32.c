@@ -92,18 +92,21 @@ static bool is_apcs(const struct frame *frame)
 	       !is_next(frame, word[-1]);
 }
 
-/* The words tell by what they can't be; else the code that the return address would
- * point behind tells, or the frame before. */
+/* The words tell, where one of the two can lead to a next frame and the other has nothing
+ * to end a chain with; else the code that the return address would point behind, or the
+ * frame before. */
 static enum layout choose_layout(struct reader *reader, const struct frame *frame,
 				 enum layout last)
 {
 	const uint32_t *word = frame->word + FRAME;
-	bool gcc = is_next(frame, word[-1]), record = is_next(frame, word[0]);
+	bool gcc = leads_up(frame, word[-1]), record = leads_up(frame, word[0]);
 
 	if (is_apcs(frame))
 		return LAYOUT_APCS;
-	if (gcc != record)
-		return gcc ? LAYOUT_GCC : LAYOUT_RECORD;
+	if (gcc && !record && word[0])
+		return LAYOUT_GCC;
+	if (record && !gcc && word[-1])
+		return LAYOUT_RECORD;
 	if (arm32_is_after_call(reader, word[0]))
 		return LAYOUT_GCC;
 	if (arm32_is_after_call(reader, word[1]))
