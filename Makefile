@@ -9,7 +9,8 @@ CFLAGS ?= -O2 -g
 WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wundef
 # -iquote, as xen/ would hide Xen's own headers from #include <xen/...>.
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) $(CFLAGS)
+ALL_CFLAGS = $(SYSROOT:%=--sysroot=%) -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) \
+	$(CFLAGS)
 # libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
 # lzma: .gnu_debugdata. zlib: CRC-32, gzip. zstd: compression.
 # Xen's libraries are not linked to but loaded, by xen/library.c.

@@ -16,14 +16,40 @@ enum long_only {
 	OPTION_FORMAT = PROFILE_OPTIONS_END,
 	OPTION_BASELINE_SYMBOLS,
 	OPTION_PERCENT_LIMIT,
+	OPTION_WIDTHS,
 };
 
 static const struct diff_output outputs[] = {
-	{"histogram", "a table of functions, to read", true, diff_text_write},
-	{"histogram-csv", "the same for spreadsheets", true, diff_csv_write},
-	{"histogram-json", "the same for programs", true, diff_json_write},
-	{"folded", "collapsed stacks with two counts, for flamegraph.pl", false,
-	 diff_folded_write},
+	{
+		.name = "histogram",
+		.about = "a table of functions, to read",
+		.has_limit = true,
+		.write = diff_text_write,
+	},
+	{
+		.name = "histogram-csv",
+		.about = "the same for spreadsheets",
+		.has_limit = true,
+		.write = diff_csv_write,
+	},
+	{
+		.name = "histogram-json",
+		.about = "the same for programs",
+		.has_limit = true,
+		.write = diff_json_write,
+	},
+	{
+		.name = "flamegraph",
+		.about = "a flame graph for a web browser: red is more, blue less",
+		.has_widths = true,
+		.write = diff_flamegraph_write,
+	},
+	{
+		.name = "folded",
+		.about = "collapsed stacks with two counts, for flamegraph.pl",
+		.can_normalize = true,
+		.write = diff_folded_write,
+	},
 };
 
 #define OUTPUTS (sizeof(outputs) / sizeof(outputs[0]))
@@ -38,6 +64,8 @@ struct diff_options {
 	double percent_limit;
 	bool has_limit;
 	bool normalize;
+	enum diff_side widths;
+	bool has_widths;
 };
 
 static const char usage[] =
@@ -56,6 +84,7 @@ static const char usage[] =
 	"      --format NAME   [histogram], see below\n"
 	"      --percent-limit P\n"
 	"                      no function below P per cent in both (histograms) [0]\n"
+	"      --widths SIDE   draw what 'baseline' or 'new' has (flamegraph) [new]\n"
 	"  -n, --normalize     scale BASELINE's counts to what NEW comes to (folded)\n"
 	"\n"
 	"Formats:\n";
@@ -84,8 +113,17 @@ static int choose_format(struct diff_options *options)
 	}
 	return usage_error("diff",
 			   "no format '%s'; there are histogram, histogram-csv, "
-			   "histogram-json, folded",
+			   "histogram-json, flamegraph, folded",
 			   optarg);
+}
+
+static int choose_widths(struct diff_options *options)
+{
+	options->has_widths = true;
+	options->widths = strcmp(optarg, "baseline") == 0 ? DIFF_BASELINE : DIFF_NEW;
+	if (options->widths == DIFF_BASELINE || strcmp(optarg, "new") == 0)
+		return PROFILE_GO_ON;
+	return usage_error("diff", "--widths is baseline or new, not '%s'", optarg);
 }
 
 static int parse_option(struct diff_options *options, int option, char **argv)
@@ -104,12 +142,29 @@ static int parse_option(struct diff_options *options, int option, char **argv)
 	case OPTION_BASELINE_SYMBOLS:
 		options->baseline_symbols[options->baseline_symbol_count++] = optarg;
 		return PROFILE_GO_ON;
+	case OPTION_WIDTHS:
+		return choose_widths(options);
 	case OPTION_PERCENT_LIMIT:
 		options->has_limit = true;
 		return report_parse_limit("diff", optarg, &options->percent_limit);
 	default:
 		return profile_options_take(&options->profile, option, shorts, argv);
 	}
+}
+
+/* Options that the format would not do anything with are mistakes. */
+static int check_format(const struct diff_options *options)
+{
+	const struct diff_output *format = options->format;
+	const char *unknown = options->has_limit && !format->has_limit ? "percent-limit"
+			      : options->normalize && !format->can_normalize ? "normalize"
+			      : options->has_widths && !format->has_widths   ? "widths"
+									     : NULL;
+
+	if (!unknown)
+		return PROFILE_GO_ON;
+	return usage_error("diff", "--%s is not for the format %s", unknown,
+			   format->name);
 }
 
 /* What each of the two is made of. */
@@ -143,6 +198,7 @@ static int parse_options(struct diff_options *options, int argc, char **argv)
 		{"format", required_argument, NULL, OPTION_FORMAT},
 		{"baseline-symbols", required_argument, NULL, OPTION_BASELINE_SYMBOLS},
 		{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
+		{"widths", required_argument, NULL, OPTION_WIDTHS},
 		{"normalize", no_argument, NULL, 'n'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
@@ -157,13 +213,7 @@ static int parse_options(struct diff_options *options, int argc, char **argv)
 		status = choose_sides(options, argc - optind, argv + optind);
 	if (status != PROFILE_GO_ON)
 		return status;
-	if (options->has_limit && !options->format->has_table)
-		return usage_error("diff", "--percent-limit is not for the format %s",
-				   options->format->name);
-	if (options->normalize && options->format->has_table)
-		return usage_error("diff", "--normalize is not for the format %s",
-				   options->format->name);
-	return PROFILE_GO_ON;
+	return check_format(options);
 }
 
 static int read_sides(struct profile *profiles, struct diff *diff, struct error *err)
@@ -204,6 +254,7 @@ static int run(const struct diff_options *options)
 {
 	struct profile profiles[DIFF_SIDES] = {0};
 	struct diff diff = {.normalize = options->normalize,
+			    .widths = options->widths,
 			    .percent_limit = options->percent_limit};
 	struct error err = {""}, write_err = {""};
 	int exit_code = EXIT_FAILED, status;
@@ -235,7 +286,7 @@ out:
 
 int command_diff(int argc, char **argv)
 {
-	struct diff_options options = {.format = &outputs[0]};
+	struct diff_options options = {.format = &outputs[0], .widths = DIFF_NEW};
 	int status = EXIT_FAILED;
 
 	options.baseline_symbols = calloc((size_t)argc + 1,

@@ -15,17 +15,20 @@ struct diff {
 	struct report
 		reports[DIFF_SIDES];   /* complete, but without outputs of their own */
 	const char *names[DIFF_SIDES]; /* of their recordings */
-	bool has_domains;     /* one of them has several: they are kept apart, by name */
-	double percent_limit; /* of tables */
-	bool normalize;	      /* the baseline is scaled to what the other comes to */
-	FILE *out;	      /* write errors are left in it */
+	bool has_domains;      /* one of them has several: they are kept apart, by name */
+	double percent_limit;  /* of tables */
+	bool normalize;	       /* the baseline is scaled to what the other comes to */
+	enum diff_side widths; /* which one pictures draw */
+	FILE *out;	       /* write errors are left in it */
 };
 
 /* One way to write a difference. */
 struct diff_output {
 	const char *name;
-	const char *about; /* for --help: one line */
-	bool has_table;	   /* knows what to do with a limit, and nothing of normalize */
+	const char *about;  /* for --help: one line */
+	bool has_limit;	    /* knows percent_limit, */
+	bool can_normalize; /* normalize, */
+	bool has_widths;    /* widths */
 	int (*write)(
 		const struct diff *diff); /* -1 when memory or room for a file is short */
 };
@@ -35,6 +38,7 @@ int diff_text_write(const struct diff *diff);
 int diff_csv_write(const struct diff *diff);
 int diff_json_write(const struct diff *diff);
 int diff_folded_write(const struct diff *diff);
+int diff_flamegraph_write(const struct diff *diff);
 
 /* A function in both. */
 struct diff_row {

@@ -109,7 +109,7 @@
 	}
 
 	// The bar of details and controls stays in view when the picture scrolls.
-	const top = 68, controls = 330, share = 180;
+	const top = +list.dataset.top, controls = 330;
 	const bar = add(svg, "g", { class: "bar" });
 	const back = add(bar, "rect", { class: "page", y: top, height: 34 });
 	const details = add(bar, "text", { class: "details", x: margin, y: top + 21 });
@@ -155,6 +155,7 @@
 		let numbers = f.title.slice(f.name.length);
 		if (zoomed !== all && f.y <= zoomed.y)
 			numbers += ", " + percent(f.n, zoomed.n) + " of the zoomed";
+		const share = matched.textContent ? 180 : 0;
 		const room = width - controls - share - numbers.length * character;
 		details.textContent = label(f.name, room) + numbers;
 	});

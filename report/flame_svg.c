@@ -7,7 +7,8 @@
  * where no script runs; flame.js adds zoom and search.
  *
  * What flame.js gets of a frame: data-n, its count; data-x, that of all that is to its
- * left; its title, which ends with the count and percent in parentheses.
+ * left; its title, which ends with the count and percent in parentheses. Of the list of
+ * frames: data-top, where there is room for its bar.
  */
 #include "report/flame_svg.h"
 
@@ -26,8 +27,9 @@
 #define MOST_OF_NAME 1000
 
 #define ROW	  17
-#define LEGEND	  (SVG_HEAD + 10) /* its text's base line */
-#define HEAD	  (SVG_HEAD + 54) /* below the legend and flame.js's bar */
+#define LEGEND	  10 /* its text's base line, below the heading */
+#define BAR	  16 /* the top of flame.js's bar, below the heading */
+#define HEAD	  54 /* the frames' top, below the heading */
 #define INNER	  (SVG_WIDTH - 2 * SVG_MARGIN)
 #define CHARACTER 7.3 /* width of one in 12 px monospace, rounded up */
 
@@ -59,6 +61,7 @@ struct picture {
 	uint64_t *used;	   /* by frame: what of it its callees had so far */
 	uint32_t *depth;   /* by frame */
 	uint32_t deepest;  /* of those drawn */
+	unsigned int top;  /* where the heading ends */
 	uint64_t least;	   /* count of frames that are drawn */
 	uint64_t left_out; /* frames that are not */
 };
@@ -90,6 +93,9 @@ static int lay_out(struct picture *picture)
 {
 	const struct flame_graph *graph = picture->graph;
 
+	picture->top = SVG_HEAD;
+	if (graph->put_lines)
+		picture->top += SVG_LINE * (graph->lines - 1);
 	picture->left = calloc(graph->frame_count, sizeof(*picture->left));
 	picture->used = calloc(graph->frame_count, sizeof(*picture->used));
 	picture->depth = calloc(graph->frame_count, sizeof(*picture->depth));
@@ -102,10 +108,9 @@ static int lay_out(struct picture *picture)
 		picture->left[i] = picture->left[parent] + picture->used[parent];
 		picture->used[parent] += graph->frames[i].count;
 		picture->depth[i] = picture->depth[parent] + 1;
-		if (!is_drawn(picture, i))
-			picture->left_out++;
-		else if (picture->depth[i] > picture->deepest)
+		if (is_drawn(picture, i) && picture->depth[i] > picture->deepest)
 			picture->deepest = picture->depth[i];
+		picture->left_out += graph->frames[i].count && !is_drawn(picture, i);
 	}
 	return 0;
 }
@@ -131,13 +136,28 @@ static void put_label(FILE *out, const char *name, double width)
 		svg_text(out, name, fit);
 }
 
+static void put_numbers(const struct picture *picture, uint32_t number)
+{
+	const struct flame_graph *graph = picture->graph;
+	uint64_t count = graph->frames[number].count;
+	FILE *out = picture->report->out;
+
+	if (graph->put_numbers) {
+		graph->put_numbers(graph->arg, number);
+		return;
+	}
+	svg_count(out, picture->report->measure, count);
+	fprintf(out, ", %.2f %%", 100 * (double)count / (double)graph->frames[0].count);
+}
+
 static void put_frame(const struct picture *picture, uint32_t number)
 {
 	const struct flame_graph *graph = picture->graph;
 	const struct flame_frame *frame = &graph->frames[number];
 	double all = (double)graph->frames[0].count, part = (double)frame->count / all;
 	double x = SVG_MARGIN + INNER * ((double)picture->left[number] / all);
-	uint32_t y = HEAD + ROW * (picture->deepest - picture->depth[number]);
+	uint32_t y = picture->top + HEAD +
+		     ROW * (picture->deepest - picture->depth[number]);
 	FILE *out = picture->report->out;
 
 	fprintf(out,
@@ -145,11 +165,11 @@ static void put_frame(const struct picture *picture, uint32_t number)
 		frame->colour, picture->left[number], frame->count);
 	svg_text(out, frame->name, MOST_OF_NAME);
 	fputs(" (", out);
-	svg_count(out, picture->report->measure, frame->count);
+	put_numbers(picture, number);
 	fprintf(out,
-		", %.2f %%)</title><rect x=\"%.2f\" y=\"%" PRIu32
+		")</title><rect x=\"%.2f\" y=\"%" PRIu32
 		"\" width=\"%.2f\" height=\"%d\"/>",
-		100 * part, x, y, INNER * part, ROW - 1);
+		x, y, INNER * part, ROW - 1);
 	if (INNER * part > 3 * CHARACTER) {
 		fprintf(out, "<text x=\"%.2f\" y=\"%" PRIu32 "\">", x + 4, y + 12);
 		put_label(out, frame->name, INNER * part);
@@ -175,6 +195,7 @@ static void put_legend(const struct picture *picture)
 {
 	const struct flame_graph *graph = picture->graph;
 	FILE *out = picture->report->out;
+	unsigned int y = picture->top + LEGEND;
 	size_t x = SVG_MARGIN;
 
 	for (unsigned int i = 0; i < graph->colour_count; i++) {
@@ -183,38 +204,43 @@ static void put_legend(const struct picture *picture)
 		if (!label || !is_used(graph, i))
 			continue;
 		fprintf(out,
-			"<rect class=\"c%u\" x=\"%zu\" y=\"%d\" width=\"12\" "
+			"<rect class=\"c%u\" x=\"%zu\" y=\"%u\" width=\"12\" "
 			"height=\"12\"/>"
-			"<text class=\"dim\" x=\"%zu\" y=\"%d\">%s</text>\n",
-			i, x, LEGEND - 10, x + 18, LEGEND, label);
+			"<text class=\"dim\" x=\"%zu\" y=\"%u\">%s</text>\n",
+			i, x, y - 10, x + 18, y, label);
 		x += 40 + strlen(label) * 7;
 	}
 	if (!graph->frames[0].count)
 		fprintf(out,
-			"<text class=\"dim\" x=\"%d\" y=\"%d\">nothing was "
+			"<text class=\"dim\" x=\"%d\" y=\"%u\">nothing was "
 			"counted</text>\n",
-			SVG_MARGIN, LEGEND);
+			SVG_MARGIN, y);
 	if (picture->left_out)
 		fprintf(out,
-			"<text class=\"dim\" x=\"%zu\" y=\"%d\">not drawn: %" PRIu64
+			"<text class=\"dim\" x=\"%zu\" y=\"%u\">not drawn: %" PRIu64
 			" frames of less than %.2g %%</text>\n",
-			x, LEGEND, picture->left_out,
+			x, y, picture->left_out,
 			100 * (double)picture->least / (double)graph->frames[0].count);
 }
 
 static void put_picture(const struct picture *picture)
 {
 	const struct flame_graph *graph = picture->graph;
-	unsigned int height = HEAD + ROW * (picture->deepest + 1) + SVG_MARGIN;
+	unsigned int height = picture->top + HEAD + ROW * (picture->deepest + 1) +
+			      SVG_MARGIN;
 	FILE *out = picture->report->out;
 
-	svg_begin(picture->report, "Flame graph", height, style);
+	svg_begin(picture->report, graph->kind, height, style);
+	if (graph->put_lines)
+		graph->put_lines(graph->arg);
+	else
+		svg_recorded(picture->report, "", 0);
 	fputs("<style>", out);
 	for (unsigned int i = 0; i < graph->colour_count; i++)
 		fprintf(out, ".c%u{fill:%s}", i, graph->colours[i].fill);
 	fputs("</style>\n", out);
 	put_legend(picture);
-	fputs("<g class=\"frames\">\n", out);
+	fprintf(out, "<g class=\"frames\" data-top=\"%u\">\n", picture->top + BAR);
 	for (uint32_t i = 0; i < graph->frame_count; i++)
 		if (is_drawn(picture, i))
 			put_frame(picture, i);

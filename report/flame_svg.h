@@ -19,10 +19,19 @@ struct flame_frame {
 };
 
 struct flame_graph {
+	const char *kind;		  /* for the heading */
 	const struct flame_frame *frames; /* callees are drawn in this order */
 	uint32_t frame_count;
 	const struct flame_colour *colours;
 	unsigned int colour_count;
+
+	/* NULL, or what is written in place of what is counted, and of what: @lines lines
+	 * of the heading; and of a frame's count and part of all, which stand behind its
+	 * name in parentheses and have none themselves. */
+	void (*put_lines)(const void *arg);
+	void (*put_numbers)(const void *arg, uint32_t frame);
+	const void *arg;
+	unsigned int lines;
 };
 
 /* Writes the SVG. -1 when memory is short. */

@@ -5,16 +5,18 @@
  * chains of the same names are one, domains are kept apart.
  *
  * Colours tell what is known for sure: whether a symbol file names the frame, and in
- * which half of the addresses it lies. Kernels that share an address space with their
- * processes have the upper half (x86-64: Linux, Documentation/arch/x86/x86_64/mm.rst);
- * a unikernel is in the lower one with all that it runs.
+ * which part of the addresses it lies. Kernels that share an address space with their
+ * processes have the upper half of 64 bits (Linux, Documentation/arch/x86/x86_64/mm.rst,
+ * Documentation/arch/arm64/memory.rst), and most often the last quarter of 32 bits, with
+ * modules right below it (Documentation/arch/arm/memory.rst, PAGE_OFFSET - 16 MB); a
+ * unikernel is in the lower one with all that it runs.
  */
 #include "report/output.h"
 
 #include <stdlib.h>
 
-#include "report/calls.h"
 #include "report/flame_svg.h"
+#include "report/flame_tree.h"
 
 #define SHADES 4 /* so that neighbours can be told from each other */
 
@@ -28,11 +30,11 @@ enum {
 
 static const struct flame_colour colours[COLOURS] = {
 	[COLOUR_GROUP] = {"#d9d4e8", NULL},
-	[COLOUR_LOWER] = {"#ffb454", "lower half of the addresses: program, unikernel"},
+	[COLOUR_LOWER] = {"#ffb454", "lower part of the addresses: program, unikernel"},
 	{"#ffc36b", NULL},
 	{"#ffa64d", NULL},
 	{"#fbcf7a", NULL},
-	[COLOUR_UPPER] = {"#7fb8f0", "upper half: kernel"},
+	[COLOUR_UPPER] = {"#7fb8f0", "upper part: kernel"},
 	{"#93c6f5", NULL},
 	{"#74c1e8", NULL},
 	{"#9fb9f2", NULL},
@@ -42,20 +44,19 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#d6d6d6", NULL},
 };
 
-enum half {
-	HALF_LOWER = 1,
-	HALF_UPPER = 2,
+#define UPPER_64 ((uint64_t)1 << 63)
+#define UPPER_32 ((uint64_t)0xbf000000)
+
+enum part {
+	PART_LOWER = 1,
+	PART_UPPER = 2,
 };
 
 struct flamegraph {
 	const struct report *report;
-	struct tree tree; /* one root; the keys are functions */
-	uint64_t *counts; /* by node */
-	uint32_t capacity;
-	uint32_t current;      /* node: the domain, and those entered */
-	unsigned char *halves; /* by function: a set of enum half */
+	struct flame_tree tree; /* its keys are functions; one side */
+	unsigned char *parts;	/* by function: a set of enum part */
 	struct flame_frame *frames;
-	bool failed; /* memory was short */
 };
 
 static void *flamegraph_begin(const struct report *report)
@@ -73,78 +74,20 @@ static void flamegraph_free(void *state)
 
 	if (!graph)
 		return;
-	tree_free(&graph->tree);
-	free(graph->counts);
-	free(graph->halves);
+	flame_tree_free(&graph->tree);
+	free(graph->parts);
 	free(graph->frames);
 	free(graph);
 }
 
-/* Counts @count for the callee of the current node; its node. */
-static uint32_t add(struct flamegraph *graph, uint32_t function, uint64_t count)
-{
-	uint32_t node = tree_intern(&graph->tree, graph->current, function);
-
-	if (node == TREE_NONE) {
-		graph->failed = true;
-		return graph->current;
-	}
-	if (node >= graph->capacity) {
-		uint32_t capacity = graph->tree.capacity;
-		uint64_t *counts = realloc(graph->counts, capacity * sizeof(*counts));
-
-		if (!counts) {
-			graph->failed = true;
-			return graph->current;
-		}
-		for (uint32_t i = graph->capacity; i < capacity; i++)
-			counts[i] = 0;
-		graph->counts = counts;
-		graph->capacity = capacity;
-	}
-	graph->counts[node] += count;
-	return node;
-}
-
-static void add_self(void *arg, uint32_t function, uint64_t count)
-{
-	struct flamegraph *graph = arg;
-
-	if (!graph->failed)
-		add(graph, function, count);
-}
-
-static void begin_domain(void *arg, uint32_t function)
-{
-	struct flamegraph *graph = arg;
-
-	graph->current = 0;
-	if (!graph->failed && graph->report->domain_count > 1)
-		graph->current = add(graph, function, 0);
-}
-
-static void enter(void *arg, uint32_t function, uint64_t count)
-{
-	struct flamegraph *graph = arg;
-
-	if (!graph->failed)
-		graph->current = add(graph, function, count);
-}
-
-static void leave(void *arg, uint32_t function)
-{
-	struct flamegraph *graph = arg;
-
-	(void)function;
-	if (!graph->failed)
-		graph->current = graph->tree.nodes[graph->current].parent;
-}
-
-static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use)
+static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use)
 {
 	const struct stacks *stacks = graph->report->stacks;
 	uint64_t address = stacks->tree.nodes[node].key;
 	struct frames *frames = graph->report->frames;
+	const struct recording_domain *domain = summary_domain(graph->report->summary,
+							       stacks->domain[node]);
+	uint64_t upper = domain && domain->word == 4 ? UPPER_32 : UPPER_64;
 	uint32_t number = frames_find(frames, stacks->domain[node], address, use);
 	const struct frame *frame;
 
@@ -152,28 +95,28 @@ static int note_half(struct flamegraph *graph, uint32_t node, enum frame_use use
 		return -1;
 	frame = frames_get(frames, number);
 	for (uint32_t i = 0; i < frame->function_count; i++)
-		graph->halves[frames_function_at(frames, frame, i)] |=
-			address >> 63 ? HALF_UPPER : HALF_LOWER;
+		graph->parts[frames_function_at(frames, frame, i)] |=
+			address >= upper ? PART_UPPER : PART_LOWER;
 	return 0;
 }
 
 /* When all functions were met, by calls_new(). */
-static int find_halves(struct flamegraph *graph)
+static int find_parts(struct flamegraph *graph)
 {
 	const struct stacks *stacks = graph->report->stacks;
 	uint64_t *inclusive = stacks_inclusive(stacks);
 	int status = inclusive ? 0 : -1;
 
-	graph->halves = calloc(frames_functions(graph->report->frames), 1);
-	if (!graph->halves)
+	graph->parts = calloc(frames_functions(graph->report->frames), 1);
+	if (!graph->parts)
 		status = -1;
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
 		if (!stacks_is_address(stacks, i))
 			continue;
 		if (stacks->self[i])
-			status = note_half(graph, i, FRAME_LEAF);
+			status = note_part(graph, i, FRAME_LEAF);
 		if (inclusive[i] > stacks->self[i] && status == 0)
-			status = note_half(graph, i, FRAME_CALLER);
+			status = note_part(graph, i, FRAME_CALLER);
 	}
 	free(inclusive);
 	return status;
@@ -190,7 +133,7 @@ static unsigned int shade_of(const char *name)
 
 static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 {
-	const struct tree_node *tree_node = &graph->tree.nodes[node];
+	const struct tree_node *tree_node = &graph->tree.tree.nodes[node];
 	uint32_t function = (uint32_t)tree_node->key;
 	unsigned int shade = shade_of(
 		frames_function_name(graph->report->frames, function));
@@ -199,35 +142,27 @@ static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 		return COLOUR_GROUP;
 	if (!frames_function_known(graph->report->frames, function))
 		return COLOUR_UNNAMED + shade;
-	return (graph->halves[function] == HALF_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
+	return (graph->parts[function] == PART_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
 	       shade;
 }
 
 static int make_frames(struct flamegraph *graph)
 {
-	const struct tree *tree = &graph->tree;
+	const struct tree *tree = &graph->tree.tree;
 
 	graph->frames = calloc(tree->count, sizeof(*graph->frames));
 	if (!graph->frames)
 		return -1;
-	graph->frames[0] = (struct flame_frame){
-		.name = "all",
-		.count = graph->report->measure->total,
-		.colour = COLOUR_GROUP,
-	};
-	for (uint32_t i = tree->count; i-- > 1;) {
-		uint32_t parent = tree->nodes[i].parent;
-
-		graph->frames[i].name = frames_function_name(
-			graph->report->frames, (uint32_t)tree->nodes[i].key);
-		graph->frames[i].parent = parent;
-		graph->frames[i].colour = colour_of(graph, i);
-		graph->frames[i].count += graph->counts[i];
-		/* calls_walk() has no counts for domains. */
-		if (!tree->nodes[parent].parent && parent &&
-		    graph->report->domain_count > 1)
-			graph->frames[parent].count += graph->frames[i].count;
-	}
+	graph->frames[0] = (struct flame_frame){"all", graph->tree.counts[0][0], 0,
+						COLOUR_GROUP};
+	for (uint32_t i = 1; i < tree->count; i++)
+		graph->frames[i] = (struct flame_frame){
+			.name = frames_function_name(graph->report->frames,
+						     (uint32_t)tree->nodes[i].key),
+			.count = graph->tree.counts[i][0],
+			.parent = tree->nodes[i].parent,
+			.colour = colour_of(graph, i),
+		};
 	return 0;
 }
 
@@ -235,22 +170,18 @@ static int flamegraph_end(void *state)
 {
 	struct flamegraph *graph = state;
 	const struct report *report = graph->report;
-	const struct calls_visitor visitor = {add_self, begin_domain, enter, leave,
-					      graph};
 	struct calls *calls = calls_new(report->stacks, report->frames);
-	struct flame_graph picture = {.colours = colours, .colour_count = COLOURS};
+	struct flame_graph picture = {
+		.kind = "Flame graph", .colours = colours, .colour_count = COLOURS};
+	int status = -1;
 
-	if (!calls)
-		return -1;
-	if (tree_init(&graph->tree, 1) < 0)
-		graph->failed = true;
-	else
-		calls_walk(calls, &visitor);
+	if (calls && flame_tree_init(&graph->tree, report->domain_count > 1) == 0)
+		status = flame_tree_add(&graph->tree, calls, 0, NULL);
 	calls_free(calls);
-	if (graph->failed || find_halves(graph) < 0 || make_frames(graph) < 0)
+	if (status < 0 || find_parts(graph) < 0 || make_frames(graph) < 0)
 		return -1;
 	picture.frames = graph->frames;
-	picture.frame_count = graph->tree.count;
+	picture.frame_count = graph->tree.tree.count;
 	return flame_svg_write(report, &picture);
 }
 

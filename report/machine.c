@@ -22,6 +22,16 @@ static enum cpu_kind cpu_of(uint16_t machine)
 	}
 }
 
+static bool is_x86(uint64_t cpu)
+{
+	return cpu == CPU_X86_64 || cpu == CPU_X86_32;
+}
+
+static bool is_arm(uint64_t cpu)
+{
+	return cpu == CPU_ARM64 || cpu == CPU_ARM32;
+}
+
 enum machine_match machine_compare(const struct symbols_file *file,
 				   const struct recording_domain *domain,
 				   struct error *why)
@@ -37,11 +47,11 @@ enum machine_match machine_compare(const struct symbols_file *file,
 		  cpu == CPU_UNKNOWN ? other : cpu_kind_name(cpu), name,
 		  cpu_kind_name((unsigned int)domain->cpu));
 	/*
-	 * Loaders that know ELF32 only are given 64-bit code in such a file, and a
-	 * domain that is recorded as it boots is in 32-bit mode first.
+	 * Loaders that know ELF32 only are given 64-bit code in such a file, a domain
+	 * that is recorded as it boots is in 32-bit mode first, and 64-bit kernels run
+	 * programs of 32 bits.
 	 */
-	if ((cpu == CPU_X86_32 && domain->cpu == CPU_X86_64) ||
-	    (cpu == CPU_X86_64 && domain->cpu == CPU_X86_32))
+	if ((is_x86(cpu) && is_x86(domain->cpu)) || (is_arm(cpu) && is_arm(domain->cpu)))
 		return MACHINE_DOUBTS;
 	return MACHINE_WRONG;
 }

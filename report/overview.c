@@ -266,6 +266,7 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 	if (put_chains(out, summary, stacks) < 0)
 		return -1;
 	if (summary->counts.pauses.count)
-		pause_text_write(out, &summary->counts.pauses, summary_duration(summary));
+		pause_text_write(out, &summary->counts.pauses, summary_duration(summary),
+				 summary->domain_count > 1);
 	return 0;
 }

@@ -66,9 +66,10 @@ static void put_bars(FILE *out, const struct pauses *pauses)
 	}
 }
 
-void pause_text_write(FILE *out, const struct pauses *pauses, uint64_t duration)
+void pause_text_write(FILE *out, const struct pauses *pauses, uint64_t duration,
+		      bool several)
 {
-	fputs("Pauses of the domain\n", out);
+	fprintf(out, "Pauses of the domain%s\n", several ? "s" : "");
 	fprintf(out, "  %-14s  %" PRIu64 "\n", "pauses", pauses->count);
 	put_length(out, "shortest", pauses_quantile(pauses, 0));
 	put_length(out, "median", pauses_quantile(pauses, 0.5));
@@ -77,7 +78,8 @@ void pause_text_write(FILE *out, const struct pauses *pauses, uint64_t duration)
 	put_length(out, "longest", pauses->max);
 	put_length(out, "in all", pauses->sum);
 	if (duration)
-		fprintf(out, "  %-14s  %.3f %% of the time\n", "stopped for",
-			100.0 * (double)pauses->sum / (double)duration);
+		fprintf(out, "  %-14s  %.3f %% of the time%s\n", "stopped for",
+			100.0 * (double)pauses->sum / (double)duration,
+			several ? ", those of all domains added up" : "");
 	put_bars(out, pauses);
 }

@@ -115,31 +115,36 @@ static const struct symbols_file *find_stripped(const struct sources *sources)
 	return NULL;
 }
 
-/* What may be wrong when most samples have no name. */
+/* The likeliest reason why samples have no name, and what to do. */
 static void explain_names(const struct quality *quality, const struct sources *sources,
 			  char *to, size_t size)
 {
 	const struct symbols_file *stripped = find_stripped(sources);
+	bool is_covered = 2 * quality->outside < quality->samples_unnamed;
 	uint64_t low, high;
 
 	if (!sources_range(sources, &low, &high))
 		snprintf(to, size,
 			 "; no --symbols were given: name the guest's program, or a list "
 			 "that nm made of it");
-	else if (quality->outside < quality->samples_unnamed / 2 && stripped &&
-		 stripped->debug_missing)
+	else if (is_covered && stripped && stripped->debug_missing)
 		snprintf(
 			to, size,
 			"; %s is stripped, and its debug file is missing: install %s, or "
 			"say where it is (--debug-dir)",
 			stripped->path, stripped->debug_missing);
-	else if (quality->outside < quality->samples_unnamed / 2 && stripped)
+	else if (is_covered && stripped)
 		snprintf(to, size, "; %s is stripped: use the unstripped file",
 			 stripped->path);
-	else if (quality->outside < quality->samples_unnamed / 2)
+	else if (is_covered)
 		snprintf(to, size,
 			 "; the symbols leave gaps there: a file may be stripped, or of "
 			 "another part of the guest");
+	else if (quality->high >= low && quality->low <= high)
+		snprintf(to, size,
+			 ", which no symbol file covers: one is missing or of another "
+			 "build, or needs the address it was loaded at (--symbols "
+			 "FILE@OFFSET)");
 	else
 		snprintf(to, size,
 			 ", but the symbols cover 0x%" PRIx64 "-0x%" PRIx64
@@ -151,17 +156,20 @@ static void explain_names(const struct quality *quality, const struct sources *s
 bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line)
 {
-	char why[384] = "";
+	char why[384];
 
 	if (!is_worth_saying(quality->frames_unnamed, quality->frames, all))
 		return false;
 	if (!quality->samples_unnamed) {
-		error_set(line, "%.1f %% of the callers' addresses have no name",
-			  percent(quality->frames_unnamed, quality->frames));
+		error_set(
+			line,
+			"%.1f %% of all addresses, all of them callers', have no name: a "
+			"symbol file may be missing, or the guest is not compiled with "
+			"-fno-omit-frame-pointer",
+			percent(quality->frames_unnamed, quality->frames));
 		return true;
 	}
-	if (percent(quality->samples_unnamed, quality->samples) > 20)
-		explain_names(quality, sources, why, sizeof(why));
+	explain_names(quality, sources, why, sizeof(why));
 	error_set(line,
 		  "%s%.1f %% of the %s (%.1f %% of all addresses) have no name; they "
 		  "lie at 0x%" PRIx64 "-0x%" PRIx64 "%s",
@@ -179,6 +187,22 @@ static bool is_stray(unsigned int end)
 	return end == CHAIN_NOT_PRESENT || end == CHAIN_NOT_CANONICAL ||
 	       end == CHAIN_NOT_ASCENDING || end == CHAIN_UNALIGNED ||
 	       end == CHAIN_NO_PAGE;
+}
+
+/* The likeliest reason why chains are cut short, and what to do. */
+static const char *explain_ends(const struct quality *quality, uint64_t cut,
+				uint64_t stray)
+{
+	if (2 * stray >= cut)
+		return "; code without frame pointers does that: compile the guest with "
+		       "-fno-omit-frame-pointer";
+	if (2 * quality->ends[CHAIN_NOT_READY] >= cut)
+		return "; the recorder met that memory for the first time: a longer "
+		       "recording has less of it";
+	if (2 * quality->ends[CHAIN_TOO_DEEP] >= cut)
+		return "; the outermost callers are missing there: --max-depth makes all "
+		       "chains end alike";
+	return "";
 }
 
 bool quality_note_chains(const struct quality *quality, bool all, struct error *line)
@@ -203,8 +227,6 @@ bool quality_note_chains(const struct quality *quality, bool all, struct error *
 	}
 	error_set(line, "%.1f %% of the call chains are cut short: %s%s",
 		  percent(cut, quality->samples), reasons,
-		  percent(stray, quality->samples) > 20
-			  ? "; was the guest compiled with -fno-omit-frame-pointer?"
-			  : "");
+		  explain_ends(quality, cut, stray));
 	return true;
 }

@@ -89,10 +89,37 @@ static void put_recording(const struct report *report)
 	}
 }
 
+void svg_line_begin(FILE *out, unsigned int line)
+{
+	fprintf(out, "<text class=\"dim\" x=\"%d\" y=\"%u\">", SVG_MARGIN,
+		44 + SVG_LINE * line);
+}
+
+void svg_line_end(FILE *out)
+{
+	fputs("</text>\n", out);
+}
+
+void svg_recorded(const struct report *report, const char *label, unsigned int line)
+{
+	const struct measure *measure = report->measure;
+	FILE *out = report->out;
+
+	svg_line_begin(out, line);
+	svg_text(out, label, SIZE_MAX);
+	if (measure_is_time(measure))
+		fprintf(out, "%.3f s of %s", (double)measure->total / 1e6,
+			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
+	else
+		svg_count(out, measure, measure->total);
+	fprintf(out, "%s in ", measure_states_note(measure));
+	put_recording(report);
+	svg_line_end(out);
+}
+
 void svg_begin(const struct report *report, const char *kind, unsigned int height,
 	       const char *style)
 {
-	const struct measure *measure = report->measure;
 	FILE *out = report->out;
 
 	fprintf(out,
@@ -106,13 +133,5 @@ void svg_begin(const struct report *report, const char *kind, unsigned int heigh
 		"<text class=\"kind\" x=\"%d\" y=\"26\">%s of ",
 		style_of_all, style, SVG_MARGIN, kind);
 	put_name(report);
-	fprintf(out, "</text>\n<text class=\"dim\" x=\"%d\" y=\"44\">", SVG_MARGIN);
-	if (measure_is_time(measure))
-		fprintf(out, "%.3f s of %s", (double)measure->total / 1e6,
-			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
-	else
-		svg_count(out, measure, measure->total);
-	fprintf(out, "%s in ", measure_states_note(measure));
-	put_recording(report);
 	fputs("</text>\n", out);
 }

@@ -14,13 +14,21 @@
 #define SVG_MARGIN 10
 
 /*
- * Begins the document: what kind of picture it is, what is counted, and of what,
- * and the @style sheet, which is added to that of all. The heading ends above
- * SVG_HEAD. The document is to be ended with "</svg>\n".
+ * Begins the document: what kind of picture it is, and of what, and the @style sheet,
+ * which is added to that of all. The document is to be ended with "</svg>\n".
  */
-#define SVG_HEAD 52
 void svg_begin(const struct report *report, const char *kind, unsigned int height,
 	       const char *style);
+
+/* The heading's lines below that are numbered from 0. With one it ends above SVG_HEAD. */
+#define SVG_HEAD 52
+#define SVG_LINE 18
+
+/* Writes one of them: the @label, and what is counted of which time. */
+void svg_recorded(const struct report *report, const char *label, unsigned int line);
+/* The same in parts. */
+void svg_line_begin(FILE *out, unsigned int line);
+void svg_line_end(FILE *out);
 
 /*
  * Writes the first @most characters of @text as the content of an element, and "…" for

@@ -315,6 +315,7 @@ void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 		map.column = WIDEST;
 	stride = PANEL_TOP + grid->rows * (uint32_t)map.row + PANEL_END;
 	svg_begin(report, "Timeline", HEAD + stride * grid->shown_panels, style);
+	svg_recorded(report, "", 0);
 	if (grid->shown_panels)
 		put_legend(&map);
 	else

@@ -31,20 +31,32 @@ static int escaped(const char *at, const char *end)
 	return code < ' ' || code == 0x7f ? -1 : code;
 }
 
-/*
- * Where the stamp, "_" and a number, starts that makes each of a module's symbols
- * unique; @end without one. That of "fun_12", an anonymous function, is all it has.
- */
-static const char *find_stamp(const char *from, const char *end)
+/* Where "_" and a number start that the name ends with; @end when it doesn't. */
+static const char *find_number(const char *from, const char *end)
 {
 	const char *at = end;
 
 	while (at > from && is_digit(at[-1]))
 		at--;
-	if (at == end || at - from < 2 || at[-1] != '_')
-		return end;
-	at--;
-	if (at - from >= 5 && !memcmp(at - 3, "fun", 3) &&
+	return at == end || at - from < 2 || at[-1] != '_' ? end : at - 1;
+}
+
+/*
+ * Where the stamp starts, a number that makes each of a module's symbols unique; @end
+ * without one. That of "fun_12", an anonymous function, is all it has. Flambda 2 has one
+ * or two and then "_code", as in camlArray_kind__f_0_1_code (flambda-backend, its tests
+ * of Cmm).
+ */
+static const char *find_stamp(const char *from, const char *end)
+{
+	const char *code = end - from > 5 ? end - 5 : end, *at;
+
+	if (!strncmp(code, "_code", 5)) {
+		at = find_number(from, code);
+		return at == code ? end : find_number(from, at);
+	}
+	at = find_number(from, end);
+	if (at != end && at - from >= 5 && !memcmp(at - 3, "fun", 3) &&
 	    (at[-4] == '.' || (at[-4] == '_' && at[-5] == '_')))
 		return end;
 	return at;

@@ -34,6 +34,7 @@ struct loader {
 	struct text module; /* of the line before */
 	uint32_t group;
 	bool has_modules;
+	bool has_thumb;
 	size_t functions;
 	size_t at_zero; /* functions at address 0 */
 	size_t good, bad;
@@ -131,8 +132,10 @@ static int add_symbol(struct loader *loader, const struct line *line, bool is_fu
 	size_t length = text_length(line->name);
 	uint64_t reach = line->size ? line->size : LAST_REACH;
 
-	if (symbols_is_local_label(line->name.at, length))
+	if (symbols_is_local_label(line->name.at, length)) {
+		loader->has_thumb |= line->name.at[1] == 't';
 		return 0;
+	}
 	entry.group = group_of(loader, line->module);
 	entry.extent = line->size ? EXTENT_SIZED : EXTENT_OPEN;
 	entry.last = entry.start + reach - 1;
@@ -168,6 +171,23 @@ static int add_line(struct loader *loader, enum line_format format, struct text 
 	if (++loader->bad > loader->good * BAD_PER_GOOD + BAD_SLACK)
 		return not_symbols(path, err);
 	return 0;
+}
+
+/*
+ * Thumb functions have bit 0 set (ELF for the Arm Architecture, st_value), which an nm
+ * for another CPU leaves in their addresses. It then also lists the mapping symbols, of
+ * which $t begins Thumb code.
+ */
+static void clear_thumb_bits(struct symbols_entries *entries)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		struct symbols_entry *entry = &entries->list[i];
+
+		if (entry->name && (entry->start & 1)) {
+			entry->start--;
+			entry->last--;
+		}
+	}
 }
 
 static const char *kind_of(enum line_format format, bool has_modules)
@@ -211,6 +231,8 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 			"other users than root; read it as root, with "
 			"kernel.kptr_restrict at 0 or 1",
 			path);
+	if (loader.has_thumb)
+		clear_thumb_bits(entries);
 	file->kind = kind_of(format, loader.has_modules);
 	return 0;
 }

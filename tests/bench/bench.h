@@ -20,7 +20,10 @@ int series_new(struct series *series, const char *name, size_t capacity,
 void series_free(struct series *series);
 /* There has to be room. */
 void series_add(struct series *series, uint64_t ns);
-/* A line: name, count, median, 99th per cent, maximum. Sorts the lengths. */
+/* A line: name, count, median, 99th per cent, maximum, how many are longer than ten
+ * medians, and the longest (SERIES_LONGEST at most), the longest of all first. Sorts the
+ * lengths. */
+#define SERIES_LONGEST 30
 void series_print(struct series *series);
 
 /*

@@ -32,8 +32,15 @@ static int compare(const void *a, const void *b)
 
 void series_print(struct series *series)
 {
-	qsort(series->ns, series->count, sizeof(*series->ns), compare);
-	printf("%s %zu %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", series->name,
-	       series->count, series->ns[series->count / 2],
-	       series->ns[series->count * 99 / 100], series->ns[series->count - 1]);
+	const uint64_t *ns = series->ns;
+	size_t count = series->count, over = 0;
+
+	qsort(series->ns, count, sizeof(*ns), compare);
+	while (over < count && ns[count - 1 - over] > 10 * ns[count / 2])
+		over++;
+	printf("%s %zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu", series->name, count,
+	       ns[count / 2], ns[count * 99 / 100], ns[count - 1], over);
+	for (size_t i = 1; i <= SERIES_LONGEST && i <= count; i++)
+		printf(" %" PRIu64, ns[count - i]);
+	putchar('\n');
 }

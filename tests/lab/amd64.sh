@@ -3,22 +3,10 @@
 # scripts/lab reads this file; another CPU is another file of this shape.
 
 xen_version=4.17
+# The kernel's own package is found through it.
 kernel_meta=linux-image-amd64
-
-# The kernel's own package is found through kernel_meta.
-packages=(
-	"xen-hypervisor-$xen_version-amd64"
-	"xen-utils-$xen_version"
-	xen-utils-common
-	xenstore-utils
-	"libxenmisc$xen_version"
-	libxencall1 libxendevicemodel1 libxenevtchn1 libxenforeignmemory1
-	libxengnttab1 libxenhypfs1 libxenstore4 libxentoolcore1 libxentoollog1
-	libyajl2 libuuid1 libncurses6 libtinfo6
-	libc6 libgcc-s1 libstdc++6
-	libelf1 libdw1 liblzma5 libbz2-1.0 libzstd1 liblz4-1 zlib1g
-	busybox-static zstd
-)
+# Beside those that scripts/lab names for all CPUs.
+arch_packages=()
 
 # What only HVM guests need in dom0: a device model and the libraries that it
 # is linked with, and a BIOS.

@@ -19,7 +19,8 @@ stop()
 
 heartbeat()
 {
-	grep heartbeat "/var/log/xen/console/guest-$1.log" | tail -n 1
+	grep -h heartbeat "/var/log/xen/console/guest-$1.log" \
+		"/var/log/xen/console/guest-$1-vuart.log" 2>/dev/null | tail -n 1
 }
 
 # state NAME: the state letters of `uniprof list`
@@ -73,6 +74,13 @@ refuses()
 		failed "exit code $code and one line with '$text': $* gave $got:" \
 			"$(tr '\n' '|' </tmp/refuses.err)"
 	fi
+}
+
+# crashes: whether uniprof ever did, as the kernel tells
+crashes()
+{
+	dmesg | grep -i segfault
+	check "uniprof never crashed" eval '! dmesg | grep -q "uniprof.*segfault"'
 }
 
 # guards: the processes that guard guests

@@ -14,6 +14,9 @@ diff_of - -
 diff_of --format perf-script web.up web.up
 diff_of --format folded --percent-limit 1 web.up web.up
 diff_of --normalize web.up web.up
+diff_of --widths baseline web.up web.up
+diff_of --widths both --format flamegraph web.up web.up
+diff_of --normalize --format flamegraph web.up web.up
 diff_of --per-vcpu web.up web.up
 diff_of --parent '(' web.up web.up
 diff_of web.up missing.up

@@ -1,6 +1,6 @@
 # Names with any bytes stay names: they come to no markup, no script, no error, and the
-# same stacks and counts as in folded. So do profiles without samples, without chains,
-# of many domains, and of time.
+# same stacks and counts as in folded, in differences too. So do profiles without
+# samples, without chains, of many domains, and of time.
 . "$CLI/lib.sh"
 need_browser
 python3 - <<'END'
@@ -66,6 +66,8 @@ pictures one hostile --domain 3
 pictures wall hostile --weight wall
 pictures cpu-time hostile --weight cpu-time
 pictures two hostile --domain 4,5 --state running
+"$UNIPROF" diff -s hostile.sym --format flamegraph none.up hostile.up -o against.svg 2>/dev/null
+cp hostile.folded against.folded
 drive <<'END'
 import os
 import xml.etree.ElementTree as etree
@@ -84,7 +86,8 @@ def as_shown(stack):
 
 
 with Browser() as browser:
-    for file in ["hostile", "deep", "none", "chainless", "one", "wall", "cpu-time", "two"]:
+    for file in ["hostile", "deep", "none", "chainless", "one", "wall", "cpu-time", "two",
+                 "against"]:
         etree.parse(file + ".svg")
         browser.open(f"{os.getcwd()}/{file}.svg")
         found = frames(browser)

@@ -18,6 +18,22 @@ ffffffff81000000 T do_syscall_64
 ffffffff81000100 D data
 END
 report -i halves.up -s halves.sym --format flamegraph -o halves.svg 2>/dev/null
+# The same of 32 bits.
+"$MAKE_RECORDING" >small.up <<END
+info start 1000
+domain 0 5 3 4 1 web
+sample 2000 0 1 0 0xc0008004 0xbf000108 0xb6f01004
+end 1 4000
+END
+cat >small.sym <<END
+b6f01000 T in_library
+b6f02000 D data
+bf000100 T in_module
+bf000200 D data
+c0008000 T vector_swi
+c0009000 D data
+END
+report -i small.up -s small.sym --format flamegraph -o small.svg 2>/dev/null
 # However broad and deep a profile is, only so much of it is drawn; the counts of what
 # is drawn stay those of all.
 {
@@ -109,22 +125,23 @@ with Browser() as browser:
     browser.call("POST", "/window/rect", {"width": 800, "height": 700})
     assert 0 < find("idle (3 samples, 30.00 %)")["width"] < before
 
-    browser.open(os.getcwd() + "/halves.svg")
-    legend = browser.script("""
-        return Object.fromEntries(Array.from(
-            document.querySelectorAll("svg > rect[class^=c]"),
-            (r) => [getComputedStyle(r).fill, r.nextElementSibling.textContent]))""")
-    fills = browser.script("""
-        return Array.from(document.querySelectorAll(".frames > g"),
-            (g) => [g.querySelector("title").textContent,
-                    getComputedStyle(g.querySelector("rect")).fill])""")
-    print("legend:", *legend.values(), sep="\n  ")
-    for title, fill in fills[1:]:
-        # A shade of the legend's colour: the nearest one.
-        def far(other):
-            return sum((int(a) - int(b)) ** 2 for a, b in zip(
-                re.findall(r"\d+", other), re.findall(r"\d+", fill)))
-        print(f"  {title}: {legend[min(legend, key=far)]}")
+    for picture in "halves", "small":
+        browser.open(f"{os.getcwd()}/{picture}.svg")
+        legend = browser.script("""
+            return Object.fromEntries(Array.from(
+                document.querySelectorAll("svg > rect[class^=c]"),
+                (r) => [getComputedStyle(r).fill, r.nextElementSibling.textContent]))""")
+        fills = browser.script("""
+            return Array.from(document.querySelectorAll(".frames > g"),
+                (g) => [g.querySelector("title").textContent,
+                        getComputedStyle(g.querySelector("rect")).fill])""")
+        print("legend:", *legend.values(), sep="\n  ")
+        for title, fill in fills[1:]:
+            # A shade of the legend's colour: the nearest one.
+            def far(other):
+                return sum((int(a) - int(b)) ** 2 for a, b in zip(
+                    re.findall(r"\d+", other), re.findall(r"\d+", fill)))
+            print(f"  {title}: {legend[min(legend, key=far)]}")
     print("errors:", browser.errors())
 
 with open("page.html", "w") as page:

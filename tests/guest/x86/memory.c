@@ -23,12 +23,9 @@
 #define ALIAS	    0xffffc00000000000 /* entry 384 of the top table */
 #define STACK_PAGES 64
 
-/* Of a stack to move to; three times what 60 frames take. */
-#define MOVING_SIZE (4 * PAGE_SIZE)
-
-/* Of a secondary's stack, below that of the vCPU before; seven of them are less than half
- * a large page. */
-#define SECONDARY_SIZE (32 * PAGE_SIZE)
+/* Of all stacks to move to; of each, at least: three times what 60 small frames take. */
+#define MOVING_SIZE  0x800000
+#define MOVING_LEAST (4 * PAGE_SIZE)
 
 /* Bytes of a mixed stack that are on its 2M page: some outer frames of each chain. */
 #define MIXED_TOP 256
@@ -38,7 +35,7 @@ static uint8_t window[LARGE_SIZE]
 static uint8_t large[2 * LARGE_SIZE]
 	__attribute__((section(".bss.large"), aligned(LARGE_SIZE)));
 
-static uint8_t moving[MOVING_STACKS][MOVING_SIZE] __attribute__((aligned(PAGE_SIZE)));
+static uint8_t moving[MOVING_SIZE] __attribute__((aligned(PAGE_SIZE)));
 
 static uint64_t window_l1[512] __attribute__((aligned(PAGE_SIZE)));
 static uint64_t alias_l3[512] __attribute__((aligned(PAGE_SIZE)));
@@ -133,6 +130,16 @@ void *memory_at(uint64_t entry)
 	return phys_to_virt((p2m ? machine_to_phys_mapping[frame] : frame) * PAGE_SIZE);
 }
 
+void *memory_ram(uint64_t phys, uint64_t size)
+{
+	volatile uint64_t *last = phys_to_virt(phys + size - sizeof(*last));
+
+	if (p2m)
+		return NULL;
+	*last = 1;
+	return *last == 1 ? phys_to_virt(phys) : NULL;
+}
+
 void *memory_map_slot(unsigned int nr, uint64_t addr)
 {
 	map_page(window + nr * PAGE_SIZE, addr);
@@ -171,12 +178,17 @@ void *memory_stack_top(enum stack_kind *kind, const char **pages)
 
 void *memory_secondary_stack_top(unsigned int vcpu)
 {
-	return large + LARGE_SIZE - (vcpu - 1) * SECONDARY_SIZE;
+	/* Below that of the vCPU before; all seven are less than half a large page. */
+	return large + LARGE_SIZE - (vcpu - 1) * STACK_SIZE;
 }
 
-void *memory_next_stack_top(void)
+void *memory_next_stack_top(size_t bytes)
 {
-	static unsigned int next;
+	static size_t top;
+	size_t size = (bytes + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
 
-	return moving[next++ % MOVING_STACKS] + MOVING_SIZE;
+	if (size < MOVING_LEAST)
+		size = MOVING_LEAST;
+	top = top + size > MOVING_SIZE ? size : top + size;
+	return moving + top;
 }
