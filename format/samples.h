@@ -54,6 +54,7 @@ struct samples_batch {
 	uint32_t *stack;    /* node of the leaf; a root for a sample without a chain */
 	uint64_t *cpu_time; /* ns since the vCPU's last sample; has_cpu_time or 0 */
 	bool has_cpu_time;
+	uint32_t *frameless; /* 1: the direct caller was found without a frame */
 
 	size_t nodes; /* roots included */
 	uint32_t *parent;
@@ -94,6 +95,7 @@ enum samples_tag {
 	SAMPLES_PAUSE_SUM = 15,
 	SAMPLES_PAUSE_MAX = 16,
 	SAMPLES_CPU_TIME = 17,
+	SAMPLES_FRAMELESS = 18,
 };
 
 #endif

@@ -9,8 +9,8 @@
  * any order, and some set the length of others. */
 struct columns {
 	uint64_t count, base_time, nodes;
-	bool has_domain, has_vcpu, has_state, has_weight, has_cpu_time;
-	struct cursor time, domain, vcpu, state, weight, stack, cpu_time;
+	bool has_domain, has_vcpu, has_state, has_weight, has_cpu_time, has_frameless;
+	struct cursor time, domain, vcpu, state, weight, stack, cpu_time, frameless;
 	struct cursor parent, address, pauses;
 };
 
@@ -77,6 +77,10 @@ static bool find_columns(struct cursor payload, struct columns *columns,
 			columns->cpu_time = field.bytes;
 			columns->has_cpu_time = true;
 			break;
+		case SAMPLES_FRAMELESS:
+			columns->frameless = field.bytes;
+			columns->has_frameless = true;
+			break;
 		default:
 			break;
 		}
@@ -121,7 +125,8 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		    !grow(&batch->state, samples, sizeof(*batch->state)) ||
 		    !grow(&batch->weight, samples, sizeof(*batch->weight)) ||
 		    !grow(&batch->stack, samples, sizeof(*batch->stack)) ||
-		    !grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)))
+		    !grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
+		    !grow(&batch->frameless, samples, sizeof(*batch->frameless)))
 			return false;
 		batch->sample_capacity = samples;
 	}
@@ -251,6 +256,8 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	    !decode_column(batch->stack, batch->count, &columns.stack, true, 0,
 			   batch->nodes - 1) ||
 	    !decode_cpu_times(batch, &columns) ||
+	    !decode_column(batch->frameless, batch->count, &columns.frameless,
+			   columns.has_frameless, 0, 1) ||
 	    !decode_pauses(&batch->counts.pauses, columns.pauses)) {
 		batch->count = 0;
 		return -1;
@@ -267,6 +274,7 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->weight);
 	free(batch->stack);
 	free(batch->cpu_time);
+	free(batch->frameless);
 	free(batch->parent);
 	free(batch->address);
 	free(batch->depth);

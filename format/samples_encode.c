@@ -21,9 +21,10 @@ struct samples_encoder {
 	size_t count;
 	uint64_t base_time;
 	uint64_t last_time;
-	struct buffer time, domain, vcpu, state, weight, stack, cpu_time;
+	struct buffer time, domain, vcpu, state, weight, stack, cpu_time, frameless;
 	bool plain_domain, plain_weight; /* only defaults so far */
 	bool lacks_cpu_time;		 /* of a sample at least */
+	bool has_frameless;		 /* a sample at least */
 
 	struct node *nodes; /* without the roots */
 	size_t node_count;
@@ -60,6 +61,7 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->weight);
 	buffer_free(&encoder->stack);
 	buffer_free(&encoder->cpu_time);
+	buffer_free(&encoder->frameless);
 	buffer_free(&encoder->parent);
 	buffer_free(&encoder->address);
 	free(encoder->nodes);
@@ -169,6 +171,8 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 		put_cpu_time(&encoder->cpu_time, sample->cpu_time);
 	else
 		encoder->lacks_cpu_time = true;
+	buffer_put_varint(&encoder->frameless, sample->chain.frameless);
+	encoder->has_frameless |= sample->chain.frameless;
 	encoder->count++;
 	return 0;
 }
@@ -182,8 +186,8 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 {
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
-		       encoder->cpu_time.size + encoder->parent.size +
-		       encoder->address.size;
+		       encoder->cpu_time.size + encoder->frameless.size +
+		       encoder->parent.size + encoder->address.size;
 
 	return encoder->count >= FULL_SAMPLES || encoder->node_count >= FULL_NODES ||
 	       bytes >= FULL_BYTES;
@@ -236,12 +240,15 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	put_pauses(payload, &counts->pauses);
 	if (encoder->count && !encoder->lacks_cpu_time)
 		put_column(payload, SAMPLES_CPU_TIME, &encoder->cpu_time);
+	if (encoder->has_frameless)
+		put_column(payload, SAMPLES_FRAMELESS, &encoder->frameless);
 
 	buffer_reset(&encoder->domain);
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
+	buffer_reset(&encoder->frameless);
 	encoder->plain_domain = encoder->plain_weight = true;
-	encoder->lacks_cpu_time = false;
+	encoder->lacks_cpu_time = encoder->has_frameless = false;
 	encoder->count = 0;
 	encoder->node_count = 0;
 	memset(encoder->table, 0, encoder->table_size * sizeof(*encoder->table));

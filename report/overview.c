@@ -244,6 +244,11 @@ static int put_chains(FILE *out, const struct summary *summary,
 			    percent(inclusive[i], summary->weight),
 			    i == CHAIN_WHOLE ? "" : ": ",
 			    i == CHAIN_WHOLE ? "" : chain_end_name(i));
+	if (summary->frameless)
+		put(out, "frameless",
+		    "%" PRIu64 " (%.1f %%): the direct caller is from "
+		    "the link register or the stack's top",
+		    summary->frameless, percent(summary->frameless, summary->weight));
 	free(inclusive);
 	return 0;
 }

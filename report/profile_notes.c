@@ -140,6 +140,20 @@ static void describe_recording(const struct profile *profile)
 	say(profile, line.text);
 }
 
+static void describe_frameless(const struct profile *profile)
+{
+	const struct summary *summary = &profile->summary;
+	struct error line;
+
+	if (!summary->frameless)
+		return;
+	error_set(&line,
+		  "the direct caller is from the link register or the stack's top in "
+		  "%.1f %% of the samples, which hit functions without a frame",
+		  100.0 * (double)summary->frameless / (double)summary->weight);
+	say(profile, line.text);
+}
+
 /* Symbols for a domain that isn't there are of no use to anybody. */
 static void check_sources(const struct profile *profile)
 {
@@ -182,6 +196,7 @@ int profile_say_notes(const struct profile *profile)
 
 	if (all) {
 		describe_recording(profile);
+		describe_frameless(profile);
 		describe_merged(profile);
 	}
 	if (!summary->samples) {

@@ -100,6 +100,7 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 		vcpu->states[state] += batch->weight[i];
 		vcpu->cpu_time += batch->cpu_time[i] / 1000;
 		summary->weight += batch->weight[i];
+		summary->frameless += batch->frameless[i] ? batch->weight[i] : 0;
 		if (batch->time[i] < summary->first_time)
 			summary->first_time = batch->time[i];
 		if (batch->time[i] > summary->last_time)
@@ -131,6 +132,7 @@ int summary_append(struct summary *summary, const struct summary *other, uint32_
 	}
 	summary->samples += other->samples;
 	summary->weight += other->weight;
+	summary->frameless += other->frameless;
 	summary->appended += summary_duration(other);
 	summary->lacks_cpu_time |= other->lacks_cpu_time;
 	if (other->deepest > summary->deepest)

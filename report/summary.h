@@ -29,8 +29,9 @@ struct summary {
 	size_t domain_room;
 	size_t domain_count;
 
-	uint64_t samples;		/* in the file */
-	uint64_t weight;		/* how many they stand for: what reports count */
+	uint64_t samples;   /* in the file */
+	uint64_t weight;    /* how many they stand for: what reports count */
+	uint64_t frameless; /* of the weight: callers that were found without a frame */
 	uint64_t first_time, last_time; /* of samples, ns */
 	uint64_t appended;		/* how long other recordings took, ns */
 	struct summary_vcpu *vcpus;	/* as they were met */

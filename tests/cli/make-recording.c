@@ -12,6 +12,7 @@
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: the numbers of base/guest.h
  *   weight N, in N              of the samples that follow; the domain's index
  *   cpu-time NS                 of the samples that follow; not known before
+ *   frameless 1                 their direct callers were found without a frame; or 0
  *   pause NS COUNT, lost N, missed N
  *   flush                       begins a new chunk
  *   many SAMPLES STACKS DEPTH FUNCTIONS     made up, but the same every time; the
@@ -41,6 +42,7 @@ struct maker {
 	uint32_t weight, domain;
 	uint64_t cpu_time;
 	bool has_cpu_time;
+	bool frameless;
 	struct error err;
 };
 
@@ -150,6 +152,7 @@ static int add_sample(struct maker *maker, char *rest)
 		.weight = maker->weight,
 		.cpu_time = maker->cpu_time,
 		.has_cpu_time = maker->has_cpu_time,
+		.chain.frameless = maker->frameless,
 	};
 
 	sample.chain.address = addresses;
@@ -210,9 +213,9 @@ static int add_many(struct maker *maker, char *rest)
 			.has_cpu_time = maker->has_cpu_time,
 			.state = VCPU_RUNNING,
 			.weight = 1,
-			.chain = {addresses +
-					  (uint64_t)(at * at * (double)stacks) * depth,
-				  (uint32_t)depth, CHAIN_WHOLE},
+			.chain.address = addresses +
+					 (uint64_t)(at * at * (double)stacks) * depth,
+			.chain.count = (uint32_t)depth,
 		};
 
 		status = writer_sample(maker->writer, &sample, &maker->err);
@@ -309,7 +312,9 @@ static int take_line(struct maker *maker, char *rest)
 	else if (strcmp(kind, "cpu-time") == 0) {
 		maker->cpu_time = number(&rest);
 		maker->has_cpu_time = true;
-	} else if (strcmp(kind, "in") == 0)
+	} else if (strcmp(kind, "frameless") == 0)
+		maker->frameless = number(&rest);
+	else if (strcmp(kind, "in") == 0)
 		maker->domain = (uint32_t)number(&rest);
 	else if (strcmp(kind, "lost") == 0)
 		writer_counts(maker->writer)->lost += number(&rest);

@@ -259,7 +259,8 @@ def samples(fields):
         column(fields, 6, count, 255, default=0),
         column(fields, 7, count, 100000, default=1, lowest=1),
         ("-" if units is None else units * CPU_TIME_UNIT
-         for units in cpu_times(fields, count))))
+         for units in cpu_times(fields, count)),
+        column(fields, 18, count, 1, default=0)))
     stacks = column(fields, 8, count, len(caller) - 1)
     counts = [number(fields, tag) for tag in (12, 13, 15, 16)] + pauses(fields)
     for time, numbers, node in zip(times, rest, stacks):

@@ -229,7 +229,8 @@ static void names_are_written_before_their_samples(void **state)
 	struct recording_domain domain = test_domain();
 	struct recording_end end = {0};
 	uint64_t address[] = {0x1104};
-	const struct sample sample = {.weight = 1, .chain = {address, 1, CHAIN_WHOLE}};
+	const struct sample sample = {.weight = 1,
+				      .chain = {address, 1, CHAIN_WHOLE, false}};
 	int fd = file_with(NULL, 0);
 	struct error err;
 	struct writer *writer = writer_new(fd, &info, &domain, 1, &err);

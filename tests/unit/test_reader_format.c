@@ -52,13 +52,13 @@ static void write_example(struct buffer *bytes)
 		 .weight = 1,
 		 .state = VCPU_RUNNING,
 		 .has_cpu_time = true,
-		 .chain = {first, 3, CHAIN_WHOLE}},
+		 .chain = {first, 3, CHAIN_WHOLE, false}},
 		{.time = 5020202020,
 		 .weight = 1,
 		 .state = VCPU_BLOCKED,
 		 .cpu_time = 4120000,
 		 .has_cpu_time = true,
-		 .chain = {second, 2, CHAIN_NOT_PRESENT}},
+		 .chain = {second, 2, CHAIN_NOT_PRESENT, false}},
 	};
 	struct recording_end end = {.reason = END_SIGNAL, .monotonic = 5030000000};
 	struct error err = {""};
@@ -190,7 +190,8 @@ static void print_samples(FILE *to, struct cursor payload)
 			fprintf(to, " %" PRIu64, sample.cpu_time);
 		else
 			fprintf(to, " -");
-		fprintf(to, " %u", (unsigned int)sample.chain.end);
+		fprintf(to, " %u %u", sample.chain.frameless,
+			(unsigned int)sample.chain.end);
 		for (uint32_t j = 0; j < sample.chain.count; j++)
 			fprintf(to, " %" PRIx64, address[j]);
 		fprintf(to, "\n");
@@ -391,6 +392,7 @@ static void make_file(unsigned int number, struct buffer *bytes)
 				samples.at[i].chain.address[j] = random_next(&seed);
 		if (number % 7 == 5)
 			samples.at[i].chain.count = random_next(&seed) % 257;
+		samples.at[i].chain.frameless = number % 4 == 1 && i % 3 == 0;
 		samples.at[i].has_cpu_time = number % 3 == 0;
 		if (number % 3 == 0)
 			samples.at[i].cpu_time = (random_next(&seed) >>

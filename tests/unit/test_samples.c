@@ -125,6 +125,7 @@ static void every_extreme_comes_back(void **state)
 		sample->vcpu = i % 3 ? RECORDING_MAX_VCPU : 0;
 		sample->state = i % 5 ? UINT8_MAX : 0;
 		sample->weight = i % 7 ? RECORDING_MAX_WEIGHT : 1;
+		sample->chain.frameless = i % 11 == 0;
 		sample->has_cpu_time = true;
 		if (i % 4)
 			sample->cpu_time = RECORDING_MAX_CPU_TIME *
@@ -155,6 +156,7 @@ static void random_samples_come_back(void **state)
 			if (what & 8)
 				sample->weight = 1 + random_next(&seed) %
 							     RECORDING_MAX_WEIGHT;
+			sample->chain.frameless = what & 128 && random_next(&seed) & 1;
 			sample->has_cpu_time = what & 64;
 			if (what & 64)
 				sample->cpu_time = (random_next(&seed) >> 24) *
@@ -350,6 +352,7 @@ static void expect_full_chunk(struct codec *codec, uint32_t depth, bool random)
 			sample->time = random_next(&seed);
 			sample->weight = RECORDING_MAX_WEIGHT;
 			sample->domain = RECORDING_MAX_DOMAIN;
+			sample->chain.frameless = true;
 			sample->has_cpu_time = true;
 			sample->cpu_time = RECORDING_MAX_CPU_TIME *
 					   RECORDING_CPU_TIME_UNIT;

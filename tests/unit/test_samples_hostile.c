@@ -34,8 +34,9 @@ static int fields_setup(void **state)
 	static const uint64_t times[] = {0, 20, 20}, stacks[] = {17, 16, 3},
 			      vcpus[] = {0, 1, 0}, states[] = {1, 2, 3},
 			      weights[] = {1, 2, 3}, domains[] = {0, 1, 0},
-			      cpu_times[] = {0, 7, 300}, parents[] = {16, 1},
-			      addresses[] = {0x2000, 0x2000}, pauses[] = {100, 3, 20, 1};
+			      cpu_times[] = {0, 7, 300}, frameless[] = {1, 0, 1},
+			      parents[] = {16, 1}, addresses[] = {0x2000, 0x2000},
+			      pauses[] = {100, 3, 20, 1};
 	struct fields *fields = calloc(1, sizeof(*fields));
 
 	if (!fields)
@@ -57,6 +58,7 @@ static int fields_setup(void **state)
 	set_number(fields, SAMPLES_PAUSE_SUM, 400);
 	set_number(fields, SAMPLES_PAUSE_MAX, 121);
 	set_column(fields, SAMPLES_CPU_TIME, 3, cpu_times);
+	set_column(fields, SAMPLES_FRAMELESS, 3, frameless);
 	*state = fields;
 	return 0;
 }
@@ -74,7 +76,7 @@ static int fields_teardown(void **state)
 static void put_fields(const struct fields *fields, struct buffer *payload)
 {
 	buffer_reset(payload);
-	for (unsigned int tag = SAMPLES_COUNT; tag <= SAMPLES_CPU_TIME; tag++)
+	for (unsigned int tag = SAMPLES_COUNT; tag <= SAMPLES_FRAMELESS; tag++)
 		if (!fields->missing[tag])
 			field_put(payload, tag, fields->field[tag].data,
 				  fields->field[tag].size);
@@ -99,6 +101,7 @@ static void expect_sound(const struct samples_batch *batch)
 		assert_true(batch->weight[i] >= 1);
 		assert_true(batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		assert_true(batch->stack[i] < batch->nodes);
+		assert_true(batch->frameless[i] <= 1);
 		assert_true(batch->cpu_time[i] <=
 			    RECORDING_MAX_CPU_TIME * RECORDING_CPU_TIME_UNIT);
 	}
@@ -146,9 +149,9 @@ static void a_chunk_made_by_hand_is_read_as_meant(void **state)
 {
 	static uint64_t chain[] = {0x2000, 0x1000, 0x1000};
 	static const struct sample samples[] = {
-		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE}},
-		{1010, 1, 1, 2, 2, 70000, true, {chain + 2, 1, CHAIN_WHOLE}},
-		{1020, 0, 0, 3, 3, 3000000, true, {chain, 0, CHAIN_NOT_CANONICAL}},
+		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true}},
+		{1010, 1, 1, 2, 2, 70000, true, {chain + 2, 1, CHAIN_WHOLE, false}},
+		{1020, 0, 0, 3, 3, 3000000, true, {chain, 0, CHAIN_NOT_CANONICAL, true}},
 	};
 	struct samples_batch batch = {0};
 	struct buffer payload = {0};
@@ -177,7 +180,7 @@ static void absent_columns_hold_their_defaults(void **state)
 	fields->missing[SAMPLES_STATE] = fields->missing[SAMPLES_WEIGHT] = true;
 	fields->missing[SAMPLES_PAUSES] = fields->missing[SAMPLES_LOST] = true;
 	fields->missing[SAMPLES_MISSED] = fields->missing[SAMPLES_BASE_TIME] = true;
-	fields->missing[SAMPLES_CPU_TIME] = true;
+	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_FRAMELESS] = true;
 	fields->missing[SAMPLES_PAUSE_MAX] = fields->missing[SAMPLES_PAUSE_SUM] = true;
 	put_fields(fields, &payload);
 	assert_true(decode(cursor_of(&payload), &batch));
@@ -190,6 +193,7 @@ static void absent_columns_hold_their_defaults(void **state)
 		assert_int_equal(batch.state[i], VCPU_UNKNOWN);
 		assert_int_equal(batch.weight[i], 1);
 		assert_int_equal(batch.cpu_time[i], 0);
+		assert_int_equal(batch.frameless[i], 0);
 	}
 	assert_int_equal(batch.counts.lost + batch.counts.missed, 0);
 	assert_int_equal(batch.counts.pauses.count, 0);
@@ -230,9 +234,9 @@ static void counts_larger_than_their_columns_are_refused(void **state)
 static void columns_with_enough_bytes_but_too_few_numbers_are_refused(void **state)
 {
 	static const unsigned int columns[] = {
-		SAMPLES_TIME,	 SAMPLES_DOMAIN, SAMPLES_VCPU,
-		SAMPLES_STATE,	 SAMPLES_STACK,	 SAMPLES_PARENT,
-		SAMPLES_ADDRESS, SAMPLES_WEIGHT, SAMPLES_CPU_TIME,
+		SAMPLES_TIME,	  SAMPLES_DOMAIN,    SAMPLES_VCPU,    SAMPLES_STATE,
+		SAMPLES_STACK,	  SAMPLES_PARENT,    SAMPLES_ADDRESS, SAMPLES_WEIGHT,
+		SAMPLES_CPU_TIME, SAMPLES_FRAMELESS,
 	};
 	static const uint64_t padded_one = 1;
 	struct fields *fields = *state;
@@ -263,6 +267,7 @@ static void numbers_beyond_the_limits_are_refused(void **state)
 		{SAMPLES_WEIGHT, RECORDING_MAX_WEIGHT},
 		{SAMPLES_STACK, SAMPLES_ROOTS + 1},
 		{SAMPLES_CPU_TIME, RECORDING_MAX_CPU_TIME},
+		{SAMPLES_FRAMELESS, 1},
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -368,7 +373,7 @@ static void a_chunk_of_more_samples_than_the_limit_is_refused(void **state)
 
 	for (unsigned int tag = SAMPLES_DOMAIN; tag <= SAMPLES_WEIGHT; tag++)
 		fields->missing[tag] = true;
-	fields->missing[SAMPLES_CPU_TIME] = true;
+	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_FRAMELESS] = true;
 	for (uint32_t i = 0; i <= RECORDING_MAX_SAMPLES; i++) {
 		buffer_put_varint(&fields->field[SAMPLES_TIME], 0);
 		buffer_put_varint(&fields->field[SAMPLES_STACK], 0);

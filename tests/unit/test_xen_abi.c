@@ -214,37 +214,104 @@ static void expect_general_registers(const struct x86_cpu *cpu)
 static void a_pv_guests_mode_is_64_bit_on_the_table_in_use(void **state)
 {
 	vcpu_guest_context_t context = distinct_context();
-	struct x86_cpu cpu = {0};
+	struct xen xen = {.domctl_version = 0x15};
+	struct vcpu_mode mode = {0};
+	struct cpu cpu = {0};
 
 	(void)state;
 	context.flags = VGCF_in_kernel;
-	registers_from_pv(&context, &cpu);
-	expect_general_registers(&cpu);
-	assert_int_equal(x86_kind(&cpu), CPU_X86_64);
-	assert_int_equal(cpu.cr3, 0x3000);
-	assert_true(cpu.cr0 & X86_CR0_PG);
-	assert_true(cpu.cr4 & X86_CR4_PAE);
-	assert_false(cpu.cr4 & X86_CR4_LA57);
+	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
+	expect_general_registers(&cpu.x86);
+	assert_int_equal(cpu_kind(&cpu), CPU_X86_64);
+	assert_int_equal(cpu.x86.cr3, 0x3000);
+	assert_true(cpu.x86.cr0 & X86_CR0_PG);
+	assert_true(cpu.x86.cr4 & X86_CR4_PAE);
+	assert_false(cpu.x86.cr4 & X86_CR4_LA57);
 	/* User mode has a table of its own, if there is any. */
 	context.flags = 0;
-	registers_from_pv(&context, &cpu);
-	assert_int_equal(cpu.cr3, 0x1000);
+	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
+	assert_int_equal(cpu.x86.cr3, 0x1000);
 	context.ctrlreg[1] = 0;
-	registers_from_pv(&context, &cpu);
-	assert_int_equal(cpu.cr3, 0x3000);
+	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
+	assert_int_equal(cpu.x86.cr3, 0x3000);
 }
 
 static void an_hvm_guests_control_registers_are_its_own(void **state)
 {
 	vcpu_guest_context_t context = distinct_context();
-	struct x86_cpu cpu = {0};
+	struct xen xen = {.domctl_version = 0x15};
+	struct vcpu_mode mode = {.efer = X86_EFER_LMA};
+	struct cpu cpu = {0};
 
 	(void)state;
-	registers_from_hvm(&context, &cpu);
-	expect_general_registers(&cpu);
-	assert_int_equal(cpu.cr0, 0x80050033);
-	assert_int_equal(cpu.cr3, 0x3000);
-	assert_int_equal(cpu.cr4, 0x1020);
+	registers_take(&xen, GUEST_PVH, &context, &mode, &cpu);
+	expect_general_registers(&cpu.x86);
+	assert_int_equal(cpu.x86.cr0, 0x80050033);
+	assert_int_equal(cpu.x86.cr3, 0x3000);
+	assert_int_equal(cpu.x86.cr4, 0x1020);
+	assert_int_equal(cpu.x86.efer, X86_EFER_LMA);
+}
+
+#endif
+
+#ifdef __aarch64__
+
+static void registers_are_where_they_were(void **state)
+{
+	(void)state;
+	/* From Xen 4.16 on; before that, cpsr and the rest had 4 bytes less. */
+	EXPECT_MEMBER(vcpu_guest_context_t, user_regs.x0, 8, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, user_regs.x30, 248, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, user_regs.pc64, 256, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, user_regs.cpsr, 264, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, user_regs.sp_el0, 296, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, user_regs.sp_el1, 304, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, sctlr, 320, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, ttbcr, 328, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, ttbr0, 336, 8);
+	EXPECT_MEMBER(vcpu_guest_context_t, ttbr1, 344, 8);
+	assert_int_equal(sizeof(vcpu_guest_context_t), 352);
+}
+
+/* The offsets are those of Xen's header before 4.16, and from it on. */
+static void registers_are_taken_as_each_xen_gives_them(void **state)
+{
+	static const struct {
+		uint32_t version;
+		size_t cpsr, sp_el0, sctlr, ttbcr;
+	} layouts[] = {{0x0b, 264, 288, 312, 320},
+		       {0x13, 264, 288, 312, 320},
+		       {0x14, 264, 296, 320, 328},
+		       {0x17, 264, 296, 320, 328}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		struct xen xen = {.domctl_version = layouts[i].version};
+		uint64_t words[sizeof(vcpu_guest_context_t) / 8] = {0};
+		struct vcpu_mode mode = {0};
+		struct cpu cpu;
+
+		for (size_t j = 0; j < ARM_REGISTERS + 1; j++)
+			words[1 + j] = 100 + j;
+		words[layouts[i].cpsr / 8] = 0x5;
+		words[layouts[i].sp_el0 / 8] = 200;
+		words[layouts[i].sp_el0 / 8 + 1] = 201;
+		words[layouts[i].sctlr / 8] = 1;
+		for (size_t j = 0; j < 3; j++)
+			words[layouts[i].ttbcr / 8 + j] = 300 + j;
+		registers_take(&xen, GUEST_PVH, (const void *)words, &mode, &cpu);
+		assert_int_equal(cpu_kind(&cpu), CPU_ARM64);
+		for (size_t j = 0; j < ARM_REGISTERS; j++)
+			assert_int_equal(cpu.arm.x[j], 100 + j);
+		assert_int_equal(cpu.arm.pc, 100 + ARM_REGISTERS);
+		assert_int_equal(cpu.arm.cpsr, 0x5);
+		assert_int_equal(cpu.arm.sp_el0, 200);
+		assert_int_equal(cpu.arm.sp_el1, 201);
+		assert_int_equal(cpu.arm.sctlr, 1);
+		assert_int_equal(cpu.arm.tcr, 300);
+		assert_int_equal(cpu.arm.ttbr0, 301);
+		assert_int_equal(cpu.arm.ttbr1, 302);
+	}
 }
 
 #endif
@@ -267,6 +334,10 @@ int main(void)
 		cmocka_unit_test(a_saved_hvm_cpu_is_where_it_was),
 		cmocka_unit_test(a_pv_guests_mode_is_64_bit_on_the_table_in_use),
 		cmocka_unit_test(an_hvm_guests_control_registers_are_its_own),
+#endif
+#ifdef __aarch64__
+		cmocka_unit_test(registers_are_where_they_were),
+		cmocka_unit_test(registers_are_taken_as_each_xen_gives_them),
 #endif
 	};
 
