@@ -17,7 +17,10 @@ ALL_CFLAGS = $(SYSROOT:%=--sysroot=%) -std=gnu11 -D_GNU_SOURCE -iquote . -pthrea
 LIBS = -lelf -ldw -liberty -llzma -lz -lzstd -ldl
 
 PARTS = base format arch xen symbols record report import
-SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))
+# Of xen/registers_*.c, only that of the CPU that the program is to run on.
+XEN_CPU := $(if $(filter aarch64% arm%,$(shell $(CC) -dumpmachine)),arm,x86)
+SOURCES = $(filter-out xen/registers_%,$(foreach part,$(PARTS), \
+	$(sort $(wildcard $(part)/*.c)))) xen/registers_$(XEN_CPU).c
 OBJECTS = $(SOURCES:%.c=$(O)/%.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))

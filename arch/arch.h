@@ -75,13 +75,6 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 			       uint64_t *frame);
 
 /*
- * The most calls of guest_memory.page() that x86_unwind() makes, whatever the guest
- * holds: it reads the sampled code, the stack's top, and two words of each frame after
- * the first address; for a read there are up to 5 tables and the page itself.
- */
-#define UNWIND_PAGES_MAX ((2 + 2 * (CHAIN_MAX - 1)) * (5 + 1))
-
-/*
  * Fills @chain from the frame pointer's chain: each frame holds the caller's
  * frame pointer and, above it, the return address (System V ABI for x86-64,
  * section 3.2.2). Where the sampled instruction stands in a function's first or
@@ -89,6 +82,85 @@ enum translation x86_translate(const struct x86_cpu *cpu,
  * is then taken from the stack's top, so that no caller is left out.
  */
 void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain);
+
+#define ARM_REGISTERS 31
+
+/*
+ * One ARM vCPU in AArch64 or AArch32 state. The registers of AArch32 are those of
+ * AArch64 that the architecture says they are seen as (Arm ARM, DDI 0487, section
+ * D1.20.1 in issue J.a): r0 to r12 are x0 to x12, and the banked ones follow.
+ */
+struct arm_cpu {
+	uint64_t x[ARM_REGISTERS];
+	uint64_t pc, cpsr;
+	uint64_t sp_el0, sp_el1; /* 0 in a guest whose kernel is AArch32 */
+	uint64_t sctlr;
+	uint64_t tcr; /* TCR_EL1; TTBCR where the kernel is AArch32 */
+	uint64_t ttbr0, ttbr1;
+};
+
+/* Bits of CPSR, or SPSR, and of SCTLR (Arm ARM, sections C5.2.19, D17.2.118). */
+#define ARM_CPSR_THUMB	 (1ull << 5)
+#define ARM_CPSR_AARCH32 (1ull << 4)
+#define ARM_SCTLR_M	 (1ull << 0)
+
+/* CPU_ARM64 or CPU_ARM32: which code the vCPU's state runs. */
+enum cpu_kind arm_kind(const struct arm_cpu *cpu);
+
+/*
+ * As x86_translate(), for the first stage of ARM's translation: with the MMU off
+ * addresses are physical. AArch64 (Arm ARM, chapter D8): granules of 4, 16 and 64 KiB,
+ * addresses of up to 52 bits (LPA, LPA2), tagged ones (TBI), blocks. AArch32 (chapter
+ * G5): short descriptors and long ones (LPAE). Tables and data are little-endian.
+ */
+enum translation arm_translate(const struct arm_cpu *cpu,
+			       const struct guest_memory *memory, uint64_t address,
+			       uint64_t *frame);
+
+/*
+ * Fills @chain from the frame pointer's chain, without what pointer authentication
+ * puts into return addresses, and without Thumb's bit 0. arch/arm64.c and arch/arm32.c
+ * say which frames there are. Where the code from the sampled instruction on shows that
+ * the return address is still, or again, in the link register, the caller is taken
+ * from there.
+ */
+void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain);
+
+enum cpu_family {
+	CPU_FAMILY_X86,
+	CPU_FAMILY_ARM,
+};
+
+/* One vCPU. */
+struct cpu {
+	enum cpu_family family; /* which of these it is */
+	union {
+		struct x86_cpu x86;
+		struct arm_cpu arm;
+	};
+};
+
+enum cpu_kind cpu_kind(const struct cpu *cpu);
+
+/* The most calls of guest_memory.page() for one address: up to 5 tables and the page. */
+#define READ_PAGES_MAX (5 + 1)
+
+/*
+ * The most calls of guest_memory.page() that cpu_unwind() makes, whatever the guest
+ * holds. On x86 and AArch64 it reads two words of each frame after the first address;
+ * on AArch32 words below and above the frame pointer and, where these don't tell how
+ * the frame is laid out, the code before two addresses. To these come the sampled code
+ * (UNWIND_CODE_PAGES_MAX) and, on x86, the stack's top.
+ */
+#define UNWIND_CODE_PAGES_MAX 8
+#define UNWIND_PAGES_MAX      ((UNWIND_CODE_PAGES_MAX + 4 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)
+#define X86_UNWIND_PAGES_MAX  ((2 + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)
+#define ARM64_UNWIND_PAGES_MAX \
+	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)
+
+void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain);
 
 /* A register for people to read. */
@@ -100,6 +172,8 @@ struct register_value {
 #define REGISTERS_MAX 48
 
 /* Fills @values, room for REGISTERS_MAX; how many there are. */
+size_t cpu_registers(const struct cpu *cpu, struct register_value *values);
 size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values);
+size_t arm_registers(const struct arm_cpu *cpu, struct register_value *values);
 
 #endif

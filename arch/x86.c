@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/arch.h"
 
-#include <stdbool.h>
 #include <string.h>
+
+#include "arch/reader.h"
 
 /* Intel SDM, volume 3, section 4.5: bits of paging-structure entries. */
 #define ENTRY_PRESENT (1ull << 0)
@@ -51,16 +52,6 @@ static bool is_canonical(const struct paging *paging, uint64_t address)
 	return (uint64_t)((int64_t)(address << above) >> above) == address;
 }
 
-/* A shared page can change even while the guest is paused: read each word once. */
-static uint64_t load(const void *page, unsigned int offset, unsigned int size)
-{
-	const char *at = (const char *)page + offset;
-
-	if (size == 4)
-		return *(const volatile uint32_t *)at;
-	return *(const volatile uint64_t *)at;
-}
-
 /* The frame within the page that @entry maps, 1 << @page_bits bytes long. */
 static uint64_t frame_in_page(uint64_t entry, uint64_t address, unsigned int page_bits,
 			      unsigned int entry_size)
@@ -105,8 +96,8 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 
 		if (!page)
 			return NO_PAGE;
-		entry = load(page, offset + index * paging->entry_size,
-			     paging->entry_size);
+		entry = guest_word(page, offset + index * paging->entry_size,
+				   paging->entry_size);
 		if (!(entry & ENTRY_PRESENT))
 			return NOT_PRESENT;
 		if (level == 1 || (paging->large >> level & 1 && entry & ENTRY_LARGE)) {
@@ -119,51 +110,10 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 	return NOT_PRESENT;
 }
 
-/* Reads of guest-virtual memory. A chain's frames lie close to each other, so
- * the page of the last read is most often that of the next, too. */
-struct reader {
-	const struct x86_cpu *cpu;
-	const struct guest_memory *memory;
-	uint64_t page_address;
-	const void *page; /* NULL: none yet */
-	enum chain_end failure;
-};
-
-static bool enter_page(struct reader *reader, uint64_t address)
+static enum translation translate(const void *cpu, const struct guest_memory *memory,
+				  uint64_t address, uint64_t *frame)
 {
-	uint64_t page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
-	uint64_t frame;
-
-	if (reader->page && reader->page_address == page_address)
-		return true;
-	reader->page = NULL;
-	switch (x86_translate(reader->cpu, reader->memory, address, &frame)) {
-	case TRANSLATED:
-		reader->page = reader->memory->page(reader->memory->context, frame);
-		reader->page_address = page_address;
-		reader->failure = CHAIN_NO_PAGE;
-		break;
-	case NOT_PRESENT:
-		reader->failure = CHAIN_NOT_PRESENT;
-		break;
-	case NOT_CANONICAL:
-		reader->failure = CHAIN_NOT_CANONICAL;
-		break;
-	case NO_PAGE:
-		reader->failure = CHAIN_NO_PAGE;
-		break;
-	}
-	return reader->page != NULL;
-}
-
-/* @address is a multiple of @size, so no word crosses into another page. */
-static bool read_word(struct reader *reader, uint64_t address, unsigned int size,
-		      uint64_t *word)
-{
-	if (!enter_page(reader, address))
-		return false;
-	*word = load(reader->page, address & (GUEST_PAGE_SIZE - 1), size);
-	return true;
+	return x86_translate(cpu, memory, address, frame);
 }
 
 /* As many of the @size bytes at @address as its page holds. */
@@ -172,7 +122,7 @@ static unsigned int read_code(struct reader *reader, uint64_t address, uint8_t *
 {
 	unsigned int offset = address & (GUEST_PAGE_SIZE - 1);
 
-	if (!enter_page(reader, address))
+	if (!reader_enter(reader, address))
 		return 0;
 	if (size > GUEST_PAGE_SIZE - offset)
 		size = GUEST_PAGE_SIZE - offset;
@@ -218,18 +168,22 @@ static void add_frameless_caller(struct reader *reader, unsigned int word,
 	if (slot < 0)
 		return;
 	address = cpu->reg[X86_RSP] + (unsigned int)slot * word;
-	if (address % word == 0 && read_word(reader, address, word, &caller) && caller)
+	if (address % word == 0 && reader_word(reader, address, word, &caller) &&
+	    caller) {
 		chain->address[chain->count++] = caller;
+		chain->frameless = true;
+	}
 }
 
 void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain)
 {
 	unsigned int word = x86_kind(cpu) == CPU_X86_64 ? 8 : 4;
-	struct reader reader = {.cpu = cpu, .memory = memory};
+	struct reader reader = {.translate = translate, .cpu = cpu, .memory = memory};
 	uint64_t frame = cpu->reg[X86_RBP];
 
 	chain->count = 0;
+	chain->frameless = false;
 	chain->address[chain->count++] = cpu->rip;
 	add_frameless_caller(&reader, word, chain);
 	for (chain->end = CHAIN_WHOLE; frame;) {
@@ -243,8 +197,8 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 			chain->end = CHAIN_UNALIGNED;
 			return;
 		}
-		if (!read_word(&reader, frame, word, &next) ||
-		    !read_word(&reader, frame + word, word, &caller)) {
+		if (!reader_word(&reader, frame, word, &next) ||
+		    !reader_word(&reader, frame + word, word, &caller)) {
 			chain->end = reader.failure;
 			return;
 		}

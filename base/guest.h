@@ -2,6 +2,7 @@
 #ifndef UNIPROF_BASE_GUEST_H
 #define UNIPROF_BASE_GUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -53,6 +54,9 @@ struct chain {
 	uint64_t *address; /* room for CHAIN_MAX */
 	uint32_t count;
 	enum chain_end end;
+	/* address[1] is from the link register or the stack's top, as the sampled
+	 * function had no frame there. */
+	bool frameless;
 };
 
 /* Short names for people; "unknown" for a number that has none. */

@@ -103,7 +103,7 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->state = (uint8_t)vcpu->state;
 		sample->chain.address = sampler->address + round->samples * CHAIN_MAX;
 		misses = pages_misses(sampler->pages);
-		x86_unwind(&vcpu->cpu, memory, &sample->chain);
+		cpu_unwind(&vcpu->cpu, memory, &sample->chain);
 		if (sample->chain.end == CHAIN_NO_PAGE &&
 		    pages_misses(sampler->pages) != misses)
 			sample->chain.end = CHAIN_NOT_READY;
@@ -135,7 +135,7 @@ static void map_missing(struct sampler *sampler)
 		const struct capture_vcpu *vcpu = capture_vcpu(sampler->capture, i);
 
 		if (vcpu->captured)
-			x86_unwind(&vcpu->cpu, &memory, &chain);
+			cpu_unwind(&vcpu->cpu, &memory, &chain);
 	}
 }
 

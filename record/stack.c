@@ -30,10 +30,10 @@ static const char help[] =
 	"\n"
 	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
-static void print_registers(const struct x86_cpu *cpu)
+static void print_registers(const struct cpu *cpu)
 {
 	struct register_value values[REGISTERS_MAX];
-	size_t count = x86_registers(cpu, values);
+	size_t count = cpu_registers(cpu, values);
 
 	for (size_t i = 0; i < count; i++)
 		printf("%6s %016" PRIx64 "%s", values[i].name, values[i].value,

@@ -70,18 +70,13 @@ void target_describe(const struct target *target, struct recording_domain *descr
 		.index = sampler_index(target->sampler),
 		.id = domain->id,
 		.type = domain->type,
-		.cpu = domain->type == GUEST_PV ? CPU_X86_64 : CPU_UNKNOWN,
+		.cpu = capture_kind(target->capture),
 		.vcpus = domain->vcpus,
 	};
-	for (unsigned int i = 0; i < domain->vcpus; i++) {
-		const struct capture_vcpu *vcpu = capture_vcpu(target->capture, i);
-
-		if (vcpu->captured) {
-			description->cpu = x86_kind(&vcpu->cpu);
-			break;
-		}
-	}
-	description->word = description->cpu == CPU_X86_32 ? 4 : 8;
+	description->word = description->cpu == CPU_X86_32 ||
+					    description->cpu == CPU_ARM32
+				    ? 4
+				    : 8;
 	snprintf(description->name, sizeof(description->name), "%s", domain->name);
 	memcpy(description->uuid, domain->uuid, sizeof(description->uuid));
 }

@@ -19,14 +19,6 @@ struct batch {
 	unsigned int count;
 };
 
-/* Which mode a vCPU is in, and what shows that it may have changed: EFER.LMA
- * follows CR0.PG (Intel SDM, volume 3, section 9.8.5). */
-struct mode {
-	bool known;
-	uint64_t cr0, cr4; /* the bits that choose the mode */
-	uint64_t efer;
-};
-
 struct capture {
 	struct xen *xen;
 	struct xen_domain domain;
@@ -37,7 +29,7 @@ struct capture {
 	vcpu_guest_context_t *context; /* of each vCPU */
 	bool *wanted;
 	unsigned int *target; /* the vCPU of pause.entry[i + 1] */
-	struct mode *mode;
+	struct vcpu_mode *mode;
 	struct capture_vcpu *vcpu;
 };
 
@@ -158,6 +150,14 @@ unsigned int capture_vcpus(const struct capture *capture)
 	return capture->domain.vcpus;
 }
 
+enum cpu_kind capture_kind(const struct capture *capture)
+{
+	for (unsigned int i = 0; i < capture->domain.vcpus; i++)
+		if (capture->vcpu[i].captured)
+			return cpu_kind(&capture->vcpu[i].cpu);
+	return registers_kind(capture->domain.type);
+}
+
 const struct capture_vcpu *capture_vcpu(const struct capture *capture, unsigned int vcpu)
 {
 	return &capture->vcpu[vcpu];
@@ -257,12 +257,8 @@ static void take_registers(struct capture *capture)
 		if (batch_result(&capture->pause, entry) < 0)
 			continue;
 		vcpu->captured = true;
-		if (capture->domain.type == GUEST_PV) {
-			registers_from_pv(&capture->context[i], &vcpu->cpu);
-		} else {
-			registers_from_hvm(&capture->context[i], &vcpu->cpu);
-			vcpu->cpu.efer = capture->mode[i].efer;
-		}
+		registers_take(capture->xen, capture->domain.type, &capture->context[i],
+			       &capture->mode[i], &vcpu->cpu);
 	}
 }
 
@@ -338,23 +334,11 @@ bool capture_learn_modes(struct capture *capture)
 
 	if (capture->domain.type == GUEST_PV)
 		return false;
-	for (unsigned int i = 0; i < capture->domain.vcpus; i++) {
-		struct x86_cpu *cpu = &capture->vcpu[i].cpu;
-		struct mode *mode = &capture->mode[i];
-		uint64_t cr0 = cpu->cr0 & X86_CR0_PG;
-		uint64_t cr4 = cpu->cr4 & (X86_CR4_PAE | X86_CR4_LA57);
-
-		if (!capture->vcpu[i].captured ||
-		    (mode->known && mode->cr0 == cr0 && mode->cr4 == cr4))
-			continue;
-		*mode = (struct mode){true, cr0, cr4, 0};
-		if (registers_fetch_efer(capture->xen, capture->domain.id, i,
-					 &mode->efer) < 0 &&
-		    cpu->cr0 & X86_CR0_PG && cpu->cr4 & X86_CR4_PAE)
-			mode->efer = X86_EFER_LMA; /* by far the likeliest */
-		cpu->efer = mode->efer;
-		learned = true;
-	}
+	for (unsigned int i = 0; i < capture->domain.vcpus; i++)
+		if (capture->vcpu[i].captured)
+			learned |= registers_learn_mode(capture->xen, capture->domain.id,
+							i, &capture->vcpu[i].cpu,
+							&capture->mode[i]);
 	return learned;
 }
 

@@ -20,7 +20,7 @@ struct capture_vcpu {
 	enum vcpu_state state; /* before the pause */
 	uint64_t cpu_time;     /* ns that it has run since the domain began */
 	bool captured;	       /* @cpu holds what the last pause found */
-	struct x86_cpu cpu;
+	struct cpu cpu;
 };
 
 enum observation {
@@ -64,12 +64,15 @@ int capture_take(struct capture *capture, struct error *err);
 int capture_resume(struct capture *capture, struct error *err);
 
 /*
- * After a pause: finds out in which mode (32 or 64 bits) those vCPUs are whose
+ * After a pause: finds out in which mode (32 or 64 bits) those x86 vCPUs are whose
  * control registers were not seen before; only Xen's saved state tells. True
  * when there were any: what was captured from them can't be relied on, and is
  * to be captured again.
  */
 bool capture_learn_modes(struct capture *capture);
+
+/* The kind of CPU that the last pause found, or that guests of its type have. */
+enum cpu_kind capture_kind(const struct capture *capture);
 
 unsigned int capture_vcpus(const struct capture *capture);
 const struct capture_vcpu *capture_vcpu(const struct capture *capture, unsigned int vcpu);

@@ -144,12 +144,13 @@ static unsigned int walk(struct first *way, const struct x86_cpu *cpu)
 uint64_t first_sample(struct first *way, unsigned int *depth)
 {
 	uint64_t start = clock_monotonic();
+	const struct vcpu_mode mode = {.efer = X86_EFER_LMA};
 	struct xen_domctl domctl;
 
 	xen_domctl_init(way->xen, &domctl, XEN_DOMCTL_pausedomain, way->domain.id);
 	xen_domctl(way->xen, &domctl);
 	for (unsigned int i = 0; i < way->domain.online; i++) {
-		struct x86_cpu cpu;
+		struct cpu cpu;
 		unsigned int addresses;
 
 		xen_domctl_init(way->xen, &domctl, XEN_DOMCTL_getvcpucontext,
@@ -157,12 +158,8 @@ uint64_t first_sample(struct first *way, unsigned int *depth)
 		domctl.u.vcpucontext.vcpu = i;
 		set_xen_guest_handle_raw(domctl.u.vcpucontext.ctxt, way->context);
 		xen_domctl(way->xen, &domctl);
-		if (way->domain.type == GUEST_PV)
-			registers_from_pv(way->context, &cpu);
-		else
-			registers_from_hvm(way->context, &cpu);
-		cpu.efer = X86_EFER_LMA;
-		addresses = walk(way, &cpu);
+		registers_take(way->xen, way->domain.type, way->context, &mode, &cpu);
+		addresses = walk(way, &cpu.x86);
 		if (!i && depth)
 			*depth = addresses;
 	}

@@ -119,7 +119,7 @@ static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *me
 	check(chain.address != NULL);
 	guest->calls = 0;
 	x86_unwind(cpu, memory, &chain);
-	check(guest->calls <= UNWIND_PAGES_MAX);
+	check(guest->calls <= X86_UNWIND_PAGES_MAX);
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->rip);

@@ -73,7 +73,7 @@ static void unwind(struct scene *scene)
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_int_equal(scene->chain.address[0], scene->guest->cpu.rip);
 	assert_true(scene->chain.end < CHAIN_ENDS);
-	assert_true(scene->guest->calls <= UNWIND_PAGES_MAX);
+	assert_true(scene->guest->calls <= X86_UNWIND_PAGES_MAX);
 }
 
 /* The chain has the sampled address, and the first @count of put_frames(). */
@@ -493,7 +493,7 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 	unwind(&scene);
 	assert_int_equal(scene.chain.count, CHAIN_MAX);
 	assert_int_equal(scene.chain.end, CHAIN_TOO_DEEP);
-	assert_true(guest->calls >= UNWIND_PAGES_MAX - 2 * 6);
+	assert_true(guest->calls >= X86_UNWIND_PAGES_MAX - 2 * 6);
 	scene_free(&scene);
 }
 

@@ -214,37 +214,42 @@ static void expect_general_registers(const struct x86_cpu *cpu)
 static void a_pv_guests_mode_is_64_bit_on_the_table_in_use(void **state)
 {
 	vcpu_guest_context_t context = distinct_context();
-	struct x86_cpu cpu = {0};
+	struct xen xen = {.domctl_version = 0x15};
+	struct vcpu_mode mode = {0};
+	struct cpu cpu = {0};
 
 	(void)state;
 	context.flags = VGCF_in_kernel;
-	registers_from_pv(&context, &cpu);
-	expect_general_registers(&cpu);
-	assert_int_equal(x86_kind(&cpu), CPU_X86_64);
-	assert_int_equal(cpu.cr3, 0x3000);
-	assert_true(cpu.cr0 & X86_CR0_PG);
-	assert_true(cpu.cr4 & X86_CR4_PAE);
-	assert_false(cpu.cr4 & X86_CR4_LA57);
+	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
+	expect_general_registers(&cpu.x86);
+	assert_int_equal(cpu_kind(&cpu), CPU_X86_64);
+	assert_int_equal(cpu.x86.cr3, 0x3000);
+	assert_true(cpu.x86.cr0 & X86_CR0_PG);
+	assert_true(cpu.x86.cr4 & X86_CR4_PAE);
+	assert_false(cpu.x86.cr4 & X86_CR4_LA57);
 	/* User mode has a table of its own, if there is any. */
 	context.flags = 0;
-	registers_from_pv(&context, &cpu);
-	assert_int_equal(cpu.cr3, 0x1000);
+	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
+	assert_int_equal(cpu.x86.cr3, 0x1000);
 	context.ctrlreg[1] = 0;
-	registers_from_pv(&context, &cpu);
-	assert_int_equal(cpu.cr3, 0x3000);
+	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
+	assert_int_equal(cpu.x86.cr3, 0x3000);
 }
 
 static void an_hvm_guests_control_registers_are_its_own(void **state)
 {
 	vcpu_guest_context_t context = distinct_context();
-	struct x86_cpu cpu = {0};
+	struct xen xen = {.domctl_version = 0x15};
+	struct vcpu_mode mode = {.efer = X86_EFER_LMA};
+	struct cpu cpu = {0};
 
 	(void)state;
-	registers_from_hvm(&context, &cpu);
-	expect_general_registers(&cpu);
-	assert_int_equal(cpu.cr0, 0x80050033);
-	assert_int_equal(cpu.cr3, 0x3000);
-	assert_int_equal(cpu.cr4, 0x1020);
+	registers_take(&xen, GUEST_PVH, &context, &mode, &cpu);
+	expect_general_registers(&cpu.x86);
+	assert_int_equal(cpu.x86.cr0, 0x80050033);
+	assert_int_equal(cpu.x86.cr3, 0x3000);
+	assert_int_equal(cpu.x86.cr4, 0x1020);
+	assert_int_equal(cpu.x86.efer, X86_EFER_LMA);
 }
 
 #endif

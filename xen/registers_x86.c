@@ -21,7 +21,7 @@ static void general_registers(const struct cpu_user_regs *regs, struct x86_cpu *
 	cpu->ss = regs->ss;
 }
 
-void registers_from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
+static void from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 {
 	bool in_kernel = context->flags & VGCF_in_kernel;
 
@@ -35,12 +35,27 @@ void registers_from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 	cpu->efer = X86_EFER_LMA;
 }
 
-void registers_from_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
+/* EFER is not in the context. */
+static void from_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 {
 	general_registers(&context->user_regs, cpu);
 	cpu->cr0 = context->ctrlreg[0];
 	cpu->cr3 = context->ctrlreg[3];
 	cpu->cr4 = context->ctrlreg[4];
+}
+
+void registers_take(const struct xen *xen, enum guest_type type,
+		    const vcpu_guest_context_t *context, const struct vcpu_mode *mode,
+		    struct cpu *cpu)
+{
+	(void)xen;
+	cpu->family = CPU_FAMILY_X86;
+	if (type == GUEST_PV) {
+		from_pv(context, &cpu->x86);
+	} else {
+		from_hvm(context, &cpu->x86);
+		cpu->x86.efer = mode->efer;
+	}
 }
 
 static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
@@ -56,7 +71,8 @@ static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
 	return xen_domctl(xen, domctl);
 }
 
-int registers_fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64_t *efer)
+/* From the state that Xen would save: 0, or -errno. */
+static int fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64_t *efer)
 {
 	/* The scratch page's first half is for the domctl itself. */
 	struct hvm_hw_cpu *saved = (void *)((char *)xen->scratch + GUEST_PAGE_SIZE / 2);
@@ -73,4 +89,25 @@ int registers_fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64
 	if (status == 0)
 		*efer = saved->msr_efer;
 	return status;
+}
+
+/* EFER.LMA follows CR0.PG (Intel SDM, volume 3, section 9.8.5). */
+bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
+			  struct cpu *cpu, struct vcpu_mode *mode)
+{
+	uint64_t cr0 = cpu->x86.cr0 & X86_CR0_PG;
+	uint64_t cr4 = cpu->x86.cr4 & (X86_CR4_PAE | X86_CR4_LA57);
+
+	if (mode->known && mode->cr0 == cr0 && mode->cr4 == cr4)
+		return false;
+	*mode = (struct vcpu_mode){true, cr0, cr4, 0};
+	if (fetch_efer(xen, domain, vcpu, &mode->efer) < 0 && cr0 && cr4 & X86_CR4_PAE)
+		mode->efer = X86_EFER_LMA; /* by far the likeliest */
+	cpu->x86.efer = mode->efer;
+	return true;
+}
+
+enum cpu_kind registers_kind(enum guest_type type)
+{
+	return type == GUEST_PV ? CPU_X86_64 : CPU_UNKNOWN;
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * ARM guests of any content. Build with -fsanitize=fuzzer,address,undefined and run
+ * on tests/fuzz/corpus/arm. The input is
+ *
+ *   a byte for the mode (see set_mode()),
+ *   pc, link register, frame pointer, TCR, TTBR0 and TTBR1, of 8 bytes each,
+ *   an address to translate, of 8 bytes,
+ *   and the guest's memory: words of 8 bytes, each after 2 bytes that say where
+ *   it goes (all else is 0), or, with the mode's highest bit, all in a row.
+ *
+ * A guest has few frames. Those with a number beyond are these again, or missing.
+ */
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+
+#define FRAMES 16
+#define MEMORY (FRAMES * GUEST_PAGE_SIZE)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct guest {
+	uint8_t memory[MEMORY];
+	void *page; /* the last that was given */
+	unsigned int calls;
+};
+
+static void check(bool is_true)
+{
+	if (!is_true)
+		abort();
+}
+
+/* Gives a page that is taken away at the next call, so that a read of an earlier
+ * one, or beyond one, is seen. */
+static const void *guest_page(void *context, uint64_t frame)
+{
+	struct guest *guest = context;
+
+	guest->calls++;
+	free(guest->page);
+	guest->page = NULL;
+	if (frame & FRAMES)
+		return NULL;
+	guest->page = aligned_alloc(GUEST_PAGE_SIZE, GUEST_PAGE_SIZE);
+	check(guest->page != NULL);
+	memcpy(guest->page, guest->memory + frame % FRAMES * GUEST_PAGE_SIZE,
+	       GUEST_PAGE_SIZE);
+	return guest->page;
+}
+
+static uint64_t take(const uint8_t **data, size_t *size, size_t bytes)
+{
+	uint64_t number = 0;
+
+	if (bytes > *size)
+		bytes = *size;
+	memcpy(&number, *data, bytes);
+	*data += bytes;
+	*size -= bytes;
+	return number;
+}
+
+static void set_mode(struct arm_cpu *cpu, unsigned int mode)
+{
+	cpu->cpsr = mode & 15; /* FIQ, IRQ, supervisor and so on in AArch32 */
+	cpu->cpsr |= mode & 16 ? ARM_CPSR_AARCH32 : 0;
+	cpu->cpsr |= mode & 32 ? ARM_CPSR_THUMB : 0;
+	cpu->sctlr = mode & 64 ? ARM_SCTLR_M : 0;
+}
+
+static void fill_memory(struct guest *guest, const uint8_t *data, size_t size,
+			bool in_row)
+{
+	memset(guest->memory, 0, MEMORY);
+	if (in_row) {
+		memcpy(guest->memory, data, size < MEMORY ? size : MEMORY);
+		return;
+	}
+	while (size) {
+		uint64_t at = take(&data, &size, 2) * 8 % MEMORY;
+		uint64_t word = take(&data, &size, 8);
+
+		memcpy(guest->memory + at, &word, sizeof(word));
+	}
+}
+
+static void check_translation(const struct arm_cpu *cpu,
+			      const struct guest_memory *memory, uint64_t address)
+{
+	struct guest *guest = memory->context;
+	uint64_t frame = UINT64_MAX, again = UINT64_MAX;
+	enum translation translation;
+
+	guest->calls = 0;
+	translation = arm_translate(cpu, memory, address, &frame);
+	check(guest->calls <= READ_PAGES_MAX - 1);
+	check(translation <= NO_PAGE);
+	if (translation != TRANSLATED)
+		return;
+	/* A physical address has 52 bits. */
+	check(frame < (uint64_t)1 << (52 - GUEST_PAGE_SHIFT));
+	check(arm_translate(cpu, memory, address ^ 1, &again) == TRANSLATED);
+	check(frame == again);
+}
+
+static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *memory)
+{
+	struct guest *guest = memory->context;
+	/* Of the exact size, so that a write beyond it is seen. */
+	struct chain chain = {.address = malloc(CHAIN_MAX * sizeof(uint64_t))};
+
+	check(chain.address != NULL);
+	guest->calls = 0;
+	arm_unwind(cpu, memory, &chain);
+	check(guest->calls <=
+	      (arm_kind(cpu) == CPU_ARM64 ? ARM64_UNWIND_PAGES_MAX : UNWIND_PAGES_MAX));
+	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
+	check(chain.end < CHAIN_ENDS);
+	check(chain.address[0] == cpu->pc);
+	for (uint32_t i = 1; i < chain.count; i++) {
+		check(chain.address[i] != 0);
+		check(arm_kind(cpu) == CPU_ARM64 || chain.address[i] <= UINT32_MAX);
+	}
+	check(!chain.frameless || chain.count >= 2);
+	check(chain.end != CHAIN_TOO_DEEP || chain.count == CHAIN_MAX);
+	free(chain.address);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct guest guest;
+	struct guest_memory memory = {guest_page, &guest};
+	struct register_value values[REGISTERS_MAX];
+	struct arm_cpu cpu = {0};
+	unsigned int mode = (unsigned int)take(&data, &size, 1);
+	uint64_t address, link, frame;
+
+	set_mode(&cpu, mode);
+	cpu.pc = take(&data, &size, 8);
+	link = take(&data, &size, 8);
+	frame = take(&data, &size, 8);
+	cpu.tcr = take(&data, &size, 8);
+	cpu.ttbr0 = take(&data, &size, 8);
+	cpu.ttbr1 = take(&data, &size, 8);
+	address = take(&data, &size, 8);
+	fill_memory(&guest, data, size, mode & 128);
+	/* Both are several registers, in so many modes. */
+	for (unsigned int i = 0; i < ARM_REGISTERS; i++)
+		cpu.x[i] = link;
+	cpu.x[7] = cpu.x[11] = cpu.x[27] = cpu.x[29] = frame;
+	/* A kernel of 64 bits under a program of 32. */
+	cpu.sp_el1 = link & 2;
+
+	check_translation(&cpu, &memory, address);
+	check_translation(&cpu, &memory, cpu.pc);
+	check_translation(&cpu, &memory, frame);
+	check_chain(&cpu, &memory);
+	check(arm_registers(&cpu, values) <= REGISTERS_MAX);
+	free(guest.page);
+	guest.page = NULL;
+	return 0;
+}
