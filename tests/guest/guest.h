@@ -1,17 +1,8 @@
-/* What the files of the test guest share. */
+/* What the files of the test guest share, whatever the CPU. */
 #ifndef GUEST_H
 #define GUEST_H
 
-/* Linked 2 GiB below the top; guest-physical address = virtual address - BASE. */
-#define BASE 0xffffffff80000000
-
-#define PAGE_SIZE  0x1000
-#define LARGE_SIZE 0x200000
-
-/* PTE bits: Intel SDM vol. 3A, 4.5.4. */
-#define PTE_PRESENT 0x01
-#define PTE_WRITE   0x02
-#define PTE_LARGE   0x80
+#include "cpu.h"
 
 #ifndef __ASSEMBLER__
 
@@ -19,13 +10,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* start.S */
-extern uint64_t boot_l4[512], boot_l3[512], boot_l2[512];
-extern char hypercall_page[PAGE_SIZE];
-void secondary_start(void);
+/* Nothing of it may be inlined, merged, cloned or specialised: each name is one symbol.
+ */
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noipa))
+#endif
 
 /* As many as the guest can bring up. */
 #define MAX_VCPUS 8
+
+/* As <inttypes.h>, which belongs to no freestanding compiler, has them. */
+#if __SIZEOF_LONG__ == 8
+#define PRIu64 "lu"
+#define PRIx64 "lx"
+#else
+#define PRIu64 "llu"
+#define PRIx64 "llx"
+#endif
 
 /* memory.c: page tables and the stacks. */
 
@@ -36,38 +39,20 @@ enum stack_kind {
 	STACK_1G
 };
 
-static inline uint64_t virt_to_phys(const void *virt)
-{
-	return (uint64_t)virt - BASE;
-}
-
-static inline void *phys_to_virt(uint64_t phys)
-{
-	return (void *)(phys + BASE);
-}
-
-/*
- * Builds the address space; root is the top page table, p2m the PV list of machine
- * frames, NULL for PVH.
- */
-void memory_init(uint64_t *root, const unsigned long *p2m);
-uint64_t *memory_root(void);
-bool memory_is_pv(void);
-
-/* The machine (PVH: guest-physical) address of what is in the image but not its window,
- * and where what a page table's entry names is in the image. */
+/* The machine address (guest-physical unless PV) of what is in the image but not its
+ * window. */
 uint64_t memory_address(const void *virt);
-void *memory_at(uint64_t entry);
 
-/* Maps the 4K page at machine address addr (PVH: guest-physical) at window page nr. */
+/* Where @size bytes of RAM at guest-physical @phys can be written to; NULL when there are
+ * none. */
+void *memory_ram(uint64_t phys, uint64_t size);
+
+/* Maps the 4K page at machine address addr at window page nr. */
 enum {
 	SLOT_CONSOLE,
 	SLOT_SHARED_INFO
 };
 void *memory_map_slot(unsigned int nr, uint64_t addr);
-
-/* The guest-physical address of the RAM that stood at window page nr. */
-uint64_t memory_slot_phys(unsigned int nr);
 
 /*
  * The top of vCPU 0's stack. *kind becomes STACK_2M when it asks for a 1G page and
@@ -85,22 +70,19 @@ void *memory_secondary_stack_top(unsigned int vcpu);
 #define MOVING_STACKS 512
 void *memory_next_stack_top(void);
 
-/* xen.c: all that is asked of Xen. */
+/* xen.c: what is asked of Xen on any CPU. */
 
-/* Returns the command line. */
-const char *xen_init(const void *start_info, bool pv);
-
-/* "pv", "pvh" or "hvm" */
-const char *xen_mode(void);
+/* The console's ring, and the event channel to tell of what is in it. */
+void xen_console_init(void *ring, uint32_t port);
 
 /* Writes all n bytes or, when the ring has no room, none. Never blocks. */
 bool xen_console_write(const char *bytes, size_t n);
 
+/* HVM_PARAM_* of xen/hvm/params.h. Not for PV. */
+uint64_t xen_hvm_param(uint32_t index);
+
 /* Each vCPU calls it once, vCPU 0 first, before it asks for the time. */
 void xen_time_init(unsigned int vcpu);
-
-/* Nanoseconds since some fixed moment. */
-uint64_t xen_time(void);
 
 /*
  * Nanoseconds for which the calling vCPU has been running, never less than before. The
@@ -108,31 +90,42 @@ uint64_t xen_time(void);
  */
 uint64_t xen_running_time(unsigned int vcpu, uint64_t *stolen);
 
-/* Starts a vCPU at secondary_start, with its number for an argument; 0 or a Xen error
- * number below 0. */
-long xen_start_vcpu(unsigned int vcpu, void *stack_top);
-
 /* reason: SHUTDOWN_* of xen/sched.h */
 void xen_shutdown(unsigned int reason) __attribute__((noreturn));
-
-const void *xen_shared_info(void);
 
 /* Has Xen map a page of its own at guest frame gfn: XENMAPSPACE_*. Not for PV. */
 long xen_add_to_physmap(unsigned int space, uint64_t gfn);
 /* Gives the guest's frame gfn back to Xen; gets a new page for it. Not for PV. */
 long xen_balloon_out(uint64_t gfn);
 long xen_balloon_in(uint64_t gfn);
-/* Lets a PV guest write to its lowest page tables; Xen then looks at what it wrote. */
-long xen_allow_table_writes(void);
+
+/* xen_x86.c, xen_arm.c: what differs. */
+
+/* Whether the guest is a PV one and what it was started with; returns the command line.
+ */
+const char *xen_init(const void *start_info, bool pv);
+
+/* What the guest is, for people. */
+const char *xen_mode(void);
+
+/* Makes xen_time() ready. */
+void xen_clock_init(void);
+
+/* Nanoseconds since some fixed moment. */
+uint64_t xen_time(void);
+
+/* Starts a vCPU at secondary_start, with its number for an argument; 0 or an error
+ * number below 0. */
+long xen_start_vcpu(unsigned int vcpu, void *stack_top);
 
 /* tables.c */
 
 /* Writes an entry of a page table; false when Xen does not allow it. */
-bool tables_set(uint64_t *entry, uint64_t value);
-/* The entry for the address at a level, 1 to 4 (the top one); makes the tables above,
- * NULL when Xen does not allow that. */
-uint64_t *tables_entry(uint64_t address, unsigned int level);
-bool tables_map(uint64_t address, const void *page);
+bool tables_set(pte_t *entry, pte_t value);
+/* The entry for the address at a level, 1 to the top one; makes the tables above, NULL
+ * when Xen does not allow that. */
+pte_t *tables_entry(unsigned long address, unsigned int level);
+bool tables_map(unsigned long address, const void *page);
 
 /* hostile.c */
 
@@ -141,11 +134,17 @@ void hostile_init(const char *name);
 /* Does its worst for a while, as the kind whose turn it is at that time (ns). */
 void hostile_spell(uint64_t time);
 
+/* option.c */
+
+/* The text after "name=" in the command line, or NULL. */
+const char *option_text(const char *line, const char *name);
+unsigned long option_number(const char *line, const char *name, unsigned long otherwise);
+
 /* print.c */
 
 /*
- * One line to the console. Takes %s, %lu, %lx and a width of zero padding (%02lu).
- * A line that finds the ring full is dropped and counted.
+ * One line to the console. Takes %s, %lu, %lx, PRIu64, PRIx64 and a width of zero padding
+ * (%02lu). A line that finds the ring full is dropped and counted.
  */
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 unsigned long print_lost(void);
@@ -158,14 +157,14 @@ unsigned long print_lost(void);
 /*
  * Each runs n iterations in its leaf, CHAIN_FIXED + nest frames below its caller.
  * With n == 0 the leaf walks its own call chain, as a profiler would, and the result
- * is the number of addresses found (0 in the build without frame pointers); the
+ * is the number of addresses found (0 when not all have frame pointers); the
  * frames it saw are then in chain_low and chain_high.
  */
 uint64_t alpha(unsigned long nest, uint64_t n);
 uint64_t beta(unsigned long nest, uint64_t n);
 uint64_t gamma(unsigned long nest, uint64_t n);
 uint64_t delta(unsigned long nest, uint64_t n);
-extern uint64_t chain_low, chain_high;
+extern unsigned long chain_low, chain_high;
 
 #endif
 #endif

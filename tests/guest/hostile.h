@@ -1,11 +1,43 @@
-/* The kinds of harm (hostile.c); each has a function of its own to spin in (spin.S). */
+/* What the parts of the hostile guest share: a row for each kind of harm. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
-#define HOSTILE_KINDS(x)                                                              \
-	x(self) x(pair) x(endless) x(unmapped) x(noncanonical) x(unaligned) x(across) \
-		x(cut) x(recursive) x(beyond) x(ones) x(huge) x(reserved) x(flicker)  \
-			x(remap) x(moving) x(storm) x(nowhere) x(balloon) x(apic)     \
-				x(grants) x(shared) x(apart) x(modes)
+#include "guest.h"
+#include "kinds.h"
+
+#define NUMBER(kind) KIND_##kind,
+enum {
+	HOSTILE_KINDS(NUMBER) KINDS
+};
+
+/* spin.S */
+typedef void spin(unsigned long frame, uint64_t end, volatile pte_t *entry,
+		  const pte_t *values, unsigned long mask);
+#define DECLARE(kind) spin hostile_##kind;
+HOSTILE_KINDS(DECLARE)
+
+struct kind {
+	const char *name;
+	spin *spin;
+	unsigned long frame;
+	volatile pte_t *entry;
+	const pte_t *values; /* to go to the entry in turns, mask + 1 of them */
+	unsigned long mask;
+	bool allowed; /* Xen lets the guest do it, and the CPU can */
+};
+extern struct kind kinds[KINDS];
+
+/* An address that nothing else is at. */
+#define PLACE(kind) (PLACES + (KIND_##kind + 1ul) * PLACE_SIZE)
+
+/* The kind's frame pointer goes through an entry of no use at @level. */
+bool hostile_map_entry(unsigned int kind, unsigned long address, unsigned int level,
+		       pte_t value);
+/* The kind's frame pointer is at @address, on a page of its own, which is returned. */
+unsigned long *hostile_map_page(unsigned int kind, unsigned long address);
+void hostile_put_frame(unsigned long *at, unsigned long next);
+
+/* hostile_CPU.c: the kinds that no other CPU has. */
+void hostile_init_cpu(void);
 
 #endif

@@ -35,7 +35,8 @@ static struct totals {
 
 /* The other vCPUs' own accounts; vCPU 0 only reads them. */
 static volatile struct secondary {
-	uint64_t chain, low, high;
+	uint64_t chain;
+	unsigned long low, high;
 	uint64_t rounds, iterations, time;
 } secondaries[MAX_VCPUS];
 
@@ -44,42 +45,9 @@ void guest_main(void);
 void secondary_main(unsigned int vcpu);
 int main(void);
 
-/* The text after "name=" in the command line, or NULL. */
-static const char *find_option(const char *line, const char *name)
-{
-	while (*line) {
-		const char *n = name;
-
-		while (*line == ' ')
-			line++;
-		while (*n && *line == *n) {
-			line++;
-			n++;
-		}
-		if (!*n && *line == '=')
-			return line + 1;
-		while (*line && *line != ' ')
-			line++;
-	}
-	return NULL;
-}
-
-static unsigned long number_option(const char *line, const char *name,
-				   unsigned long otherwise)
-{
-	const char *text = find_option(line, name);
-	unsigned long value = 0;
-
-	if (!text)
-		return otherwise;
-	while (*text >= '0' && *text <= '9')
-		value = value * 10 + (unsigned long)(*text++ - '0');
-	return value;
-}
-
 static enum stack_kind stack_option(const char *line)
 {
-	const char *text = find_option(line, "stack");
+	const char *text = option_text(line, "stack");
 
 	switch (text ? *text : 0) {
 	case '4':
@@ -103,20 +71,20 @@ void *guest_setup(const void *start_info, bool pv)
 
 	options.mode = xen_mode();
 	options.stack = stack_names[kind];
-	options.moving = number_option(line, "moving", 0);
-	options.depth = number_option(line, "depth", MIN_DEPTH);
+	options.moving = option_number(line, "moving", 0);
+	options.depth = option_number(line, "depth", MIN_DEPTH);
 	if (options.depth < MIN_DEPTH)
 		options.depth = MIN_DEPTH;
 	if (options.depth > MAX_DEPTH)
 		options.depth = MAX_DEPTH;
 	if (options.moving && options.depth > MOVING_MAX_DEPTH)
 		options.depth = MOVING_MAX_DEPTH;
-	options.smp = number_option(line, "smp", 0);
+	options.smp = option_number(line, "smp", 0);
 	if (options.smp > MAX_VCPUS - 1)
 		options.smp = MAX_VCPUS - 1;
-	options.exit = number_option(line, "exit", 0);
-	options.reboot = number_option(line, "reboot", 0);
-	options.hostile = find_option(line, "hostile");
+	options.exit = option_number(line, "exit", 0);
+	options.reboot = option_number(line, "reboot", 0);
+	options.hostile = option_text(line, "hostile");
 	xen_time_init(0);
 	return top;
 }
@@ -142,7 +110,7 @@ static uint64_t jitter(uint64_t n, uint64_t *state)
  * an emulator, say. Called by guest_main as main is, so that the depth is right here,
  * too.
  */
-static __attribute__((noipa)) void calibrate(void)
+static APART void calibrate(void)
 {
 	unsigned long nest = nest_below(OUTER_FRAMES);
 	uint64_t n = 1000, best;
@@ -163,12 +131,13 @@ static __attribute__((noipa)) void calibrate(void)
 	unit = n * UNIT_NS / best;
 }
 
-static __attribute__((noipa)) void check_chains(void)
+static APART void check_chains(void)
 {
 	unsigned long nest = nest_below(OUTER_FRAMES);
 	uint64_t a = alpha(nest, 0), b = beta(nest, 0), c = gamma(nest, 0);
 
-	print("vcpu=0 chain=%lu,%lu,%lu frames=%lx-%lx", a, b, c, chain_low, chain_high);
+	print("vcpu=0 chain=%" PRIu64 ",%" PRIu64 ",%" PRIu64 " frames=%lx-%lx", a, b, c,
+	      chain_low, chain_high);
 }
 
 static void start_secondary(unsigned int vcpu)
@@ -183,12 +152,14 @@ static void start_secondary(unsigned int vcpu)
 		return;
 	}
 	while (!secondary->rounds && xen_time() < end)
-		asm volatile("pause");
-	print("vcpu=%lu chain=%lu frames=%lx-%lx", (unsigned long)vcpu, secondary->chain,
-	      secondary->low, secondary->high);
+		cpu_relax();
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	print("vcpu=%lu chain=%" PRIu64 " frames=%lx-%lx", (unsigned long)vcpu,
+	      secondary->chain, secondary->low, secondary->high);
 }
 
-/* For print: hundredths of a per cent of the whole, as two arguments of %lu.%02lu. */
+/* For print: hundredths of a per cent of the whole, as two arguments. */
+#define PERCENT_FORMAT PRIu64 ".%02" PRIu64
 #define PERCENT(part, whole) \
 	10000 * (part) / (whole) / 100, 10000 * (part) / (whole) % 100
 
@@ -198,10 +169,11 @@ static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
 	const struct totals *t = &totals;
 	uint64_t all = t->alpha + t->beta + t->gamma + t->other;
 
-	print("heartbeat %lu rounds=%lu iters=%lu alpha=%lu.%02lu beta=%lu.%02lu "
-	      "gamma=%lu.%02lu depth=%lu vcpu=0 t_alpha=%lu t_beta=%lu t_gamma=%lu "
-	      "t_other=%lu wall=%lu stolen=%lu delta=%lu i_delta=%lu t_delta=%lu "
-	      "lost=%lu",
+	print("heartbeat %lu rounds=%" PRIu64 " iters=%" PRIu64 " alpha=%" PERCENT_FORMAT
+	      " beta=%" PERCENT_FORMAT " gamma=%" PERCENT_FORMAT
+	      " depth=%lu vcpu=0 t_alpha=%" PRIu64 " t_beta=%" PRIu64 " t_gamma=%" PRIu64
+	      " t_other=%" PRIu64 " wall=%" PRIu64 " stolen=%" PRIu64 " delta=%" PRIu64
+	      " i_delta=%" PRIu64 " t_delta=%" PRIu64 " lost=%lu",
 	      count, t->rounds, t->iterations, PERCENT(t->alpha, all),
 	      PERCENT(t->beta, all), PERCENT(t->gamma, all), options.depth, t->alpha,
 	      t->beta, t->gamma, t->other, wall, stolen, second->rounds,
@@ -217,20 +189,10 @@ static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
 static inline __attribute__((always_inline)) void
 work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
 {
-	uint64_t result;
-
-	if (!options.moving) {
+	if (options.moving)
+		call_on_stack(memory_next_stack_top(), chain, nest, n);
+	else
 		chain(nest, n);
-		return;
-	}
-	/* rbx is one that the chain has to preserve; what it need not is clobbered. */
-	asm volatile("mov %%rsp, %%rbx\n\t"
-		     "mov %[top], %%rsp\n\t"
-		     "call *%[chain]\n\t"
-		     "mov %%rbx, %%rsp"
-		     : "=a"(result), "+D"(nest), "+S"(n)
-		     : [top] "r"(memory_next_stack_top()), [chain] "r"(chain)
-		     : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
 /* On vCPU 0, for ever. Its times are running time: a pause counts for none of them. */
@@ -275,15 +237,17 @@ void guest_main(void)
 {
 	print("uniprof-guest mode=%s build=%s depth=%lu stack=%s pages=%s smp=%lu",
 	      options.mode,
-#ifdef NO_FRAME_POINTER
+#if defined(NO_FRAME_POINTER)
 	      "nofp",
+#elif defined(NO_LEAF_FRAME)
+	      "leaf",
 #else
 	      "fp",
 #endif
 	      options.depth, options.stack, options.pages, options.smp);
 	check_chains();
 	calibrate();
-	print("unit=%lu iterations", unit);
+	print("unit=%" PRIu64 " iterations", unit);
 	for (unsigned int vcpu = 1; vcpu <= options.smp; vcpu++)
 		start_secondary(vcpu);
 	if (options.hostile)
@@ -309,6 +273,7 @@ void secondary_main(unsigned int vcpu)
 		delta(nest, n);
 		secondary->time += xen_running_time(vcpu, NULL) - time;
 		secondary->iterations += n;
+		__atomic_thread_fence(__ATOMIC_RELEASE);
 		secondary->rounds++;
 	}
 }

@@ -40,6 +40,7 @@ void print(const char *format, ...)
 	va_start(args, format);
 	for (; *format; format++) {
 		unsigned int width = 0;
+		uint64_t number;
 
 		if (*format != '%') {
 			put(&line, *format);
@@ -53,8 +54,13 @@ void print(const char *format, ...)
 			continue;
 		}
 		format++; /* the l of %lu and %lx */
-		put_number(&line, va_arg(args, unsigned long), *format == 'x' ? 16 : 10,
-			   width);
+		if (*format == 'l') {
+			format++;
+			number = va_arg(args, unsigned long long);
+		} else {
+			number = va_arg(args, unsigned long);
+		}
+		put_number(&line, number, *format == 'x' ? 16 : 10, width);
 	}
 	va_end(args);
 

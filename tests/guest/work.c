@@ -5,13 +5,10 @@
  */
 #include "guest.h"
 
-/* Nothing may be inlined, merged, cloned or specialised: each name is one symbol. */
-#define APART __attribute__((noipa))
-
 /* Bytes of locals in each frame between main and the leaf. */
 #define LOCALS 64
 
-uint64_t chain_low, chain_high;
+unsigned long chain_low, chain_high;
 
 /* What the leaf's loop does: one long dependency, so it costs the same at any address. */
 static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
@@ -25,25 +22,29 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 	return x;
 }
 
-/*
- * The saved frame pointer is at rbp, the return address above it (System V ABI, AMD64
- * supplement, 3.2.2); a frame pointer of 0 ends the chain.
- */
+/* A frame pointer of 0 ends the chain. */
 static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 {
-#ifdef NO_FRAME_POINTER
+#if defined(NO_FRAME_POINTER) || defined(NO_LEAF_FRAME)
 	return 0;
 #else
-	const uint64_t *frame = __builtin_frame_address(0);
+	const unsigned long *frame = __builtin_frame_address(0);
 	uint64_t addresses = 1;
 
-	chain_low = (uint64_t)frame;
-	for (; frame; frame = (const uint64_t *)frame[0]) {
-		chain_high = (uint64_t)frame;
+	chain_low = (unsigned long)frame;
+	for (; frame; frame = frame_caller(frame)) {
+		chain_high = (unsigned long)frame;
 		addresses++;
 	}
 	return addresses;
 #endif
+}
+
+/* Has the compiler make room for all of them. */
+static inline __attribute__((always_inline)) void use(volatile uint8_t *locals)
+{
+	asm volatile("" : : "r"(locals));
+	locals[0] = 0;
 }
 
 #define STEP(name, callee)                                         \
@@ -52,7 +53,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 		volatile uint8_t locals[LOCALS];                   \
 		uint64_t result;                                   \
                                                                    \
-		locals[0] = 0;                                     \
+		use(locals);                                       \
 		result = callee(nest, n);                          \
 		return result + locals[0];                         \
 	}
@@ -60,6 +61,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 #define CHAIN(name)                                                                \
 	static APART __attribute__((aligned(64))) uint64_t name##_leaf(uint64_t n) \
 	{                                                                          \
+		frame_leaf();                                                      \
 		return n ? spin(n) : walk_chain();                                 \
 	}                                                                          \
                                                                                    \
@@ -68,7 +70,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 		volatile uint8_t locals[LOCALS];                                   \
 		uint64_t result;                                                   \
                                                                                    \
-		locals[0] = 0;                                                     \
+		use(locals);                                                       \
 		if (nest > 1)                                                      \
 			result = name##_nest(nest - 1, n);                         \
 		else                                                               \
@@ -86,7 +88,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 		volatile uint8_t locals[LOCALS];                                   \
 		uint64_t result;                                                   \
                                                                                    \
-		locals[0] = 0;                                                     \
+		use(locals);                                                       \
 		result = name##_1(nest, n);                                        \
 		return result + locals[0];                                         \
 	}

@@ -1,5 +1,5 @@
 /* Goes through the C preprocessor. */
-#include "guest.h"
+#include "cpu.h"
 
 OUTPUT_FORMAT(elf64-x86-64)
 ENTRY(start_pvh)

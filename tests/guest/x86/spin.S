@@ -9,7 +9,7 @@
  *
  * No interrupt is ever taken, so nothing but the unwinder uses these pointers.
  */
-#include "hostile.h"
+#include "kinds.h"
 
 	.text
 

@@ -133,6 +133,16 @@ void *memory_at(uint64_t entry)
 	return phys_to_virt((p2m ? machine_to_phys_mapping[frame] : frame) * PAGE_SIZE);
 }
 
+void *memory_ram(uint64_t phys, uint64_t size)
+{
+	volatile uint64_t *last = phys_to_virt(phys + size - sizeof(*last));
+
+	if (p2m)
+		return NULL;
+	*last = 1;
+	return *last == 1 ? phys_to_virt(phys) : NULL;
+}
+
 void *memory_map_slot(unsigned int nr, uint64_t addr)
 {
 	map_page(window + nr * PAGE_SIZE, addr);

@@ -2,7 +2,7 @@
 #ifndef HYPERCALL_H
 #define HYPERCALL_H
 
-#include "guest.h"
+#include "cpu.h"
 
 /* Registers: xen/include/public/arch-x86/xen-x86_64.h, "Hypercall interface". */
 static inline long hypercall(unsigned int nr, unsigned long a1, unsigned long a2,

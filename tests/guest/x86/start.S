@@ -7,7 +7,7 @@
  * the outermost frame of vCPU 0.
  */
 #include <xen/elfnote.h>
-#include "guest.h"
+#include "cpu.h"
 
 /* Intel SDM vol. 3A, 2.5 (control registers) and 2.2.1 (EFER). */
 #define CR0_PE   0x00000001

@@ -10,7 +10,7 @@
 static uint64_t table[TABLES][512] __attribute__((aligned(PAGE_SIZE)));
 static unsigned int used;
 
-bool tables_set(uint64_t *entry, uint64_t value)
+bool tables_set(pte_t *entry, pte_t value)
 {
 	struct mmu_update update = {
 		.ptr = memory_address(entry) | MMU_NORMAL_PT_UPDATE,
@@ -36,7 +36,7 @@ static uint64_t *new_table(void)
 	return new;
 }
 
-uint64_t *tables_entry(uint64_t address, unsigned int level)
+pte_t *tables_entry(unsigned long address, unsigned int level)
 {
 	uint64_t *at = memory_root();
 
@@ -50,12 +50,12 @@ uint64_t *tables_entry(uint64_t address, unsigned int level)
 			continue;
 		}
 		at = new_table();
-		if (!tables_set(entry, memory_address(at) | PTE_PRESENT | PTE_WRITE))
+		if (!tables_set(entry, memory_address(at) | PTE_TABLE))
 			return NULL;
 	}
 }
 
-bool tables_map(uint64_t address, const void *page)
+bool tables_map(unsigned long address, const void *page)
 {
 	uint64_t *entry = tables_entry(address, 1);
 

@@ -1,0 +1,15 @@
+/* The device tree that Xen's tools, or an emulator, start the guest with. */
+#ifndef FDT_H
+#define FDT_H
+
+#include <stdint.h>
+
+struct fdt {
+	char command_line[512];
+	uint64_t memory_size; /* of the first region, in bytes */
+};
+
+/* Takes what there is; the rest stays as it was. */
+void fdt_read(const void *device_tree, struct fdt *fdt);
+
+#endif

@@ -1,0 +1,11 @@
+/* The kinds of harm (hostile.c); each has a function of its own to spin in (spin*.S). */
+#ifndef KINDS_H
+#define KINDS_H
+
+#define HOSTILE_KINDS(x)                                                              \
+	x(self) x(pair) x(endless) x(unmapped) x(noncanonical) x(unaligned) x(across) \
+		x(cut) x(recursive) x(beyond) x(ones) x(huge) x(reserved) x(flicker)  \
+			x(remap) x(moving) x(storm) x(nowhere) x(balloon) x(device)   \
+				x(grants) x(apart)
+
+#endif
