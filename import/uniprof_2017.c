@@ -91,7 +91,7 @@ static int end(void *state, struct importer *importer, struct error *err)
 
 const struct import_format import_uniprof_2017 = {
 	.name = "uniprof-2017",
-	.about = "the first uniprof's text: a frame a line, 1 or 0 behind the last",
+	.about = "the first uniprof's text: a frame a line, then 1 or 0",
 	.recognize = recognize,
 	.state_size = sizeof(struct trace),
 	.line = take_line,

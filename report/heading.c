@@ -41,6 +41,7 @@ void heading_write(const struct report *report)
 	fprintf(report->out,
 		"# %s%.1f %% of the %s have no name, "
 		"%.1f %% of the call chains are cut short\n#\n",
-		is_time ? "samples for " : "", (double)quality->samples_unnamed * percent,
+		is_time ? "samples for " : "",
+		(double)(quality->samples_unnamed + quality->samples_empty) * percent,
 		measure_noun(report->measure), (double)cut * percent);
 }

@@ -57,7 +57,8 @@ static void put_quality(struct json *json, const struct quality *quality)
 	bool is_time = measure_is_time(quality->measure);
 
 	json_object(json, "quality");
-	put_count(json, "samples_unresolved", quality->samples_unnamed, is_time);
+	put_count(json, "samples_unresolved",
+		  quality->samples_unnamed + quality->samples_empty, is_time);
 	put_count(json, "addresses", quality->frames, is_time);
 	put_count(json, "addresses_unresolved", quality->frames_unnamed, is_time);
 	put_count(json, "chains_cut_short", quality->samples - quality->ends[CHAIN_WHOLE],

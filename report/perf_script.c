@@ -214,8 +214,7 @@ static int perf_script_end(void *state)
 
 const struct output output_perf_script = {
 	.name = "perf-script",
-	.about = "the text of perf script, for stackcollapse-perf.pl, gprof2dot, "
-		 "speedscope",
+	.about = "the text of perf script, for stackcollapse-perf.pl, gprof2dot",
 	.begin = perf_script_begin,
 	.sample = perf_script_sample,
 	.end = perf_script_end,

@@ -84,9 +84,12 @@ int quality_measure(struct quality *quality, const struct measure *measure,
 		quality->ends[i] = inclusive[i];
 		quality->samples += inclusive[i];
 	}
-	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++)
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
 		if (stacks_is_address(stacks, i))
 			status = count_node(&survey, i, inclusive[i] - stacks->self[i]);
+		else
+			quality->samples_empty += stacks->self[i];
+	}
 	free(inclusive);
 	return status;
 }

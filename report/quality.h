@@ -12,7 +12,8 @@
  * counts are those of the measure. */
 struct quality {
 	const struct measure *measure;
-	uint64_t samples, samples_unnamed; /* by the sampled instruction */
+	uint64_t samples, samples_unnamed; /* by the sampled instruction's address */
+	uint64_t samples_empty;		   /* without any address; unnamed, too */
 	uint64_t frames, frames_unnamed;   /* by all addresses of all samples */
 	uint64_t outside;   /* of the unnamed samples: beyond what any file names */
 	uint64_t low, high; /* the unnamed samples' addresses */

@@ -214,7 +214,7 @@ static int timeline_end(void *state)
 
 const struct output output_timeline = {
 	.name = "timeline",
-	.about = "when each vCPU was busy, for a web browser: SVG heat maps of seconds",
+	.about = "when each vCPU was busy: SVG heat maps, for a web browser",
 	.begin = timeline_begin,
 	.sample = timeline_sample,
 	.end = timeline_end,

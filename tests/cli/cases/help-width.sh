@@ -1,0 +1,7 @@
+# What --help prints fits a terminal of 80 columns.
+. "$CLI/lib.sh"
+for command in "" record report diff info import list stack; do
+	"$UNIPROF" $command --help | awk -v name="uniprof $command" '
+		length($0) > 80 { print name ": " $0 }
+		END { if (NR < 5) print name ": " NR " lines" }'
+done
