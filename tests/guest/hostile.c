@@ -143,7 +143,8 @@ static void init_recursive(void)
 	kinds[KIND_recursive].frame = RECURSIVE + FRAME_POINTER;
 	kinds[KIND_recursive].allowed = tables_set(slot, memory_address(table) |
 								 PTE_RECURSIVE) &&
-					tables_set(self, RECURSIVE + FRAME_POINTER) &&
+					tables_set(self, (RECURSIVE + FRAME_POINTER) |
+								 RECURSIVE_RETURN) &&
 					tables_set(self + 1, 4);
 }
 

@@ -95,6 +95,13 @@
 #endif
 #endif
 #define RECURSIVE_LEVEL TOP_LEVEL
+/* Where an entry is both of a frame's words, a return address beside the frame pointer.
+ */
+#if defined(LONG_TABLES) && !defined(__aarch64__)
+#define RECURSIVE_RETURN (4ull << 32)
+#else
+#define RECURSIVE_RETURN 0
+#endif
 
 #ifndef __ASSEMBLER__
 

@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MAGIC 0xd00dfeed
-#define MOST  0x200000 /* bytes of a tree */
+#define HEADER_SIZE 40
+#define MAGIC	    0xd00dfeed
+#define MOST	    0x200000 /* bytes of a tree */
 
 enum {
 	BEGIN_NODE = 1,
@@ -67,18 +68,17 @@ static uint32_t skip_name(const struct tree *tree, uint32_t offset)
 void fdt_read(const void *device_tree, struct fdt *fdt)
 {
 	struct tree tree = {device_tree, device_tree, MOST};
-	uint32_t at, strings, depth = 0;
+	uint32_t at, strings, length, depth = 0;
 	bool chosen = false, memory = false;
 
 	if (word(&tree, 4 * H_MAGIC) != MAGIC)
 		return;
-	if (word(&tree, 4 * H_SIZE) < MOST)
-		tree.size = word(&tree, 4 * H_SIZE);
+	length = word(&tree, 4 * H_SIZE);
+	if (length >= HEADER_SIZE && length < MOST)
+		tree.size = length;
 	strings = word(&tree, 4 * H_STRINGS);
 	at = word(&tree, 4 * H_STRUCTURE) & ~3u;
 	for (;;) {
-		uint32_t length;
-
 		at += 4;
 		switch (word(&tree, at - 4)) {
 		case BEGIN_NODE:
@@ -93,6 +93,8 @@ void fdt_read(const void *device_tree, struct fdt *fdt)
 			break;
 		case PROPERTY:
 			length = word(&tree, at);
+			if (length > tree.size)
+				return;
 			if (depth == 2 && chosen &&
 			    is_at(&tree, strings + word(&tree, at + 4), "bootargs"))
 				copy_line(&tree, at + 8, length, fdt);

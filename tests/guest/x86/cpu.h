@@ -23,12 +23,13 @@
 #define RECURSIVE                                                                     \
 	(0xffff000000000000 | 300ul << 39 | 300ul << 30 | 300ul << 21 | 300ul << 12 | \
 	 RECURSIVE_WORD * 8)
-#define RECURSIVE_LEVEL 4
-#define RECURSIVE_WORD	400
-#define TABLE_SIZE	PAGE_SIZE
-#define RESERVED_PLACE	(0xffff000000000000 | 301ul << 39)
-#define RESERVED_TABLE	(0x000ffffffffff000 | PTE_TABLE)
-#define TOP_LEVEL	4
+#define RECURSIVE_LEVEL	 4
+#define RECURSIVE_WORD	 400
+#define RECURSIVE_RETURN 0
+#define TABLE_SIZE	 PAGE_SIZE
+#define RESERVED_PLACE	 (0xffff000000000000 | 301ul << 39)
+#define RESERVED_TABLE	 (0x000ffffffffff000 | PTE_TABLE)
+#define TOP_LEVEL	 4
 /* Of a page of 1G. */
 #define HUGE_LEVEL 3
 #define HUGE_ONES  ~0ul
