@@ -35,7 +35,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all install check unit cli guests bench fuzzers clean
+.PHONY: all arm64 install check unit cli guests guests-arm bench fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
@@ -49,6 +49,11 @@ $(O)/%.o: %.c Makefile
 $(O)/report/flame_svg.o: report/flame.js
 
 -include $(OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(O)/uniprof.d
+
+# For the lab's arm64 machine: cross-built against Debian's packages, which
+# `scripts/lab prepare --arch arm64` gets and unpacks.
+arm64:
+	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64
 
 install: all
 	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
@@ -75,6 +80,9 @@ cli: $(O)/uniprof $(O)/tests/cli/make-recording
 
 guests:
 	$(MAKE) -C tests/guest O=$(abspath $(O))/guest
+
+guests-arm:
+	$(MAKE) -C tests/guest arm O=$(abspath $(O))/guest
 
 # What sampling costs a guest, on real Xen (tests/bench). LONG=1 for ten minutes' more.
 $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)

@@ -17,6 +17,7 @@ enum long_only {
 	OPTION_BASELINE_SYMBOLS,
 	OPTION_PERCENT_LIMIT,
 	OPTION_WIDTHS,
+	OPTION_INVERT,
 };
 
 static const struct diff_output outputs[] = {
@@ -42,12 +43,14 @@ static const struct diff_output outputs[] = {
 		.name = "flamegraph",
 		.about = "a flame graph for a web browser: red is more, blue less",
 		.has_widths = true,
+		.can_invert = true,
 		.write = diff_flamegraph_write,
 	},
 	{
 		.name = "folded",
 		.about = "collapsed stacks with two counts, for flamegraph.pl",
 		.can_normalize = true,
+		.can_invert = true,
 		.write = diff_folded_write,
 	},
 };
@@ -64,6 +67,7 @@ struct diff_options {
 	double percent_limit;
 	bool has_limit;
 	bool normalize;
+	bool invert;
 	enum diff_side widths;
 	bool has_widths;
 };
@@ -84,6 +88,7 @@ static const char usage[] =
 	"      --format NAME   [histogram], see below\n"
 	"      --percent-limit P\n"
 	"                      no function below P per cent in both (histograms) [0]\n"
+	"      --invert        callees first, then their callers (folded, flamegraph)\n"
 	"      --widths SIDE   draw what 'baseline' or 'new' has (flamegraph) [new]\n"
 	"  -n, --normalize     scale BASELINE's counts to what NEW comes to (folded)\n"
 	"\n"
@@ -142,6 +147,9 @@ static int parse_option(struct diff_options *options, int option, char **argv)
 	case OPTION_BASELINE_SYMBOLS:
 		options->baseline_symbols[options->baseline_symbol_count++] = optarg;
 		return PROFILE_GO_ON;
+	case OPTION_INVERT:
+		options->invert = true;
+		return PROFILE_GO_ON;
 	case OPTION_WIDTHS:
 		return choose_widths(options);
 	case OPTION_PERCENT_LIMIT:
@@ -156,7 +164,8 @@ static int parse_option(struct diff_options *options, int option, char **argv)
 static int check_format(const struct diff_options *options)
 {
 	const struct diff_output *format = options->format;
-	const char *unknown = options->has_limit && !format->has_limit ? "percent-limit"
+	const char *unknown = options->invert && !format->can_invert	 ? "invert"
+			      : options->has_limit && !format->has_limit ? "percent-limit"
 			      : options->normalize && !format->can_normalize ? "normalize"
 			      : options->has_widths && !format->has_widths   ? "widths"
 									     : NULL;
@@ -198,6 +207,7 @@ static int parse_options(struct diff_options *options, int argc, char **argv)
 		{"format", required_argument, NULL, OPTION_FORMAT},
 		{"baseline-symbols", required_argument, NULL, OPTION_BASELINE_SYMBOLS},
 		{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
+		{"invert", no_argument, NULL, OPTION_INVERT},
 		{"widths", required_argument, NULL, OPTION_WIDTHS},
 		{"normalize", no_argument, NULL, 'n'},
 		{"help", no_argument, NULL, 'h'},
@@ -216,7 +226,8 @@ static int parse_options(struct diff_options *options, int argc, char **argv)
 	return check_format(options);
 }
 
-static int read_sides(struct profile *profiles, struct diff *diff, struct error *err)
+static int read_sides(struct profile *profiles, const struct diff_options *options,
+		      struct diff *diff, struct error *err)
 {
 	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(diff->out));
 
@@ -226,6 +237,7 @@ static int read_sides(struct profile *profiles, struct diff *diff, struct error 
 		profile_describe_symbols(&profiles[i]);
 		*report = profile_report(&profiles[i]);
 		report->view.no_children = true;
+		report->view.invert = options->invert;
 		if (profile_read(&profiles[i], diff->out, is_watched, NULL, NULL, err) <
 		    0)
 			return -1;
@@ -261,7 +273,7 @@ static int run(const struct diff_options *options)
 
 	if (open_sides(profiles, options, &diff, &err) < 0)
 		goto out;
-	status = read_sides(profiles, &diff, &err);
+	status = read_sides(profiles, options, &diff, &err);
 	if (status == 0 && options->format->write(&diff) < 0)
 		status = error_set(
 			&err, "not enough memory, or room for a temporary file, for the "

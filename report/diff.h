@@ -28,7 +28,8 @@ struct diff_output {
 	const char *about;  /* for --help: one line */
 	bool has_limit;	    /* knows percent_limit, */
 	bool can_normalize; /* normalize, */
-	bool has_widths;    /* widths */
+	bool has_widths;    /* widths, */
+	bool can_invert;    /* the reports' view.invert */
 	int (*write)(
 		const struct diff *diff); /* -1 when memory or room for a file is short */
 };

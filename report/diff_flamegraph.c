@@ -115,7 +115,8 @@ static int make_tree(struct comparison *comparison)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct report *report = &diff->reports[side];
 
-		comparison->calls[side] = calls_new(report->stacks, report->frames);
+		comparison->calls[side] = calls_of(report->stacks, report->frames,
+						   report->view.invert);
 		if (!comparison->calls[side])
 			return -1;
 	}
@@ -246,7 +247,8 @@ static int draw(const struct comparison *comparison)
 	struct flame_colour colours[COLOURS] = {{0}};
 	char labels[3][80];
 	const struct flame_graph picture = {
-		.kind = "Differential flame graph",
+		.kind = report.view.invert ? "Inverted differential flame graph"
+					   : "Differential flame graph",
 		.frames = comparison->frames,
 		.frame_count = comparison->tree.tree.count,
 		.colours = colours,

@@ -114,34 +114,26 @@ void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domai
 }
 
 /* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
-#define MAX_ID	 0x7ff0
-#define ID_RANGE 32768
-#define MAX_SAME 6 /* that ID_RANGE * MAX_SAME * 10,000 is below 2^31 */
+#define MAX_ID	  0x7ff0
+#define OTHER_IDS 32768 /* with all indexes added and times 10,000, below 2^31 */
 
 uint32_t domain_pid(const struct summary *summary, uint32_t index)
 {
 	const struct recording_domain *domain = summary_domain(summary, index);
-	const char *names[MAX_SAME]; /* of domains with that id, as they were met */
-	uint32_t count = 0, place;
+	bool is_taken = false;
 
 	if (!domain || domain->id >= MAX_ID)
-		return 0;
-	for (uint32_t i = 0; i <= index; i++) {
+		return OTHER_IDS + index;
+	for (uint32_t i = 0; i < index; i++) {
 		const struct recording_domain *other = summary->domains[i];
 
 		if (!other || other->id != domain->id)
 			continue;
-		for (place = 0; place < count; place++)
-			if (strcmp(names[place], other->name) == 0)
-				break;
-		if (place == count && count == MAX_SAME)
-			return 0;
-		if (place == count)
-			names[count++] = other->name;
 		if (strcmp(other->name, domain->name) == 0)
-			return (uint32_t)domain->id + place * ID_RANGE;
+			return is_taken ? OTHER_IDS + i : (uint32_t)domain->id;
+		is_taken = true;
 	}
-	return 0;
+	return is_taken ? OTHER_IDS + index : (uint32_t)domain->id;
 }
 
 static int add_name(struct names *names, const struct recording_domain *domain)

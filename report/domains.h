@@ -37,10 +37,10 @@ bool domain_list_is_known(const struct summary *summary, const char *list,
 void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain);
 
 /*
- * The domain of that index as a process of perf's: its id, or that and a multiple of
- * 32,768 where domains of another name had the same id before, as those of other hosts
- * may have. 0 when it is unknown, and when there were too many for 10,000 threads of
- * each to have numbers below 2^31. Takes as long as there are domains.
+ * The domain of that index as a process of perf's: its id; or 32,768 and the index where
+ * it is unknown, or domains of another name had the same id before, as those of other
+ * hosts may have. 10,000 threads of each have numbers below 2^31. Takes as long as there
+ * are domains.
  */
 uint32_t domain_pid(const struct summary *summary, uint32_t index);
 

@@ -170,9 +170,13 @@ static int flamegraph_end(void *state)
 {
 	struct flamegraph *graph = state;
 	const struct report *report = graph->report;
-	struct calls *calls = calls_new(report->stacks, report->frames);
+	struct calls *calls = calls_of(report->stacks, report->frames,
+				       report->view.invert);
 	struct flame_graph picture = {
-		.kind = "Flame graph", .colours = colours, .colour_count = COLOURS};
+		.kind = report->view.invert ? "Inverted flame graph" : "Flame graph",
+		.colours = colours,
+		.colour_count = COLOURS,
+	};
 	int status = -1;
 
 	if (calls && flame_tree_init(&graph->tree, report->domain_count > 1) == 0)
@@ -188,6 +192,7 @@ static int flamegraph_end(void *state)
 const struct output output_flamegraph = {
 	.name = "flamegraph",
 	.about = "a flame graph for a web browser: SVG with zoom and search",
+	.can_invert = true,
 	.begin = flamegraph_begin,
 	.end = flamegraph_end,
 	.free = flamegraph_free,

@@ -28,7 +28,7 @@ static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
 {
 	/* What is not known yet may be later. */
 	if (!summary_domain(threads->summary, domain))
-		return 0;
+		return domain_pid(threads->summary, domain);
 	if (!threads->pids[domain])
 		threads->pids[domain] = domain_pid(threads->summary, domain) + 1;
 	return threads->pids[domain] - 1;

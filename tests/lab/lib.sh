@@ -19,8 +19,7 @@ stop()
 
 heartbeat()
 {
-	grep -h heartbeat "/var/log/xen/console/guest-$1.log" \
-		"/var/log/xen/console/guest-$1-vuart.log" 2>/dev/null | tail -n 1
+	grep heartbeat "/var/log/xen/console/guest-$1.log" | tail -n 1
 }
 
 # state NAME: the state letters of `uniprof list`

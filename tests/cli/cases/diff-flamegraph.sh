@@ -28,6 +28,7 @@ pictures()
 pictures web -s "$data/web.sym" web.up new.up
 pictures same -s "$data/web.sym" web.up web.up
 pictures parent -s "$data/web.sym" --parent middle web.up new.up
+pictures inverted --invert -s "$data/web.sym" web.up new.up
 pictures domains -s "$data/web.sym" web.up two.up
 pictures big -s big.sym big.up other.up
 pictures appears none.up web.up
@@ -42,7 +43,7 @@ from flame import frames, name
 
 NUMBERS = re.compile(r"\((\d+) samples?, ([\d.]+) %; (new|baseline) (\d+), ([\d.]+) %; "
                      r"([+-][\d.]+) points\)$")
-PICTURES = ["web", "same", "parent", "domains", "big", "appears"]
+PICTURES = ["web", "same", "parent", "inverted", "domains", "big", "appears"]
 
 
 def chains(path):

@@ -17,6 +17,7 @@ diff_of --normalize web.up web.up
 diff_of --widths baseline web.up web.up
 diff_of --widths both --format flamegraph web.up web.up
 diff_of --normalize --format flamegraph web.up web.up
+diff_of --invert web.up web.up
 diff_of --per-vcpu web.up web.up
 diff_of --parent '(' web.up web.up
 diff_of web.up missing.up

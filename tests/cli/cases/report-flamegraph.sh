@@ -5,6 +5,10 @@ need_browser
 make_recording web
 report -i web.up -s "$data/web.sym" --format folded >web.folded 2>/dev/null
 report -i web.up -s "$data/web.sym" --format flamegraph -o web.svg 2>/dev/null
+for format in folded flamegraph; do
+	report -i web.up -s "$data/web.sym" --invert --format $format -o inverted.$format 2>/dev/null
+done
+mv inverted.flamegraph inverted.svg
 # Named frames of both halves of the addresses, and one without a name.
 "$MAKE_RECORDING" >halves.up <<END
 info start 1000
@@ -124,6 +128,10 @@ with Browser() as browser:
     before = find("idle (3 samples, 30.00 %)")["width"]
     browser.call("POST", "/window/rect", {"width": 800, "height": 700})
     assert 0 < find("idle (3 samples, 30.00 %)")["width"] < before
+
+    browser.open(os.getcwd() + "/inverted.svg")
+    print(browser.call("GET", "/title"))
+    assert stacks(frames(browser)) == folded("inverted.folded")
 
     for picture in "halves", "small":
         browser.open(f"{os.getcwd()}/{picture}.svg")
