@@ -105,7 +105,7 @@ struct arm_cpu {
 #define ARM_CPSR_AARCH32 (1ull << 4)
 #define ARM_SCTLR_M	 (1ull << 0)
 
-/* CPU_ARM64 or CPU_ARM32: which code the vCPU's state runs. */
+/* CPU_ARM64 or CPU_ARM32: which code the guest's kernel is of. */
 enum cpu_kind arm_kind(const struct arm_cpu *cpu);
 
 /*

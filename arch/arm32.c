@@ -82,14 +82,15 @@ static bool is_next(const struct frame *frame, uint32_t next)
 }
 
 /* An APCS frame holds the stack pointer that its function was called with, which is just
- * above it but for arguments that were pushed from registers. */
+ * above it but for arguments that were pushed from registers; and no other pointer up the
+ * stack but the caller's. */
 static bool is_apcs(const struct frame *frame)
 {
 	const uint32_t *word = frame->word + FRAME;
 	uint32_t pushed = word[-2] - frame->address - 4;
 
 	return pushed <= 16 && pushed % 4 == 0 && is_next(frame, word[-3]) &&
-	       !is_next(frame, word[-1]);
+	       !is_next(frame, word[-1]) && !is_next(frame, word[0]);
 }
 
 /* The words tell, where one of the two can lead to a next frame and the other has nothing

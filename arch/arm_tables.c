@@ -38,17 +38,17 @@ static bool is_aarch32(const struct arm_cpu *cpu)
 	return cpu->cpsr & ARM_CPSR_AARCH32;
 }
 
-enum cpu_kind arm_kind(const struct arm_cpu *cpu)
-{
-	return is_aarch32(cpu) ? CPU_ARM32 : CPU_ARM64;
-}
-
 /* A user program of 32 bits may have a kernel of 64, whose tables are used then. Xen
  * gives a stack pointer of EL1 for such guests alone. */
 static bool has_aarch32_tables(const struct arm_cpu *cpu)
 {
 	return is_aarch32(cpu) &&
 	       ((cpu->cpsr & CPSR_MODE) != CPSR_MODE_USR || !cpu->sp_el1);
+}
+
+enum cpu_kind arm_kind(const struct arm_cpu *cpu)
+{
+	return has_aarch32_tables(cpu) ? CPU_ARM32 : CPU_ARM64;
 }
 
 static unsigned int granule_of(const struct arm_cpu *cpu, bool upper)

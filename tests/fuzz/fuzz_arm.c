@@ -112,20 +112,20 @@ static void check_translation(const struct arm_cpu *cpu,
 static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *memory)
 {
 	struct guest *guest = memory->context;
+	bool is_aarch32 = cpu->cpsr & ARM_CPSR_AARCH32;
 	/* Of the exact size, so that a write beyond it is seen. */
 	struct chain chain = {.address = malloc(CHAIN_MAX * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;
 	arm_unwind(cpu, memory, &chain);
-	check(guest->calls <=
-	      (arm_kind(cpu) == CPU_ARM64 ? ARM64_UNWIND_PAGES_MAX : UNWIND_PAGES_MAX));
+	check(guest->calls <= (is_aarch32 ? UNWIND_PAGES_MAX : ARM64_UNWIND_PAGES_MAX));
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->pc);
 	for (uint32_t i = 1; i < chain.count; i++) {
 		check(chain.address[i] != 0);
-		check(arm_kind(cpu) == CPU_ARM64 || chain.address[i] <= UINT32_MAX);
+		check(!is_aarch32 || chain.address[i] <= UINT32_MAX);
 	}
 	check(!chain.frameless || chain.count >= 2);
 	check(chain.end != CHAIN_TOO_DEEP || chain.count == CHAIN_MAX);

@@ -487,6 +487,22 @@ static void a_missing_table_at_any_level_is_no_page(void **state)
 		}
 }
 
+static void a_kernel_of_64_bits_is_told_from_its_programs_of_32(void **state)
+{
+	struct arm_cpu cpu = {.cpsr = CPSR_EL1};
+
+	(void)state;
+	assert_int_equal(arm_kind(&cpu), CPU_ARM64);
+	cpu.cpsr = 0; /* EL0 */
+	assert_int_equal(arm_kind(&cpu), CPU_ARM64);
+	cpu.cpsr = CPSR_SVC;
+	assert_int_equal(arm_kind(&cpu), CPU_ARM32);
+	cpu.cpsr = CPSR_USR;
+	assert_int_equal(arm_kind(&cpu), CPU_ARM32);
+	cpu.sp_el1 = 0xffff000012340000;
+	assert_int_equal(arm_kind(&cpu), CPU_ARM64);
+}
+
 static void registers_of_random_bits_are_survived(void **state)
 {
 	unsigned int found[NO_PAGE + 1] = {0};
@@ -542,6 +558,7 @@ int main(void)
 		cmocka_unit_test(with_the_mmu_off_addresses_are_physical),
 		cmocka_unit_test(a_table_that_points_at_itself_ends),
 		cmocka_unit_test(a_missing_table_at_any_level_is_no_page),
+		cmocka_unit_test(a_kernel_of_64_bits_is_told_from_its_programs_of_32),
 		cmocka_unit_test(registers_of_random_bits_are_survived),
 	};
 
