@@ -18,3 +18,9 @@ check()
 	shift
 	if "$@"; then ok "$what"; else failed "$what"; fi
 }
+
+# symbols_of CONFIGURATION: the ELF beside the image that a guest's configuration names
+symbols_of()
+{
+	sed -n "s|^kernel = \"\(.*\)\.img\"|${1%/*}/\1.elf|p" "$1"
+}
