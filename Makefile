@@ -19,6 +19,7 @@ PARTS = base format arch xen symbols record report import
 SOURCES = $(foreach part,$(PARTS),$(sort $(wildcard $(part)/*.c)))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
+BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)
@@ -79,6 +80,10 @@ $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
 # What a recording does not tell, for the lab's hostile case (tests/lab).
 $(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+
+$(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm)
 
 bench: $(O)/uniprof $(O)/tests/bench/bench
 	tests/bench/run $(if $(LONG),long)
