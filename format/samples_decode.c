@@ -221,24 +221,6 @@ static bool list_ends(struct samples_batch *batch, struct columns *columns, size
 	return !inner->failed;
 }
 
-static bool decode_stacks(struct samples_batch *batch, struct columns *columns)
-{
-	size_t ends;
-
-	if (!list_ends(batch, columns, &ends))
-		return false;
-	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t end = cursor_varint(&columns->stack), high = 0;
-
-		if (columns->has_stack_high)
-			high = cursor_varint(&columns->stack_high);
-		if (end >= ends || high > (ends - 1 - end) / STACK_LOW)
-			return false;
-		batch->stack[i] = batch->ends[end + high * STACK_LOW];
-	}
-	return !columns->stack.failed && !columns->stack_high.failed;
-}
-
 static bool decode_times(struct samples_batch *batch, struct columns *columns)
 {
 	uint64_t time = columns->base_time;
@@ -258,10 +240,27 @@ static bool decode_times(struct samples_batch *batch, struct columns *columns)
 	return !columns->time.failed && !columns->same_time.failed;
 }
 
+/* Whether the next @count numbers have a byte each, as most columns' do. */
+static bool is_bytes(const struct cursor *column, size_t count)
+{
+	uint8_t any = 0;
+
+	if ((size_t)(column->end - column->at) < count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		any |= column->at[i];
+	return any < 0x80;
+}
+
 /* A column of numbers up to @max; one that is not there holds @absent. */
 static bool decode_column(uint32_t *to, size_t count, struct cursor *column, bool there,
 			  uint32_t absent, uint64_t max)
 {
+	if (there && max >= 0x7f && is_bytes(column, count)) {
+		for (size_t i = 0; i < count; i++)
+			to[i] = column->at[i];
+		return true;
+	}
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value = there ? cursor_varint(column) : absent;
 
@@ -270,6 +269,25 @@ static bool decode_column(uint32_t *to, size_t count, struct cursor *column, boo
 		to[i] = (uint32_t)value;
 	}
 	return !column->failed;
+}
+
+static bool decode_stacks(struct samples_batch *batch, struct columns *columns)
+{
+	size_t ends;
+
+	if (!list_ends(batch, columns, &ends) ||
+	    !decode_column(batch->stack, batch->count, &columns->stack_high,
+			   columns->has_stack_high, 0, RECORDING_MAX_NODES))
+		return false;
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t low = cursor_varint(&columns->stack);
+		uint64_t high = (uint64_t)batch->stack[i] * STACK_LOW;
+
+		if (low >= ends || low + high >= ends)
+			return false;
+		batch->stack[i] = batch->ends[low + high];
+	}
+	return !columns->stack.failed;
 }
 
 static bool decode_weights(struct samples_batch *batch, struct columns *columns)

@@ -20,9 +20,10 @@
  * never idle. uniform: these, and each stack has as many samples; nothing is like that,
  * and nothing is harder to compress.
  *
- * How stacks branch (CALLS, HOT) is such that 0.8 s of samples have as many addresses to
- * a stack as in a profile that `perf record -g` made of find, grep, tar and git: 3 nodes
- * of the call tree for each different stack, and 0.55 addresses for each node.
+ * How stacks branch (CALLS, HOT, and 1,000 functions) follows a profile that `perf record
+ * -g` made of find, grep, tar and git: 2,400 of its samples have 860 different stacks, 3
+ * nodes of the call tree to each, and 0.55 different addresses to a node. Here it is 880,
+ * 2.8 and 0.6.
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@
 
 #define TEXT_START 0x400000u
 #define CALLS	   3  /* places in a function that call, at most */
-#define HOT	   16 /* instructions of a function that samples hit */
+#define HOT	   24 /* instructions of a function that samples hit */
 #define DEPTH	   12
 #define STACKS	   20000
 #define VCPUS	   4
@@ -105,13 +106,13 @@ static uint32_t random_rank(struct program *program, uint32_t count)
 	return rank;
 }
 
-/* Most callees are near, and some are what the whole program uses. */
+/* Most callees are near, and some are what the whole program uses, which stands last. */
 static uint32_t choose_callee(struct program *program, uint32_t caller)
 {
-	uint32_t common = program->count / 20 + 1;
+	uint32_t common = program->count / 20 + 1, first = program->count - common;
 
-	if (random_below(program, 4) == 0)
-		return program->count - 1 - (uint32_t)random_below(program, common);
+	if (caller < first && random_below(program, 4) == 0)
+		return first + (uint32_t)random_below(program, common);
 	return (caller + 1 + (uint32_t)random_below(program, 300)) % program->count;
 }
 
