@@ -32,7 +32,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all install check unit cli guests bench fuzzers clean
+.PHONY: all install check unit cli guests bench bench-lab bench-report fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
@@ -85,8 +85,14 @@ $(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm)
 
-bench: $(O)/uniprof $(O)/tests/bench/bench
+bench: bench-lab bench-report
+
+bench-lab: $(O)/uniprof $(O)/tests/bench/bench
 	tests/bench/run $(if $(LONG),long)
+
+# What reports take, on any machine (tests/bench/report). QUICK=1 to see that it works.
+bench-report: $(O)/uniprof $(BENCH_REPORT)
+	tests/bench/report/run $(if $(QUICK),quick)
 
 # Each is built from the sources, so that all of them are instrumented.
 fuzzers: $(FUZZERS)

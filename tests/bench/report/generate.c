@@ -329,26 +329,25 @@ static int put_samples(struct program *program, uint64_t count, const char *kind
 	return status < 0;
 }
 
-static void put_name(const struct program *program, uint32_t function)
+static void put_name(uint32_t function)
 {
 	static const char *const parts[] = {"net",  "page", "timer", "queue",
 					    "http", "tls",  "inode", "sched"};
 	static const char *const verbs[] = {"alloc",  "free",  "find_entry", "poll",
 					    "insert", "parse", "flush",	     "lock"};
 
-	(void)program;
 	printf("%s_%s_%u", parts[function % 8], verbs[function / 8 % 8], function);
 }
 
 static void put_program(const struct program *program)
 {
-	printf("\t.text\n\t.globl _start\n_start:\n");
+	printf("\t.text\n");
 	for (uint32_t i = 0; i < program->count; i++) {
-		put_name(program, i);
+		put_name(i);
 		printf(":\n\t.skip %u, 0x90\n\t.type ", program->functions[i].size);
-		put_name(program, i);
+		put_name(i);
 		printf(", @function\n\t.size ");
-		put_name(program, i);
+		put_name(i);
 		printf(", %u\n", program->functions[i].size);
 	}
 }
