@@ -118,8 +118,11 @@ static int map_domain(struct stacks *stacks, const struct samples_batch *batch,
 		      uint32_t sample)
 {
 	for (; sample != TREE_NONE; sample = stacks->next[sample]) {
-		stacks->chains[sample] = map_node(stacks, batch, batch->domain[sample],
-						  batch->stack[sample]);
+		uint32_t domain = batch->domain[sample], node = batch->stack[sample];
+
+		stacks->chains[sample] = stacks->map_domain[node] == domain
+						 ? stacks->map[node]
+						 : map_node(stacks, batch, domain, node);
 		if (stacks->chains[sample] == TREE_NONE)
 			return -1;
 	}

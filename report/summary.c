@@ -61,8 +61,11 @@ static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 				      uint32_t vcpu)
 {
 	uint64_t key = (uint64_t)domain << 32 | vcpu;
-	uint32_t node;
+	uint32_t *recent = &summary->recent[vcpu % SUMMARY_RECENT], node;
 
+	if (*recent < summary->vcpu_count && summary->vcpus[*recent].vcpu == vcpu &&
+	    summary->vcpus[*recent].domain == domain)
+		return &summary->vcpus[*recent];
 	if (!summary->vcpu_index.count && tree_init(&summary->vcpu_index, 1) < 0)
 		return NULL;
 	node = tree_intern(&summary->vcpu_index, 0, key);
@@ -81,6 +84,7 @@ static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 	if (node > summary->vcpu_count)
 		summary->vcpus[summary->vcpu_count++] = (struct summary_vcpu){
 			.domain = domain, .vcpu = vcpu};
+	*recent = node - 1;
 	return &summary->vcpus[node - 1];
 }
 
