@@ -32,7 +32,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all install check unit cli guests bench bench-lab bench-report fuzzers clean
+.PHONY: all install check unit cli guests bench bench-lab bench-report bench-report-tools fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
@@ -90,8 +90,10 @@ bench: bench-lab bench-report
 bench-lab: $(O)/uniprof $(O)/tests/bench/bench
 	tests/bench/run $(if $(LONG),long)
 
+bench-report-tools: $(BENCH_REPORT)
+
 # What reports take, on any machine (tests/bench/report). QUICK=1 to see that it works.
-bench-report: $(O)/uniprof $(BENCH_REPORT)
+bench-report: $(O)/uniprof bench-report-tools
 	tests/bench/report/run $(if $(QUICK),quick)
 
 # Each is built from the sources, so that all of them are instrumented.
