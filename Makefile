@@ -23,6 +23,7 @@ SOURCES = $(filter-out xen/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c)))) xen/registers_$(XEN_CPU).c
 OBJECTS = $(SOURCES:%.c=$(O)/%.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
+BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)
@@ -35,7 +36,8 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 install check unit cli guests guests-arm bench fuzzers clean
+.PHONY: all arm64 install check unit cli guests guests-arm bench bench-lab bench-report \
+	bench-report-tools fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
@@ -92,8 +94,20 @@ $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
 $(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
-bench: $(O)/uniprof $(O)/tests/bench/bench
+$(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm)
+
+bench: bench-lab bench-report
+
+bench-lab: $(O)/uniprof $(O)/tests/bench/bench
 	tests/bench/run $(if $(LONG),long)
+
+bench-report-tools: $(BENCH_REPORT)
+
+# What reports take, on any machine (tests/bench/report). QUICK=1 to see that it works.
+bench-report: $(O)/uniprof bench-report-tools
+	tests/bench/report/run $(if $(QUICK),quick)
 
 # Each is built from the sources, so that all of them are instrumented.
 fuzzers: $(FUZZERS)

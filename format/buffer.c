@@ -88,7 +88,7 @@ void buffer_put_signed(struct buffer *buffer, int64_t value)
 	buffer_put_varint(buffer, value < 0 ? ~twice : twice);
 }
 
-uint64_t cursor_varint(struct cursor *cursor)
+uint64_t cursor_long_varint(struct cursor *cursor)
 {
 	uint64_t value = 0;
 
@@ -107,13 +107,6 @@ uint64_t cursor_varint(struct cursor *cursor)
 	cursor->failed = true;
 	cursor->at = cursor->end;
 	return 0;
-}
-
-int64_t cursor_signed(struct cursor *cursor)
-{
-	uint64_t value = cursor_varint(cursor);
-
-	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
 struct cursor cursor_take(struct cursor *cursor, uint64_t size)

@@ -36,8 +36,23 @@ struct cursor {
 	bool failed; /* the bytes ended, or were no varint: reads give 0 */
 };
 
-uint64_t cursor_varint(struct cursor *cursor);
-int64_t cursor_signed(struct cursor *cursor);
+/* For numbers of any length; cursor_varint() is quicker for those of one byte. */
+uint64_t cursor_long_varint(struct cursor *cursor);
+
+static inline uint64_t cursor_varint(struct cursor *cursor)
+{
+	if (cursor->at != cursor->end && *cursor->at < 0x80)
+		return *cursor->at++;
+	return cursor_long_varint(cursor);
+}
+
+static inline int64_t cursor_signed(struct cursor *cursor)
+{
+	uint64_t value = cursor_varint(cursor);
+
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
 /* The next @size bytes, as a cursor of their own. */
 struct cursor cursor_take(struct cursor *cursor, uint64_t size);
 

@@ -72,6 +72,46 @@ bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
 	}
 }
 
+/* Each such field, or more of them when they are short, is a block of its own in the
+ * zstd frame: its bytes are counted apart, and so get codes that suit them. */
+#define BLOCK_MIN 512
+
+static bool compress_block(ZSTD_CCtx *context, ZSTD_outBuffer *to, const uint8_t *from,
+			   size_t size, ZSTD_EndDirective directive)
+{
+	ZSTD_inBuffer block = {from, size, 0};
+
+	return ZSTD_compressStream2(context, to, &block, directive) == 0;
+}
+
+/* The size of the payload as a zstd frame; 0 when it has no room, or memory is short. */
+static size_t compress_payload(uint8_t *to, size_t room, const struct buffer *payload)
+{
+	struct cursor cursor = {payload->data, payload->data + payload->size, false};
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_outBuffer out = {to, room, 0};
+	const uint8_t *start = cursor.at;
+	struct field field;
+	bool done;
+
+	if (!context)
+		return 0;
+	ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+	ZSTD_CCtx_setPledgedSrcSize(context, payload->size);
+	done = true;
+	while (done && field_next(&cursor, &field)) {
+		if ((size_t)(cursor.at - start) < BLOCK_MIN)
+			continue;
+		done = compress_block(context, &out, start, (size_t)(cursor.at - start),
+				      ZSTD_e_flush);
+		start = cursor.at;
+	}
+	done = done && compress_block(context, &out, start, (size_t)(cursor.end - start),
+				      ZSTD_e_end);
+	ZSTD_freeCCtx(context);
+	return done ? out.pos : 0;
+}
+
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload)
 {
 	struct chunk_header header = {.type = (uint16_t)type, .encoding = CHUNK_ZSTD};
@@ -83,9 +123,8 @@ int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer 
 	to = buffer_extend(file, CHUNK_HEADER_SIZE + bound);
 	if (!to)
 		return -1;
-	stored = ZSTD_compress(to + CHUNK_HEADER_SIZE, bound, payload->data,
-			       payload->size, ZSTD_LEVEL);
-	if (ZSTD_isError(stored) || stored >= payload->size) {
+	stored = compress_payload(to + CHUNK_HEADER_SIZE, bound, payload);
+	if (!stored || stored >= payload->size) {
 		header.encoding = CHUNK_PLAIN;
 		stored = payload->size;
 		if (stored)

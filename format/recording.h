@@ -125,6 +125,10 @@ struct recording_name {
 #define RECORDING_MAX_ALL_NAMES	  (1u << 22)
 #define RECORDING_MAX_NAMES_BYTES (256u << 20)
 
+/* Times that are multiples of this take less room: a pause takes many such units, so
+ * that a sample's time is not known better. */
+#define RECORDING_TIME_UNIT 1000
+
 /* A sample's CPU time is stored in units of so many ns, and is at most so many
  * units: 127 days. */
 #define RECORDING_CPU_TIME_UNIT 10000

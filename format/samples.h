@@ -17,6 +17,9 @@
  */
 #define SAMPLES_ROOTS 16
 
+/* A sample's stack is stored as two numbers, the second in units of this. */
+#define STACK_LOW 128
+
 /* What happened to the sampling itself in the time that a chunk covers. */
 struct sampling_counts {
 	uint64_t lost;	 /* samples that there was no room to keep */
@@ -60,6 +63,7 @@ struct samples_batch {
 	uint32_t *parent;
 	uint64_t *address;
 	uint16_t *depth; /* addresses up to the root: 0 for a root */
+	uint32_t *ends;	 /* nodes as the file numbers them for stacks */
 
 	struct sampling_counts counts;
 
@@ -87,7 +91,7 @@ enum samples_tag {
 	SAMPLES_WEIGHT = 7,
 	SAMPLES_STACK = 8,
 	SAMPLES_NODES = 9,
-	SAMPLES_PARENT = 10,
+	SAMPLES_LEVEL = 10,
 	SAMPLES_ADDRESS = 11,
 	SAMPLES_LOST = 12,
 	SAMPLES_MISSED = 13,
@@ -96,6 +100,10 @@ enum samples_tag {
 	SAMPLES_PAUSE_MAX = 16,
 	SAMPLES_CPU_TIME = 17,
 	SAMPLES_FRAMELESS = 18,
+	SAMPLES_STACK_HIGH = 19,
+	SAMPLES_INNER_ENDS = 20,
+	SAMPLES_TIME_UNIT = 21,
+	SAMPLES_SAME_TIME = 22,
 };
 
 #endif

@@ -4,14 +4,16 @@
 #include <stdlib.h>
 
 #include "format/chunk.h"
+#include "format/samples_nodes.h"
 
 /* The fields of the payload, found before any is decoded: they may stand in
  * any order, and some set the length of others. */
 struct columns {
-	uint64_t count, base_time, nodes;
-	bool has_domain, has_vcpu, has_state, has_weight, has_cpu_time, has_frameless;
+	uint64_t count, base_time, time_unit, nodes;
+	bool has_domain, has_vcpu, has_state, has_weight, has_cpu_time, has_frameless,
+		has_stack_high, has_same_time;
 	struct cursor time, domain, vcpu, state, weight, stack, cpu_time, frameless;
-	struct cursor parent, address, pauses;
+	struct cursor same_time, stack_high, level, address, inner_ends, pauses;
 };
 
 static bool find_columns(struct cursor payload, struct columns *columns,
@@ -52,8 +54,8 @@ static bool find_columns(struct cursor payload, struct columns *columns,
 		case SAMPLES_NODES:
 			columns->nodes = cursor_varint(&field.bytes);
 			break;
-		case SAMPLES_PARENT:
-			columns->parent = field.bytes;
+		case SAMPLES_LEVEL:
+			columns->level = field.bytes;
 			break;
 		case SAMPLES_ADDRESS:
 			columns->address = field.bytes;
@@ -81,6 +83,20 @@ static bool find_columns(struct cursor payload, struct columns *columns,
 			columns->frameless = field.bytes;
 			columns->has_frameless = true;
 			break;
+		case SAMPLES_STACK_HIGH:
+			columns->stack_high = field.bytes;
+			columns->has_stack_high = true;
+			break;
+		case SAMPLES_INNER_ENDS:
+			columns->inner_ends = field.bytes;
+			break;
+		case SAMPLES_SAME_TIME:
+			columns->same_time = field.bytes;
+			columns->has_same_time = true;
+			break;
+		case SAMPLES_TIME_UNIT:
+			columns->time_unit = cursor_varint(&field.bytes);
+			break;
 		default:
 			break;
 		}
@@ -102,8 +118,8 @@ static bool grow(void *array, size_t count, size_t size)
 }
 
 /*
- * Each sample has at least a byte in the columns of times and stacks, and each
- * node in those of parents and addresses, which is checked before memory is asked
+ * Each sample has at least a byte in the column of stacks, and each node in those
+ * of levels and addresses, which is checked before memory is asked
  * for. The limits are for payloads that compress to next to nothing.
  */
 static bool make_room(struct samples_batch *batch, const struct columns *columns)
@@ -113,9 +129,8 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 
 	if (columns->count > RECORDING_MAX_SAMPLES ||
 	    columns->nodes > RECORDING_MAX_NODES ||
-	    columns->count > (uint64_t)(columns->time.end - columns->time.at) ||
 	    columns->count > (uint64_t)(columns->stack.end - columns->stack.at) ||
-	    columns->nodes > (uint64_t)(columns->parent.end - columns->parent.at) ||
+	    columns->nodes > (uint64_t)(columns->level.end - columns->level.at) ||
 	    columns->nodes > (uint64_t)(columns->address.end - columns->address.at))
 		return false;
 	if (samples > batch->sample_capacity) {
@@ -133,7 +148,8 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 	if (nodes > batch->node_capacity) {
 		if (!grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
 		    !grow(&batch->address, nodes, sizeof(*batch->address)) ||
-		    !grow(&batch->depth, nodes, sizeof(*batch->depth)))
+		    !grow(&batch->depth, nodes, sizeof(*batch->depth)) ||
+		    !grow(&batch->ends, nodes, sizeof(*batch->ends)))
 			return false;
 		batch->node_capacity = nodes;
 	}
@@ -142,9 +158,16 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 	return true;
 }
 
+/* Where the walk through the tree is: the last node and those that it was called by. */
+struct walk {
+	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* the root comes first */
+	struct guesses guesses;
+};
+
 static bool decode_nodes(struct samples_batch *batch, struct columns *columns)
 {
-	uint64_t address = 0;
+	struct walk walk = {0};
+	uint64_t depth = 0; /* of the last node */
 
 	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
 		batch->parent[i] = i;
@@ -152,37 +175,97 @@ static bool decode_nodes(struct samples_batch *batch, struct columns *columns)
 		batch->depth[i] = 0;
 	}
 	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++) {
-		uint64_t back = cursor_varint(&columns->parent);
-		size_t parent;
+		uint64_t up = cursor_varint(&columns->level), *guess, before = 0;
+		uint32_t parent;
 
-		if (!back || back > i)
+		if (up > depth) {
+			up -= depth;
+			depth = 0;
+			if (up >= SAMPLES_ROOTS - walk.path[0])
+				return false;
+			walk.path[0] += (uint32_t)up;
+		} else if (up) {
+			depth -= up;
+			before = batch->address[walk.path[depth + 1]];
+		}
+		if (depth == RECORDING_MAX_DEPTH)
 			return false;
-		parent = i - (size_t)back;
-		if (batch->depth[parent] >= RECORDING_MAX_DEPTH)
-			return false;
-		address += (uint64_t)cursor_signed(&columns->address);
-		batch->parent[i] = (uint32_t)parent;
-		batch->address[i] = address;
-		batch->depth[i] = (uint16_t)(batch->depth[parent] + 1);
+		parent = walk.path[depth++];
+		guess = guess_of(&walk.guesses, batch->address[parent], before);
+		*guess += (uint64_t)cursor_signed(&columns->address);
+		batch->parent[i] = parent;
+		batch->address[i] = *guess;
+		batch->depth[i] = (uint16_t)depth;
+		walk.path[depth] = (uint32_t)i;
 	}
-	return !columns->parent.failed && !columns->address.failed;
+	return !columns->level.failed && !columns->address.failed;
+}
+
+/* The nodes that samples can end at, as they are numbered; how many in @count. */
+static bool list_ends(struct samples_batch *batch, struct columns *columns, size_t *count)
+{
+	struct cursor *inner = &columns->inner_ends;
+	uint64_t node = 0;
+
+	*count = 0;
+	while (inner->at != inner->end) {
+		uint64_t step = cursor_varint(inner);
+
+		if (step >= batch->nodes - node || *count == batch->nodes)
+			return false;
+		node += step;
+		batch->ends[(*count)++] = (uint32_t)node;
+	}
+	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++) {
+		if (i + 1 < batch->nodes && batch->parent[i + 1] == i)
+			continue;
+		if (*count == batch->nodes)
+			return false;
+		batch->ends[(*count)++] = (uint32_t)i;
+	}
+	return !inner->failed;
 }
 
 static bool decode_times(struct samples_batch *batch, struct columns *columns)
 {
 	uint64_t time = columns->base_time;
+	size_t i = 0;
 
-	for (size_t i = 0; i < batch->count; i++) {
-		time += (uint64_t)cursor_signed(&columns->time);
-		batch->time[i] = time;
+	while (i < batch->count) {
+		uint64_t same = 1;
+
+		time += (uint64_t)cursor_signed(&columns->time) * columns->time_unit;
+		if (columns->has_same_time)
+			same = cursor_varint(&columns->same_time);
+		if (!same || same > batch->count - i)
+			return false;
+		while (same--)
+			batch->time[i++] = time;
 	}
-	return !columns->time.failed;
+	return !columns->time.failed && !columns->same_time.failed;
+}
+
+/* Whether the next @count numbers have a byte each, as most columns' do. */
+static bool is_bytes(const struct cursor *column, size_t count)
+{
+	uint8_t any = 0;
+
+	if ((size_t)(column->end - column->at) < count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		any |= column->at[i];
+	return any < 0x80;
 }
 
 /* A column of numbers up to @max; one that is not there holds @absent. */
 static bool decode_column(uint32_t *to, size_t count, struct cursor *column, bool there,
 			  uint32_t absent, uint64_t max)
 {
+	if (there && max >= 0x7f && is_bytes(column, count)) {
+		for (size_t i = 0; i < count; i++)
+			to[i] = column->at[i];
+		return true;
+	}
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value = there ? cursor_varint(column) : absent;
 
@@ -191,6 +274,25 @@ static bool decode_column(uint32_t *to, size_t count, struct cursor *column, boo
 		to[i] = (uint32_t)value;
 	}
 	return !column->failed;
+}
+
+static bool decode_stacks(struct samples_batch *batch, struct columns *columns)
+{
+	size_t ends;
+
+	if (!list_ends(batch, columns, &ends) ||
+	    !decode_column(batch->stack, batch->count, &columns->stack_high,
+			   columns->has_stack_high, 0, RECORDING_MAX_NODES))
+		return false;
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t low = cursor_varint(&columns->stack);
+		uint64_t high = (uint64_t)batch->stack[i] * STACK_LOW;
+
+		if (low >= ends || low + high >= ends)
+			return false;
+		batch->stack[i] = batch->ends[low + high];
+	}
+	return !columns->stack.failed;
 }
 
 static bool decode_weights(struct samples_batch *batch, struct columns *columns)
@@ -237,7 +339,7 @@ static bool decode_pauses(struct pauses *pauses, struct cursor column)
 
 int samples_decode(struct cursor payload, struct samples_batch *batch)
 {
-	struct columns columns = {0};
+	struct columns columns = {.time_unit = 1};
 
 	batch->count = 0;
 	batch->nodes = 0;
@@ -252,9 +354,7 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 			   RECORDING_MAX_VCPU) ||
 	    !decode_column(batch->state, batch->count, &columns.state, columns.has_state,
 			   VCPU_UNKNOWN, UINT8_MAX) ||
-	    !decode_weights(batch, &columns) ||
-	    !decode_column(batch->stack, batch->count, &columns.stack, true, 0,
-			   batch->nodes - 1) ||
+	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) ||
 	    !decode_column(batch->frameless, batch->count, &columns.frameless,
 			   columns.has_frameless, 0, 1) ||
@@ -278,5 +378,6 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->parent);
 	free(batch->address);
 	free(batch->depth);
+	free(batch->ends);
 	*batch = (struct samples_batch){0};
 }

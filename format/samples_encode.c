@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/chunk.h"
+#include "format/samples_nodes.h"
 
 /* A chunk is made when it has this many samples or nodes, or this much payload:
  * with one more sample, it still keeps the limits. */
@@ -12,26 +13,21 @@
 #define FULL_NODES   (RECORDING_MAX_NODES / 2)
 #define FULL_BYTES   (RECORDING_MAX_PAYLOAD / 2)
 
-struct node {
-	uint64_t address;
-	uint32_t parent;
-};
-
 struct samples_encoder {
 	size_t count;
 	uint64_t base_time;
 	uint64_t last_time;
-	struct buffer time, domain, vcpu, state, weight, stack, cpu_time, frameless;
+	struct buffer domain, vcpu, state, weight, cpu_time, frameless;
+	struct buffer time;		 /* int64_t: ns since the sample before */
+	struct buffer stack;		 /* uint32_t: node */
+	bool whole_us;			 /* all of these times are */
 	bool plain_domain, plain_weight; /* only defaults so far */
 	bool lacks_cpu_time;		 /* of a sample at least */
 	bool has_frameless;		 /* a sample at least */
 
-	struct node *nodes; /* without the roots */
-	size_t node_count;
-	size_t node_capacity;
-	uint32_t *table; /* node numbers by hash, 0 where free */
-	size_t table_size;
-	struct buffer parent, address;
+	struct nodes nodes;
+	struct node_columns columns;
+	struct buffer first, second; /* columns while they are made */
 };
 
 struct samples_encoder *samples_encoder_new(void)
@@ -40,11 +36,9 @@ struct samples_encoder *samples_encoder_new(void)
 
 	if (!encoder)
 		return NULL;
-	encoder->plain_domain = encoder->plain_weight = true;
-	encoder->table_size = 1024;
-	encoder->table = calloc(encoder->table_size, sizeof(*encoder->table));
-	if (!encoder->table) {
-		free(encoder);
+	encoder->plain_domain = encoder->plain_weight = encoder->whole_us = true;
+	if (nodes_init(&encoder->nodes) < 0) {
+		samples_encoder_free(encoder);
 		return NULL;
 	}
 	return encoder;
@@ -62,80 +56,13 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->stack);
 	buffer_free(&encoder->cpu_time);
 	buffer_free(&encoder->frameless);
-	buffer_free(&encoder->parent);
-	buffer_free(&encoder->address);
-	free(encoder->nodes);
-	free(encoder->table);
+	buffer_free(&encoder->first);
+	buffer_free(&encoder->second);
+	buffer_free(&encoder->columns.level);
+	buffer_free(&encoder->columns.address);
+	buffer_free(&encoder->columns.inner_ends);
+	nodes_free(&encoder->nodes);
 	free(encoder);
-}
-
-/* Where the node is in the table, or where it belongs. */
-static size_t slot_of(const struct samples_encoder *encoder, uint32_t parent,
-		      uint64_t address)
-{
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	uint64_t hash = (address ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
-	size_t mask = encoder->table_size - 1, slot = (size_t)(hash >> 32) & mask;
-
-	while (encoder->table[slot]) {
-		const struct node *node =
-			&encoder->nodes[encoder->table[slot] - SAMPLES_ROOTS];
-
-		if (node->address == address && node->parent == parent)
-			break;
-		slot = (slot + 1) & mask;
-	}
-	return slot;
-}
-
-static int grow_table(struct samples_encoder *encoder)
-{
-	size_t size = encoder->table_size * 2;
-	uint32_t *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return -1;
-	free(encoder->table);
-	encoder->table = table;
-	encoder->table_size = size;
-	for (size_t i = 0; i < encoder->node_count; i++)
-		table[slot_of(encoder, encoder->nodes[i].parent,
-			      encoder->nodes[i].address)] = (uint32_t)i + SAMPLES_ROOTS;
-	return 0;
-}
-
-/* Finds or adds the node; 0 when memory is short. */
-static uint32_t intern(struct samples_encoder *encoder, uint32_t parent, uint64_t address)
-{
-	size_t slot = slot_of(encoder, parent, address);
-	uint64_t last = encoder->node_count
-				? encoder->nodes[encoder->node_count - 1].address
-				: 0;
-	uint32_t number;
-
-	if (encoder->table[slot])
-		return encoder->table[slot];
-	if (encoder->node_count * 2 >= encoder->table_size) {
-		if (grow_table(encoder) < 0)
-			return 0;
-		slot = slot_of(encoder, parent, address);
-	}
-	if (encoder->node_count == encoder->node_capacity) {
-		size_t capacity = encoder->node_capacity ? encoder->node_capacity * 2
-							 : 512;
-		struct node *nodes = realloc(encoder->nodes, capacity * sizeof(*nodes));
-
-		if (!nodes)
-			return 0;
-		encoder->nodes = nodes;
-		encoder->node_capacity = capacity;
-	}
-	number = (uint32_t)encoder->node_count + SAMPLES_ROOTS;
-	encoder->nodes[encoder->node_count++] = (struct node){address, parent};
-	encoder->table[slot] = number;
-	buffer_put_varint(&encoder->parent, number - parent);
-	buffer_put_signed(&encoder->address, (int64_t)(address - last));
-	return number;
 }
 
 static void put_cpu_time(struct buffer *column, uint64_t ns)
@@ -149,16 +76,16 @@ static void put_cpu_time(struct buffer *column, uint64_t ns)
 
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample)
 {
-	uint32_t node = sample->chain.end;
+	uint32_t node = nodes_add(&encoder->nodes, &sample->chain);
+	int64_t since;
 
-	for (uint32_t i = sample->chain.count; i-- > 0;) {
-		node = intern(encoder, node, sample->chain.address[i]);
-		if (!node)
-			return -1;
-	}
+	if (!node && sample->chain.count)
+		return -1;
 	if (!encoder->count)
 		encoder->base_time = encoder->last_time = sample->time;
-	buffer_put_signed(&encoder->time, (int64_t)(sample->time - encoder->last_time));
+	since = (int64_t)(sample->time - encoder->last_time);
+	encoder->whole_us &= since % RECORDING_TIME_UNIT == 0;
+	buffer_put(&encoder->time, &since, sizeof(since));
 	encoder->last_time = sample->time;
 	buffer_put_varint(&encoder->domain, sample->domain);
 	encoder->plain_domain &= sample->domain == 0;
@@ -166,7 +93,7 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 	buffer_put_varint(&encoder->state, sample->state);
 	buffer_put_varint(&encoder->weight, sample->weight);
 	encoder->plain_weight &= sample->weight == 1;
-	buffer_put_varint(&encoder->stack, node);
+	buffer_put(&encoder->stack, &node, sizeof(node));
 	if (sample->has_cpu_time)
 		put_cpu_time(&encoder->cpu_time, sample->cpu_time);
 	else
@@ -187,9 +114,9 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
 		       encoder->cpu_time.size + encoder->frameless.size +
-		       encoder->parent.size + encoder->address.size;
+		       encoder->nodes.count * NODE_BYTES;
 
-	return encoder->count >= FULL_SAMPLES || encoder->node_count >= FULL_NODES ||
+	return encoder->count >= FULL_SAMPLES || encoder->nodes.count >= FULL_NODES ||
 	       bytes >= FULL_BYTES;
 }
 
@@ -219,22 +146,73 @@ static void put_pauses(struct buffer *payload, const struct pauses *pauses)
 	field_put_number(payload, SAMPLES_PAUSE_MAX, pauses->max);
 }
 
+/* Each different time once, and how many samples in a row have it. */
+static void put_times(struct samples_encoder *encoder, struct buffer *payload)
+{
+	const int64_t *since = (const int64_t *)encoder->time.data;
+	struct buffer *times = &encoder->first, *same = &encoder->second;
+	int64_t unit = encoder->whole_us ? RECORDING_TIME_UNIT : 1;
+	size_t i = 0, distinct = 0;
+
+	payload->failed |= encoder->time.failed;
+	while (i < encoder->count && !payload->failed) {
+		size_t first = i++;
+
+		while (i < encoder->count && !since[i])
+			i++;
+		buffer_put_signed(times, since[first] / unit);
+		buffer_put_varint(same, i - first);
+		distinct++;
+	}
+	put_column(payload, SAMPLES_TIME, times);
+	if (distinct < encoder->count)
+		put_column(payload, SAMPLES_SAME_TIME, same);
+	buffer_reset(same);
+	if (encoder->whole_us)
+		field_put_number(payload, SAMPLES_TIME_UNIT, RECORDING_TIME_UNIT);
+	buffer_reset(&encoder->time);
+}
+
+static void put_stacks(struct samples_encoder *encoder, struct buffer *payload)
+{
+	uint32_t *stacks = (uint32_t *)encoder->stack.data;
+	struct node_columns *columns = &encoder->columns;
+	struct buffer *low = &encoder->first, *high = &encoder->second;
+	bool any_high = false;
+
+	payload->failed |= encoder->stack.failed ||
+			   nodes_store(&encoder->nodes, columns, stacks, encoder->count) <
+				   0;
+	for (size_t i = 0; i < encoder->count && !payload->failed; i++) {
+		buffer_put_varint(low, stacks[i] % STACK_LOW);
+		buffer_put_varint(high, stacks[i] / STACK_LOW);
+		any_high |= stacks[i] >= STACK_LOW;
+	}
+	put_column(payload, SAMPLES_STACK, low);
+	if (any_high)
+		put_column(payload, SAMPLES_STACK_HIGH, high);
+	buffer_reset(high);
+	field_put_number(payload, SAMPLES_NODES, encoder->nodes.count);
+	put_column(payload, SAMPLES_LEVEL, &columns->level);
+	put_column(payload, SAMPLES_ADDRESS, &columns->address);
+	if (columns->inner_ends.size)
+		put_column(payload, SAMPLES_INNER_ENDS, &columns->inner_ends);
+	buffer_reset(&encoder->stack);
+}
+
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload)
 {
 	field_put_number(payload, SAMPLES_COUNT, encoder->count);
 	field_put_number(payload, SAMPLES_BASE_TIME, encoder->base_time);
-	put_column(payload, SAMPLES_TIME, &encoder->time);
+	put_times(encoder, payload);
 	if (!encoder->plain_domain)
 		put_column(payload, SAMPLES_DOMAIN, &encoder->domain);
 	put_column(payload, SAMPLES_VCPU, &encoder->vcpu);
 	put_column(payload, SAMPLES_STATE, &encoder->state);
 	if (!encoder->plain_weight)
 		put_column(payload, SAMPLES_WEIGHT, &encoder->weight);
-	put_column(payload, SAMPLES_STACK, &encoder->stack);
-	field_put_number(payload, SAMPLES_NODES, encoder->node_count);
-	put_column(payload, SAMPLES_PARENT, &encoder->parent);
-	put_column(payload, SAMPLES_ADDRESS, &encoder->address);
+	put_stacks(encoder, payload);
 	field_put_number(payload, SAMPLES_LOST, counts->lost);
 	field_put_number(payload, SAMPLES_MISSED, counts->missed);
 	put_pauses(payload, &counts->pauses);
@@ -247,9 +225,8 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
 	buffer_reset(&encoder->frameless);
-	encoder->plain_domain = encoder->plain_weight = true;
+	encoder->plain_domain = encoder->plain_weight = encoder->whole_us = true;
 	encoder->lacks_cpu_time = encoder->has_frameless = false;
 	encoder->count = 0;
-	encoder->node_count = 0;
-	memset(encoder->table, 0, encoder->table_size * sizeof(*encoder->table));
+	nodes_reset(&encoder->nodes);
 }

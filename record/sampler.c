@@ -148,7 +148,7 @@ static int attempt(struct sampler *sampler, struct round *round, struct error *e
 
 	if (status)
 		return status;
-	round->time = start;
+	round->time = start - start % RECORDING_TIME_UNIT;
 	walk(sampler, &mapped, round);
 	status = capture_resume(sampler->capture, err);
 	round->pause[round->pauses++] = clock_monotonic() - start;

@@ -18,7 +18,7 @@
 /* The thread looks for entries this often, and flushes samples this old: they
  * are written before they are a second old, on a busy host as well. */
 #define LOOK_NS	 (NS_PER_S / 20)
-#define FLUSH_NS (NS_PER_S * 6 / 10)
+#define FLUSH_NS (NS_PER_S * 8 / 10)
 
 /* So long the recording's end may take before it can be interrupted. */
 #define PATIENCE_NS (2 * NS_PER_S)

@@ -4,19 +4,40 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/chunk.h"
 
+/* How many chunks are read ahead, at most. Each takes memory. */
+#define AHEAD 4
+
+/* A chunk, as a thread of its own reads and decodes it for the one that has use for it:
+ * the two take about as long, and any more threads would only wait. */
+struct read_chunk {
+	int status; /* reader_next()'s; else as below */
+	struct error why;
+	unsigned int type;
+	struct buffer payload;	    /* but of samples, */
+	struct samples_batch batch; /* which are decoded: */
+	bool is_decoded;	    /* false: the payload makes no sense */
+	uint64_t start, end;	    /* where in the recording */
+	struct damage damage;	    /* what the reader passed over so far */
+};
+
 struct load {
 	const struct input *input;
 	struct summary *summary;
 	const struct load_visitor *visitor;
 	struct error *err;
-	struct samples_batch batch;
 	uint64_t names_bytes; /* of payloads, so far */
+
+	struct reader *reader;
+	struct read_chunk chunks[AHEAD]; /* used in turn, */
+	sem_t free, filled;		 /* so many of them are */
 };
 
 int input_open(struct input *input, const char *path, struct error *err)
@@ -98,15 +119,15 @@ static int take_domain(struct load *load, struct cursor payload)
 	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;
 }
 
-static int take_samples(struct load *load, struct cursor payload)
+static int take_samples(struct load *load, struct read_chunk *chunk)
 {
 	const struct load_visitor *visitor = load->visitor;
 
-	if (samples_decode(payload, &load->batch) < 0)
+	if (!chunk->is_decoded)
 		return DAMAGED;
-	if (summary_add_samples(load->summary, &load->batch) < 0)
+	if (summary_add_samples(load->summary, &chunk->batch) < 0)
 		return out_of_memory(load);
-	return visitor->samples(visitor->arg, &load->batch, load->err);
+	return visitor->samples(visitor->arg, &chunk->batch, load->err);
 }
 
 static int take_names(struct load *load, struct cursor payload)
@@ -135,15 +156,20 @@ static int take_end(struct load *load, struct cursor payload)
 	return 0;
 }
 
-static int take_chunk(struct load *load, unsigned int type, struct cursor payload)
+static int take_chunk(struct load *load, struct read_chunk *chunk)
 {
-	switch (type) {
+	const struct cursor payload = {
+		.at = chunk->payload.data,
+		.end = chunk->payload.data + chunk->payload.size,
+	};
+
+	switch (chunk->type) {
 	case CHUNK_INFO:
 		return take_info(load, payload);
 	case CHUNK_DOMAIN:
 		return take_domain(load, payload);
 	case CHUNK_SAMPLES:
-		return take_samples(load, payload);
+		return take_samples(load, chunk);
 	case CHUNK_NAMES:
 		return take_names(load, payload);
 	case CHUNK_END:
@@ -174,50 +200,116 @@ static struct damage add_damage(const struct damage *reader,
 	return sum;
 }
 
-/* Goes through all chunks; -1 with what the reader or the visitor said. */
-static int read_chunks(struct load *load, struct reader *reader)
+/* Reads the next chunk, and decodes its samples. */
+static void read_chunk(struct load *load, struct read_chunk *chunk)
 {
-	struct damage undecoded = {0};
+	struct reader *reader = load->reader;
+	uint64_t passed = reader_damage(reader)->bytes;
+	struct cursor payload;
+
+	chunk->start = reader_offset(reader);
+	chunk->status = reader_next(reader, &chunk->type, &payload, &chunk->why);
+	chunk->damage = *reader_damage(reader);
+	chunk->start += chunk->damage.bytes - passed;
+	chunk->end = reader_offset(reader);
+	if (chunk->status <= 0)
+		return;
+	buffer_reset(&chunk->payload);
+	if (chunk->type == CHUNK_SAMPLES) {
+		chunk->is_decoded = samples_decode(payload, &chunk->batch) == 0;
+		return;
+	}
+	buffer_put(&chunk->payload, payload.at, (size_t)(payload.end - payload.at));
+	if (!chunk->payload.failed)
+		return;
+	error_set(&chunk->why, "not enough memory to read the recording");
+	chunk->status = -1;
+}
+
+/* The thread; it ends with the recording, or when it is cancelled, which it can be where
+ * it waits or reads. */
+static void *read_ahead(void *context)
+{
+	struct load *load = context;
+	size_t i = 0;
 	int status;
 
-	for (;;) {
-		uint64_t offset = reader_offset(reader);
-		uint64_t passed = reader_damage(reader)->bytes;
-		struct error why;
-		struct cursor payload;
-		unsigned int type;
+	do {
+		struct read_chunk *chunk = &load->chunks[i++ % AHEAD];
 
-		status = reader_next(reader, &type, &payload, &why);
-		if (status < 0)
+		sem_wait(&load->free);
+		read_chunk(load, chunk);
+		status = chunk->status;
+		sem_post(&load->filled);
+	} while (status > 0);
+	return NULL;
+}
+
+/* Goes through all chunks; -1 with what the reader or the visitor said. */
+static int take_chunks(struct load *load)
+{
+	struct damage undecoded = {0};
+
+	for (size_t i = 0;; i++) {
+		struct read_chunk *chunk = &load->chunks[i % AHEAD];
+		int status;
+
+		while (sem_wait(&load->filled) < 0)
+			;
+		if (chunk->status < 0)
 			return error_set(load->err, "%s: %s", load->input->name,
-					 why.text);
-		offset += reader_damage(reader)->bytes - passed;
-		load->summary->bytes = reader_offset(reader);
-		load->summary->damage = add_damage(reader_damage(reader), &undecoded);
-		if (status == 0)
+					 chunk->why.text);
+		load->summary->bytes = chunk->end;
+		load->summary->damage = add_damage(&chunk->damage, &undecoded);
+		if (chunk->status == 0)
 			return 0;
-		status = take_chunk(load, type, payload);
+		status = take_chunk(load, chunk);
 		if (status < 0)
 			return -1;
 		if (status == DAMAGED)
-			count_damage(&undecoded, offset, load->summary->bytes);
+			count_damage(&undecoded, chunk->start, chunk->end);
 		else
 			load->summary->chunks++;
+		sem_post(&load->free);
 	}
+}
+
+static int run(struct load *load)
+{
+	pthread_t thread;
+	int status = pthread_create(&thread, NULL, read_ahead, load);
+
+	if (status)
+		return error_errno(load->err, status, "can't start a thread");
+	status = take_chunks(load);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	return status;
 }
 
 int load_recording(const struct input *input, struct summary *summary,
 		   const struct load_visitor *visitor, struct error *err)
 {
 	struct load load = {
-		.input = input, .summary = summary, .visitor = visitor, .err = err};
-	struct reader *reader = reader_new(input->fd);
+		.input = input,
+		.summary = summary,
+		.visitor = visitor,
+		.err = err,
+		.reader = reader_new(input->fd),
+	};
 	int status;
 
-	if (!reader)
+	if (!load.reader)
 		return out_of_memory(&load);
-	status = read_chunks(&load, reader);
-	samples_batch_free(&load.batch);
-	reader_free(reader);
+	sem_init(&load.free, 0, AHEAD);
+	sem_init(&load.filled, 0, 0);
+	status = run(&load);
+	sem_destroy(&load.free);
+	sem_destroy(&load.filled);
+	for (size_t i = 0; i < AHEAD; i++) {
+		samples_batch_free(&load.chunks[i].batch);
+		buffer_free(&load.chunks[i].payload);
+	}
+	reader_free(load.reader);
 	return status;
 }

@@ -108,9 +108,21 @@ static bool has_state(const struct measure *measure, uint32_t state)
 	return (unsigned int)measure->states & 1u << state;
 }
 
+/* Whether each sample of a chunk counts what it stands for, whichever it is. */
+static bool takes_all(const struct measure *measure)
+{
+	return measure->weight == MEASURE_SAMPLES &&
+	       measure->states == MEASURE_ALL_STATES && !measure->list &&
+	       !measure->vcpus && !measure->from && measure->to == UINT64_MAX &&
+	       measure->whole < MEASURE_MOST - (uint64_t)RECORDING_MAX_SAMPLES *
+						       RECORDING_MAX_WEIGHT;
+}
+
 int measure_batch(struct measure *measure, const struct summary *summary,
 		  const struct samples_batch *batch)
 {
+	uint64_t sum = 0;
+
 	if (batch->count > measure->capacity) {
 		uint64_t *grown = realloc(measure->counts, batch->count * sizeof(*grown));
 
@@ -118,6 +130,15 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 			return -1;
 		measure->counts = grown;
 		measure->capacity = batch->count;
+	}
+	if (takes_all(measure)) {
+		for (size_t i = 0; i < batch->count; i++) {
+			measure->counts[i] = batch->weight[i];
+			sum += batch->weight[i];
+		}
+		measure->whole += sum;
+		measure->total += sum;
+		return 0;
 	}
 	for (size_t i = 0; i < batch->count; i++) {
 		bool chosen = is_chosen(measure, summary, batch, i);

@@ -18,11 +18,19 @@
 #include "report/perf.h"
 #include "report/text.h"
 
+/* What is printed for an address; NULL until it is needed. */
+struct line {
+	char *text;
+	size_t length;
+};
+
 struct perf_script {
 	const struct report *report;
 	struct perf_maps maps;
-	char **lines; /* by frame: as printed; NULL until it is needed */
+	struct line *lines; /* by frame */
 	uint32_t line_count;
+	struct line *nodes[2]; /* by enum frame_use and node of the stacks: these texts */
+	uint32_t node_count;
 	struct perf_threads threads;
 };
 
@@ -35,8 +43,10 @@ static void perf_script_free(void *state)
 	perf_threads_free(&script->threads);
 	perf_maps_free(&script->maps);
 	for (uint32_t i = 0; i < script->line_count; i++)
-		free(script->lines[i]);
+		free(script->lines[i].text);
 	free(script->lines);
+	free(script->nodes[FRAME_LEAF]);
+	free(script->nodes[FRAME_CALLER]);
 	free(script);
 }
 
@@ -132,30 +142,63 @@ static char *make_lines(const struct perf_script *script, uint32_t domain,
 	return NULL;
 }
 
+/* Room for so many, those that are new without a text. -1 when memory is short. */
+static int grow(struct line **lines, uint32_t from, uint32_t to)
+{
+	struct line *grown = realloc(*lines, to * sizeof(*grown));
+
+	if (!grown)
+		return -1;
+	memset(grown + from, 0, (to - from) * sizeof(*grown));
+	*lines = grown;
+	return 0;
+}
+
 /* The lines for an address; NULL when memory is short. */
-static const char *line_of(struct perf_script *script, uint32_t domain, uint64_t address,
-			   enum frame_use use)
+static const struct line *line_at(struct perf_script *script, uint32_t domain,
+				  uint64_t address, enum frame_use use)
 {
 	struct frames *frames = script->report->frames;
 	uint32_t number = frames_find(frames, domain, address, use);
+	struct line *line;
 
 	if (number == FRAMES_NONE)
 		return NULL;
 	if (number >= script->line_count) {
 		uint32_t count = (number + 1) * 2;
-		char **lines = realloc(script->lines, count * sizeof(*lines));
 
-		if (!lines)
+		if (grow(&script->lines, script->line_count, count) < 0)
 			return NULL;
-		memset(lines + script->line_count, 0,
-		       (count - script->line_count) * sizeof(*lines));
-		script->lines = lines;
 		script->line_count = count;
 	}
-	if (!script->lines[number])
-		script->lines[number] = make_lines(script, domain,
-						   frames_get(frames, number), use);
-	return script->lines[number];
+	line = &script->lines[number];
+	if (!line->text) {
+		line->text = make_lines(script, domain, frames_get(frames, number), use);
+		line->length = line->text ? strlen(line->text) : 0;
+	}
+	return line->text ? line : NULL;
+}
+
+/* The same for a node of the stacks, which is looked up once. */
+static const struct line *line_of(struct perf_script *script, uint32_t domain,
+				  uint32_t node, enum frame_use use)
+{
+	const struct tree *tree = &script->report->stacks->tree;
+	const struct line *line;
+
+	if (node >= script->node_count) {
+		for (int i = FRAME_LEAF; i <= FRAME_CALLER; i++)
+			if (grow(&script->nodes[i], script->node_count, tree->capacity) <
+			    0)
+				return NULL;
+		script->node_count = tree->capacity;
+	}
+	if (script->nodes[use][node].text)
+		return &script->nodes[use][node];
+	line = line_at(script, domain, tree->nodes[node].key, use);
+	if (line)
+		script->nodes[use][node] = *line;
+	return line;
 }
 
 static void put_event(struct perf_script *script, const struct output_sample *sample)
@@ -182,11 +225,11 @@ static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack
 	if (!stacks_is_address(stacks, stack))
 		fputs("\t               0 [unknown] ([unknown])\n", out);
 	for (; stacks_is_address(stacks, stack); stack = nodes[stack].parent) {
-		const char *line = line_of(script, domain, nodes[stack].key, use);
+		const struct line *line = line_of(script, domain, stack, use);
 
 		if (!line)
 			return -1;
-		fputs(line, out);
+		fwrite_unlocked(line->text, 1, line->length, out);
 		use = FRAME_CALLER;
 	}
 	putc('\n', out);

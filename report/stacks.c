@@ -113,17 +113,35 @@ static uint32_t map_node(struct stacks *stacks, const struct samples_batch *batc
 	return mapped;
 }
 
+/* Finds the chain of one sample that counts; -1 when memory is short. */
+static int map_sample(struct stacks *stacks, const struct samples_batch *batch,
+		      size_t sample)
+{
+	uint32_t domain = batch->domain[sample], node = batch->stack[sample];
+
+	stacks->chains[sample] = stacks->map_domain[node] == domain
+					 ? stacks->map[node]
+					 : map_node(stacks, batch, domain, node);
+	return stacks->chains[sample] == TREE_NONE ? -1 : 0;
+}
+
 /* Finds the chains of those samples of a domain that count, from @sample on. */
 static int map_domain(struct stacks *stacks, const struct samples_batch *batch,
 		      uint32_t sample)
 {
-	for (; sample != TREE_NONE; sample = stacks->next[sample]) {
-		stacks->chains[sample] = map_node(stacks, batch, batch->domain[sample],
-						  batch->stack[sample]);
-		if (stacks->chains[sample] == TREE_NONE)
+	for (; sample != TREE_NONE; sample = stacks->next[sample])
+		if (map_sample(stacks, batch, sample) < 0)
 			return -1;
-	}
 	return 0;
+}
+
+static bool has_one_domain(const struct samples_batch *batch)
+{
+	uint32_t others = 0;
+
+	for (size_t i = 1; i < batch->count; i++)
+		others |= batch->domain[i] ^ batch->domain[0];
+	return !others;
 }
 
 /* Domain by domain, as the map is for one at a time. */
@@ -133,6 +151,14 @@ static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
 	uint32_t *heads = stacks->heads;
 	int status = 0;
 
+	if (has_one_domain(batch)) {
+		for (size_t i = 0; i < batch->count; i++) {
+			stacks->chains[i] = TREE_NONE;
+			if (counts[i] && map_sample(stacks, batch, i) < 0)
+				return -1;
+		}
+		return 0;
+	}
 	for (uint32_t i = (uint32_t)batch->count; i-- > 0;) {
 		stacks->chains[i] = TREE_NONE;
 		if (!counts[i])

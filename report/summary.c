@@ -81,7 +81,20 @@ static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 	if (node > summary->vcpu_count)
 		summary->vcpus[summary->vcpu_count++] = (struct summary_vcpu){
 			.domain = domain, .vcpu = vcpu};
+	summary->recent[vcpu % SUMMARY_RECENT] = node - 1;
 	return &summary->vcpus[node - 1];
+}
+
+/* The same, quick for one that was met last among those of its number modulo. */
+static inline struct summary_vcpu *find_recent(struct summary *summary, uint32_t domain,
+					       uint32_t vcpu)
+{
+	uint32_t recent = summary->recent[vcpu % SUMMARY_RECENT];
+
+	if (recent < summary->vcpu_count && summary->vcpus[recent].vcpu == vcpu &&
+	    summary->vcpus[recent].domain == domain)
+		return &summary->vcpus[recent];
+	return find_vcpu(summary, domain, vcpu);
 }
 
 int summary_add_samples(struct summary *summary, const struct samples_batch *batch)
@@ -90,8 +103,8 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 		summary->first_time = summary->last_time = batch->time[0];
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t state = batch->state[i];
-		struct summary_vcpu *vcpu = find_vcpu(summary, batch->domain[i],
-						      batch->vcpu[i]);
+		struct summary_vcpu *vcpu = find_recent(summary, batch->domain[i],
+							batch->vcpu[i]);
 
 		if (!vcpu)
 			return -1;

@@ -12,6 +12,8 @@
 /* States that are counted apart; later versions' count as VCPU_UNKNOWN. */
 #define SUMMARY_STATES (VCPU_BLOCKED + 1)
 
+#define SUMMARY_RECENT 64
+
 /* What one vCPU of a domain amounts to. */
 struct summary_vcpu {
 	uint32_t domain, vcpu;
@@ -37,8 +39,9 @@ struct summary {
 	struct summary_vcpu *vcpus;	/* as they were met */
 	struct tree vcpu_index;		/* one root; the keys: domain and vCPU */
 	size_t vcpu_count, vcpu_room;
-	bool lacks_cpu_time;  /* of some samples */
-	unsigned int deepest; /* addresses in the longest chain */
+	uint32_t recent[SUMMARY_RECENT]; /* by vCPU modulo: which was met last */
+	bool lacks_cpu_time;		 /* of some samples */
+	unsigned int deepest;		 /* addresses in the longest chain */
 	struct sampling_counts counts;
 	uint64_t names; /* of places, in the recording itself */
 

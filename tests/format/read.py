@@ -23,6 +23,7 @@ NAME_LIMIT = 65535
 CPU_TIME_UNIT = 10000
 BUCKETS = 1920
 ROOTS = 16
+GUESSES = 1 << 14
 WRAP = 1 << 64
 
 
@@ -202,22 +203,72 @@ def end(fields):
 
 
 def tree(fields):
-    """The caller, the address and the depth of each node."""
+    """The caller and the address of each node."""
     count = number(fields, 9)
     if count > COUNT_LIMIT:
         raise Damage
-    back = column(fields, 10, count, WRAP, lowest=1)
-    address = [None] * ROOTS + sums(fields, 11, count, 0)
+    levels = column(fields, 10, count, WRAP)
+    if count and 11 not in fields:
+        raise Damage
+    differences = Numbers(fields.get(11, b""))
+    guesses = [0] * GUESSES
+    address = [0] * ROOTS
     caller = [None] * ROOTS
-    depth = [0] * ROOTS
-    for node in range(ROOTS, ROOTS + count):
-        if back[node - ROOTS] > node:
-            raise Damage
-        caller.append(node - back[node - ROOTS])
-        depth.append(depth[caller[node]] + 1)
-        if depth[node] > DEPTH_LIMIT:
+    path = [0]
+    for node, level in enumerate(levels, ROOTS):
+        sibling = 0
+        if level >= len(path):
+            path = [path[0] + level - len(path) + 1]
+            if path[0] >= ROOTS:
+                raise Damage
+        elif level:
+            sibling = address[path[-level]]
+            del path[-level:]
+        above = path[-1]
+        place = ((3 * address[above] + sibling) * 0x9E3779B97F4A7C15 % WRAP) >> 50
+        guess = guesses[place] or sibling or address[above]
+        address.append((guess + differences.signed()) % WRAP)
+        guesses[place] = address[node]
+        caller.append(above)
+        path.append(node)
+        if len(path) > DEPTH_LIMIT + 1:
             raise Damage
     return caller, address
+
+
+def ends(fields, caller):
+    """The nodes that stacks end at, as they are numbered."""
+    numbers = Numbers(fields.get(20, b""))
+    listed = []
+    node = 0
+    while numbers.left():
+        node += numbers.number()
+        if node >= len(caller):
+            raise Damage
+        listed.append(node)
+    inner = set(caller)
+    listed += [node for node in range(ROOTS, len(caller)) if node not in inner]
+    if len(listed) > len(caller):
+        raise Damage
+    return listed
+
+
+def times(fields, count):
+    """The time of each sample."""
+    if count and 3 not in fields:
+        raise Damage
+    differences = Numbers(fields.get(3, b""))
+    rows = Numbers(fields[22]) if 22 in fields else None
+    unit = number(fields, 21, 1)
+    time = number(fields, 2)
+    values = []
+    while len(values) < count:
+        time = (time + differences.signed() * unit) % WRAP
+        row = rows.number() if rows else 1
+        if not 0 < row <= count - len(values):
+            raise Damage
+        values += [time] * row
+    return values
 
 
 def bucket_start(bucket):
@@ -252,7 +303,6 @@ def samples(fields):
     if count > COUNT_LIMIT:
         raise Damage
     caller, address = tree(fields)
-    times = sums(fields, 3, count, number(fields, 2))
     rest = list(zip(
         column(fields, 4, count, 65535, default=0),
         column(fields, 5, count, 8191, default=0),
@@ -261,9 +311,14 @@ def samples(fields):
         ("-" if units is None else units * CPU_TIME_UNIT
          for units in cpu_times(fields, count)),
         column(fields, 18, count, 1, default=0)))
-    stacks = column(fields, 8, count, len(caller) - 1)
+    end = ends(fields, caller)
+    stacks = [low + 128 * high for low, high in zip(
+        column(fields, 8, count, WRAP), column(fields, 19, count, WRAP, default=0))]
+    if any(stack >= len(end) for stack in stacks):
+        raise Damage
     counts = [number(fields, tag) for tag in (12, 13, 15, 16)] + pauses(fields)
-    for time, numbers, node in zip(times, rest, stacks):
+    for time, numbers, stack in zip(times(fields, count), rest, stacks):
+        node = end[stack]
         chain = []
         while node >= ROOTS:
             chain.append(f"{address[node]:x}")

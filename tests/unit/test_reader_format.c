@@ -323,7 +323,7 @@ static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 		unsigned int type = random_next(seed) % 7;
 
 		buffer_reset(&payload);
-		for (unsigned int tag = 0; tag < 19; tag++) {
+		for (unsigned int tag = 0; tag < SAMPLES_SAME_TIME + 2; tag++) {
 			uint8_t column[24];
 			size_t size = random_next(seed) % sizeof(column);
 

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
 
-#define TAGS 20
+#define TAGS (SAMPLES_SAME_TIME + 1)
 
 /* The payload of a chunk, a field at a time, so that a test can put another
  * in the place of any. */
@@ -28,15 +28,16 @@ static void set_column(struct fields *fields, unsigned int tag, size_t count,
 		buffer_put_varint(&fields->field[tag], values[i]);
 }
 
-/* Three samples, two nodes: main (0x1000), and work (0x2000) that it calls. */
+/* Three samples, two nodes: main (0x1000), and work (0x2000) that it calls. They end in
+ * work, in main, and before any address. */
 static int fields_setup(void **state)
 {
-	static const uint64_t times[] = {0, 20, 20}, stacks[] = {17, 16, 3},
+	static const uint64_t times[] = {0, 20, 20}, stacks[] = {2, 1, 0},
 			      vcpus[] = {0, 1, 0}, states[] = {1, 2, 3},
 			      weights[] = {1, 2, 3}, domains[] = {0, 1, 0},
 			      cpu_times[] = {0, 7, 300}, frameless[] = {1, 0, 1},
-			      parents[] = {16, 1}, addresses[] = {0x2000, 0x2000},
-			      pauses[] = {100, 3, 20, 1};
+			      levels[] = {0, 0}, inner_ends[] = {3, 13},
+			      addresses[] = {0x2000, 0x2000}, pauses[] = {100, 3, 20, 1};
 	struct fields *fields = calloc(1, sizeof(*fields));
 
 	if (!fields)
@@ -50,7 +51,7 @@ static int fields_setup(void **state)
 	set_column(fields, SAMPLES_WEIGHT, 3, weights);
 	set_column(fields, SAMPLES_STACK, 3, stacks);
 	set_number(fields, SAMPLES_NODES, 2);
-	set_column(fields, SAMPLES_PARENT, 2, parents);
+	set_column(fields, SAMPLES_LEVEL, 2, levels);
 	set_column(fields, SAMPLES_ADDRESS, 2, addresses);
 	set_number(fields, SAMPLES_LOST, 4);
 	set_number(fields, SAMPLES_MISSED, 5);
@@ -59,6 +60,9 @@ static int fields_setup(void **state)
 	set_number(fields, SAMPLES_PAUSE_MAX, 121);
 	set_column(fields, SAMPLES_CPU_TIME, 3, cpu_times);
 	set_column(fields, SAMPLES_FRAMELESS, 3, frameless);
+	set_column(fields, SAMPLES_INNER_ENDS, 2, inner_ends);
+	for (unsigned int tag = 0; tag < TAGS; tag++)
+		fields->missing[tag] = !fields->field[tag].size;
 	*state = fields;
 	return 0;
 }
@@ -76,7 +80,7 @@ static int fields_teardown(void **state)
 static void put_fields(const struct fields *fields, struct buffer *payload)
 {
 	buffer_reset(payload);
-	for (unsigned int tag = SAMPLES_COUNT; tag <= SAMPLES_FRAMELESS; tag++)
+	for (unsigned int tag = 0; tag < TAGS; tag++)
 		if (!fields->missing[tag])
 			field_put(payload, tag, fields->field[tag].data,
 				  fields->field[tag].size);
@@ -135,13 +139,15 @@ static bool accepted_with(struct fields *fields, unsigned int tag, size_t count,
 			  const uint64_t *values)
 {
 	struct buffer kept = fields->field[tag];
-	bool decoded;
+	bool missing = fields->missing[tag], decoded;
 
 	fields->field[tag] = (struct buffer){0};
+	fields->missing[tag] = false;
 	set_column(fields, tag, count, values);
 	decoded = accepted(fields);
 	buffer_free(&fields->field[tag]);
 	fields->field[tag] = kept;
+	fields->missing[tag] = missing;
 	return decoded;
 }
 
@@ -203,8 +209,9 @@ static void absent_columns_hold_their_defaults(void **state)
 
 static void columns_that_samples_need_must_be_there(void **state)
 {
-	static const unsigned int needed[] = {SAMPLES_TIME, SAMPLES_STACK, SAMPLES_NODES,
-					      SAMPLES_PARENT, SAMPLES_ADDRESS};
+	static const unsigned int needed[] = {SAMPLES_TIME,    SAMPLES_STACK,
+					      SAMPLES_NODES,   SAMPLES_LEVEL,
+					      SAMPLES_ADDRESS, SAMPLES_INNER_ENDS};
 	struct fields *fields = *state;
 
 	assert_true(accepted(fields));
@@ -235,7 +242,7 @@ static void columns_with_enough_bytes_but_too_few_numbers_are_refused(void **sta
 {
 	static const unsigned int columns[] = {
 		SAMPLES_TIME,	  SAMPLES_DOMAIN,    SAMPLES_VCPU,    SAMPLES_STATE,
-		SAMPLES_STACK,	  SAMPLES_PARENT,    SAMPLES_ADDRESS, SAMPLES_WEIGHT,
+		SAMPLES_STACK,	  SAMPLES_LEVEL,     SAMPLES_ADDRESS, SAMPLES_WEIGHT,
 		SAMPLES_CPU_TIME, SAMPLES_FRAMELESS,
 	};
 	static const uint64_t padded_one = 1;
@@ -265,7 +272,7 @@ static void numbers_beyond_the_limits_are_refused(void **state)
 		{SAMPLES_VCPU, RECORDING_MAX_VCPU},
 		{SAMPLES_STATE, UINT8_MAX},
 		{SAMPLES_WEIGHT, RECORDING_MAX_WEIGHT},
-		{SAMPLES_STACK, SAMPLES_ROOTS + 1},
+		{SAMPLES_STACK, 2},
 		{SAMPLES_CPU_TIME, RECORDING_MAX_CPU_TIME},
 		{SAMPLES_FRAMELESS, 1},
 	};
@@ -284,32 +291,86 @@ static void numbers_beyond_the_limits_are_refused(void **state)
 	assert_false(accepted_with(*state, SAMPLES_WEIGHT, 3, (uint64_t[]){1, 0, 1}));
 }
 
-static void a_caller_comes_before_what_it_calls(void **state)
+static void a_node_has_a_caller_or_a_root(void **state)
 {
 	static const uint64_t refused[][2] = {
-		{0, 1},	 /* itself */
-		{17, 1}, /* before the first root */
-		{1, 0},	 /* itself, further on */
-		{1, 18}, {1, UINT64_MAX}, {1, 1ull << 32}, {1ull << 32 | 1, 1},
+		{SAMPLES_ROOTS, 0},		 /* beyond the last root */
+		{0, SAMPLES_ROOTS + 1}, {15, 2}, /* the second from the last root on */
+		{0, UINT64_MAX},	{UINT64_MAX, 0},
+		{0, 1ull << 32},	{1ull << 32 | 1, 0},
+	};
+	struct fields *fields = *state;
+
+	/* Ends at the roots alone, so that it does not matter what else is one. */
+	set_column(fields, SAMPLES_INNER_ENDS, 3, (uint64_t[]){3, 0, 0});
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(accepted_with(fields, SAMPLES_LEVEL, 2, refused[i]));
+	assert_true(accepted_with(fields, SAMPLES_LEVEL, 2, (uint64_t[]){0, 1}));
+	assert_true(accepted_with(fields, SAMPLES_LEVEL, 2, (uint64_t[]){0, 16}));
+	assert_true(accepted_with(fields, SAMPLES_LEVEL, 2, (uint64_t[]){15, 1}));
+}
+
+static void a_place_to_end_is_a_node(void **state)
+{
+	static const uint64_t many[SAMPLES_ROOTS + 2];
+
+	assert_true(accepted_with(*state, SAMPLES_INNER_ENDS, 2, (uint64_t[]){0, 17}));
+	assert_false(accepted_with(*state, SAMPLES_INNER_ENDS, 2, (uint64_t[]){0, 18}));
+	assert_false(accepted_with(*state, SAMPLES_INNER_ENDS, 2,
+				   (uint64_t[]){1, UINT64_MAX}));
+	/* There is work, too, which has no callees. */
+	assert_true(accepted_with(*state, SAMPLES_INNER_ENDS, SAMPLES_ROOTS + 1, many));
+	assert_false(accepted_with(*state, SAMPLES_INNER_ENDS, SAMPLES_ROOTS + 2, many));
+}
+
+static void stacks_are_numbered_in_two_parts(void **state)
+{
+	static const uint64_t refused[][3] = {
+		{0, 0, 1},	    /* 128 */
+		{1ull << 57, 0, 0}, /* 2^64 */
+		{UINT64_MAX, 0, 0},
 	};
 
+	assert_true(accepted_with(*state, SAMPLES_STACK_HIGH, 3, (uint64_t[]){0, 0, 0}));
+	assert_false(accepted_with(*state, SAMPLES_STACK_HIGH, 2, (uint64_t[]){0, 0}));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		assert_false(accepted_with(*state, SAMPLES_PARENT, 2, refused[i]));
-	assert_true(accepted_with(*state, SAMPLES_PARENT, 2, (uint64_t[]){1, 17}));
+		assert_false(accepted_with(*state, SAMPLES_STACK_HIGH, 3, refused[i]));
+}
+
+static void times_are_of_as_many_samples_as_there_are(void **state)
+{
+	static const uint64_t refused[][3] = {
+		{0, 3, 0}, {1, 0, 2}, {2, 2, 0}, {4, 0, 0}, {UINT64_MAX, 4, 0},
+	};
+	struct fields *fields = *state;
+	struct samples_batch batch = {0};
+	struct buffer payload = {0};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(accepted_with(fields, SAMPLES_SAME_TIME, 3, refused[i]));
+	assert_false(accepted_with(fields, SAMPLES_SAME_TIME, 1, (uint64_t[]){2}));
+	set_column(fields, SAMPLES_SAME_TIME, 2, (uint64_t[]){2, 1});
+	set_number(fields, SAMPLES_TIME_UNIT, 7);
+	fields->missing[SAMPLES_SAME_TIME] = fields->missing[SAMPLES_TIME_UNIT] = false;
+	put_fields(fields, &payload);
+	assert_true(decode(cursor_of(&payload), &batch));
+	assert_int_equal(batch.time[0], 1000);
+	assert_int_equal(batch.time[1], 1000);
+	assert_int_equal(batch.time[2], 1070);
+	buffer_free(&payload);
+	samples_batch_free(&batch);
 }
 
 static void chains_deeper_than_the_limit_are_refused(void **state)
 {
-	static uint64_t ones[RECORDING_MAX_DEPTH + 2];
+	static const uint64_t zeros[RECORDING_MAX_DEPTH + 2];
 	struct fields *fields = *state;
 
-	for (size_t i = 0; i < RECORDING_MAX_DEPTH + 2; i++)
-		ones[i] = 1;
 	for (size_t depth = RECORDING_MAX_DEPTH - 1; depth < RECORDING_MAX_DEPTH + 3;
 	     depth++) {
 		set_number(fields, SAMPLES_NODES, depth);
-		set_column(fields, SAMPLES_PARENT, depth, ones);
-		set_column(fields, SAMPLES_ADDRESS, depth, ones);
+		set_column(fields, SAMPLES_LEVEL, depth, zeros);
+		set_column(fields, SAMPLES_ADDRESS, depth, zeros);
 		assert_int_equal(accepted(fields), depth <= RECORDING_MAX_DEPTH);
 	}
 }
@@ -389,8 +450,9 @@ static void a_chunk_of_more_nodes_than_the_limit_is_refused(void **state)
 	struct fields *fields = *state;
 
 	/* All of them are outermost frames of whole chains. */
+	set_column(fields, SAMPLES_LEVEL, 2, (uint64_t[]){0, 1});
 	for (uint32_t i = 2; i <= RECORDING_MAX_NODES; i++) {
-		buffer_put_varint(&fields->field[SAMPLES_PARENT], SAMPLES_ROOTS + i);
+		buffer_put_varint(&fields->field[SAMPLES_LEVEL], 1);
 		buffer_put_varint(&fields->field[SAMPLES_ADDRESS], 0);
 	}
 	set_number(fields, SAMPLES_NODES, RECORDING_MAX_NODES);
@@ -432,7 +494,7 @@ static void no_random_payload_does_harm(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 100000; round++) {
 		buffer_reset(&payload);
-		for (unsigned int tag = 0; tag < SAMPLES_CPU_TIME + 2; tag++) {
+		for (unsigned int tag = 0; tag < SAMPLES_SAME_TIME + 2; tag++) {
 			uint8_t bytes[24];
 			size_t size = random_next(&seed) % sizeof(bytes);
 
@@ -459,7 +521,10 @@ int main(void)
 		TEST(counts_larger_than_their_columns_are_refused),
 		TEST(columns_with_enough_bytes_but_too_few_numbers_are_refused),
 		TEST(numbers_beyond_the_limits_are_refused),
-		TEST(a_caller_comes_before_what_it_calls),
+		TEST(a_node_has_a_caller_or_a_root),
+		TEST(a_place_to_end_is_a_node),
+		TEST(stacks_are_numbered_in_two_parts),
+		TEST(times_are_of_as_many_samples_as_there_are),
 		TEST(chains_deeper_than_the_limit_are_refused),
 		TEST(pauses_outside_the_buckets_are_refused),
 		TEST(a_number_that_is_none_is_refused),
