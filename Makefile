@@ -120,4 +120,4 @@ $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SOURCES)
 
 clean:
 	rm -rf $(O)/uniprof $(O)/*.o $(O)/*.d $(addprefix $(O)/,$(PARTS)) $(O)/tests \
-		$(O)/guest
+		$(O)/guest $(O)/arm64

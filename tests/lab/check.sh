@@ -61,7 +61,8 @@ check_work()
 		work = frame[4]
 		if (work != "alpha" && work != "beta" && work != "gamma") {
 			other += count
-			if ($0 !~ /^_start;guest_main(;|$)/) broken = broken "\n  " $0
+			# GCC has no frames in its library of divisions for Thumb.
+			if ($0 !~ /^_start;guest_main(;|$)/ && $0 != "__udivmoddi4") broken = broken "\n  " $0
 			next
 		}
 		in_work[work] += count
