@@ -166,7 +166,7 @@ static uint64_t hash_stack(const uint64_t *stack)
 /* Different stacks, the likelier ones mostly first. */
 static void make_stacks(struct program *program)
 {
-	uint32_t size = 4 * STACKS, made = 0;
+	uint32_t size = 4 * STACKS, made = 0, tries = 0;
 	uint32_t *table = need(calloc(size, sizeof(*table)));
 
 	program->stacks = need(calloc(STACKS, sizeof(*program->stacks)));
@@ -174,6 +174,10 @@ static void make_stacks(struct program *program)
 		uint64_t *stack = program->stacks[made];
 		uint64_t slot;
 
+		if (tries++ == 1000 * STACKS) {
+			fprintf(stderr, "generate: too few functions\n");
+			exit(1);
+		}
 		make_stack(program, stack);
 		slot = hash_stack(stack) % size;
 		while (table[slot] && memcmp(program->stacks[table[slot] - 1], stack,
