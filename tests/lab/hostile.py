@@ -56,7 +56,7 @@ EXPECTED = {
 REFUSED_PV = {"beyond", "ones", "huge", "reserved", "storm", "nowhere", "balloon", "apic",
               "grants", "modes"}
 
-SPIN_SIZE = 64    # of each kind's function, at most: tests/guest/spin.S
+SPIN_SIZE = 64    # of each kind's function, at most: tests/guest/x86/spin.S
 MOST_PAUSES = 4   # of a round: record/sampler.h
 MOST_MAPS = 72    # of a round, for one vCPU: record/sampler.c
 MOST_MAPPED = 16384  # pages: xen/pages.c

@@ -6,7 +6,7 @@
 /*
  * xen/include/public/arch-arm.h: where a guest's memory begins. Xen's tools load a 64-bit
  * image at the offset that it asks for, a 32-bit one at 0x8000. There are 2 MB for
- * `large` in front of the one, and behind the other, and the device tree near the end of
+ * LARGE in front of the one, and behind the other, and the device tree near the end of
  * memory.
  */
 #define RAM 0x40000000

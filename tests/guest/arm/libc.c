@@ -1,11 +1,9 @@
 /* What compilers call without being asked to. */
-#include "guest.h"
-
-#include <xen/sched.h>
+#include <stddef.h>
+#include <stdint.h>
 
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
-void __aeabi_ldiv0(void) __attribute__((noreturn));
 
 void *memset(void *to, int value, size_t size)
 {
