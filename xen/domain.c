@@ -27,7 +27,7 @@ static void read_store(struct xen *xen, char *text, size_t size, const char *for
 }
 
 /* The hypervisor knows PV from the rest; whether a guest of the other kind has a
- * device model (HVM) or not (PVH) is for the toolstack's books. */
+ * device model (HVM) or not (PVH) is for the toolstack's books, where dom0 has no entry. */
 static enum guest_type type_of(struct xen *xen, uint32_t id, uint32_t flags)
 {
 	char type[8];
@@ -35,7 +35,7 @@ static enum guest_type type_of(struct xen *xen, uint32_t id, uint32_t flags)
 	if (!(flags & XEN_DOMINF_hvm_guest))
 		return GUEST_PV;
 	read_store(xen, type, sizeof(type), "/libxl/%u/type", id);
-	return strcmp(type, "pvh") == 0 ? GUEST_PVH : GUEST_HVM;
+	return strcmp(type, "pvh") == 0 || id == 0 ? GUEST_PVH : GUEST_HVM;
 }
 
 int xen_domain_info(struct xen *xen, uint32_t id, struct xen_domain *domain,
