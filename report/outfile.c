@@ -29,15 +29,25 @@ static bool is_input(const struct stat *file, const struct input *inputs, size_t
 	return false;
 }
 
+/* Reports can be large, and a call for each 4 KB takes longer than what is in them. */
+static FILE *enlarge_buffer(FILE *out)
+{
+	static char buffer[256 * 1024];
+
+	if (!isatty(fileno(out)))
+		setvbuf(out, buffer, _IOFBF, sizeof(buffer));
+	return out;
+}
+
 FILE *outfile_open(const char *path, const struct input *inputs, size_t count,
 		   struct error *err)
 {
-	FILE *out = NULL;
 	struct stat st;
+	FILE *out;
 	int fd;
 
 	if (is_stdout(path))
-		return stdout;
+		return enlarge_buffer(stdout);
 	/* Emptied only when it is known not to be the recording. */
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0) {
@@ -48,19 +58,17 @@ FILE *outfile_open(const char *path, const struct input *inputs, size_t count,
 		st.st_size = 0;
 	else if (is_input(&st, inputs, count)) {
 		error_set(err, "can't write %s: it is the recording", path);
-		goto out;
+		goto failed;
 	}
-	if (st.st_size && ftruncate(fd, 0) < 0) {
-		error_errno(err, errno, "can't write %s", path);
-		goto out;
+	if (!st.st_size || ftruncate(fd, 0) == 0) {
+		out = fdopen(fd, "w");
+		if (out)
+			return enlarge_buffer(out);
 	}
-	out = fdopen(fd, "w");
-	if (!out)
-		error_errno(err, errno, "can't write %s", path);
-out:
-	if (!out)
-		close(fd);
-	return out;
+	error_errno(err, errno, "can't write %s", path);
+failed:
+	close(fd);
+	return NULL;
 }
 
 int outfile_close(FILE *out, const char *path, struct error *err)

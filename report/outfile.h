@@ -9,8 +9,8 @@
 
 /*
  * Opens @path, or standard output when it is NULL or "-", for a report of @inputs:
- * replaces a file that is there, unless it is one of the recordings itself. NULL
- * on failure.
+ * replaces a file that is there, unless it is one of the recordings itself. One can
+ * be open at a time. NULL on failure.
  */
 FILE *outfile_open(const char *path, const struct input *inputs, size_t count,
 		   struct error *err);

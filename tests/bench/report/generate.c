@@ -252,7 +252,8 @@ static struct sample take_sample(struct program *program, struct vcpu *vcpu,
 	vcpu->ran += passed;
 	sample.cpu_time = vcpu->ran - vcpu->ran % RECORDING_CPU_TIME_UNIT - vcpu->given;
 	vcpu->given += sample.cpu_time;
-	sample.chain = (struct chain){program->stacks[stack], DEPTH, CHAIN_WHOLE};
+	sample.chain = (struct chain){
+		.address = program->stacks[stack], .count = DEPTH, .end = CHAIN_WHOLE};
 	return sample;
 }
 
