@@ -253,6 +253,16 @@ def ends(fields, caller):
     return listed
 
 
+def leaves(fields, count, caller):
+    """The node that each sample's stack ends at."""
+    end = ends(fields, caller)
+    stacks = [low + 128 * high for low, high in zip(
+        column(fields, 8, count, WRAP), column(fields, 19, count, WRAP, default=0))]
+    if any(stack >= len(end) for stack in stacks):
+        raise Damage
+    return [end[stack] for stack in stacks]
+
+
 def times(fields, count):
     """The time of each sample."""
     if count and 3 not in fields:
@@ -311,14 +321,9 @@ def samples(fields):
         ("-" if units is None else units * CPU_TIME_UNIT
          for units in cpu_times(fields, count)),
         column(fields, 18, count, 1, default=0)))
-    end = ends(fields, caller)
-    stacks = [low + 128 * high for low, high in zip(
-        column(fields, 8, count, WRAP), column(fields, 19, count, WRAP, default=0))]
-    if any(stack >= len(end) for stack in stacks):
-        raise Damage
+    leaf = leaves(fields, count, caller)
     counts = [number(fields, tag) for tag in (12, 13, 15, 16)] + pauses(fields)
-    for time, numbers, stack in zip(times(fields, count), rest, stacks):
-        node = end[stack]
+    for time, numbers, node in zip(times(fields, count), rest, leaf):
         chain = []
         while node >= ROOTS:
             chain.append(f"{address[node]:x}")

@@ -100,8 +100,7 @@ def recorded(path):
         count = read.number(fields, 1)
         caller, address = read.tree(fields)
         weights = read.column(fields, 7, count, 100000, default=1, lowest=1)
-        stacks = read.column(fields, 8, count, len(caller) - 1)
-        for weight, leaf in zip(weights, stacks):
+        for weight, leaf in zip(weights, read.leaves(fields, count, caller)):
             node = leaf
             while node >= read.ROOTS:
                 node = caller[node]
