@@ -55,7 +55,8 @@ $(O)/report/flame_svg.o: report/flame.js
 # For the lab's arm64 machine: cross-built against Debian's packages, which
 # `scripts/lab prepare --arch arm64` gets and unpacks.
 arm64:
-	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64
+	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64 \
+		$(ARM64_TARGETS)
 
 install: all
 	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
@@ -86,7 +87,8 @@ guests:
 guests-arm:
 	$(MAKE) -C tests/guest arm O=$(abspath $(O))/guest
 
-# What sampling costs a guest, on real Xen (tests/bench). LONG=1 for ten minutes' more.
+# What sampling costs a guest, on real Xen (tests/bench). LONG=1 for ten minutes' more;
+# ARCH=arm64 for the pauses of ARM guests.
 $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS))
 
@@ -98,10 +100,10 @@ $(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm)
 
-bench: bench-lab bench-report
+bench: bench-lab $(if $(ARCH),,bench-report)
 
-bench-lab: $(O)/uniprof $(O)/tests/bench/bench
-	tests/bench/run $(if $(LONG),long)
+bench-lab: $(if $(ARCH),,$(O)/uniprof $(O)/tests/bench/bench)
+	tests/bench/run $(if $(LONG),long,usual) $(ARCH)
 
 bench-report-tools: $(BENCH_REPORT)
 

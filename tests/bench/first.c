@@ -26,7 +26,7 @@ struct first {
 	vcpu_guest_context_t *context;
 	struct first_page *pages;
 	FILE *text;
-	void *walked; /* the walk's page, of which x86_translate() uses one at a time */
+	void *walked; /* the walk's page, of which a translation uses one at a time */
 };
 
 struct first *first_new(struct xen *xen, const struct xen_domain *domain,
@@ -95,8 +95,16 @@ static const void *map_for_walk(void *context, uint64_t frame)
 	return way->walked;
 }
 
-static const void *find_page(struct first *way, const struct x86_cpu *cpu,
-			     uint64_t address)
+static enum translation translate(const struct cpu *cpu,
+				  const struct guest_memory *memory, uint64_t address,
+				  uint64_t *frame)
+{
+	return cpu->family == CPU_FAMILY_ARM
+		       ? arm_translate(&cpu->arm, memory, address, frame)
+		       : x86_translate(&cpu->x86, memory, address, frame);
+}
+
+static const void *find_page(struct first *way, const struct cpu *cpu, uint64_t address)
 {
 	const struct guest_memory memory = {map_for_walk, way};
 	enum translation translation;
@@ -106,7 +114,7 @@ static const void *find_page(struct first *way, const struct x86_cpu *cpu,
 	for (page = way->pages; page; page = page->next)
 		if (page->address == address >> GUEST_PAGE_SHIFT)
 			return page->page;
-	translation = x86_translate(cpu, &memory, address, &frame);
+	translation = translate(cpu, &memory, address, &frame);
 	unmap_frame(way, way->walked);
 	way->walked = NULL;
 	page = translation == TRANSLATED ? malloc(sizeof(*page)) : NULL;
@@ -118,24 +126,44 @@ static const void *find_page(struct first *way, const struct x86_cpu *cpu,
 	return page->page;
 }
 
-/* How many addresses there were. */
-static unsigned int walk(struct first *way, const struct x86_cpu *cpu)
+/* Where the test guests' frames have the caller's frame pointer; the return address
+ * follows. */
+struct frames {
+	uint64_t first, pc;
+	unsigned int word;  /* bytes */
+	unsigned int below; /* what the frame pointer points at; bytes */
+};
+
+static struct frames frames_of(const struct cpu *cpu)
 {
-	uint64_t frame = cpu->reg[X86_RBP];
+	if (cpu->family == CPU_FAMILY_X86)
+		return (struct frames){cpu->x86.reg[X86_RBP], cpu->x86.rip, 8, 0};
+	if (arm_kind(&cpu->arm) == CPU_ARM64)
+		return (struct frames){cpu->arm.x[29], cpu->arm.pc, 8, 0};
+	return (struct frames){cpu->arm.x[11], cpu->arm.pc, 4, 4};
+}
+
+/* How many addresses there were. */
+static unsigned int walk(struct first *way, const struct cpu *cpu)
+{
+	const struct frames frames = frames_of(cpu);
+	uint64_t frame = frames.first;
 	unsigned int depth = 1;
 
-	fprintf(way->text, "%#" PRIx64 "\n", cpu->rip);
+	fprintf(way->text, "%#" PRIx64 "\n", frames.pc);
 	for (; frame && depth < CHAIN_MAX; depth++) {
-		const void *page = find_page(way, cpu, frame);
-		uint64_t words[2];
+		uint64_t at = frame - frames.below, address = 0;
+		const char *page = find_page(way, cpu, at);
 
-		if (!page || (frame & 4095) > 4096 - sizeof(words))
+		at &= GUEST_PAGE_SIZE - 1;
+		if (!page || at > GUEST_PAGE_SIZE - 2 * frames.word)
 			break;
-		memcpy(words, (const char *)page + (frame & 4095), sizeof(words));
-		if (!words[1])
+		frame = 0;
+		memcpy(&frame, page + at, frames.word);
+		memcpy(&address, page + at + frames.word, frames.word);
+		if (!address)
 			break;
-		fprintf(way->text, "%#" PRIx64 "\n", words[1]);
-		frame = words[0];
+		fprintf(way->text, "%#" PRIx64 "\n", address);
 	}
 	fputs("1\n", way->text);
 	return depth;
@@ -159,7 +187,7 @@ uint64_t first_sample(struct first *way, unsigned int *depth)
 		set_xen_guest_handle_raw(domctl.u.vcpucontext.ctxt, way->context);
 		xen_domctl(way->xen, &domctl);
 		registers_take(way->xen, way->domain.type, way->context, &mode, &cpu);
-		addresses = walk(way, &cpu.x86);
+		addresses = walk(way, &cpu);
 		if (!i && depth)
 			*depth = addresses;
 	}
