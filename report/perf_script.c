@@ -201,17 +201,53 @@ static const struct line *line_of(struct perf_script *script, uint32_t domain,
 	return line;
 }
 
+/* @value in decimal, at least @width characters; where it ends. */
+static char *put_decimal(char *at, uint64_t value, unsigned int width, char pad)
+{
+	char digits[20];
+	unsigned int count = 0;
+
+	do {
+		digits[count++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	for (unsigned int i = count; i < width; i++)
+		*at++ = pad;
+	while (count)
+		*at++ = digits[--count];
+	return at;
+}
+
+/* "%s %5u/%-5u [%03u] %5lu.%06lu: %10lu %s: \n", which printf() takes a third of all
+ * time for. */
 static void put_event(struct perf_script *script, const struct output_sample *sample)
 {
 	const struct measure *measure = script->report->measure;
+	char line[PERF_COMM_SIZE + 128], *at = line, *tid;
+	FILE *out = script->report->out;
 	struct perf_thread thread;
 
 	perf_thread(&script->threads, &thread, sample->domain, sample->vcpu);
-	fprintf(script->report->out,
-		"%s %5u/%-5u [%03u] %5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
-		thread.comm, thread.pid, thread.tid, sample->vcpu,
-		sample->time / 1000000000, sample->time / 1000 % 1000000,
-		perf_period(measure, sample), perf_event(measure));
+	at = stpcpy(at, thread.comm);
+	*at++ = ' ';
+	at = put_decimal(at, thread.pid, 5, ' ');
+	*at++ = '/';
+	tid = at;
+	at = put_decimal(at, thread.tid, 0, ' ');
+	while (at < tid + 5)
+		*at++ = ' ';
+	at = stpcpy(at, " [");
+	at = put_decimal(at, sample->vcpu, 3, '0');
+	at = stpcpy(at, "] ");
+	at = put_decimal(at, sample->time / 1000000000, 5, ' ');
+	*at++ = '.';
+	at = put_decimal(at, sample->time / 1000 % 1000000, 6, '0');
+	at = stpcpy(at, ": ");
+	at = put_decimal(at, perf_period(measure, sample), 10, ' ');
+	*at++ = ' ';
+	fwrite_unlocked(line, 1, (size_t)(at - line), out);
+	fputs_unlocked(perf_event(measure), out);
+	fputs_unlocked(": \n", out);
 }
 
 static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack)
