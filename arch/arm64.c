@@ -17,7 +17,7 @@
 
 /* Pointer authentication puts its code where an address has no bits of its own, but
  * for bit 55 (Arm ARM, section D8.9). */
-static uint64_t strip(const struct arm_cpu *cpu, uint64_t address)
+static uint64_t strip(const void *cpu, uint64_t address)
 {
 	bool upper = address >> 55 & 1;
 	uint64_t own = ((uint64_t)1 << arm64_address_bits(cpu, upper)) - 1;
@@ -122,35 +122,9 @@ static void add_frameless_caller(struct reader *reader, struct chain *chain)
 void arm64_unwind(struct reader *reader, struct chain *chain)
 {
 	const struct arm_cpu *cpu = reader->cpu;
-	uint64_t frame = cpu->x[FRAME_POINTER];
 
 	add_frameless_caller(reader, chain);
-	for (chain->end = CHAIN_WHOLE; frame;) {
-		uint64_t next, caller;
-
-		if (chain->count >= CHAIN_MAX) {
-			chain->end = CHAIN_TOO_DEEP;
-			return;
-		}
-		if (frame % 8) {
-			chain->end = CHAIN_UNALIGNED;
-			return;
-		}
-		if (!reader_word(reader, frame, 8, &next) ||
-		    !reader_word(reader, frame + 8, 8, &caller)) {
-			chain->end = reader->failure;
-			return;
-		}
-		caller = strip(cpu, caller);
-		if (!caller)
-			return;
-		chain->address[chain->count++] = caller;
-		if (next && next <= frame) {
-			chain->end = CHAIN_NOT_ASCENDING;
-			return;
-		}
-		frame = next;
-	}
+	reader_follow(reader, cpu->x[FRAME_POINTER], 8, strip, chain);
 }
 
 size_t arm64_registers(const struct arm_cpu *cpu, struct register_value *values)

@@ -59,4 +59,42 @@ static inline bool reader_word(struct reader *reader, uint64_t address, unsigned
 	return true;
 }
 
+/*
+ * Adds to @chain the callers that a chain of records tells of, from the one at @frame
+ * on: in each the address of the caller's, 0 in the last, and, above it, the return
+ * address. Words have @size bytes; @clean() makes an address that is looked up of a
+ * return address. In a header, as @clean is a constant where this is called.
+ */
+static inline void reader_follow(struct reader *reader, uint64_t frame, unsigned int size,
+				 uint64_t (*clean)(const void *cpu, uint64_t address),
+				 struct chain *chain)
+{
+	for (chain->end = CHAIN_WHOLE; frame;) {
+		uint64_t next, caller;
+
+		if (chain->count >= CHAIN_MAX) {
+			chain->end = CHAIN_TOO_DEEP;
+			return;
+		}
+		if (frame % size) {
+			chain->end = CHAIN_UNALIGNED;
+			return;
+		}
+		if (!reader_word(reader, frame, size, &next) ||
+		    !reader_word(reader, frame + size, size, &caller)) {
+			chain->end = reader->failure;
+			return;
+		}
+		caller = clean(reader->cpu, caller);
+		if (!caller)
+			return;
+		chain->address[chain->count++] = caller;
+		if (next && next <= frame) {
+			chain->end = CHAIN_NOT_ASCENDING;
+			return;
+		}
+		frame = next;
+	}
+}
+
 #endif

@@ -175,42 +175,23 @@ static void add_frameless_caller(struct reader *reader, unsigned int word,
 	}
 }
 
+static uint64_t as_it_is(const void *cpu, uint64_t address)
+{
+	(void)cpu;
+	return address;
+}
+
 void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain)
 {
 	unsigned int word = x86_kind(cpu) == CPU_X86_64 ? 8 : 4;
 	struct reader reader = {.translate = translate, .cpu = cpu, .memory = memory};
-	uint64_t frame = cpu->reg[X86_RBP];
 
 	chain->count = 0;
 	chain->frameless = false;
 	chain->address[chain->count++] = cpu->rip;
 	add_frameless_caller(&reader, word, chain);
-	for (chain->end = CHAIN_WHOLE; frame;) {
-		uint64_t next, caller;
-
-		if (chain->count >= CHAIN_MAX) {
-			chain->end = CHAIN_TOO_DEEP;
-			return;
-		}
-		if (frame % word) {
-			chain->end = CHAIN_UNALIGNED;
-			return;
-		}
-		if (!reader_word(&reader, frame, word, &next) ||
-		    !reader_word(&reader, frame + word, word, &caller)) {
-			chain->end = reader.failure;
-			return;
-		}
-		if (!caller)
-			return;
-		chain->address[chain->count++] = caller;
-		if (next && next <= frame) {
-			chain->end = CHAIN_NOT_ASCENDING;
-			return;
-		}
-		frame = next;
-	}
+	reader_follow(&reader, cpu->reg[X86_RBP], word, as_it_is, chain);
 }
 
 size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values)
