@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "tests/unit/random.h"
 
 #define FRAMES		1024 /* of 4 KiB, of the guest's memory */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -236,16 +237,6 @@ static inline uint8_t *guest_byte(struct guest *guest, uint64_t address)
 	assert_true(entry & 3);
 	return (uint8_t *)guest->page + (entry & 0xfffff000 & ~inside) +
 	       (address & inside);
-}
-
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom generators). */
-static inline uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
 }
 
 #endif

@@ -25,16 +25,7 @@
 #include "format/reader.h"
 #include "format/samples.h"
 #include "format/writer.h"
-
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom generators). */
-static inline uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
+#include "tests/unit/random.h"
 
 /* An open file that holds these bytes, to be read from its start. */
 static inline int file_with(const void *data, size_t size)

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "tests/unit/random.h"
 
 #define FRAMES		1024 /* of the guest's memory */
 #define PRESENT		0x1ull
@@ -167,16 +168,6 @@ static inline uint8_t *guest_byte(struct guest *guest, uint64_t address)
 	entry = get_entry(guest, entry_of(guest, address, guest->mode->levels - 1));
 	assert_true(entry & PRESENT);
 	return guest->page[entry >> GUEST_PAGE_SHIFT] + (address & (GUEST_PAGE_SIZE - 1));
-}
-
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom generators). */
-static inline uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
 }
 
 #endif
