@@ -2,7 +2,6 @@
 #include "format/samples.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/chunk.h"
 #include "format/samples_nodes.h"
@@ -11,100 +10,77 @@
  * any order, and some set the length of others. */
 struct columns {
 	uint64_t count, base_time, time_unit, time_step, cpu_time_unit, cpu_time_usual;
-	uint64_t nodes;
+	uint64_t nodes, lost, missed, pause_sum, pause_max;
 	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, frameless;
-	struct cursor stack, stack_high, drop, growth, known, near, call, call_low,
-		pauses;
+	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
+	struct cursor pauses;
 };
 
-/* Where the field is kept that is a number; NULL when the tag is of no such one. */
-static uint64_t *number_of(struct columns *columns, struct sampling_counts *counts,
-			   uint64_t tag)
-{
-	switch (tag) {
-	case SAMPLES_COUNT:
-		return &columns->count;
-	case SAMPLES_BASE_TIME:
-		return &columns->base_time;
-	case SAMPLES_TIME_UNIT:
-		return &columns->time_unit;
-	case SAMPLES_TIME_STEP:
-		return &columns->time_step;
-	case SAMPLES_CPU_TIME_UNIT:
-		return &columns->cpu_time_unit;
-	case SAMPLES_CPU_TIME_USUAL:
-		return &columns->cpu_time_usual;
-	case SAMPLES_NODES:
-		return &columns->nodes;
-	case SAMPLES_LOST:
-		return &counts->lost;
-	case SAMPLES_MISSED:
-		return &counts->missed;
-	case SAMPLES_PAUSE_SUM:
-		return &counts->pauses.sum;
-	case SAMPLES_PAUSE_MAX:
-		return &counts->pauses.max;
-	default:
-		return NULL;
-	}
-}
+/* Where a field is kept: a number, or a column of them. */
+struct place {
+	enum {
+		PLACE_NONE,
+		PLACE_NUMBER,
+		PLACE_COLUMN
+	} kind;
+	size_t offset; /* in struct columns */
+};
 
-/* The same of those that are columns. */
-static struct cursor *column_of(struct columns *columns, uint64_t tag)
-{
-	switch (tag) {
-	case SAMPLES_TIME:
-		return &columns->time;
-	case SAMPLES_SAME_TIME:
-		return &columns->same_time;
-	case SAMPLES_DOMAIN:
-		return &columns->domain;
-	case SAMPLES_VCPU:
-		return &columns->vcpu;
-	case SAMPLES_STATE:
-		return &columns->state;
-	case SAMPLES_WEIGHT:
-		return &columns->weight;
-	case SAMPLES_CPU_TIME:
-		return &columns->cpu_time;
-	case SAMPLES_FRAMELESS:
-		return &columns->frameless;
-	case SAMPLES_STACK:
-		return &columns->stack;
-	case SAMPLES_STACK_HIGH:
-		return &columns->stack_high;
-	case SAMPLES_DROP:
-		return &columns->drop;
-	case SAMPLES_GROWTH:
-		return &columns->growth;
-	case SAMPLES_KNOWN:
-		return &columns->known;
-	case SAMPLES_NEAR:
-		return &columns->near;
-	case SAMPLES_CALL:
-		return &columns->call;
-	case SAMPLES_CALL_LOW:
-		return &columns->call_low;
-	case SAMPLES_PAUSES:
-		return &columns->pauses;
-	default:
-		return NULL;
+#define NUMBER(member)                                         \
+	{                                                      \
+		PLACE_NUMBER, offsetof(struct columns, member) \
 	}
-}
+#define COLUMN(member)                                         \
+	{                                                      \
+		PLACE_COLUMN, offsetof(struct columns, member) \
+	}
 
-static bool find_columns(struct cursor payload, struct columns *columns,
-			 struct sampling_counts *counts)
+static const struct place places[] = {
+	[SAMPLES_COUNT] = NUMBER(count),
+	[SAMPLES_BASE_TIME] = NUMBER(base_time),
+	[SAMPLES_TIME] = COLUMN(time),
+	[SAMPLES_TIME_UNIT] = NUMBER(time_unit),
+	[SAMPLES_TIME_STEP] = NUMBER(time_step),
+	[SAMPLES_SAME_TIME] = COLUMN(same_time),
+	[SAMPLES_DOMAIN] = COLUMN(domain),
+	[SAMPLES_VCPU] = COLUMN(vcpu),
+	[SAMPLES_STATE] = COLUMN(state),
+	[SAMPLES_WEIGHT] = COLUMN(weight),
+	[SAMPLES_CPU_TIME] = COLUMN(cpu_time),
+	[SAMPLES_CPU_TIME_UNIT] = NUMBER(cpu_time_unit),
+	[SAMPLES_CPU_TIME_USUAL] = NUMBER(cpu_time_usual),
+	[SAMPLES_FRAMELESS] = COLUMN(frameless),
+	[SAMPLES_STACK] = COLUMN(stack),
+	[SAMPLES_STACK_HIGH] = COLUMN(stack_high),
+	[SAMPLES_NODES] = NUMBER(nodes),
+	[SAMPLES_DROP] = COLUMN(drop),
+	[SAMPLES_GROWTH] = COLUMN(growth),
+	[SAMPLES_KNOWN] = COLUMN(known),
+	[SAMPLES_NEAR] = COLUMN(near),
+	[SAMPLES_CALL] = COLUMN(call),
+	[SAMPLES_CALL_LOW] = COLUMN(call_low),
+	[SAMPLES_LOST] = NUMBER(lost),
+	[SAMPLES_MISSED] = NUMBER(missed),
+	[SAMPLES_PAUSES] = COLUMN(pauses),
+	[SAMPLES_PAUSE_SUM] = NUMBER(pause_sum),
+	[SAMPLES_PAUSE_MAX] = NUMBER(pause_max),
+};
+
+static bool find_columns(struct cursor payload, struct columns *columns)
 {
 	struct field field;
 
 	while (field_next(&payload, &field)) {
-		uint64_t *number = number_of(columns, counts, field.tag);
-		struct cursor *column = column_of(columns, field.tag);
+		struct place place = {PLACE_NONE, 0};
+		void *to;
 
-		if (number)
-			*number = cursor_varint(&field.bytes);
-		if (column)
-			*column = field.bytes;
+		if (field.tag < sizeof(places) / sizeof(places[0]))
+			place = places[field.tag];
+		to = (char *)columns + place.offset;
+		if (place.kind == PLACE_NUMBER)
+			*(uint64_t *)to = cursor_varint(&field.bytes);
+		else if (place.kind == PLACE_COLUMN)
+			*(struct cursor *)to = field.bytes;
 		if (field.bytes.failed)
 			return false;
 	}
@@ -377,7 +353,8 @@ static bool decode_cpu_times(struct samples_batch *batch, struct columns *column
 
 	batch->has_cpu_time = has(&columns->cpu_time);
 	if (!batch->has_cpu_time) {
-		memset(batch->cpu_time, 0, batch->count * sizeof(*batch->cpu_time));
+		for (size_t i = 0; i < batch->count; i++)
+			batch->cpu_time[i] = 0;
 		return true;
 	}
 	if (!unit || unit > RECORDING_MAX_CPU_TIME)
@@ -413,15 +390,23 @@ static bool decode_pauses(struct pauses *pauses, struct cursor column)
 	return true;
 }
 
+static bool decode_counts(struct sampling_counts *counts, const struct columns *columns)
+{
+	*counts = (struct sampling_counts){
+		.lost = columns->lost,
+		.missed = columns->missed,
+		.pauses = {.sum = columns->pause_sum, .max = columns->pause_max},
+	};
+	return decode_pauses(&counts->pauses, columns->pauses);
+}
+
 int samples_decode(struct cursor payload, struct samples_batch *batch)
 {
 	struct columns columns = {.time_unit = 1, .cpu_time_unit = 1};
 
 	batch->count = 0;
 	batch->nodes = 0;
-	batch->counts = (struct sampling_counts){0};
-	if (!find_columns(payload, &columns, &batch->counts) ||
-	    !make_room(batch, &columns))
+	if (!find_columns(payload, &columns) || !make_room(batch, &columns))
 		return -1;
 	if (!decode_times(batch, &columns) ||
 	    !decode_column(batch->domain, batch->count, &columns.domain, 0,
@@ -433,7 +418,7 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) ||
 	    !decode_column(batch->frameless, batch->count, &columns.frameless, 0, 1) ||
-	    !decode_pauses(&batch->counts.pauses, columns.pauses)) {
+	    !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
 	}
