@@ -74,16 +74,17 @@ struct recording_end {
 
 /* One vCPU at one time. */
 struct sample {
-	uint64_t time;	 /* ns, CLOCK_MONOTONIC of the recording host */
+	/* ns, CLOCK_MONOTONIC of the recording host; multiples of us take less room. */
+	uint64_t time;
 	uint32_t domain; /* recording_domain.index */
 	uint32_t vcpu;
 	uint32_t weight; /* how many samples it stands for, at least 1 */
 	uint8_t state;	 /* enum vcpu_state */
 	/*
 	 * How long the vCPU ran on a physical CPU since its last sample, ns; 0 in
-	 * its first. The file has it in units of RECORDING_CPU_TIME_UNIT: give
-	 * multiples, and keep what is left for the next sample, so that rounding
-	 * loses nothing.
+	 * its first; at most RECORDING_MAX_CPU_TIME. The file takes less room where
+	 * all are multiples of some large number: keep what rounding leaves over
+	 * for the vCPU's next sample, so that nothing is lost.
 	 */
 	uint64_t cpu_time;
 	bool has_cpu_time; /* false: cpu_time is not known */
@@ -125,14 +126,8 @@ struct recording_name {
 #define RECORDING_MAX_ALL_NAMES	  (1u << 22)
 #define RECORDING_MAX_NAMES_BYTES (256u << 20)
 
-/* Times that are multiples of this take less room: a pause takes many such units, so
- * that a sample's time is not known better. */
-#define RECORDING_TIME_UNIT 1000
-
-/* A sample's CPU time is stored in units of so many ns, and is at most so many
- * units: 127 days. */
-#define RECORDING_CPU_TIME_UNIT 10000
-#define RECORDING_MAX_CPU_TIME	((uint64_t)1 << 40)
+/* A sample's CPU time, ns: 104 days. */
+#define RECORDING_MAX_CPU_TIME ((uint64_t)1 << 53)
 
 const char *end_reason_name(unsigned int reason);
 

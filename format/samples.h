@@ -63,7 +63,9 @@ struct samples_batch {
 	uint32_t *parent;
 	uint64_t *address;
 	uint16_t *depth; /* addresses up to the root: 0 for a root */
-	uint32_t *ends;	 /* nodes as the file numbers them for stacks */
+	uint32_t *ends;	 /* by the file's number of a chain: the node where it ends */
+	/* While they are decoded, by node (struct callees): */
+	uint32_t *next_callee, *last_callee;
 
 	struct sampling_counts counts;
 
@@ -85,25 +87,31 @@ enum samples_tag {
 	SAMPLES_COUNT = 1,
 	SAMPLES_BASE_TIME = 2,
 	SAMPLES_TIME = 3,
-	SAMPLES_DOMAIN = 4,
-	SAMPLES_VCPU = 5,
-	SAMPLES_STATE = 6,
-	SAMPLES_WEIGHT = 7,
-	SAMPLES_STACK = 8,
-	SAMPLES_NODES = 9,
-	SAMPLES_LEVEL = 10,
-	SAMPLES_ADDRESS = 11,
-	SAMPLES_LOST = 12,
-	SAMPLES_MISSED = 13,
-	SAMPLES_PAUSES = 14,
-	SAMPLES_PAUSE_SUM = 15,
-	SAMPLES_PAUSE_MAX = 16,
-	SAMPLES_CPU_TIME = 17,
-	SAMPLES_FRAMELESS = 18,
-	SAMPLES_STACK_HIGH = 19,
-	SAMPLES_INNER_ENDS = 20,
-	SAMPLES_TIME_UNIT = 21,
-	SAMPLES_SAME_TIME = 22,
+	SAMPLES_TIME_UNIT = 4,
+	SAMPLES_TIME_STEP = 5,
+	SAMPLES_SAME_TIME = 6,
+	SAMPLES_DOMAIN = 7,
+	SAMPLES_VCPU = 8,
+	SAMPLES_STATE = 9,
+	SAMPLES_WEIGHT = 10,
+	SAMPLES_CPU_TIME = 11,
+	SAMPLES_CPU_TIME_UNIT = 12,
+	SAMPLES_CPU_TIME_USUAL = 13,
+	SAMPLES_FRAMELESS = 14,
+	SAMPLES_STACK = 15,
+	SAMPLES_STACK_HIGH = 16,
+	SAMPLES_NODES = 17,
+	SAMPLES_DROP = 18,
+	SAMPLES_GROWTH = 19,
+	SAMPLES_KNOWN = 20,
+	SAMPLES_NEAR = 21,
+	SAMPLES_CALL = 22,
+	SAMPLES_CALL_LOW = 23,
+	SAMPLES_LOST = 24,
+	SAMPLES_MISSED = 25,
+	SAMPLES_PAUSES = 26,
+	SAMPLES_PAUSE_SUM = 27,
+	SAMPLES_PAUSE_MAX = 28,
 };
 
 #endif

@@ -9,101 +9,93 @@
 /* The fields of the payload, found before any is decoded: they may stand in
  * any order, and some set the length of others. */
 struct columns {
-	uint64_t count, base_time, time_unit, nodes;
-	bool has_domain, has_vcpu, has_state, has_weight, has_cpu_time, has_frameless,
-		has_stack_high, has_same_time;
-	struct cursor time, domain, vcpu, state, weight, stack, cpu_time, frameless;
-	struct cursor same_time, stack_high, level, address, inner_ends, pauses;
+	uint64_t count, base_time, time_unit, time_step, cpu_time_unit, cpu_time_usual;
+	uint64_t nodes, lost, missed, pause_sum, pause_max;
+	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, frameless;
+	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
+	struct cursor pauses;
 };
 
-static bool find_columns(struct cursor payload, struct columns *columns,
-			 struct sampling_counts *counts)
+/* Where a field is kept: a number, or a column of them. */
+struct place {
+	enum {
+		PLACE_NONE,
+		PLACE_NUMBER,
+		PLACE_COLUMN
+	} kind;
+	size_t offset; /* in struct columns */
+};
+
+#define NUMBER(member)                                         \
+	{                                                      \
+		PLACE_NUMBER, offsetof(struct columns, member) \
+	}
+#define COLUMN(member)                                         \
+	{                                                      \
+		PLACE_COLUMN, offsetof(struct columns, member) \
+	}
+
+static const struct place places[] = {
+	[SAMPLES_COUNT] = NUMBER(count),
+	[SAMPLES_BASE_TIME] = NUMBER(base_time),
+	[SAMPLES_TIME] = COLUMN(time),
+	[SAMPLES_TIME_UNIT] = NUMBER(time_unit),
+	[SAMPLES_TIME_STEP] = NUMBER(time_step),
+	[SAMPLES_SAME_TIME] = COLUMN(same_time),
+	[SAMPLES_DOMAIN] = COLUMN(domain),
+	[SAMPLES_VCPU] = COLUMN(vcpu),
+	[SAMPLES_STATE] = COLUMN(state),
+	[SAMPLES_WEIGHT] = COLUMN(weight),
+	[SAMPLES_CPU_TIME] = COLUMN(cpu_time),
+	[SAMPLES_CPU_TIME_UNIT] = NUMBER(cpu_time_unit),
+	[SAMPLES_CPU_TIME_USUAL] = NUMBER(cpu_time_usual),
+	[SAMPLES_FRAMELESS] = COLUMN(frameless),
+	[SAMPLES_STACK] = COLUMN(stack),
+	[SAMPLES_STACK_HIGH] = COLUMN(stack_high),
+	[SAMPLES_NODES] = NUMBER(nodes),
+	[SAMPLES_DROP] = COLUMN(drop),
+	[SAMPLES_GROWTH] = COLUMN(growth),
+	[SAMPLES_KNOWN] = COLUMN(known),
+	[SAMPLES_NEAR] = COLUMN(near),
+	[SAMPLES_CALL] = COLUMN(call),
+	[SAMPLES_CALL_LOW] = COLUMN(call_low),
+	[SAMPLES_LOST] = NUMBER(lost),
+	[SAMPLES_MISSED] = NUMBER(missed),
+	[SAMPLES_PAUSES] = COLUMN(pauses),
+	[SAMPLES_PAUSE_SUM] = NUMBER(pause_sum),
+	[SAMPLES_PAUSE_MAX] = NUMBER(pause_max),
+};
+
+static bool find_columns(struct cursor payload, struct columns *columns)
 {
 	struct field field;
 
 	while (field_next(&payload, &field)) {
-		switch (field.tag) {
-		case SAMPLES_COUNT:
-			columns->count = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_BASE_TIME:
-			columns->base_time = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_TIME:
-			columns->time = field.bytes;
-			break;
-		case SAMPLES_DOMAIN:
-			columns->domain = field.bytes;
-			columns->has_domain = true;
-			break;
-		case SAMPLES_VCPU:
-			columns->vcpu = field.bytes;
-			columns->has_vcpu = true;
-			break;
-		case SAMPLES_STATE:
-			columns->state = field.bytes;
-			columns->has_state = true;
-			break;
-		case SAMPLES_WEIGHT:
-			columns->weight = field.bytes;
-			columns->has_weight = true;
-			break;
-		case SAMPLES_STACK:
-			columns->stack = field.bytes;
-			break;
-		case SAMPLES_NODES:
-			columns->nodes = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_LEVEL:
-			columns->level = field.bytes;
-			break;
-		case SAMPLES_ADDRESS:
-			columns->address = field.bytes;
-			break;
-		case SAMPLES_LOST:
-			counts->lost = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_MISSED:
-			counts->missed = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_PAUSES:
-			columns->pauses = field.bytes;
-			break;
-		case SAMPLES_PAUSE_SUM:
-			counts->pauses.sum = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_PAUSE_MAX:
-			counts->pauses.max = cursor_varint(&field.bytes);
-			break;
-		case SAMPLES_CPU_TIME:
-			columns->cpu_time = field.bytes;
-			columns->has_cpu_time = true;
-			break;
-		case SAMPLES_FRAMELESS:
-			columns->frameless = field.bytes;
-			columns->has_frameless = true;
-			break;
-		case SAMPLES_STACK_HIGH:
-			columns->stack_high = field.bytes;
-			columns->has_stack_high = true;
-			break;
-		case SAMPLES_INNER_ENDS:
-			columns->inner_ends = field.bytes;
-			break;
-		case SAMPLES_SAME_TIME:
-			columns->same_time = field.bytes;
-			columns->has_same_time = true;
-			break;
-		case SAMPLES_TIME_UNIT:
-			columns->time_unit = cursor_varint(&field.bytes);
-			break;
-		default:
-			break;
-		}
+		struct place place = {PLACE_NONE, 0};
+		void *to;
+
+		if (field.tag < sizeof(places) / sizeof(places[0]))
+			place = places[field.tag];
+		to = (char *)columns + place.offset;
+		if (place.kind == PLACE_NUMBER)
+			*(uint64_t *)to = cursor_varint(&field.bytes);
+		else if (place.kind == PLACE_COLUMN)
+			*(struct cursor *)to = field.bytes;
 		if (field.bytes.failed)
 			return false;
 	}
 	return !payload.failed;
+}
+
+/* Whether the payload has that column, empty or not. */
+static bool has(const struct cursor *column)
+{
+	return column->at;
+}
+
+static uint64_t length_of(const struct cursor *column)
+{
+	return (uint64_t)(column->end - column->at);
 }
 
 static bool grow(void *array, size_t count, size_t size)
@@ -118,9 +110,9 @@ static bool grow(void *array, size_t count, size_t size)
 }
 
 /*
- * Each sample has at least a byte in the column of stacks, and each node in those
- * of levels and addresses, which is checked before memory is asked
- * for. The limits are for payloads that compress to next to nothing.
+ * Each sample has at least a byte in the column of stacks, each node in one of three, and
+ * each chain in that of what it drops, which is checked before memory is asked for. The
+ * limits are for payloads that compress to next to nothing.
  */
 static bool make_room(struct samples_batch *batch, const struct columns *columns)
 {
@@ -129,9 +121,9 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 
 	if (columns->count > RECORDING_MAX_SAMPLES ||
 	    columns->nodes > RECORDING_MAX_NODES ||
-	    columns->count > (uint64_t)(columns->stack.end - columns->stack.at) ||
-	    columns->nodes > (uint64_t)(columns->level.end - columns->level.at) ||
-	    columns->nodes > (uint64_t)(columns->address.end - columns->address.at))
+	    columns->count > length_of(&columns->stack) ||
+	    columns->nodes > length_of(&columns->known) + length_of(&columns->near) +
+				     length_of(&columns->call))
 		return false;
 	if (samples > batch->sample_capacity) {
 		if (!grow(&batch->time, samples, sizeof(*batch->time)) ||
@@ -149,7 +141,9 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		if (!grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
 		    !grow(&batch->address, nodes, sizeof(*batch->address)) ||
 		    !grow(&batch->depth, nodes, sizeof(*batch->depth)) ||
-		    !grow(&batch->ends, nodes, sizeof(*batch->ends)))
+		    !grow(&batch->ends, nodes, sizeof(*batch->ends)) ||
+		    !grow(&batch->next_callee, nodes, sizeof(*batch->next_callee)) ||
+		    !grow(&batch->last_callee, nodes, sizeof(*batch->last_callee)))
 			return false;
 		batch->node_capacity = nodes;
 	}
@@ -158,84 +152,128 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 	return true;
 }
 
-/* Where the walk through the tree is: the last node and those that it was called by. */
+static uint64_t decode_call(struct columns *columns)
+{
+	struct cursor low = cursor_take(&columns->call_low, 2);
+
+	if (columns->call_low.failed)
+		return 0;
+	return ((uint64_t)cursor_signed(&columns->call) << 16) | get_le16(low.at);
+}
+
+/* The address of @node, whose caller is known. */
+static void decode_new(struct samples_batch *batch, struct columns *columns,
+		       const struct callees *callees, uint32_t node, uint32_t *link)
+{
+	uint32_t caller = batch->parent[node];
+	uint32_t beside = callees->last[caller] ? callees->last[caller] : *link;
+	uint64_t address = beside ? batch->address[beside] +
+					    (uint64_t)cursor_signed(&columns->near)
+				  : batch->address[caller] + decode_call(columns);
+
+	for (unsigned int seen = 0;
+	     *link && batch->address[*link] < address && seen < CALLEE_SEARCH; seen++)
+		link = &callees->next[*link];
+	callees->next[node] = *link;
+	*link = callees->last[caller] = node;
+	batch->address[node] = address;
+}
+
+static bool decode_address(struct samples_batch *batch, struct columns *columns,
+			   const struct callees *callees, uint32_t node)
+{
+	uint32_t caller = batch->parent[node];
+	uint32_t *link = callees_from(callees, caller, batch->address[caller]);
+	uint64_t known = *link ? cursor_varint(&columns->known) : 0;
+
+	if (!known) {
+		decode_new(batch, columns, callees, node, link);
+		return true;
+	}
+	if (known > CALLEE_SEARCH)
+		return false;
+	while (--known && *link)
+		link = &callees->next[*link];
+	callees->last[caller] = *link;
+	batch->address[node] = batch->address[*link];
+	return *link;
+}
+
+/* Where the walk through the tree is: the last chain. */
 struct walk {
-	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* the root comes first */
-	struct guesses guesses;
+	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* its nodes, the root first */
+	uint64_t length;			/* without it */
+	uint32_t nodes, chains;			/* how many there are so far */
 };
 
-static bool decode_nodes(struct samples_batch *batch, struct columns *columns)
+/* One chain, from the one before. */
+static bool decode_chain(struct samples_batch *batch, struct columns *columns,
+			 const struct callees *callees, struct walk *walk)
 {
-	struct walk walk = {0};
-	uint64_t depth = 0; /* of the last node */
+	uint64_t drop = cursor_varint(&columns->drop), kept = walk->length - drop;
+	uint64_t length = walk->length + (uint64_t)cursor_signed(&columns->growth);
+
+	if (drop > walk->length) {
+		drop -= walk->length;
+		if (drop >= SAMPLES_ROOTS - walk->path[0])
+			return false;
+		walk->path[0] += (uint32_t)drop;
+		kept = 0;
+	}
+	if (walk->chains == batch->nodes || length > RECORDING_MAX_DEPTH ||
+	    length < kept || length - kept > batch->nodes - walk->nodes)
+		return false;
+	while (kept < length) {
+		uint32_t node = walk->nodes++;
+
+		batch->parent[node] = walk->path[kept++];
+		batch->depth[node] = (uint16_t)kept;
+		callees->last[node] = 0;
+		if (!decode_address(batch, columns, callees, node))
+			return false;
+		walk->path[kept] = node;
+	}
+	walk->length = length;
+	batch->ends[walk->chains++] = walk->path[length];
+	return true;
+}
+
+/* The tree; how many chains there are in @chains. */
+static bool decode_nodes(struct samples_batch *batch, struct columns *columns,
+			 uint32_t *chains)
+{
+	uint32_t lists[CALLEE_LISTS] = {0};
+	const struct callees callees = {lists, batch->next_callee, batch->last_callee};
+	struct walk walk = {.nodes = SAMPLES_ROOTS};
 
 	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
 		batch->parent[i] = i;
 		batch->address[i] = 0;
 		batch->depth[i] = 0;
+		callees.last[i] = 0;
 	}
-	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++) {
-		uint64_t up = cursor_varint(&columns->level), *guess, before = 0;
-		uint32_t parent;
-
-		if (up > depth) {
-			up -= depth;
-			depth = 0;
-			if (up >= SAMPLES_ROOTS - walk.path[0])
-				return false;
-			walk.path[0] += (uint32_t)up;
-		} else if (up) {
-			depth -= up;
-			before = batch->address[walk.path[depth + 1]];
-		}
-		if (depth == RECORDING_MAX_DEPTH)
+	while (columns->drop.at != columns->drop.end)
+		if (!decode_chain(batch, columns, &callees, &walk))
 			return false;
-		parent = walk.path[depth++];
-		guess = guess_of(&walk.guesses, batch->address[parent], before);
-		*guess += (uint64_t)cursor_signed(&columns->address);
-		batch->parent[i] = parent;
-		batch->address[i] = *guess;
-		batch->depth[i] = (uint16_t)depth;
-		walk.path[depth] = (uint32_t)i;
-	}
-	return !columns->level.failed && !columns->address.failed;
-}
-
-/* The nodes that samples can end at, as they are numbered; how many in @count. */
-static bool list_ends(struct samples_batch *batch, struct columns *columns, size_t *count)
-{
-	struct cursor *inner = &columns->inner_ends;
-	uint64_t node = 0;
-
-	*count = 0;
-	while (inner->at != inner->end) {
-		uint64_t step = cursor_varint(inner);
-
-		if (step >= batch->nodes - node || *count == batch->nodes)
-			return false;
-		node += step;
-		batch->ends[(*count)++] = (uint32_t)node;
-	}
-	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++) {
-		if (i + 1 < batch->nodes && batch->parent[i + 1] == i)
-			continue;
-		if (*count == batch->nodes)
-			return false;
-		batch->ends[(*count)++] = (uint32_t)i;
-	}
-	return !inner->failed;
+	*chains = walk.chains;
+	return walk.nodes == batch->nodes && !columns->drop.failed &&
+	       !columns->growth.failed && !columns->known.failed &&
+	       !columns->near.failed && !columns->call.failed &&
+	       !columns->call_low.failed;
 }
 
 static bool decode_times(struct samples_batch *batch, struct columns *columns)
 {
 	uint64_t time = columns->base_time;
-	size_t i = 0;
 
-	while (i < batch->count) {
+	for (size_t i = 0; i < batch->count;) {
 		uint64_t same = 1;
 
-		time += (uint64_t)cursor_signed(&columns->time) * columns->time_unit;
-		if (columns->has_same_time)
+		if (i)
+			time += (columns->time_step +
+				 (uint64_t)cursor_signed(&columns->time)) *
+				columns->time_unit;
+		if (has(&columns->same_time))
 			same = cursor_varint(&columns->same_time);
 		if (!same || same > batch->count - i)
 			return false;
@@ -258,9 +296,11 @@ static bool is_bytes(const struct cursor *column, size_t count)
 }
 
 /* A column of numbers up to @max; one that is not there holds @absent. */
-static bool decode_column(uint32_t *to, size_t count, struct cursor *column, bool there,
+static bool decode_column(uint32_t *to, size_t count, struct cursor *column,
 			  uint32_t absent, uint64_t max)
 {
+	bool there = has(column);
+
 	if (there && max >= 0x7f && is_bytes(column, count)) {
 		for (size_t i = 0; i < count; i++)
 			to[i] = column->at[i];
@@ -278,17 +318,17 @@ static bool decode_column(uint32_t *to, size_t count, struct cursor *column, boo
 
 static bool decode_stacks(struct samples_batch *batch, struct columns *columns)
 {
-	size_t ends;
+	uint32_t chains;
 
-	if (!list_ends(batch, columns, &ends) ||
-	    !decode_column(batch->stack, batch->count, &columns->stack_high,
-			   columns->has_stack_high, 0, RECORDING_MAX_NODES))
+	if (!decode_nodes(batch, columns, &chains) ||
+	    !decode_column(batch->stack, batch->count, &columns->stack_high, 0,
+			   RECORDING_MAX_NODES))
 		return false;
 	for (size_t i = 0; i < batch->count; i++) {
 		uint64_t low = cursor_varint(&columns->stack);
 		uint64_t high = (uint64_t)batch->stack[i] * STACK_LOW;
 
-		if (low >= ends || low + high >= ends)
+		if (low >= chains || low + high >= chains)
 			return false;
 		batch->stack[i] = batch->ends[low + high];
 	}
@@ -297,8 +337,8 @@ static bool decode_stacks(struct samples_batch *batch, struct columns *columns)
 
 static bool decode_weights(struct samples_batch *batch, struct columns *columns)
 {
-	if (!decode_column(batch->weight, batch->count, &columns->weight,
-			   columns->has_weight, 1, RECORDING_MAX_WEIGHT))
+	if (!decode_column(batch->weight, batch->count, &columns->weight, 1,
+			   RECORDING_MAX_WEIGHT))
 		return false;
 	for (size_t i = 0; i < batch->count; i++)
 		if (!batch->weight[i])
@@ -306,16 +346,29 @@ static bool decode_weights(struct samples_batch *batch, struct columns *columns)
 	return true;
 }
 
+/* After the states. */
 static bool decode_cpu_times(struct samples_batch *batch, struct columns *columns)
 {
-	batch->has_cpu_time = columns->has_cpu_time;
-	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t units = columns->has_cpu_time ? cursor_varint(&columns->cpu_time)
-						       : 0;
+	uint64_t unit = columns->cpu_time_unit;
 
-		if (units > RECORDING_MAX_CPU_TIME)
+	batch->has_cpu_time = has(&columns->cpu_time);
+	if (!batch->has_cpu_time) {
+		for (size_t i = 0; i < batch->count; i++)
+			batch->cpu_time[i] = 0;
+		return true;
+	}
+	if (!unit || unit > RECORDING_MAX_CPU_TIME)
+		return false;
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t units = batch->state[i] == VCPU_RUNNING
+					 ? columns->cpu_time_usual +
+						   (uint64_t)cursor_signed(
+							   &columns->cpu_time)
+					 : cursor_varint(&columns->cpu_time);
+
+		if (units > RECORDING_MAX_CPU_TIME / unit)
 			return false;
-		batch->cpu_time[i] = units * RECORDING_CPU_TIME_UNIT;
+		batch->cpu_time[i] = units * unit;
 	}
 	return !columns->cpu_time.failed;
 }
@@ -337,28 +390,35 @@ static bool decode_pauses(struct pauses *pauses, struct cursor column)
 	return true;
 }
 
+static bool decode_counts(struct sampling_counts *counts, const struct columns *columns)
+{
+	*counts = (struct sampling_counts){
+		.lost = columns->lost,
+		.missed = columns->missed,
+		.pauses = {.sum = columns->pause_sum, .max = columns->pause_max},
+	};
+	return decode_pauses(&counts->pauses, columns->pauses);
+}
+
 int samples_decode(struct cursor payload, struct samples_batch *batch)
 {
-	struct columns columns = {.time_unit = 1};
+	struct columns columns = {.time_unit = 1, .cpu_time_unit = 1};
 
 	batch->count = 0;
 	batch->nodes = 0;
-	batch->counts = (struct sampling_counts){0};
-	if (!find_columns(payload, &columns, &batch->counts) ||
-	    !make_room(batch, &columns))
+	if (!find_columns(payload, &columns) || !make_room(batch, &columns))
 		return -1;
-	if (!decode_nodes(batch, &columns) || !decode_times(batch, &columns) ||
-	    !decode_column(batch->domain, batch->count, &columns.domain,
-			   columns.has_domain, 0, RECORDING_MAX_DOMAIN) ||
-	    !decode_column(batch->vcpu, batch->count, &columns.vcpu, columns.has_vcpu, 0,
+	if (!decode_times(batch, &columns) ||
+	    !decode_column(batch->domain, batch->count, &columns.domain, 0,
+			   RECORDING_MAX_DOMAIN) ||
+	    !decode_column(batch->vcpu, batch->count, &columns.vcpu, 0,
 			   RECORDING_MAX_VCPU) ||
-	    !decode_column(batch->state, batch->count, &columns.state, columns.has_state,
-			   VCPU_UNKNOWN, UINT8_MAX) ||
+	    !decode_column(batch->state, batch->count, &columns.state, VCPU_UNKNOWN,
+			   UINT8_MAX) ||
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) ||
-	    !decode_column(batch->frameless, batch->count, &columns.frameless,
-			   columns.has_frameless, 0, 1) ||
-	    !decode_pauses(&batch->counts.pauses, columns.pauses)) {
+	    !decode_column(batch->frameless, batch->count, &columns.frameless, 0, 1) ||
+	    !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
 	}
@@ -379,5 +439,7 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->address);
 	free(batch->depth);
 	free(batch->ends);
+	free(batch->next_callee);
+	free(batch->last_callee);
 	*batch = (struct samples_batch){0};
 }

@@ -17,10 +17,14 @@ struct samples_encoder {
 	size_t count;
 	uint64_t base_time;
 	uint64_t last_time;
-	struct buffer domain, vcpu, state, weight, cpu_time, frameless;
+	size_t steps;		/* from a time to another one */
+	uint64_t time_unit;	/* that all of these are multiples of; */
+	uint64_t cpu_time_unit; /* 0: all are 0 so far */
+	struct buffer domain, vcpu, weight, frameless;
+	struct buffer state;		 /* uint8_t */
 	struct buffer time;		 /* int64_t: ns since the sample before */
+	struct buffer cpu_time;		 /* uint64_t: ns */
 	struct buffer stack;		 /* uint32_t: node */
-	bool whole_us;			 /* all of these times are */
 	bool plain_domain, plain_weight; /* only defaults so far */
 	bool lacks_cpu_time;		 /* of a sample at least */
 	bool has_frameless;		 /* a sample at least */
@@ -36,7 +40,7 @@ struct samples_encoder *samples_encoder_new(void)
 
 	if (!encoder)
 		return NULL;
-	encoder->plain_domain = encoder->plain_weight = encoder->whole_us = true;
+	encoder->plain_domain = encoder->plain_weight = true;
 	if (nodes_init(&encoder->nodes) < 0) {
 		samples_encoder_free(encoder);
 		return NULL;
@@ -58,44 +62,71 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->frameless);
 	buffer_free(&encoder->first);
 	buffer_free(&encoder->second);
-	buffer_free(&encoder->columns.level);
-	buffer_free(&encoder->columns.address);
-	buffer_free(&encoder->columns.inner_ends);
+	buffer_free(&encoder->columns.drop);
+	buffer_free(&encoder->columns.growth);
+	buffer_free(&encoder->columns.known);
+	buffer_free(&encoder->columns.near);
+	buffer_free(&encoder->columns.call);
+	buffer_free(&encoder->columns.call_low);
 	nodes_free(&encoder->nodes);
 	free(encoder);
 }
 
-static void put_cpu_time(struct buffer *column, uint64_t ns)
+/* Euclid's; 0 only of two zeros. */
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
-	uint64_t units = ns / RECORDING_CPU_TIME_UNIT;
+	while (b) {
+		uint64_t rest = a % b;
 
-	if (units > RECORDING_MAX_CPU_TIME)
-		units = RECORDING_MAX_CPU_TIME;
-	buffer_put_varint(column, units);
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static void add_time(struct samples_encoder *encoder, uint64_t time)
+{
+	int64_t since;
+
+	if (!encoder->count)
+		encoder->base_time = encoder->last_time = time;
+	since = (int64_t)(time - encoder->last_time);
+	if (since) {
+		uint64_t apart = since > 0 ? (uint64_t)since : -(uint64_t)since;
+
+		encoder->time_unit = greatest_common_divisor(apart, encoder->time_unit);
+		encoder->steps++;
+	}
+	buffer_put(&encoder->time, &since, sizeof(since));
+	encoder->last_time = time;
+}
+
+static void add_cpu_time(struct samples_encoder *encoder, uint64_t ns)
+{
+	if (ns > RECORDING_MAX_CPU_TIME)
+		ns = RECORDING_MAX_CPU_TIME;
+	if (ns)
+		encoder->cpu_time_unit = greatest_common_divisor(ns,
+								 encoder->cpu_time_unit);
+	buffer_put(&encoder->cpu_time, &ns, sizeof(ns));
 }
 
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample)
 {
 	uint32_t node = nodes_add(&encoder->nodes, &sample->chain);
-	int64_t since;
 
 	if (!node && sample->chain.count)
 		return -1;
-	if (!encoder->count)
-		encoder->base_time = encoder->last_time = sample->time;
-	since = (int64_t)(sample->time - encoder->last_time);
-	encoder->whole_us &= since % RECORDING_TIME_UNIT == 0;
-	buffer_put(&encoder->time, &since, sizeof(since));
-	encoder->last_time = sample->time;
+	add_time(encoder, sample->time);
 	buffer_put_varint(&encoder->domain, sample->domain);
 	encoder->plain_domain &= sample->domain == 0;
 	buffer_put_varint(&encoder->vcpu, sample->vcpu);
-	buffer_put_varint(&encoder->state, sample->state);
+	buffer_put(&encoder->state, &sample->state, sizeof(sample->state));
 	buffer_put_varint(&encoder->weight, sample->weight);
 	encoder->plain_weight &= sample->weight == 1;
 	buffer_put(&encoder->stack, &node, sizeof(node));
 	if (sample->has_cpu_time)
-		put_cpu_time(&encoder->cpu_time, sample->cpu_time);
+		add_cpu_time(encoder, sample->cpu_time);
 	else
 		encoder->lacks_cpu_time = true;
 	buffer_put_varint(&encoder->frameless, sample->chain.frameless);
@@ -146,31 +177,83 @@ static void put_pauses(struct buffer *payload, const struct pauses *pauses)
 	field_put_number(payload, SAMPLES_PAUSE_MAX, pauses->max);
 }
 
-/* Each different time once, and how many samples in a row have it. */
+/* Each different time once, and how many samples in a row have it. The step is what lies
+ * between two of them on average. */
 static void put_times(struct samples_encoder *encoder, struct buffer *payload)
 {
 	const int64_t *since = (const int64_t *)encoder->time.data;
 	struct buffer *times = &encoder->first, *same = &encoder->second;
-	int64_t unit = encoder->whole_us ? RECORDING_TIME_UNIT : 1;
-	size_t i = 0, distinct = 0;
+	int64_t unit = encoder->time_unit ? (int64_t)encoder->time_unit : 1, step = 0;
+	size_t i = 0;
 
 	payload->failed |= encoder->time.failed;
+	if (encoder->steps)
+		step = (int64_t)(encoder->last_time - encoder->base_time) / unit /
+		       (int64_t)encoder->steps;
 	while (i < encoder->count && !payload->failed) {
 		size_t first = i++;
 
 		while (i < encoder->count && !since[i])
 			i++;
-		buffer_put_signed(times, since[first] / unit);
+		if (first)
+			buffer_put_signed(times,
+					  (int64_t)((uint64_t)(since[first] / unit) -
+						    (uint64_t)step));
 		buffer_put_varint(same, i - first);
-		distinct++;
 	}
 	put_column(payload, SAMPLES_TIME, times);
-	if (distinct < encoder->count)
+	field_put_number(payload, SAMPLES_TIME_UNIT, (uint64_t)unit);
+	field_put_number(payload, SAMPLES_TIME_STEP, (uint64_t)step);
+	if (encoder->steps + 1 < encoder->count)
 		put_column(payload, SAMPLES_SAME_TIME, same);
 	buffer_reset(same);
-	if (encoder->whole_us)
-		field_put_number(payload, SAMPLES_TIME_UNIT, RECORDING_TIME_UNIT);
-	buffer_reset(&encoder->time);
+}
+
+static void put_states(struct samples_encoder *encoder, struct buffer *payload)
+{
+	payload->failed |= encoder->state.failed;
+	for (size_t i = 0; i < encoder->count && !payload->failed; i++)
+		buffer_put_varint(&encoder->first, encoder->state.data[i]);
+	put_column(payload, SAMPLES_STATE, &encoder->first);
+}
+
+/* What most running vCPUs' samples have, if they do (Boyer and Moore's vote, "MJRTY - A
+ * fast majority vote algorithm", 1981); else what many have. */
+static uint64_t usual_cpu_time(const struct samples_encoder *encoder)
+{
+	const uint64_t *times = (const uint64_t *)encoder->cpu_time.data;
+	uint64_t usual = 0;
+	size_t votes = 0;
+
+	for (size_t i = 0; i < encoder->count; i++) {
+		if (encoder->state.data[i] != VCPU_RUNNING)
+			continue;
+		if (!votes)
+			usual = times[i];
+		votes += times[i] == usual ? 1 : -1;
+	}
+	return usual;
+}
+
+static void put_cpu_times(struct samples_encoder *encoder, struct buffer *payload)
+{
+	const uint64_t *times = (const uint64_t *)encoder->cpu_time.data;
+	struct buffer *column = &encoder->first;
+	uint64_t unit = encoder->cpu_time_unit ? encoder->cpu_time_unit : 1, usual;
+
+	payload->failed |= encoder->cpu_time.failed;
+	if (!encoder->count || encoder->lacks_cpu_time || payload->failed)
+		return;
+	usual = usual_cpu_time(encoder);
+	for (size_t i = 0; i < encoder->count; i++)
+		if (encoder->state.data[i] == VCPU_RUNNING)
+			buffer_put_signed(column,
+					  (int64_t)(times[i] - usual) / (int64_t)unit);
+		else
+			buffer_put_varint(column, times[i] / unit);
+	put_column(payload, SAMPLES_CPU_TIME, column);
+	field_put_number(payload, SAMPLES_CPU_TIME_UNIT, unit);
+	field_put_number(payload, SAMPLES_CPU_TIME_USUAL, usual / unit);
 }
 
 static void put_stacks(struct samples_encoder *encoder, struct buffer *payload)
@@ -193,10 +276,12 @@ static void put_stacks(struct samples_encoder *encoder, struct buffer *payload)
 		put_column(payload, SAMPLES_STACK_HIGH, high);
 	buffer_reset(high);
 	field_put_number(payload, SAMPLES_NODES, encoder->nodes.count);
-	put_column(payload, SAMPLES_LEVEL, &columns->level);
-	put_column(payload, SAMPLES_ADDRESS, &columns->address);
-	if (columns->inner_ends.size)
-		put_column(payload, SAMPLES_INNER_ENDS, &columns->inner_ends);
+	put_column(payload, SAMPLES_DROP, &columns->drop);
+	put_column(payload, SAMPLES_GROWTH, &columns->growth);
+	put_column(payload, SAMPLES_KNOWN, &columns->known);
+	put_column(payload, SAMPLES_NEAR, &columns->near);
+	put_column(payload, SAMPLES_CALL, &columns->call);
+	put_column(payload, SAMPLES_CALL_LOW, &columns->call_low);
 	buffer_reset(&encoder->stack);
 }
 
@@ -209,23 +294,26 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	if (!encoder->plain_domain)
 		put_column(payload, SAMPLES_DOMAIN, &encoder->domain);
 	put_column(payload, SAMPLES_VCPU, &encoder->vcpu);
-	put_column(payload, SAMPLES_STATE, &encoder->state);
+	put_states(encoder, payload);
+	put_cpu_times(encoder, payload);
 	if (!encoder->plain_weight)
 		put_column(payload, SAMPLES_WEIGHT, &encoder->weight);
 	put_stacks(encoder, payload);
 	field_put_number(payload, SAMPLES_LOST, counts->lost);
 	field_put_number(payload, SAMPLES_MISSED, counts->missed);
 	put_pauses(payload, &counts->pauses);
-	if (encoder->count && !encoder->lacks_cpu_time)
-		put_column(payload, SAMPLES_CPU_TIME, &encoder->cpu_time);
 	if (encoder->has_frameless)
 		put_column(payload, SAMPLES_FRAMELESS, &encoder->frameless);
 
+	buffer_reset(&encoder->time);
+	buffer_reset(&encoder->state);
 	buffer_reset(&encoder->domain);
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
 	buffer_reset(&encoder->frameless);
-	encoder->plain_domain = encoder->plain_weight = encoder->whole_us = true;
+	encoder->steps = 0;
+	encoder->time_unit = encoder->cpu_time_unit = 0;
+	encoder->plain_domain = encoder->plain_weight = true;
 	encoder->lacks_cpu_time = encoder->has_frameless = false;
 	encoder->count = 0;
 	nodes_reset(&encoder->nodes);

@@ -15,8 +15,8 @@ int nodes_init(struct nodes *nodes)
 {
 	*nodes = (struct nodes){.slot_count = 1024};
 	nodes->slots = calloc(nodes->slot_count, sizeof(*nodes->slots));
-	nodes->guesses = malloc(sizeof(*nodes->guesses));
-	return nodes->slots && nodes->guesses ? 0 : -1;
+	nodes->callees.lists = malloc(CALLEE_LISTS * sizeof(*nodes->callees.lists));
+	return nodes->slots && nodes->callees.lists ? 0 : -1;
 }
 
 void nodes_free(struct nodes *nodes)
@@ -25,7 +25,9 @@ void nodes_free(struct nodes *nodes)
 	free(nodes->slots);
 	free(nodes->places);
 	free(nodes->sorted);
-	free(nodes->guesses);
+	free(nodes->callees.lists);
+	free(nodes->callees.next);
+	free(nodes->callees.last);
 	*nodes = (struct nodes){0};
 }
 
@@ -112,10 +114,9 @@ uint32_t nodes_add(struct nodes *nodes, const struct chain *chain)
 struct place {
 	uint32_t callee; /* its first one; 0 for none */
 	uint32_t next;	 /* the caller's next callee; 0 for none */
-	uint64_t last;	 /* address of the callee that was stored last */
 	uint32_t depth;	 /* addresses up to the root */
-	uint32_t end;	 /* its number among the ends, of those with or without callees */
-	bool is_end;	 /* and has callees, or is a root */
+	uint32_t chain;	 /* the number of the one that ends here */
+	bool is_end;	 /* there is one; else only where there are no callees */
 };
 
 struct keyed {
@@ -130,27 +131,35 @@ static int compare_addresses(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+static bool grow(void *array, size_t count, size_t size)
+{
+	void **at = array;
+	void *grown = realloc(*at, count * size);
+
+	if (grown)
+		*at = grown;
+	return grown;
+}
+
 /* Room for each node, and the memory of none before. -1 when memory is short. */
 static int make_room(struct nodes *nodes)
 {
 	size_t count = nodes->count + SAMPLES_ROOTS;
+	struct callees *callees = &nodes->callees;
 
 	if (count > nodes->place_capacity) {
 		size_t capacity = nodes->capacity + SAMPLES_ROOTS;
-		struct place *places = realloc(nodes->places, capacity * sizeof(*places));
-		struct keyed *sorted;
 
-		if (!places)
+		if (!grow(&nodes->places, capacity, sizeof(*nodes->places)) ||
+		    !grow(&nodes->sorted, capacity, sizeof(*nodes->sorted)) ||
+		    !grow(&callees->next, capacity, sizeof(*callees->next)) ||
+		    !grow(&callees->last, capacity, sizeof(*callees->last)))
 			return -1;
-		nodes->places = places;
-		sorted = realloc(nodes->sorted, capacity * sizeof(*sorted));
-		if (!sorted)
-			return -1;
-		nodes->sorted = sorted;
 		nodes->place_capacity = capacity;
 	}
 	memset(nodes->places, 0, count * sizeof(*nodes->places));
-	memset(nodes->guesses, 0, sizeof(*nodes->guesses));
+	memset(callees->last, 0, count * sizeof(*callees->last));
+	memset(callees->lists, 0, CALLEE_LISTS * sizeof(*callees->lists));
 	return 0;
 }
 
@@ -184,54 +193,89 @@ static uint32_t next_node(const struct nodes *nodes, uint32_t node)
 	return node < SAMPLES_ROOTS ? 0 : places[node].next;
 }
 
-/* What numbers ends, and where the walk through the tree is. */
-struct walk {
-	uint32_t stored, inner, outer;
-	uint32_t last_inner;	   /* as numbered in the file */
-	uint32_t last_depth, root; /* of the node that was stored last */
-};
-
-static void number_end(struct walk *walk, struct place *place, uint32_t number,
-		       struct buffer *inner_ends)
-{
-	if (!place->is_end) {
-		place->end = walk->outer++;
-		return;
-	}
-	place->end = walk->inner++;
-	buffer_put_varint(inner_ends, number - walk->last_inner);
-	walk->last_inner = number;
-}
-
 static uint64_t address_of(const struct nodes *nodes, uint32_t node)
 {
 	return node < SAMPLES_ROOTS ? 0 : nodes->list[node - SAMPLES_ROOTS].address;
 }
 
-/* Stores the nodes that are called by the one root. */
+static void store_call(struct node_columns *columns, uint64_t difference)
+{
+	uint8_t low[2] = {(uint8_t)difference, (uint8_t)(difference >> 8)};
+
+	buffer_put(&columns->call_low, low, sizeof(low));
+	buffer_put_signed(&columns->call, (int64_t)difference >> 16);
+}
+
+/* The address of @node that @caller calls, as a known callee or a new one. */
+static void store_address(struct nodes *nodes, struct node_columns *columns,
+			  uint32_t caller, uint32_t node)
+{
+	struct callees *callees = &nodes->callees;
+	uint64_t from = address_of(nodes, caller), address = address_of(nodes, node);
+	uint32_t *link = callees_from(callees, caller, from);
+	uint32_t beside = callees->last[caller] ? callees->last[caller] : *link, seen = 0;
+	bool any = *link;
+
+	while (*link && seen < CALLEE_SEARCH && address_of(nodes, *link) < address) {
+		link = &callees->next[*link];
+		seen++;
+	}
+	if (*link && seen < CALLEE_SEARCH && address_of(nodes, *link) == address) {
+		buffer_put_varint(&columns->known, seen + 1);
+		callees->last[caller] = *link;
+		return;
+	}
+	if (any)
+		buffer_put_varint(&columns->known, 0);
+	if (beside)
+		buffer_put_signed(&columns->near,
+				  (int64_t)(address - address_of(nodes, beside)));
+	else
+		store_call(columns, address - from);
+	callees->next[node] = *link;
+	*link = callees->last[caller] = node;
+}
+
+/* The walk through the tree. */
+struct walk {
+	uint32_t chains;       /* how many were stored */
+	uint32_t root, length; /* of the last one */
+	uint32_t kept;	       /* how much of it belongs to the next one, too */
+};
+
+/* The chain that ends at @node. */
+static void store_chain(struct nodes *nodes, struct node_columns *columns,
+			struct walk *walk, uint32_t root, uint32_t node)
+{
+	struct place *place = &nodes->places[node];
+
+	buffer_put_varint(&columns->drop, walk->length - walk->kept + root - walk->root);
+	buffer_put_signed(&columns->growth, (int64_t)place->depth - walk->length);
+	place->chain = walk->chains++;
+	walk->root = root;
+	walk->length = walk->kept = place->depth;
+}
+
+/* All that is called by the one root. */
 static void store_root(struct nodes *nodes, struct node_columns *columns,
 		       struct walk *walk, uint32_t root)
 {
 	struct place *places = nodes->places;
 	uint32_t node = places[root].callee;
 
+	if (places[root].is_end || node)
+		walk->kept = 0;
+	if (places[root].is_end)
+		store_chain(nodes, columns, walk, root, root);
 	for (; node; node = next_node(nodes, node)) {
 		uint32_t caller = nodes->list[node - SAMPLES_ROOTS].parent;
-		uint32_t depth = places[caller].depth;
-		uint64_t address = address_of(nodes, node);
-		uint64_t *guess = guess_of(nodes->guesses, address_of(nodes, caller),
-					   places[caller].last);
 
-		buffer_put_varint(&columns->level,
-				  walk->last_depth + root - walk->root - depth);
-		buffer_put_signed(&columns->address, (int64_t)(address - *guess));
-		*guess = places[caller].last = address;
-		walk->last_depth = places[node].depth = depth + 1;
-		walk->root = root;
+		places[node].depth = places[caller].depth + 1;
+		if (walk->kept > places[caller].depth)
+			walk->kept = places[caller].depth;
+		store_address(nodes, columns, caller, node);
 		if (places[node].is_end || !places[node].callee)
-			number_end(walk, &places[node], walk->stored + SAMPLES_ROOTS,
-				   &columns->inner_ends);
-		walk->stored++;
+			store_chain(nodes, columns, walk, root, node);
 	}
 }
 
@@ -239,27 +283,21 @@ int nodes_store(struct nodes *nodes, struct node_columns *columns, uint32_t *sta
 		size_t count)
 {
 	struct walk walk = {0};
-	struct place *places;
 
-	buffer_reset(&columns->level);
-	buffer_reset(&columns->address);
-	buffer_reset(&columns->inner_ends);
+	buffer_reset(&columns->drop);
+	buffer_reset(&columns->growth);
+	buffer_reset(&columns->known);
+	buffer_reset(&columns->near);
+	buffer_reset(&columns->call);
+	buffer_reset(&columns->call_low);
 	if (make_room(nodes) < 0)
 		return -1;
-	places = nodes->places;
 	link_places(nodes);
 	for (size_t i = 0; i < count; i++)
-		places[stacks[i]].is_end = stacks[i] < SAMPLES_ROOTS ||
-					   places[stacks[i]].callee;
-	for (uint32_t root = 0; root < SAMPLES_ROOTS; root++)
-		if (places[root].is_end)
-			number_end(&walk, &places[root], root, &columns->inner_ends);
+		nodes->places[stacks[i]].is_end = true;
 	for (uint32_t root = 0; root < SAMPLES_ROOTS; root++)
 		store_root(nodes, columns, &walk, root);
-	for (size_t i = 0; i < count; i++) {
-		const struct place *place = &places[stacks[i]];
-
-		stacks[i] = place->end + (place->is_end ? 0 : walk.inner);
-	}
+	for (size_t i = 0; i < count; i++)
+		stacks[i] = nodes->places[stacks[i]].chain;
 	return 0;
 }

@@ -10,6 +10,32 @@
 
 /* The tree of call chains of a chunk while it is made (FORMAT.md, 5.3). */
 
+/*
+ * What callers are known to call, for those who write nodes and those who read them:
+ * lists of nodes, in the order of their addresses as far as they were looked through.
+ * One is found by the caller's address; callers that share one do no harm. 0 is none:
+ * a root, which nothing calls.
+ */
+#define CALLEE_LISTS  16384u
+#define CALLEE_SEARCH 32u /* how many of a list are looked at, at most */
+
+struct callees {
+	uint32_t *lists; /* the first of each */
+	uint32_t *next;	 /* by node: the one behind it in its list */
+	uint32_t *last;	 /* by node: the list's one that stands for its last callee */
+};
+
+/* The link from which on the next callee of @caller is looked for, which has that
+ * address: behind the last one, or at the start of the list. */
+static inline uint32_t *callees_from(const struct callees *callees, uint32_t caller,
+				     uint64_t address)
+{
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
+	if (!callees->last[caller])
+		return &callees->lists[address * 0x9e3779b97f4a7c15u >> 50];
+	return &callees->next[callees->last[caller]];
+}
+
 struct nodes {
 	struct node *list; /* as they came, without the roots */
 	size_t count;	   /* stored ones */
@@ -20,11 +46,11 @@ struct nodes {
 	struct place *places;
 	struct keyed *sorted;
 	size_t place_capacity;
-	struct guesses *guesses;
+	struct callees callees;
 };
 
 /* How many bytes a node takes in the columns, at most. */
-#define NODE_BYTES 12
+#define NODE_BYTES 16
 
 /* -1 when memory is short; nodes_free() is due either way. */
 int nodes_init(struct nodes *nodes);
@@ -38,42 +64,18 @@ uint32_t nodes_add(struct nodes *nodes, const struct chain *chain);
 
 /* The columns that they are stored as, in the order of the file. */
 struct node_columns {
-	struct buffer level, address;
-	struct buffer inner_ends;
+	struct buffer drop, growth; /* a number for each chain */
+	struct buffer known, near;  /* for most nodes, one of these or both */
+	struct buffer call_low;	    /* for all others: 16 bits of a number, */
+	struct buffer call;	    /* and what is above them */
 };
 
 /*
  * Fills the columns, which are emptied first, and replaces each of the @count nodes in
- * @stacks, which samples_add() gave, by its number among the ends. -1 when memory is
+ * @stacks, which samples_add() gave, by its number among the chains. -1 when memory is
  * short.
  */
 int nodes_store(struct nodes *nodes, struct node_columns *columns, uint32_t *stacks,
 		size_t count);
-
-/*
- * Addresses are stored as differences to a guess. Callees of the same address have
- * mostly been met in the same order before: the guess is the address that came last
- * with the same caller's address, and the same address of the callee before it, 0 for
- * the caller's first one. Before there is one, it is that callee's address, or the
- * caller's.
- */
-#define GUESS_SLOTS 16384u
-
-struct guesses {
-	uint64_t slot[GUESS_SLOTS]; /* by hash; 0: none came */
-};
-
-/* Where the guess is, and is to be replaced by the address. */
-static inline uint64_t *guess_of(struct guesses *guesses, uint64_t caller,
-				 uint64_t before)
-{
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	uint64_t *slot =
-		&guesses->slot[(caller * 3 + before) * 0x9e3779b97f4a7c15u >> 50];
-
-	if (!*slot)
-		*slot = before ? before : caller;
-	return slot;
-}
 
 #endif

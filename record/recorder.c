@@ -52,6 +52,12 @@ static void note(const struct subject *subject, const char *text)
 	fprintf(stderr, "uniprof record: '%s' %s\n", subject->target.domain.name, text);
 }
 
+/* The wanted one, ns. */
+static uint64_t period_of(const struct recorder *recorder)
+{
+	return NS_PER_S / recorder->options->frequency;
+}
+
 static int add(struct recorder *recorder, const struct xen_domain *domain,
 	       struct error *err)
 {
@@ -71,7 +77,7 @@ static int add(struct recorder *recorder, const struct xen_domain *domain,
 				 RECORDING_MAX_DOMAIN + 1);
 	}
 	if (target_open(&subject->target, recorder->xen, domain, recorder->options->vcpus,
-			recorder->domains, err) < 0) {
+			recorder->domains, period_of(recorder), err) < 0) {
 		free(subject);
 		return -1;
 	}
@@ -288,7 +294,7 @@ static void begin(const struct recorder *recorder, struct subject *subject,
 /* The turns of several domains are spread over a period. */
 static void begin_all(struct recorder *recorder, uint64_t start)
 {
-	uint64_t period = NS_PER_S / recorder->options->frequency;
+	uint64_t period = period_of(recorder);
 
 	for (size_t i = 0; i < recorder->subjects; i++)
 		begin(recorder, recorder->subject[i],

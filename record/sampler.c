@@ -22,12 +22,13 @@ struct sampler {
 	uint32_t index;
 	struct sample *sample; /* one for each vCPU */
 	uint32_t weight;       /* of the round's samples */
-	uint64_t *ran;	       /* what each had run at its last sample, ns */
-	uint64_t *address;     /* CHAIN_MAX for each of them, and one more */
+	uint64_t cpu_time_unit;
+	uint64_t *ran;	   /* what each had run at its last sample, in such units, ns */
+	uint64_t *address; /* CHAIN_MAX for each of them, and one more */
 };
 
 struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
-			    struct error *err)
+			    uint64_t period, struct error *err)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	size_t vcpus = capture_vcpus(capture);
@@ -37,6 +38,7 @@ struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32
 		sampler->capture = capture;
 		sampler->pages = pages;
 		sampler->index = index;
+		sampler->cpu_time_unit = period / 10 ? period / 10 : 1;
 		sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
 		sampler->ran = calloc(vcpus, sizeof(*sampler->ran));
 		sampler->address = malloc(chains);
@@ -75,7 +77,7 @@ static void take_cpu_time(struct sampler *sampler, const struct capture_vcpu *vc
 			  struct sample *sample)
 {
 	uint64_t *ran = &sampler->ran[sample->vcpu];
-	uint64_t now = vcpu->cpu_time - vcpu->cpu_time % RECORDING_CPU_TIME_UNIT;
+	uint64_t now = vcpu->cpu_time - vcpu->cpu_time % sampler->cpu_time_unit;
 
 	sample->has_cpu_time = true;
 	sample->cpu_time = *ran && now > *ran ? now - *ran : 0;
@@ -148,7 +150,7 @@ static int attempt(struct sampler *sampler, struct round *round, struct error *e
 
 	if (status)
 		return status;
-	round->time = start - start % RECORDING_TIME_UNIT;
+	round->time = start - start % NS_PER_US;
 	walk(sampler, &mapped, round);
 	status = capture_resume(sampler->capture, err);
 	round->pause[round->pauses++] = clock_monotonic() - start;

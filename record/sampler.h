@@ -32,10 +32,14 @@ struct round {
 	unsigned int samples;
 };
 
-/* Samples @capture's domain with @pages, which stay the caller's; samples name the
- * domain by @index. All memory is got here. NULL, and why in @err, on failure. */
+/*
+ * Samples @capture's domain with @pages, which stay the caller's; samples name the
+ * domain by @index. They are wanted every @period ns, of which their CPU times have
+ * tenths: that is finer than what one sample can tell, and compresses well. All memory is
+ * got here. NULL, and why in @err, on failure.
+ */
 struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
-			    struct error *err);
+			    uint64_t period, struct error *err);
 void sampler_free(struct sampler *sampler);
 
 /* The index that it was given. */

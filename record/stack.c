@@ -98,7 +98,7 @@ static int show(struct xen *xen, const char *name, struct symbols *symbols,
 	int status = -1;
 
 	if (xen_domain_find(xen, name, &domain, err) < 0 ||
-	    target_open(&target, xen, &domain, NULL, 0, err) < 0)
+	    target_open(&target, xen, &domain, NULL, 0, 0, err) < 0)
 		return -1;
 	if (take_round(target.sampler, &round, err) < 0)
 		goto out;

@@ -19,7 +19,7 @@ static int choose_vcpus(const struct xen_domain *domain, const char *list, bool 
 }
 
 int target_open(struct target *target, struct xen *xen, const struct xen_domain *domain,
-		const char *vcpus, uint32_t index, struct error *err)
+		const char *vcpus, uint32_t index, uint64_t period, struct error *err)
 {
 	bool *wanted = NULL;
 	int status = -1;
@@ -43,7 +43,7 @@ int target_open(struct target *target, struct xen *xen, const struct xen_domain 
 	target->pages = pages_new(xen, domain->id, err);
 	if (!target->pages)
 		goto out;
-	target->sampler = sampler_new(target->capture, target->pages, index, err);
+	target->sampler = sampler_new(target->capture, target->pages, index, period, err);
 	if (target->sampler)
 		status = 0;
 out:

@@ -16,12 +16,12 @@ struct target {
 
 /*
  * Gets everything for sampling @domain, whose samples will name it by @index.
- * @vcpus lists those to sample, as in "0,2-3"; NULL: all. Pauses nothing. 0; or
- * -1, with nothing held, when the domain is none that can be sampled, there is no
- * such vCPU, or something could not be got.
+ * @vcpus lists those to sample, as in "0,2-3"; NULL: all. They are wanted every @period
+ * ns (sampler_new()). Pauses nothing. 0; or -1, with nothing held, when the domain is
+ * none that can be sampled, there is no such vCPU, or something could not be got.
  */
 int target_open(struct target *target, struct xen *xen, const struct xen_domain *domain,
-		const char *vcpus, uint32_t index, struct error *err);
+		const char *vcpus, uint32_t index, uint64_t period, struct error *err);
 
 /* Lets go of the domain; may be called again, and on a zeroed one. */
 void target_close(struct target *target);

@@ -45,7 +45,7 @@ static int start(struct current *way, const struct xen_domain *domain, struct er
 	const struct recording_info info = {.tool = "bench"};
 	struct recording_domain described;
 
-	if (target_open(&way->target, way->xen, domain, NULL, 0, err) < 0)
+	if (target_open(&way->target, way->xen, domain, NULL, 0, 0, err) < 0)
 		return -1;
 	target_describe(&way->target, &described);
 	way->output = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -18,12 +18,12 @@ HEADER = 24
 SIZE_LIMIT = 16 << 20
 COUNT_LIMIT = 1 << 20
 DEPTH_LIMIT = 1024
-CPU_TIME_LIMIT = 1 << 40
+CPU_TIME_LIMIT = 1 << 53
 NAME_LIMIT = 65535
-CPU_TIME_UNIT = 10000
 BUCKETS = 1920
 ROOTS = 16
-GUESSES = 1 << 14
+SEARCH = 32
+RUNNING = 1
 WRAP = 1 << 64
 
 
@@ -202,78 +202,104 @@ def end(fields):
     print("end", *(number(fields, tag) for tag in range(1, 8)))
 
 
-def tree(fields):
-    """The caller and the address of each node."""
-    count = number(fields, 9)
-    if count > COUNT_LIMIT:
-        raise Damage
-    levels = column(fields, 10, count, WRAP)
-    if count and 11 not in fields:
-        raise Damage
-    differences = Numbers(fields.get(11, b""))
-    guesses = [0] * GUESSES
-    address = [0] * ROOTS
-    caller = [None] * ROOTS
-    path = [0]
-    for node, level in enumerate(levels, ROOTS):
-        sibling = 0
-        if level >= len(path):
-            path = [path[0] + level - len(path) + 1]
-            if path[0] >= ROOTS:
+class Tree:
+    """The caller and the address of each node, and where chains end."""
+
+    def __init__(self, fields):
+        self.known, self.near, self.call = (
+            Numbers(fields.get(tag, b"")) for tag in (20, 21, 22))
+        self.call_low = Numbers(fields.get(23, b""))
+        self.address = [0] * ROOTS
+        self.caller = [None] * ROOTS
+        self.lists = {}
+        self.last = {}
+        self.ends = []
+        self.count = number(fields, 17)
+        if self.count > COUNT_LIMIT:
+            raise Damage
+        self.make_chains(Numbers(fields.get(18, b"")), Numbers(fields.get(19, b"")))
+
+    def make_chains(self, drop, growth):
+        path = [0]
+        while drop.left():
+            length = len(path) - 1
+            up = drop.number()
+            more = growth.signed()
+            if up > length:
+                path = [path[0] + up - length]
+                if path[0] >= ROOTS:
+                    raise Damage
+            else:
+                del path[len(path) - up:]
+            more += length - (len(path) - 1)
+            if (not 0 <= more <= ROOTS + self.count - len(self.caller) or
+                    len(path) - 1 + more > DEPTH_LIMIT or
+                    len(self.ends) == self.count + ROOTS):
                 raise Damage
-        elif level:
-            sibling = address[path[-level]]
-            del path[-level:]
-        above = path[-1]
-        place = ((3 * address[above] + sibling) * 0x9E3779B97F4A7C15 % WRAP) >> 50
-        guess = guesses[place] or sibling or address[above]
-        address.append((guess + differences.signed()) % WRAP)
-        guesses[place] = address[node]
-        caller.append(above)
-        path.append(node)
-        if len(path) > DEPTH_LIMIT + 1:
+            for _ in range(more):
+                path.append(self.make_node(path[-1]))
+            self.ends.append(path[-1])
+        if len(self.caller) != self.count + ROOTS:
             raise Damage
-    return caller, address
+
+    def make_node(self, caller):
+        base = self.address[caller]
+        callees = self.lists.setdefault(base * 0x9E3779B97F4A7C15 % WRAP >> 50, [])
+        place = callees.index(self.last[caller]) + 1 if caller in self.last else 0
+        choice = self.known.number() if place < len(callees) else 0
+        node = len(self.caller)
+        self.caller.append(caller)
+        if choice:
+            if choice > min(SEARCH, len(callees) - place):
+                raise Damage
+            self.last[caller] = callees[place + choice - 1]
+            self.address.append(self.address[self.last[caller]])
+            return node
+        if caller in self.last:
+            address = self.address[self.last[caller]] + self.near.signed()
+        elif callees:
+            address = self.address[callees[0]] + self.near.signed()
+        else:
+            low = fixed(self.call_low.take(2))
+            address = base + self.call.signed() * 65536 + low
+        address %= WRAP
+        self.address.append(address)
+        most = place + SEARCH
+        while (place < min(most, len(callees)) and
+               self.address[callees[place]] < address):
+            place += 1
+        callees.insert(place, node)
+        self.last[caller] = node
+        return node
+
+    def chain(self, node):
+        addresses = []
+        while node >= ROOTS:
+            addresses.append(self.address[node])
+            node = self.caller[node]
+        return addresses, node
 
 
-def ends(fields, caller):
-    """The nodes that stacks end at, as they are numbered."""
-    numbers = Numbers(fields.get(20, b""))
-    listed = []
-    node = 0
-    while numbers.left():
-        node += numbers.number()
-        if node >= len(caller):
-            raise Damage
-        listed.append(node)
-    inner = set(caller)
-    listed += [node for node in range(ROOTS, len(caller)) if node not in inner]
-    if len(listed) > len(caller):
-        raise Damage
-    return listed
-
-
-def leaves(fields, count, caller):
+def leaves(fields, count, tree):
     """The node that each sample's stack ends at."""
-    end = ends(fields, caller)
     stacks = [low + 128 * high for low, high in zip(
-        column(fields, 8, count, WRAP), column(fields, 19, count, WRAP, default=0))]
-    if any(stack >= len(end) for stack in stacks):
+        column(fields, 15, count, WRAP), column(fields, 16, count, WRAP, default=0))]
+    if any(stack >= len(tree.ends) for stack in stacks):
         raise Damage
-    return [end[stack] for stack in stacks]
+    return [tree.ends[stack] for stack in stacks]
 
 
 def times(fields, count):
     """The time of each sample."""
-    if count and 3 not in fields:
-        raise Damage
     differences = Numbers(fields.get(3, b""))
-    rows = Numbers(fields[22]) if 22 in fields else None
-    unit = number(fields, 21, 1)
+    rows = Numbers(fields[6]) if 6 in fields else None
+    unit = number(fields, 4, 1)
+    step = number(fields, 5)
     time = number(fields, 2)
     values = []
     while len(values) < count:
-        time = (time + differences.signed() * unit) % WRAP
+        if values:
+            time = (time + (step + differences.signed()) * unit) % WRAP
         row = rows.number() if rows else 1
         if not 0 < row <= count - len(values):
             raise Damage
@@ -289,7 +315,7 @@ def bucket_start(bucket):
 
 
 def pauses(fields):
-    numbers = Numbers(fields.get(14, b""))
+    numbers = Numbers(fields.get(26, b""))
     counts = {}
     bucket = 0
     while numbers.left():
@@ -301,34 +327,40 @@ def pauses(fields):
     return [f"{bucket_start(b)}:{n}" for b, n in sorted(counts.items()) if n]
 
 
-def cpu_times(fields, count):
-    """In units; None where they are not known."""
-    if 17 not in fields:
-        return [None] * count
-    return column(fields, 17, count, CPU_TIME_LIMIT)
+def cpu_times(fields, states):
+    """In ns; "-" where they are not known."""
+    if 11 not in fields:
+        return ["-"] * len(states)
+    numbers = Numbers(fields[11])
+    unit = number(fields, 12, 1)
+    usual = number(fields, 13)
+    times = []
+    for state in states:
+        units = (usual + numbers.signed()) % WRAP if state == RUNNING else numbers.number()
+        times.append(units * unit)
+    if not 0 < unit <= CPU_TIME_LIMIT or any(time > CPU_TIME_LIMIT for time in times):
+        raise Damage
+    return times
 
 
 def samples(fields):
     count = number(fields, 1)
     if count > COUNT_LIMIT:
         raise Damage
-    caller, address = tree(fields)
+    tree = Tree(fields)
+    states = column(fields, 9, count, 255, default=0)
     rest = list(zip(
-        column(fields, 4, count, 65535, default=0),
-        column(fields, 5, count, 8191, default=0),
-        column(fields, 6, count, 255, default=0),
-        column(fields, 7, count, 100000, default=1, lowest=1),
-        ("-" if units is None else units * CPU_TIME_UNIT
-         for units in cpu_times(fields, count)),
-        column(fields, 18, count, 1, default=0)))
-    leaf = leaves(fields, count, caller)
-    counts = [number(fields, tag) for tag in (12, 13, 15, 16)] + pauses(fields)
+        column(fields, 7, count, 65535, default=0),
+        column(fields, 8, count, 8191, default=0),
+        states,
+        column(fields, 10, count, 100000, default=1, lowest=1),
+        cpu_times(fields, states),
+        column(fields, 14, count, 1, default=0)))
+    leaf = leaves(fields, count, tree)
+    counts = [number(fields, tag) for tag in (24, 25, 27, 28)] + pauses(fields)
     for time, numbers, node in zip(times(fields, count), rest, leaf):
-        chain = []
-        while node >= ROOTS:
-            chain.append(f"{address[node]:x}")
-            node = caller[node]
-        print("sample", time, *numbers, node, *chain)
+        chain, root = tree.chain(node)
+        print("sample", time, *numbers, root, *(f"{address:x}" for address in chain))
     print("counts", *counts)
 
 

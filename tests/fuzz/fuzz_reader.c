@@ -18,7 +18,6 @@
 
 #include "format/chunk.h"
 #include "format/name_list.h"
-#include "format/name_list.h"
 #include "format/reader.h"
 #include "format/samples.h"
 
@@ -107,9 +106,7 @@ static size_t check_batch(const struct samples_batch *batch)
 		check(batch->state[i] <= UINT8_MAX);
 		check(batch->weight[i] >= 1 && batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		check(batch->stack[i] < batch->nodes);
-		check(batch->cpu_time[i] % RECORDING_CPU_TIME_UNIT == 0);
-		check(batch->cpu_time[i] / RECORDING_CPU_TIME_UNIT <=
-		      RECORDING_MAX_CPU_TIME);
+		check(batch->cpu_time[i] <= RECORDING_MAX_CPU_TIME);
 		check(batch->has_cpu_time || batch->cpu_time[i] == 0);
 		addresses += batch->depth[batch->stack[i]];
 	}

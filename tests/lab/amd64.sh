@@ -5,7 +5,7 @@
 xen_version=4.17
 # The kernel's own package is found through it.
 kernel_meta=linux-image-amd64
-# Beside those that scripts/lab names for all CPUs.
+# Beside those that images.sh names for all CPUs.
 arch_packages=()
 
 # What only HVM guests need in dom0: a device model and the libraries that it

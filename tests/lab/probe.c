@@ -84,7 +84,7 @@ static int run(struct xen *xen, const char *name, uint64_t seconds, struct error
 	if (guard)
 		pages = pages_new(xen, domain.id, err);
 	if (pages)
-		sampler = sampler_new(probe.capture, pages, 0, err);
+		sampler = sampler_new(probe.capture, pages, 0, 0, err);
 	if (sampler) {
 		mlockall(MCL_CURRENT);
 		status = sample(sampler, pages, clock_monotonic() + seconds * NS_PER_S,

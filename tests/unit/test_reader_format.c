@@ -396,8 +396,8 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		samples.at[i].has_cpu_time = number % 3 == 0;
 		if (number % 3 == 0)
 			samples.at[i].cpu_time = (random_next(&seed) >>
-						  (23 + random_next(&seed) % 41)) *
-						 RECORDING_CPU_TIME_UNIT;
+						  (25 + random_next(&seed) % 39)) *
+						 (1 + number % 7);
 	}
 	if (number == 0)
 		write_example(bytes);

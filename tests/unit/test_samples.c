@@ -128,8 +128,7 @@ static void every_extreme_comes_back(void **state)
 		sample->chain.frameless = i % 11 == 0;
 		sample->has_cpu_time = true;
 		if (i % 4)
-			sample->cpu_time = RECORDING_MAX_CPU_TIME *
-					   RECORDING_CPU_TIME_UNIT;
+			sample->cpu_time = RECORDING_MAX_CPU_TIME;
 	}
 	expect_round_trip(codec, samples.at, samples.count);
 	samples_free(&samples);
@@ -159,8 +158,8 @@ static void random_samples_come_back(void **state)
 			sample->chain.frameless = what & 128 && random_next(&seed) & 1;
 			sample->has_cpu_time = what & 64;
 			if (what & 64)
-				sample->cpu_time = (random_next(&seed) >> 24) *
-						   RECORDING_CPU_TIME_UNIT;
+				sample->cpu_time = random_next(&seed) >>
+						   (11 + random_next(&seed) % 53);
 			if (what & 16)
 				sample->chain.count = random_next(&seed) % 257;
 			for (uint32_t j = 0; what & 48 && j < CHAIN_MAX; j++)
@@ -263,7 +262,7 @@ static void cpu_times_of_0_are_not_unknown_ones(void **state)
 	samples_free(&samples);
 }
 
-static void cpu_times_keep_their_unit_and_limit(void **state)
+static void cpu_times_keep_their_limit(void **state)
 {
 	struct codec *codec = *state;
 	struct samples samples = samples_new(2);
@@ -273,9 +272,42 @@ static void cpu_times_keep_their_unit_and_limit(void **state)
 	samples.at[1].cpu_time = UINT64_MAX;
 	encode(codec, samples.at, 2);
 	assert_int_equal(samples_decode(cursor_of(&codec->payload), &codec->batch), 0);
-	assert_int_equal(codec->batch.cpu_time[0], 10000);
-	assert_int_equal(codec->batch.cpu_time[1],
-			 RECORDING_MAX_CPU_TIME * RECORDING_CPU_TIME_UNIT);
+	assert_int_equal(codec->batch.cpu_time[0], 19999);
+	assert_int_equal(codec->batch.cpu_time[1], RECORDING_MAX_CPU_TIME);
+	samples_free(&samples);
+}
+
+static uint64_t number_in(const struct codec *codec, enum samples_tag tag)
+{
+	struct cursor cursor = cursor_of(&codec->payload);
+	struct field field;
+
+	while (field_next(&cursor, &field))
+		if (field.tag == tag)
+			return cursor_varint(&field.bytes);
+	return 0;
+}
+
+static void times_are_in_units_that_fit_all_of_them(void **state)
+{
+	struct codec *codec = *state;
+	struct samples samples = samples_new(8);
+
+	for (size_t i = 0; i < samples.count; i++) {
+		samples.at[i].time = 5000000007 + i * 4000 - i % 2 * 2000;
+		samples.at[i].state = i % 4 ? VCPU_RUNNING : VCPU_BLOCKED;
+		samples.at[i].has_cpu_time = true;
+		samples.at[i].cpu_time = i % 4 ? 9 * 700 : i * 700;
+	}
+	expect_round_trip(codec, samples.at, samples.count);
+	assert_int_equal(number_in(codec, SAMPLES_TIME_UNIT), 2000);
+	assert_int_equal(number_in(codec, SAMPLES_CPU_TIME_UNIT), 700);
+	assert_int_equal(number_in(codec, SAMPLES_CPU_TIME_USUAL), 9);
+	samples.at[3].time++;
+	samples.at[3].cpu_time++;
+	expect_round_trip(codec, samples.at, samples.count);
+	assert_int_equal(number_in(codec, SAMPLES_TIME_UNIT), 1);
+	assert_int_equal(number_in(codec, SAMPLES_CPU_TIME_UNIT), 1);
 	samples_free(&samples);
 }
 
@@ -354,8 +386,7 @@ static void expect_full_chunk(struct codec *codec, uint32_t depth, bool random)
 			sample->domain = RECORDING_MAX_DOMAIN;
 			sample->chain.frameless = true;
 			sample->has_cpu_time = true;
-			sample->cpu_time = RECORDING_MAX_CPU_TIME *
-					   RECORDING_CPU_TIME_UNIT;
+			sample->cpu_time = RECORDING_MAX_CPU_TIME;
 		}
 		assert_int_equal(samples_encoder_add(codec->encoder, sample), 0);
 		count++;
@@ -399,7 +430,8 @@ int main(void)
 		TEST(a_small_batch_after_a_large_one_holds_nothing_of_it),
 		TEST(columns_of_defaults_are_left_out),
 		TEST(cpu_times_of_0_are_not_unknown_ones),
-		TEST(cpu_times_keep_their_unit_and_limit),
+		TEST(cpu_times_keep_their_limit),
+		TEST(times_are_in_units_that_fit_all_of_them),
 		TEST(equal_chains_are_kept_once_and_callers_are_shared),
 		TEST(fields_may_stand_in_any_order_among_unknown_ones),
 		TEST(a_full_chunk_keeps_every_limit),

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
 
-#define TAGS (SAMPLES_SAME_TIME + 1)
+#define TAGS (SAMPLES_PAUSE_MAX + 1)
 
 /* The payload of a chunk, a field at a time, so that a test can put another
  * in the place of any. */
@@ -28,39 +28,47 @@ static void set_column(struct fields *fields, unsigned int tag, size_t count,
 		buffer_put_varint(&fields->field[tag], values[i]);
 }
 
-/* Three samples, two nodes: main (0x1000), and work (0x2000) that it calls. They end in
- * work, in main, and before any address. */
+/*
+ * Three samples of four chains, and four nodes. Whole chains: main (0x1000), and work
+ * (0x2000) that it calls; others: one without addresses, and main that calls 0x2008. The
+ * samples end in work, in main, and before any address.
+ */
 static int fields_setup(void **state)
 {
-	static const uint64_t times[] = {0, 20, 20}, stacks[] = {2, 1, 0},
+	static const uint64_t times[] = {20, 20}, stacks[] = {1, 0, 2},
 			      vcpus[] = {0, 1, 0}, states[] = {1, 2, 3},
 			      weights[] = {1, 2, 3}, domains[] = {0, 1, 0},
-			      cpu_times[] = {0, 7, 300}, frameless[] = {1, 0, 1},
-			      levels[] = {0, 0}, inner_ends[] = {3, 13},
-			      addresses[] = {0x2000, 0x2000}, pauses[] = {100, 3, 20, 1};
+			      cpu_times[] = {0, 8, 300}, frameless[] = {1, 0, 1},
+			      drops[] = {0, 0, 5, 0}, growths[] = {2, 2, 3, 4},
+			      known[] = {1, 0}, near[] = {16}, calls[] = {0, 0},
+			      pauses[] = {100, 3, 20, 1};
 	struct fields *fields = calloc(1, sizeof(*fields));
 
 	if (!fields)
 		return -1;
 	set_number(fields, SAMPLES_COUNT, 3);
 	set_number(fields, SAMPLES_BASE_TIME, 1000);
-	set_column(fields, SAMPLES_TIME, 3, times);
+	set_column(fields, SAMPLES_TIME, 2, times);
 	set_column(fields, SAMPLES_DOMAIN, 3, domains);
 	set_column(fields, SAMPLES_VCPU, 3, vcpus);
 	set_column(fields, SAMPLES_STATE, 3, states);
 	set_column(fields, SAMPLES_WEIGHT, 3, weights);
 	set_column(fields, SAMPLES_STACK, 3, stacks);
-	set_number(fields, SAMPLES_NODES, 2);
-	set_column(fields, SAMPLES_LEVEL, 2, levels);
-	set_column(fields, SAMPLES_ADDRESS, 2, addresses);
+	set_number(fields, SAMPLES_NODES, 4);
+	set_column(fields, SAMPLES_DROP, 4, drops);
+	set_column(fields, SAMPLES_GROWTH, 4, growths);
+	set_column(fields, SAMPLES_KNOWN, 2, known);
+	set_column(fields, SAMPLES_NEAR, 1, near);
+	buffer_put(&fields->field[SAMPLES_CALL_LOW], "\x00\x10\x00\x10", 4);
+	set_column(fields, SAMPLES_CALL, 2, calls);
 	set_number(fields, SAMPLES_LOST, 4);
 	set_number(fields, SAMPLES_MISSED, 5);
 	set_column(fields, SAMPLES_PAUSES, 4, pauses);
 	set_number(fields, SAMPLES_PAUSE_SUM, 400);
 	set_number(fields, SAMPLES_PAUSE_MAX, 121);
 	set_column(fields, SAMPLES_CPU_TIME, 3, cpu_times);
+	set_number(fields, SAMPLES_CPU_TIME_UNIT, 10000);
 	set_column(fields, SAMPLES_FRAMELESS, 3, frameless);
-	set_column(fields, SAMPLES_INNER_ENDS, 2, inner_ends);
 	for (unsigned int tag = 0; tag < TAGS; tag++)
 		fields->missing[tag] = !fields->field[tag].size;
 	*state = fields;
@@ -106,8 +114,7 @@ static void expect_sound(const struct samples_batch *batch)
 		assert_true(batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		assert_true(batch->stack[i] < batch->nodes);
 		assert_true(batch->frameless[i] <= 1);
-		assert_true(batch->cpu_time[i] <=
-			    RECORDING_MAX_CPU_TIME * RECORDING_CPU_TIME_UNIT);
+		assert_true(batch->cpu_time[i] <= RECORDING_MAX_CPU_TIME);
 	}
 }
 
@@ -156,7 +163,7 @@ static void a_chunk_made_by_hand_is_read_as_meant(void **state)
 	static uint64_t chain[] = {0x2000, 0x1000, 0x1000};
 	static const struct sample samples[] = {
 		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true}},
-		{1010, 1, 1, 2, 2, 70000, true, {chain + 2, 1, CHAIN_WHOLE, false}},
+		{1010, 1, 1, 2, 2, 80000, true, {chain + 2, 1, CHAIN_WHOLE, false}},
 		{1020, 0, 0, 3, 3, 3000000, true, {chain, 0, CHAIN_NOT_CANONICAL, true}},
 	};
 	struct samples_batch batch = {0};
@@ -209,9 +216,11 @@ static void absent_columns_hold_their_defaults(void **state)
 
 static void columns_that_samples_need_must_be_there(void **state)
 {
-	static const unsigned int needed[] = {SAMPLES_TIME,    SAMPLES_STACK,
-					      SAMPLES_NODES,   SAMPLES_LEVEL,
-					      SAMPLES_ADDRESS, SAMPLES_INNER_ENDS};
+	static const unsigned int needed[] = {
+		SAMPLES_TIME, SAMPLES_STACK,  SAMPLES_NODES,
+		SAMPLES_DROP, SAMPLES_GROWTH, SAMPLES_KNOWN,
+		SAMPLES_NEAR, SAMPLES_CALL,   SAMPLES_CALL_LOW,
+	};
 	struct fields *fields = *state;
 
 	assert_true(accepted(fields));
@@ -227,13 +236,15 @@ static void columns_that_samples_need_must_be_there(void **state)
 
 static void counts_larger_than_their_columns_are_refused(void **state)
 {
-	static const uint64_t counts[] = {4,	      5,	  1000,		 1 << 20,
-					  UINT32_MAX, UINT64_MAX, 1ull << 32 | 3};
+	static const uint64_t counts[] = {5,	      6,	  1000,		 1 << 20,
+					  UINT32_MAX, UINT64_MAX, 1ull << 32 | 4};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		assert_false(accepted_with(*state, SAMPLES_COUNT, 1, &counts[i]));
 		assert_false(accepted_with(*state, SAMPLES_NODES, 1, &counts[i]));
 	}
+	assert_false(accepted_with(*state, SAMPLES_COUNT, 1, (uint64_t[]){4}));
+	assert_false(accepted_with(*state, SAMPLES_NODES, 1, (uint64_t[]){3}));
 	/* More in a column than is counted does not matter. */
 	assert_true(accepted_with(*state, SAMPLES_COUNT, 1, (uint64_t[]){2}));
 }
@@ -241,9 +252,9 @@ static void counts_larger_than_their_columns_are_refused(void **state)
 static void columns_with_enough_bytes_but_too_few_numbers_are_refused(void **state)
 {
 	static const unsigned int columns[] = {
-		SAMPLES_TIME,	  SAMPLES_DOMAIN,    SAMPLES_VCPU,    SAMPLES_STATE,
-		SAMPLES_STACK,	  SAMPLES_LEVEL,     SAMPLES_ADDRESS, SAMPLES_WEIGHT,
-		SAMPLES_CPU_TIME, SAMPLES_FRAMELESS,
+		SAMPLES_TIME,  SAMPLES_DOMAIN, SAMPLES_VCPU,	 SAMPLES_STATE,
+		SAMPLES_STACK, SAMPLES_WEIGHT, SAMPLES_CPU_TIME, SAMPLES_FRAMELESS,
+		SAMPLES_DROP,  SAMPLES_GROWTH, SAMPLES_KNOWN,	 SAMPLES_CALL,
 	};
 	static const uint64_t padded_one = 1;
 	struct fields *fields = *state;
@@ -272,8 +283,7 @@ static void numbers_beyond_the_limits_are_refused(void **state)
 		{SAMPLES_VCPU, RECORDING_MAX_VCPU},
 		{SAMPLES_STATE, UINT8_MAX},
 		{SAMPLES_WEIGHT, RECORDING_MAX_WEIGHT},
-		{SAMPLES_STACK, 2},
-		{SAMPLES_CPU_TIME, RECORDING_MAX_CPU_TIME},
+		{SAMPLES_STACK, 3},
 		{SAMPLES_FRAMELESS, 1},
 	};
 
@@ -291,36 +301,87 @@ static void numbers_beyond_the_limits_are_refused(void **state)
 	assert_false(accepted_with(*state, SAMPLES_WEIGHT, 3, (uint64_t[]){1, 0, 1}));
 }
 
-static void a_node_has_a_caller_or_a_root(void **state)
+/* The addresses of the chain that the first sample is said to have. */
+static void expect_chain(struct fields *fields, uint64_t stack, size_t count,
+			 const uint64_t *addresses)
 {
-	static const uint64_t refused[][2] = {
-		{SAMPLES_ROOTS, 0},		 /* beyond the last root */
-		{0, SAMPLES_ROOTS + 1}, {15, 2}, /* the second from the last root on */
-		{0, UINT64_MAX},	{UINT64_MAX, 0},
-		{0, 1ull << 32},	{1ull << 32 | 1, 0},
-	};
-	struct fields *fields = *state;
+	struct samples_batch batch = {0};
+	struct buffer payload = {0};
+	uint32_t node;
 
-	/* Ends at the roots alone, so that it does not matter what else is one. */
-	set_column(fields, SAMPLES_INNER_ENDS, 3, (uint64_t[]){3, 0, 0});
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		assert_false(accepted_with(fields, SAMPLES_LEVEL, 2, refused[i]));
-	assert_true(accepted_with(fields, SAMPLES_LEVEL, 2, (uint64_t[]){0, 1}));
-	assert_true(accepted_with(fields, SAMPLES_LEVEL, 2, (uint64_t[]){0, 16}));
-	assert_true(accepted_with(fields, SAMPLES_LEVEL, 2, (uint64_t[]){15, 1}));
+	set_column(fields, SAMPLES_STACK, 3, (uint64_t[]){stack, 0, 0});
+	put_fields(fields, &payload);
+	assert_true(decode(cursor_of(&payload), &batch));
+	node = batch.stack[0];
+	assert_int_equal(batch.depth[node], count);
+	for (size_t i = 0; i < count; i++, node = batch.parent[node])
+		assert_int_equal(batch.address[node], addresses[i]);
+	buffer_free(&payload);
+	samples_batch_free(&batch);
 }
 
-static void a_place_to_end_is_a_node(void **state)
+static void callees_are_known_or_near_known_ones(void **state)
 {
-	static const uint64_t many[SAMPLES_ROOTS + 2];
+	expect_chain(*state, 3, 2, (uint64_t[]){0x2008, 0x1000});
+	set_column(*state, SAMPLES_KNOWN, 2, (uint64_t[]){1, 1});
+	expect_chain(*state, 3, 2, (uint64_t[]){0x2000, 0x1000});
+	set_column(*state, SAMPLES_KNOWN, 1, (uint64_t[]){0});
+	set_column(*state, SAMPLES_NEAR, 1, (uint64_t[]){1});
+	set_column(*state, SAMPLES_CALL, 3, (uint64_t[]){0, 0, 2});
+	buffer_put(&((struct fields *)*state)->field[SAMPLES_CALL_LOW], "\x02\x00", 2);
+	expect_chain(*state, 3, 2, (uint64_t[]){0x11001, 0xfff});
+}
 
-	assert_true(accepted_with(*state, SAMPLES_INNER_ENDS, 2, (uint64_t[]){0, 17}));
-	assert_false(accepted_with(*state, SAMPLES_INNER_ENDS, 2, (uint64_t[]){0, 18}));
-	assert_false(accepted_with(*state, SAMPLES_INNER_ENDS, 2,
-				   (uint64_t[]){1, UINT64_MAX}));
-	/* There is work, too, which has no callees. */
-	assert_true(accepted_with(*state, SAMPLES_INNER_ENDS, SAMPLES_ROOTS + 1, many));
-	assert_false(accepted_with(*state, SAMPLES_INNER_ENDS, SAMPLES_ROOTS + 2, many));
+static void a_callee_that_is_not_known_is_refused(void **state)
+{
+	static const uint64_t refused[] = {2, 3, 32, 33, 1ull << 32 | 1, UINT64_MAX};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		assert_false(accepted_with(*state, SAMPLES_KNOWN, 2,
+					   (uint64_t[]){refused[i], 0}));
+		assert_false(accepted_with(*state, SAMPLES_KNOWN, 2,
+					   (uint64_t[]){1, refused[i]}));
+	}
+}
+
+static void a_chain_has_a_root_and_only_nodes_that_there_are(void **state)
+{
+	static const uint64_t drops[][4] = {
+		{SAMPLES_ROOTS, 0, 5, 0}, /* beyond the last root */
+		{0, 0, 2 + SAMPLES_ROOTS, 0},
+		{15, 0, 3, 0}, /* the next but the last */
+		{0, 0, UINT64_MAX, 0},
+		{0, 1ull << 32, 5, 0},
+		{0, 1, 5, 0}, /* makes a node more */
+	};
+	static const uint64_t growths[][4] = {
+		{1, 2, 3, 4}, /* shorter than nothing */
+		{2, 1, 3, 4}, /* than what is kept */
+		{2, 2, 5, 4}, /* than nothing */
+		{2, 2, 3, 6}, /* more nodes than there are, */
+		{2, 2, 3, 2}, /* and fewer */
+		{2, 2, 3, UINT64_MAX}, {2, 2, 3, UINT64_MAX - 1}, {1ull << 33, 2, 3, 4},
+	};
+
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++)
+		assert_false(accepted_with(*state, SAMPLES_DROP, 4, drops[i]));
+	for (size_t i = 0; i < sizeof(growths) / sizeof(growths[0]); i++)
+		assert_false(accepted_with(*state, SAMPLES_GROWTH, 4, growths[i]));
+	assert_true(accepted_with(*state, SAMPLES_DROP, 4,
+				  (uint64_t[]){0, 0, 1 + SAMPLES_ROOTS, 0}));
+	assert_true(accepted_with(*state, SAMPLES_DROP, 4, (uint64_t[]){13, 0, 4, 0}));
+}
+
+static void there_are_not_many_more_chains_than_nodes(void **state)
+{
+	struct fields *fields = *state;
+
+	/* The last one again and again. */
+	for (unsigned int chains = 5; chains < SAMPLES_ROOTS + 6; chains++) {
+		buffer_put_varint(&fields->field[SAMPLES_DROP], 0);
+		buffer_put_varint(&fields->field[SAMPLES_GROWTH], 0);
+		assert_int_equal(accepted(fields), chains <= SAMPLES_ROOTS + 4);
+	}
 }
 
 static void stacks_are_numbered_in_two_parts(void **state)
@@ -351,27 +412,68 @@ static void times_are_of_as_many_samples_as_there_are(void **state)
 	assert_false(accepted_with(fields, SAMPLES_SAME_TIME, 1, (uint64_t[]){2}));
 	set_column(fields, SAMPLES_SAME_TIME, 2, (uint64_t[]){2, 1});
 	set_number(fields, SAMPLES_TIME_UNIT, 7);
+	set_number(fields, SAMPLES_TIME_STEP, 5);
 	fields->missing[SAMPLES_SAME_TIME] = fields->missing[SAMPLES_TIME_UNIT] = false;
+	fields->missing[SAMPLES_TIME_STEP] = false;
 	put_fields(fields, &payload);
 	assert_true(decode(cursor_of(&payload), &batch));
 	assert_int_equal(batch.time[0], 1000);
 	assert_int_equal(batch.time[1], 1000);
-	assert_int_equal(batch.time[2], 1070);
+	assert_int_equal(batch.time[2], 1000 + 7 * (5 + 10));
 	buffer_free(&payload);
 	samples_batch_free(&batch);
 }
 
-static void chains_deeper_than_the_limit_are_refused(void **state)
+static void cpu_times_keep_to_their_limit_in_any_unit(void **state)
 {
-	static const uint64_t zeros[RECORDING_MAX_DEPTH + 2];
+	static const uint64_t units[] = {1, 3, 10000, RECORDING_MAX_CPU_TIME};
+	static const uint64_t refused[] = {0, RECORDING_MAX_CPU_TIME + 1, UINT64_MAX};
 	struct fields *fields = *state;
 
-	for (size_t depth = RECORDING_MAX_DEPTH - 1; depth < RECORDING_MAX_DEPTH + 3;
-	     depth++) {
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t most = RECORDING_MAX_CPU_TIME / units[i];
+
+		set_number(fields, SAMPLES_CPU_TIME_UNIT, units[i]);
+		fields->missing[SAMPLES_CPU_TIME_USUAL] = true;
+		/* A running vCPU's is a difference to the usual one. */
+		for (uint64_t usual = most; usual <= most + 1; usual++) {
+			assert_int_equal(accepted_with(fields, SAMPLES_CPU_TIME, 3,
+						       (uint64_t[]){2 * usual, 0, most}),
+					 usual == most);
+			assert_int_equal(accepted_with(fields, SAMPLES_CPU_TIME, 3,
+						       (uint64_t[]){0, usual, 0}),
+					 usual == most);
+		}
+		assert_false(accepted_with(fields, SAMPLES_CPU_TIME, 3,
+					   (uint64_t[]){1, 0, 0}));
+		set_number(fields, SAMPLES_CPU_TIME_USUAL, most);
+		fields->missing[SAMPLES_CPU_TIME_USUAL] = false;
+		assert_true(accepted_with(fields, SAMPLES_CPU_TIME, 3,
+					  (uint64_t[]){1, 0, 0}));
+		assert_false(accepted_with(fields, SAMPLES_CPU_TIME, 3,
+					   (uint64_t[]){2, 0, 0}));
+	}
+	fields->missing[SAMPLES_CPU_TIME_USUAL] = true;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_false(
+			accepted_with(fields, SAMPLES_CPU_TIME_UNIT, 1, &refused[i]));
+}
+
+static void chains_deeper_than_the_limit_are_refused(void **state)
+{
+	struct fields *fields = *state;
+
+	set_column(fields, SAMPLES_STACK, 3, (uint64_t[]){0, 0, 0});
+	set_column(fields, SAMPLES_DROP, 1, (uint64_t[]){0});
+	/* 0 that calls itself */
+	set_column(fields, SAMPLES_CALL, 1, (uint64_t[]){0});
+	set_column(fields, SAMPLES_CALL_LOW, 2, (uint64_t[]){0, 0});
+	buffer_reset(&fields->field[SAMPLES_KNOWN]);
+	for (uint64_t depth = 1; depth < RECORDING_MAX_DEPTH + 3; depth++) {
 		set_number(fields, SAMPLES_NODES, depth);
-		set_column(fields, SAMPLES_LEVEL, depth, zeros);
-		set_column(fields, SAMPLES_ADDRESS, depth, zeros);
+		set_column(fields, SAMPLES_GROWTH, 1, (uint64_t[]){2 * depth});
 		assert_int_equal(accepted(fields), depth <= RECORDING_MAX_DEPTH);
+		buffer_put_varint(&fields->field[SAMPLES_KNOWN], 1);
 	}
 }
 
@@ -394,8 +496,9 @@ static void pauses_outside_the_buckets_are_refused(void **state)
 static void a_number_that_is_none_is_refused(void **state)
 {
 	static const unsigned int numbers[] = {
-		SAMPLES_COUNT,	SAMPLES_BASE_TIME, SAMPLES_NODES,     SAMPLES_LOST,
-		SAMPLES_MISSED, SAMPLES_PAUSE_SUM, SAMPLES_PAUSE_MAX,
+		SAMPLES_COUNT,	   SAMPLES_BASE_TIME, SAMPLES_NODES,
+		SAMPLES_LOST,	   SAMPLES_MISSED,    SAMPLES_CPU_TIME_UNIT,
+		SAMPLES_PAUSE_SUM, SAMPLES_PAUSE_MAX,
 	};
 	struct fields *fields = *state;
 
@@ -450,13 +553,19 @@ static void a_chunk_of_more_nodes_than_the_limit_is_refused(void **state)
 	struct fields *fields = *state;
 
 	/* All of them are outermost frames of whole chains. */
-	set_column(fields, SAMPLES_LEVEL, 2, (uint64_t[]){0, 1});
-	for (uint32_t i = 2; i <= RECORDING_MAX_NODES; i++) {
-		buffer_put_varint(&fields->field[SAMPLES_LEVEL], 1);
-		buffer_put_varint(&fields->field[SAMPLES_ADDRESS], 0);
+	set_column(fields, SAMPLES_DROP, 1, (uint64_t[]){0});
+	set_column(fields, SAMPLES_GROWTH, 1, (uint64_t[]){2});
+	buffer_reset(&fields->field[SAMPLES_NEAR]);
+	for (uint32_t i = 1; i < RECORDING_MAX_NODES; i++) {
+		buffer_put_varint(&fields->field[SAMPLES_DROP], 1);
+		buffer_put_varint(&fields->field[SAMPLES_GROWTH], 0);
+		buffer_put_varint(&fields->field[SAMPLES_NEAR], 0);
 	}
 	set_number(fields, SAMPLES_NODES, RECORDING_MAX_NODES);
 	assert_true(many_are_accepted(fields));
+	buffer_put_varint(&fields->field[SAMPLES_DROP], 1);
+	buffer_put_varint(&fields->field[SAMPLES_GROWTH], 0);
+	buffer_put_varint(&fields->field[SAMPLES_NEAR], 0);
 	set_number(fields, SAMPLES_NODES, RECORDING_MAX_NODES + 1);
 	assert_false(many_are_accepted(fields));
 }
@@ -494,7 +603,7 @@ static void no_random_payload_does_harm(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 100000; round++) {
 		buffer_reset(&payload);
-		for (unsigned int tag = 0; tag < SAMPLES_SAME_TIME + 2; tag++) {
+		for (unsigned int tag = 0; tag < SAMPLES_PAUSE_MAX + 2; tag++) {
 			uint8_t bytes[24];
 			size_t size = random_next(&seed) % sizeof(bytes);
 
@@ -521,10 +630,13 @@ int main(void)
 		TEST(counts_larger_than_their_columns_are_refused),
 		TEST(columns_with_enough_bytes_but_too_few_numbers_are_refused),
 		TEST(numbers_beyond_the_limits_are_refused),
-		TEST(a_node_has_a_caller_or_a_root),
-		TEST(a_place_to_end_is_a_node),
+		TEST(callees_are_known_or_near_known_ones),
+		TEST(a_callee_that_is_not_known_is_refused),
+		TEST(a_chain_has_a_root_and_only_nodes_that_there_are),
+		TEST(there_are_not_many_more_chains_than_nodes),
 		TEST(stacks_are_numbered_in_two_parts),
 		TEST(times_are_of_as_many_samples_as_there_are),
+		TEST(cpu_times_keep_to_their_limit_in_any_unit),
 		TEST(chains_deeper_than_the_limit_are_refused),
 		TEST(pauses_outside_the_buckets_are_refused),
 		TEST(a_number_that_is_none_is_refused),

@@ -250,7 +250,7 @@ static struct sample take_sample(struct program *program, struct vcpu *vcpu,
 		}
 	}
 	vcpu->ran += passed;
-	sample.cpu_time = vcpu->ran - vcpu->ran % RECORDING_CPU_TIME_UNIT - vcpu->given;
+	sample.cpu_time = vcpu->ran - vcpu->ran % (ROUND_NS / 10) - vcpu->given;
 	vcpu->given += sample.cpu_time;
 	sample.chain = (struct chain){
 		.address = program->stacks[stack], .count = DEPTH, .end = CHAIN_WHOLE};
@@ -279,7 +279,7 @@ static int write_samples(struct program *program, struct writer *writer, uint64_
 			struct sample sample = take_sample(program, &vcpus[i], passed,
 							   parts);
 
-			sample.time = time - time % RECORDING_TIME_UNIT;
+			sample.time = time - time % NS_PER_US;
 			sample.vcpu = i;
 			if (writer_sample(writer, &sample, err) < 0)
 				return -1;

@@ -23,7 +23,7 @@ diff_of --parent '(' web.up web.up
 diff_of web.up missing.up
 diff_of -o web.up web.up web.up
 diff_of --weight cpu-time web.up web.up
-head -c 300 damage.up >cut.up
+head -c 330 damage.up >cut.up
 diff_of -s "$data/web.sym" --format folded damage.up cut.up
 diff_of -s "$data/web.sym" --format folded cut.up damage.up >/dev/null
 diff_of -s "$data/web.sym" --format folded damage.up - <web.up 2>/dev/null

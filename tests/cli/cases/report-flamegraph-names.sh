@@ -36,8 +36,8 @@ with open("hostile.txt", "wb") as file:
     file.write(b"end 1 1000000000\n")
 # One chain, as deep as a recording may have it: format/FORMAT.md, 5.3. Its end does
 # not know of it, hence the exit code.
-deep = (bytes([1, 1, 1, 3, 1, 2, 8, 1, 0, 9, 2, 0x80, 0x08, 10, 0x80, 0x08]) +
-        b"\x00" * 1024 + bytes([11, 0x81, 0x08, 0x90, 0x40]) + b"\x00" * 1023)
+deep = (bytes([1, 1, 1, 15, 1, 0, 17, 2, 0x80, 0x08, 18, 1, 0, 19, 2, 0x80, 0x10,
+               22, 2, 0, 0, 23, 4, 8, 0x10, 0, 0, 20, 0xfe, 0x07]) + b"\x01" * 1022)
 with open("deep.txt", "w") as file:
     file.write(f"domain 0 1 2 1 1 deep\nchunk 3 {deep.hex()}\nend 1 3000\n")
 with open("none.txt", "w") as file:

@@ -27,8 +27,8 @@ report -s "$data/web.sym" --format perf-script other.up web.up 2>/dev/null | gre
 report -s "$data/web.sym" --weight wall web.up again.up 2>/dev/null
 report -s "$data/web.sym" --time ,4% --format folded web.up again.up 2>/dev/null
 echo "damage"
-head -c 300 damage.up >cut.up
-head -c 450 web.up >short.up
+head -c 330 damage.up >cut.up
+head -c 485 web.up >short.up
 report -s "$data/web.sym" --format folded short.up cut.up web.up
 report -s "$data/web.sym" --format folded web.up cut.up
 report web.up missing.up
