@@ -23,9 +23,12 @@ struct ahead {
 	struct reader *reader;
 	struct slot *slots; /* used in turn */
 	size_t slot_count;
-	size_t read, used; /* how many chunks so far */
-	sem_t turn;	   /* to read: of one thread, and after the end of none */
-	sem_t room;	   /* so many slots are free */
+	sem_t turn;   /* to read, and to change these: */
+	size_t read;  /* chunks so far */
+	bool is_read; /* to the end */
+	sem_t room;   /* so many slots are free */
+	size_t used;  /* chunks so far, */
+	bool is_used; /* to the end */
 	pthread_t thread[MAX_THREADS];
 	unsigned int threads; /* that run */
 };
@@ -71,27 +74,34 @@ static void decode_chunk(struct ahead_chunk *chunk)
 			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;
 }
 
+/* Reads the next chunk into the next slot; NULL when there was none. */
+static struct slot *read_slot(struct ahead *ahead)
+{
+	struct slot *slot = NULL;
+
+	wait_for(&ahead->turn);
+	if (!ahead->is_read) {
+		wait_for(&ahead->room);
+		slot = &ahead->slots[ahead->read++ % ahead->slot_count];
+		read_chunk(ahead->reader, &slot->chunk);
+		ahead->is_read = slot->chunk.status <= 0;
+	}
+	sem_post(&ahead->turn);
+	return slot;
+}
+
 /* A thread; it ends with the recording, or when it is cancelled, which it can be where
  * it waits or reads. */
 static void *read_ahead(void *context)
 {
 	struct ahead *ahead = context;
-	int status;
+	struct slot *slot;
 
-	do {
-		struct slot *slot;
-
-		wait_for(&ahead->turn);
-		wait_for(&ahead->room);
-		slot = &ahead->slots[ahead->read++ % ahead->slot_count];
-		read_chunk(ahead->reader, &slot->chunk);
-		status = slot->chunk.status;
-		if (status > 0)
-			sem_post(&ahead->turn);
-		if (status > 0 && slot->chunk.type == CHUNK_SAMPLES)
+	while ((slot = read_slot(ahead))) {
+		if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES)
 			decode_chunk(&slot->chunk);
 		sem_post(&slot->ready);
-	} while (status > 0);
+	}
 	return NULL;
 }
 
@@ -146,7 +156,7 @@ void ahead_stop(struct ahead *ahead)
 {
 	if (!ahead)
 		return;
-	for (unsigned int i = 0; i < ahead->threads; i++)
+	for (unsigned int i = 0; i < ahead->threads && !ahead->is_used; i++)
 		pthread_cancel(ahead->thread[i]);
 	for (unsigned int i = 0; i < ahead->threads; i++)
 		pthread_join(ahead->thread[i], NULL);
@@ -172,5 +182,6 @@ struct ahead_chunk *ahead_next(struct ahead *ahead)
 	if (ahead->used++)
 		sem_post(&ahead->room);
 	wait_for(&slot->ready);
+	ahead->is_used = slot->chunk.status <= 0;
 	return &slot->chunk;
 }
