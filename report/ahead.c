@@ -12,7 +12,7 @@
 
 /* So many chunks are read ahead besides those that the threads work on. Each takes
  * memory. */
-#define SPARE 3
+#define SPARE 2
 
 struct slot {
 	struct ahead_chunk chunk;
