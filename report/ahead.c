@@ -6,9 +6,9 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-/* Reading and decompressing, which one thread does at a time, takes about half as long
- * as decoding; and whoever uses the chunks has as much to do with them. */
-#define MAX_THREADS 4
+/* Reading and decompressing, which one thread does at a time, is more than a third of
+ * what they do: more threads than these would only wait for their turn. */
+#define MAX_THREADS 3
 
 /* So many chunks are read ahead besides those that the threads work on. Each takes
  * memory. */
