@@ -104,7 +104,7 @@ static int run(const char *path, bool all)
 	}
 	progress_start(&info.progress, isatty(STDERR_FILENO) ? stderr : NULL,
 		       info.input.size);
-	status = load_recording(&info.input, &info.summary, &visitor, &err);
+	status = load_recording(&info.input, 0, &info.summary, &visitor, &err);
 	progress_end(&info.progress);
 	if (status < 0)
 		goto out;

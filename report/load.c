@@ -4,29 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/chunk.h"
-
-/* How many chunks are read ahead, at most. Each takes memory. */
-#define AHEAD 4
-
-/* A chunk, as a thread of its own reads and decodes it for the one that has use for it:
- * the two take about as long, and any more threads would only wait. */
-struct read_chunk {
-	int status; /* reader_next()'s; else as below */
-	struct error why;
-	unsigned int type;
-	struct buffer payload;	    /* but of samples, */
-	struct samples_batch batch; /* which are decoded: */
-	bool is_decoded;	    /* false: the payload makes no sense */
-	uint64_t start, end;	    /* where in the recording */
-	struct damage damage;	    /* what the reader passed over so far */
-};
+#include "report/ahead.h"
 
 struct load {
 	const struct input *input;
@@ -34,10 +17,6 @@ struct load {
 	const struct load_visitor *visitor;
 	struct error *err;
 	uint64_t names_bytes; /* of payloads, so far */
-
-	struct reader *reader;
-	struct read_chunk chunks[AHEAD]; /* used in turn, */
-	sem_t free, filled;		 /* so many of them are */
 };
 
 int input_open(struct input *input, const char *path, struct error *err)
@@ -119,13 +98,13 @@ static int take_domain(struct load *load, struct cursor payload)
 	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;
 }
 
-static int take_samples(struct load *load, struct read_chunk *chunk)
+static int take_samples(struct load *load, struct ahead_chunk *chunk)
 {
 	const struct load_visitor *visitor = load->visitor;
 
 	if (!chunk->is_decoded)
 		return DAMAGED;
-	if (summary_add_samples(load->summary, &chunk->batch) < 0)
+	if (!chunk->is_summed_up || summary_join(load->summary, &chunk->summary) < 0)
 		return out_of_memory(load);
 	return visitor->samples(visitor->arg, &chunk->batch, load->err);
 }
@@ -156,7 +135,7 @@ static int take_end(struct load *load, struct cursor payload)
 	return 0;
 }
 
-static int take_chunk(struct load *load, struct read_chunk *chunk)
+static int take_chunk(struct load *load, struct ahead_chunk *chunk)
 {
 	const struct cursor payload = {
 		.at = chunk->payload.data,
@@ -200,62 +179,15 @@ static struct damage add_damage(const struct damage *reader,
 	return sum;
 }
 
-/* Reads the next chunk, and decodes its samples. */
-static void read_chunk(struct load *load, struct read_chunk *chunk)
-{
-	struct reader *reader = load->reader;
-	uint64_t passed = reader_damage(reader)->bytes;
-	struct cursor payload;
-
-	chunk->start = reader_offset(reader);
-	chunk->status = reader_next(reader, &chunk->type, &payload, &chunk->why);
-	chunk->damage = *reader_damage(reader);
-	chunk->start += chunk->damage.bytes - passed;
-	chunk->end = reader_offset(reader);
-	if (chunk->status <= 0)
-		return;
-	buffer_reset(&chunk->payload);
-	if (chunk->type == CHUNK_SAMPLES) {
-		chunk->is_decoded = samples_decode(payload, &chunk->batch) == 0;
-		return;
-	}
-	buffer_put(&chunk->payload, payload.at, (size_t)(payload.end - payload.at));
-	if (!chunk->payload.failed)
-		return;
-	error_set(&chunk->why, "not enough memory to read the recording");
-	chunk->status = -1;
-}
-
-/* The thread; it ends with the recording, or when it is cancelled, which it can be where
- * it waits or reads. */
-static void *read_ahead(void *context)
-{
-	struct load *load = context;
-	size_t i = 0;
-	int status;
-
-	do {
-		struct read_chunk *chunk = &load->chunks[i++ % AHEAD];
-
-		sem_wait(&load->free);
-		read_chunk(load, chunk);
-		status = chunk->status;
-		sem_post(&load->filled);
-	} while (status > 0);
-	return NULL;
-}
-
 /* Goes through all chunks; -1 with what the reader or the visitor said. */
-static int take_chunks(struct load *load)
+static int take_chunks(struct load *load, struct ahead *ahead)
 {
 	struct damage undecoded = {0};
 
-	for (size_t i = 0;; i++) {
-		struct read_chunk *chunk = &load->chunks[i % AHEAD];
+	for (;;) {
+		struct ahead_chunk *chunk = ahead_next(ahead);
 		int status;
 
-		while (sem_wait(&load->filled) < 0)
-			;
 		if (chunk->status < 0)
 			return error_set(load->err, "%s: %s", load->input->name,
 					 chunk->why.text);
@@ -270,46 +202,25 @@ static int take_chunks(struct load *load)
 			count_damage(&undecoded, chunk->start, chunk->end);
 		else
 			load->summary->chunks++;
-		sem_post(&load->free);
 	}
 }
 
-static int run(struct load *load)
-{
-	pthread_t thread;
-	int status = pthread_create(&thread, NULL, read_ahead, load);
-
-	if (status)
-		return error_errno(load->err, status, "can't start a thread");
-	status = take_chunks(load);
-	pthread_cancel(thread);
-	pthread_join(thread, NULL);
-	return status;
-}
-
-int load_recording(const struct input *input, struct summary *summary,
-		   const struct load_visitor *visitor, struct error *err)
+int load_recording(const struct input *input, unsigned int threads,
+		   struct summary *summary, const struct load_visitor *visitor,
+		   struct error *err)
 {
 	struct load load = {
 		.input = input,
 		.summary = summary,
 		.visitor = visitor,
 		.err = err,
-		.reader = reader_new(input->fd),
 	};
+	struct ahead *ahead = ahead_start(input->fd, threads, err);
 	int status;
 
-	if (!load.reader)
-		return out_of_memory(&load);
-	sem_init(&load.free, 0, AHEAD);
-	sem_init(&load.filled, 0, 0);
-	status = run(&load);
-	sem_destroy(&load.free);
-	sem_destroy(&load.filled);
-	for (size_t i = 0; i < AHEAD; i++) {
-		samples_batch_free(&load.chunks[i].batch);
-		buffer_free(&load.chunks[i].payload);
-	}
-	reader_free(load.reader);
+	if (!ahead)
+		return -1;
+	status = take_chunks(&load, ahead);
+	ahead_stop(ahead);
 	return status;
 }

@@ -32,12 +32,14 @@ struct load_visitor {
 };
 
 /*
- * Reads a recording in one pass, into @summary and to @visitor. Damage is passed
- * over and counted. -1 when it can't be read, is no recording or of a later
+ * Reads a recording in one pass, into @summary and to @visitor, with the help of so many
+ * threads (ahead_start()); nothing else depends on these. Damage is passed over and
+ * counted. -1 when it can't be read, is no recording or of a later
  * version, and when the visitor says so; @err names the input.
  */
-int load_recording(const struct input *input, struct summary *summary,
-		   const struct load_visitor *visitor, struct error *err);
+int load_recording(const struct input *input, unsigned int threads,
+		   struct summary *summary, const struct load_visitor *visitor,
+		   struct error *err);
 
 /* Makes an input that was read, and can be read again, ready for that. */
 int input_rewind(const struct input *input, struct error *err);

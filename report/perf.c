@@ -38,13 +38,13 @@ void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 		 uint32_t domain, uint32_t vcpu)
 {
 	const struct recording_domain *of = summary_domain(threads->summary, domain);
-	char word[128] = "?";
+	char word[128] = "?", *comm = thread->comm;
 
 	if (of && *of->name)
 		text_word(word, sizeof(word), of->name);
-	snprintf(thread->comm, sizeof(thread->comm), "%s%s",
-		 !word[1] || strspn(word, "0123456789") == strlen(word) ? "domain-" : "",
-		 word);
+	if (!word[1] || strspn(word, "0123456789") == strlen(word))
+		comm = stpcpy(comm, "domain-");
+	strcpy(comm, word);
 	thread->pid = pid_of(threads, domain);
 	thread->tid = thread->pid * TIDS_PER_DOMAIN + vcpu;
 }

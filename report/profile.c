@@ -162,7 +162,7 @@ static int survey(struct profile *profile, struct recording *recording, bool is_
 	profile->reading = &summary;
 	progress_start(&profile->progress, is_watched ? stderr : NULL,
 		       recording->input->size);
-	status = load_recording(recording->input, &summary, &visitor, err);
+	status = load_recording(recording->input, 0, &summary, &visitor, err);
 	progress_end(&profile->progress);
 	memcpy(recording->host, summary.info.host, sizeof(recording->host));
 	recording->start = summary_start(&summary);
@@ -313,7 +313,7 @@ static int read_recording(struct profile *profile, struct recording *recording,
 	profile->base = domain_indexes(&profile->summary);
 	progress_start(&profile->progress, is_watched ? stderr : NULL,
 		       recording->input->size);
-	status = load_recording(recording->input, profile->reading, &visitor, err);
+	status = load_recording(recording->input, 0, profile->reading, &visitor, err);
 	progress_end(&profile->progress);
 	if (status == 0 &&
 	    !summary_damage(profile->reading, recording->input->name, &recording->damage))

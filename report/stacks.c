@@ -144,6 +144,29 @@ static bool has_one_domain(const struct samples_batch *batch)
 	return !others;
 }
 
+/* What map_domain[] holds for a node that samples which count end at. No domain's. */
+#define WANTED (TREE_NONE - 1)
+
+/*
+ * The same for a chunk of one domain, in the order of its nodes: callers and what they
+ * call are near each other there, and so they are in the tree, which takes half of the
+ * time then.
+ */
+static int map_nodes(struct stacks *stacks, const struct samples_batch *batch,
+		     const uint64_t *counts)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (counts[i])
+			stacks->map_domain[batch->stack[i]] = WANTED;
+	for (uint32_t node = 0; node < batch->nodes; node++)
+		if (stacks->map_domain[node] == WANTED &&
+		    map_node(stacks, batch, batch->domain[0], node) == TREE_NONE)
+			return -1;
+	for (size_t i = 0; i < batch->count; i++)
+		stacks->chains[i] = counts[i] ? stacks->map[batch->stack[i]] : TREE_NONE;
+	return 0;
+}
+
 /* Domain by domain, as the map is for one at a time. */
 static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
 		       const uint64_t *counts)
@@ -151,14 +174,8 @@ static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
 	uint32_t *heads = stacks->heads;
 	int status = 0;
 
-	if (has_one_domain(batch)) {
-		for (size_t i = 0; i < batch->count; i++) {
-			stacks->chains[i] = TREE_NONE;
-			if (counts[i] && map_sample(stacks, batch, i) < 0)
-				return -1;
-		}
-		return 0;
-	}
+	if (has_one_domain(batch))
+		return map_nodes(stacks, batch, counts);
 	for (uint32_t i = (uint32_t)batch->count; i-- > 0;) {
 		stacks->chains[i] = TREE_NONE;
 		if (!counts[i])

@@ -130,12 +130,14 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 	return 0;
 }
 
-int summary_append(struct summary *summary, const struct summary *other, uint32_t base)
+/* What vCPUs and samples amount to. -1 when memory is short. */
+static int add_summary(struct summary *summary, const struct summary *other,
+		       uint32_t base)
 {
 	for (size_t i = 0; i < other->vcpu_count; i++) {
 		const struct summary_vcpu *from = &other->vcpus[i];
-		struct summary_vcpu *to = find_vcpu(summary, from->domain + base,
-						    from->vcpu);
+		struct summary_vcpu *to = find_recent(summary, from->domain + base,
+						      from->vcpu);
 
 		if (!to)
 			return -1;
@@ -146,13 +148,30 @@ int summary_append(struct summary *summary, const struct summary *other, uint32_
 	summary->samples += other->samples;
 	summary->weight += other->weight;
 	summary->frameless += other->frameless;
-	summary->appended += summary_duration(other);
 	summary->lacks_cpu_time |= other->lacks_cpu_time;
 	if (other->deepest > summary->deepest)
 		summary->deepest = other->deepest;
 	summary->counts.lost += other->counts.lost;
 	summary->counts.missed += other->counts.missed;
 	pauses_merge(&summary->counts.pauses, &other->counts.pauses);
+	return 0;
+}
+
+int summary_join(struct summary *summary, const struct summary *part)
+{
+	if (part->samples &&
+	    (!summary->samples || part->first_time < summary->first_time))
+		summary->first_time = part->first_time;
+	if (part->samples && (!summary->samples || part->last_time > summary->last_time))
+		summary->last_time = part->last_time;
+	return add_summary(summary, part, 0);
+}
+
+int summary_append(struct summary *summary, const struct summary *other, uint32_t base)
+{
+	if (add_summary(summary, other, base) < 0)
+		return -1;
+	summary->appended += summary_duration(other);
 	summary->names += other->names;
 	summary->bytes += other->bytes;
 	summary->chunks += other->chunks;

@@ -59,6 +59,10 @@ void summary_add_info(struct summary *summary, const struct recording_info *info
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
 int summary_add_samples(struct summary *summary, const struct samples_batch *batch);
 
+/* Adds what was added of samples to @part, which is of the same recording and began as
+ * zeros. -1 when memory is short. */
+int summary_join(struct summary *summary, const struct summary *part);
+
 /* The domain that samples name by @index, or NULL. */
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index);

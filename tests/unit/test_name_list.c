@@ -319,7 +319,7 @@ static void a_chunk_of_names_beyond_the_limit_is_damage(void **state)
 	for (unsigned int i = 0; i < chunks + 1; i++)
 		assert_int_equal(chunk_encode(&file, CHUNK_NAMES, &payload), 0);
 	input.fd = file_with(file.data, file.size);
-	assert_int_equal(load_recording(&input, &summary, &visitor, &err), 0);
+	assert_int_equal(load_recording(&input, 0, &summary, &visitor, &err), 0);
 	assert_int_equal(summary.chunks, chunks);
 	assert_int_equal(summary.names, RECORDING_MAX_ALL_NAMES);
 	assert_int_equal(summary.damage.places, 1);
