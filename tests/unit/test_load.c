@@ -130,7 +130,7 @@ static void make_recording(struct buffer *bytes)
 		sample->time += random_next(&seed) % 100000000;
 		sample->vcpu = (uint32_t)(random_next(&seed) % 70);
 		sample->weight = 1 + (uint32_t)(random_next(&seed) % 3);
-		sample->cpu_time = random_next(&seed) % 1000 * RECORDING_CPU_TIME_UNIT;
+		sample->cpu_time = random_next(&seed) % 1000 * 10000;
 		sample->has_cpu_time = i / EACH % 10 != 0;
 		sample->chain.frameless = random_next(&seed) % 2;
 	}
