@@ -163,7 +163,7 @@ def check_costs(rounds):
     usual = median(times.pop(None))
     # A stall of the emulator weighs much among a few; on ARM, where turns are short, among
     # all of a kind's, so the least counts.
-    fewest, typical = (3, min) if is_arm else (30, median)
+    fewest, typical = (20, min) if is_arm else (30, median)
     ratio, kind = max((typical(t) / usual, k) for k, t in times.items() if len(t) >= fewest)
     check(f"no kind's pauses are longer than those of {kind}, {ratio:.1f} times the usual",
           ratio < (MOST_LONGER_ARM if is_arm else MOST_LONGER))

@@ -57,9 +57,9 @@
 /* How long a kind has its turn (ns), and which kinds have more than one: those with
  * samples that take a recorder long, as it has much to map for them. */
 #define TURN 200000000
-#define MORE_TURNS                                                                 \
-	KIND_apart, KIND_nowhere, KIND_moving, KIND_storm, KIND_storm, KIND_storm, \
-		KIND_storm, KIND_storm
+#define MORE_TURNS                                                               \
+	KIND_apart, KIND_apart, KIND_moving, KIND_storm, KIND_storm, KIND_storm, \
+		KIND_storm, KIND_storm, KIND_nowhere
 #ifdef __aarch64__
 #define NO_MEMORY      0x7000000000ul
 #define PLACES	       (1ul << 39)
