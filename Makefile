@@ -92,7 +92,7 @@ guests-arm:
 $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS))
 
-# What a recording does not tell, for the lab's hostile case (tests/lab).
+# What a recording does not tell, for the lab's hostile cases (tests/lab).
 $(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 

@@ -38,6 +38,7 @@ enum layout {
 struct frame {
 	uint32_t address;
 	uint32_t word[WORDS];
+	enum chain_end below; /* why word[FRAME - 1] is missing, else CHAIN_WHOLE */
 };
 
 /* Which of x are the banked registers of a mode, CPSR's bits 3 to 0 (Arm ARM, DDI 0487,
@@ -122,8 +123,12 @@ static bool read_frame(struct reader *reader, struct frame *frame)
 		uint32_t address = frame->address + (i - FRAME) * 4;
 		uint64_t word = UINT32_MAX;
 
-		if (!reader_word(reader, address, 4, &word) && i >= FRAME)
-			return false;
+		if (!reader_word(reader, address, 4, &word)) {
+			if (i >= FRAME)
+				return false;
+			if (i == FRAME - 1)
+				frame->below = reader->failure;
+		}
 		frame->word[i] = (uint32_t)word;
 	}
 	return true;
@@ -178,6 +183,10 @@ static void walk(struct reader *reader, uint32_t address, bool is_thumb,
 		if (!(caller & ~1u))
 			return;
 		chain->address[chain->count++] = caller & ~1u;
+		if (layout == LAYOUT_GCC && frame.below != CHAIN_WHOLE) {
+			chain->end = frame.below;
+			return;
+		}
 		if (next && next <= address) {
 			chain->end = CHAIN_NOT_ASCENDING;
 			return;

@@ -4,9 +4,7 @@
 #include <xen/xen.h>
 #include <xen/memory.h>
 
-/* How long a kind has its turn, and how long it spins each time (ns). */
-#define TURN  500000000ul
-#define SPELL 12000000ul
+#define SPELL 12000000ul /* how long a kind spins each time, ns */
 
 #define PAGES	     1024
 #define PAGE_WORDS   (PAGE_SIZE / sizeof(long))
@@ -289,10 +287,18 @@ static void balloon_turn(void)
 		hostile_put_frame(own[KIND_balloon][1], 0);
 }
 
+static unsigned int whose_turn(uint64_t time)
+{
+	static const unsigned char more[] = {MORE_TURNS};
+	unsigned int turn = time / TURN % (KINDS + sizeof(more));
+
+	return turn < KINDS ? turn : more[turn - KINDS];
+}
+
 void hostile_spell(uint64_t time)
 {
 	static const struct kind *last;
-	const struct kind *kind = chosen ? chosen : &kinds[time / TURN % KINDS];
+	const struct kind *kind = chosen ? chosen : &kinds[whose_turn(time)];
 
 	if (kind != last)
 		print("hostile %s%s", kind->name, kind->allowed ? "" : ": not allowed");

@@ -40,6 +40,15 @@ check_totals()
 	cat "$out/$1.closing"
 }
 
+# check_harm GUEST SYMBOLS: what came out of lib.sh's sample_harm
+check_harm()
+{
+	report_all "$1" "$2"
+	check_totals "$1"
+	nm -S "$2" >"$out/$1.symbols"
+	python3 "$(dirname "$0")/../hostile.py" "$out" "$1"
+}
+
 # check_work NAME DEPTH: the fractions of alpha, beta and gamma, against what is
 # known and what the guest itself counted; and that no chain misses a frame
 check_work()

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples a guest as `uniprof record` does, and tells of each round what a recording
- * does not have: lab-probe DOMAIN SECONDS. A line has: the first vCPU's sampled
- * address, how its chain ended, the chain's addresses, the round's pauses, the last
- * one's length in ns, and the map calls. The last line says how many map calls there were
- * while the guest was paused, and how many pages were mapped at most at a time.
+ * Samples a guest as `uniprof record` does, until the time is up or SIGTERM comes, and
+ * tells of each round what a recording does not have: lab-probe DOMAIN SECONDS. A line
+ * has: the first vCPU's sampled address, how its chain ended, the chain's addresses, the
+ * round's pauses, the last one's length in ns, and the map calls. The last line says how
+ * many map calls there were while the guest was paused, and how many pages were mapped at
+ * most at a time.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,7 +23,14 @@ static struct {
 	struct capture *capture;
 	struct xen_library lib;
 	uint64_t in_pause, mapped, most;
+	volatile sig_atomic_t stopped;
 } probe;
+
+static void stop(int signal)
+{
+	(void)signal;
+	probe.stopped = 1;
+}
 
 static void *probe_map(xenforeignmemory_handle *handle, uint32_t domain, int prot,
 		       size_t pages, const xen_pfn_t *frames, int *failures)
@@ -46,7 +55,7 @@ static int probe_unmap(xenforeignmemory_handle *handle, void *map, size_t pages)
 static int sample(struct sampler *sampler, const struct pages *pages, uint64_t end,
 		  struct error *err)
 {
-	while (clock_monotonic() < end) {
+	while (!probe.stopped && clock_monotonic() < end) {
 		const struct timespec gap = {0, 500000};
 		uint64_t calls = pages_map_calls(pages);
 		struct round round;
@@ -104,6 +113,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return EXIT_USAGE;
+	signal(SIGTERM, stop);
 	xen = xen_open(&err);
 	if (!xen || run(xen, argv[1], strtoul(argv[2], NULL, 10), &err) < 0) {
 		fprintf(stderr, "lab-probe: %s\n", err.text);

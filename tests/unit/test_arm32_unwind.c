@@ -287,6 +287,14 @@ static void a_chain_that_leads_nowhere_says_why(void **state)
 	expect_chain(&scene, 0, CHAIN_NOT_PRESENT);
 	*frame_pointer(&scene) = STACK + 0x203;
 	expect_chain(&scene, 0, CHAIN_UNALIGNED);
+	/* GCC's frame without the word below. */
+	map_new(scene.guest, STACK_END + GUEST_PAGE_SIZE);
+	poke(&scene, STACK_END + GUEST_PAGE_SIZE, RETURN(0));
+	*frame_pointer(&scene) = STACK_END + GUEST_PAGE_SIZE;
+	expect_chain(&scene, 1, CHAIN_NO_PAGE);
+	*frame_pointer(&scene) = STACK;
+	poke(&scene, STACK, RETURN(0));
+	expect_chain(&scene, 1, CHAIN_NOT_PRESENT);
 	/* A record at its stack's lower end. */
 	put_frames(&scene, RECORD, STACK, 1, 64);
 	expect_chain(&scene, 1, CHAIN_WHOLE);

@@ -54,6 +54,12 @@
  * its words; what is behind a table that is nowhere; a block of ones.
  */
 #define GRANTS_GFN 0x38000ul
+/* How long a kind has its turn (ns), and which kinds have more than one: those with
+ * samples that take a recorder long, as it has much to map for them. */
+#define TURN 200000000
+#define MORE_TURNS                                                               \
+	KIND_apart, KIND_apart, KIND_moving, KIND_storm, KIND_storm, KIND_storm, \
+		KIND_storm, KIND_storm, KIND_nowhere
 #ifdef __aarch64__
 #define NO_MEMORY      0x7000000000ul
 #define PLACES	       (1ul << 39)

@@ -30,6 +30,9 @@
 #define RESERVED_PLACE	 (0xffff000000000000 | 301ul << 39)
 #define RESERVED_TABLE	 (0x000ffffffffff000 | PTE_TABLE)
 #define TOP_LEVEL	 4
+/* How long a kind has its turn (ns), and which kinds have more than one. */
+#define TURN 500000000
+#define MORE_TURNS
 /* Of a page of 1G. */
 #define HUGE_LEVEL 3
 #define HUGE_ONES  ~0ul
