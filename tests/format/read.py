@@ -343,6 +343,10 @@ def cpu_times(fields, states):
     return times
 
 
+def weights(fields, count):
+    return column(fields, 10, count, 100000, default=1, lowest=1)
+
+
 def samples(fields):
     count = number(fields, 1)
     if count > COUNT_LIMIT:
@@ -353,7 +357,7 @@ def samples(fields):
         column(fields, 7, count, 65535, default=0),
         column(fields, 8, count, 8191, default=0),
         states,
-        column(fields, 10, count, 100000, default=1, lowest=1),
+        weights(fields, count),
         cpu_times(fields, states),
         column(fields, 14, count, 1, default=0)))
     leaf = leaves(fields, count, tree)

@@ -115,13 +115,10 @@ def recorded(path):
             continue
         fields = read.fields_of(payload)
         count = read.number(fields, 1)
-        caller, address = read.tree(fields)
-        weights = read.column(fields, 7, count, 100000, default=1, lowest=1)
-        for weight, leaf in zip(weights, read.leaves(fields, count, caller)):
-            node = leaf
-            while node >= read.ROOTS:
-                node = caller[node]
-            yield address[leaf], node, weight
+        tree = read.Tree(fields)
+        leaves = read.leaves(fields, count, tree)
+        for weight, leaf in zip(read.weights(fields, count), leaves):
+            yield tree.address[leaf], tree.chain(leaf)[1], weight
 
 
 def check_ends(source, samples):
