@@ -113,8 +113,8 @@ struct recording_name {
  */
 #define RECORDING_MAX_STORED  (16u << 20) /* bytes of one chunk in the file */
 #define RECORDING_MAX_PAYLOAD (16u << 20) /* and decompressed */
-#define RECORDING_MAX_SAMPLES (1u << 20)  /* in one chunk */
-#define RECORDING_MAX_NODES   (1u << 20)  /* of its call tree, without the roots */
+#define RECORDING_MAX_SAMPLES (1u << 18)  /* in one chunk */
+#define RECORDING_MAX_NODES   (1u << 18)  /* of its call tree, without the roots */
 #define RECORDING_MAX_DEPTH   1024	  /* addresses in a chain */
 #define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
 #define RECORDING_MAX_DOMAIN  65535

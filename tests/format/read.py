@@ -16,7 +16,8 @@ import zlib
 MAGIC = b"\xabUPR"
 HEADER = 24
 SIZE_LIMIT = 16 << 20
-COUNT_LIMIT = 1 << 20
+SAMPLE_LIMIT = NODE_LIMIT = 1 << 18
+NAME_COUNT_LIMIT = 1 << 20
 DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 53
 NAME_LIMIT = 65535
@@ -215,7 +216,7 @@ class Tree:
         self.last = {}
         self.ends = []
         self.count = number(fields, 17)
-        if self.count > COUNT_LIMIT:
+        if self.count > NODE_LIMIT:
             raise Damage
         self.make_chains(Numbers(fields.get(18, b"")), Numbers(fields.get(19, b"")))
 
@@ -349,7 +350,7 @@ def weights(fields, count):
 
 def samples(fields):
     count = number(fields, 1)
-    if count > COUNT_LIMIT:
+    if count > SAMPLE_LIMIT:
         raise Damage
     tree = Tree(fields)
     states = column(fields, 9, count, 255, default=0)
@@ -384,7 +385,7 @@ def texts(fields, tag, count):
 
 def names(fields):
     count = number(fields, 1)
-    if count > COUNT_LIMIT:
+    if count > NAME_COUNT_LIMIT:
         raise Damage
     rows = list(zip(
         column(fields, 2, count, 65535, default=0),

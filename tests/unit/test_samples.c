@@ -93,17 +93,19 @@ static void counts_and_every_pause_come_back(void **state)
 static void chains_of_every_depth_and_end_come_back(void **state)
 {
 	struct codec *codec = *state;
-	struct samples samples = samples_new((CHAIN_MAX + 1) * CHAIN_ENDS);
+	struct samples samples = samples_new(CHAIN_MAX + 1);
 
-	for (size_t i = 0; i < samples.count; i++) {
-		struct chain *chain = &samples.at[i].chain;
+	for (unsigned int first = 0; first < CHAIN_ENDS; first++) {
+		for (size_t i = 0; i < samples.count; i++) {
+			struct chain *chain = &samples.at[i].chain;
 
-		chain->count = (uint32_t)i / CHAIN_ENDS;
-		chain->end = i % CHAIN_ENDS;
-		for (uint32_t j = 0; j < chain->count; j++)
-			chain->address[j] = (uint64_t)(i * j) << j % 40;
+			chain->count = (uint32_t)i;
+			chain->end = (first + i) % CHAIN_ENDS;
+			for (uint32_t j = 0; j < chain->count; j++)
+				chain->address[j] = (uint64_t)(i * j) << j % 40;
+		}
+		expect_round_trip(codec, samples.at, samples.count);
 	}
-	expect_round_trip(codec, samples.at, samples.count);
 	samples_free(&samples);
 }
 
