@@ -130,6 +130,23 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 	return 0;
 }
 
+/* Leaves of what is known of a recording what is true of another one as well, and the
+ * start of the first. */
+static void keep_common_info(struct recording_info *info,
+			     const struct recording_info *other)
+{
+	if (strcmp(info->host, other->host) != 0)
+		info->host[0] = 0;
+	if (strcmp(info->tool, other->tool) != 0)
+		info->tool[0] = 0;
+	if (strcmp(info->command, other->command) != 0)
+		info->command[0] = 0;
+	if (strcmp(info->hypervisor, other->hypervisor) != 0)
+		info->hypervisor[0] = 0;
+	if (info->frequency != other->frequency)
+		info->frequency = 0;
+}
+
 int summary_append(struct summary *summary, const struct summary *other, uint32_t base)
 {
 	for (size_t i = 0; i < other->vcpu_count; i++) {
@@ -143,6 +160,7 @@ int summary_append(struct summary *summary, const struct summary *other, uint32_
 			to->states[s] += from->states[s];
 		to->cpu_time += from->cpu_time;
 	}
+	keep_common_info(&summary->info, &other->info);
 	summary->samples += other->samples;
 	summary->weight += other->weight;
 	summary->frameless += other->frameless;
