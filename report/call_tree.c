@@ -14,6 +14,7 @@
 
 #include "report/calls.h"
 #include "report/heading.h"
+#include "report/text.h"
 #include "report/tree.h"
 
 #define DEFAULT_LIMIT 0.5 /* per cent, as perf's */
@@ -28,7 +29,8 @@ struct call_tree {
 	uint32_t capacity;  /* of total */
 	char *indent;	    /* what stands before a line's function */
 	size_t indent_room;
-	bool failed; /* memory was short */
+	size_t columns; /* of a terminal's lines */
+	bool failed;	/* memory was short */
 };
 
 static void *call_tree_begin(const struct report *report)
@@ -149,6 +151,16 @@ static const char *name_of(const struct call_tree *call_tree, uint32_t node)
 				    (uint32_t)call_tree->tree.nodes[node].key);
 }
 
+/* Ends a line that has @used columns. */
+static void put_name(const struct call_tree *call_tree, uint32_t node, size_t used)
+{
+	FILE *out = call_tree->report->out;
+	size_t columns = call_tree->columns;
+
+	text_put(out, name_of(call_tree, node), columns > used ? columns - used : 0);
+	putc('\n', out);
+}
+
 static int compare_nodes(const void *a, const void *b, void *arg)
 {
 	const struct call_tree *call_tree = arg;
@@ -222,14 +234,15 @@ static int put_children(struct call_tree *call_tree, uint32_t node, size_t colum
 
 		if (call_tree->total[child] == call_tree->total[node] &&
 		    to - call_tree->first[node] == 1) {
-			fprintf(out, "%.*s%s\n", (int)column, call_tree->indent,
-				name_of(call_tree, child));
+			fprintf(out, "%.*s", (int)column, call_tree->indent);
+			put_name(call_tree, child, column);
 			return put_children(call_tree, child, column);
 		}
 		width = snprintf(share, sizeof(share), "--%.1f%%--",
 				 percent(call_tree, child));
-		fprintf(out, "%.*s%c%s%s\n", (int)column, call_tree->indent,
-			is_last ? '`' : '|', share, name_of(call_tree, child));
+		fprintf(out, "%.*s%c%s", (int)column, call_tree->indent,
+			is_last ? '`' : '|', share);
+		put_name(call_tree, child, column + (size_t)width + 1);
 		if (set_indent(call_tree, column, is_last ? "" : "|", (size_t)width + 1) <
 			    0 ||
 		    put_children(call_tree, child, column + (size_t)width + 1) < 0)
@@ -246,12 +259,13 @@ static int call_tree_end(void *state)
 	if (tally(call_tree) < 0 || list_children(call_tree) < 0 ||
 	    set_indent(call_tree, 0, "", column) < 0)
 		return -1;
+	call_tree->columns = text_columns(call_tree->report->out);
 	heading_write(call_tree->report);
 	for (uint32_t i = call_tree->first[0]; i < call_tree->first[1]; i++) {
 		uint32_t node = call_tree->children[i];
 
-		fprintf(call_tree->report->out, "%5.1f%%  %s\n", percent(call_tree, node),
-			name_of(call_tree, node));
+		fprintf(call_tree->report->out, "%5.1f%%  ", percent(call_tree, node));
+		put_name(call_tree, node, column);
 		if (set_indent(call_tree, 0, "", column) < 0 ||
 		    put_children(call_tree, node, column) < 0)
 			return -1;

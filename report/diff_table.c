@@ -13,6 +13,7 @@
 #include "report/csv.h"
 #include "report/heading.h"
 #include "report/json.h"
+#include "report/text.h"
 
 static double delta_of(const struct diff_row *row)
 {
@@ -35,6 +36,9 @@ static void put_text(const struct diff *diff, const struct diff_rows *rows)
 {
 	int domains = domain_width(diff, rows);
 	FILE *out = diff->out;
+	size_t columns = text_columns(out);
+	size_t used = strlen("# baseline    delta  ") +
+		      (domains ? (size_t)domains + 2 : 0);
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		struct report report = diff->reports[side];
@@ -58,7 +62,9 @@ static void put_text(const struct diff *diff, const struct diff_rows *rows)
 		fprintf(out, " %+7.2f%%", delta_of(row));
 		if (domains)
 			fprintf(out, "  %-*s", domains, row->domain);
-		fprintf(out, "  %s\n", row->function);
+		fputs("  ", out);
+		text_put(out, row->function, columns > used ? columns - used : 0);
+		putc('\n', out);
 	}
 }
 

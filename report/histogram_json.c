@@ -29,8 +29,10 @@ static void put_recording(struct json *json, const struct summary *summary)
 			put_domain(json, summary->domains[i]);
 	json_end(json);
 	if (summary->has_info) {
-		text_time(time, info->wall_start, true);
-		json_string(json, "start", time);
+		if (info->wall_start) {
+			text_time(time, info->wall_start, true);
+			json_string(json, "start", time);
+		}
 		json_string(json, "host", info->host);
 		json_string(json, "tool", info->tool);
 		json_string(json, "command", info->command);

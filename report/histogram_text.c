@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The histogram as a table to read, times in ms; lines with '#' are not part of it. On a
- * terminal there are bars, too. */
+ * terminal there are bars, too, and long names are cut. */
 #include "report/histogram.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "report/heading.h"
+#include "report/text.h"
 
 #define MAX_BAR	 40
 #define MIN_BAR	 5
@@ -24,9 +23,10 @@ struct layout {
 	const uint32_t *vcpus;
 	uint32_t vcpu_count;
 	bool is_time;
-	int count;  /* of a number of samples, or a time with its unit */
-	int domain; /* of a domain's name; 0: not shown */
-	int bar;    /* of a bar for 100 %; 0: none */
+	int count;   /* of a number of samples, or a time with its unit */
+	int domain;  /* of a domain's name; 0: not shown */
+	int bar;     /* of a bar for 100 %; 0: none */
+	size_t name; /* that a function's name has at most */
 };
 
 static int digits_of(uint64_t number)
@@ -51,24 +51,46 @@ static int domain_width(const struct layout *layout)
 	return width;
 }
 
-/* How much room a terminal has for bars, between the numbers and the names. */
-static int bar_width(const struct layout *layout)
+/* What is left of @columns by the numbers and a domain's name. */
+static int room_of(const struct layout *layout, size_t columns)
 {
-	int shares = layout->report->view.no_children ? 1 : 2, name = 8, room;
-	struct winsize size;
+	int shares = layout->report->view.no_children ? 1 : 2;
+	int used = shares * (layout->count + 9) +
+		   (int)layout->vcpu_count * (layout->count + 2);
 
-	if (ioctl(fileno(layout->report->out), TIOCGWINSZ, &size) < 0)
-		return 0;
+	if (layout->domain)
+		used += layout->domain + 2;
+	return (int)columns - used;
+}
+
+/* How much of the room is for bars, between the numbers and the names. */
+static int bar_width(const struct layout *layout, int room)
+{
+	int name = 8;
+
 	for (uint32_t i = 0; i < layout->row_count && name < MAX_NAME; i++)
 		if ((int)strlen(layout->rows[i].function) > name)
 			name = (int)strlen(layout->rows[i].function);
 	if (name > MAX_NAME)
 		name = MAX_NAME;
-	room = (int)size.ws_col - shares * (layout->count + 9) - name - 2 -
-	       (int)layout->vcpu_count * (layout->count + 2);
-	if (layout->domain)
-		room -= layout->domain + 2;
+	room -= name + 2;
 	return room > MAX_BAR ? MAX_BAR : room < MIN_BAR ? 0 : room;
+}
+
+/* Shares out what room a terminal has. */
+static void fit(struct layout *layout)
+{
+	size_t columns = text_columns(layout->report->out);
+	int room;
+
+	layout->name = columns;
+	if (columns == SIZE_MAX)
+		return;
+	room = room_of(layout, columns);
+	layout->bar = bar_width(layout, room);
+	if (layout->bar)
+		room -= layout->bar + 2;
+	layout->name = room > 0 ? (size_t)room : 0;
 }
 
 static void put_count(const struct layout *layout, uint64_t count)
@@ -131,7 +153,9 @@ static void put_row(const struct layout *layout, const struct histogram_row *row
 		put_bar(layout, row->self);
 	if (layout->domain)
 		fprintf(out, "  %-*s", layout->domain, row->domain);
-	fprintf(out, "  %s\n", row->function);
+	fputs("  ", out);
+	text_put(out, row->function, layout->name);
+	putc('\n', out);
 }
 
 static int histogram_text_end(void *state)
@@ -153,7 +177,7 @@ static int histogram_text_end(void *state)
 	layout.count = layout.is_time ? digits_of(whole / 1000) + 7 : digits_of(whole);
 	if (layout.count < 6)
 		layout.count = 6;
-	layout.bar = isatty(fileno(report->out)) ? bar_width(&layout) : 0;
+	fit(&layout);
 	put_head(&layout);
 	for (uint32_t i = 0; i < layout.row_count; i++)
 		put_row(&layout, &layout.rows[i]);

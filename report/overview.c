@@ -113,22 +113,31 @@ static void put_shares(FILE *out, const struct summary *summary,
 		put(out, "CPU time", "%.3f s", (double)sum->cpu_time / 1e6);
 }
 
-static void put_domain(FILE *out, const struct summary *summary,
-		       const struct recording_domain *domain)
+static void put_uuid(FILE *out, const uint8_t u[16])
 {
-	const struct summary_vcpu sum = add_vcpus(summary, domain);
-	const uint8_t *u = domain->uuid;
+	static const uint8_t unknown[16];
 
-	fputs("Domain\n", out);
-	put_text(out, "name", domain->name);
-	put(out, "id", "%" PRIu64, domain->id);
+	if (memcmp(u, unknown, sizeof(unknown)) == 0)
+		return;
 	put(out, "uuid",
 	    "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
 	    u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
 	    u[13], u[14], u[15]);
+}
+
+static void put_domain(FILE *out, const struct summary *summary,
+		       const struct recording_domain *domain)
+{
+	const struct summary_vcpu sum = add_vcpus(summary, domain);
+
+	fputs("Domain\n", out);
+	put_text(out, "name", domain->name);
+	put(out, "id", "%" PRIu64, domain->id);
+	put_uuid(out, domain->uuid);
 	put(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
 	    cpu_kind_name((unsigned int)domain->cpu));
-	put(out, "vCPUs", "%" PRIu64, domain->vcpus);
+	if (domain->vcpus)
+		put(out, "vCPUs", "%" PRIu64, domain->vcpus);
 	if (summary->domain_count > 1) {
 		put(out, "samples", "%" PRIu64 " (%.1f %%)", all_states(&sum),
 		    percent(all_states(&sum), summary->weight));

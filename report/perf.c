@@ -38,10 +38,12 @@ void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 		 uint32_t domain, uint32_t vcpu)
 {
 	const struct recording_domain *of = summary_domain(threads->summary, domain);
-	char word[128] = "?", *comm = thread->comm;
+	char name[DOMAIN_NAME_SIZE], word[128] = "domain-?", *comm = thread->comm;
 
-	if (of && *of->name)
-		text_word(word, sizeof(word), of->name);
+	if (of) {
+		domain_name(name, of);
+		text_word(word, sizeof(word), name);
+	}
 	if (!word[1] || strspn(word, "0123456789") == strlen(word))
 		comm = stpcpy(comm, "domain-");
 	strcpy(comm, word);

@@ -85,7 +85,8 @@ static void remark_on_file(const struct profile *profile, const struct symbols_f
 	error_set(&line, "%s has no source lines (DWARF)%s%s", file->path,
 		  file->debug_missing
 			  ? "; its debug file is missing: "
-			  : ": it needs to be an ELF program compiled with -g",
+			  : ": it needs to be an ELF program compiled with -g, and "
+			    "without -gsplit-dwarf",
 		  file->debug_missing ?: "");
 	say_note(profile, line.text);
 }

@@ -156,6 +156,13 @@ static void explain_names(const struct quality *quality, const struct sources *s
 			 low, high);
 }
 
+/* Whether the sampled addresses have names, but for some that are not worth saying. */
+static bool is_about_callers(const struct quality *quality)
+{
+	return !is_worth_saying(quality->samples_unnamed, quality->samples, false) &&
+	       quality->samples_unnamed < quality->frames_unnamed / 2;
+}
+
 bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line)
 {
@@ -163,13 +170,14 @@ bool quality_note_names(const struct quality *quality, const struct sources *sou
 
 	if (!is_worth_saying(quality->frames_unnamed, quality->frames, all))
 		return false;
-	if (!quality->samples_unnamed) {
+	if (is_about_callers(quality)) {
 		error_set(
 			line,
-			"%.1f %% of all addresses, all of them callers', have no name: a "
+			"%.1f %% of all addresses, %s of them callers', have no name: a "
 			"symbol file may be missing, or the guest is not compiled with "
 			"-fno-omit-frame-pointer",
-			percent(quality->frames_unnamed, quality->frames));
+			percent(quality->frames_unnamed, quality->frames),
+			quality->samples_unnamed ? "most" : "all");
 		return true;
 	}
 	explain_names(quality, sources, why, sizeof(why));

@@ -130,6 +130,23 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 	return 0;
 }
 
+/* Leaves of what is known of a recording what is true of another one as well, and the
+ * start of the first. */
+static void keep_common_info(struct recording_info *info,
+			     const struct recording_info *other)
+{
+	if (strcmp(info->host, other->host) != 0)
+		info->host[0] = 0;
+	if (strcmp(info->tool, other->tool) != 0)
+		info->tool[0] = 0;
+	if (strcmp(info->command, other->command) != 0)
+		info->command[0] = 0;
+	if (strcmp(info->hypervisor, other->hypervisor) != 0)
+		info->hypervisor[0] = 0;
+	if (info->frequency != other->frequency)
+		info->frequency = 0;
+}
+
 /* What vCPUs and samples amount to. -1 when memory is short. */
 static int add_summary(struct summary *summary, const struct summary *other,
 		       uint32_t base)
@@ -171,6 +188,7 @@ int summary_append(struct summary *summary, const struct summary *other, uint32_
 {
 	if (add_summary(summary, other, base) < 0)
 		return -1;
+	keep_common_info(&summary->info, &other->info);
 	summary->appended += summary_duration(other);
 	summary->names += other->names;
 	summary->bytes += other->bytes;

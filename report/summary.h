@@ -69,8 +69,9 @@ const struct recording_domain *summary_domain(const struct summary *summary,
 
 /*
  * Adds what the summary of another recording, whose domains are in it already, with
- * indexes that are higher by @base, amounts to. When that was recorded, by whom and how
- * it ended is dropped: these are the first recording's. -1 when memory is short.
+ * indexes that are higher by @base, amounts to. Where and how both were recorded is kept
+ * where it is the same; the start and how it ended are the first recording's. -1 when
+ * memory is short.
  */
 int summary_append(struct summary *summary, const struct summary *other, uint32_t base);
 

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+
+#define LEAST_COLUMNS 20
 
 static bool is_continuation(unsigned char byte)
 {
@@ -60,6 +63,34 @@ void text_word(char *to, size_t size, const char *from)
 	for (i = 0; i + 1 < size && from[i]; i++)
 		to[i] = strchr(allowed, from[i]) ? from[i] : '_';
 	to[i] = 0;
+}
+
+size_t text_columns(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || !size.ws_col ? SIZE_MAX
+									 : size.ws_col;
+}
+
+void text_put(FILE *out, const char *text, size_t columns)
+{
+	static const char cut[] = "...";
+	size_t count = 0, kept = 0, at = 0;
+
+	if (columns < LEAST_COLUMNS)
+		columns = LEAST_COLUMNS;
+	while (text[at] && count < columns) {
+		size_t length = text_character(text + at);
+
+		at += length ? length : 1;
+		if (++count == columns - strlen(cut))
+			kept = at;
+	}
+	if (text[at])
+		fprintf(out, "%.*s%s", (int)kept, text, cut);
+	else
+		fputs(text, out);
 }
 
 void text_time(char *to, uint64_t ns, bool utc)

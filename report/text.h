@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * Texts that come from guests and files, made fit for line-based outputs and
@@ -29,6 +30,16 @@ void text_clean(char *to, const char *from);
  * "_-+.:" becomes '_', so that it is one word for any reader.
  */
 void text_word(char *to, size_t size, const char *from);
+
+/* How many columns the terminal has that @out is; SIZE_MAX when it is none, or does not
+ * say. */
+size_t text_columns(FILE *out);
+
+/*
+ * Writes the clean @text, as much of it as @columns hold and "..." where that is not all.
+ * Something is left to read even where there is no room.
+ */
+void text_put(FILE *out, const char *text, size_t columns);
 
 #define TEXT_TIME_SIZE 40
 

@@ -188,7 +188,8 @@ static void put_axes(const struct map *map, uint32_t top)
 		LEFT - 6, bottom, LEFT - 6, top + 10);
 	put_time(map, grid->seconds);
 	fputs("</text>\n", out);
-	while ((double)step * second < TICK)
+	/* In short recordings, ticks are closer, so that there is one besides 0. */
+	while ((double)step * second < TICK && timeline_next_step(step) <= end)
 		step = timeline_next_step(step);
 	for (uint64_t time = 0; time <= end; time += step) {
 		double x = LEFT + (double)time * second;

@@ -53,7 +53,9 @@ int symbols_entries_add(struct symbols_entries *entries,
 		entries->list = grown;
 		entries->room = room;
 	}
-	entries->list[entries->count++] = *entry;
+	entries->list[entries->count] = *entry;
+	entries->list[entries->count].order = (uint32_t)entries->count;
+	entries->count++;
 	return 0;
 }
 
@@ -103,7 +105,11 @@ static size_t underscores(const struct symbols_entry *entry)
 	return count;
 }
 
-/* Which of two names for one address people know it by. */
+/*
+ * Which of two names for one address it is known by: as perf chooses, so that our text is
+ * what perf prints of our perf.data (Linux, tools/perf/util/symbol.c,
+ * choose_best_symbol), but for labels, see enum symbols_rank.
+ */
 static bool is_better(const struct symbols_entry *a, const struct symbols_entry *b)
 {
 	size_t a_underscores, b_underscores;
@@ -117,8 +123,8 @@ static bool is_better(const struct symbols_entry *a, const struct symbols_entry 
 	if (a_underscores != b_underscores)
 		return a_underscores < b_underscores;
 	if (a->length != b->length)
-		return a->length < b->length;
-	return memcmp(a->name, b->name, a->length) < 0;
+		return a->length > b->length;
+	return a->order < b->order;
 }
 
 /*

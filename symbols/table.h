@@ -33,8 +33,8 @@ enum symbols_extent {
  * (_stext) are not what a static function there is known by.
  */
 enum symbols_rank {
-	RANK_LOCAL = 0,
-	RANK_WEAK = 1,
+	RANK_WEAK = 0,
+	RANK_LOCAL = 1,
 	RANK_GLOBAL = 2,
 	RANK_TYPED = 4, /* known to be a function and not just a label */
 };
@@ -45,6 +45,7 @@ struct symbols_entry {
 	uint64_t last;	  /* inclusive, as a range may reach up to 2^64 - 1 */
 	const char *name; /* NULL: not a function, only ends the one before */
 	uint32_t group;	  /* kernel module, counted; see EXTENT_OPEN */
+	uint32_t order;	  /* in the file; symbols_entries_add() sets it */
 	uint16_t length;  /* of the name */
 	uint8_t rank;
 	uint8_t extent;

@@ -18,11 +18,11 @@ static void labels_inside_functions_are_not_functions(void **state)
 	expect(f, 0x1040, "$start", 0x1040);
 }
 
-static void aliases_resolve_the_same_way_every_time(void **state)
+static void the_better_alias_in_a_list_names_an_address(void **state)
 {
 	/* Each line is better than the one after it. */
 	static const char *const names[] = {
-		"T aa", "T ab", "T abc", "T _a", "T __a", "W a", "t a",
+		"T abc", "T ab", "T _abcd", "T __a", "t a", "W a",
 	};
 	struct fixture *f = *state;
 
@@ -40,6 +40,15 @@ static void aliases_resolve_the_same_way_every_time(void **state)
 			assert_int_equal(last_file(f)->functions, 1);
 		}
 	}
+}
+
+static void the_first_of_equal_aliases_names_an_address(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, write_text(f, "list", "1000 T ab\n1000 T aa\n2000 T ca\n2000 T cb\n"));
+	expect(f, 0x1000, "ab", 0x1000);
+	expect(f, 0x2000, "ca", 0x2000);
 }
 
 static void aliases_share_the_largest_size(void **state)
@@ -264,7 +273,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(labels_inside_functions_are_not_functions),
-		TEST(aliases_resolve_the_same_way_every_time),
+		TEST(the_better_alias_in_a_list_names_an_address),
+		TEST(the_first_of_equal_aliases_names_an_address),
 		TEST(aliases_share_the_largest_size),
 		TEST(nested_functions_win_over_what_surrounds_them),
 		TEST(a_return_address_belongs_to_the_caller),

@@ -274,16 +274,14 @@ static void the_better_alias_names_an_address(void **state)
 	static const struct made_symbol pairs[][2] = {
 		{{"b", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT},
 		 {"a", 0x1000, 4, STB_WEAK, STT_FUNC, TEXT}},
-		{{"b", 0x1000, 4, STB_WEAK, STT_FUNC, TEXT},
-		 {"a", 0x1000, 4, STB_LOCAL, STT_FUNC, TEXT}},
+		{{"b", 0x1000, 4, STB_LOCAL, STT_FUNC, TEXT},
+		 {"a", 0x1000, 4, STB_WEAK, STT_FUNC, TEXT}},
 		{{"first_in_text", 0x1000, 4, STB_LOCAL, STT_FUNC, TEXT},
 		 {"stext", 0x1000, 0, STB_GLOBAL, STT_NOTYPE, TEXT}},
 		{{"read", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT},
-		 {"_rd", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT}},
-		{{"read", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT},
-		 {"p_read", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT}},
-		{{"a", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT},
-		 {"b", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT}},
+		 {"_read", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT}},
+		{{"p_read", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT},
+		 {"read", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT}},
 	};
 	struct fixture *f = *state;
 

@@ -24,3 +24,5 @@ info a.up | grep -E 'weight|samples   |command'
 printf '# a comment\r\nmain;a 1\r\n\r\nmain;a 2\r\nmain 0\r\nmain;a\t4' | import -o b.up
 report -i b.up --format folded
 report -i a.up --format folded -s "$data/plain.sym" --weight wall | wc -l
+echo "# nothing is said of what is not known"
+info a.up | sed -n '/^Domain/,/^Samples/p'

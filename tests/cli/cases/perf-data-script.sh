@@ -67,6 +67,25 @@ for weight in samples cpu-time wall; do
 	same "$weight" big.up -s big.elf --weight $weight
 done
 same "a domain" big.up -s big.elf --domain small
+# Of several names for one address, both choose the same.
+for names in 'copy move_it t:longest_of_all' 'w:weak_name t:local' \
+	't:_few t:__underscores w:weak' 'twin_b twin_a'; do
+	for name in $names; do
+		case $name in
+		w:*) echo ".weak ${name#*:}" ;;
+		t:*) ;;
+		*) echo ".globl $name" ;;
+		esac
+		echo ".type ${name#*:}, %function; ${name#*:}:"
+	done
+	echo ".fill 256"
+	for name in $names; do
+		echo ".size ${name#*:}, . - ${name#*:}"
+	done
+done | as -o aliases.o
+ld -o aliases.elf -Ttext 0x1000 -e 0x1000 aliases.o
+same aliases web.up -s aliases.elf
+grep -o ' [a-z_]*+' perfs | sort -u | tr -d '\n' && echo
 # Both demangle names, perf without parameters: here both leave them as they are.
 for name in _ZN3foo3barEi part.constprop.0 _RNvC6_123foo3bar; do
 	echo ".globl $name; .type $name, %function; $name: .fill 256; .size $name, 256"

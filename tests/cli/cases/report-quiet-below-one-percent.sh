@@ -13,3 +13,14 @@
 report -i quiet.up --format folded -s "$data/plain.sym"
 echo "--" >&2
 report -i quiet.up --format folded -s "$data/plain.sym" -v 2>&1 | sed "s,$data/,,"
+# What is said is about most of what has no name: here it is callers.
+{
+	echo "domain 0 1 2 1 1 callers"
+	for i in $(seq 120); do
+		echo "sample $i 0 1 0 0x1004 0x7008"
+	done
+	echo "sample 5000 0 1 0 0x9000"
+	echo "end 1 6000"
+} | "$MAKE_RECORDING" >callers.up
+echo "--" >&2
+report -i callers.up --format folded -s "$data/plain.sym"

@@ -19,6 +19,13 @@ report -s "$data/web.sym" --format folded --domain web web.up other.up 2>/dev/nu
 report --domain xen3/web --format folded web.up other.up
 echo "symbols of one"
 report -s "$data/web.sym,domain=xen2/web" --format folded web.up other.up 2>/dev/null
+echo "what is true of both"
+for second in again other; do
+	report --format flamegraph web.up $second.up 2>/dev/null |
+		grep -o '20 samples in.*<'
+	report --format histogram-json web.up $second.up 2>/dev/null |
+		grep -e '"host"' -e '"hypervisor"'
+done
 echo "a pipe, whose host is not known before"
 report -s "$data/web.sym" --format folded - web.up <web.up 2>/dev/null
 cat web.up | report -s "$data/web.sym" --format folded web.up - 2>/dev/null

@@ -49,6 +49,12 @@ sample 9223372036854775808 0 3 0
 sample 18446744073709551615 0 1 0
 end 1 0
 END
+"$MAKE_RECORDING" >brief.up <<'END'
+domain 0 1 2 1 1 brief
+sample 1 0 1 0
+sample 2800000000 0 1 0
+end 1 2900000000
+END
 echo "domain 0 1 2 1 1 none" | "$MAKE_RECORDING" >none.up
 # pictures NAME RECORDING OPTION...: as timeline, and what folded counts
 pictures()
@@ -59,7 +65,7 @@ pictures()
 	"$UNIPROF" report -i "$recording.up" --format folded "$@" 2>/dev/null |
 		awk '{ sum += $NF } END { printf "%.0f\n", sum }' >"$name.sum"
 }
-for name in short week wide odd none; do
+for name in short week wide odd brief none; do
 	pictures $name $name
 done
 pictures blocked short --state blocked
@@ -91,7 +97,7 @@ return Array.from(document.querySelectorAll(".panel"), (panel) => {
 
 with Browser() as browser:
     for file in ("short", "blocked", "running", "cpu-time", "wall", "week", "wide", "odd",
-                 "none"):
+                 "brief", "none"):
         etree.parse(file + ".svg")
         browser.open(f"{os.getcwd()}/{file}.svg")
         panels = browser.script(PANELS)
