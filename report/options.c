@@ -187,6 +187,10 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 		status = profile_options_input(&options->profile, argv[optind++]);
 	if (status == PROFILE_GO_ON && !options->profile.rules.input_count)
 		status = profile_options_input(&options->profile, "uniprof.data");
+	/* As perf prints them. */
+	if (options->format == &output_perf_script &&
+	    options->profile.rules.demangle == DEMANGLE_FULL)
+		options->profile.rules.demangle = DEMANGLE_BARE;
 	return status == PROFILE_GO_ON ? check_format(options) : status;
 }
 

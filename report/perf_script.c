@@ -6,8 +6,7 @@
  * ours: stackcollapse-perf.pl, gprof2dot, speedscope, the Firefox Profiler.
  *
  * Domains, vCPUs and counts are what report/perf.h says. It is what perf prints of
- * our perf-data, byte for byte, where it has the same names: those of ELF files, as
- * they are there (--no-demangle).
+ * our perf-data, byte for byte, where it has the same names: those of ELF files.
  */
 #include "report/output.h"
 

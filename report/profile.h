@@ -22,7 +22,8 @@ struct profile_rules {
 	size_t symbol_count;
 	const char *symfs; /* NULL: / */
 	const char *debug_directory;
-	bool demangle, srcline, inlined;
+	enum demangle_style demangle;
+	bool srcline, inlined;
 	const char *domains; /* NULL: all */
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	struct window window;

@@ -17,7 +17,7 @@ int profile_options_init(struct profile_options *options, const char *command, i
 				.command = command,
 				.states = MEASURE_ALL_STATES,
 				.debug_directory = "/usr/lib/debug",
-				.demangle = true,
+				.demangle = DEMANGLE_FULL,
 			},
 	};
 	/* Each may be as many as there are words. */
@@ -167,7 +167,8 @@ int profile_options_take(struct profile_options *options, int option, const char
 		return PROFILE_GO_ON;
 	case PROFILE_DEMANGLE:
 	case PROFILE_NO_DEMANGLE:
-		rules->demangle = option == PROFILE_DEMANGLE;
+		rules->demangle = option == PROFILE_DEMANGLE ? DEMANGLE_FULL
+							     : DEMANGLE_NOT;
 		return PROFILE_GO_ON;
 	case PROFILE_SRCLINE:
 		rules->srcline = true;

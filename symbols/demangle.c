@@ -53,27 +53,25 @@ static bool is_complete(struct demangled *to)
 }
 
 /* Both kinds of Rust start like this, the legacy one as C++ does. */
-static bool demangle_rust(const char *name, struct demangled *to)
+static bool demangle_rust(const char *name, int options, struct demangled *to)
 {
 	struct writer writer = {.to = to};
 
 	clear(to);
 	if (setjmp(writer.enough))
 		return false;
-	return rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, write_piece,
-				      &writer) &&
+	return rust_demangle_callback(name, options, write_piece, &writer) &&
 	       is_complete(to);
 }
 
-static bool demangle_cpp(const char *name, struct demangled *to)
+static bool demangle_cpp(const char *name, int options, struct demangled *to)
 {
 	struct writer writer = {.to = to};
 
 	clear(to);
 	if (setjmp(writer.enough))
 		return false;
-	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP,
-					  write_piece, &writer) &&
+	return cplus_demangle_v3_callback(name, options, write_piece, &writer) &&
 	       is_complete(to);
 }
 
@@ -90,8 +88,10 @@ static bool append(struct demangled *to, const char *suffix)
 	return true;
 }
 
-bool demangle(const char *name, struct demangled *to)
+bool demangle(const char *name, bool bare, struct demangled *to)
 {
+	/* perf's own are none (tools/perf/util/symbol-elf.c, demangle_sym()). */
+	int options = bare ? DMGL_NO_OPTS : DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
 	size_t length = strnlen(name, DEMANGLE_FROM_MAX + 1), made;
 	char mangled[DEMANGLE_FROM_MAX + 1];
 	const char *suffix;
@@ -112,12 +112,12 @@ bool demangle(const char *name, struct demangled *to)
 	llvm = strstr(mangled, ".llvm.");
 	if (llvm)
 		*llvm = '\0';
-	if (demangle_rust(mangled, to))
+	if (demangle_rust(mangled, options, to))
 		return append(to, suffix);
 	if (llvm)
 		*llvm = '.';
 	made = to->made;
-	if (demangle_cpp(mangled, to) && append(to, suffix))
+	if (demangle_cpp(mangled, options, to) && append(to, suffix))
 		return true;
 	to->made += made;
 	return false;

@@ -26,10 +26,10 @@ struct demangled {
 
 /*
  * Fills in @to. Returns whether @name is mangled; if not, only @to's made counts.
- * Parameters are part of the name, as overloads are told apart by them; return
- * types are not, and neither are the hashes of legacy Rust.
+ * Parameters are part of a name that is not to be @bare, as overloads are told apart by
+ * them; return types are not, and neither are the hashes of legacy Rust.
  */
-bool demangle(const char *name, struct demangled *to);
+bool demangle(const char *name, bool bare, struct demangled *to);
 
 /* The same for OCaml names alone (symbols/demangle_ocaml.c). */
 bool demangle_ocaml(const char *name, struct demangled *to);

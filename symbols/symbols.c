@@ -381,9 +381,11 @@ static const char *readable(struct symbols *symbols, const char *name,
 	bool is_mangled;
 	char *kept;
 
-	if (!symbols->options.demangle || symbols->demangled >= DEMANGLE_BUDGET)
+	if (symbols->options.demangle == DEMANGLE_NOT ||
+	    symbols->demangled >= DEMANGLE_BUDGET)
 		return name;
-	is_mangled = demangle(name, &demangled);
+	is_mangled = demangle(name, symbols->options.demangle == DEMANGLE_BARE,
+			      &demangled);
 	symbols->demangled += demangled.made;
 	kept = is_mangled ? symbols_block_new(blocks, demangled.length + 1) : NULL;
 	return kept ? memcpy(kept, demangled.text, demangled.length + 1) : name;

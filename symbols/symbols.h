@@ -27,10 +27,17 @@
  */
 struct symbols;
 
+/* How C++, Rust and OCaml names are to be. */
+enum demangle_style {
+	DEMANGLE_NOT,  /* as they are in the file */
+	DEMANGLE_BARE, /* without parameters, as perf has them */
+	DEMANGLE_FULL,
+};
+
 /* What is wanted of a table. */
 struct symbols_options {
-	bool demangle; /* C++, Rust and OCaml names */
-	bool lines;    /* source lines and inlined functions, from DWARF */
+	enum demangle_style demangle;
+	bool lines; /* source lines and inlined functions, from DWARF */
 	/* Where separate debug files are installed, /usr/lib/debug on most systems;
 	 * NULL: none are looked for. Must live as long as the table. */
 	const char *debug_directory;

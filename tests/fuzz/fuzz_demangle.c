@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(name != NULL);
 	memcpy(name, data, size);
 	name[size] = '\0';
-	if (demangle(name, &demangled)) {
+	if (demangle(name, size % 2, &demangled)) {
 		check(demangled.length > 0 && demangled.length <= DEMANGLE_TO_MAX);
 		check(strlen(demangled.text) == demangled.length);
 		check(demangled.made >= demangled.length);

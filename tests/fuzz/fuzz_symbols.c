@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t *room;
 	const struct symbols_options options = {
-		.demangle = true, .lines = true, .debug_directory = "/nowhere"};
+		.demangle = DEMANGLE_FULL, .lines = true, .debug_directory = "/nowhere"};
 	struct symbols_offset offset = {0};
 	struct symbols *symbols;
 	struct error err = {""};

@@ -8,6 +8,23 @@
 
 #define VERY_LONG ((size_t)1 << 20)
 
+static void bare_names_have_no_parameters(void **state)
+{
+	static const char *const names[][2] = {
+		{"_ZN3foo3barEi", "foo::bar"},
+		{"_ZN4listIiE4pushERKi.isra.0", "list<int>::push"},
+		{"_ZN4shop6squareILi3EEEii", "shop::square<3>"},
+		{"camlLwt__return_1319", "Lwt.return"},
+	};
+	static struct demangled demangled;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(demangle(names[i][0], true, &demangled));
+		assert_string_equal(demangled.text, names[i][1]);
+	}
+}
+
 static void known_names_are_made_readable(void **state)
 {
 	static struct demangled demangled;
@@ -23,7 +40,7 @@ static void known_names_are_made_readable(void **state)
 		if (*name == '#')
 			continue;
 		names++;
-		assert_int_equal(demangle(name, &demangled), wanted != NULL);
+		assert_int_equal(demangle(name, false, &demangled), wanted != NULL);
 		if (wanted) {
 			assert_string_equal(demangled.text, wanted);
 			assert_int_equal(demangled.length, strlen(wanted));
@@ -70,7 +87,7 @@ static void expect_given_up(const char *name, size_t least)
 {
 	static struct demangled demangled;
 
-	assert_false(demangle(name, &demangled));
+	assert_false(demangle(name, false, &demangled));
 	assert_in_range(demangled.made, least, 2 * DEMANGLE_TO_MAX);
 }
 
@@ -81,11 +98,11 @@ static void short_names_that_stand_for_gigabytes_are_given_up(void **state)
 
 	(void)state;
 	write_bomb(name, 4);
-	assert_true(demangle(name, &demangled));
+	assert_true(demangle(name, false, &demangled));
 	write_bomb(name, 36);
 	expect_given_up(name, DEMANGLE_TO_MAX);
 	write_rust_bomb(name, 4);
-	assert_true(demangle(name, &demangled));
+	assert_true(demangle(name, false, &demangled));
 	write_rust_bomb(name, 60);
 	expect_given_up(name, DEMANGLE_TO_MAX);
 }
@@ -121,7 +138,7 @@ static void long_and_deep_names_are_given_up(void **state)
 
 static void a_table_makes_names_readable_if_wanted(void **state)
 {
-	const struct symbols_options wanted = {.demangle = true};
+	const struct symbols_options wanted = {.demangle = DEMANGLE_FULL};
 	const char *list =
 		"1000 T _Z3addii\n1010 T _ZN1a17h05af221e174051e9E\n1020 T c\n";
 	struct fixture *f = *state;
@@ -145,7 +162,7 @@ static void a_table_makes_names_readable_if_wanted(void **state)
 /* Each name gives up at the limit; after the budget is used up, none is tried. */
 static void a_table_does_not_try_forever(void **state)
 {
-	const struct symbols_options wanted = {.demangle = true};
+	const struct symbols_options wanted = {.demangle = DEMANGLE_FULL};
 	struct fixture *f = *state;
 	char name[1024], *list, *to;
 	size_t count = 6000, size = count * 1100;
@@ -171,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_names_are_made_readable),
+		cmocka_unit_test(bare_names_have_no_parameters),
 		cmocka_unit_test(short_names_that_stand_for_gigabytes_are_given_up),
 		cmocka_unit_test(long_and_deep_names_are_given_up),
 		cmocka_unit_test_setup_teardown(a_table_makes_names_readable_if_wanted,

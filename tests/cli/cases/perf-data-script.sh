@@ -86,10 +86,12 @@ done | as -o aliases.o
 ld -o aliases.elf -Ttext 0x1000 -e 0x1000 aliases.o
 same aliases web.up -s aliases.elf
 grep -o ' [a-z_]*+' perfs | sort -u | tr -d '\n' && echo
-# Both demangle names, perf without parameters: here both leave them as they are.
-for name in _ZN3foo3barEi part.constprop.0 _RNvC6_123foo3bar; do
+# Both demangle names, without parameters.
+for name in _ZN3foo3barEi _ZN4listIiE4pushERKi.isra.0 _ZN4shop6squareILi3EEEii; do
 	echo ".globl $name; .type $name, %function; $name: .fill 256; .size $name, 256"
 done | as -o c++.o
 ld -o c++.elf -Ttext 0x1000 -e 0x1000 c++.o
+same C++ web.up -s c++.elf
+grep -o ' [a-z:<0-9>]*+' perfs | sort -u | tr -d '\n' && echo
 perf_options=--no-demangle
-same C++ web.up -s c++.elf --no-demangle
+same "C++ as it is" web.up -s c++.elf --no-demangle
