@@ -24,7 +24,7 @@ struct sampler {
 	uint32_t weight;       /* of the round's samples */
 	uint64_t cpu_time_unit;
 	uint64_t *ran;	   /* what each had run at its last sample, in such units, ns */
-	uint64_t *address; /* CHAIN_MAX for each of them, and one more */
+	uint64_t *address; /* CHAIN_MAX for each of them */
 };
 
 struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
@@ -32,7 +32,7 @@ struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	size_t vcpus = capture_vcpus(capture);
-	size_t chains = (vcpus + 1) * CHAIN_MAX * sizeof(*sampler->address);
+	size_t chains = vcpus * CHAIN_MAX * sizeof(*sampler->address);
 
 	if (sampler) {
 		sampler->capture = capture;
@@ -124,30 +124,29 @@ static void take_cpu_times(struct sampler *sampler, const struct round *round)
 }
 
 /*
- * Maps what the same walks need. The guest runs, so it may be led astray; then
- * the next attempt misses something again.
+ * Walks where the last walks went: maps what they missed, and brings into the caches and
+ * the TLB what the walks of the coming pause will most likely need, too, the code that
+ * walks included. The guest runs, so it may be led astray; then the coming attempt misses
+ * something again.
  */
-static void map_missing(struct sampler *sampler)
+static void rehearse(struct sampler *sampler)
 {
 	const struct guest_memory memory = {pages_map, sampler->pages};
-	unsigned int vcpus = capture_vcpus(sampler->capture);
-	struct chain chain = {.address = sampler->address + vcpus * CHAIN_MAX};
+	struct round nobody_sees = {0};
 
-	for (unsigned int i = 0; i < vcpus; i++) {
-		const struct capture_vcpu *vcpu = capture_vcpu(sampler->capture, i);
-
-		if (vcpu->captured)
-			cpu_unwind(&vcpu->cpu, &memory, &chain);
-	}
+	walk(sampler, &memory, &nobody_sees);
 }
 
 /* One pause; 1 when the domain is gone. */
 static int attempt(struct sampler *sampler, struct round *round, struct error *err)
 {
 	const struct guest_memory mapped = {pages_get, sampler->pages};
-	uint64_t start = clock_monotonic();
-	int status = capture_pause(sampler->capture, err);
+	uint64_t start;
+	int status;
 
+	capture_prepare(sampler->capture);
+	start = clock_monotonic();
+	status = capture_pause(sampler->capture, err);
 	if (status)
 		return status;
 	round->time = start - start % NS_PER_US;
@@ -184,9 +183,11 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		return -1;
 	round->outcome = outcomes[observation];
 	while (round->outcome == ROUND_TAKEN && round->pauses < ROUND_PAUSES) {
-		int status = attempt(sampler, round, err);
 		bool missed, learned;
+		int status;
 
+		rehearse(sampler);
+		status = attempt(sampler, round, err);
 		if (status < 0)
 			return -1;
 		if (status > 0)
@@ -195,8 +196,6 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		learned = capture_learn_modes(sampler->capture);
 		if (!missed && !learned)
 			break;
-		if (missed)
-			map_missing(sampler);
 	}
 	take_cpu_times(sampler, round);
 	return 0;

@@ -228,8 +228,7 @@ const char *capture_ending(const struct capture *capture)
 	}
 }
 
-/* Leaves in the pause's batch the contexts of the vCPUs to capture this time. */
-static void choose_targets(struct capture *capture)
+void capture_prepare(struct capture *capture)
 {
 	struct batch *batch = &capture->pause;
 
@@ -241,6 +240,7 @@ static void choose_targets(struct capture *capture)
 		if (!capture->wanted[i] || !capture->vcpu[i].online)
 			continue;
 		capture->target[batch->count - 1] = i;
+		memset(&capture->context[i], 0, sizeof(capture->context[i]));
 		domctl = batch_add(capture, batch, XEN_DOMCTL_getvcpucontext);
 		domctl->u.vcpucontext.vcpu = i;
 		set_xen_guest_handle_raw(domctl->u.vcpucontext.ctxt,
@@ -272,7 +272,6 @@ int capture_pause(struct capture *capture, struct error *err)
 	struct batch *batch = &capture->pause;
 	int status;
 
-	choose_targets(capture);
 	__atomic_store_n(&batch->entry[0].result, NOT_CALLED, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&capture->resume.entry[0].result, NOT_CALLED, __ATOMIC_SEQ_CST);
 	status = batch_call(capture, batch, 0);
@@ -292,7 +291,7 @@ int capture_take(struct capture *capture, struct error *err)
 {
 	int status;
 
-	choose_targets(capture);
+	capture_prepare(capture);
 	if (capture->pause.count == 1)
 		return 0;
 	status = batch_call(capture, &capture->pause, 1);

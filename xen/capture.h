@@ -47,10 +47,14 @@ int capture_observe(struct capture *capture, enum observation *observation,
 /* For people, what became of a domain that was OBSERVED_SHUT: "has ended". */
 const char *capture_ending(const struct capture *capture);
 
+/* What of capture_pause(), which it is due before, needs no paused domain: chooses the
+ * wanted vCPUs that were online at the last observation, and has their memory at hand. */
+void capture_prepare(struct capture *capture);
+
 /*
- * Pauses the domain and takes the registers of the wanted vCPUs that were
- * online at the last observation. 0: it is paused. 1: the domain is gone. -1:
- * it failed, and the domain is not paused by this call.
+ * Pauses the domain and takes the registers of the vCPUs that were chosen. 0: it is
+ * paused. 1: the domain is gone. -1: it failed, and the domain is not paused by this
+ * call.
  */
 int capture_pause(struct capture *capture, struct error *err);
 
