@@ -25,6 +25,10 @@ void buffer_put(struct buffer *buffer, const void *data, size_t size);
 /* Makes room for @size bytes and returns where they go; NULL on failure. */
 uint8_t *buffer_extend(struct buffer *buffer, size_t size);
 
+/* Gives the pointer that @array points at room for @count elements of @size bytes, what
+ * there was kept. False when memory is short; it then is what it was. */
+bool array_grow(void *array, size_t count, size_t size);
+
 /* LEB128 (DWARF 5, section 7.6): 7 bits a byte, low ones first. */
 void buffer_put_varint(struct buffer *buffer, uint64_t value);
 /* Small magnitudes first: 0, -1, 1, -2 ... become 0, 1, 2, 3 ... */

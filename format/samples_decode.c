@@ -98,17 +98,6 @@ static uint64_t length_of(const struct cursor *column)
 	return (uint64_t)(column->end - column->at);
 }
 
-static bool grow(void *array, size_t count, size_t size)
-{
-	void **at = array;
-	void *grown = realloc(*at, count * size);
-
-	if (!grown)
-		return false;
-	*at = grown;
-	return true;
-}
-
 /*
  * Each sample has at least a byte in the column of stacks, each node in one of three, and
  * each chain in that of what it drops, which is checked before memory is asked for. The
@@ -126,24 +115,25 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 				     length_of(&columns->call))
 		return false;
 	if (samples > batch->sample_capacity) {
-		if (!grow(&batch->time, samples, sizeof(*batch->time)) ||
-		    !grow(&batch->domain, samples, sizeof(*batch->domain)) ||
-		    !grow(&batch->vcpu, samples, sizeof(*batch->vcpu)) ||
-		    !grow(&batch->state, samples, sizeof(*batch->state)) ||
-		    !grow(&batch->weight, samples, sizeof(*batch->weight)) ||
-		    !grow(&batch->stack, samples, sizeof(*batch->stack)) ||
-		    !grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
-		    !grow(&batch->frameless, samples, sizeof(*batch->frameless)))
+		if (!array_grow(&batch->time, samples, sizeof(*batch->time)) ||
+		    !array_grow(&batch->domain, samples, sizeof(*batch->domain)) ||
+		    !array_grow(&batch->vcpu, samples, sizeof(*batch->vcpu)) ||
+		    !array_grow(&batch->state, samples, sizeof(*batch->state)) ||
+		    !array_grow(&batch->weight, samples, sizeof(*batch->weight)) ||
+		    !array_grow(&batch->stack, samples, sizeof(*batch->stack)) ||
+		    !array_grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
+		    !array_grow(&batch->frameless, samples, sizeof(*batch->frameless)))
 			return false;
 		batch->sample_capacity = samples;
 	}
 	if (nodes > batch->node_capacity) {
-		if (!grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
-		    !grow(&batch->address, nodes, sizeof(*batch->address)) ||
-		    !grow(&batch->depth, nodes, sizeof(*batch->depth)) ||
-		    !grow(&batch->ends, nodes, sizeof(*batch->ends)) ||
-		    !grow(&batch->next_callee, nodes, sizeof(*batch->next_callee)) ||
-		    !grow(&batch->last_callee, nodes, sizeof(*batch->last_callee)))
+		if (!array_grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
+		    !array_grow(&batch->address, nodes, sizeof(*batch->address)) ||
+		    !array_grow(&batch->depth, nodes, sizeof(*batch->depth)) ||
+		    !array_grow(&batch->ends, nodes, sizeof(*batch->ends)) ||
+		    !array_grow(&batch->next_callee, nodes,
+				sizeof(*batch->next_callee)) ||
+		    !array_grow(&batch->last_callee, nodes, sizeof(*batch->last_callee)))
 			return false;
 		batch->node_capacity = nodes;
 	}

@@ -131,16 +131,6 @@ static int compare_addresses(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static bool grow(void *array, size_t count, size_t size)
-{
-	void **at = array;
-	void *grown = realloc(*at, count * size);
-
-	if (grown)
-		*at = grown;
-	return grown;
-}
-
 /* Room for each node, and the memory of none before. -1 when memory is short. */
 static int make_room(struct nodes *nodes)
 {
@@ -150,10 +140,10 @@ static int make_room(struct nodes *nodes)
 	if (count > nodes->place_capacity) {
 		size_t capacity = nodes->capacity + SAMPLES_ROOTS;
 
-		if (!grow(&nodes->places, capacity, sizeof(*nodes->places)) ||
-		    !grow(&nodes->sorted, capacity, sizeof(*nodes->sorted)) ||
-		    !grow(&callees->next, capacity, sizeof(*callees->next)) ||
-		    !grow(&callees->last, capacity, sizeof(*callees->last)))
+		if (!array_grow(&nodes->places, capacity, sizeof(*nodes->places)) ||
+		    !array_grow(&nodes->sorted, capacity, sizeof(*nodes->sorted)) ||
+		    !array_grow(&callees->next, capacity, sizeof(*callees->next)) ||
+		    !array_grow(&callees->last, capacity, sizeof(*callees->last)))
 			return -1;
 		nodes->place_capacity = capacity;
 	}
