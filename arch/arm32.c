@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm.h"
+#include "arch/arm32.h"
 
 #include <string.h>
 
@@ -8,19 +8,16 @@
  *
  *   kind     made by                            at the frame pointer, in words
  *   GCC      GCC -marm                          -1: caller's frame pointer, 0: return
- *   record   clang; both for Thumb (r7)          0: caller's frame pointer, 1: return
+ *   record   clang                               0: caller's frame pointer, 1: return
  *   APCS     GCC -mapcs-frame                   -3: caller's frame pointer, -2: stack
  *                                               pointer, -1: return, 0: this code
+ *   Thumb    GCC -mthumb                        above the function's variables, where its
+ *                                               first instructions put them
  *
  * The frame pointer is r11, and r7 in Thumb code. A caller of the other instruction set
- * is only followed from the sampled function, as a frame has but one of them. GCC's
- * frames for Thumb are records where r7 and lr alone are saved and there are no
- * variables on the stack; where the others lie, only unwind tables say. (Seen in what
- * GCC 12 and clang 14 make; APCS: Arm's Procedure Call Standard of 1998, ESPC 0003.)
+ * is only followed from the sampled function, as a frame has but one of them. (Seen in
+ * what GCC 12 and clang 14 make; APCS: Arm's Procedure Call Standard of 1998, ESPC 0003.)
  */
-
-#define FP_ARM	 11
-#define FP_THUMB 7
 
 /* No frame is longer; what seems to be, leads to another stack or is no frame. */
 #define FRAME_SIZE_MAX (1u << 20)
@@ -156,13 +153,105 @@ static void take_frame(const struct frame *frame, enum layout layout, uint32_t *
 	}
 }
 
-static void walk(struct reader *reader, uint32_t address, bool is_thumb,
-		 struct chain *chain)
+/* What is followed, and the frame before tells of. */
+struct walk {
+	struct reader *reader;
+	struct chain *chain;
+	enum layout layout;  /* ARM: how it was laid out */
+	uint32_t code;	     /* Thumb: where its caller goes on */
+	unsigned int budget; /* Thumb: see arm32_find_frame() */
+};
+
+static bool read_arm(struct walk *walk, uint32_t address, uint32_t *next,
+		     uint32_t *caller)
 {
-	enum layout layout = is_thumb ? LAYOUT_RECORD : LAYOUT_GCC;
+	struct frame frame = {.address = address};
+
+	if (!read_frame(walk->reader, &frame)) {
+		walk->chain->end = walk->reader->failure;
+		return false;
+	}
+	walk->layout = choose_layout(walk->reader, &frame, walk->layout);
+	take_frame(&frame, walk->layout, next, caller);
+	if (walk->layout == LAYOUT_GCC && frame.below != CHAIN_WHOLE) {
+		walk->chain->end = frame.below;
+		*next = 0;
+	}
+	return true;
+}
+
+/* Reads a word from where the code says it is. */
+static bool read_saved(struct reader *reader, uint32_t address, uint32_t *value,
+		       struct chain *chain)
+{
+	uint64_t word;
+
+	if (address % 4) {
+		chain->end = CHAIN_UNALIGNED;
+		return false;
+	}
+	if (!reader_word(reader, address, 4, &word)) {
+		chain->end = reader->failure;
+		return false;
+	}
+	*value = (uint32_t)word;
+	return true;
+}
+
+static struct code_note *note_of(const struct walk *walk)
+{
+	struct code_notes *notes = walk->reader->memory->notes;
+
+	return notes ? &notes->note[walk->code / 2 % CODE_NOTES] : NULL;
+}
+
+/* False where the code can't be read now: the chain ends. */
+static bool find_frame(struct walk *walk, struct arm32_frame *frame)
+{
+	struct code_note *note = note_of(walk);
+	bool is_sampled = walk->chain->count == 1;
+
+	*frame = (struct arm32_frame){.next = 0, .caller = 4}; /* a record */
+	if (note && note->address == walk->code && !is_sampled) {
+		frame->next = note->next;
+		frame->caller = note->caller;
+		return true;
+	}
+	if (arm32_find_frame(walk->reader, walk->code, is_sampled, &walk->budget,
+			     frame)) {
+		if (note && !is_sampled)
+			*note = (struct code_note){walk->code, frame->next,
+						   frame->caller};
+		return true;
+	}
+	if (walk->reader->page || walk->reader->failure != CHAIN_NO_PAGE)
+		return true;
+	walk->chain->end = CHAIN_NO_PAGE;
+	return false;
+}
+
+static bool read_thumb(struct walk *walk, uint32_t address, uint32_t *next,
+		       uint32_t *caller)
+{
+	const struct arm_cpu *cpu = walk->reader->cpu;
+	struct arm32_frame frame;
+
+	if (!find_frame(walk, &frame) ||
+	    !read_saved(walk->reader, address + frame.next, next, walk->chain))
+		return false;
+	if (!frame.is_leaf)
+		return read_saved(walk->reader, address + frame.caller, caller,
+				  walk->chain);
+	*caller = (uint32_t)cpu->x[bank_of(cpu).lr];
+	walk->chain->frameless = *caller & ~1u;
+	return true;
+}
+
+static void follow(struct walk *walk, uint32_t address, bool is_thumb)
+{
+	struct chain *chain = walk->chain;
 
 	for (chain->end = CHAIN_WHOLE; address;) {
-		struct frame frame = {.address = address};
 		uint32_t next, caller;
 
 		if (chain->count >= CHAIN_MAX) {
@@ -173,20 +262,14 @@ static void walk(struct reader *reader, uint32_t address, bool is_thumb,
 			chain->end = CHAIN_UNALIGNED;
 			return;
 		}
-		if (!read_frame(reader, &frame)) {
-			chain->end = reader->failure;
+		if (!(is_thumb ? read_thumb : read_arm)(walk, address, &next, &caller))
+			return;
+		walk->code = caller & ~1u;
+		if (!walk->code) {
+			chain->end = CHAIN_WHOLE;
 			return;
 		}
-		if (!is_thumb)
-			layout = choose_layout(reader, &frame, layout);
-		take_frame(&frame, layout, &next, &caller);
-		if (!(caller & ~1u))
-			return;
-		chain->address[chain->count++] = caller & ~1u;
-		if (layout == LAYOUT_GCC && frame.below != CHAIN_WHOLE) {
-			chain->end = frame.below;
-			return;
-		}
+		chain->address[chain->count++] = walk->code;
 		if (next && next <= address) {
 			chain->end = CHAIN_NOT_ASCENDING;
 			return;
@@ -195,47 +278,60 @@ static void walk(struct reader *reader, uint32_t address, bool is_thumb,
 	}
 }
 
-/* Only GCC's functions that call none have such frames. */
-static bool leave_frame(struct reader *reader, unsigned int slot, uint32_t *frame,
-			struct chain *chain)
+/*
+ * Adds the sampled function's caller where the code on the way out of the function says
+ * where it is, and makes walk->code, *@frame and *@is_thumb the caller's. False where the
+ * chain ends.
+ */
+static bool leave(struct walk *walk, uint32_t *frame, bool *is_thumb)
 {
-	uint32_t address = *frame + slot;
-	uint64_t next;
+	const struct arm_cpu *cpu = walk->reader->cpu;
+	struct chain *chain = walk->chain;
+	uint32_t caller = (uint32_t)cpu->x[bank_of(cpu).lr];
+	struct arm32_exit exit = arm32_leave(walk->reader, walk->code, *is_thumb,
+					     (uint32_t)cpu->x[bank_of(cpu).sp], *frame);
 
-	if (address % 4)
-		chain->end = CHAIN_UNALIGNED;
-	else if (!reader_word(reader, address, 4, &next))
-		chain->end = reader->failure;
-	else if (next && next <= *frame)
-		chain->end = CHAIN_NOT_ASCENDING;
-	else {
-		*frame = (uint32_t)next;
+	if (exit.kind == EXIT_STACK &&
+	    !read_saved(walk->reader, exit.caller, &caller, chain))
+		return false;
+	if (exit.kind == EXIT_UNKNOWN || !(caller & ~1u))
+		return exit.kind != EXIT_STACK;
+	walk->code = caller & ~1u;
+	chain->address[chain->count++] = walk->code;
+	chain->frameless = exit.kind == EXIT_LINK;
+	*is_thumb = caller & 1;
+	*frame = frame_pointer(cpu, *is_thumb);
+	if (!exit.has_saved[*is_thumb])
 		return true;
+	if (!read_saved(walk->reader, exit.saved[*is_thumb], frame, chain))
+		return false;
+	if (*frame && *frame <= exit.saved[*is_thumb]) {
+		chain->end = CHAIN_NOT_ASCENDING;
+		return false;
 	}
-	return false;
+	return true;
+}
+
+static void check_notes(struct code_notes *notes, const struct arm_cpu *cpu)
+{
+	if (notes->ttbr0 == cpu->ttbr0 && notes->ttbr1 == cpu->ttbr1)
+		return;
+	*notes = (struct code_notes){.ttbr0 = cpu->ttbr0, .ttbr1 = cpu->ttbr1};
 }
 
 void arm32_unwind(struct reader *reader, struct chain *chain)
 {
 	const struct arm_cpu *cpu = reader->cpu;
 	bool is_thumb = cpu->cpsr & ARM_CPSR_THUMB;
-	uint32_t caller = (uint32_t)cpu->x[bank_of(cpu).lr];
 	uint32_t frame = frame_pointer(cpu, is_thumb);
-	struct arm32_link link = {0};
+	struct walk walk = {reader, chain, LAYOUT_GCC,
+			    (uint32_t)cpu->pc & ~(uint32_t)is_thumb, ARM32_BUDGET};
 
-	if (caller & ~1u)
-		link = arm32_link(reader, (uint32_t)cpu->pc, is_thumb);
-	if (link.is_live) {
-		chain->address[chain->count++] = caller & ~1u;
-		chain->frameless = true;
-		if (link.has_frame && !leave_frame(reader, link.slot, &frame, chain))
-			return;
-		if (!link.has_frame) {
-			is_thumb = caller & 1;
-			frame = frame_pointer(cpu, is_thumb);
-		}
-	}
-	walk(reader, frame, is_thumb, chain);
+	if (reader->memory->notes)
+		check_notes(reader->memory->notes, cpu);
+	chain->end = CHAIN_WHOLE;
+	if (leave(&walk, &frame, &is_thumb))
+		follow(&walk, frame, is_thumb);
 }
 
 size_t arm32_registers(const struct arm_cpu *cpu, struct register_value *values)

@@ -16,7 +16,7 @@ struct reader {
 	const void *cpu;
 	const struct guest_memory *memory;
 	uint64_t page_address;
-	const void *page;	/* NULL: none yet */
+	const void *page;	/* NULL: none yet, or the last read failed */
 	enum chain_end failure; /* of the last read that failed */
 };
 

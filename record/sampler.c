@@ -25,6 +25,7 @@ struct sampler {
 	uint64_t cpu_time_unit;
 	uint64_t *ran;	   /* what each had run at its last sample, in such units, ns */
 	uint64_t *address; /* CHAIN_MAX for each of them */
+	struct code_notes notes;
 };
 
 struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
@@ -124,23 +125,24 @@ static void take_cpu_times(struct sampler *sampler, const struct round *round)
 }
 
 /*
- * Walks where the last walks went: maps what they missed, and brings into the caches and
- * the TLB what the walks of the coming pause will most likely need, too, the code that
- * walks included. The guest runs, so it may be led astray; then the coming attempt misses
- * something again.
+ * Walks where the last walks went: maps what they missed, notes what they find in code,
+ * and brings into the caches and the TLB what the walks of the coming pause will most
+ * likely need, too, the code that walks included. The guest runs, so it may be led
+ * astray; then the coming attempt misses something again.
  */
 static void rehearse(struct sampler *sampler)
 {
-	const struct guest_memory memory = {pages_map, sampler->pages};
+	const struct guest_memory memory = {pages_map, sampler->pages, &sampler->notes};
 	struct round nobody_sees = {0};
 
+	memset(&sampler->notes, 0, sizeof(sampler->notes));
 	walk(sampler, &memory, &nobody_sees);
 }
 
 /* One pause; 1 when the domain is gone. */
 static int attempt(struct sampler *sampler, struct round *round, struct error *err)
 {
-	const struct guest_memory mapped = {pages_get, sampler->pages};
+	const struct guest_memory mapped = {pages_get, sampler->pages, &sampler->notes};
 	uint64_t start;
 	int status;
 
@@ -203,7 +205,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 
 int sampler_look(struct sampler *sampler, struct round *round, struct error *err)
 {
-	const struct guest_memory memory = {pages_map, sampler->pages};
+	const struct guest_memory memory = {pages_map, sampler->pages, NULL};
 	enum observation observation;
 
 	begin(sampler, 1, UINT_MAX, round);

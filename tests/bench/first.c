@@ -106,7 +106,7 @@ static enum translation translate(const struct cpu *cpu,
 
 static const void *find_page(struct first *way, const struct cpu *cpu, uint64_t address)
 {
-	const struct guest_memory memory = {map_for_walk, way};
+	const struct guest_memory memory = {.page = map_for_walk, .context = way};
 	enum translation translation;
 	struct first_page *page;
 	uint64_t frame;

@@ -135,8 +135,9 @@ static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *me
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct guest guest;
-	struct guest_memory memory = {guest_page, &guest};
+	struct guest_memory memory = {.page = guest_page, .context = &guest};
 	struct register_value values[REGISTERS_MAX];
+	struct code_notes notes = {0};
 	struct arm_cpu cpu = {0};
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
 	uint64_t address, link, frame;
@@ -160,6 +161,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_translation(&cpu, &memory, address);
 	check_translation(&cpu, &memory, cpu.pc);
 	check_translation(&cpu, &memory, frame);
+	check_chain(&cpu, &memory);
+	memory.notes = &notes;
+	check_chain(&cpu, &memory);
 	check_chain(&cpu, &memory);
 	check(arm_registers(&cpu, values) <= REGISTERS_MAX);
 	free(guest.page);

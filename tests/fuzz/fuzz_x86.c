@@ -132,7 +132,7 @@ static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *me
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct guest guest;
-	struct guest_memory memory = {guest_page, &guest};
+	struct guest_memory memory = {.page = guest_page, .context = &guest};
 	struct x86_cpu cpu = {0};
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
 	uint64_t address;

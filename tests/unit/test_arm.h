@@ -127,7 +127,7 @@ static inline struct guest *guest_new(const struct mode *mode)
 
 	assert_non_null(guest);
 	guest->mode = mode;
-	guest->memory = (struct guest_memory){guest_page, guest};
+	guest->memory = (struct guest_memory){.page = guest_page, .context = guest};
 	guest->next = 2;
 	guest->cpu.cpsr = mode ? mode->cpsr : CPSR_EL1;
 	if (!mode)

@@ -88,7 +88,7 @@ static inline struct guest *guest_new(const struct mode *mode)
 
 	assert_non_null(guest);
 	guest->mode = mode;
-	guest->memory = (struct guest_memory){guest_page, guest};
+	guest->memory = (struct guest_memory){.page = guest_page, .context = guest};
 	guest->next = 2;
 	if (mode) {
 		guest->cpu.cr0 = mode->cr0;

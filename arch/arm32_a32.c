@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arch/arm32.h"
+
+/* A32, the instructions of ARM code (Arm ARM, section F4.1). Bits 31 to 28 are the
+ * condition; what is done on one is taken for done where it leads out of the function. */
+
+#define IS_LOAD	    (1u << 20)
+#define WRITES_BACK (1u << 21)
+#define HAS_USERS   (1u << 22) /* of ldm and stm: the user mode's registers */
+#define GOES_UP	    (1u << 23)
+#define IS_INDEXED  (1u << 24) /* before the access */
+
+static unsigned int base_of(uint32_t code)
+{
+	return code >> 16 & 0xf;
+}
+
+static unsigned int target_of(uint32_t code)
+{
+	return code >> 12 & 0xf;
+}
+
+static uint32_t immediate(uint32_t code)
+{
+	unsigned int by = (code >> 8 & 0xf) * 2;
+	uint32_t value = code & 0xff;
+
+	return by ? value >> by | value << (32 - by) : value;
+}
+
+/* Of a load or store of words beside the stack pointer. */
+static void access_stack(uint32_t code, uint32_t list, uint32_t distance,
+			 struct instruction *to)
+{
+	to->act = code & IS_LOAD ? ACT_LOAD : ACT_STORE;
+	to->list = list;
+	if (!(code & GOES_UP))
+		distance = -distance;
+	to->offset = code & IS_INDEXED ? distance : 0;
+	to->move = !(code & IS_INDEXED) || code & WRITES_BACK ? distance : 0;
+}
+
+/* push, pop, stm and ldm. */
+static void decode_multiple(uint32_t code, struct instruction *to)
+{
+	uint32_t list = code & 0xffff;
+	uint32_t size = 4 * (uint32_t)__builtin_popcount(list);
+
+	if (base_of(code) != SP) {
+		if (code & IS_LOAD && (HAS(list, PC) || HAS(list, SP)))
+			to->act = ACT_LOST;
+		else if (code & IS_LOAD && HAS(list, LR))
+			to->act = ACT_LOSE_LINK;
+		return;
+	}
+	to->act = code & IS_LOAD ? ACT_LOAD : ACT_STORE;
+	to->list = code & HAS_USERS && !HAS(list, PC) ? 0 : list;
+	if (code & GOES_UP)
+		to->offset = code & IS_INDEXED ? 4 : 0;
+	else
+		to->offset = code & IS_INDEXED ? -size : 4 - size;
+	if (code & WRITES_BACK)
+		to->move = code & GOES_UP ? size : -size;
+}
+
+/* str and ldr of a word. */
+static void decode_single(uint32_t code, bool is_conditional, struct instruction *to)
+{
+	unsigned int target = target_of(code);
+	bool has_distance = !(code & 1 << 25);
+
+	if (base_of(code) == SP && has_distance) {
+		access_stack(code, 1u << target, code & 0xfff, to);
+		return;
+	}
+	if (!(code & IS_LOAD))
+		return;
+	/* A switch goes on with its default case, where it is not in the table. */
+	if (target == SP || (target == PC && !is_conditional))
+		to->act = ACT_LOST;
+	else if (target == LR)
+		to->act = ACT_LOSE_LINK;
+}
+
+/* Computed values of the registers that matter. */
+static void decode_data(uint32_t code, bool is_conditional, struct instruction *to)
+{
+	bool adds = (code & 0x0fe00000) == 0x02800000;
+	bool subtracts = (code & 0x0fe00000) == 0x02400000;
+
+	to->offset = adds ? immediate(code) : -immediate(code);
+	switch (target_of(code)) {
+	case PC:
+		/* Where bits 24, 23 and 20 are 100, nothing is computed. */
+		if ((code & 0x01900000) != 0x01000000 && !is_conditional)
+			to->act = ACT_LOST;
+		break;
+	case SP:
+		if ((adds || subtracts) && base_of(code) == SP)
+			to->act = ACT_MOVE_SP;
+		else if ((adds || subtracts) && base_of(code) == FP_ARM)
+			to->act = ACT_SP_FROM_FP;
+		else if (code == 0x01a0d00b) /* mov sp, fp */
+			*to = (struct instruction){.act = ACT_SP_FROM_FP, .size = 4};
+		else
+			to->act = ACT_LOST;
+		break;
+	case FP_ARM:
+		/* add fp, sp, #n; sub fp, ip, #n; mov fp, sp */
+		if ((adds && base_of(code) == SP) || (subtracts && base_of(code) == 12) ||
+		    code == 0x01a0b00d)
+			to->act = ACT_SET_FP;
+		break;
+	}
+}
+
+struct instruction a32_decode(uint32_t code, uint32_t address)
+{
+	struct instruction to = {.size = 4};
+	bool is_conditional = code >> 28 != 0xe;
+
+	if (code >> 28 == 0xf) {
+		if ((code & 0x0e000000) == 0x0a000000) /* blx */
+			to.act = ACT_LOST;
+		return to;
+	}
+	code &= 0x0fffffff;
+	if ((code & 0x0f000000) == 0x0a000000) { /* b */
+		to.act = is_conditional ? ACT_NONE : ACT_JUMP;
+		to.target = address + 8 + (uint32_t)((int32_t)(code << 8) >> 6);
+	} else if (code == 0x012fff1e || code == 0x01a0f00e) { /* bx lr; mov pc, lr */
+		to.act = ACT_RETURN;
+	} else if ((code & 0x0f000000) == 0x0b000000 || /* bl */
+		   (code & 0x0fffffd0) == 0x012fff10 || /* bx, blx */
+		   (code & 0x0ff000f0) == 0x07f000f0) { /* udf */
+		to.act = ACT_LOST;
+	} else if ((code & 0x0e000000) == 0x08000000) {
+		decode_multiple(code, &to);
+	} else if ((code & 0x0c400000) == 0x04000000 &&
+		   (code & 0x02000010) != 0x02000010) {
+		decode_single(code, is_conditional, &to);
+	} else if ((code & 0x0e5000d0) == 0x004000d0 && base_of(code) == SP) {
+		/* ldrd, strd: bit 20 is not what tells them apart */
+		access_stack(code & 1 << 5 ? code : code | IS_LOAD, 3u << target_of(code),
+			     (code >> 4 & 0xf0) | (code & 0xf), &to);
+	} else if ((code & 0x0c000000) == 0) {
+		decode_data(code, is_conditional, &to);
+	} else {
+		decode_vpush(code, &to);
+	}
+	return to;
+}
