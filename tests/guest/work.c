@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 /* A frame pointer of 0 ends the chain. */
 static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 {
-#if defined(NO_FRAME_POINTER) || defined(NO_LEAF_FRAME)
+#ifdef NO_WALK
 	return 0;
 #else
 	const unsigned long *frame = __builtin_frame_address(0);

@@ -136,6 +136,11 @@ const char *memory_command_line(void);
 /* The stack of the next vCPU that is started at secondary_boot. */
 void memory_set_secondary(void *stack_top);
 
+/* Nothing at the frame pointer tells where a frame of GCC's Thumb code ends. */
+#if defined(NO_LEAF_FRAME) || (defined(__thumb__) && !defined(__clang__))
+#define NO_WALK
+#endif
+
 /*
  * The frame of the caller, 0 in the outermost. AArch64 and clang's Thumb: the frame
  * pointer points at the caller's, the return address is above it (AAPCS64 and AAPCS32,
@@ -163,7 +168,7 @@ static inline const unsigned long *frame_caller(const unsigned long *frame)
  */
 static inline __attribute__((always_inline)) void frame_leaf(void)
 {
-#if defined(__arm__) && !defined(__thumb__) && !defined(NO_LEAF_FRAME)
+#if defined(__arm__) && !defined(__clang__) && !defined(NO_LEAF_FRAME)
 	asm volatile("" : : : "lr");
 #endif
 }

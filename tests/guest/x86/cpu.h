@@ -92,6 +92,10 @@ const void *xen_shared_info(void);
 /* Lets a PV guest write to its lowest page tables; Xen then looks at what it wrote. */
 long xen_allow_table_writes(void);
 
+#ifdef NO_FRAME_POINTER
+#define NO_WALK
+#endif
+
 /* Where the frame that is called from has its frame pointer, which is 0 in the outermost:
  * System V ABI, AMD64 supplement, 3.2.2. */
 static inline const unsigned long *frame_caller(const unsigned long *frame)
