@@ -19,8 +19,13 @@ LIBS = -lelf -ldw -liberty -llzma -lz -lzstd -ldl
 PARTS = base format arch xen symbols record report import
 # Of xen/registers_*.c, only that of the CPU that the program is to run on.
 XEN_CPU := $(if $(filter aarch64% arm%,$(shell $(CC) -dumpmachine)),arm,x86)
-SOURCES = $(filter-out xen/registers_%,$(foreach part,$(PARTS), \
-	$(sort $(wildcard $(part)/*.c)))) xen/registers_$(XEN_CPU).c
+# What runs while a guest is paused is linked first, side by side: each page more of it is
+# one more that the CPU has to look for then, in tables of dom0's and of Xen's.
+PAUSED = record/sampler.c xen/capture.c xen/registers_$(XEN_CPU).c xen/pages.c \
+	$(patsubst %,arch/%.c,cpu reader x86 arm_tables arm64 arm32 arm32_code arm32_a32 \
+	arm32_t32)
+SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_%,$(foreach part,$(PARTS), \
+	$(sort $(wildcard $(part)/*.c))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
