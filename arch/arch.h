@@ -26,20 +26,21 @@ struct guest_memory {
 	const void *(*page)(void *context, uint64_t frame);
 	void *context;
 	/* NULL, or where cpu_unwind() notes what it finds in the guest's code, not to
-	 * read it again. All 0 at first, and again where the code may have changed. */
+	 * read it again. */
 	struct code_notes *notes;
 };
 
 #define CODE_NOTES 256
 
-/* Thumb: what a function that goes on at an address has so far above its frame pointer.
- */
+/* Thumb: what a function that goes on at an address has above its frame pointer. */
 struct code_note {
+	uint64_t ttbr0, ttbr1; /* whose code it is */
 	uint32_t address, next, caller;
 };
 
+/* The notes are all 0 at first, and again where the code may have changed. */
 struct code_notes {
-	uint64_t ttbr0, ttbr1; /* whose code it is */
+	unsigned int budget; /* halfwords that may be looked at for each chain */
 	struct code_note note[CODE_NOTES];
 };
 
@@ -165,17 +166,19 @@ enum cpu_kind cpu_kind(const struct cpu *cpu);
 
 /*
  * The most calls of guest_memory.page() that cpu_unwind() makes, whatever the guest
- * holds. On x86 and AArch64 it reads two words of each frame after the first address;
- * on AArch32 words below and above the frame pointer and, where these don't tell how
- * the frame is laid out, the code before two addresses; in Thumb code two words, and the
- * code before one address. To these come the sampled code (UNWIND_CODE_PAGES_MAX), the
+ * holds. On x86 and AArch64 it reads two words of each frame after the first address; on
+ * AArch32 words below and above the frame pointer and, where these don't tell how the
+ * frame is laid out, the code before two addresses; of Thumb code, the code before three
+ * addresses and four words. To these come the sampled code (UNWIND_CODE_PAGES_MAX), the
  * beginnings of Thumb's functions (UNWIND_BACK_PAGES_MAX) and, on x86, the stack's top.
  */
 #define UNWIND_CODE_PAGES_MAX 8
 #define UNWIND_BACK_PAGES_MAX 32
 #define UNWIND_PAGES_MAX                                                         \
-	((UNWIND_CODE_PAGES_MAX + UNWIND_BACK_PAGES_MAX + 4 * (CHAIN_MAX - 1)) * \
+	((UNWIND_CODE_PAGES_MAX + UNWIND_BACK_PAGES_MAX + 8 * (CHAIN_MAX - 1)) * \
 	 READ_PAGES_MAX)
+/* The most that notes.budget can be, and what it is without notes. */
+#define CODE_BUDGET_MAX	     (UNWIND_BACK_PAGES_MAX * GUEST_PAGE_SIZE / 2)
 #define X86_UNWIND_PAGES_MAX ((2 + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)
 #define ARM64_UNWIND_PAGES_MAX \
 	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)

@@ -14,6 +14,7 @@
  *   Thumb    GCC -mthumb                        above the function's variables, where its
  *                                               first instructions put them
  *
+ * The words tell which of the first three it is; in Thumb code, the code does.
  * The frame pointer is r11, and r7 in Thumb code. A caller of the other instruction set
  * is only followed from the sampled function, as a frame has but one of them. (Seen in
  * what GCC 12 and clang 14 make; APCS: Arm's Procedure Call Standard of 1998, ESPC 0003.)
@@ -153,12 +154,12 @@ static void take_frame(const struct frame *frame, enum layout layout, uint32_t *
 	}
 }
 
-/* What is followed, and the frame before tells of. */
+/* What is followed, and what is known of the next frame. */
 struct walk {
 	struct reader *reader;
 	struct chain *chain;
-	enum layout layout;  /* ARM: how it was laid out */
-	uint32_t code;	     /* Thumb: where its caller goes on */
+	uint32_t code;	     /* where its function goes on; bit 0: in Thumb code */
+	enum layout layout;  /* ARM: how the frame before was laid out */
 	unsigned int budget; /* Thumb: see arm32_find_frame() */
 };
 
@@ -198,36 +199,74 @@ static bool read_saved(struct reader *reader, uint32_t address, uint32_t *value,
 	return true;
 }
 
-static struct code_note *note_of(const struct walk *walk)
+static bool is_noted(const struct code_note *note, const struct walk *walk)
 {
-	struct code_notes *notes = walk->reader->memory->notes;
+	const struct arm_cpu *cpu = walk->reader->cpu;
 
-	return notes ? &notes->note[walk->code / 2 % CODE_NOTES] : NULL;
+	return note->address == walk->code && note->ttbr0 == cpu->ttbr0 &&
+	       note->ttbr1 == cpu->ttbr1;
 }
 
-/* False where the code can't be read now: the chain ends. */
-static bool find_frame(struct walk *walk, struct arm32_frame *frame)
+/* Whether there is a return address at @address. */
+static bool returns(struct reader *reader, uint32_t address)
 {
-	struct code_note *note = note_of(walk);
+	uint64_t word;
+
+	return address % 4 == 0 && reader_word(reader, address, 4, &word) &&
+	       arm32_is_after_call(reader, (uint32_t)word);
+}
+
+/*
+ * Where the frame at @address has what leads on: as the code says, or else as in a
+ * record. (A function without a frame of its own looks like the one before it.) False
+ * where the code can't be looked at: the chain ends.
+ */
+static bool locate(struct walk *walk, uint32_t address, struct arm32_frame *frame)
+{
+	static const struct arm32_frame record = {.next = 0, .caller = 4};
 	bool is_sampled = walk->chain->count == 1;
 
-	*frame = (struct arm32_frame){.next = 0, .caller = 4}; /* a record */
-	if (note && note->address == walk->code && !is_sampled) {
-		frame->next = note->next;
-		frame->caller = note->caller;
+	*frame = record;
+	if (!(walk->code & 1))
 		return true;
+	switch (arm32_find_frame(walk->reader, walk->code & ~1u, is_sampled,
+				 &walk->budget, frame)) {
+	case SEARCH_FOUND:
+		if (!frame->is_leaf && !returns(walk->reader, address + frame->caller) &&
+		    returns(walk->reader, address + record.caller))
+			*frame = record;
+		return true;
+	case SEARCH_NONE:
+		return true;
+	case SEARCH_UNREADABLE:
+		walk->chain->end = CHAIN_NO_PAGE;
+		return false;
+	case SEARCH_STOPPED:
+		walk->chain->end = CHAIN_NOT_READY;
+		return false;
 	}
-	if (arm32_find_frame(walk->reader, walk->code, is_sampled, &walk->budget,
-			     frame)) {
-		if (note && !is_sampled)
-			*note = (struct code_note){walk->code, frame->next,
-						   frame->caller};
-		return true;
-	}
-	if (walk->reader->page || walk->reader->failure != CHAIN_NO_PAGE)
-		return true;
-	walk->chain->end = CHAIN_NO_PAGE;
 	return false;
+}
+
+/* The same, from the notes if it is there. */
+static bool recall(struct walk *walk, uint32_t address, struct arm32_frame *frame)
+{
+	struct code_notes *notes = walk->reader->memory->notes;
+	const struct arm_cpu *cpu = walk->reader->cpu;
+	struct code_note *note;
+
+	if (!notes || walk->chain->count == 1)
+		return locate(walk, address, frame);
+	note = &notes->note[walk->code / 2 % CODE_NOTES];
+	if (is_noted(note, walk)) {
+		*frame = (struct arm32_frame){.next = note->next, .caller = note->caller};
+		return true;
+	}
+	if (!locate(walk, address, frame))
+		return false;
+	*note = (struct code_note){cpu->ttbr0, cpu->ttbr1, walk->code, frame->next,
+				   frame->caller};
+	return true;
 }
 
 static bool read_thumb(struct walk *walk, uint32_t address, uint32_t *next,
@@ -236,7 +275,7 @@ static bool read_thumb(struct walk *walk, uint32_t address, uint32_t *next,
 	const struct arm_cpu *cpu = walk->reader->cpu;
 	struct arm32_frame frame;
 
-	if (!find_frame(walk, &frame) ||
+	if (!recall(walk, address, &frame) ||
 	    !read_saved(walk->reader, address + frame.next, next, walk->chain))
 		return false;
 	if (!frame.is_leaf)
@@ -247,12 +286,16 @@ static bool read_thumb(struct walk *walk, uint32_t address, uint32_t *next,
 	return true;
 }
 
-static void follow(struct walk *walk, uint32_t address, bool is_thumb)
+/* @read() finds the caller of a frame's function, and its frame. Constant where this is
+ * called. */
+static inline void follow(struct walk *walk, uint32_t address,
+			  bool (*read)(struct walk *walk, uint32_t address,
+				       uint32_t *next, uint32_t *caller))
 {
 	struct chain *chain = walk->chain;
 
 	for (chain->end = CHAIN_WHOLE; address;) {
-		uint32_t next, caller;
+		uint32_t next = 0, caller = 0;
 
 		if (chain->count >= CHAIN_MAX) {
 			chain->end = CHAIN_TOO_DEEP;
@@ -262,14 +305,14 @@ static void follow(struct walk *walk, uint32_t address, bool is_thumb)
 			chain->end = CHAIN_UNALIGNED;
 			return;
 		}
-		if (!(is_thumb ? read_thumb : read_arm)(walk, address, &next, &caller))
+		if (!read(walk, address, &next, &caller))
 			return;
-		walk->code = caller & ~1u;
-		if (!walk->code) {
+		walk->code = caller;
+		if (!(caller & ~1u)) {
 			chain->end = CHAIN_WHOLE;
 			return;
 		}
-		chain->address[chain->count++] = walk->code;
+		chain->address[chain->count++] = caller & ~1u;
 		if (next && next <= address) {
 			chain->end = CHAIN_NOT_ASCENDING;
 			return;
@@ -288,7 +331,8 @@ static bool leave(struct walk *walk, uint32_t *frame, bool *is_thumb)
 	const struct arm_cpu *cpu = walk->reader->cpu;
 	struct chain *chain = walk->chain;
 	uint32_t caller = (uint32_t)cpu->x[bank_of(cpu).lr];
-	struct arm32_exit exit = arm32_leave(walk->reader, walk->code, *is_thumb,
+	struct arm32_exit exit = arm32_leave(walk->reader,
+					     walk->code & ~(uint32_t)*is_thumb, *is_thumb,
 					     (uint32_t)cpu->x[bank_of(cpu).sp], *frame);
 
 	if (exit.kind == EXIT_STACK &&
@@ -296,8 +340,8 @@ static bool leave(struct walk *walk, uint32_t *frame, bool *is_thumb)
 		return false;
 	if (exit.kind == EXIT_UNKNOWN || !(caller & ~1u))
 		return exit.kind != EXIT_STACK;
-	walk->code = caller & ~1u;
-	chain->address[chain->count++] = walk->code;
+	walk->code = caller;
+	chain->address[chain->count++] = caller & ~1u;
 	chain->frameless = exit.kind == EXIT_LINK;
 	*is_thumb = caller & 1;
 	*frame = frame_pointer(cpu, *is_thumb);
@@ -312,26 +356,27 @@ static bool leave(struct walk *walk, uint32_t *frame, bool *is_thumb)
 	return true;
 }
 
-static void check_notes(struct code_notes *notes, const struct arm_cpu *cpu)
-{
-	if (notes->ttbr0 == cpu->ttbr0 && notes->ttbr1 == cpu->ttbr1)
-		return;
-	*notes = (struct code_notes){.ttbr0 = cpu->ttbr0, .ttbr1 = cpu->ttbr1};
-}
-
 void arm32_unwind(struct reader *reader, struct chain *chain)
 {
 	const struct arm_cpu *cpu = reader->cpu;
 	bool is_thumb = cpu->cpsr & ARM_CPSR_THUMB;
 	uint32_t frame = frame_pointer(cpu, is_thumb);
-	struct walk walk = {reader, chain, LAYOUT_GCC,
-			    (uint32_t)cpu->pc & ~(uint32_t)is_thumb, ARM32_BUDGET};
+	const struct code_notes *notes = reader->memory->notes;
+	struct walk walk = {
+		.reader = reader,
+		.chain = chain,
+		.code = (uint32_t)cpu->pc | is_thumb,
+		.layout = LAYOUT_GCC,
+		.budget = notes ? notes->budget : CODE_BUDGET_MAX,
+	};
 
-	if (reader->memory->notes)
-		check_notes(reader->memory->notes, cpu);
 	chain->end = CHAIN_WHOLE;
-	if (leave(&walk, &frame, &is_thumb))
-		follow(&walk, frame, is_thumb);
+	if (!leave(&walk, &frame, &is_thumb))
+		return;
+	if (is_thumb)
+		follow(&walk, frame, read_thumb);
+	else
+		follow(&walk, frame, read_arm);
 }
 
 size_t arm32_registers(const struct arm_cpu *cpu, struct register_value *values)

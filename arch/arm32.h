@@ -13,7 +13,7 @@
 #define LR	 14
 #define PC	 15
 
-#define HAS(list, register) ((list) >> (register) & 1)
+#define HAS(list, reg) ((list) >> (reg)&1)
 
 /* What an instruction does to the registers that lead to the caller: stack pointer,
  * frame pointer and link register. */
@@ -27,9 +27,15 @@ enum act {
 	ACT_LOAD,	/* list from there, and so on */
 	ACT_MOVE_SP,	/* sp += offset */
 	ACT_MOVE_FP,	/* fp += offset */
-	ACT_SET_FP,	/* fp = sp + offset; of ARM's, offset is not told */
+	ACT_SET_FP,	/* fp = sp + offset, if it is Thumb code */
 	ACT_SP_FROM_FP, /* sp = fp + offset */
 };
+
+/* Bits of loads and stores: of A32, and of T32 with its two halfwords as one number. */
+#define IS_LOAD	    (1u << 20)
+#define WRITES_BACK (1u << 21)
+#define GOES_UP	    (1u << 23)
+#define IS_INDEXED  (1u << 24) /* before the access */
 
 struct instruction {
 	enum act act;
@@ -51,15 +57,14 @@ static inline bool t32_is_wide(uint32_t first)
 }
 
 /* vpush and vpop, which both have, but for bits 31 to 28. */
-static inline bool decode_vpush(uint32_t code, struct instruction *to)
+static inline void decode_vector_stack(uint32_t code, struct instruction *to)
 {
 	bool is_push = (code & 0x0fbf0e00) == 0x0d2d0a00;
 
 	if (!is_push && (code & 0x0fbf0e00) != 0x0cbd0a00)
-		return false;
+		return;
 	to->act = ACT_MOVE_SP;
 	to->offset = (code & 0xff) * (is_push ? -4u : 4);
-	return true;
 }
 
 /* How a function is left, by the code from one of its instructions on. */
@@ -85,18 +90,27 @@ struct arm32_exit arm32_leave(struct reader *reader, uint32_t address, bool is_t
 struct arm32_frame {
 	uint32_t next, caller;
 	bool is_leaf; /* it calls none: the return address stays in the link register */
+	uint32_t
+		made; /* the address behind the instruction that sets its frame pointer */
 };
 
-/* Of code that is looked at for all frames of a chain, in halfwords. */
-#define ARM32_BUDGET (UNWIND_BACK_PAGES_MAX * GUEST_PAGE_SIZE / 2)
+enum arm32_search {
+	SEARCH_FOUND,
+	SEARCH_NONE,
+	SEARCH_UNREADABLE, /* a page could not be had */
+	SEARCH_STOPPED,	   /* nothing was left of the budget */
+};
+
+/* What may be a function's first instructions, in halfwords. */
+#define ARM32_START_MAX 64
 
 /*
  * Looks for that in the code before @address: for the last instructions that save r7 and
- * lr and make a frame; or, of the @sampled function, that save r7 only. What is looked at
- * is subtracted from *@budget, and it ends where nothing is left. False if there is none.
+ * lr and make a frame; or, of the @sampled function, that save r7 only. What is looked
+ * at, in halfwords, is subtracted from *@budget.
  */
-bool arm32_find_frame(struct reader *reader, uint32_t address, bool sampled,
-		      unsigned int *budget, struct arm32_frame *frame);
+enum arm32_search arm32_find_frame(struct reader *reader, uint32_t address, bool sampled,
+				   unsigned int *budget, struct arm32_frame *frame);
 
 /* Whether @address, with bit 0 set for Thumb, is one that a call returns to. */
 bool arm32_is_after_call(struct reader *reader, uint32_t address);

@@ -4,11 +4,7 @@
 /* A32, the instructions of ARM code (Arm ARM, section F4.1). Bits 31 to 28 are the
  * condition; what is done on one is taken for done where it leads out of the function. */
 
-#define IS_LOAD	    (1u << 20)
-#define WRITES_BACK (1u << 21)
-#define HAS_USERS   (1u << 22) /* of ldm and stm: the user mode's registers */
-#define GOES_UP	    (1u << 23)
-#define IS_INDEXED  (1u << 24) /* before the access */
+#define HAS_USERS (1u << 22) /* of ldm and stm: the user mode's registers */
 
 static unsigned int base_of(uint32_t code)
 {
@@ -69,6 +65,8 @@ static void decode_single(uint32_t code, bool is_conditional, struct instruction
 	unsigned int target = target_of(code);
 	bool has_distance = !(code & 1 << 25);
 
+	if (code & 1 << 22) /* a byte */
+		return;
 	if (base_of(code) == SP && has_distance) {
 		access_stack(code, 1u << target, code & 0xfff, to);
 		return;
@@ -82,28 +80,42 @@ static void decode_single(uint32_t code, bool is_conditional, struct instruction
 		to->act = ACT_LOSE_LINK;
 }
 
-/* Computed values of the registers that matter. */
+/* sp = sp + n, sp = fp + n */
+static void compute_sp(uint32_t code, uint32_t n, bool is_sum, struct instruction *to)
+{
+	to->offset = n;
+	if (is_sum && base_of(code) == SP) {
+		to->act = ACT_MOVE_SP;
+	} else if (is_sum && base_of(code) == FP_ARM) {
+		to->act = ACT_SP_FROM_FP;
+	} else if (code == 0x01a0d00b) { /* mov sp, fp */
+		to->act = ACT_SP_FROM_FP;
+		to->offset = 0;
+	} else {
+		to->act = ACT_LOST;
+	}
+}
+
+/* Data processing, of which matters what it computes for sp, fp and pc. */
 static void decode_data(uint32_t code, bool is_conditional, struct instruction *to)
 {
 	bool adds = (code & 0x0fe00000) == 0x02800000;
 	bool subtracts = (code & 0x0fe00000) == 0x02400000;
 
-	to->offset = adds ? immediate(code) : -immediate(code);
 	switch (target_of(code)) {
 	case PC:
+		if (code == 0x01a0f00e) /* mov pc, lr */
+			to->act = ACT_RETURN;
 		/* Where bits 24, 23 and 20 are 100, nothing is computed. */
-		if ((code & 0x01900000) != 0x01000000 && !is_conditional)
+		else if ((code & 0x01900000) != 0x01000000 && !is_conditional)
 			to->act = ACT_LOST;
 		break;
 	case SP:
-		if ((adds || subtracts) && base_of(code) == SP)
-			to->act = ACT_MOVE_SP;
-		else if ((adds || subtracts) && base_of(code) == FP_ARM)
-			to->act = ACT_SP_FROM_FP;
-		else if (code == 0x01a0d00b) /* mov sp, fp */
-			*to = (struct instruction){.act = ACT_SP_FROM_FP, .size = 4};
-		else
-			to->act = ACT_LOST;
+		compute_sp(code, adds ? immediate(code) : -immediate(code),
+			   adds || subtracts, to);
+		break;
+	case LR:
+		to->act = ACT_LOSE_LINK;
 		break;
 	case FP_ARM:
 		/* add fp, sp, #n; sub fp, ip, #n; mov fp, sp */
@@ -114,39 +126,61 @@ static void decode_data(uint32_t code, bool is_conditional, struct instruction *
 	}
 }
 
+/* What shares its bits 27 to 25 with data processing that takes registers. */
+static bool decode_misc(uint32_t code, struct instruction *to)
+{
+	if ((code & 0x0fffffd0) == 0x012fff10) { /* bx, blx */
+		to->act = code == 0x012fff1e ? ACT_RETURN : ACT_LOST;
+		return true;
+	}
+	if ((code & 0x0e5000d0) == 0x004000d0 && base_of(code) == SP) {
+		/* ldrd, strd: bit 20 is not what tells them apart */
+		access_stack(code & 1 << 5 ? code : code | IS_LOAD, 3u << target_of(code),
+			     (code >> 4 & 0xf0) | (code & 0xf), to);
+		return true;
+	}
+	return false;
+}
+
 struct instruction a32_decode(uint32_t code, uint32_t address)
 {
 	struct instruction to = {.size = 4};
 	bool is_conditional = code >> 28 != 0xe;
 
 	if (code >> 28 == 0xf) {
-		if ((code & 0x0e000000) == 0x0a000000) /* blx */
+		if ((code & 0x0e000000) == 0x0a000000 || /* blx */
+		    (code & 0xfe500000) == 0xf8100000)	 /* rfe */
 			to.act = ACT_LOST;
 		return to;
 	}
 	code &= 0x0fffffff;
-	if ((code & 0x0f000000) == 0x0a000000) { /* b */
-		to.act = is_conditional ? ACT_NONE : ACT_JUMP;
-		to.target = address + 8 + (uint32_t)((int32_t)(code << 8) >> 6);
-	} else if (code == 0x012fff1e || code == 0x01a0f00e) { /* bx lr; mov pc, lr */
-		to.act = ACT_RETURN;
-	} else if ((code & 0x0f000000) == 0x0b000000 || /* bl */
-		   (code & 0x0fffffd0) == 0x012fff10 || /* bx, blx */
-		   (code & 0x0ff000f0) == 0x07f000f0) { /* udf */
-		to.act = ACT_LOST;
-	} else if ((code & 0x0e000000) == 0x08000000) {
-		decode_multiple(code, &to);
-	} else if ((code & 0x0c400000) == 0x04000000 &&
-		   (code & 0x02000010) != 0x02000010) {
-		decode_single(code, is_conditional, &to);
-	} else if ((code & 0x0e5000d0) == 0x004000d0 && base_of(code) == SP) {
-		/* ldrd, strd: bit 20 is not what tells them apart */
-		access_stack(code & 1 << 5 ? code : code | IS_LOAD, 3u << target_of(code),
-			     (code >> 4 & 0xf0) | (code & 0xf), &to);
-	} else if ((code & 0x0c000000) == 0) {
+	switch (code >> 25) {
+	case 0:
+		if (!decode_misc(code, &to))
+			decode_data(code, is_conditional, &to);
+		break;
+	case 1:
 		decode_data(code, is_conditional, &to);
-	} else {
-		decode_vpush(code, &to);
+		break;
+	case 2:
+		decode_single(code, is_conditional, &to);
+		break;
+	case 3:
+		if (!(code & 1 << 4))
+			decode_single(code, is_conditional, &to);
+		else if ((code & 0x0ff000f0) == 0x07f000f0) /* udf */
+			to.act = ACT_LOST;
+		break;
+	case 4:
+		decode_multiple(code, &to);
+		break;
+	case 5: /* bl, b */
+		to.act = code & 1 << 24 ? ACT_LOST : is_conditional ? ACT_NONE : ACT_JUMP;
+		to.target = address + 8 + (uint32_t)((int32_t)(code << 8) >> 6);
+		break;
+	default:
+		decode_vector_stack(code, &to);
+		break;
 	}
 	return to;
 }

@@ -28,34 +28,142 @@ static uint32_t place_of(uint32_t list, unsigned int reg)
 	return 4 * (uint32_t)__builtin_popcount(list & ((1u << reg) - 1));
 }
 
-/* True where it ends: where the return address is loaded, or lr is with something else.
- */
-static bool take_load(const struct instruction *load, uint32_t sp, bool is_thumb,
-		      struct arm32_exit *exit)
+/* Code that is gone through. */
+struct path {
+	struct reader *reader;
+	uint32_t address, sp, fp;
+	bool is_thumb;
+	unsigned int jumps;
+	enum {
+		LINK_KEPT,   /* the link register holds what it held */
+		LINK_LOADED, /* what was at link */
+		LINK_LOST,
+	} state;
+	uint32_t link;
+	struct arm32_exit exit;
+};
+
+/* The return address is in the link register. */
+static void end_at_link(struct path *path)
+{
+	if (path->state == LINK_KEPT)
+		path->exit.kind = EXIT_LINK;
+	if (path->state == LINK_LOADED)
+		path->exit.kind = EXIT_STACK;
+	path->exit.caller = path->link;
+}
+
+/* A load of lr with the frame pointer, or in a pop, is one of the return address; another
+ * may be of what a function without frames uses it for. */
+static bool take_load(struct path *path, const struct instruction *load)
 {
 	static const unsigned int frame_pointers[] = {FP_ARM, FP_THUMB};
-	uint32_t base = sp + load->offset;
-	bool has_link = HAS(load->list, LR);
+	unsigned int own = frame_pointers[path->is_thumb];
+	uint32_t base = path->sp + load->offset;
 
 	for (unsigned int i = 0; i < 2; i++)
 		if (HAS(load->list, frame_pointers[i])) {
-			exit->has_saved[i] = true;
-			exit->saved[i] = base + place_of(load->list, frame_pointers[i]);
+			path->exit.has_saved[i] = true;
+			path->exit.saved[i] = base +
+					      place_of(load->list, frame_pointers[i]);
 		}
-	if (HAS(load->list, PC) ||
-	    (has_link && (load->move || exit->has_saved[is_thumb]))) {
-		exit->kind = EXIT_STACK;
-		exit->caller = base + place_of(load->list, HAS(load->list, PC) ? PC : LR);
-		return true;
+	path->sp += load->move;
+	if (HAS(load->list, PC) || HAS(load->list, LR)) {
+		path->state = LINK_LOADED;
+		path->link = base + place_of(load->list, HAS(load->list, PC) ? PC : LR);
 	}
-	return has_link || HAS(load->list, SP);
+	if (HAS(load->list, PC) ||
+	    (HAS(load->list, LR) && (load->move || HAS(load->list, own)))) {
+		end_at_link(path);
+		return false;
+	}
+	return !HAS(load->list, SP);
 }
 
 /* Of a function's first instructions: lr is saved, not used for something else. */
-static bool saves_link(const struct instruction *store, bool is_thumb)
+static bool saves_link(const struct path *path, const struct instruction *store)
 {
 	return HAS(store->list, LR) &&
-	       (store->move || HAS(store->list, is_thumb ? FP_THUMB : FP_ARM));
+	       (store->move || HAS(store->list, path->is_thumb ? FP_THUMB : FP_ARM));
+}
+
+/* The instruction before path->address sets the frame pointer. Thumb code may have saved
+ * lr by then, and used it for something else. */
+static void take_frame(struct path *path, const struct instruction *set)
+{
+	unsigned int budget = 2 * ARM32_START_MAX;
+	uint32_t fp = path->sp + set->offset;
+	struct arm32_frame frame;
+
+	if (!path->is_thumb) {
+		end_at_link(path);
+		return;
+	}
+	if (arm32_find_frame(path->reader, path->address, true, &budget, &frame) !=
+		    SEARCH_FOUND ||
+	    frame.made != path->address)
+		return;
+	if (frame.is_leaf) {
+		end_at_link(path);
+		return;
+	}
+	path->exit.kind = EXIT_STACK;
+	path->exit.caller = fp + frame.caller;
+	path->exit.has_saved[1] = true;
+	path->exit.saved[1] = fp + frame.next;
+}
+
+/* A jump costs nothing within a page, and ends there if it leads on. */
+static bool take_jump(struct path *path, uint32_t target)
+{
+	bool is_near = target / GUEST_PAGE_SIZE == path->address / GUEST_PAGE_SIZE;
+
+	if (!(is_near && target >= path->address) && path->jumps++ == ARM_CODE_JUMPS)
+		return false;
+	path->address = target;
+	return true;
+}
+
+/* False where it ends. */
+static bool take(struct path *path, const struct instruction *next)
+{
+	path->address += next->size;
+	switch (next->act) {
+	case ACT_NONE:
+		return true;
+	case ACT_JUMP:
+		return take_jump(path, next->target);
+	case ACT_STORE:
+		if (saves_link(path, next)) {
+			end_at_link(path);
+			return false;
+		}
+		path->sp += next->move;
+		return true;
+	case ACT_LOAD:
+		return take_load(path, next);
+	case ACT_MOVE_SP:
+		path->sp += next->offset;
+		return true;
+	case ACT_MOVE_FP:
+		path->fp += next->offset;
+		return true;
+	case ACT_SP_FROM_FP:
+		path->sp = path->fp + next->offset;
+		return true;
+	case ACT_LOSE_LINK:
+		path->state = LINK_LOST;
+		return true;
+	case ACT_SET_FP:
+		take_frame(path, next);
+		return false;
+	case ACT_RETURN:
+		end_at_link(path);
+		return false;
+	case ACT_LOST:
+		return false;
+	}
+	return false;
 }
 
 /*
@@ -67,63 +175,26 @@ static bool saves_link(const struct instruction *store, bool is_thumb)
 struct arm32_exit arm32_leave(struct reader *reader, uint32_t address, bool is_thumb,
 			      uint32_t sp, uint32_t fp)
 {
-	struct arm32_exit exit = {.kind = EXIT_UNKNOWN};
-	unsigned int jumps = 0;
+	struct path path = {.reader = reader,
+			    .address = address,
+			    .sp = sp,
+			    .fp = fp,
+			    .is_thumb = is_thumb};
+	struct instruction next;
 
 	for (unsigned int step = 0; step < ARM_CODE_STEPS; step++) {
-		struct instruction next;
-
-		if (!decode(reader, address, is_thumb, &next))
-			return exit;
-		address += next.size;
-		switch (next.act) {
-		case ACT_NONE:
+		if (step && path.address == address) /* a loop */
 			break;
-		case ACT_JUMP:
-			if (jumps++ == ARM_CODE_JUMPS)
-				return exit;
-			address = next.target;
+		if (!decode(reader, path.address, is_thumb, &next) || !take(&path, &next))
 			break;
-		case ACT_STORE:
-			if (saves_link(&next, is_thumb)) {
-				exit.kind = EXIT_LINK;
-				return exit;
-			}
-			sp += next.move;
-			break;
-		case ACT_LOAD:
-			if (take_load(&next, sp, is_thumb, &exit))
-				return exit;
-			sp += next.move;
-			break;
-		case ACT_MOVE_SP:
-			sp += next.offset;
-			break;
-		case ACT_MOVE_FP:
-			fp += next.offset;
-			break;
-		case ACT_SP_FROM_FP:
-			sp = fp + next.offset;
-			break;
-		case ACT_SET_FP:
-		case ACT_RETURN:
-			exit.kind = EXIT_LINK;
-			return exit;
-		case ACT_LOST:
-		case ACT_LOSE_LINK:
-			return exit;
-		}
 	}
-	return exit;
+	return path.exit;
 }
-
-/* What may be a function's first instructions, in halfwords. */
-#define START_MAX 64
 
 struct window {
 	uint32_t address;
 	unsigned int count;
-	uint16_t code[START_MAX];
+	uint16_t code[ARM32_START_MAX];
 };
 
 /* Whether a function that saves r7 can begin so: push, or strd or str [sp, #-n]!, which
@@ -197,8 +268,11 @@ static bool take_start(const struct window *window, bool sampled,
 			break;
 		now = t32_decode(first, is_last ? 0 : window->code[i + 1],
 				 window->address + 2 * i);
-		if (!take_first(&now, &start) ||
-		    (start.has_fp && start.has_next && start.has_caller))
+		if (!take_first(&now, &start))
+			break;
+		if (now.act == ACT_SET_FP)
+			frame->made = window->address + 2 * i + now.size;
+		if (start.has_fp && start.has_next && start.has_caller)
 			break;
 	}
 	frame->next = start.next - start.fp;
@@ -216,17 +290,17 @@ static void look(struct reader *reader, uint32_t address, uint32_t end,
 	uint32_t offset = address % GUEST_PAGE_SIZE, count = (end - address) / 2;
 
 	window->address = address;
-	window->count = count < START_MAX ? count : START_MAX;
+	window->count = count < ARM32_START_MAX ? count : ARM32_START_MAX;
 	for (unsigned int i = 0; i < window->count; i++, offset += 2)
 		window->code[i] = offset < GUEST_PAGE_SIZE
 					  ? (uint16_t)guest_word(reader->page, offset, 2)
 					  : above[(offset - GUEST_PAGE_SIZE) / 2];
 }
 
-bool arm32_find_frame(struct reader *reader, uint32_t address, bool sampled,
-		      unsigned int *budget, struct arm32_frame *frame)
+enum arm32_search arm32_find_frame(struct reader *reader, uint32_t address, bool sampled,
+				   unsigned int *budget, struct arm32_frame *frame)
 {
-	uint16_t above[START_MAX] = {0};
+	uint16_t above[ARM32_START_MAX] = {0};
 	struct arm32_frame found;
 	struct window window;
 	uint32_t at = address;
@@ -234,22 +308,22 @@ bool arm32_find_frame(struct reader *reader, uint32_t address, bool sampled,
 	while (reader_enter(reader, at - 2)) {
 		do {
 			if (!*budget)
-				return false;
+				return SEARCH_STOPPED;
 			--*budget;
 			at -= 2;
 			if (!is_start(guest_word(reader->page, at % GUEST_PAGE_SIZE, 2)))
 				continue;
 			look(reader, at, address, above, &window);
-			*budget -= window.count < *budget ? window.count : *budget;
 			if (take_start(&window, sampled, &found)) {
 				*frame = found;
-				return true;
+				return SEARCH_FOUND;
 			}
+			*budget -= window.count < *budget ? window.count : *budget;
 		} while (at % GUEST_PAGE_SIZE);
-		for (unsigned int i = 0; i < START_MAX; i++)
+		for (unsigned int i = 0; i < ARM32_START_MAX; i++)
 			above[i] = (uint16_t)guest_word(reader->page, 2 * i, 2);
 	}
-	return false;
+	return reader->failure == CHAIN_NO_PAGE ? SEARCH_UNREADABLE : SEARCH_NONE;
 }
 
 static bool is_after_thumb_call(struct reader *reader, uint32_t address)

@@ -3,20 +3,16 @@
 
 /* T32, the instructions of Thumb code (Arm ARM, section F3.1). */
 
-#define IS_LOAD	    (1u << 20) /* of the two halfwords as one number */
-#define WRITES_BACK (1u << 21)
-#define GOES_UP	    (1u << 23)
-#define IS_INDEXED  (1u << 24)
-#define BASE	    (0xfu << 16)
-#define BASE_SP	    ((uint32_t)SP << 16)
+#define BASE	(0xfu << 16)
+#define BASE_SP ((uint32_t)SP << 16)
 
 static uint32_t sign_extend(uint32_t value, unsigned int bits)
 {
 	return (uint32_t)((int32_t)(value << (32 - bits)) >> (32 - bits));
 }
 
-static void access_stack(bool is_load, uint32_t list, uint32_t offset, uint32_t move,
-			 struct instruction *to)
+static void set_access(bool is_load, uint32_t list, uint32_t offset, uint32_t move,
+		       struct instruction *to)
 {
 	to->act = is_load ? ACT_LOAD : ACT_STORE;
 	to->list = list;
@@ -28,12 +24,12 @@ static void push(uint32_t list, struct instruction *to)
 {
 	uint32_t size = 4 * (uint32_t)__builtin_popcount(list);
 
-	access_stack(false, list, -size, -size, to);
+	set_access(false, list, -size, -size, to);
 }
 
 static void pop(uint32_t list, struct instruction *to)
 {
-	access_stack(true, list, 0, 4 * (uint32_t)__builtin_popcount(list), to);
+	set_access(true, list, 0, 4 * (uint32_t)__builtin_popcount(list), to);
 }
 
 static struct instruction decode_16(uint32_t code, uint32_t address)
@@ -66,6 +62,8 @@ static struct instruction decode_16(uint32_t code, uint32_t address)
 		   (code & 0xff00) == 0xbe00 || (code & 0xfd85) == 0x4485) {
 		/* bx, blx; udf; bkpt; add and mov of sp or pc */
 		to.act = ACT_LOST;
+	} else if ((code & 0xfd87) == 0x4486) { /* add and mov of lr */
+		to.act = ACT_LOSE_LINK;
 	}
 	return to;
 }
@@ -86,7 +84,7 @@ static void decode_multiple(uint32_t code, struct instruction *to)
 		to->act = ACT_LOSE_LINK;
 }
 
-/* ldrd and strd; of a pair that is not in order, no register matters. */
+/* ldrd and strd. No compiler saves or restores pairs that are not in order. */
 static void decode_pair(uint32_t code, struct instruction *to)
 {
 	unsigned int first = code >> 12 & 0xf, second = code >> 8 & 0xf;
@@ -94,8 +92,8 @@ static void decode_pair(uint32_t code, struct instruction *to)
 	uint32_t distance = (code & 0xff) * (code & GOES_UP ? 4 : -4u);
 
 	if ((code & BASE) == BASE_SP)
-		access_stack(code & IS_LOAD, list, code & IS_INDEXED ? distance : 0,
-			     code & WRITES_BACK ? distance : 0, to);
+		set_access(code & IS_LOAD, list, code & IS_INDEXED ? distance : 0,
+			   code & WRITES_BACK ? distance : 0, to);
 	else if (code & IS_LOAD && HAS(list, LR))
 		to->act = ACT_LOSE_LINK;
 }
@@ -108,10 +106,10 @@ static void decode_single(uint32_t code, struct instruction *to)
 	uint32_t distance = code & 1 << 9 ? code & 0xff : -(code & 0xff);
 
 	if ((code & BASE) == BASE_SP && code & 1 << 23)
-		access_stack(code & IS_LOAD, 1u << target, code & 0xfff, 0, to);
+		set_access(code & IS_LOAD, 1u << target, code & 0xfff, 0, to);
 	else if ((code & BASE) == BASE_SP && code & 1 << 11)
-		access_stack(code & IS_LOAD, 1u << target, code & 1 << 10 ? distance : 0,
-			     code & 1 << 8 ? distance : 0, to);
+		set_access(code & IS_LOAD, 1u << target, code & 1 << 10 ? distance : 0,
+			   code & 1 << 8 ? distance : 0, to);
 	else if (code & IS_LOAD && target == LR)
 		to->act = ACT_LOSE_LINK;
 	else if (code & IS_LOAD && target >= SP)
@@ -155,6 +153,8 @@ static void decode_sum(uint32_t code, struct instruction *to)
 		to->act = ACT_SP_FROM_FP;
 	else if (target == SP)
 		to->act = ACT_LOST;
+	else if (target == LR)
+		to->act = ACT_LOSE_LINK;
 }
 
 /* Where a b.w leads. */
@@ -190,10 +190,14 @@ static struct instruction decode_32(uint32_t code, uint32_t address)
 	} else if (sum == 0xf1000000 || sum == 0xf1a00000 || sum == 0xf2000000 ||
 		   sum == 0xf2a00000) {
 		decode_sum(code, &to);
-	} else if ((code & 0xfe000f00) == 0xea000d00) { /* sums of registers, in sp */
+	} else if ((code & 0xfe000f00) == 0xea000d00 || /* sums of registers, in sp */
+		   (code & 0xffffff00) == 0xf3de8f00) { /* subs pc, lr, #n */
 		to.act = ACT_LOST;
+	} else if ((code & 0xfe000f00) == 0xea000e00 || /* and in lr */
+		   (code & 0xfbef8f00) == 0xf04f0e00) { /* mov.w lr, #n */
+		to.act = ACT_LOSE_LINK;
 	} else if (code >> 28 == 0xe) {
-		decode_vpush(code, &to);
+		decode_vector_stack(code, &to);
 	}
 	return to;
 }

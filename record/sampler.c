@@ -16,6 +16,9 @@
  */
 #define ROUND_MAPS(vcpus) (64 + 8 * (vcpus))
 
+/* What may be looked at of a guest's code for a chain during a pause, in halfwords. */
+#define PAUSE_CODE_BUDGET 4096
+
 struct sampler {
 	struct capture *capture;
 	struct pages *pages;
@@ -124,6 +127,12 @@ static void take_cpu_times(struct sampler *sampler, const struct round *round)
 	}
 }
 
+static void forget_code(struct sampler *sampler)
+{
+	memset(&sampler->notes, 0, sizeof(sampler->notes));
+	sampler->notes.budget = CODE_BUDGET_MAX;
+}
+
 /*
  * Walks where the last walks went: maps what they missed, notes what they find in code,
  * and brings into the caches and the TLB what the walks of the coming pause will most
@@ -135,8 +144,9 @@ static void rehearse(struct sampler *sampler)
 	const struct guest_memory memory = {pages_map, sampler->pages, &sampler->notes};
 	struct round nobody_sees = {0};
 
-	memset(&sampler->notes, 0, sizeof(sampler->notes));
+	forget_code(sampler);
 	walk(sampler, &memory, &nobody_sees);
+	sampler->notes.budget = PAUSE_CODE_BUDGET;
 }
 
 /* One pause; 1 when the domain is gone. */
@@ -205,7 +215,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 
 int sampler_look(struct sampler *sampler, struct round *round, struct error *err)
 {
-	const struct guest_memory memory = {pages_map, sampler->pages, NULL};
+	const struct guest_memory memory = {pages_map, sampler->pages, &sampler->notes};
 	enum observation observation;
 
 	begin(sampler, 1, UINT_MAX, round);
@@ -218,6 +228,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 		if (capture_take(sampler->capture, err) < 0)
 			return -1;
 	} while (capture_learn_modes(sampler->capture));
+	forget_code(sampler);
 	walk(sampler, &memory, round);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #define STACK	  0x700000u /* the lowest page of 64 */
 #define STACK_END (STACK + 64 * GUEST_PAGE_SIZE)
 #define LINK	  (CALLS + 0x800) /* what the link register holds */
+#define OWN	  (CALLS + 0xc00) /* where the sampled function returns to, if not there */
 #define RETURN(i) (CALLS + 4 + ((i)&0x1ff) * 4u)
 
 static const struct mode mode_short = MODE("short", SVC, 0, SHORT, 0, CUT(20, 12),
@@ -42,6 +43,15 @@ struct scene {
 static inline void poke(struct scene *scene, uint32_t address, uint32_t word)
 {
 	memcpy(guest_byte(scene->guest, address), &word, sizeof(word));
+}
+
+/* Writes Thumb code; returns the address behind it. */
+static inline uint32_t put_code(struct scene *scene, uint32_t at, const uint16_t *code,
+				size_t count)
+{
+	for (size_t i = 0; i < count; i++, at += 2)
+		memcpy(guest_byte(scene->guest, at), &code[i], 2);
+	return at;
 }
 
 /* Where the registers of the mode that is used are (Arm ARM, section D1.20.1). */
@@ -85,7 +95,7 @@ static inline struct scene scene_new(const struct mode *mode, bool is_thumb)
 	}
 	poke(&scene, CODE + 0x100, is_thumb ? 0xf810f000 : BL);
 	if (is_thumb)
-		poke(&scene, CALLS, 0x466fb580); /* push {r7, lr}; mov r7, sp */
+		poke(&scene, CALLS - 4, 0x466fb580); /* push {r7, lr}; mov r7, sp */
 	scene.guest->cpu.cpsr |= is_thumb ? ARM_CPSR_THUMB : 0;
 	scene.guest->cpu.pc = CODE + 0x40;
 	*link_register(&scene) = LINK | is_thumb;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* AArch32 call chains: what the code tells of frames and of the return address. */
+/* AArch32 call chains: what the sampled code tells of the return address. */
 
 #include "tests/unit/test_arm32.h"
-
-#define OWN (CALLS + 0xc00) /* where the sampled function returns to, if not to LINK */
 
 /*
  * Functions as GCC 12 and clang 14 make them. For each instruction, where the return
@@ -215,7 +213,7 @@ static const struct function thumb_functions[] = {
 	/* push {r4, r7, lr}; sub sp, #20; add r7, sp, #16; str r3, [sp, #8]; bl;
 	 * adds r7, #4; add r0, r4; mov sp, r7; pop {r4, r7, pc} */
 	{"GCC's with variables",
-	 "LLLSS.SSSS",
+	 "LSSSS.SSSS",
 	 "03888.8883",
 	 "---44.4333",
 	 2,
@@ -225,7 +223,7 @@ static const struct function thumb_functions[] = {
 	/* push {r7, lr}; sub.w sp, sp, #112; sub sp, #8; add r7, sp, #0; bl;
 	 * add.w r7, r7, #112; adds r7, #8; mov sp, r7; pop {r7, pc} */
 	{"GCC's with many variables",
-	 "LL.LLS.S.SSS",
+	 "LS.SSS.S.SSS",
 	 "02.uww.w.ww2",
 	 "--.--w.w.422",
 	 2,
@@ -235,7 +233,7 @@ static const struct function thumb_functions[] = {
 	/* push.w {r4, r5, r7-r11, lr}; mov r8, r2; add r7, sp, #0; blx r3; mov r2, r10;
 	 * ldmia.w sp!, {r4, r5, r7-r11, pc} */
 	{"GCC's that saves all",
-	 "L.LLSSS.",
+	 "L.SSSSS.",
 	 "0.88888.",
 	 "-.--888.",
 	 6,
@@ -244,7 +242,7 @@ static const struct function thumb_functions[] = {
 	/* push {r4, r7, lr}; vpush {d8}; add r7, sp, #0; bl; mov sp, r7; vpop {d8}; pop
 	 */
 	{"GCC's with numbers",
-	 "LL.LS.SS.S",
+	 "LS.SS.SS.S",
 	 "03.55.55.3",
 	 "--.-5.55.5",
 	 2,
@@ -254,7 +252,7 @@ static const struct function thumb_functions[] = {
 	/* push {r0-r3}; movs r1, #0; push {r7, lr}; sub sp, #8; add r7, sp, #0; bl;
 	 * adds r7, #8; mov sp, r7; ldmia.w sp!, {r7, lr}; add sp, #16; bx lr */
 	{"GCC's with variable arguments",
-	 "LLLLLS.SSS.LL",
+	 "LLLSSS.SSS.LL",
 	 "044688.886.40",
 	 "-----8.866.--",
 	 6,
@@ -264,7 +262,7 @@ static const struct function thumb_functions[] = {
 	/* push {r4, r5, r7, lr}; add r7, sp, #0; sub.w sp, sp, r3; mov r5, sp; bl;
 	 * mov sp, r7; pop {r4, r5, r7, pc} */
 	{"GCC's with alloca",
-	 "LLS.SS.SS",
+	 "LSS.SS.SS",
 	 "044.kk.k4",
 	 "--4.44.44",
 	 2,
@@ -272,8 +270,16 @@ static const struct function thumb_functions[] = {
 	 {0xb5b0, 0xaf00, 0xebad, 0x0d03, 0x466d, 0xf000, 0xf810, 0x46bd, 0xbdb0}},
 	/* push {r7, lr}; mov r1, r0; sub sp, #16; add r7, sp, #0; mov r4, r7; bl; b to
 	   mov */
+	/* push {r4, r5, r7, lr}; mov lr, r1; add r7, sp, #0; bl; pop {r4, r5, r7, pc} */
+	{"GCC's that uses lr before it makes its frame",
+	 "LSSS.S",
+	 "0444.4",
+	 "---4.4",
+	 2,
+	 1,
+	 {0xb5b0, 0x468e, 0xaf00, 0xf000, 0xf810, 0xbdb0}},
 	{"GCC's that never returns",
-	 "LLLLSS.S",
+	 "LSSSSS.S",
 	 "022666.6",
 	 "----66.6",
 	 2,
@@ -283,7 +289,7 @@ static const struct function thumb_functions[] = {
 	 * #20; add r7, sp, #0; bl; add.w r7, r7, #20; mov sp, r7; ldrd r4, r5, [sp]; ldrd
 	 * r6, r7, [sp, #8]; add sp, #16; ldr.w pc, [sp], #4 */
 	{"GCC's for Cortex-A15",
-	 "L.L.L.LLS.S.SS.S.SS.",
+	 "L.L.L.SSS.S.SS.S.SS.",
 	 "0.5.5.5aa.a.a5.5.51.",
 	 "-.-.-.--a.a.55.5.--.",
 	 2,
@@ -294,7 +300,7 @@ static const struct function thumb_functions[] = {
 	/* strd r3, r4, [sp, #-16]!; strd r7, lr, [sp, #8]; add r7, sp, #0; bl; mov sp,
 	 * r7; ldrd r3, r4, [sp]; ldrd r7, lr, [sp, #8]; add sp, #16; b.w to bx lr */
 	{"GCC's for Cortex-A15, with a call for its end",
-	 "L.L.LS.SS.S.LL.L",
+	 "L.L.SS.SS.S.LL.L",
 	 "0.4.44.44.4.40.0",
 	 "-.-.-4.44.4.--.-",
 	 2,
@@ -303,7 +309,7 @@ static const struct function thumb_functions[] = {
 	  0xe9dd, 0x7e02, 0xb004, 0xf000, 0xb800, 0x4770}},
 	/* push {r7, lr}; mov r7, sp; bl; adds; pop {r7, pc} */
 	{"clang's",
-	 "LLS.SS",
+	 "LSS.SS",
 	 "022.22",
 	 "--2.22",
 	 2,
@@ -311,7 +317,7 @@ static const struct function thumb_functions[] = {
 	 {0xb580, 0x466f, 0xf000, 0xf810, 0x3001, 0xbd80}},
 	/* push {r4-r7, lr}; add r7, sp, #12; stmdb {r8}; nop; ldmia {r8}; pop */
 	{"clang's that saves all",
-	 "LLS.SS.S",
+	 "LSS.SS.S",
 	 "055.66.5",
 	 "--2.22.2",
 	 2,
@@ -319,7 +325,7 @@ static const struct function thumb_functions[] = {
 	 {0xb5f0, 0xaf03, 0xe92d, 0x0100, 0xbf00, 0xe8bd, 0x0100, 0xbdf0}},
 	/* cmp; it lt; bxlt lr; push {r7, lr}; mov r7, sp; ldmia.w {r7, lr}; bx lr */
 	{"that makes its frame late",
-	 "LLLLLS.L",
+	 "LLLLSS.L",
 	 "000022.0",
 	 "-----2.-",
 	 2,
@@ -379,8 +385,22 @@ static const struct function thumb_functions[] = {
 	 0,
 	 1,
 	 {0xf85d, 0x4b04, 0xf85d, 0xeb04, 0x4770}},
+	/* ldr r7, [sp, #4]; ldr.w lr, [sp, #8]; mov r0, lr; add sp, #12; pop {r7, pc} */
+	{"with all registers in use",
+	 "SS.SSS",
+	 "55.552",
+	 "--.---",
+	 2,
+	 1,
+	 {0x9f01, 0xf8dd, 0xe008, 0x4670, 0xb003, 0xbd80}},
 	/* ldr.w lr, [sp, #8]; bx lr */
-	{"that has something in lr", "N.L", "0.0", "-.-", 0, 0, {0xf8dd, 0xe008, 0x4770}},
+	{"that returns to what is on the stack",
+	 "S.L",
+	 "3.0",
+	 "-.-",
+	 0,
+	 1,
+	 {0xf8dd, 0xe008, 0x4770}},
 	/* ldmia.w r0, {r4, lr}; bx lr */
 	{"that takes another's registers",
 	 "N.L",
@@ -419,8 +439,13 @@ static void expect_states(struct scene *scene, const struct function *function)
 										: GCC;
 	const uint32_t at = CODE + 0x200, entry = STACK + 0x240, callers = STACK + 0x304;
 
+	/* push {r7, lr}; sub sp, #20; add r7, sp, #0; bl; pop: not the function's. */
+	static const uint16_t before[] = {0xb580, 0xb085, 0xaf00, 0xf000, 0xf810, 0xbd80};
+
 	for (uint32_t word = STACK; word < callers + 256; word += 4)
 		poke(scene, word, 0);
+	if (scene->is_thumb)
+		put_code(scene, CODE + 0x180, before, COUNT_OF(before));
 	put_frames(scene, layout, callers, 3, 64);
 	put_function(scene, at, function);
 	poke(scene, entry - 4 * function->next, callers);
@@ -460,240 +485,6 @@ static void the_code_tells_where_the_return_address_is(void **state)
 		scene_free(&arm);
 		scene_free(&thumb);
 	}
-}
-
-/* How functions of Thumb code begin, and what they have then at r7: bytes up to the
- * caller's r7, and to the return address. */
-struct start {
-	uint32_t next, caller;
-	uint16_t code[12];
-};
-
-static const struct start starts[] = {
-	{0, 4, {0xb580, 0xaf00}},	   /* push {r7, lr}; add r7, sp, #0 */
-	{8, 12, {0xb580, 0xb082, 0xaf00}}, /* sub sp, #8 */
-	{8, 12, {0xb590, 0xb085, 0xaf04}}, /* {r4, r7, lr}, 20 bytes, 16 of them below */
-	{8, 28, {0xe92d, 0x4fb0, 0x4690, 0xaf00}},		/* {r4, r5, r7-r11, lr} */
-	{0, 4, {0xb5f0, 0xaf03, 0xe92d, 0x0700}},		/* clang's */
-	{12, 16, {0xb590, 0xed2d, 0x8b02, 0xaf00}},		/* vpush {d8} */
-	{8008, 8012, {0xb580, 0xf5ad, 0x5dfa, 0xb082, 0xaf00}}, /* sub.w sp, sp, #8000 */
-	{1008, 1012, {0xb5b0, 0xf2ad, 0x3de8, 0xaf00}},		/* subw sp, sp, #1000 */
-	/* and add.w r7, sp, #256 */
-	{7744, 7748, {0xb580, 0xf5ad, 0x5dfa, 0xf50d, 0x7780}},
-	/* str.w r4, [sp, #-20]!; strd r5, r6, [sp, #4]; strd r7, lr, [sp, #12];
-	 * sub sp, #20; add r7, sp, #0 */
-	{32, 36, {0xf84d, 0x4d14, 0xe9cd, 0x5601, 0xe9cd, 0x7e03, 0xb085, 0xaf00}},
-	/* strd r3, r4, [sp, #-16]!; strd r7, lr, [sp, #8]; add r7, sp, #0 */
-	{8, 12, {0xe96d, 0x3404, 0xe9cd, 0x7e02, 0xaf00}},
-	/* strd r4, r5, [sp, #-32]!; strd r7, r8, [sp, #8]; add r7, sp, #0;
-	 * strd r9, r10, [sp, #16]; strd r11, lr, [sp, #24] */
-	{8, 28, {0xe96d, 0x4508, 0xe9cd, 0x7802, 0xaf00, 0xe9cd, 0x9a04, 0xe9cd, 0xbe06}},
-	/* push {r4, r7, lr}; ldr.w lr, [r0, #96]; add r7, sp, #0 */
-	{4, 8, {0xb590, 0xf8d0, 0xe060, 0xaf00}},
-	/* push {r0-r3}; push {r7, lr}; cmp; mov; sub sp, #16; add r7, sp, #8 */
-	{8, 12, {0xb40f, 0xb580, 0x2800, 0x4601, 0xb084, 0xaf02}},
-};
-
-static uint32_t put_code(struct scene *scene, uint32_t at, const uint16_t *code,
-			 size_t count)
-{
-	for (size_t i = 0; i < count; i++, at += 2)
-		memcpy(guest_byte(scene->guest, at), &code[i], 2);
-	return at;
-}
-
-/* Writes a function of so many calls; returns the address behind the last one. */
-static uint32_t put_start(struct scene *scene, uint32_t at, const struct start *start,
-			  unsigned int calls)
-{
-	static const uint16_t bl[] = {0xf000, 0xf810};
-	/* Constants in the midst of it. As code, two push r7, and two make a frame. */
-	static const uint16_t constants[] = {0xb580, 0,	     0xaf00, 6,	     0xb4b8,
-					     6,	     0xb44c, 6,	     0xaf3c, 6};
-	size_t count = 0;
-
-	while (count < COUNT_OF(start->code) && start->code[count])
-		count++;
-	at = put_code(scene, at, start->code, count);
-	if (calls > 10)
-		at = put_code(scene, at, constants, COUNT_OF(constants));
-	for (unsigned int i = 0; i < calls; i++)
-		at = put_code(scene, at, bl, COUNT_OF(bl));
-	return at;
-}
-
-#define FUNCTIONS      20
-#define FUNCTIONS_CODE 0x20000u
-
-/* A chain of such functions: where each goes on, and its frame. */
-static void put_functions(struct scene *scene, uint64_t *seed, uint32_t *goes_on)
-{
-	uint32_t code = FUNCTIONS_CODE + random_next(seed) % 2048 * 2;
-	uint32_t frame = STACK + 0x100;
-	uint32_t next_at = 0, caller_at = 0;
-
-	for (unsigned int i = 0; i < FUNCTIONS; i++) {
-		const struct start *start = &starts[random_next(seed) % COUNT_OF(starts)];
-
-		code += 2 * (random_next(seed) % 4);
-		goes_on[i] = code = put_start(scene, code, start,
-					      1 + random_next(seed) % 60);
-		if (i) {
-			poke(scene, next_at, frame);
-			poke(scene, caller_at, code + 1);
-		}
-		next_at = frame + start->next;
-		caller_at = frame + start->caller;
-		frame = caller_at + 4 * (2 + random_next(seed) % 16);
-	}
-	poke(scene, next_at, 0);
-	poke(scene, caller_at, RETURN(0) + 1);
-}
-
-static void frames_are_where_a_function_s_first_instructions_put_them(void **state)
-{
-	uint64_t seed = 7;
-
-	(void)state;
-	for (unsigned int round = 0; round < 300; round++) {
-		struct scene scene = scene_new(modes[round % COUNT_OF(modes)], true);
-		uint32_t goes_on[FUNCTIONS];
-
-		for (uint32_t i = 0; i < 4; i++)
-			map_new(scene.guest, FUNCTIONS_CODE + i * GUEST_PAGE_SIZE);
-		/* Variables like frames and return addresses. */
-		for (uint32_t word = STACK; word < STACK_END; word += 4)
-			poke(&scene, word, word % 8 ? RETURN(word / 4) + 1 : word + 64);
-		put_functions(&scene, &seed, goes_on);
-		scene.guest->cpu.pc = goes_on[0] - 4;
-		*frame_pointer(&scene) = STACK + 0x100;
-		unwind(&scene);
-		assert_int_equal(scene.chain.end, CHAIN_WHOLE);
-		assert_int_equal(scene.chain.count, 1 + FUNCTIONS);
-		for (unsigned int i = 1; i < FUNCTIONS; i++)
-			assert_int_equal(scene.chain.address[i], goes_on[i]);
-		assert_int_equal(scene.chain.address[FUNCTIONS], RETURN(0));
-		scene_free(&scene);
-	}
-}
-
-/* Makes the page at @address one that can't be had, or can again. */
-static void take_page(struct scene *scene, uint32_t address, bool taken)
-{
-	size_t page = (size_t)(guest_byte(scene->guest, address) -
-			       (uint8_t *)scene->guest->page) /
-		      GUEST_PAGE_SIZE;
-
-	scene->guest->missing[page] = taken;
-}
-
-static void what_was_found_in_code_is_noted(void **state)
-{
-	static const struct start start = {8, 12, {0xb580, 0xb082, 0xaf00}};
-	struct code_notes notes = {0};
-	struct scene scene = scene_new(&mode_short, true);
-	uint32_t frame = STACK + 0x200;
-
-	(void)state;
-	map_new(scene.guest, FUNCTIONS_CODE);
-	scene.guest->memory.notes = &notes;
-	scene.guest->cpu.pc = put_start(&scene, CODE + 0x200, &start, 4) - 4;
-	*frame_pointer(&scene) = frame;
-	for (unsigned int i = 0; i < 3; i++, frame += 64) {
-		uint32_t caller = FUNCTIONS_CODE + 512 * i;
-
-		caller = put_start(&scene, caller, &start, 1 + i);
-		put_frame(&scene, RECORD, frame, 0, 0);
-		put_frame(&scene, RECORD, frame + 8, frame + 64, caller);
-	}
-	put_frame(&scene, RECORD, frame + 8, 0, RETURN(0));
-
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
-	assert_int_equal(scene.chain.count, 5);
-	take_page(&scene, FUNCTIONS_CODE, true);
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
-	assert_int_equal(scene.chain.count, 5);
-	assert_int_equal(scene.chain.address[4], RETURN(0));
-	/* It is true of other addresses in other tables. */
-	scene.guest->cpu.ttbr1 ^= GUEST_PAGE_SIZE;
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_NO_PAGE);
-	assert_int_equal(scene.chain.count, 2);
-	/* What could not be read is not noted. */
-	take_page(&scene, FUNCTIONS_CODE, false);
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
-	assert_int_equal(scene.chain.count, 5);
-	scene_free(&scene);
-}
-
-/* How far back is looked. What is further is taken for a record. */
-static void a_function_s_first_instructions_are_not_sought_for_ever(void **state)
-{
-	static const struct start start = {8, 12, {0xb580, 0xb082, 0xaf00}};
-	/* Less what is looked at for the two constants that push r7. */
-	const uint32_t limit = UNWIND_BACK_PAGES_MAX * GUEST_PAGE_SIZE - 2 * 128;
-	struct scene scene = scene_new(&mode_short, true);
-	const uint32_t frame = STACK + 0x200;
-
-	(void)state;
-	for (uint32_t at = 0; at <= limit; at += GUEST_PAGE_SIZE)
-		map_new(scene.guest, FUNCTIONS_CODE + at);
-	put_start(&scene, FUNCTIONS_CODE, &start, limit / 4 + 10);
-	put_frame(&scene, RECORD, frame, 0, RETURN(1));
-	put_frame(&scene, RECORD, frame + 8, 0, RETURN(2));
-	*frame_pointer(&scene) = frame;
-	scene.guest->cpu.pc = FUNCTIONS_CODE + limit;
-	unwind(&scene);
-	assert_int_equal(scene.chain.address[1], RETURN(2));
-	scene.guest->cpu.pc = FUNCTIONS_CODE + limit + 2;
-	unwind(&scene);
-	assert_int_equal(scene.chain.address[1], RETURN(1));
-	scene_free(&scene);
-}
-
-static void what_code_says_of_a_frame_is_not_believed(void **state)
-{
-	/* push {r7, lr}; sub sp, #8; add.w r7, sp, #1 */
-	static const struct start odd = {0, 0, {0xb580, 0xb082, 0xf10d, 0x0701}};
-	/* sub.w sp, sp, #0x10000000 */
-	static const struct start far = {0, 0, {0xb580, 0xf1ad, 0x5d80, 0xaf00}};
-	struct scene scene = scene_new(&mode_short, true);
-
-	(void)state;
-	*frame_pointer(&scene) = STACK + 0x200;
-	scene.guest->cpu.pc = put_start(&scene, CODE + 0x200, &odd, 4) - 4;
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_UNALIGNED);
-	scene.guest->cpu.pc = put_start(&scene, CODE + 0x200, &far, 4) - 4;
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_NOT_PRESENT);
-	/* A stack pointer that leads nowhere: pop {r7, pc} */
-	poke(&scene, CODE + 0x200, 0xbd80bd80);
-	scene.guest->cpu.pc = CODE + 0x200;
-	*stack_pointer(&scene) = STACK + 2;
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_UNALIGNED);
-	*stack_pointer(&scene) = STACK_END;
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_NOT_PRESENT);
-	/* One that leads to what can be read of it, and down. */
-	*stack_pointer(&scene) = STACK;
-	poke(&scene, STACK, STACK);
-	poke(&scene, STACK + 4, OWN + 1);
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_NOT_ASCENDING);
-	assert_int_equal(scene.chain.count, 2);
-	assert_int_equal(scene.chain.address[1], OWN);
-	/* The outermost function. */
-	put_frame(&scene, RECORD, STACK + 0x200, 0, RETURN(0));
-	poke(&scene, STACK + 4, 0);
-	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
-	assert_int_equal(scene.chain.count, 1);
-	scene_free(&scene);
 }
 
 static void guests_of_random_bits_are_survived(void **state)
@@ -758,11 +549,6 @@ int main(void)
 	alarm(300);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_code_tells_where_the_return_address_is),
-		cmocka_unit_test(
-			frames_are_where_a_function_s_first_instructions_put_them),
-		cmocka_unit_test(what_was_found_in_code_is_noted),
-		cmocka_unit_test(a_function_s_first_instructions_are_not_sought_for_ever),
-		cmocka_unit_test(what_code_says_of_a_frame_is_not_believed),
 		cmocka_unit_test(guests_of_random_bits_are_survived),
 	};
 
