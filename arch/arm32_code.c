@@ -113,12 +113,13 @@ static void take_frame(struct path *path, const struct instruction *set)
 	path->exit.saved[1] = fp + frame.next;
 }
 
-/* A jump costs nothing within a page, and ends there if it leads on. */
+/* Short jumps ahead, as clang makes without optimization, leave the code that is looked
+ * at shorter than a page. */
 static bool take_jump(struct path *path, uint32_t target)
 {
-	bool is_near = target / GUEST_PAGE_SIZE == path->address / GUEST_PAGE_SIZE;
+	bool is_short = target - path->address <= 8;
 
-	if (!(is_near && target >= path->address) && path->jumps++ == ARM_CODE_JUMPS)
+	if (!is_short && path->jumps++ == ARM_CODE_JUMPS)
 		return false;
 	path->address = target;
 	return true;
