@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct guest guest;
 	struct guest_memory memory = {.page = guest_page, .context = &guest};
 	struct register_value values[REGISTERS_MAX];
-	struct code_notes notes = {0};
+	struct code_notes notes = {.budget = CODE_BUDGET_MAX};
 	struct arm_cpu cpu = {0};
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
 	uint64_t address, link, frame;
