@@ -418,7 +418,7 @@ static void put_function(struct scene *scene, uint32_t at,
 		uint32_t code = function->code[i];
 
 		if (scene->is_thumb)
-			memcpy(guest_byte(scene->guest, at + 2 * (uint32_t)i), &code, 2);
+			at = put_code(scene, at, &(uint16_t){(uint16_t)code}, 1);
 		else
 			poke(scene, at + 4 * (uint32_t)i, code ? code : NOP);
 	}
@@ -438,7 +438,6 @@ static void expect_states(struct scene *scene, const struct function *function)
 			     : strstr(function->name, "APCS")			? APCS
 										: GCC;
 	const uint32_t at = CODE + 0x200, entry = STACK + 0x240, callers = STACK + 0x304;
-
 	/* push {r7, lr}; sub sp, #20; add r7, sp, #0; bl; pop: not the function's. */
 	static const uint16_t before[] = {0xb580, 0xb085, 0xaf00, 0xf000, 0xf810, 0xbd80};
 
