@@ -3,88 +3,192 @@ PREFIX ?= /usr/local
 BINDIR = $(PREFIX)/bin
 MANDIR = $(PREFIX)/share/man
 CC = $(CROSS_COMPILE)gcc
-O = build
+COMMA = ,
+# SANITIZE=address,undefined or thread: a build with these sanitizers, in a separate folder.
+# All targets for tests work with it.
+O = build$(SANITIZE:%=/$(subst $(COMMA),-,$(SANITIZE)))
 
 CFLAGS ?= -O2 -g
-WARNINGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-	-Wpointer-arith -Wwrite-strings -Wundef
-# -iquote, as xen/ would hide Xen's own headers from #include <xen/...>.
+# WERROR=1, as in continuous integration: warnings are errors.
+WARNINGS = -Wall -Wextra $(WERROR:1=-Werror) -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef
+MACHINE := $(shell $(CC) -dumpmachine)
+# GCC before version 8, such as that of CentOS 7, lacks some options.
+supported = $(shell $(CC) -Werror $(1) -E -xc /dev/null >/dev/null 2>&1 && echo '$(1)')
+PREFIX_MAP := $(call supported,-ffile-prefix-map=$(CURDIR)=.)
+ifdef SANITIZE
+HARDENING = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+# The exit code of a sanitizer must differ from uniprof's own. An allocation that is too
+# large fails, as it does without them.
+export ASAN_OPTIONS = exitcode=99:allocator_may_return_null=1:detect_stack_use_after_return=1
+export UBSAN_OPTIONS = exitcode=99:print_stacktrace=1
+export TSAN_OPTIONS = exitcode=99:allocator_may_return_null=1
+else
+# Level 3 needs GCC 12 and glibc 2.34; older versions warn.
+FORTIFY := $(shell echo '\#include <features.h>' | $(CC) $(SYSROOT:%=--sysroot=%) -O2 \
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -Werror -E -xc - >/dev/null 2>&1 && \
+	echo 3 || echo 2)
+PROTECTION := $(call supported,-fstack-protector-strong) \
+	$(if $(filter x86_64%,$(MACHINE)),$(call supported,-fcf-protection)) \
+	$(if $(filter aarch64%,$(MACHINE)),$(call supported,-mbranch-protection=standard))
+HARDENING = $(PROTECTION) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY)
+endif
+# libseccomp 2.5: the recorder's filters of system calls (record/safety/filter.c). A build
+# without it has none, nor has one with sanitizers, which make calls of their own.
+SECCOMP := $(if $(SANITIZE),,$(shell \
+	echo 'int enough[SCMP_VER_MAJOR > 2 || SCMP_VER_MINOR >= 5 ? 1 : -1];' | \
+	$(CC) $(SYSROOT:%=--sysroot=%) $(CFLAGS) -include seccomp.h -fsyntax-only -xc - \
+	>/dev/null 2>&1 && echo 1))
+# -iquote, because with -I the folder xen/ would hide Xen's headers from #include <xen/...>.
 ALL_CFLAGS = $(SYSROOT:%=--sysroot=%) -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) \
-	$(CFLAGS)
+	$(SECCOMP:%=-DHAVE_SECCOMP) $(CFLAGS) $(HARDENING) -fPIE $(PREFIX_MAP)
+# A native compiler searches its own folders first, even with a sysroot.
+ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE)) -pie \
+	-Wl,-z,relro,-z,now $(LDFLAGS)
 # libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
 # lzma: .gnu_debugdata. zlib: CRC-32, gzip. zstd: compression.
-# Xen's libraries are not linked to but loaded, by xen/library.c.
-LIBS = -lelf -ldw -liberty -llzma -lz -lzstd -ldl
+# Xen's libraries are not linked, but loaded at run time by xen/library.c.
+# The order matters for static linking, where libdw also needs bzip2.
+LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp) $(if $(filter -static%,$(LDFLAGS)),-lbz2) -ldl
 
-PARTS = base format arch xen symbols record report import
-# Of xen/registers_*.c, only that of the CPU that the program is to run on.
-XEN_CPU := $(if $(filter aarch64% arm%,$(shell $(CC) -dumpmachine)),arm,x86)
-# What runs while a guest is paused is linked first, side by side: each page more of it is
-# one more that the CPU has to look for then, in tables of dom0's and of Xen's.
-PAUSED = record/sampler.c xen/capture.c xen/registers_$(XEN_CPU).c xen/pages.c \
-	$(patsubst %,arch/%.c,cpu reader x86 arm_tables arm64 arm32 arm32_code arm32_a32 \
-	arm32_t32)
-SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_%,$(foreach part,$(PARTS), \
-	$(sort $(wildcard $(part)/*.c))))
-OBJECTS = $(SOURCES:%.c=$(O)/%.o)
+PARTS = base command format arch unwind guest xen kvm host symbols tables record report import
+# Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
+HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
+# The code that runs while a guest is paused is linked first, in one place: each further page
+# of it may cost a TLB miss during the pause, with walks of dom0's and Xen's page tables.
+PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_CPU) memory) \
+	xen/guest_ops.c xen/pause.c xen/registers_$(HOST_CPU).c xen/pages.c \
+	$(patsubst %,unwind/%.c,unwind reader table/table x86 x86_exit arm arm64 arm32 arm32_code) \
+	$(patsubst %,arch/%.c,x86 x86_code x86_parts arm_tables arm32 arm64 \
+	arm64_code arm32_a32 arm32_t32 cpu)
+SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
+	$(sort $(wildcard $(part)/*.c $(part)/*/*.c))))
+OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
-UNIT_TESTS = $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
+# The writer's memory can't be measured with sanitizers, which allocate memory too, and there
+# are no filters.
+UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
+	tests/unit/format/test_writer_days.c tests/unit/record/test_filter.c), \
+	$(sort $(wildcard tests/unit/*/test_*.c))))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)
 
-COMMA = ,
-# One line for each step; make V=1 shows the commands.
+# One line per step; make V=1 shows the commands.
 ifeq ($(V),1)
 step = $(2)
 else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 install check unit cli guests guests-arm bench bench-lab bench-report \
-	bench-report-tools fuzzers clean
+.PHONY: all arm64 completions install check unit cli kvm threads lint guests guests-arm bench bench-lab bench-report \
+	bench-report-tools bench-unwind fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
-	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS))
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
+	$(if $(SECCOMP)$(SANITIZE),,@echo '  built without libseccomp 2.5: record can not' \
+		'restrict its system calls')
 
 $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
-# Embedded by .incbin, which the compiler does not list.
-$(O)/report/flame_svg.o: report/flame.js
+# Embedded with .incbin, which -MMD does not list.
+$(O)/report/write/flame_svg.o: report/write/flame.js
 
 -include $(OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(O)/uniprof.d
 
-# For the lab's arm64 machine: cross-built against Debian's packages, which
-# `scripts/lab prepare --arch arm64` gets and unpacks.
+# For the lab's arm64 machine: cross-built with Debian's packages, which
+# `scripts/lab prepare --arch arm64` downloads and unpacks.
 arm64:
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64 \
 		$(ARM64_TARGETS)
 
-install: all
+# A cross-compiled program can't run here to generate completions; packagers can use a native
+# build of the same version.
+completions: $(O)/uniprof
+	scripts/completions $(O)/uniprof >$(O)/completions.bash
+
+install: all $(if $(CROSS_COMPILE),,completions)
 	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
 	for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man1/$${page##*/} || exit 1; \
 	done
+	[ ! -e $(O)/completions.bash ] || install -D -m 644 $(O)/completions.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/uniprof
 
-# Tests that need no Xen; tests/lab has those that do (scripts/test runs all).
+# Tests without Xen; those with Xen are in tests/lab (scripts/test runs all).
 check: unit cli
 
-$(O)/tests/unit/test_%: tests/unit/test_%.c $(OBJECTS) $(wildcard tests/unit/*.h)
+$(O)/tests/unit/%: tests/unit/%.c $(OBJECTS) $(wildcard tests/unit/*.h tests/unit/*/*.h)
 	@mkdir -p $(@D)
-	$(call step,TEST,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS) -lcmocka)
+	$(call step,TEST,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS) -lcmocka)
+
+# Real code with and without frame pointers, compiled by GCC.
+$(O)/tests/unit/unwind/workload: tests/unit/unwind/workload.c
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC) -O2 -fno-omit-frame-pointer -static -o $@ $< -lm)
+
+$(O)/tests/unit/unwind/workload_table: tests/unit/unwind/workload.c
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC) -O2 -fomit-frame-pointer -static -o $@ $< -lm)
+
+$(O)/tests/unit/unwind/test_x86_leaves: $(O)/tests/unit/unwind/workload
+$(O)/tests/unit/unwind/test_x86_table: $(O)/tests/unit/unwind/workload_table
+
+# Functions with frames of all kinds, and call frame information of all kinds.
+CFI_SAMPLES = $(patsubst %,$(O)/tests/unit/unwind/cfi_sample_%.so,eh debug packed arm64)
+CC_cfi_eh = $(CC) -Wl,-z,lazy
+CC_cfi_debug = $(CC) -g -fno-asynchronous-unwind-tables
+CC_cfi_packed = $(CC_cfi_debug) -gz
+CC_cfi_arm64 = clang --target=aarch64-linux-gnu -nostdlib -fuse-ld=lld \
+	-fasynchronous-unwind-tables -mbranch-protection=standard
+$(O)/tests/unit/unwind/cfi_sample_%.so: tests/unit/unwind/cfi_sample.c Makefile
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC_cfi_$*) -O2 -fomit-frame-pointer -shared -fPIC -o $@ $<)
+
+$(O)/tests/unit/unwind/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
 
 unit: $(UNIT_TESTS)
 	@failed=0; for test in $^; do $$test || failed=1; done; exit $$failed
 
-$(O)/tests/cli/make-recording: tests/cli/make-recording.c $(OBJECTS)
+$(O)/tests/cli/make-%: tests/cli/make-%.c $(OBJECTS)
 	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
-cli: $(O)/uniprof $(O)/tests/cli/make-recording
+cli: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile
 	UNIPROF=$(O)/uniprof tests/cli/run
+
+# The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
+# would add mappings to the VMM that are larger than the guest's memory.
+KVM_PROGRAMS = $(O)/tests/kvm/vmm $(O)/tests/kvm/guest.elf
+
+$(O)/tests/kvm/vmm: tests/kvm/vmm.c Makefile
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ $<)
+
+$(O)/tests/kvm/guest.elf: tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(WARNINGS) -O2 -g -m64 -ffreestanding -fno-pic -mcmodel=small -mno-red-zone \
+		-mgeneral-regs-only -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-shrink-wrap \
+		-fno-optimize-sibling-calls -fno-ipa-icf -fno-stack-protector \
+		-fcf-protection=none \
+		-fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. -nostdlib -static -no-pie \
+		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -Wl$(COMMA)--build-id=none \
+		-Wl$(COMMA)--no-warn-rwx-segments -o $@ tests/kvm/start.S tests/kvm/guest.c)
+
+kvm: $(O)/uniprof $(KVM_PROGRAMS)
+	UNIPROF=$(O)/uniprof tests/kvm/run
+
+# Tests that use threads, for SANITIZE=thread.
+THREADED = $(O)/tests/unit/report/test_load $(O)/tests/unit/record/test_sink
+threads: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile $(THREADED)
+	@failed=0; for test in $(THREADED); do $$test || failed=1; done; exit $$failed
+	UNIPROF=$(O)/uniprof tests/cli/run $(addprefix $(CURDIR)/tests/cli/cases/report-,several.sh closed-pipe.sh)
+
+lint:
+	scripts/lint
 
 guests:
 	$(MAKE) -C tests/guest O=$(abspath $(O))/guest
@@ -92,18 +196,27 @@ guests:
 guests-arm:
 	$(MAKE) -C tests/guest arm O=$(abspath $(O))/guest
 
-# What sampling costs a guest, on real Xen (tests/bench). LONG=1 for ten minutes' more;
-# ARCH=arm64 for the pauses of ARM guests.
+# What sampling costs a guest, on real Xen (tests/bench). LONG=1 runs ten minutes longer;
+# ARCH=arm64 measures the pauses of ARM guests.
 $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
-	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS))
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
 
-# What a recording does not tell, for the lab's hostile cases (tests/lab).
+# Prints what a recording does not contain, for the lab's hostile cases (tests/lab).
 $(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+
+# Ends in the middle of a pause, for the lab's cases death and wake.
+$(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
+
+# Unwind tables on a running process, compared with libdwfl; what walks cost.
+$(O)/tests/bench/unwind/%: tests/bench/unwind/%.c $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka)
 
 $(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
 	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm)
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lm)
 
 bench: bench-lab $(if $(ARCH),,bench-report)
 
@@ -112,19 +225,40 @@ bench-lab: $(if $(ARCH),,$(O)/uniprof $(O)/tests/bench/bench)
 
 bench-report-tools: $(BENCH_REPORT)
 
-# What reports take, on any machine (tests/bench/report). QUICK=1 to see that it works.
+# What reports cost, on any machine (tests/bench/report). QUICK=1 only checks that it works.
 bench-report: $(O)/uniprof bench-report-tools
 	tests/bench/report/run $(if $(QUICK),quick)
 
-# Each is built from the sources, so that all of them are instrumented.
+# Unwind tables made from machine code, against the call frame information of the same files.
+$(O)/tests/bench/unwind/code: tests/bench/unwind/code.c $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
+
+bench-unwind: $(O)/tests/bench/unwind/code
+	tests/bench/unwind/run $<
+
+# All code is instrumented; FUZZ_FLAGS: also for coverage (tests/fuzz/run --coverage).
+FUZZ_CC = clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O1 -g -fno-sanitize-recover=all \
+	$(FUZZ_FLAGS)
+FUZZ_OBJECTS = $(SOURCES:%.c=$(O)/instrumented/%.o)
+
 fuzzers: $(FUZZERS)
 
-$(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SOURCES)
+$(O)/instrumented/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(call step,FUZZ,clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O1 -g \
-		-fsanitize=fuzzer$(COMMA)address$(COMMA)undefined \
-		-fno-sanitize-recover=all -o $@ $< $(SOURCES) $(LIBS))
+	$(call step,FUZZ,$(FUZZ_CC) -fsanitize=fuzzer-no-link$(COMMA)address$(COMMA)undefined \
+		-MMD -MP -c -o $@ $<)
+
+$(O)/instrumented/report/write/flame_svg.o: report/write/flame.js
+
+-include $(FUZZ_OBJECTS:.o=.d)
+
+$(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(FUZZ_OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,FUZZ,$(FUZZ_CC) -fsanitize=fuzzer$(COMMA)address$(COMMA)undefined \
+		-o $@ $< $(FUZZ_OBJECTS) $(LIBS))
 
 clean:
 	rm -rf $(O)/uniprof $(O)/*.o $(O)/*.d $(addprefix $(O)/,$(PARTS)) $(O)/tests \
+		$(O)/instrumented \
 		$(O)/guest $(O)/arm64

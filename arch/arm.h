@@ -2,23 +2,34 @@
 #ifndef UNIPROF_ARCH_ARM_H
 #define UNIPROF_ARCH_ARM_H
 
-#include "arch/reader.h"
+#include <stdbool.h>
 
-/* What the files on ARM share; for arch/ alone. */
+#include "arch/arch.h"
 
-/* How many bits of an AArch64 address, in the half that bit 55 chooses, are looked up;
- * those above say nothing but which half it is. */
+/* Shared by the files on ARM here and in unwind/. */
+
+static inline bool arm_is_aarch32(const struct arm_cpu *cpu)
+{
+	return cpu->cpsr & ARM_CPSR_AARCH32;
+}
+
+/* The number of bits of an AArch64 address that are translated, in the half selected by
+ * bit 55; the bits above only select the half. */
 unsigned int arm64_address_bits(const struct arm_cpu *cpu, bool upper);
 
-/* Instructions that are looked at to find out how the sampled function is left, and jumps
- * that are followed: before and after each, they reach into one further page at most. */
-#define ARM_CODE_STEPS 256
-#define ARM_CODE_JUMPS (UNWIND_CODE_PAGES_MAX / 2 - 1)
+/* AArch64: the vCPU's current stack pointer. */
+uint64_t arm64_sp(const struct arm_cpu *cpu);
 
-void arm64_unwind(struct reader *reader, struct chain *chain);
-void arm32_unwind(struct reader *reader, struct chain *chain);
+/* AArch32's frame pointers: r11, and r7 in Thumb code. */
+#define ARM32_FP_THUMB 7
+#define ARM32_FP       11
 
-/* Fills in the registers that people know, and says how many there are. */
+/* Registers, possibly banked, of the current mode of a vCPU in AArch32 state. */
+uint32_t arm32_fp(const struct arm_cpu *cpu, bool is_thumb);
+uint32_t arm32_sp(const struct arm_cpu *cpu);
+uint32_t arm32_lr(const struct arm_cpu *cpu);
+
+/* Fills in the registers under their usual names; returns their number. */
 size_t arm64_registers(const struct arm_cpu *cpu, struct register_value *values);
 size_t arm32_registers(const struct arm_cpu *cpu, struct register_value *values);
 

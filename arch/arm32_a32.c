@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm32.h"
+#include "arch/arm32_instruction.h"
 
-/* A32, the instructions of ARM code (Arm ARM, section F4.1). Bits 31 to 28 are the
- * condition; what is done on one is taken for done where it leads out of the function. */
+/* A32, the ARM instruction set (Arm ARM, section F4.1). Bits 31 to 28 are the condition;
+ * conditional instructions are treated as executed if they lead out of the function. */
 
-#define HAS_USERS (1u << 22) /* of ldm and stm: the user mode's registers */
+#define HAS_USERS (1u << 22) /* ldm and stm: user mode's registers */
 
 static unsigned int base_of(uint32_t code)
 {
@@ -24,7 +24,7 @@ static uint32_t immediate(uint32_t code)
 	return by ? value >> by | value << (32 - by) : value;
 }
 
-/* Of a load or store of words beside the stack pointer. */
+/* A load or store of words relative to the stack pointer. */
 static void access_stack(uint32_t code, uint32_t list, uint32_t distance,
 			 struct instruction *to)
 {
@@ -73,7 +73,7 @@ static void decode_single(uint32_t code, bool is_conditional, struct instruction
 	}
 	if (!(code & IS_LOAD))
 		return;
-	/* A switch goes on with its default case, where it is not in the table. */
+	/* A conditional load to pc is a switch, which goes on at the default case. */
 	if (target == SP || (target == PC && !is_conditional))
 		to->act = ACT_LOST;
 	else if (target == LR)
@@ -96,7 +96,7 @@ static void compute_sp(uint32_t code, uint32_t n, bool is_sum, struct instructio
 	}
 }
 
-/* Data processing, of which matters what it computes for sp, fp and pc. */
+/* Data processing; only results in sp, fp and pc matter. */
 static void decode_data(uint32_t code, bool is_conditional, struct instruction *to)
 {
 	bool adds = (code & 0x0fe00000) == 0x02800000;
@@ -106,7 +106,7 @@ static void decode_data(uint32_t code, bool is_conditional, struct instruction *
 	case PC:
 		if (code == 0x01a0f00e) /* mov pc, lr */
 			to->act = ACT_RETURN;
-		/* Where bits 24, 23 and 20 are 100, nothing is computed. */
+		/* If bits 24, 23 and 20 are 100, there is no result. */
 		else if ((code & 0x01900000) != 0x01000000 && !is_conditional)
 			to->act = ACT_LOST;
 		break;
@@ -126,7 +126,7 @@ static void decode_data(uint32_t code, bool is_conditional, struct instruction *
 	}
 }
 
-/* What shares its bits 27 to 25 with data processing that takes registers. */
+/* Instructions that share bits 27 to 25 with data processing on registers. */
 static bool decode_misc(uint32_t code, struct instruction *to)
 {
 	if ((code & 0x0fffffd0) == 0x012fff10) { /* bx, blx */
@@ -134,7 +134,7 @@ static bool decode_misc(uint32_t code, struct instruction *to)
 		return true;
 	}
 	if ((code & 0x0e5000d0) == 0x004000d0 && base_of(code) == SP) {
-		/* ldrd, strd: bit 20 is not what tells them apart */
+		/* ldrd, strd: bit 20 does not distinguish them */
 		access_stack(code & 1 << 5 ? code : code | IS_LOAD, 3u << target_of(code),
 			     (code >> 4 & 0xf0) | (code & 0xf), to);
 		return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm32.h"
+#include "arch/arm32_instruction.h"
 
-/* T32, the instructions of Thumb code (Arm ARM, section F3.1). */
+/* T32, the Thumb instruction set (Arm ARM, section F3.1). */
 
 #define BASE	(0xfu << 16)
 #define BASE_SP ((uint32_t)SP << 16)
@@ -68,7 +68,7 @@ static struct instruction decode_16(uint32_t code, uint32_t address)
 	return to;
 }
 
-/* ldm and stm. Those in neither direction are rfe and srs. */
+/* ldm and stm. Those without a direction are rfe and srs. */
 static void decode_multiple(uint32_t code, struct instruction *to)
 {
 	uint32_t list = code & 0xffff;
@@ -84,7 +84,7 @@ static void decode_multiple(uint32_t code, struct instruction *to)
 		to->act = ACT_LOSE_LINK;
 }
 
-/* ldrd and strd. No compiler saves or restores pairs that are not in order. */
+/* ldrd and strd. Compilers save and restore only pairs in ascending order. */
 static void decode_pair(uint32_t code, struct instruction *to)
 {
 	unsigned int first = code >> 12 & 0xf, second = code >> 8 & 0xf;
@@ -98,8 +98,8 @@ static void decode_pair(uint32_t code, struct instruction *to)
 		to->act = ACT_LOSE_LINK;
 }
 
-/* ldr and str of a word, of which one kind has a distance of 12 bits, and another one of
- * 8 and bits 10 to 8 for how it is used. */
+/* ldr and str of a word. One form has an offset of 12 bits, the other one of 8 bits, with
+ * the addressing mode in bits 10 to 8. */
 static void decode_single(uint32_t code, struct instruction *to)
 {
 	unsigned int target = code >> 12 & 0xf;
@@ -116,7 +116,7 @@ static void decode_single(uint32_t code, struct instruction *to)
 		to->act = ACT_LOST;
 }
 
-/* Section F2.9.4: a byte in several places, or rotated. */
+/* Section F2.9.4: a byte, replicated or rotated. */
 static uint32_t expand_immediate(uint32_t bits)
 {
 	uint32_t byte = bits & 0xff;
@@ -157,7 +157,7 @@ static void decode_sum(uint32_t code, struct instruction *to)
 		to->act = ACT_LOSE_LINK;
 }
 
-/* Where a b.w leads. */
+/* The target of a b.w. */
 static uint32_t far_target(uint32_t code, uint32_t address)
 {
 	uint32_t s = code >> 26 & 1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/arm.h"
 
+#include "arch/page.h"
+
 /*
  * ARM's page tables. "Arm ARM" is the Arm Architecture Reference Manual for
  * A-profile, DDI 0487, issue J.a: chapters D8 and G5.
@@ -10,8 +12,8 @@
 #define CPSR_MODE     0x1full
 #define CPSR_MODE_USR 0x10ull
 
-/* TCR_EL1 (Arm ARM, section D17.2.131). The fields for the upper half of addresses lie
- * 16 bits above those for the lower, but for TG1 and TBI1. */
+/* TCR_EL1 (Arm ARM, section D17.2.131). The fields for the upper half of addresses are 16
+ * bits above those for the lower half, except TG1 and TBI1. */
 #define TCR_TNSZ    0x3full
 #define TCR_EPD	    (1ull << 7)
 #define TCR_TBI	    (1ull << 37)
@@ -24,25 +26,20 @@
 /* A tree of tables of long descriptors. */
 struct tree {
 	uint64_t root;	      /* physical address of the first table */
-	unsigned int input;   /* bits of an address that are looked up */
-	unsigned int granule; /* 12, 14 or 16: the bits within a page */
-	bool wide;	      /* LPA2: descriptors have 52 bits in their own way */
+	unsigned int input;   /* number of address bits that are translated */
+	unsigned int granule; /* 12, 14 or 16: number of bits within a page */
+	bool wide;	      /* LPA2: descriptors with its format of 52-bit addresses */
 };
 
-/* The bits of granules of which one is chosen by TG0, and by TG1. */
+/* Granules in bits, by the value of TG0 and of TG1. */
 static const unsigned int lower_granules[4] = {12, 16, 14, 12};
 static const unsigned int upper_granules[4] = {12, 14, 12, 16};
 
-static bool is_aarch32(const struct arm_cpu *cpu)
-{
-	return cpu->cpsr & ARM_CPSR_AARCH32;
-}
-
-/* A user program of 32 bits may have a kernel of 64, whose tables are used then. Xen
- * gives a stack pointer of EL1 for such guests alone. */
+/* A 32-bit user program may run on a 64-bit kernel, which then has 64-bit tables. Xen
+ * reports a stack pointer of EL1 only for such guests. */
 static bool has_aarch32_tables(const struct arm_cpu *cpu)
 {
-	return is_aarch32(cpu) &&
+	return arm_is_aarch32(cpu) &&
 	       ((cpu->cpsr & CPSR_MODE) != CPSR_MODE_USR || !cpu->sp_el1);
 }
 
@@ -60,13 +57,13 @@ static unsigned int granule_of(const struct arm_cpu *cpu, bool upper)
 unsigned int arm64_address_bits(const struct arm_cpu *cpu, bool upper)
 {
 	unsigned int unused = (unsigned int)(cpu->tcr >> (upper ? 16 : 0) & TCR_TNSZ);
-	/* What is less is taken for this. */
+	/* Smaller values are treated as this one. */
 	unsigned int least = cpu->tcr & TCR_DS || granule_of(cpu, upper) == 16 ? 12 : 16;
 
 	return 64 - (unused < least ? least : unused);
 }
 
-/* The address that a descriptor of table, block or page has. */
+/* The address in a descriptor of a table, block or page. */
 static uint64_t output_address(const struct tree *tree, uint64_t entry)
 {
 	uint64_t address = entry & 0x0000fffffffff000;
@@ -78,7 +75,7 @@ static uint64_t output_address(const struct tree *tree, uint64_t entry)
 	return address & ~(((uint64_t)1 << tree->granule) - 1);
 }
 
-/* How many bits of an address its first table looks up. */
+/* The number of address bits that index the first table. */
 static unsigned int root_bits(const struct tree *tree)
 {
 	return (tree->input - tree->granule - 1) % (tree->granule - 3) + 1;
@@ -150,7 +147,7 @@ static enum translation translate_64(const struct arm_cpu *cpu,
 	unsigned int bits = arm64_address_bits(cpu, upper);
 	struct tree tree = {.input = bits, .granule = granule_of(cpu, upper)};
 
-	/* Where tags are allowed, the top byte is none of the address (section D8.8). */
+	/* If tags are enabled, the top byte is not part of the address (section D8.8). */
 	if (cpu->tcr & TCR_TBI << upper)
 		address = (uint64_t)((int64_t)(address << 8) >> 8);
 	if (!(cpu->sctlr & ARM_SCTLR_M)) {
@@ -169,7 +166,7 @@ static enum translation translate_64(const struct arm_cpu *cpu,
 	return walk_long(&tree, memory, address, frame);
 }
 
-/* TTBCR's long format (section G5.5), with the choice of a table of section G5.5.4. */
+/* TTBCR's long format (section G5.5); the table is selected as in section G5.5.4. */
 static enum translation translate_lpae(const struct arm_cpu *cpu,
 				       const struct guest_memory *memory,
 				       uint64_t address, uint64_t *frame)
@@ -246,7 +243,7 @@ enum translation arm_translate(const struct arm_cpu *cpu,
 			       const struct guest_memory *memory, uint64_t address,
 			       uint64_t *frame)
 {
-	if (is_aarch32(cpu) && address >> 32)
+	if (arm_is_aarch32(cpu) && address >> 32)
 		return NOT_CANONICAL;
 	if (!has_aarch32_tables(cpu))
 		return translate_64(cpu, memory, address, frame);
@@ -257,30 +254,4 @@ enum translation arm_translate(const struct arm_cpu *cpu,
 	if (cpu->tcr & TTBCR_EAE)
 		return translate_lpae(cpu, memory, address, frame);
 	return translate_short(cpu, memory, address, frame);
-}
-
-static enum translation translate(const void *cpu, const struct guest_memory *memory,
-				  uint64_t address, uint64_t *frame)
-{
-	return arm_translate(cpu, memory, address, frame);
-}
-
-void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
-		struct chain *chain)
-{
-	struct reader reader = {.translate = translate, .cpu = cpu, .memory = memory};
-
-	chain->count = 0;
-	chain->frameless = false;
-	chain->address[chain->count++] = cpu->pc;
-	if (is_aarch32(cpu))
-		arm32_unwind(&reader, chain);
-	else
-		arm64_unwind(&reader, chain);
-}
-
-size_t arm_registers(const struct arm_cpu *cpu, struct register_value *values)
-{
-	return is_aarch32(cpu) ? arm32_registers(cpu, values)
-			       : arm64_registers(cpu, values);
 }

@@ -6,13 +6,12 @@ enum cpu_kind cpu_kind(const struct cpu *cpu)
 	return cpu->family == CPU_FAMILY_ARM ? arm_kind(&cpu->arm) : x86_kind(&cpu->x86);
 }
 
-void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
-		struct chain *chain)
+enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
+			       uint64_t address, uint64_t *frame)
 {
-	if (cpu->family == CPU_FAMILY_ARM)
-		arm_unwind(&cpu->arm, memory, chain);
-	else
-		x86_unwind(&cpu->x86, memory, chain);
+	return cpu->family == CPU_FAMILY_ARM
+		       ? arm_translate(&cpu->arm, memory, address, frame)
+		       : x86_translate(&cpu->x86, memory, address, frame);
 }
 
 size_t cpu_registers(const struct cpu *cpu, struct register_value *values)

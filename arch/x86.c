@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/arch.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-#include "arch/reader.h"
+#include "arch/page.h"
 
 /* Intel SDM, volume 3, section 4.5: bits of paging-structure entries. */
 #define ENTRY_PRESENT (1ull << 0)
 #define ENTRY_LARGE   (1ull << 7)
 #define ENTRY_FRAME   0x000ffffffffff000ull /* bits 51 to 12 */
 
-/* How a paging mode cuts an address into indexes. */
+/* How a paging mode splits an address into indexes. */
 struct paging {
 	unsigned int levels;
 	unsigned int index_bits; /* of an address, for each level */
 	unsigned int top_bits;	 /* of an address, for the top level */
 	unsigned int entry_size; /* bytes */
 	unsigned int large;	 /* bit n: an entry at level n may be a page */
-	unsigned int width;	 /* bits of an address; 32 or sign-extended above */
+	unsigned int width;	 /* address bits: 32, or sign-extended above */
 };
 
 static const struct paging paging_32 = {2, 10, 10, 4, 0, 32};
@@ -31,7 +32,7 @@ enum cpu_kind x86_kind(const struct x86_cpu *cpu)
 	return cpu->efer & X86_EFER_LMA ? CPU_X86_64 : CPU_X86_32;
 }
 
-/* NULL when paging is off. */
+/* NULL if paging is off. */
 static const struct paging *paging_of(const struct x86_cpu *cpu)
 {
 	if (!(cpu->cr0 & X86_CR0_PG))
@@ -80,7 +81,7 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 	}
 	if (!is_canonical(paging, address))
 		return NOT_CANONICAL;
-	/* A PAE root is 32 bytes somewhere in a page (SDM, section 4.4.1). */
+	/* A PAE root has 32 bytes and can be anywhere in a page (SDM, section 4.4.1). */
 	if (paging == &paging_pae) {
 		table = cpu->cr3 & 0xfffff000;
 		offset = cpu->cr3 & 0xfe0;
@@ -108,90 +109,6 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 		offset = 0;
 	}
 	return NOT_PRESENT;
-}
-
-static enum translation translate(const void *cpu, const struct guest_memory *memory,
-				  uint64_t address, uint64_t *frame)
-{
-	return x86_translate(cpu, memory, address, frame);
-}
-
-/* As many of the @size bytes at @address as its page holds. */
-static unsigned int read_code(struct reader *reader, uint64_t address, uint8_t *code,
-			      unsigned int size)
-{
-	unsigned int offset = address & (GUEST_PAGE_SIZE - 1);
-
-	if (!reader_enter(reader, address))
-		return 0;
-	if (size > GUEST_PAGE_SIZE - offset)
-		size = GUEST_PAGE_SIZE - offset;
-	memcpy(code, (const char *)reader->page + offset, size);
-	return size;
-}
-
-/* How many words above the stack pointer the return address lies, where the
- * instruction at the sampled address tells; -1 where it does not. */
-static int return_slot(const uint8_t *code, unsigned int size, bool is_64)
-{
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	static const uint8_t endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
-
-	if (size >= 4 && (!memcmp(code, endbr64, 4) || !memcmp(code, endbr32, 4)))
-		return 0;
-	if (size >= 1 && (code[0] == 0x55 || code[0] == 0xc3 || code[0] == 0xc2))
-		return 0; /* push %rbp; ret; ret n */
-	if (size >= 2 && code[0] == 0xf3 && code[1] == 0xc3)
-		return 0; /* repz ret */
-	if (is_64) {
-		if (!size || code[0] != 0x48)
-			return -1; /* no REX.W */
-		code++;
-		size--;
-	}
-	if (size >= 2 && ((code[0] == 0x89 && code[1] == 0xe5) ||
-			  (code[0] == 0x8b && code[1] == 0xec)))
-		return 1; /* mov %rsp,%rbp, with the old %rbp on top */
-	return -1;
-}
-
-static void add_frameless_caller(struct reader *reader, unsigned int word,
-				 struct chain *chain)
-{
-	const struct x86_cpu *cpu = reader->cpu;
-	uint64_t caller;
-	uint8_t code[4];
-	unsigned int size = read_code(reader, cpu->rip, code, sizeof(code));
-	int slot = return_slot(code, size, word == 8);
-	uint64_t address;
-
-	if (slot < 0)
-		return;
-	address = cpu->reg[X86_RSP] + (unsigned int)slot * word;
-	if (address % word == 0 && reader_word(reader, address, word, &caller) &&
-	    caller) {
-		chain->address[chain->count++] = caller;
-		chain->frameless = true;
-	}
-}
-
-static uint64_t as_it_is(const void *cpu, uint64_t address)
-{
-	(void)cpu;
-	return address;
-}
-
-void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
-		struct chain *chain)
-{
-	unsigned int word = x86_kind(cpu) == CPU_X86_64 ? 8 : 4;
-	struct reader reader = {.translate = translate, .cpu = cpu, .memory = memory};
-
-	chain->count = 0;
-	chain->frameless = false;
-	chain->address[chain->count++] = cpu->rip;
-	add_frameless_caller(&reader, word, chain);
-	reader_follow(&reader, cpu->reg[X86_RBP], word, as_it_is, chain);
 }
 
 size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values)

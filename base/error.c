@@ -5,11 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void make_printable(char *text)
 {
-	for (unsigned char *c = (unsigned char *)text; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
+	while (*text) {
+		size_t length = text_character(text);
+
+		if (!length)
+			*text = '?';
+		text += length ? length : 1;
+	}
 }
 
 int error_set(struct error *err, const char *format, ...)

@@ -3,9 +3,8 @@
 #define UNIPROF_BASE_ERROR_H
 
 /*
- * Why something failed, in one line that a user can act on. Library code
- * fills it and returns -1 (or NULL); only commands print it and choose the
- * exit code.
+ * An error message: one line that a user can act on. Library code fills it in and
+ * returns -1 (or NULL); only commands print it and choose the exit code.
  */
 struct error {
 	char text[512];
@@ -16,19 +15,19 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_DAMAGED = 3, /* the recording was damaged; the rest was reported */
+	EXIT_DAMAGED = 3, /* the recording was damaged; its intact part was reported */
 };
 
 /*
- * Formats the message into @err, replacing what was there and cutting what
- * does not fit. Bytes that a terminal would act on are replaced by '?', as
- * names in messages may come from guests and files. Returns -1 always, so that
- * a function can `return error_set(err, ...)`.
+ * Formats the message into @err, replacing the old one; a message that does not fit is
+ * truncated. Names in messages may come from guests and files, so bytes that are not
+ * valid UTF-8 or that a terminal would interpret become '?' (text_character()). Always
+ * returns -1, so that a function can `return error_set(err, ...)`.
  */
 int error_set(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Like error_set(), with ": " and strerror(@errnum) added. */
+/* Like error_set(), with ": " and strerror(@errnum) appended. */
 int error_errno(struct error *err, int errnum, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -16,6 +16,7 @@ const char *guest_type_name(unsigned int type)
 		[GUEST_PV] = "PV",
 		[GUEST_PVH] = "PVH",
 		[GUEST_HVM] = "HVM",
+		[GUEST_KVM] = "KVM",
 	};
 
 	return NAME_OF(names, type);
@@ -53,9 +54,20 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_NOT_CANONICAL] = "not a canonical address",
 		[CHAIN_NOT_ASCENDING] = "frames not ascending",
 		[CHAIN_UNALIGNED] = "unaligned frame pointer",
-		[CHAIN_NO_PAGE] = "no memory behind the address",
+		[CHAIN_NO_PAGE] = "no memory at the address",
 		[CHAIN_NOT_READY] = "memory not mapped in time",
 	};
 
 	return NAME_OF(names, end);
+}
+
+const char *unwind_way_name(unsigned int way)
+{
+	static const char *const names[] = {
+		[UNWIND_BY_FRAMES] = "by frame pointers",
+		[UNWIND_BY_TABLE] = "by a table",
+		[UNWIND_BY_TABLE_LATER] = "by a table, from when its code was found",
+	};
+
+	return NAME_OF(names, way);
 }

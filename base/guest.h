@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What every part says of a guest. The numbers are the recording's: they are
- * never changed, only added to (format/FORMAT.md).
+ * Properties of a guest, shared by all parts. The numbers are stored in recordings: new
+ * ones may be added, but existing ones never change (format/FORMAT.md).
  */
 
 enum guest_type {
@@ -15,6 +15,7 @@ enum guest_type {
 	GUEST_PV = 1,
 	GUEST_PVH = 2,
 	GUEST_HVM = 3,
+	GUEST_KVM = 4,
 };
 
 enum cpu_kind {
@@ -29,24 +30,33 @@ enum cpu_kind {
 enum vcpu_state {
 	VCPU_UNKNOWN = 0,
 	VCPU_RUNNING = 1,  /* on a physical CPU */
-	VCPU_RUNNABLE = 2, /* wanting one */
-	VCPU_BLOCKED = 3,  /* waiting for an event: idle, most often */
+	VCPU_RUNNABLE = 2, /* waiting for a physical CPU */
+	VCPU_BLOCKED = 3,  /* waiting for an event: usually idle */
 };
 
-/* Where and why a call chain ends. All but CHAIN_WHOLE are cut short. */
+/* Why a call chain ends. All chains except CHAIN_WHOLE are incomplete. */
 enum chain_end {
 	CHAIN_WHOLE = 0,	 /* a frame pointer or return address of 0 */
-	CHAIN_TOO_DEEP = 1,	 /* CHAIN_MAX addresses */
+	CHAIN_TOO_DEEP = 1,	 /* CHAIN_MAX addresses reached */
 	CHAIN_NOT_PRESENT = 2,	 /* the guest's page tables map nothing there */
-	CHAIN_NOT_CANONICAL = 3, /* no address that the CPU could use */
-	CHAIN_NOT_ASCENDING = 4, /* the next frame does not lie further up */
+	CHAIN_NOT_CANONICAL = 3, /* not an address that the CPU can use */
+	CHAIN_NOT_ASCENDING = 4, /* the next frame is not at a higher address */
 	CHAIN_UNALIGNED = 5,
-	CHAIN_NO_PAGE = 6,   /* it could not be mapped: no RAM, most often */
-	CHAIN_NOT_READY = 7, /* it was not mapped in time */
-	CHAIN_ENDS	     /* how many there are */
+	CHAIN_NO_PAGE = 6,   /* the page could not be mapped: usually not RAM */
+	CHAIN_NOT_READY = 7, /* the page was not mapped in time */
+	CHAIN_ENDS	     /* number of values */
 };
 
-/* The most addresses a recorded chain has. */
+/* How the callers in a domain's chains were found. */
+enum unwind_way {
+	UNWIND_WAY_UNKNOWN = 0,
+	UNWIND_BY_FRAMES = 1, /* by frame pointers and the sampled code */
+	UNWIND_BY_TABLE = 2,  /* by an unwind table, else as above */
+	UNWIND_BY_TABLE_LATER =
+		3, /* the same, from when its code was seen in the guest */
+};
+
+/* Maximum number of addresses in a recorded chain. */
 #define CHAIN_MAX 256
 
 /* A call chain, leaf first: the sampled instruction, then return addresses. */
@@ -54,15 +64,16 @@ struct chain {
 	uint64_t *address; /* room for CHAIN_MAX */
 	uint32_t count;
 	enum chain_end end;
-	/* address[1] is from the link register or the stack's top, as the sampled
-	 * function had no frame there. */
+	/* address[1] is from the link register or the top of the stack, because the
+	 * sampled function had no frame at that point. */
 	bool frameless;
 };
 
-/* Short names for people; "unknown" for a number that has none. */
+/* Short human-readable names; "unknown" for other numbers. */
 const char *guest_type_name(unsigned int type);
 const char *cpu_kind_name(unsigned int kind);
 const char *vcpu_state_name(unsigned int state);
 const char *chain_end_name(unsigned int end);
+const char *unwind_way_name(unsigned int way);
 
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Digits from *@text on, past which it moves. */
+/* Parses the digits at *@text and advances *@text past them. */
 static int take_digits(const char **text, uint64_t *number)
 {
 	char *end;
@@ -16,6 +16,14 @@ static int take_digits(const char **text, uint64_t *number)
 	*number = strtoull(*text, &end, 10);
 	*text = end;
 	return errno ? -1 : 0;
+}
+
+int parse_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20; /* to lower case */
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
@@ -71,7 +79,7 @@ int parse_percent(const char *text, double *part)
 
 int parse_list(const char *text, bool *set, size_t size)
 {
-	/* Once to see whether it is right, then to do it. */
+	/* The first pass only validates, so that @set is unchanged on error. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (const char *at = text;; at++) {
 			uint64_t first, last;

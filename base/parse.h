@@ -6,24 +6,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What users write on command lines. All are 0, or -1 when @text is not wholly
- * what it should be; results are then unchanged. */
+/* Parsers for command line arguments. All return 0, or -1 if @text is invalid or has
+ * trailing characters; the result is then unchanged. */
 
 /* A decimal number from @min to @max. */
 int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 
-/* Seconds with a fraction, as "0.25", to ns; more than 0, less than 100 years. */
+/* Seconds with an optional fraction ("0.25"), in ns; more than 0, less than 100 years. */
 int parse_seconds(const char *text, uint64_t *ns);
 
-/* Per cent with a fraction, as "2.5", to a part of 1; 0.01 to 100. */
+/* A percentage from 0.01 to 100 with an optional fraction ("2.5"), as a part of 1. */
 int parse_percent(const char *text, double *part);
 
-/* A number with or without a fraction, as "2.5", in billionths, what is below one being
- * dropped; the whole part below @most, which is below 2^64 billionths. */
+/* The value of a hexadecimal digit, -1 for any other character. */
+int parse_hex_digit(char c);
+
+/* A number with an optional fraction ("2.5"), in billionths; further digits are dropped.
+ * The integer part must be below @most, which is below 2^64 billionths. */
 int parse_billionths(const char *text, uint64_t most, uint64_t *billionths);
 
-/* Numbers and ranges, as "0,2-5", all below @size: sets their places in @set to
- * true and leaves the others. */
+/* A list of numbers and ranges ("0,2-5"), all below @size. Sets their elements of @set
+ * to true and leaves the others unchanged. */
 int parse_list(const char *text, bool *set, size_t size);
 
 #endif

@@ -2,6 +2,6 @@
 #ifndef UNIPROF_BASE_VERSION_H
 #define UNIPROF_BASE_VERSION_H
 
-#define UNIPROF_VERSION "0.1.0"
+#define UNIPROF_VERSION "0.2.0"
 
 #endif

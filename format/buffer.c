@@ -66,16 +66,6 @@ void buffer_put(struct buffer *buffer, const void *data, size_t size)
 		memcpy(at, data, size);
 }
 
-bool array_grow(void *array, size_t count, size_t size)
-{
-	void **at = array;
-	void *grown = realloc(*at, count * size);
-
-	if (grown)
-		*at = grown;
-	return grown;
-}
-
 void buffer_put_varint(struct buffer *buffer, uint64_t value)
 {
 	uint8_t *at;

@@ -9,16 +9,16 @@
 #include "format/recording.h"
 
 /*
- * The envelope of everything in a recording: a header with its own checksum,
- * then the stored bytes, then nothing. A payload is a list of fields (tag,
- * length, bytes) in any order; a reader passes over tags that it does not know.
+ * The container for everything in a recording: a header with its own checksum, then the
+ * stored bytes. A payload is a list of fields (tag, length, bytes) in any order; readers
+ * skip unknown tags.
  */
 #define CHUNK_HEADER_SIZE 24
 #define CHUNK_MAGIC	  "\xabUPR"
 #define CHUNK_MAGIC_SIZE  4
 
 struct chunk_header {
-	uint16_t type;	   /* enum chunk_type, or one of a later version */
+	uint16_t type;	   /* enum chunk_type, or a type of a later version */
 	uint16_t encoding; /* enum chunk_encoding */
 	uint32_t stored;   /* bytes that follow the header */
 	uint32_t payload;  /* bytes when decoded */
@@ -30,23 +30,27 @@ enum chunk_encoding {
 	CHUNK_ZSTD = 1,
 };
 
-/* False when these bytes are no header, or break a limit. */
+/* False if these bytes are not a valid header, or exceed a limit. */
 bool chunk_header_decode(const uint8_t bytes[CHUNK_HEADER_SIZE],
 			 struct chunk_header *header);
 
 /*
- * Checks and decompresses the stored bytes of a chunk into @payload, which is
- * emptied first. False when they are damaged, and when memory is short: then
+ * Checks the stored bytes of a chunk and decompresses them into @payload, which is
+ * emptied first. False if they are damaged, or if out of memory; in the latter case,
  * @payload->failed is set.
  */
 bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
 		  struct buffer *payload);
 
 /*
- * Appends a whole chunk to @file: header and @payload, compressed when that
- * makes it smaller. -1 when memory is short or a limit is broken.
+ * Appends a whole chunk to @file: header and @payload, compressed if that makes it
+ * smaller. -1 if out of memory, or if a limit is exceeded.
  */
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload);
+
+/* The same, not compressed. */
+int chunk_encode_plain(struct buffer *file, enum chunk_type type,
+		       const struct buffer *payload);
 
 /* Fields, the building blocks of payloads. */
 void field_put(struct buffer *payload, unsigned int tag, const void *data, size_t size);
@@ -60,8 +64,13 @@ struct field {
 /* The next field; false at the end, and when the payload is damaged. */
 bool field_next(struct cursor *payload, struct field *field);
 
-/* The payloads of the three chunks that describe a recording. Decoding leaves
- * what is not there 0 or empty, and returns -1 for a damaged payload. */
+/* Adds a field's tag to the set @seen, which starts as 0; false if it is there already. A
+ * payload with such a tag is damaged. Tags from 64 on, which are unknown, may be
+ * repeated. */
+bool field_is_new(uint64_t *seen, uint64_t tag);
+
+/* The payloads of the three chunks that describe a recording. Decoding sets missing
+ * fields to 0 or empty, and returns -1 for a damaged payload. */
 void info_encode(struct buffer *payload, const struct recording_info *info);
 int info_decode(struct cursor payload, struct recording_info *info);
 void domain_encode(struct buffer *payload, const struct recording_domain *domain);

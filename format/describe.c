@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The chunks that describe a recording: each is a struct, and a table says
- * which of its members is which field.
+ * The chunks that describe a recording: each is a struct, and a table maps its members
+ * to fields.
  */
 #include "format/chunk.h"
 
@@ -10,7 +10,7 @@
 enum member_kind {
 	MEMBER_NUMBER, /* uint64_t */
 	MEMBER_TEXT,   /* char[], ends with 0 */
-	MEMBER_BYTES,  /* uint8_t[], always whole */
+	MEMBER_BYTES,  /* uint8_t[], of fixed length */
 };
 
 struct member {
@@ -18,13 +18,15 @@ struct member {
 	enum member_kind kind;
 	size_t offset;
 	size_t size;
+	bool is_optional; /* not written if 0 or empty */
 };
 
-#define MEMBER(tag, kind, type, name)                                                    \
-	{                                                                                \
-		tag, kind, offsetof(type, name), sizeof(((type *)0)->name)               \
+#define OPTIONAL(tag, kind, type, name, is_optional)                                    \
+	{                                                                               \
+		tag, kind, offsetof(type, name), sizeof(((type *)0)->name), is_optional \
 	}
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define MEMBER(tag, kind, type, name) OPTIONAL(tag, kind, type, name, false)
+#define COUNT_OF(array)		      (sizeof(array) / sizeof((array)[0]))
 
 static const struct member info_members[] = {
 	MEMBER(1, MEMBER_NUMBER, struct recording_info, version),
@@ -48,6 +50,11 @@ static const struct member domain_members[] = {
 	MEMBER(6, MEMBER_NUMBER, struct recording_domain, cpu),
 	MEMBER(7, MEMBER_NUMBER, struct recording_domain, word),
 	MEMBER(8, MEMBER_NUMBER, struct recording_domain, vcpus),
+	OPTIONAL(9, MEMBER_NUMBER, struct recording_domain, unwind_way, true),
+	OPTIONAL(10, MEMBER_NUMBER, struct recording_domain, table_rows, true),
+	OPTIONAL(11, MEMBER_TEXT, struct recording_domain, table_files, true),
+	OPTIONAL(12, MEMBER_TEXT, struct recording_domain, build_ids, true),
+	OPTIONAL(13, MEMBER_TEXT, struct recording_domain, vmm, true),
 };
 
 static const struct member end_members[] = {
@@ -70,10 +77,12 @@ static void encode(struct buffer *payload, const struct member *members, size_t 
 		switch (m->kind) {
 		case MEMBER_NUMBER:
 			memcpy(&number, at, sizeof(number));
-			field_put_number(payload, m->tag, number);
+			if (number || !m->is_optional)
+				field_put_number(payload, m->tag, number);
 			break;
 		case MEMBER_TEXT:
-			field_put(payload, m->tag, at, strnlen(at, m->size));
+			if (*at || !m->is_optional)
+				field_put(payload, m->tag, at, strnlen(at, m->size));
 			break;
 		case MEMBER_BYTES:
 			field_put(payload, m->tag, at, m->size);
@@ -111,12 +120,16 @@ static int decode(struct cursor payload, const struct member *members, size_t co
 		  void *to)
 {
 	struct field field;
+	uint64_t seen = 0;
 
-	while (field_next(&payload, &field))
+	while (field_next(&payload, &field)) {
+		if (!field_is_new(&seen, field.tag))
+			return -1;
 		for (const struct member *m = members; m < members + count; m++)
 			if (m->tag == field.tag &&
 			    decode_member(m, field.bytes, (char *)to + m->offset) < 0)
 				return -1;
+	}
 	return payload.failed ? -1 : 0;
 }
 
@@ -157,10 +170,10 @@ const char *end_reason_name(unsigned int reason)
 {
 	static const char *const names[] = {
 		[END_UNKNOWN] = "unknown",
-		[END_TIME] = "the time was over",
+		[END_TIME] = "time limit reached",
 		[END_SIGNAL] = "interrupted",
-		[END_GUEST] = "the guest ended",
-		[END_ERROR] = "an error",
+		[END_GUEST] = "guest shut down or was destroyed",
+		[END_ERROR] = "error",
 	};
 
 	return reason < COUNT_OF(names) ? names[reason] : names[END_UNKNOWN];

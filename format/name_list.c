@@ -3,7 +3,7 @@
 
 #include "format/chunk.h"
 
-/* A chunk is made when it has this many names, or this much payload. */
+/* A chunk is written when it has this many names, or this much payload. */
 #define FULL_NAMES (RECORDING_MAX_NAMES / 4)
 #define FULL_BYTES (RECORDING_MAX_PAYLOAD / 2)
 
@@ -70,7 +70,7 @@ void name_list_finish(struct name_list *list, struct buffer *payload)
 	list->last = 0;
 }
 
-/* A column that may be missing: then its numbers are 0 and its texts empty. */
+/* The next number of a column that may be missing: then its numbers are 0. */
 static uint64_t take_number(struct cursor *column)
 {
 	return column->at ? cursor_varint(column) : 0;
@@ -90,7 +90,7 @@ static struct recording_text take_text(struct cursor *column)
 				       (size_t)(bytes.end - bytes.at)};
 }
 
-/* 1 and a name, 0 at the end, -1 when it breaks the rules. */
+/* Returns 1 and a name, 0 at the end, -1 if the payload is damaged. */
 static int take_name(struct name_list_reader *reader, struct recording_name *name)
 {
 	uint64_t domain;
@@ -140,18 +140,32 @@ static int take_field(struct name_list_reader *reader, struct field *field)
 	}
 }
 
+static int take_fields(struct name_list_reader *reader, struct cursor payload)
+{
+	struct field field;
+	uint64_t seen = 0;
+
+	*reader = (struct name_list_reader){0};
+	while (field_next(&payload, &field))
+		if (!field_is_new(&seen, field.tag) || take_field(reader, &field) < 0)
+			return -1;
+	return payload.failed || reader->left > RECORDING_MAX_NAMES ? -1 : 0;
+}
+
+uint64_t name_list_count(struct cursor payload)
+{
+	struct name_list_reader reader;
+
+	return take_fields(&reader, payload) < 0 ? 0 : reader.left;
+}
+
 int name_list_read(struct name_list_reader *reader, struct cursor payload)
 {
 	struct recording_name name;
 	struct name_list_reader check;
-	struct field field;
 	int status;
 
-	*reader = (struct name_list_reader){0};
-	while (field_next(&payload, &field))
-		if (take_field(reader, &field) < 0)
-			return -1;
-	if (payload.failed || reader->left > RECORDING_MAX_NAMES)
+	if (take_fields(reader, payload) < 0)
 		return -1;
 	check = *reader;
 	do

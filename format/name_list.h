@@ -7,7 +7,7 @@
 
 /* A chunk of names (FORMAT.md, 5.5), as columns. */
 
-/* Collects names until they are made a chunk of. Starts as zeros. */
+/* Collects names for a chunk. Starts zeroed. */
 struct name_list {
 	size_t count;
 	uint64_t last; /* address */
@@ -16,26 +16,30 @@ struct name_list {
 
 void name_list_free(struct name_list *list);
 
-/* Copies one name in. When memory is short, name_list_finish() fails the payload. */
+/* Adds a copy of one name. If out of memory, name_list_finish() marks the payload as
+ * failed. */
 void name_list_add(struct name_list *list, const struct recording_name *name);
 
-/* Whether a chunk should be made now, so that one more would keep the limits. */
+/* Whether a chunk should be written now, because more names may exceed its limits. */
 bool name_list_full(const struct name_list *list);
 
-/* Appends the payload of a CHUNK_NAMES, and starts anew. */
+/* Appends the payload of a CHUNK_NAMES and empties the list. */
 void name_list_finish(struct name_list *list, struct buffer *payload);
 
-/* Goes through the names of a payload, which it does not copy. */
+/* Iterates over the names of a payload, without copying it. */
 struct name_list_reader {
 	uint64_t left; /* names */
 	uint64_t last; /* address */
 	struct cursor domain, address, offset, name, dso;
 };
 
-/* Checks all of the payload; -1 when it is damaged. */
+/* The name count stored in a payload; 0 if it can't be read. */
+uint64_t name_list_count(struct cursor payload);
+
+/* Checks the whole payload; -1 if it is damaged. */
 int name_list_read(struct name_list_reader *reader, struct cursor payload);
 
-/* The next name, its texts within the payload; false at the end. */
+/* The next name, with texts that point into the payload; false at the end. */
 bool name_list_next(struct name_list_reader *reader, struct recording_name *name);
 
 #endif

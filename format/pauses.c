@@ -45,7 +45,7 @@ void pauses_merge(struct pauses *into, const struct pauses *from)
 
 uint64_t pauses_quantile(const struct pauses *pauses, double part)
 {
-	/* Not for 1: a count near 2^64 is 2^64 as a double. */
+	/* Not for 1: as a double, a count near 2^64 becomes 2^64. */
 	uint64_t wanted = part < 1 ? (uint64_t)(part * (double)pauses->count)
 				   : pauses->count;
 	uint64_t seen = 0;

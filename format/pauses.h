@@ -5,9 +5,8 @@
 #include <stdint.h>
 
 /*
- * The distribution of pause lengths: counts in buckets that are exact below 64
- * ns and 1/32 of their octave wide above, so that any quantile is off by at
- * most 3.2 %.
+ * A histogram of pause lengths. Buckets are exact below 64 ns and 1/32 of their octave
+ * wide above, so the error of any quantile is at most 3.2 %.
  */
 #define PAUSES_BUCKETS 1920
 
@@ -20,7 +19,7 @@ struct pauses {
 
 void pauses_add(struct pauses *pauses, uint64_t ns);
 void pauses_merge(struct pauses *into, const struct pauses *from);
-/* The length in ns that @part (0 to 1) of the pauses do not exceed; 0 for none. */
+/* The length in ns that @part (0 to 1) of the pauses do not exceed; 0 without pauses. */
 uint64_t pauses_quantile(const struct pauses *pauses, double part);
 /* The shortest length in ns that @bucket counts. */
 uint64_t pauses_bucket_start(unsigned int bucket);

@@ -2,21 +2,23 @@
 #include "format/reader.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Room for the largest chunk, so that any chunk is seen whole. */
+/* Holds the largest chunk, so that every chunk can be read as a whole. */
 #define WINDOW_SIZE (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
 #define READ_SIZE   (256u << 10)
 
 struct reader {
 	int fd;
+	int stop; /* -1: none */
 	bool at_eof;
 	bool any_chunk; /* an intact one was found */
-	bool in_damage; /* the last byte was passed over */
+	bool in_damage; /* the last byte was skipped */
 	uint8_t *window;
-	size_t start, end; /* what of the window is filled and not yet used */
+	size_t start, end; /* the filled and unused part of the window */
 	uint64_t offset;   /* of the window's start in the file */
 	struct damage damage;
 	struct buffer payload;
@@ -29,6 +31,7 @@ struct reader *reader_new(int fd)
 	if (!reader)
 		return NULL;
 	reader->fd = fd;
+	reader->stop = -1;
 	reader->window = malloc(WINDOW_SIZE);
 	if (!reader->window) {
 		free(reader);
@@ -46,6 +49,11 @@ void reader_free(struct reader *reader)
 	free(reader);
 }
 
+void reader_stop_at(struct reader *reader, int stop)
+{
+	reader->stop = stop;
+}
+
 const struct damage *reader_damage(const struct reader *reader)
 {
 	return &reader->damage;
@@ -56,7 +64,19 @@ uint64_t reader_offset(const struct reader *reader)
 	return reader->offset + reader->start;
 }
 
-/* Has @wanted bytes in the window if the file has them; -1 when reading fails. */
+/* Waits for input; false if reading should stop. */
+static bool wait_for_input(const struct reader *reader)
+{
+	struct pollfd fds[] = {{reader->fd, POLLIN, 0}, {reader->stop, POLLIN, 0}};
+
+	if (reader->stop < 0)
+		return true;
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	return !fds[1].revents;
+}
+
+/* Fills the window to @wanted bytes, or up to the end of the file; -1 on a read error. */
 static int fill(struct reader *reader, size_t wanted, struct error *err)
 {
 	if (reader->end - reader->start >= wanted || reader->at_eof)
@@ -70,9 +90,12 @@ static int fill(struct reader *reader, size_t wanted, struct error *err)
 	}
 	while (reader->end - reader->start < wanted && !reader->at_eof) {
 		size_t room = WINDOW_SIZE - reader->end;
-		ssize_t got = read(reader->fd, reader->window + reader->end,
-				   room < READ_SIZE ? room : READ_SIZE);
+		ssize_t got;
 
+		if (!wait_for_input(reader))
+			return error_set(err, "reading was stopped");
+		got = read(reader->fd, reader->window + reader->end,
+			   room < READ_SIZE ? room : READ_SIZE);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -94,17 +117,17 @@ static void pass_over(struct reader *reader, size_t bytes)
 	reader->start += bytes;
 }
 
-/* Passes over bytes up to the next that could begin a chunk. */
+/* Skips to the next byte at which a chunk may start. */
 static void pass_to_magic(struct reader *reader)
 {
 	const uint8_t *from = reader->window + reader->start + 1;
 	size_t left = reader->end - reader->start - 1;
-	const uint8_t *magic = memchr(from, CHUNK_MAGIC[0], left);
+	const uint8_t *magic = memchr(from, (uint8_t)CHUNK_MAGIC[0], left);
 
 	pass_over(reader, 1 + (magic ? (size_t)(magic - from) : left));
 }
 
-/* 1 when an intact chunk was at the window's start, and is used; 0 when not. */
+/* 1 if there was an intact chunk at the window's start, which is consumed; 0 if not. */
 static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *payload,
 		      struct error *err)
 {
@@ -133,8 +156,8 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 	at = reader->window + reader->start;
 	if (!chunk_decode(&header, at + CHUNK_HEADER_SIZE, &reader->payload)) {
 		if (reader->payload.failed)
-			return error_set(err, "not enough memory to read the recording");
-		/* The header is whole, so its length can be relied on. */
+			return error_set(err, "out of memory reading the recording");
+		/* The header is intact, so its length can be trusted. */
 		pass_over(reader, CHUNK_HEADER_SIZE + header.stored);
 		return 0;
 	}
@@ -162,13 +185,13 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 		if (taken > 0) {
 			reader->any_chunk = true;
 			reader->in_damage = false;
-			reader->damage.cut = false; /* it does not end there */
+			reader->damage.cut = false; /* the file goes on */
 		}
 		if (taken)
 			return taken;
 		if (!reader->any_chunk && reader->damage.bytes > WINDOW_SIZE)
 			break;
 	}
-	return error_set(err, reader_offset(reader) ? "this is no uniprof recording"
+	return error_set(err, reader_offset(reader) ? "not a uniprof recording"
 						    : "the recording is empty");
 }

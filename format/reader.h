@@ -10,29 +10,36 @@
 /* Reads a recording from start to end, from a file or a pipe. */
 struct reader;
 
-/* What was wrong with it so far. */
+/* The damage found so far. */
 struct damage {
-	uint64_t bytes;	 /* passed over: no intact chunk */
-	uint64_t places; /* how many times intact chunks were left */
+	uint64_t bytes;	 /* skipped, not part of an intact chunk */
+	uint64_t places; /* number of consecutive runs of such bytes */
 	uint64_t first;	 /* offset of the first such byte */
-	bool cut;	 /* it ends inside a chunk */
+	bool cut;	 /* the file ends inside a chunk */
+	/* Set by load_recording(): intact chunks out of place, whose bytes are counted
+	 * above, and chunks missing where no byte was skipped. */
+	uint64_t out_of_place, missing;
 };
 
-/* Reads from @fd, which stays the caller's. NULL when memory is short. */
+/* Reads from @fd, which the caller closes. NULL if out of memory. */
 struct reader *reader_new(int fd);
 void reader_free(struct reader *reader);
 
+/* From now on, reading fails as soon as @stop (such as an eventfd) is readable, even
+ * while waiting for a pipe. */
+void reader_stop_at(struct reader *reader, int stop);
+
 /*
- * Goes to the next intact chunk: 1 and its type (perhaps one that this version
- * does not know) and payload, which is valid until the next call; 0 at the
- * end; -1 when reading fails, and when no chunk is found in a whole chunk's
- * length at the start: it is no recording.
+ * Moves to the next intact chunk. Returns 1 with its type, which may be unknown to this
+ * version, and its payload, which is valid until the next call; 0 at the end; -1 on a
+ * read error, or if no chunk is found within the maximum size of a chunk from the start:
+ * then the file is not a recording.
  */
 int reader_next(struct reader *reader, unsigned int *type, struct cursor *payload,
 		struct error *err);
 
 const struct damage *reader_damage(const struct reader *reader);
-/* Bytes taken in so far. */
+/* Number of bytes consumed so far. */
 uint64_t reader_offset(const struct reader *reader);
 
 #endif

@@ -9,12 +9,18 @@
 #include "base/guest.h"
 
 /*
- * What a recording holds, as its writers give it and its readers get it. The
- * bytes are described in FORMAT.md, in the same order.
+ * The contents of a recording, as passed to the writer and returned by the reader.
+ * FORMAT.md describes the bytes, in the same order.
  */
 
-/* Raised when an older reader would misread the file, not for additions. */
-#define RECORDING_VERSION 1
+/*
+ * The highest version that is read. Raised only if an older reader would misread the
+ * file, not for additions. A file has the lowest version that describes it: 1 if no
+ * weight can be above RECORDING_SMALL_WEIGHT.
+ */
+#define RECORDING_VERSION		2
+#define RECORDING_VERSION_SMALL_WEIGHTS 1
+#define RECORDING_SMALL_WEIGHT		100000
 
 enum chunk_type {
 	CHUNK_NONE = 0,
@@ -26,102 +32,115 @@ enum chunk_type {
 };
 
 /*
- * All numbers are 64 bits wide and all texts are cut to their room, so that one
- * table of fields serves both directions. Texts end with a 0.
+ * All numbers have 64 bits and all texts are truncated to their arrays, so that one table
+ * of fields serves both directions. Texts end with a 0.
  */
 struct recording_info {
 	uint64_t version;	  /* RECORDING_VERSION of the writer */
 	uint64_t domctl_version;  /* interface version of the domctls; 0: none */
 	uint64_t wall_start;	  /* ns since 1970-01-01 UTC */
 	uint64_t monotonic_start; /* ns, CLOCK_MONOTONIC; samples use it too */
-	uint64_t frequency;	  /* wanted rounds per 1,000 s: 99 Hz is 99000 */
-	uint64_t time_limit;	  /* wanted length in ns; 0: none */
+	uint64_t frequency;	  /* requested rounds per 1,000 s: 99 Hz is 99000 */
+	uint64_t time_limit;	  /* requested length in ns; 0: none */
 	char tool[64];		  /* name and version of the writer */
 	char host[256];
-	char command[1024]; /* the command line, blanks between the words */
+	char command[1024]; /* the command line, words separated by blanks */
 	char hypervisor[64];
 };
 
 struct recording_domain {
-	uint64_t index; /* samples name a domain by this; counts from 0 */
-	uint64_t id;	/* Xen's domain id */
+	uint64_t index; /* samples refer to a domain by this; counts from 0 */
+	uint64_t id;	/* Xen's domain id, or the pid of a VMM */
 	uint64_t type;	/* enum guest_type */
-	uint64_t cpu;	/* enum cpu_kind, as it was at the start */
+	uint64_t cpu;	/* enum cpu_kind at the start */
 	uint64_t word;	/* bytes in an address */
-	uint64_t vcpus; /* how many it can have, online or not */
+	uint64_t vcpus; /* maximum number, online or not */
 	char name[256];
 	uint8_t uuid[16];
+	uint64_t unwind_way; /* enum unwind_way */
+	/* The unwind table, if any: its rows, the files it was made from, separated by
+	 * ", ", and those of their build-ids that are known, in hexadecimal, separated by
+	 * blanks. */
+	uint64_t table_rows;
+	char table_files[128];
+	char build_ids[128];
+	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
 };
 
 enum end_reason {
 	END_UNKNOWN = 0,
-	END_TIME = 1,	/* the wanted time was over */
+	END_TIME = 1,	/* time limit reached */
 	END_SIGNAL = 2, /* interrupted by the user */
 	END_GUEST = 3,	/* the guest shut down, rebooted or was destroyed */
 	END_ERROR = 4,
 };
 
-/* What a recording amounts to; written last. */
+/* The totals of a recording; written last. */
 struct recording_end {
 	uint64_t reason;    /* enum end_reason */
 	uint64_t monotonic; /* when it ended, ns */
 	uint64_t samples;   /* in the whole file */
-	uint64_t lost;	    /* taken, but there was no room to keep them */
+	uint64_t lost;	    /* samples taken, but lost because the buffer was full */
 	uint64_t missed;    /* deadlines that passed before they could be met */
-	uint64_t pauses;    /* how often the guest was paused */
-	uint64_t paused;    /* for how long in all, ns */
+	uint64_t pauses;    /* number of pauses of the guest */
+	uint64_t paused;    /* their total length, ns */
 };
 
 /* One vCPU at one time. */
 struct sample {
-	/* ns, CLOCK_MONOTONIC of the recording host; multiples of us take less room. */
+	/* ns, CLOCK_MONOTONIC of the recording host; multiples of 1 us take less space.
+	 */
 	uint64_t time;
 	uint32_t domain; /* recording_domain.index */
 	uint32_t vcpu;
-	uint32_t weight; /* how many samples it stands for, at least 1 */
+	uint32_t weight; /* number of samples it represents, at least 1 */
 	uint8_t state;	 /* enum vcpu_state */
 	/*
-	 * How long the vCPU ran on a physical CPU since its last sample, ns; 0 in
-	 * its first; at most RECORDING_MAX_CPU_TIME. The file takes less room where
-	 * all are multiples of some large number: keep what rounding leaves over
-	 * for the vCPU's next sample, so that nothing is lost.
+	 * How long the vCPU ran on a physical CPU since its last sample, ns; 0 in its
+	 * first sample; at most RECORDING_MAX_CPU_TIME. The file is smaller if all are
+	 * multiples of some large number. To round without losing time, carry the
+	 * remainder over to the vCPU's next sample.
 	 */
 	uint64_t cpu_time;
 	bool has_cpu_time; /* false: cpu_time is not known */
 	struct chain chain;
 };
 
-/* A part of some text, which may hold any byte; where it is empty, @at may be NULL. */
+/* A part of a text, which may contain any byte; if it is empty, @at may be NULL. */
 struct recording_text {
 	const char *at;
 	size_t length; /* bytes */
 };
 
-/* What a place in a domain's code is called, for reports without its symbols. */
+/* The name of a place in a domain's code, for reports without symbols. */
 struct recording_name {
 	uint32_t domain; /* recording_domain.index */
-	/* As it is looked up: a return address less 1, any other as it is. */
+	/* The address to look up: a return address less 1, any other unchanged. */
 	uint64_t address;
 	uint64_t offset; /* of @address from the function's start; sums wrap around */
 	struct recording_text name; /* 1 to RECORDING_MAX_NAME bytes, the first not 0 */
-	struct recording_text dso;  /* of program or library; empty: not known */
+	struct recording_text dso;  /* name of the program or library; empty: not known */
 };
 
+/* With a DSO: only the DSO of the place is known. Without a DSO, it is an ordinary name.
+ */
+#define RECORDING_NO_NAME "[unknown]"
+
 /*
- * Limits that a writer keeps and a reader insists on, so that a hostile file
- * has no way to ask for much memory.
+ * Limits that writers keep and readers enforce, so that a hostile file can't make a
+ * reader allocate much memory.
  */
 #define RECORDING_MAX_STORED  (16u << 20) /* bytes of one chunk in the file */
-#define RECORDING_MAX_PAYLOAD (16u << 20) /* and decompressed */
+#define RECORDING_MAX_PAYLOAD (16u << 20) /* the same, decompressed */
 #define RECORDING_MAX_SAMPLES (1u << 18)  /* in one chunk */
 #define RECORDING_MAX_NODES   (1u << 18)  /* of its call tree, without the roots */
 #define RECORDING_MAX_DEPTH   1024	  /* addresses in a chain */
 #define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
 #define RECORDING_MAX_DOMAIN  65535
-#define RECORDING_MAX_WEIGHT  100000 /* samples that one stands for */
-#define RECORDING_MAX_NAME    65535  /* bytes in a name, and in a DSO's */
+#define RECORDING_MAX_WEIGHT  UINT32_MAX /* samples represented by one */
+#define RECORDING_MAX_NAME    65535	 /* bytes in a name or DSO */
 
-/* Names in one chunk, and in a whole recording; bytes of the latter's payloads. */
+/* Names in one chunk, names in a recording, payload bytes of all its names. */
 #define RECORDING_MAX_NAMES	  (1u << 20)
 #define RECORDING_MAX_ALL_NAMES	  (1u << 22)
 #define RECORDING_MAX_NAMES_BYTES (256u << 20)

@@ -10,39 +10,40 @@
 #include "format/recording.h"
 
 /*
- * A chunk of samples: columns, and a dictionary of call chains that is a tree.
- * Each node is an address and the node of its caller. The first
- * SAMPLES_ROOTS nodes are no addresses: a chain's outermost frame has the root
- * as its caller whose number is the chain's enum chain_end.
+ * A chunk of samples: columns, and a tree of call chains. Each node is an address and
+ * the node of its caller. The first SAMPLES_ROOTS nodes are roots without an address: the
+ * caller of a chain's outermost frame is the root with the number of the chain's enum
+ * chain_end.
  */
 #define SAMPLES_ROOTS 16
 
-/* A sample's stack is stored as two numbers, the second in units of this. */
+/* A sample's stack is stored as two numbers, the second one in units of this. */
 #define STACK_LOW 128
 
-/* What happened to the sampling itself in the time that a chunk covers. */
+/* What went wrong with the sampling in the time covered by a chunk. */
 struct sampling_counts {
-	uint64_t lost;	 /* samples that there was no room to keep */
+	uint64_t lost;	 /* samples lost because the buffer was full */
 	uint64_t missed; /* deadlines that passed before they could be met */
 	struct pauses pauses;
 };
 
-/* Collects samples until they are made a chunk of. */
+/* Collects samples for a chunk. */
 struct samples_encoder;
 
-/* NULL when memory is short. */
+/* NULL if out of memory. */
 struct samples_encoder *samples_encoder_new(void);
 void samples_encoder_free(struct samples_encoder *encoder);
 
-/* Copies one sample in. -1 when memory is short; the sample is then left out. */
+/* Adds a copy of one sample. -1 if out of memory; the sample is then skipped. */
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample);
 
-/* Whether it is time to make a chunk, for the chunk's size. */
+/* Whether the chunk is large enough to be written. */
 bool samples_encoder_full(const struct samples_encoder *encoder);
 size_t samples_encoder_count(const struct samples_encoder *encoder);
+size_t samples_encoder_nodes(const struct samples_encoder *encoder);
 
-/* Appends the payload of a CHUNK_SAMPLES, and starts anew. It has CPU times only
- * when all of its samples do: a column has no word for "not known". */
+/* Appends the payload of a CHUNK_SAMPLES and empties the encoder. It contains CPU times
+ * only if all of its samples have them: a column can't represent "not known". */
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload);
 
@@ -54,8 +55,8 @@ struct samples_batch {
 	uint32_t *vcpu;
 	uint32_t *state;
 	uint32_t *weight;
-	uint32_t *stack;    /* node of the leaf; a root for a sample without a chain */
-	uint64_t *cpu_time; /* ns since the vCPU's last sample; has_cpu_time or 0 */
+	uint32_t *stack;    /* node of the leaf; a root if the sample has no chain */
+	uint64_t *cpu_time; /* ns since the vCPU's last sample; 0 without has_cpu_time */
 	bool has_cpu_time;
 	uint32_t *frameless; /* 1: the direct caller was found without a frame */
 
@@ -63,21 +64,22 @@ struct samples_batch {
 	uint32_t *parent;
 	uint64_t *address;
 	uint16_t *depth; /* addresses up to the root: 0 for a root */
-	uint32_t *ends;	 /* by the file's number of a chain: the node where it ends */
-	/* While they are decoded, by node (struct callees): */
+	uint32_t *ends;	 /* for each chain in the file: the node where it ends */
+	/* Used during decoding, by node (struct callees): */
 	uint32_t *next_callee, *last_callee;
 
 	struct sampling_counts counts;
 
 	size_t sample_capacity;
 	size_t node_capacity;
+	bool no_memory; /* the last chunk was not damaged, but out of memory */
 };
 
 /*
- * Decodes the payload of a CHUNK_SAMPLES into @batch, all of it checked: every
- * parent is a node before its child, every stack is a node, vCPUs, domains and
- * depths are within the format's limits. -1 when it is damaged or memory is
- * short.
+ * Decodes the payload of a CHUNK_SAMPLES into @batch and checks all of it: every parent
+ * is a node before its child, every stack is a node, and vCPUs, domains and depths are
+ * within the format's limits. -1 if it is damaged, or if out of memory; in the latter
+ * case, @batch->no_memory is set.
  */
 int samples_decode(struct cursor payload, struct samples_batch *batch);
 void samples_batch_free(struct samples_batch *batch);

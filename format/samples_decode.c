@@ -3,11 +3,12 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "format/chunk.h"
 #include "format/samples_nodes.h"
 
-/* The fields of the payload, found before any is decoded: they may stand in
- * any order, and some set the length of others. */
+/* The fields of the payload. All are located before any is decoded, because they can be
+ * in any order and some determine the length of others. */
 struct columns {
 	uint64_t count, base_time, time_unit, time_step, cpu_time_unit, cpu_time_usual;
 	uint64_t nodes, lost, missed, pause_sum, pause_max;
@@ -16,7 +17,7 @@ struct columns {
 	struct cursor pauses;
 };
 
-/* Where a field is kept: a number, or a column of them. */
+/* Where a field is stored: a number, or a column of numbers. */
 struct place {
 	enum {
 		PLACE_NONE,
@@ -69,11 +70,14 @@ static const struct place places[] = {
 static bool find_columns(struct cursor payload, struct columns *columns)
 {
 	struct field field;
+	uint64_t seen = 0;
 
 	while (field_next(&payload, &field)) {
 		struct place place = {PLACE_NONE, 0};
 		void *to;
 
+		if (!field_is_new(&seen, field.tag))
+			return false;
 		if (field.tag < sizeof(places) / sizeof(places[0]))
 			place = places[field.tag];
 		to = (char *)columns + place.offset;
@@ -87,7 +91,7 @@ static bool find_columns(struct cursor payload, struct columns *columns)
 	return !payload.failed;
 }
 
-/* Whether the payload has that column, empty or not. */
+/* Whether the payload has the column, possibly empty. */
 static bool has(const struct cursor *column)
 {
 	return column->at;
@@ -99,21 +103,25 @@ static uint64_t length_of(const struct cursor *column)
 }
 
 /*
- * Each sample has at least a byte in the column of stacks, each node in one of three, and
- * each chain in that of what it drops, which is checked before memory is asked for. The
- * limits are for payloads that compress to next to nothing.
+ * Each sample takes at least a byte in the stack column, each node a byte in one of three
+ * columns, and each chain a byte in the drop column. This is checked before memory is
+ * allocated. The limits are for payloads that compress to almost nothing.
  */
+static bool is_possible(const struct columns *columns)
+{
+	return columns->count <= RECORDING_MAX_SAMPLES &&
+	       columns->nodes <= RECORDING_MAX_NODES &&
+	       columns->count <= length_of(&columns->stack) &&
+	       columns->nodes <= length_of(&columns->known) + length_of(&columns->near) +
+					 length_of(&columns->call);
+}
+
+/* Allocates the arrays of a chunk that is_possible(); false if out of memory. */
 static bool make_room(struct samples_batch *batch, const struct columns *columns)
 {
 	size_t samples = (size_t)columns->count;
 	size_t nodes = (size_t)columns->nodes + SAMPLES_ROOTS;
 
-	if (columns->count > RECORDING_MAX_SAMPLES ||
-	    columns->nodes > RECORDING_MAX_NODES ||
-	    columns->count > length_of(&columns->stack) ||
-	    columns->nodes > length_of(&columns->known) + length_of(&columns->near) +
-				     length_of(&columns->call))
-		return false;
 	if (samples > batch->sample_capacity) {
 		if (!array_grow(&batch->time, samples, sizeof(*batch->time)) ||
 		    !array_grow(&batch->domain, samples, sizeof(*batch->domain)) ||
@@ -151,7 +159,7 @@ static uint64_t decode_call(struct columns *columns)
 	return ((uint64_t)cursor_signed(&columns->call) << 16) | get_le16(low.at);
 }
 
-/* The address of @node, whose caller is known. */
+/* Decodes the address of @node, whose caller is already set. */
 static void decode_new(struct samples_batch *batch, struct columns *columns,
 		       const struct callees *callees, uint32_t node, uint32_t *link)
 {
@@ -189,14 +197,14 @@ static bool decode_address(struct samples_batch *batch, struct columns *columns,
 	return *link;
 }
 
-/* Where the walk through the tree is: the last chain. */
+/* The state of the walk through the tree: the last chain. */
 struct walk {
 	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* its nodes, the root first */
-	uint64_t length;			/* without it */
-	uint32_t nodes, chains;			/* how many there are so far */
+	uint64_t length;			/* without the root */
+	uint32_t nodes, chains;			/* numbers so far */
 };
 
-/* One chain, from the one before. */
+/* Decodes one chain, based on the previous one. */
 static bool decode_chain(struct samples_batch *batch, struct columns *columns,
 			 const struct callees *callees, struct walk *walk)
 {
@@ -228,7 +236,7 @@ static bool decode_chain(struct samples_batch *batch, struct columns *columns,
 	return true;
 }
 
-/* The tree; how many chains there are in @chains. */
+/* Decodes the tree; stores the number of chains in *@chains. */
 static bool decode_nodes(struct samples_batch *batch, struct columns *columns,
 			 uint32_t *chains)
 {
@@ -252,28 +260,29 @@ static bool decode_nodes(struct samples_batch *batch, struct columns *columns,
 	       !columns->call_low.failed;
 }
 
-static bool decode_times(struct samples_batch *batch, struct columns *columns)
+static bool decode_times(struct samples_batch *batch, const struct columns *columns)
 {
-	uint64_t time = columns->base_time;
+	struct cursor times = columns->time, rows = columns->same_time;
+	uint64_t time = columns->base_time, step = columns->time_step;
+	uint64_t unit = columns->time_unit, *to = batch->time;
+	size_t count = batch->count;
 
-	for (size_t i = 0; i < batch->count;) {
+	for (size_t i = 0; i < count;) {
 		uint64_t same = 1;
 
 		if (i)
-			time += (columns->time_step +
-				 (uint64_t)cursor_signed(&columns->time)) *
-				columns->time_unit;
-		if (has(&columns->same_time))
-			same = cursor_varint(&columns->same_time);
-		if (!same || same > batch->count - i)
+			time += (step + (uint64_t)cursor_signed(&times)) * unit;
+		if (has(&rows))
+			same = cursor_varint(&rows);
+		if (!same || same > count - i)
 			return false;
 		while (same--)
-			batch->time[i++] = time;
+			to[i++] = time;
 	}
-	return !columns->time.failed && !columns->same_time.failed;
+	return !times.failed && !rows.failed;
 }
 
-/* Whether the next @count numbers have a byte each, as most columns' do. */
+/* Whether each of the next @count numbers takes one byte, as in most columns. */
 static bool is_bytes(const struct cursor *column, size_t count)
 {
 	uint8_t any = 0;
@@ -285,47 +294,54 @@ static bool is_bytes(const struct cursor *column, size_t count)
 	return any < 0x80;
 }
 
-/* A column of numbers up to @max; one that is not there holds @absent. */
-static bool decode_column(uint32_t *to, size_t count, struct cursor *column,
+/* Decodes a column of numbers up to @max; if it is missing, all are @absent. */
+static bool decode_column(uint32_t *to, size_t count, const struct cursor *column,
 			  uint32_t absent, uint64_t max)
 {
-	bool there = has(column);
+	struct cursor from = *column;
 
-	if (there && max >= 0x7f && is_bytes(column, count)) {
+	if (!has(column)) {
+		for (size_t i = 0; i < count; i++)
+			to[i] = absent;
+		return true;
+	}
+	if (max >= 0x7f && is_bytes(column, count)) {
 		for (size_t i = 0; i < count; i++)
 			to[i] = column->at[i];
 		return true;
 	}
 	for (size_t i = 0; i < count; i++) {
-		uint64_t value = there ? cursor_varint(column) : absent;
+		uint64_t value = cursor_varint(&from);
 
 		if (value > max)
 			return false;
 		to[i] = (uint32_t)value;
 	}
-	return !column->failed;
+	return !from.failed;
 }
 
 static bool decode_stacks(struct samples_batch *batch, struct columns *columns)
 {
+	struct cursor stack = columns->stack;
+	uint32_t *to = batch->stack;
 	uint32_t chains;
 
 	if (!decode_nodes(batch, columns, &chains) ||
-	    !decode_column(batch->stack, batch->count, &columns->stack_high, 0,
+	    !decode_column(to, batch->count, &columns->stack_high, 0,
 			   RECORDING_MAX_NODES))
 		return false;
 	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t low = cursor_varint(&columns->stack);
-		uint64_t high = (uint64_t)batch->stack[i] * STACK_LOW;
+		uint64_t low = cursor_varint(&stack);
+		uint64_t high = (uint64_t)to[i] * STACK_LOW;
 
 		if (low >= chains || low + high >= chains)
 			return false;
-		batch->stack[i] = batch->ends[low + high];
+		to[i] = batch->ends[low + high];
 	}
-	return !columns->stack.failed;
+	return !stack.failed;
 }
 
-static bool decode_weights(struct samples_batch *batch, struct columns *columns)
+static bool decode_weights(struct samples_batch *batch, const struct columns *columns)
 {
 	if (!decode_column(batch->weight, batch->count, &columns->weight, 1,
 			   RECORDING_MAX_WEIGHT))
@@ -336,10 +352,11 @@ static bool decode_weights(struct samples_batch *batch, struct columns *columns)
 	return true;
 }
 
-/* After the states. */
-static bool decode_cpu_times(struct samples_batch *batch, struct columns *columns)
+/* The states must be decoded before this. */
+static bool decode_cpu_times(struct samples_batch *batch, const struct columns *columns)
 {
-	uint64_t unit = columns->cpu_time_unit;
+	uint64_t unit = columns->cpu_time_unit, usual = columns->cpu_time_usual, most;
+	struct cursor from = columns->cpu_time;
 
 	batch->has_cpu_time = has(&columns->cpu_time);
 	if (!batch->has_cpu_time) {
@@ -349,18 +366,17 @@ static bool decode_cpu_times(struct samples_batch *batch, struct columns *column
 	}
 	if (!unit || unit > RECORDING_MAX_CPU_TIME)
 		return false;
+	most = RECORDING_MAX_CPU_TIME / unit;
 	for (size_t i = 0; i < batch->count; i++) {
 		uint64_t units = batch->state[i] == VCPU_RUNNING
-					 ? columns->cpu_time_usual +
-						   (uint64_t)cursor_signed(
-							   &columns->cpu_time)
-					 : cursor_varint(&columns->cpu_time);
+					 ? usual + (uint64_t)cursor_signed(&from)
+					 : cursor_varint(&from);
 
-		if (units > RECORDING_MAX_CPU_TIME / unit)
+		if (units > most)
 			return false;
 		batch->cpu_time[i] = units * unit;
 	}
-	return !columns->cpu_time.failed;
+	return !from.failed;
 }
 
 static bool decode_pauses(struct pauses *pauses, struct cursor column)
@@ -396,7 +412,11 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 
 	batch->count = 0;
 	batch->nodes = 0;
-	if (!find_columns(payload, &columns) || !make_room(batch, &columns))
+	batch->no_memory = false;
+	if (!find_columns(payload, &columns) || !is_possible(&columns))
+		return -1;
+	batch->no_memory = !make_room(batch, &columns);
+	if (batch->no_memory)
 		return -1;
 	if (!decode_times(batch, &columns) ||
 	    !decode_column(batch->domain, batch->count, &columns.domain, 0,

@@ -7,8 +7,8 @@
 #include "format/chunk.h"
 #include "format/samples_nodes.h"
 
-/* A chunk is made when it has this many samples or nodes, or this much payload:
- * with one more sample, it still keeps the limits. */
+/* A chunk is written when it has this many samples or nodes, or this much payload. One
+ * more sample can't make it exceed the limits. */
 #define FULL_SAMPLES (RECORDING_MAX_SAMPLES / 4)
 #define FULL_NODES   (RECORDING_MAX_NODES / 2)
 #define FULL_BYTES   (RECORDING_MAX_PAYLOAD / 2)
@@ -17,21 +17,21 @@ struct samples_encoder {
 	size_t count;
 	uint64_t base_time;
 	uint64_t last_time;
-	size_t steps;		/* from a time to another one */
-	uint64_t time_unit;	/* that all of these are multiples of; */
-	uint64_t cpu_time_unit; /* 0: all are 0 so far */
+	size_t steps;		/* number of times that differ from the previous one */
+	uint64_t time_unit;	/* greatest common divisor of the differences */
+	uint64_t cpu_time_unit; /* the same of the CPU times; 0: all are 0 so far */
 	struct buffer domain, vcpu, weight, frameless;
 	struct buffer state;		 /* uint8_t */
-	struct buffer time;		 /* int64_t: ns since the sample before */
+	struct buffer time;		 /* int64_t: ns since the previous sample */
 	struct buffer cpu_time;		 /* uint64_t: ns */
 	struct buffer stack;		 /* uint32_t: node */
 	bool plain_domain, plain_weight; /* only defaults so far */
-	bool lacks_cpu_time;		 /* of a sample at least */
-	bool has_frameless;		 /* a sample at least */
+	bool lacks_cpu_time;		 /* in at least one sample */
+	bool has_frameless;		 /* at least one sample */
 
 	struct nodes nodes;
 	struct node_columns columns;
-	struct buffer first, second; /* columns while they are made */
+	struct buffer first, second; /* columns under construction */
 };
 
 struct samples_encoder *samples_encoder_new(void)
@@ -72,7 +72,7 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	free(encoder);
 }
 
-/* Euclid's; 0 only of two zeros. */
+/* Euclid's algorithm; 0 only if both are 0. */
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -140,6 +140,11 @@ size_t samples_encoder_count(const struct samples_encoder *encoder)
 	return encoder->count;
 }
 
+size_t samples_encoder_nodes(const struct samples_encoder *encoder)
+{
+	return encoder->nodes.count;
+}
+
 bool samples_encoder_full(const struct samples_encoder *encoder)
 {
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
@@ -177,8 +182,8 @@ static void put_pauses(struct buffer *payload, const struct pauses *pauses)
 	field_put_number(payload, SAMPLES_PAUSE_MAX, pauses->max);
 }
 
-/* Each different time once, and how many samples in a row have it. The step is what lies
- * between two of them on average. */
+/* Stores each different time once, with the number of consecutive samples that have it.
+ * The step is the mean difference between two times. */
 static void put_times(struct samples_encoder *encoder, struct buffer *payload)
 {
 	const int64_t *since = (const int64_t *)encoder->time.data;
@@ -217,8 +222,8 @@ static void put_states(struct samples_encoder *encoder, struct buffer *payload)
 	put_column(payload, SAMPLES_STATE, &encoder->first);
 }
 
-/* What most running vCPUs' samples have, if they do (Boyer and Moore's vote, "MJRTY - A
- * fast majority vote algorithm", 1981); else what many have. */
+/* The CPU time of the majority of running vCPUs' samples, if there is one (Boyer and
+ * Moore, "MJRTY - A fast majority vote algorithm", 1981); otherwise a frequent one. */
 static uint64_t usual_cpu_time(const struct samples_encoder *encoder)
 {
 	const uint64_t *times = (const uint64_t *)encoder->cpu_time.data;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/samples.h"
 
 struct node {
@@ -37,7 +38,7 @@ void nodes_reset(struct nodes *nodes)
 	memset(nodes->slots, 0, nodes->slot_count * sizeof(*nodes->slots));
 }
 
-/* Where the node is in the table, or where it belongs. */
+/* The slot that holds the node, or the free one where it belongs. */
 static size_t slot_of(const struct nodes *nodes, uint32_t parent, uint64_t address)
 {
 	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
@@ -71,7 +72,7 @@ static int grow_table(struct nodes *nodes)
 	return 0;
 }
 
-/* Finds or adds the node; 0 when memory is short. */
+/* Finds or adds the node; 0 if out of memory. */
 static uint32_t intern(struct nodes *nodes, uint32_t parent, uint64_t address)
 {
 	size_t slot = slot_of(nodes, parent, address);
@@ -85,11 +86,9 @@ static uint32_t intern(struct nodes *nodes, uint32_t parent, uint64_t address)
 	}
 	if (nodes->count == nodes->capacity) {
 		size_t capacity = nodes->capacity ? nodes->capacity * 2 : 512;
-		struct node *list = realloc(nodes->list, capacity * sizeof(*list));
 
-		if (!list)
+		if (!array_grow(&nodes->list, capacity, sizeof(*nodes->list)))
 			return 0;
-		nodes->list = list;
 		nodes->capacity = capacity;
 	}
 	nodes->list[nodes->count] = (struct node){address, parent};
@@ -109,14 +108,14 @@ uint32_t nodes_add(struct nodes *nodes, const struct chain *chain)
 	return node;
 }
 
-/* A node, root or not, in the order of the file: from the roots on, those called by the
- * same in the order of their addresses. */
+/* The place of a node, root or not, in the order of the file: depth first from each root,
+ * with the callees of a node ordered by address. */
 struct place {
-	uint32_t callee; /* its first one; 0 for none */
-	uint32_t next;	 /* the caller's next callee; 0 for none */
+	uint32_t callee; /* its first callee; 0: none */
+	uint32_t next;	 /* the caller's next callee; 0: none */
 	uint32_t depth;	 /* addresses up to the root */
-	uint32_t chain;	 /* the number of the one that ends here */
-	bool is_end;	 /* there is one; else only where there are no callees */
+	uint32_t chain;	 /* the number of the chain that ends here */
+	bool is_end;	 /* a chain ends here even if there are callees */
 };
 
 struct keyed {
@@ -131,7 +130,8 @@ static int compare_addresses(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Room for each node, and the memory of none before. -1 when memory is short. */
+/* Allocates a place for each node, and clears the lists of callees. -1 if out of memory.
+ */
 static int make_room(struct nodes *nodes)
 {
 	size_t count = nodes->count + SAMPLES_ROOTS;
@@ -171,7 +171,7 @@ static void link_places(struct nodes *nodes)
 	}
 }
 
-/* The one after @node in the file's order, of the same root; 0 at the end. */
+/* The node after @node in the file's order, of the same root; 0 at the end. */
 static uint32_t next_node(const struct nodes *nodes, uint32_t node)
 {
 	const struct place *places = nodes->places;
@@ -196,7 +196,7 @@ static void store_call(struct node_columns *columns, uint64_t difference)
 	buffer_put_signed(&columns->call, (int64_t)difference >> 16);
 }
 
-/* The address of @node that @caller calls, as a known callee or a new one. */
+/* Stores the address of @node, a callee of @caller: as a known callee or a new one. */
 static void store_address(struct nodes *nodes, struct node_columns *columns,
 			  uint32_t caller, uint32_t node)
 {
@@ -228,12 +228,12 @@ static void store_address(struct nodes *nodes, struct node_columns *columns,
 
 /* The walk through the tree. */
 struct walk {
-	uint32_t chains;       /* how many were stored */
-	uint32_t root, length; /* of the last one */
-	uint32_t kept;	       /* how much of it belongs to the next one, too */
+	uint32_t chains;       /* number of chains stored */
+	uint32_t root, length; /* of the last chain */
+	uint32_t kept;	       /* nodes that it shares with the next one */
 };
 
-/* The chain that ends at @node. */
+/* Stores the chain that ends at @node. */
 static void store_chain(struct nodes *nodes, struct node_columns *columns,
 			struct walk *walk, uint32_t root, uint32_t node)
 {
@@ -246,7 +246,7 @@ static void store_chain(struct nodes *nodes, struct node_columns *columns,
 	walk->length = walk->kept = place->depth;
 }
 
-/* All that is called by the one root. */
+/* Stores all chains of one root. */
 static void store_root(struct nodes *nodes, struct node_columns *columns,
 		       struct walk *walk, uint32_t root)
 {

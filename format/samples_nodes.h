@@ -8,25 +8,25 @@
 #include "format/buffer.h"
 #include "format/recording.h"
 
-/* The tree of call chains of a chunk while it is made (FORMAT.md, 5.3). */
+/* The tree of call chains of a chunk under construction (FORMAT.md, 5.3). */
 
 /*
- * What callers are known to call, for those who write nodes and those who read them:
- * lists of nodes, in the order of their addresses as far as they were looked through.
- * One is found by the caller's address; callers that share one do no harm. 0 is none:
- * a root, which nothing calls.
+ * The known callees of callers, for writing and reading nodes: lists of nodes, ordered by
+ * address within the limits of the search. A list is found by the caller's address;
+ * several callers may share one without harm. 0 means none: it is a root, which is never
+ * a callee.
  */
 #define CALLEE_LISTS  16384u
-#define CALLEE_SEARCH 32u /* how many of a list are looked at, at most */
+#define CALLEE_SEARCH 32u /* maximum number of entries searched in a list */
 
 struct callees {
-	uint32_t *lists; /* the first of each */
-	uint32_t *next;	 /* by node: the one behind it in its list */
-	uint32_t *last;	 /* by node: the list's one that stands for its last callee */
+	uint32_t *lists; /* the first entry of each */
+	uint32_t *next;	 /* by node: the one after it in its list */
+	uint32_t *last;	 /* by node: the list entry of its last callee */
 };
 
-/* The link from which on the next callee of @caller is looked for, which has that
- * address: behind the last one, or at the start of the list. */
+/* The link at which the search for the next callee of @caller starts: after its last
+ * callee, or at the start of the list. */
 static inline uint32_t *callees_from(const struct callees *callees, uint32_t caller,
 				     uint64_t address)
 {
@@ -37,43 +37,42 @@ static inline uint32_t *callees_from(const struct callees *callees, uint32_t cal
 }
 
 struct nodes {
-	struct node *list; /* as they came, without the roots */
-	size_t count;	   /* stored ones */
+	struct node *list; /* in order of insertion, without the roots */
+	size_t count;	   /* without the roots */
 	size_t capacity;
-	uint32_t *slots; /* node numbers by hash, 0 where free */
+	uint32_t *slots; /* node numbers by hash; 0: free */
 	size_t slot_count;
-	/* For nodes_store(), kept as they are needed again: */
+	/* For nodes_store(), kept for the next call: */
 	struct place *places;
 	struct keyed *sorted;
 	size_t place_capacity;
 	struct callees callees;
 };
 
-/* How many bytes a node takes in the columns, at most. */
+/* Maximum number of bytes that a node takes in the columns. */
 #define NODE_BYTES 16
 
-/* -1 when memory is short; nodes_free() is due either way. */
+/* -1 if out of memory; the caller must call nodes_free() in either case. */
 int nodes_init(struct nodes *nodes);
 void nodes_free(struct nodes *nodes);
-/* Empties it, keeps its memory. */
+/* Empties it; keeps the memory. */
 void nodes_reset(struct nodes *nodes);
 
-/* The node of the chain's innermost address, all made that are new; 0 when memory is
- * short and the chain has addresses. */
+/* Adds the missing nodes of the chain and returns that of its innermost address; 0 if
+ * out of memory and the chain has addresses. */
 uint32_t nodes_add(struct nodes *nodes, const struct chain *chain);
 
-/* The columns that they are stored as, in the order of the file. */
+/* The columns that nodes are stored as, in the order of the file. */
 struct node_columns {
 	struct buffer drop, growth; /* a number for each chain */
 	struct buffer known, near;  /* for most nodes, one of these or both */
-	struct buffer call_low;	    /* for all others: 16 bits of a number, */
-	struct buffer call;	    /* and what is above them */
+	struct buffer call_low;	    /* for all others: the low 16 bits of a number */
+	struct buffer call;	    /* and its upper bits */
 };
 
 /*
  * Fills the columns, which are emptied first, and replaces each of the @count nodes in
- * @stacks, which samples_add() gave, by its number among the chains. -1 when memory is
- * short.
+ * @stacks, which nodes_add() returned, by the number of its chain. -1 if out of memory.
  */
 int nodes_store(struct nodes *nodes, struct node_columns *columns, uint32_t *stacks,
 		size_t count);

@@ -7,18 +7,24 @@
 
 #include "format/chunk.h"
 #include "format/name_list.h"
+#include "format/place.h"
+#include "format/sums.h"
 
 struct writer {
 	int fd;
 	bool failed;
-	struct error why;	   /* it failed */
-	struct buffer description; /* the chunks at the start, and again at the end */
+	struct error why; /* why it failed */
+	/* The chunks at the start, and again at the end: not compressed, and without
+	 * their places. */
+	struct buffer description;
+	uint64_t mark, number; /* place of the next chunk */
 	struct name_list names;
 	size_t total_names;
-	size_t names_bytes; /* of their payloads, at most */
+	size_t names_bytes; /* upper bound of their payloads */
+	struct recording_sums sums;
 	struct samples_encoder *encoder;
 	struct sampling_counts counts; /* since the last flush */
-	uint64_t weight;	       /* of the samples since then */
+	uint64_t weight;	       /* of the samples since the last flush */
 	uint64_t total_weight;
 	struct recording_end total;
 	struct pauses pauses; /* of all chunks written */
@@ -26,7 +32,7 @@ struct writer {
 	struct buffer payload, file;
 };
 
-/* Shortens the file again by its last @size bytes, where it is one that can be. */
+/* Truncates the last @size bytes of the file, if possible. */
 static void take_back(int fd, size_t size)
 {
 	off_t end = lseek(fd, 0, SEEK_CUR);
@@ -35,19 +41,20 @@ static void take_back(int fd, size_t size)
 		lseek(fd, end - (off_t)size, SEEK_SET);
 }
 
-/* All calls from now on fail for the same reason; 0 stands for lack of memory. */
+/* Makes all later calls fail for the same reason; an @errnum of 0 means out of memory. */
 static int fail(struct writer *writer, int errnum, struct error *err)
 {
 	writer->failed = true;
 	if (errnum)
 		error_errno(&writer->why, errnum, "can't write the recording");
 	else
-		error_set(&writer->why, "not enough memory to write the recording");
+		error_set(&writer->why, "out of memory writing the recording");
 	*err = writer->why;
 	return -1;
 }
 
-/* Writes all of it, or none if it can: a full disk shall leave no half chunk. */
+/* Writes all of it or, if possible, nothing: a full disk must not leave a partial chunk.
+ */
 static int write_out(struct writer *writer, const struct buffer *file, struct error *err)
 {
 	size_t done = 0;
@@ -71,23 +78,48 @@ static int write_out(struct writer *writer, const struct buffer *file, struct er
 	return 0;
 }
 
+void writer_begin(struct writer *writer, struct buffer *payload)
+{
+	buffer_reset(payload);
+	place_put(payload, writer->mark, writer->number++);
+}
+
 static int describe_domain(struct writer *writer, const struct recording_domain *domain)
 {
 	buffer_reset(&writer->payload);
 	domain_encode(&writer->payload, domain);
-	return chunk_encode(&writer->description, CHUNK_DOMAIN, &writer->payload);
+	return chunk_encode_plain(&writer->description, CHUNK_DOMAIN, &writer->payload);
 }
 
 static int describe(struct writer *writer, const struct recording_info *info,
 		    const struct recording_domain *domains, size_t count)
 {
 	info_encode(&writer->payload, info);
-	if (chunk_encode(&writer->description, CHUNK_INFO, &writer->payload) < 0)
+	writer->mark = place_mark(&writer->payload);
+	if (chunk_encode_plain(&writer->description, CHUNK_INFO, &writer->payload) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (describe_domain(writer, &domains[i]) < 0)
 			return -1;
 	return 0;
+}
+
+/* Appends the description from its byte @from on to the file's buffer. */
+static void put_description(struct writer *writer, size_t from)
+{
+	const struct buffer *description = &writer->description;
+	struct chunk_header header;
+
+	for (; from < description->size; from += CHUNK_HEADER_SIZE + header.stored) {
+		const uint8_t *at = description->data + from;
+
+		if (!chunk_header_decode(at, &header))
+			break;
+		writer_begin(writer, &writer->payload);
+		buffer_put(&writer->payload, at + CHUNK_HEADER_SIZE, header.stored);
+		if (chunk_encode(&writer->file, header.type, &writer->payload) < 0)
+			writer->file.failed = true;
+	}
 }
 
 struct writer *writer_new(int fd, const struct recording_info *info,
@@ -102,13 +134,14 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 	writer->encoder = samples_encoder_new();
 	if (!writer->encoder || describe(writer, info, domains, count) < 0)
 		goto no_memory;
-	if (write_out(writer, &writer->description, err) == 0)
+	put_description(writer, 0);
+	if (write_out(writer, &writer->file, err) == 0)
 		return writer;
 	writer_free(writer);
 	return NULL;
 no_memory:
 	writer_free(writer);
-	error_set(err, "not enough memory to write a recording");
+	error_set(err, "out of memory writing the recording");
 	return NULL;
 }
 
@@ -122,6 +155,11 @@ void writer_free(struct writer *writer)
 	buffer_free(&writer->payload);
 	buffer_free(&writer->file);
 	free(writer);
+}
+
+bool writer_failed(const struct writer *writer)
+{
+	return writer->failed;
 }
 
 struct sampling_counts *writer_counts(struct writer *writer)
@@ -156,8 +194,7 @@ int writer_domain(struct writer *writer, const struct recording_domain *domain,
 	if (describe_domain(writer, domain) < 0)
 		return fail(writer, 0, err);
 	buffer_reset(&writer->file);
-	buffer_put(&writer->file, writer->description.data + before,
-		   writer->description.size - before);
+	put_description(writer, before);
 	return write_out(writer, &writer->file, err);
 }
 
@@ -176,7 +213,7 @@ int writer_sample(struct writer *writer, const struct sample *sample, struct err
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err)
 {
-	/* At most: a name's five numbers have 29 bytes, and its chunk 64 besides. */
+	/* Upper bound: five numbers per name have 29 bytes, and the chunk 64 more. */
 	size_t bytes = name->name.length + name->dso.length + 29 +
 		       (writer->names.count ? 0 : 64);
 
@@ -186,24 +223,40 @@ int writer_name(struct writer *writer, const struct recording_name *name,
 	}
 	if (writer->total_names == RECORDING_MAX_ALL_NAMES ||
 	    bytes > RECORDING_MAX_NAMES_BYTES - writer->names_bytes)
-		return error_set(err, "there are more names than a recording can have");
+		return error_set(err, "too many names for a recording");
 	writer->total_names++;
 	writer->names_bytes += bytes;
 	name_list_add(&writer->names, name);
 	return name_list_full(&writer->names) ? writer_flush(writer, err) : 0;
 }
 
-/* Puts a chunk with what is in the payload behind the others in the file's buffer. */
-static void put_chunk(struct writer *writer, enum chunk_type type)
+/*
+ * Appends a chunk with the current payload to the file's buffer. @more is what this chunk
+ * adds to the recording's totals; if they would exceed the limits for the size of the
+ * file, the chunk is not compressed.
+ */
+static void put_chunk(struct writer *writer, enum chunk_type type,
+		      const struct recording_sums *more)
 {
-	if (chunk_encode(&writer->file, type, &writer->payload) < 0)
-		writer->file.failed = true;
+	struct buffer *file = &writer->file;
+	size_t start = file->size;
+	int status = chunk_encode(file, type, &writer->payload);
+
+	sums_add(&writer->sums, more);
+	writer->sums.payload += writer->payload.size;
+	if (status == 0 && !sums_fit(&writer->sums, writer->bytes + file->size)) {
+		file->size = start;
+		status = chunk_encode_plain(file, type, &writer->payload);
+	}
+	if (status < 0)
+		file->failed = true;
 }
 
 int writer_flush(struct writer *writer, struct error *err)
 {
 	const struct sampling_counts *counts = &writer->counts;
 	size_t samples = samples_encoder_count(writer->encoder);
+	struct recording_sums more;
 
 	if (writer->failed) {
 		*err = writer->why;
@@ -211,14 +264,20 @@ int writer_flush(struct writer *writer, struct error *err)
 	}
 	buffer_reset(&writer->file);
 	if (writer->names.count) {
-		buffer_reset(&writer->payload);
+		writer_begin(writer, &writer->payload);
+		more = (struct recording_sums){.names = writer->names.count};
 		name_list_finish(&writer->names, &writer->payload);
-		put_chunk(writer, CHUNK_NAMES);
+		more.names_payload = writer->payload.size;
+		put_chunk(writer, CHUNK_NAMES, &more);
 	}
 	if (samples || counts->lost || counts->missed || counts->pauses.count) {
-		buffer_reset(&writer->payload);
+		writer_begin(writer, &writer->payload);
+		more = (struct recording_sums){
+			.samples = samples,
+			.nodes = samples_encoder_nodes(writer->encoder),
+		};
 		samples_encoder_finish(writer->encoder, counts, &writer->payload);
-		put_chunk(writer, CHUNK_SAMPLES);
+		put_chunk(writer, CHUNK_SAMPLES, &more);
 	}
 	if (!writer->file.size && !writer->file.failed)
 		return 0;
@@ -245,11 +304,11 @@ int writer_end(struct writer *writer, struct recording_end *end, struct error *e
 	end->paused = writer->pauses.sum;
 	if (flushed < 0)
 		return -1;
-	buffer_reset(&writer->payload);
 	buffer_reset(&writer->file);
+	/* The description is repeated, for readers of a file with a damaged start. */
+	put_description(writer, 0);
+	writer_begin(writer, &writer->payload);
 	end_encode(&writer->payload, end);
-	/* Described once more, for a reader that found the start damaged. */
-	buffer_put(&writer->file, writer->description.data, writer->description.size);
 	if (chunk_encode(&writer->file, CHUNK_END, &writer->payload) < 0)
 		writer->file.failed = true;
 	return write_out(writer, &writer->file, err);

@@ -7,51 +7,60 @@
 #include "format/samples.h"
 
 /*
- * Writes a recording, only ever at its end. What has been flushed is whole,
- * whatever happens to the writer afterwards.
+ * Writes a recording, by appending only. Flushed data stays intact, whatever happens to
+ * the writer afterwards.
  */
 struct writer;
 
 /*
- * Writes to @fd, which stays the caller's, and begins with @info and the
- * domains, which are copied. NULL, and why in @err, when that fails.
+ * Writes to @fd, which the caller closes. Starts with @info and the domains, which are
+ * copied. NULL with @err set on error.
  */
 struct writer *writer_new(int fd, const struct recording_info *info,
 			  const struct recording_domain *domains, size_t count,
 			  struct error *err);
 void writer_free(struct writer *writer);
 
-/* Describes one more domain, whose samples come after this. -1 as below. */
+/*
+ * Empties @payload and starts the payload of the next chunk in it. Chunks that are
+ * written by other means than these functions start like this, too.
+ */
+void writer_begin(struct writer *writer, struct buffer *payload);
+
+/* Describes another domain, before its first sample. -1 as for writer_sample(). */
 int writer_domain(struct writer *writer, const struct recording_domain *domain,
 		  struct error *err);
 
 /*
- * Adds one sample, to be written at the next flush or when there are many.
- * -1 when writing fails; nothing can be written from then on.
+ * Adds one sample. It is written at the next flush, or earlier if there are many. -1 on a
+ * write error; after that, nothing can be written any more.
  */
 int writer_sample(struct writer *writer, const struct sample *sample, struct error *err);
 
 /*
- * Names a place, once, before the first sample that it is in. -1 as above, and when a
- * recording can't have so many names.
+ * Names a place, once, before the first sample that contains it. -1 as above, and if
+ * there are too many names for a recording.
  */
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err);
 
-/* Where to count what happens to the sampling; starts anew at each flush. */
+/* Whether the last error was a write error; otherwise it was a limit. */
+bool writer_failed(const struct writer *writer);
+
+/* The counters of lost and missed samples; reset at each flush. */
 struct sampling_counts *writer_counts(struct writer *writer);
 
 /* Writes what was added since the last flush. */
 int writer_flush(struct writer *writer, struct error *err);
 
 /*
- * Flushes, and closes the recording with @end, in which the writer fills in
- * all but the reason and the time.
+ * Flushes, and ends the recording with @end, in which the caller sets the reason and the
+ * time and the writer the rest.
  */
 int writer_end(struct writer *writer, struct recording_end *end, struct error *err);
 
-/* What was written so far: bytes, the weights of all samples together, and the
- * pauses of all chunks. */
+/* What was written so far: number of bytes, total weight of the samples, and the pauses
+ * of all chunks. */
 uint64_t writer_bytes(const struct writer *writer);
 uint64_t writer_weight(const struct writer *writer);
 const struct pauses *writer_pauses(const struct writer *writer);

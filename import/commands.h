@@ -2,7 +2,8 @@
 #ifndef UNIPROF_IMPORT_COMMANDS_H
 #define UNIPROF_IMPORT_COMMANDS_H
 
-/* Takes the words after "uniprof", its own name first; returns an enum exit_code. */
-int command_import(int argc, char **argv);
+#include "command/command.h"
+
+extern const struct command command_import;
 
 #endif

@@ -2,16 +2,25 @@
 
 /*
  * Collapsed stacks (Brendan Gregg's FlameGraph, stackcollapse*.pl): the names of a
- * stack, the outermost first, joined by ';', then a blank and a count. Names may hold
- * blanks; one that is an address, as uniprof report writes it, is one.
+ * stack, outermost first, joined by ';', then a blank and a count. Names may contain
+ * blanks. A name that reads as an address in the form written by uniprof report is
+ * imported as an address.
+ *
+ * As flamegraph.pl does, a count may have a fraction, a frame may have no name, and
+ * those without a name at the end of a stack are dropped.
  */
 #include "import/format.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "import/scan.h"
 
-/* Cuts the count off the end of the line, and the blanks before it. */
+struct folded {
+	uint64_t counts[2]; /* lines with one count, and with two */
+};
+
+/* Removes the count, and the blanks before it, from the end of the line. */
 static bool take_count(struct recording_text *line, uint64_t *count)
 {
 	struct recording_text rest = scan_trim(*line), word;
@@ -20,21 +29,33 @@ static bool take_count(struct recording_text *line, uint64_t *count)
 	while (start > 0 && rest.at[start - 1] != ' ' && rest.at[start - 1] != '\t')
 		start--;
 	word = (struct recording_text){rest.at + start, rest.length - start};
-	if (!start || !scan_decimal(word, count))
+	if (!start || !scan_rounded(word, count))
 		return false;
 	rest.length = start;
 	*line = scan_trim(rest);
 	return true;
 }
 
+/* A line that starts with '#' is a comment unless it reads as a stack: names may start
+ * with '#', too. */
+static bool is_comment(struct recording_text line)
+{
+	uint64_t count;
+
+	if (!line.length || line.at[0] != '#')
+		return false;
+	return !take_count(&line, &count) || ((line.length == 1 || line.at[1] == ' ') &&
+					      !memchr(line.at, ';', line.length));
+}
+
 static bool recognize(struct recording_text line)
 {
 	uint64_t count;
 
-	return line.length && line.at[0] != '#' && take_count(&line, &count);
+	return !is_comment(line) && take_count(&line, &count);
 }
 
-/* The last frame's name, which is cut off with the ';' before it. */
+/* Removes and returns the name of the last frame, and the ';' before it. */
 static struct recording_text take_frame(struct recording_text *stack, bool *is_last)
 {
 	const char *semicolon = memrchr(stack->at, ';', stack->length);
@@ -46,7 +67,7 @@ static struct recording_text take_frame(struct recording_text *stack, bool *is_l
 	return name;
 }
 
-/* An address is taken for one where it comes out as it went in. */
+/* Only names that reports would print in the same way are taken for addresses. */
 static bool is_address(struct recording_text name, uint64_t *address)
 {
 	for (size_t i = 2; i < name.length; i++)
@@ -56,52 +77,79 @@ static bool is_address(struct recording_text name, uint64_t *address)
 	       scan_address(name, address);
 }
 
+static int take_stack(struct importer *importer, struct recording_text line,
+		      struct error *err)
+{
+	bool is_last;
+
+	do {
+		struct import_frame frame = {.name = take_frame(&line, &is_last)};
+
+		if (!frame.name.length)
+			frame.name = (struct recording_text){RECORDING_NO_NAME,
+							     strlen(RECORDING_NO_NAME)};
+		frame.has_address = is_address(frame.name, &frame.address);
+		if (frame.has_address)
+			frame.name.length = 0;
+		/* A name is one place, whether sampled or a caller. */
+		frame.offset = importer_depth(importer) > 0;
+		if (importer_frame(importer, &frame, err) < 0)
+			return -1;
+	} while (!is_last);
+	return 0;
+}
+
 static int take_line(void *state, struct importer *importer, struct recording_text line,
 		     struct error *err)
 {
 	static const char domain[] = "imported";
 	const struct import_place place = {.domain = {domain, sizeof(domain) - 1}};
-	uint64_t count;
-	bool is_last;
+	struct folded *folded = state;
+	struct recording_text stack;
+	uint64_t count, other;
 
-	(void)state;
-	if (!scan_trim(line).length || line.at[0] == '#')
+	if (!scan_trim(line).length || is_comment(line))
 		return 0;
 	if (!take_count(&line, &count))
-		return error_set(err, "no count is at the end of the stack");
+		return error_set(err, "no count at the end of the stack");
+	while (line.length && line.at[line.length - 1] == ';')
+		line.length--;
 	if (!line.length)
-		return error_set(err, "there is no stack before the count");
-	if (importer_begin(importer, &place, err) < 0)
+		return error_set(err, "no stack before the count");
+	stack = line;
+	folded->counts[take_count(&stack, &other)]++;
+	if (importer_begin(importer, &place, err) < 0 ||
+	    take_stack(importer, line, err) < 0)
 		return -1;
-	do {
-		struct import_frame frame = {.name = take_frame(&line, &is_last)};
-
-		if (!frame.name.length)
-			return error_set(err, "a frame has no name");
-		frame.has_address = is_address(frame.name, &frame.address);
-		if (frame.has_address)
-			frame.name.length = 0;
-		/* One name is one place, whether it is sampled or called from. */
-		frame.offset = importer_depth(importer) > 0;
-		if (importer_frame(importer, &frame, err) < 0)
-			return -1;
-	} while (!is_last);
 	return importer_sample(importer, count, CHAIN_WHOLE, err);
 }
 
-static int end(void *state, struct importer *importer, struct error *err)
+static int end(void *state, struct importer *importer, struct import_result *result,
+	       struct error *err)
 {
-	(void)state;
+	const struct folded *folded = state;
+
 	(void)importer;
-	(void)err;
+	if (!folded->counts[1])
+		return 0;
+	if (!folded->counts[0])
+		return error_set(err,
+				 "all stacks have two counts, as in the difference of "
+				 "two profiles (uniprof diff --format folded, "
+				 "difffolded.pl); import the two profiles instead");
+	error_set(&result->note,
+		  "%" PRIu64
+		  " stacks end with two numbers; the first was taken as part of the "
+		  "function name",
+		  folded->counts[1]);
 	return 0;
 }
 
 const struct import_format import_folded = {
 	.name = "folded",
-	.about = "collapsed stacks: a;b;c COUNT, the outermost first",
+	.about = "collapsed stacks: a;b;c COUNT, outermost frame first",
 	.recognize = recognize,
-	.state_size = 1,
+	.state_size = sizeof(struct folded),
 	.line = take_line,
 	.end = end,
 };

@@ -34,41 +34,81 @@ const struct import_format *import_format_recognize(struct lines *lines,
 		     format++)
 			if ((*format)->recognize(line))
 				return *format;
-	if (status == 0)
-		error_set(err, ahead ? "none of its first lines is of a format that can "
-				       "be imported (--from names one)"
-				     : "there is nothing in it");
+	if (status == 0 && ahead)
+		error_set(err, "unknown format (use --from to choose one)");
+	else if (status == 0 && lines->end > lines->start)
+		error_set(err,
+			  "unknown format: the first line is longer than %u bytes (use "
+			  "--from to choose one)",
+			  LINES_MAX);
+	else if (status == 0)
+		error_set(err, "the input is empty");
 	return NULL;
 }
 
+/* Counts a skipped line, and keeps the reason for the first. */
+static void count_skipped(struct import_result *result, uint64_t number,
+			  const struct error *why)
+{
+	if (!result->skipped++)
+		error_set(&result->first, "line %" PRIu64 ": %s", number, why->text);
+}
+
+/* Passes all lines to the format. -1 with @err set if the import has failed. */
 static int take_lines(const struct import_format *format, void *state,
-		      struct lines *lines, struct importer *importer, struct error *err)
+		      struct lines *lines, struct importer *importer,
+		      struct import_result *result, struct error *err)
 {
 	struct recording_text line;
 	struct error why;
 	int status;
 
-	while ((status = lines_next(lines, &line, &why)) > 0) {
-		status = format->line(state, importer, line, &why);
+	while ((status = lines_next(lines, &line, &why)) != 0) {
 		if (status < 0)
+			return error_set(err, "line %" PRIu64 ": %s", lines->number + 1,
+					 why.text);
+		if (status != LINES_BAD && format->line(state, importer, line, &why) == 0)
+			continue;
+		switch (importer_state(importer)) {
+		case IMPORTER_GOOD:
+			count_skipped(result, lines->number, &why);
 			break;
+		case IMPORTER_FULL:
+			error_set(&result->stopped, "line %" PRIu64 ": %s", lines->number,
+				  why.text);
+			return 0;
+		default:
+			*err = why;
+			return -1;
+		}
 	}
-	if (status < 0)
-		return error_set(err, "line %" PRIu64 ": %s", lines->number, why.text);
-	return format->end(state, importer, err);
+	return format->end(state, importer, result, err);
 }
 
-int import_lines(const struct import_format *format, struct lines *lines,
-		 struct importer *importer, struct error *err)
+int import_lines(const struct import_format *format, const struct import_options *options,
+		 struct lines *lines, struct importer *importer,
+		 struct import_result *result, struct error *err)
 {
 	void *state = calloc(1, format->state_size);
+	struct error why;
 	int status;
 
+	*result = (struct import_result){0};
 	if (!state)
-		return error_set(err, "not enough memory");
-	status = take_lines(format, state, lines, importer, err);
+		return error_set(err, "out of memory");
+	if (format->begin)
+		format->begin(state, options);
+	status = take_lines(format, state, lines, importer, result, err);
+	if (format->release)
+		format->release(state);
 	free(state);
-	if (status >= 0 && importer_end(importer, err) < 0)
-		return -1;
+	if (status == 0)
+		status = importer_end(importer, err);
+	if (status < 0 && result->skipped && importer_state(importer) == IMPORTER_GOOD) {
+		why = *err;
+		error_set(err, "%s; skipped %" PRIu64 " line%s, the first is %s",
+			  why.text, result->skipped, result->skipped == 1 ? "" : "s",
+			  result->first.text);
+	}
 	return status;
 }

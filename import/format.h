@@ -5,47 +5,66 @@
 #include "import/importer.h"
 #include "import/lines.h"
 
+/* The user's options. */
+struct import_options {
+	const char *event; /* NULL: the first in the text */
+};
+
+/* The outcome of importing a text. */
+struct import_result {
+	uint64_t skipped;     /* lines that could not be parsed */
+	struct error first;   /* the first of them, and why */
+	bool is_cut;	      /* the text ended within a sample, which was skipped */
+	struct error stopped; /* the line where the import stopped, and why, or empty */
+	struct error note;    /* a note for the user, or empty */
+};
+
 /*
- * One format of text that can be imported. A new one is a file and a line in
- * format.c's table.
+ * A text format that can be imported. A new one takes a file and a line in the table
+ * in format.c.
  */
 struct import_format {
 	const char *name;
 	const char *about; /* for --help: one line */
+	bool has_events;   /* import_options.event applies */
 
-	/* Whether the line is of this format and can't well be of one further down in
+	/* Whether the line is in this format and unlikely to be in one further down in
 	 * the table. */
 	bool (*recognize)(struct recording_text line);
-	size_t state_size; /* bytes, zeros at the start; what the others get */
-	/* Takes a line, without its end. -1 with @err set when it makes no sense. */
+	size_t state_size; /* bytes of the state passed below; zeroed at the start */
+	/* May be NULL. */
+	void (*begin)(void *state, const struct import_options *options);
+	/* Takes a line without its line end. -1 with @err set if the line can't be used;
+	 * see importer_state() for whether the import can go on. */
 	int (*line)(void *state, struct importer *importer, struct recording_text line,
 		    struct error *err);
-	/* All lines were given: 0, -1 as above, or IMPORT_CUT. */
-	int (*end)(void *state, struct importer *importer, struct error *err);
+	/* Called after the last line: fills in @result. -1 as above. */
+	int (*end)(void *state, struct importer *importer, struct import_result *result,
+		   struct error *err);
+	/* Frees what the state refers to. May be NULL. */
+	void (*release)(void *state);
 };
-
-/* The text ends within a sample, which was left out. */
-#define IMPORT_CUT 1
 
 extern const struct import_format import_uniprof_2017;
 extern const struct import_format import_xenctx;
 extern const struct import_format import_perf_script;
 extern const struct import_format import_folded;
 
-/* The format called @name; NULL when there is none. */
+/* The format called @name; NULL if there is none. */
 const struct import_format *import_format_find(const char *name);
-/* All of them; ends with NULL. */
+/* All formats; ends with NULL. */
 const struct import_format *const *import_format_list(void);
 
-/* The format of the lines ahead; NULL with @err set when it can't be told. */
+/* Detects the format of the lines ahead; NULL with @err set if it is unknown. */
 const struct import_format *import_format_recognize(struct lines *lines,
 						    struct error *err);
 
 /*
- * Imports all lines and ends the recording: 0, IMPORT_CUT, or -1 with @err set, which
- * names the line.
+ * Imports all valid lines and ends the recording. -1 with @err set if there is no
+ * recording; if importer_state() is IMPORTER_GOOD or IMPORTER_FULL, the text is at fault.
  */
-int import_lines(const struct import_format *format, struct lines *lines,
-		 struct importer *importer, struct error *err);
+int import_lines(const struct import_format *format, const struct import_options *options,
+		 struct lines *lines, struct importer *importer,
+		 struct import_result *result, struct error *err);
 
 #endif

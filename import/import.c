@@ -3,165 +3,65 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/usage.h"
+#include "base/replace.h"
 #include "base/version.h"
 #include "import/format.h"
 
-static const char shorts[] = ":f:o:h";
-
-static const char usage[] =
-	"Usage: uniprof import [OPTION]... [INPUT]\n"
-	"\n"
-	"Makes a recording of what other tools, and uniprof report, wrote as text.\n"
-	"\n"
-	"  INPUT               the text; - is standard input [-]\n"
-	"  -f, --from FORMAT   its format [found out from the text], see below\n"
-	"  -o, --output FILE   the recording [uniprof.data]; - is standard output\n"
-	"  -h, --help          show this help\n"
-	"\n"
-	"Formats:\n";
-
-static const char usage_exit_codes[] =
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 usage, 3 the text ends within a sample, which\n"
-	"was left out.\n";
-
-/* No exit code: the options are to be acted on. */
-#define GO_ON -1
-
 struct options {
 	const char *input, *output;
-	const struct import_format *format; /* NULL: to be found out */
+	const struct import_format *format; /* NULL: detect it */
+	struct import_options import;
 };
 
-/* Where the recording goes. */
-struct output {
-	const char *path;
-	int fd;
-	bool is_new;	/* to be removed if the import fails */
-	char old[4096]; /* what was there has this name now; empty: nothing was */
+/* The outcome of an import. */
+struct outcome {
+	struct import_result result;
+	struct import_weights weights;
+	uint64_t count; /* samples */
+	enum importer_state state;
 };
 
-static int help(void)
+static struct option_word format_word(unsigned int i)
 {
-	fputs(usage, stdout);
-	for (const struct import_format *const *f = import_format_list(); *f; f++)
-		printf("  %-14s  %s\n", (*f)->name, (*f)->about);
-	fputs(usage_exit_codes, stdout);
-	return EXIT_DONE;
+	const struct import_format *format = import_format_list()[i];
+
+	return format ? (struct option_word){format->name, format->about, 0}
+		      : (struct option_word){0};
 }
 
-static int choose_format(struct options *options, const char *name)
+static int set_format(void *to, const char *argument, struct error *err)
 {
-	char names[160] = "";
-	size_t used = 0;
-
-	options->format = import_format_find(name);
-	if (options->format)
-		return GO_ON;
-	for (const struct import_format *const *f = import_format_list();
-	     *f && used < sizeof(names); f++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 used ? ", " : "", (*f)->name);
-	return usage_error("import", "no format '%s'; there are %s", name, names);
-}
-
-static int parse_options(struct options *options, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"from", required_argument, NULL, 'f'},
-		{"output", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option, status;
-
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		switch (option) {
-		case 'f':
-			status = choose_format(options, optarg);
-			if (status != GO_ON)
-				return status;
-			break;
-		case 'o':
-			options->output = optarg;
-			break;
-		case 'h':
-			return help();
-		default:
-			return usage_bad_option("import", option, shorts, argv);
-		}
-	}
-	if (optind < argc)
-		options->input = argv[optind++];
-	if (optind < argc)
-		return usage_error("import", "unexpected '%s': one text at a time",
-				   argv[optind]);
-	return GO_ON;
-}
-
-/* As uniprof record does, keeps an older recording under another name. What is behind
- * a symbolic link, which may be a device, is opened as it is. */
-static int open_output(struct output *output, struct error *err)
-{
-	const char *path = output->path;
-	struct stat was;
-	bool exists;
-
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDOUT_FILENO))
-			return error_set(err, "a recording is not for terminals: "
-					      "standard output is one");
-		output->fd = STDOUT_FILENO;
-		return 0;
-	}
-	exists = lstat(path, &was) == 0;
-	if (exists && S_ISREG(was.st_mode) && was.st_size > 0) {
-		if ((size_t)snprintf(output->old, sizeof(output->old), "%s.old", path) >=
-		    sizeof(output->old))
-			return error_set(err, "can't write to %s: its name is too long",
-					 path);
-		if (rename(path, output->old) < 0) {
-			error_errno(err, errno, "can't rename %s to %s", path,
-				    output->old);
-			output->old[0] = 0;
-			return -1;
-		}
-		exists = false;
-	}
-	output->is_new = !exists;
-	output->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (output->fd < 0)
-		return error_errno(err, errno, "can't write to %s", path);
+	(void)err;
+	*(const struct import_format **)to = import_format_find(argument);
 	return 0;
 }
 
-/* Closes it; a recording that could not be completed makes room for what was there. */
-static int close_output(struct output *output, bool is_done, struct error *err)
-{
-	if (output->fd > STDOUT_FILENO && close(output->fd) < 0 && is_done) {
-		is_done = false;
-		error_errno(err, errno, "can't write to %s", output->path);
-	}
-	if (is_done)
-		return 0;
-	if (output->is_new)
-		unlink(output->path);
-	if (output->old[0])
-		rename(output->old, output->path);
-	return -1;
-}
+static const struct command_option known[] = {
+	{"from", 'f', "FORMAT", "format of the input, see below (default: detected)",
+	 .word = format_word, .words = "Formats", .set = set_format,
+	 .offset = offsetof(struct options, format)},
+	{"event", 0, "NAME", "event to import from perf script (default: the first)",
+	 .set = option_set_text, .offset = offsetof(struct options, import.event)},
+	{"output", 'o', "FILE",
+	 "write the recording to FILE (default: uniprof.data; - for standard output); "
+	 "an existing recording is kept as FILE.old",
+	 .set = option_set_text, .offset = offsetof(struct options, output)},
+	{0},
+};
+
+static const struct option_group groups[] = {
+	{"Options", known, 0},
+	{0},
+};
 
 static void describe(struct recording_info *info, const struct options *options)
 {
@@ -173,8 +73,8 @@ static void describe(struct recording_info *info, const struct options *options)
 		 options->format->name, options->input);
 }
 
-static int import(struct options *options, struct lines *lines, int fd, uint64_t *count,
-		  struct error *err)
+static int import(const struct options *options, struct lines *lines, int fd,
+		  struct outcome *outcome, struct error *err)
 {
 	struct recording_info info;
 	struct importer *importer;
@@ -183,9 +83,12 @@ static int import(struct options *options, struct lines *lines, int fd, uint64_t
 	describe(&info, options);
 	importer = importer_new(fd, &info);
 	if (!importer)
-		return error_set(err, "not enough memory");
-	status = import_lines(options->format, lines, importer, err);
-	*count = importer_count(importer);
+		return error_set(err, "out of memory");
+	status = import_lines(options->format, &options->import, lines, importer,
+			      &outcome->result, err);
+	outcome->count = importer_count(importer);
+	outcome->weights = importer_weights(importer);
+	outcome->state = importer_state(importer);
 	importer_free(importer);
 	return status;
 }
@@ -198,9 +101,9 @@ static int open_input(const struct options *options, struct lines *lines,
 	if (strcmp(options->input, "-") != 0)
 		fd = open(options->input, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return error_errno(err, errno, "can't be opened");
+		return error_errno(err, errno, "can't open");
 	if (lines_init(lines, fd) < 0)
-		return error_set(err, "not enough memory");
+		return error_set(err, "out of memory");
 	return 0;
 }
 
@@ -211,50 +114,170 @@ static void close_input(struct lines *lines)
 	lines_free(lines);
 }
 
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line on standard error. */
+static void say(const char *format, ...)
+{
+	struct error line;
+	char text[sizeof(line.text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	error_set(&line, "%s", text);
+	fprintf(stderr, "uniprof import: %s\n", line.text);
+}
+
+static void say_weights(const struct import_weights *weights)
+{
+	if (!weights->by_period)
+		return;
+	if (weights->periods == IMPORT_CPU_NS && weights->unit == 1000)
+		say("note: samples are weighted by period, in us of CPU time");
+	else if (weights->unit > 1)
+		say("note: samples are weighted by period, in units of %" PRIu64 "%s",
+		    weights->unit,
+		    weights->periods == IMPORT_CPU_NS ? " ns of CPU time" : "");
+	else
+		say("note: samples are weighted by period");
+}
+
+/* Reports what was imported and what was not. */
+static int say_result(const struct options *options, const struct outcome *outcome,
+		      const char *name)
+{
+	const struct import_result *result = &outcome->result;
+
+	say("%" PRIu64 " samples from %s (%s)%s", outcome->count, name,
+	    options->format->name,
+	    result->is_cut ? "; skipped an incomplete one at the end" : "");
+	if (result->note.text[0])
+		say("note: %s", result->note.text);
+	say_weights(&outcome->weights);
+	if (result->skipped)
+		say("skipped %" PRIu64 " line%s; the first is %s", result->skipped,
+		    result->skipped == 1 ? "" : "s", result->first.text);
+	if (result->stopped.text[0])
+		say("stopped at %s; the lines before it were imported",
+		    result->stopped.text);
+	return result->is_cut || result->skipped || result->stopped.text[0] ? EXIT_DAMAGED
+									    : EXIT_DONE;
+}
+
+/* Whether the output is the input file. Checked before the input is read. */
+static bool is_input(const struct options *options, const struct lines *lines)
+{
+	struct stat st;
+
+	return fstat(lines->fd, &st) == 0 && replace_changes(options->output, &st);
+}
+
+static bool is_stdout(const struct options *options)
+{
+	return strcmp(options->output, "-") == 0;
+}
+
+static int open_output(const struct options *options, struct replace *output,
+		       struct error *err)
+{
+	if (is_stdout(options) && isatty(STDOUT_FILENO))
+		return error_set(err, "refusing to write a recording to a terminal");
+	/* Keeps an older recording under another name, like uniprof record. */
+	return replace_open(output, options->output, 0600, true, err);
+}
+
+/*
+ * Checks the options against the input, and detects its format if necessary. EXIT_DONE;
+ * otherwise the exit code, with @err set. *@culprit is the input, and becomes NULL if
+ * @err doesn't need it.
+ */
+static int check_input(struct options *options, struct lines *lines, const char **culprit,
+		       struct error *err)
+{
+	if (is_input(options, lines)) {
+		error_set(err, "refusing to overwrite %s: it is the input %s",
+			  options->output, *culprit);
+		*culprit = NULL;
+		return EXIT_USAGE;
+	}
+	if (!options->format)
+		options->format = import_format_recognize(lines, err);
+	if (!options->format)
+		return EXIT_FAILED;
+	if (options->import.event && !options->format->has_events) {
+		error_set(err, "--event does not apply to the format %s",
+			  options->format->name);
+		*culprit = NULL;
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
 static int run(struct options *options)
 {
 	bool from_stdin = strcmp(options->input, "-") == 0;
 	const char *name = from_stdin ? "standard input" : options->input;
-	struct output output = {.path = options->output, .fd = -1};
+	const char *output_name = is_stdout(options) ? "standard output"
+						     : options->output;
+	/* The file that an error is about; NULL if @err names it. */
+	const char *culprit = name;
+	struct replace output = {.fd = -1};
 	struct lines lines = {.fd = -1};
-	struct error err, write_err = {""}, line;
-	uint64_t count = 0;
-	int status = -1;
+	struct outcome outcome = {0};
+	int exit_code = EXIT_FAILED;
+	struct error err;
 
 	if (open_input(options, &lines, &err) < 0)
-		goto failed;
-	if (!options->format)
-		options->format = import_format_recognize(&lines, &err);
-	if (!options->format)
-		goto failed;
-	if (open_output(&output, &write_err) == 0)
-		status = import(options, &lines, output.fd, &count, &err);
-	if (close_output(&output, status >= 0, &write_err) < 0)
-		goto failed;
+		goto out;
+	exit_code = check_input(options, &lines, &culprit, &err);
+	if (exit_code != EXIT_DONE)
+		goto out;
+	exit_code = EXIT_FAILED;
+	culprit = NULL;
+	if (open_output(options, &output, &err) < 0)
+		goto out;
+	if (import(options, &lines, output.fd, &outcome, &err) < 0) {
+		culprit = outcome.state == IMPORTER_NO_MEMORY	 ? NULL
+			  : outcome.state == IMPORTER_UNWRITABLE ? output_name
+								 : name;
+		goto out;
+	}
+	if (replace_commit(&output, &err) < 0)
+		goto out;
+	exit_code = say_result(options, &outcome, name);
+out:
+	if (exit_code == EXIT_FAILED || exit_code == EXIT_USAGE)
+		say("%s%s%s", culprit ? culprit : "", culprit ? ": " : "", err.text);
+	replace_abandon(&output);
 	close_input(&lines);
-	error_set(&line, "%" PRIu64 " samples from %s (%s)%s", count, name,
-		  options->format->name,
-		  status == IMPORT_CUT ? "; it ends within one, which was left out" : "");
-	fprintf(stderr, "uniprof import: %s\n", line.text);
-	return status == IMPORT_CUT ? EXIT_DAMAGED : EXIT_DONE;
-failed:
-	close_input(&lines);
-	if (write_err.text[0])
-		line = write_err;
-	else
-		error_set(&line, "%s: %s", name, err.text);
-	fprintf(stderr, "uniprof import: %s\n", line.text);
-	return EXIT_FAILED;
+	return exit_code;
 }
 
-int command_import(int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
 	struct options options = {.input = "-", .output = "uniprof.data"};
-	int status = parse_options(&options, argc, argv);
+	char **input;
+	int status = command_parse(command, argc, argv, &options, &input);
 
-	if (status != GO_ON)
+	if (status != COMMAND_GO_ON)
 		return status;
+	if (*input)
+		options.input = *input;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	return run(&options);
 }
+
+const struct command command_import = {
+	.name = "import",
+	.arguments = "[INPUT]",
+	.most = 1,
+	.summary = "make a recording from the text output of other tools",
+	.about = "Makes a recording from the text output of other tools or of uniprof "
+		 "report. Reads standard input if INPUT is - or not given.",
+	.damaged = "part of the input could not be used and was skipped",
+	.groups = groups,
+	.run = run_command,
+};

@@ -6,29 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/names.h"
+#include "base/tree.h"
 #include "format/writer.h"
-#include "report/names.h"
-#include "report/tree.h"
 
 /*
- * Addresses for names without one: not canonical on x86-64, with five levels of page
- * tables as well (Intel SDM, volume 1, 3.3.7.1), and none of arm64's with its 52 bits
- * (Arm ARM, D8.1). They are 16 apart, so that a return address is between two.
+ * Addresses for names without one: not canonical on x86-64, even with five levels of
+ * page tables (Intel SDM, volume 1, 3.3.7.1), and outside arm64's 52 bits (Arm ARM,
+ * D8.1). They are 16 apart, so that a return address falls between two of them.
  */
 #define MADE_UP_FIRST ((uint64_t)0x4000000000000000)
 #define MADE_UP_LAST  ((uint64_t)0x4fffffffffffffff)
 #define MADE_UP_STEP  16
 
-/* What an address of the text is called. */
+/* The name of an address in the text. */
 struct named {
 	uint64_t offset;
 	uint32_t name, dso; /* texts */
 };
 
-/* The tree's roots: below them are domains; then what names a place. */
+/* The roots of the tree. Below each are the domains, then the keys of a place. */
 enum key {
-	KEY_ADDRESS, /* an address of the text */
-	KEY_NAME,    /* name, DSO and offset, to which an address was given */
+	KEY_ADDRESS, /* an address in the text */
+	KEY_NAME,    /* name, DSO and offset that were assigned an address */
 	KEYS,
 };
 
@@ -42,12 +43,15 @@ struct importer {
 	struct names *domains; /* id and name, by index */
 	struct names *texts;
 	struct tree places;
-	struct named *named; /* by node: what addresses of the text are called */
+	struct named *named; /* by node: names of the addresses in the text */
 	uint32_t capacity;
 
 	struct sample sample;
 	uint64_t chain[RECORDING_MAX_DEPTH];
 	bool too_deep;
+	struct held held;
+	struct import_weights weights;
+	enum importer_state state;
 };
 
 struct importer *importer_new(int fd, const struct recording_info *info)
@@ -61,7 +65,7 @@ struct importer *importer_new(int fd, const struct recording_info *info)
 	importer->domains = names_new();
 	importer->texts = names_new();
 	if (!importer->domains || !importer->texts ||
-	    tree_init(&importer->places, KEYS) < 0) {
+	    tree_init(&importer->places, KEYS) < 0 || held_init(&importer->held) < 0) {
 		importer_free(importer);
 		return NULL;
 	}
@@ -78,16 +82,33 @@ void importer_free(struct importer *importer)
 	if (importer->texts)
 		names_free(importer->texts);
 	tree_free(&importer->places);
+	held_free(&importer->held);
 	free(importer->named);
 	free(importer);
 }
 
-static int out_of_memory(struct error *err)
+enum importer_state importer_state(const struct importer *importer)
 {
-	return error_set(err, "not enough memory");
+	return importer->state;
 }
 
-/* The index of the sample's domain, which is described when it is new. */
+int importer_out_of_memory(struct importer *importer, struct error *err)
+{
+	importer->state = IMPORTER_NO_MEMORY;
+	return error_set(err, "out of memory");
+}
+
+/* Passes on what the writer returned, and sets the state if it failed. */
+static int check_writer(struct importer *importer, int status)
+{
+	if (status < 0)
+		importer->state = !importer->writer || writer_failed(importer->writer)
+					  ? IMPORTER_UNWRITABLE
+					  : IMPORTER_FULL;
+	return status;
+}
+
+/* Sets the domain of the sample. A new domain is written to the recording. */
 static int find_domain(struct importer *importer, const struct import_place *place,
 		       struct error *err)
 {
@@ -102,13 +123,16 @@ static int find_domain(struct importer *importer, const struct import_place *pla
 	snprintf(key, sizeof(key), "%" PRIu64 " %s", domain.id, domain.name);
 	index = names_intern(importer->domains, key);
 	if (index == NAMES_NONE)
-		return out_of_memory(err);
-	if (index > RECORDING_MAX_DOMAIN)
-		return error_set(err, "there are more than %u domains",
-				 RECORDING_MAX_DOMAIN + 1);
+		return importer_out_of_memory(importer, err);
+	if (index > RECORDING_MAX_DOMAIN) {
+		importer->state = IMPORTER_FULL;
+		return error_set(err, "more than %u domains", RECORDING_MAX_DOMAIN + 1);
+	}
 	importer->sample.domain = index;
 	domain.index = index;
-	return index < before ? 0 : writer_domain(importer->writer, &domain, err);
+	return index < before ? 0
+			      : check_writer(importer, writer_domain(importer->writer,
+								     &domain, err));
 }
 
 int importer_begin(struct importer *importer, const struct import_place *place,
@@ -122,7 +146,7 @@ int importer_begin(struct importer *importer, const struct import_place *place,
 		importer->writer = writer_new(importer->fd, &importer->info, NULL, 0,
 					      err);
 		if (!importer->writer)
-			return -1;
+			return check_writer(importer, -1);
 	}
 	importer->sample = (struct sample){
 		.time = place->time,
@@ -142,22 +166,20 @@ static uint32_t intern_text(struct importer *importer, struct recording_text tex
 	return number;
 }
 
-/* The node's place in what addresses are called; NULL when memory is short. */
+/* The entry of a node in importer->named; NULL if out of memory. */
 static struct named *named_of(struct importer *importer, uint32_t node)
 {
 	if (node >= importer->capacity) {
 		uint32_t capacity = importer->places.capacity;
-		struct named *named = realloc(importer->named, capacity * sizeof(*named));
 
-		if (!named)
+		if (!array_grow(&importer->named, capacity, sizeof(*importer->named)))
 			return NULL;
-		importer->named = named;
 		importer->capacity = capacity;
 	}
 	return &importer->named[node];
 }
 
-/* The child, or TREE_NONE when its parent is that already, or memory is short. */
+/* The child; TREE_NONE if its parent is TREE_NONE, or if out of memory. */
 static uint32_t child_of(struct importer *importer, uint32_t parent, uint64_t key)
 {
 	return parent == TREE_NONE ? TREE_NONE
@@ -165,9 +187,9 @@ static uint32_t child_of(struct importer *importer, uint32_t parent, uint64_t ke
 }
 
 /*
- * Gives the address at which @what can be looked up: @address where it has one, and
- * that is not called something else already (as are inlined functions, and the code
- * of a process that runs another program by now). @is_new says that it is to be named.
+ * Sets the address under which @what is looked up. This is its own @address if it has
+ * one and that does not have another name already, as happens with inlined functions
+ * and after an exec. @is_new is set if the place has to be named in the recording.
  */
 static int find_place(struct importer *importer, const struct named *what,
 		      bool has_address, uint64_t *address, bool *is_new)
@@ -199,8 +221,8 @@ static int find_place(struct importer *importer, const struct named *what,
 	return 0;
 }
 
-/* The address that stands for a frame with a name, which is @behind bytes behind the
- * place where it is looked up. */
+/* Sets the address of a frame with a name: @behind bytes after the place where it is
+ * looked up. */
 static int name_frame(struct importer *importer, const struct import_frame *frame,
 		      uint64_t behind, uint64_t *address, struct error *err)
 {
@@ -227,9 +249,42 @@ static int name_frame(struct importer *importer, const struct import_frame *fram
 	name.address = frame->address - behind;
 	if (what.name == NAMES_NONE || what.dso == NAMES_NONE ||
 	    find_place(importer, &what, has_address, &name.address, &is_new) < 0)
-		return out_of_memory(err);
+		return importer_out_of_memory(importer, err);
 	*address = name.address + behind;
-	return is_new ? writer_name(importer->writer, &name, err) : 0;
+	return is_new ? check_writer(importer, writer_name(importer->writer, &name, err))
+		      : 0;
+}
+
+/* Keeps the DSO of an address without a name, unless the address has an entry already
+ * (FORMAT.md, 5.5). */
+static int keep_dso(struct importer *importer, const struct import_frame *frame,
+		    uint64_t behind, struct error *err)
+{
+	const struct recording_name name = {
+		.domain = importer->sample.domain,
+		.address = frame->address - behind,
+		.name = {RECORDING_NO_NAME, strlen(RECORDING_NO_NAME)},
+		.dso = frame->dso,
+	};
+	uint32_t before = importer->places.count, node;
+	struct named *named;
+
+	if (frame->address < behind || frame->dso.length > RECORDING_MAX_NAME)
+		return 0;
+	node = child_of(importer, KEY_ADDRESS, name.domain);
+	node = child_of(importer, node, name.address);
+	named = node == TREE_NONE ? NULL : named_of(importer, node);
+	if (!named)
+		return importer_out_of_memory(importer, err);
+	if (node < before)
+		return 0;
+	*named = (struct named){
+		.name = intern_text(importer, name.name),
+		.dso = intern_text(importer, name.dso),
+	};
+	if (named->name == NAMES_NONE || named->dso == NAMES_NONE)
+		return importer_out_of_memory(importer, err);
+	return check_writer(importer, writer_name(importer->writer, &name, err));
 }
 
 int importer_frame(struct importer *importer, const struct import_frame *frame,
@@ -243,7 +298,7 @@ int importer_frame(struct importer *importer, const struct import_frame *frame,
 		importer->too_deep = true;
 		return 0;
 	}
-	/* An address that would be taken for one that was made up. */
+	/* This address would be taken for a made-up one. */
 	if (!named.name.length && named.address >= MADE_UP_FIRST &&
 	    named.address <= MADE_UP_LAST)
 		named.name = (struct recording_text){
@@ -253,8 +308,20 @@ int importer_frame(struct importer *importer, const struct import_frame *frame,
 	if (named.name.length &&
 	    name_frame(importer, &named, chain->count > 0, &named.address, err) < 0)
 		return -1;
+	if (!named.name.length && named.dso.length &&
+	    keep_dso(importer, &named, chain->count > 0, err) < 0)
+		return -1;
 	chain->address[chain->count++] = named.address;
 	return 0;
+}
+
+static void complete(struct importer *importer, enum chain_end end)
+{
+	struct sample *sample = &importer->sample;
+
+	sample->chain.end = importer->too_deep ? CHAIN_TOO_DEEP : end;
+	if (sample->time > importer->last_time)
+		importer->last_time = sample->time;
 }
 
 int importer_sample(struct importer *importer, uint64_t count, enum chain_end end,
@@ -262,21 +329,32 @@ int importer_sample(struct importer *importer, uint64_t count, enum chain_end en
 {
 	struct sample *sample = &importer->sample;
 
-	if (count > IMPORT_MAX_COUNT - importer->count)
+	if (count > HELD_MAX_WEIGHT - importer->count) {
+		importer->state = IMPORTER_FULL;
 		return error_set(err, "the counts add up to more than %" PRIu64,
-				 (uint64_t)IMPORT_MAX_COUNT);
-	importer->count += count;
-	sample->chain.end = importer->too_deep ? CHAIN_TOO_DEEP : end;
-	if (sample->time > importer->last_time)
-		importer->last_time = sample->time;
-	while (count) {
-		sample->weight = count < RECORDING_MAX_WEIGHT ? (uint32_t)count
-							      : RECORDING_MAX_WEIGHT;
-		if (writer_sample(importer->writer, sample, err) < 0)
-			return -1;
-		count -= sample->weight;
+				 HELD_MAX_WEIGHT);
 	}
+	importer->count += count;
+	complete(importer, end);
+	return check_writer(importer,
+			    held_write_sample(importer->writer, sample, count, err));
+}
+
+int importer_hold(struct importer *importer, uint64_t period, enum chain_end end,
+		  struct error *err)
+{
+	if (period > HELD_MAX_PERIOD)
+		return error_set(err, "the period %" PRIu64 " is too large", period);
+	complete(importer, end);
+	if (held_add(&importer->held, &importer->sample, period) < 0)
+		return importer_out_of_memory(importer, err);
+	importer->count++;
 	return 0;
+}
+
+void importer_set_unit(struct importer *importer, enum import_unit unit)
+{
+	importer->held.unit = unit;
 }
 
 uint32_t importer_depth(const struct importer *importer)
@@ -294,6 +372,13 @@ int importer_end(struct importer *importer, struct error *err)
 	struct recording_end end = {.monotonic = importer->last_time};
 
 	if (!importer->count)
-		return error_set(err, "there are no samples in it");
-	return writer_end(importer->writer, &end, err);
+		return error_set(err, "no samples found");
+	if (held_write(&importer->held, importer->writer, &importer->weights, err) < 0)
+		return check_writer(importer, -1);
+	return check_writer(importer, writer_end(importer->writer, &end, err));
+}
+
+struct import_weights importer_weights(const struct importer *importer)
+{
+	return importer->weights;
 }

@@ -4,58 +4,78 @@
 
 #include "base/error.h"
 #include "format/recording.h"
+#include "import/held.h"
 
 /*
- * Makes a recording of samples whose frames may have names, addresses or both. A name
- * without an address is given one that no CPU can have, the same each time.
+ * Makes a recording of samples whose frames have a name, an address or both. A name
+ * without an address is assigned an address that no CPU can use, always the same one.
  */
 struct importer;
 
 /* Where a sample was taken. */
 struct import_place {
-	uint64_t time; /* ns; 0 where the text has none */
-	uint64_t id;   /* of the domain; with the name, it tells domains apart */
+	uint64_t time; /* ns; 0 if the text has none */
+	uint64_t id;   /* of the domain; id and name together identify it */
 	struct recording_text domain;
 	uint32_t vcpu;
 };
 
 struct import_frame {
-	struct recording_text name; /* empty: not known */
-	struct recording_text dso;  /* the same */
-	uint64_t offset;	    /* of the address from the start of what it names */
+	struct recording_text name; /* empty: unknown */
+	struct recording_text dso;  /* empty: unknown */
+	uint64_t offset;	    /* of the address from the start of the function */
 	uint64_t address;
 	bool has_address;
 };
 
-/* The most that samples count for, all together: it bounds the work for a line. */
-#define IMPORT_MAX_COUNT 10000000000000u
-
-/* Writes to @fd, which stays the caller's; the start in @info is filled in. NULL when
- * memory is short. */
+/* Writes to @fd, which the caller keeps; the start time in @info is filled in. NULL if
+ * out of memory. */
 struct importer *importer_new(int fd, const struct recording_info *info);
 void importer_free(struct importer *importer);
 
-/* Begins a sample. All return -1, with @err set, when memory is short, a limit is
- * broken or writing fails. */
+/* What the failure of a call means for the following ones. */
+enum importer_state {
+	IMPORTER_GOOD, /* only this sample is lost */
+	IMPORTER_FULL, /* a limit of recordings is reached; earlier samples are kept */
+	IMPORTER_NO_MEMORY,
+	IMPORTER_UNWRITABLE, /* the recording can't be written */
+};
+enum importer_state importer_state(const struct importer *importer);
+
+/* Sets @err and the state of @importer to "out of memory". Returns -1. */
+int importer_out_of_memory(struct importer *importer, struct error *err);
+
+/* Starts a sample. This and the following functions return -1 with @err set if out of
+ * memory, if a limit is exceeded, or if writing fails. */
 int importer_begin(struct importer *importer, const struct import_place *place,
 		   struct error *err);
 
-/* Its next frame, the innermost one first. Those beyond RECORDING_MAX_DEPTH are left
- * out. */
+/* Adds the next frame, innermost first. Frames beyond RECORDING_MAX_DEPTH are
+ * dropped. */
 int importer_frame(struct importer *importer, const struct import_frame *frame,
 		   struct error *err);
 
-/* It is complete, and counts for @count; for 0 it is left out. */
+/* Completes the sample, with weight @count; a weight of 0 drops it. */
 int importer_sample(struct importer *importer, uint64_t count, enum chain_end end,
 		    struct error *err);
 
-/* How many frames it has so far. */
+/* Completes a sample with a period (0 if unknown). It is written by importer_end(). */
+int importer_hold(struct importer *importer, uint64_t period, enum chain_end end,
+		  struct error *err);
+
+/* Sets the unit of the periods (default: IMPORT_EVENTS). */
+void importer_set_unit(struct importer *importer, enum import_unit unit);
+
+/* The number of frames in the current sample. */
 uint32_t importer_depth(const struct importer *importer);
 
-/* What the samples count for so far. */
+/* The sum of all weights so far; samples with periods count 1 each. */
 uint64_t importer_count(const struct importer *importer);
 
-/* Ends the recording. */
+/* Writes the held samples and the end of the recording. */
 int importer_end(struct importer *importer, struct error *err);
+
+/* How samples with periods were weighted. */
+struct import_weights importer_weights(const struct importer *importer);
 
 #endif

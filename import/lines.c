@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A line of the longest kind, with its end. */
+/* The longest line, with its line end. */
 #define BUFFER_SIZE ((size_t)LINES_MAX + 2)
 
 int lines_init(struct lines *lines, int fd)
@@ -21,7 +21,7 @@ void lines_free(struct lines *lines)
 	lines->buffer = NULL;
 }
 
-/* Reads once more; there is room. */
+/* Reads more; the buffer has space. */
 static int read_more(struct lines *lines, struct error *err)
 {
 	ssize_t got;
@@ -37,18 +37,34 @@ static int read_more(struct lines *lines, struct error *err)
 			   BUFFER_SIZE - lines->end);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
-		return error_errno(err, errno, "can't be read");
+		return error_errno(err, errno, "can't read");
 	lines->at_eof = got == 0;
 	lines->end += (size_t)got;
 	return 0;
 }
 
-/* The line at @from, which ends at @end; LF and CR LF end it. */
+/* The line from @from to @end, without the CR of a CR LF. */
 static struct recording_text make_line(const char *from, const char *end)
 {
 	if (end > from && end[-1] == '\r')
 		end--;
 	return (struct recording_text){from, (size_t)(end - from)};
+}
+
+/* Skips the rest of a line. */
+static int skip_line(struct lines *lines, struct error *err)
+{
+	const char *end;
+
+	for (;;) {
+		end = memchr(lines->buffer + lines->start, '\n',
+			     lines->end - lines->start);
+		lines->start = end ? (size_t)(end + 1 - lines->buffer) : lines->end;
+		if (end || lines->at_eof)
+			return 0;
+		if (read_more(lines, err) < 0)
+			return -1;
+	}
 }
 
 int lines_next(struct lines *lines, struct recording_text *line, struct error *err)
@@ -71,12 +87,18 @@ int lines_next(struct lines *lines, struct recording_text *line, struct error *e
 	lines->number++;
 	if (!end)
 		end = from + size;
-	if (end - from > LINES_MAX)
-		return error_set(err, "is longer than %u bytes", LINES_MAX);
-	if (memchr(from, 0, (size_t)(end - from)))
-		return error_set(err, "holds a byte 0: this is no text");
-	*line = make_line(from, end);
+	if (end - from > LINES_MAX) {
+		if (skip_line(lines, err) < 0)
+			return -1;
+		error_set(err, "longer than %u bytes", LINES_MAX);
+		return LINES_BAD;
+	}
 	lines->start = (size_t)(end - lines->buffer) + (end < from + size);
+	if (memchr(from, 0, (size_t)(end - from))) {
+		error_set(err, "contains a NUL byte; not a text file?");
+		return LINES_BAD;
+	}
+	*line = make_line(from, end);
 	return 1;
 }
 

@@ -11,24 +11,28 @@
 struct lines {
 	int fd;
 	char *buffer;
-	size_t start, end; /* what is read and not yet given */
+	size_t start, end; /* read but not yet returned */
 	bool at_eof;
-	uint64_t number; /* of the last line that was given; the first is 1 */
+	uint64_t number; /* of the last line returned; the first is 1 */
 };
 
-/* Reads from @fd, which stays the caller's. -1 when memory is short. */
+/* Reads from @fd, which the caller keeps. -1 if out of memory. */
 int lines_init(struct lines *lines, int fd);
 void lines_free(struct lines *lines);
 
+/* lines_next() skipped a line that is not text. */
+#define LINES_BAD 2
+
 /*
- * The next line without its end, valid until the next call: 1; 0 at the end; -1 with
- * @err set when it can't be read, is longer than LINES_MAX or holds a 0 byte.
+ * Gets the next line without its line end, valid until the next call. Returns 1; 0 at
+ * the end of the file; -1 with @err set if reading fails; LINES_BAD with @err set if the
+ * line is longer than LINES_MAX or contains a NUL byte.
  */
 int lines_next(struct lines *lines, struct recording_text *line, struct error *err);
 
 /*
- * Reads ahead, and gives the line at *@ahead bytes from here, behind which it moves
- * it; starts with 0. 0 at the end, and LINES_MAX bytes ahead; -1 as above.
+ * Reads ahead: gets the line *@ahead bytes from here and moves *@ahead past it; start
+ * with 0. Returns 1; 0 at the end of the file or LINES_MAX bytes ahead; -1 as above.
  */
 int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
 		struct error *err);

@@ -1,34 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What `perf script` prints (Linux, tools/perf/builtin-script.c,
+ * The output of `perf script` (Linux, tools/perf/builtin-script.c,
  * perf_sample__fprintf_start(); util/evsel_fprintf.c, sample__fprintf_callchain()):
  *
  *   COMM PID[/TID] [[CPU]] [SECONDS.FRACTION:] [PERIOD] [EVENT:]
  *           ADDRESS [NAME[+0xOFFSET]] [(DSO)]
+ *     [FILE:LINE]
  *
- * with a line for each frame, the innermost first, and an empty line behind; without
- * call chains, the frame is in the first line. COMM may hold blanks, and stand behind
- * some. Each sample counts 1, whatever its period is.
+ * with one line per frame, innermost first, and an empty line at the end. Without call
+ * chains, the frame is in the first line. COMM may contain blanks and may be preceded by
+ * some. Source lines (-F +srcline) are skipped.
  *
- * A process is a domain, its id is the PID, and the CPU is the vCPU: the other way
- * round than report/perf_script.c has it.
+ * A process becomes a domain with the PID as its id, and the CPU becomes the vCPU: the
+ * inverse of report/perf_script.c.
  */
 #include "import/format.h"
 
 #include <string.h>
 
 #include "base/clock.h"
+#include "import/events.h"
 #include "import/scan.h"
 
-struct sample_state {
-	bool is_open;
-	bool zero; /* its first frame, not yet added, is address 0 without a name */
+struct script {
+	struct events events;
+	bool is_open;	/* within a sample that is imported */
+	bool is_passed; /* within a sample that is skipped */
+	bool is_zero;	/* its first frame, not yet added, is address 0 without a name */
+	bool has_tab;	/* the line of its last frame starts with a tab */
+	uint64_t period;
 };
 
 struct header {
 	struct import_place place;
-	struct recording_text rest; /* what is behind the time */
+	struct recording_text event; /* empty: not in the text */
+	uint64_t period;	     /* 0: not in the text */
+	struct recording_text rest;  /* the rest of the line, not parsed yet */
 };
 
 static bool is_pid(struct recording_text word, uint64_t *pid)
@@ -58,7 +66,7 @@ static bool is_cpu(struct recording_text word, uint64_t *cpu)
 	return scan_decimal((struct recording_text){word.at + 1, word.length - 2}, cpu);
 }
 
-/* SECONDS.FRACTION: with up to nine digits behind the point. */
+/* SECONDS.FRACTION: with up to nine digits after the point. */
 static bool is_time(struct recording_text word, uint64_t *ns)
 {
 	const char *point = memchr(word.at, '.', word.length);
@@ -78,7 +86,7 @@ static bool is_time(struct recording_text word, uint64_t *ns)
 	return true;
 }
 
-/* Takes what is behind the PID; false when it has neither CPU nor time. */
+/* Takes CPU and time after the PID; false if neither is there. */
 static bool take_cpu_and_time(struct header *header)
 {
 	struct recording_text rest = header->rest, word = scan_word(&rest);
@@ -91,7 +99,7 @@ static bool take_cpu_and_time(struct header *header)
 		word = scan_word(&rest);
 	}
 	has_time = is_time(word, &header->place.time);
-	/* Flags of the trace may be before it. */
+	/* Trace flags may precede the time. */
 	if (has_cpu && !has_time)
 		has_time = is_time(scan_word(&rest), &header->place.time);
 	if (has_time)
@@ -99,8 +107,8 @@ static bool take_cpu_and_time(struct header *header)
 	return has_cpu || has_time;
 }
 
-/* With @strict, CPU or time have to be behind the PID; else the line may as well end
- * there, or with an event. */
+/* With @strict, CPU or time must follow the PID; otherwise the line may also end there,
+ * or with an event. */
 static bool find_header(struct recording_text line, bool strict, struct header *header)
 {
 	struct recording_text rest = scan_trim(line);
@@ -132,7 +140,7 @@ static bool recognize(struct recording_text line)
 	return find_header(line, true, &header);
 }
 
-/* Cuts " (DSO)" off the end, and gives its last path component. */
+/* Removes " (DSO)" from the end and returns the last path component of DSO. */
 static struct recording_text take_dso(struct recording_text *rest)
 {
 	static const char deleted[] = " (deleted)";
@@ -163,7 +171,7 @@ static struct recording_text take_dso(struct recording_text *rest)
 	return dso;
 }
 
-/* False when the line is no frame. */
+/* False if the line is not a frame. */
 static bool find_frame(struct recording_text line, struct import_frame *frame)
 {
 	struct recording_text rest = line, address = scan_word(&rest);
@@ -178,7 +186,7 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 		frame->dso.length = 0;
 	if (scan_is(frame->name, "[unknown]"))
 		frame->name.length = 0;
-	/* So report/perf_script.c writes names that begin with '('. */
+	/* report/perf_script.c writes names that start with '(' like this. */
 	if (frame->name.length > 2 && !memcmp(frame->name.at, "::(", 3)) {
 		frame->name.at += 2;
 		frame->name.length -= 2;
@@ -186,79 +194,175 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 	return true;
 }
 
-static int add_frame(struct sample_state *state, struct importer *importer,
+/* FILE:LINE below a frame. It starts with two blanks, and is [DSO][ADDRESS] if perf has
+ * no source line. */
+static bool is_source_line(const struct script *script, struct recording_text line)
+{
+	struct recording_text rest = line, word = scan_word(&rest), number = line;
+	const char *colon;
+	uint64_t value;
+
+	if (line.length < 3 || memcmp(line.at, "  ", 2) != 0 || !word.length)
+		return false;
+	if (script->has_tab || word.at[0] == '[')
+		return true;
+	colon = memrchr(line.at, ':', line.length);
+	if (!colon || scan_hex(word, &value))
+		return false;
+	number.at = colon + 1;
+	number.length -= (size_t)(colon + 1 - line.at);
+	return scan_decimal(number, &value);
+}
+
+static int add_frame(struct script *script, struct importer *importer,
 		     const struct import_frame *frame, struct error *err)
 {
 	static const struct import_frame zero = {.has_address = true};
 
-	if (state->zero && importer_frame(importer, &zero, err) < 0)
+	if (script->is_zero && importer_frame(importer, &zero, err) < 0)
 		return -1;
-	state->zero = !importer_depth(importer) && !frame->address && !frame->name.length;
-	return state->zero ? 0 : importer_frame(importer, frame, err);
+	script->is_zero = !importer_depth(importer) && !frame->address &&
+			  !frame->name.length;
+	return script->is_zero ? 0 : importer_frame(importer, frame, err);
 }
 
-/* A sample whose only frame is an unknown 0 has none. */
-static int close_sample(struct sample_state *state, struct importer *importer,
+/* A sample whose only frame is address 0 without a name has no frames. */
+static int close_sample(struct script *script, struct importer *importer,
 			struct error *err)
 {
-	bool was_open = state->is_open;
+	bool was_open = script->is_open;
 
-	*state = (struct sample_state){0};
-	return was_open ? importer_sample(importer, 1, CHAIN_WHOLE, err) : 0;
+	script->is_open = script->is_passed = script->is_zero = script->has_tab = false;
+	return was_open ? importer_hold(importer, script->period, CHAIN_WHOLE, err) : 0;
 }
 
-static int open_sample(struct sample_state *state, struct importer *importer,
+/* Takes [PERIOD] EVENT: after the time, if it is there. */
+static void take_event(struct header *header)
+{
+	struct recording_text rest = header->rest, first = scan_word(&rest), word = first;
+
+	while (word.length && word.at[word.length - 1] != ':')
+		word = scan_word(&rest);
+	if (!word.length)
+		return;
+	header->event = (struct recording_text){word.at, word.length - 1};
+	header->rest = rest;
+	scan_decimal(first, &header->period);
+}
+
+/* Whether to import the sample, by its event; -1 if out of memory. */
+static int choose_event(struct script *script, struct importer *importer,
+			const struct header *header, struct error *err)
+{
+	int status = events_take(&script->events, header->event);
+	const char *event = events_chosen(&script->events);
+
+	if (status < 0)
+		return importer_out_of_memory(importer, err);
+	if (event && events_is(event, "task-clock"))
+		importer_set_unit(importer, IMPORT_CPU_NS);
+	return status;
+}
+
+static int open_sample(struct script *script, struct importer *importer,
 		       struct header *header, struct error *err)
 {
 	struct import_frame frame;
-	struct recording_text word;
+	int status;
 
-	if (close_sample(state, importer, err) < 0)
+	if (close_sample(script, importer, err) < 0)
 		return -1;
-	/* Not a sample, but what perf has to say of them (--show-lost-events). */
+	script->is_passed = true;
+	/* Not a sample but another record, such as lost samples (--show-lost-events). */
 	if (scan_past(&header->rest, "PERF_RECORD_"))
 		return 0;
+	take_event(header);
+	status = choose_event(script, importer, header, err);
+	if (status <= 0)
+		return status;
 	if (importer_begin(importer, &header->place, err) < 0)
 		return -1;
-	state->is_open = true;
-	do
-		word = scan_word(&header->rest);
-	while (word.length && word.at[word.length - 1] != ':');
+	script->is_open = true;
+	script->is_passed = false;
+	script->period = header->period;
 	if (find_frame(header->rest, &frame))
-		return add_frame(state, importer, &frame, err);
+		return add_frame(script, importer, &frame, err);
 	return 0;
 }
 
-static int take_line(void *arg, struct importer *importer, struct recording_text line,
+/* A line within a sample. */
+static int take_frame_line(struct script *script, struct importer *importer,
+			   struct recording_text line, struct error *err)
+{
+	struct import_frame frame;
+
+	if (is_source_line(script, line))
+		return 0;
+	if (!find_frame(line, &frame))
+		return error_set(err, "neither a sample nor a frame");
+	script->has_tab = line.at[0] == '\t';
+	if (script->is_passed || add_frame(script, importer, &frame, err) == 0)
+		return 0;
+	/* The chain would be wrong without this frame. */
+	script->is_open = false;
+	script->is_passed = true;
+	return -1;
+}
+
+static int take_line(void *state, struct importer *importer, struct recording_text line,
 		     struct error *err)
 {
-	struct sample_state *state = arg;
-	struct import_frame frame;
+	struct script *script = state;
 	struct header header;
 
 	if (!scan_trim(line).length)
-		return close_sample(state, importer, err);
-	if (line.at[0] == '#')
+		return close_sample(script, importer, err);
+	if (line.at[0] == '#' &&
+	    (line.length == 1 || line.at[1] == ' ' || !find_header(line, true, &header)))
 		return 0;
 	if (find_header(line, true, &header))
-		return open_sample(state, importer, &header, err);
-	if (state->is_open && find_frame(line, &frame))
-		return add_frame(state, importer, &frame, err);
-	if (!state->is_open && find_header(line, false, &header))
-		return open_sample(state, importer, &header, err);
-	return error_set(err, "neither a sample nor a frame of one");
+		return open_sample(script, importer, &header, err);
+	if (script->is_open || script->is_passed)
+		return take_frame_line(script, importer, line, err);
+	if (find_header(line, false, &header))
+		return open_sample(script, importer, &header, err);
+	return error_set(err, "neither a sample nor a frame");
 }
 
-static int end(void *state, struct importer *importer, struct error *err)
+static void begin(void *state, const struct import_options *options)
 {
-	return close_sample(state, importer, err);
+	struct script *script = state;
+
+	script->events.wanted = options->event;
+}
+
+static int end(void *state, struct importer *importer, struct import_result *result,
+	       struct error *err)
+{
+	struct script *script = state;
+
+	if (close_sample(script, importer, err) < 0)
+		return -1;
+	if (!events_note(&script->events, &result->note) && script->events.left_out)
+		return events_missing(&script->events, err);
+	return 0;
+}
+
+static void release(void *state)
+{
+	struct script *script = state;
+
+	events_free(&script->events);
 }
 
 const struct import_format import_perf_script = {
 	.name = "perf-script",
-	.about = "the text of perf script, and of uniprof report",
+	.about = "the output of perf script or uniprof report",
+	.has_events = true,
 	.recognize = recognize,
-	.state_size = sizeof(struct sample_state),
+	.state_size = sizeof(struct script),
+	.begin = begin,
 	.line = take_line,
 	.end = end,
+	.release = release,
 };

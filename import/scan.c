@@ -3,20 +3,11 @@
 
 #include <string.h>
 
+#include "base/parse.h"
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
-}
-
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
 }
 
 static bool scan_number(struct recording_text text, unsigned int base, uint64_t *number)
@@ -26,7 +17,8 @@ static bool scan_number(struct recording_text text, unsigned int base, uint64_t 
 	if (!text.length)
 		return false;
 	for (size_t i = 0; i < text.length; i++) {
-		unsigned int digit = (unsigned int)digit_of(text.at[i]);
+		/* -1 for a character that is not a digit becomes larger than any base. */
+		unsigned int digit = (unsigned int)parse_hex_digit(text.at[i]);
 
 		if (digit >= base || value > (UINT64_MAX - digit) / base)
 			return false;
@@ -44,6 +36,25 @@ bool scan_hex(struct recording_text text, uint64_t *number)
 bool scan_decimal(struct recording_text text, uint64_t *number)
 {
 	return scan_number(text, 10, number);
+}
+
+bool scan_rounded(struct recording_text text, uint64_t *number)
+{
+	const char *point = memchr(text.at, '.', text.length);
+	struct recording_text whole = text;
+	uint64_t value;
+
+	if (point)
+		whole.length = (size_t)(point - text.at);
+	if (!scan_decimal(whole, &value))
+		return false;
+	for (size_t i = whole.length + 1; i < text.length; i++)
+		if ((unsigned int)parse_hex_digit(text.at[i]) > 9)
+			return false;
+	if (text.length > whole.length + 1 && point[1] >= '5' && value < UINT64_MAX)
+		value++;
+	*number = value;
+	return true;
 }
 
 bool scan_address(struct recording_text text, uint64_t *address)

@@ -5,28 +5,32 @@
 #include "format/recording.h"
 
 /*
- * Takes lines of text apart. A word is what blanks and tabs part. Functions that
- * return bool leave their results unchanged when it is false.
+ * Parses lines of text. Words are separated by blanks and tabs. Functions that return
+ * bool leave their results unchanged if they return false.
  */
 
-/* All of the text is a number that fits: hexadecimal digits, or decimal ones. */
+/* The whole text must be hexadecimal, or decimal, digits of a number that fits. */
 bool scan_hex(struct recording_text text, uint64_t *number);
 bool scan_decimal(struct recording_text text, uint64_t *number);
 
-/* "0x" and hexadecimal digits, all of the text. */
+/* The same for a decimal number with an optional fraction; rounds it. */
+bool scan_rounded(struct recording_text text, uint64_t *number);
+
+/* The whole text must be "0x" and hexadecimal digits. */
 bool scan_address(struct recording_text text, uint64_t *address);
 
-/* NAME+0xOFFSET, where the name is not empty. */
+/* NAME+0xOFFSET with a non-empty name. */
 bool scan_name_offset(struct recording_text text, struct recording_text *name,
 		      uint64_t *offset);
 
-/* Cuts the first word off, and the blanks around it; empty when there is none. */
+/* Removes and returns the first word, with the blanks around it removed; empty if there
+ * is none. */
 struct recording_text scan_word(struct recording_text *rest);
 
 /* The text without blanks at its start and end. */
 struct recording_text scan_trim(struct recording_text text);
 
-/* Cuts @start off if the text begins with it. */
+/* Removes @start if the text starts with it. */
 bool scan_past(struct recording_text *text, const char *start);
 
 bool scan_is(struct recording_text text, const char *what);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The text of the first uniprof (sysml/uniprof, uniprof.c: write_file_header() and
- * walk_stack_fp()), and what its symbolize made of that. A frame on each line, the
- * innermost first: an address, NAME+0xOFFSET, or a name alone. Then "1", or "0" where
- * the stack could not be read further. Lines with '#' first are comments, and one of
- * them tells the domain's id. Times and vCPUs are not in it.
+ * The output of the first uniprof (sysml/uniprof, uniprof.c: write_file_header() and
+ * walk_stack_fp()) and of its symbolize tool. One frame per line, innermost first: an
+ * address, NAME+0xOFFSET, or a name alone. Then "1", or "0" if the stack could not be
+ * read further. Lines that start with '#' are comments; one of them contains the
+ * domain's id. The text has neither times nor vCPUs.
  */
 #include "import/format.h"
 
 #include "import/scan.h"
 
-/* Digits that make a word without "0x" an address rather than a name. */
+/* A hexadecimal word of at least this length is an address even without "0x". */
 #define PLAIN_DIGITS 8
 
 struct trace {
 	uint64_t domain;
 	bool is_open;
+	bool is_bad; /* has an invalid frame: the trace is skipped */
 };
 
 static bool recognize(struct recording_text line)
@@ -45,28 +46,24 @@ static int open_trace(struct trace *trace, struct importer *importer, struct err
 	return importer_begin(importer, &place, err);
 }
 
-static int take_line(void *state, struct importer *importer, struct recording_text line,
+static int end_trace(struct trace *trace, struct importer *importer, bool is_whole,
 		     struct error *err)
 {
-	struct import_frame frame = {0};
-	struct recording_text text = scan_trim(line), rest = text;
-	struct trace *trace = state;
-	bool is_end = scan_is(text, "1") || scan_is(text, "0");
+	bool is_bad = trace->is_bad;
 
-	if (!text.length)
-		return 0;
-	if (text.at[0] == '#') {
-		take_comment(trace, text);
-		return 0;
-	}
-	if (open_trace(trace, importer, err) < 0)
-		return -1;
-	if (is_end) {
-		trace->is_open = false;
-		return importer_sample(
-			importer, 1, text.at[0] == '1' ? CHAIN_WHOLE : CHAIN_NOT_PRESENT,
-			err);
-	}
+	trace->is_open = trace->is_bad = false;
+	if (is_bad)
+		return error_set(err, "the trace has an invalid frame");
+	return importer_sample(importer, 1, is_whole ? CHAIN_WHOLE : CHAIN_NOT_PRESENT,
+			       err);
+}
+
+static int take_frame(struct importer *importer, struct recording_text text,
+		      struct error *err)
+{
+	struct recording_text rest = text;
+	struct import_frame frame = {0};
+
 	frame.has_address = scan_address(text, &frame.address) ||
 			    (text.length >= PLAIN_DIGITS &&
 			     scan_hex(text, &frame.address));
@@ -74,24 +71,49 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 		frame.name = scan_word(&rest);
 		if (rest.length)
 			return error_set(err,
-					 "neither an address nor NAME+0xOFFSET, nor the "
-					 "0 or 1 behind a trace");
+					 "expected an address, NAME+0xOFFSET, or the 0 "
+					 "or 1 at the end of a trace");
 	}
 	return importer_frame(importer, &frame, err);
 }
 
-static int end(void *state, struct importer *importer, struct error *err)
+static int take_line(void *state, struct importer *importer, struct recording_text line,
+		     struct error *err)
+{
+	struct recording_text text = scan_trim(line), name;
+	struct trace *trace = state;
+	uint64_t offset;
+
+	if (!text.length)
+		return 0;
+	if (text.at[0] == '#' && !scan_name_offset(text, &name, &offset)) {
+		take_comment(trace, text);
+		return 0;
+	}
+	if (open_trace(trace, importer, err) < 0)
+		return -1;
+	if (scan_is(text, "1") || scan_is(text, "0"))
+		return end_trace(trace, importer, text.at[0] == '1', err);
+	if (take_frame(importer, text, err) == 0)
+		return 0;
+	trace->is_bad = true;
+	return -1;
+}
+
+static int end(void *state, struct importer *importer, struct import_result *result,
+	       struct error *err)
 {
 	const struct trace *trace = state;
 
 	(void)importer;
 	(void)err;
-	return trace->is_open ? IMPORT_CUT : 0;
+	result->is_cut = trace->is_open;
+	return 0;
 }
 
 const struct import_format import_uniprof_2017 = {
 	.name = "uniprof-2017",
-	.about = "the first uniprof's text: a frame a line, then 1 or 0",
+	.about = "the first uniprof's output: one frame per line, then 1 or 0",
 	.recognize = recognize,
 	.state_size = sizeof(struct trace),
 	.line = take_line,

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What xenctx prints (Xen, tools/xentrace/xenctx.c: print_ctx_*(), print_stack(),
- * dump_all_vcpus()), any number of times: for each vCPU, perhaps "vcpuN:", then
- * registers, among them where it is, then "Call Trace:" or "Stack Trace:", and lines
- * with [<ADDRESS>] and perhaps a name in them, the innermost first: an arrow behind the
- * first says that it is the sampled instruction. All others, such as stack words, are
- * passed over.
+ * The output of xenctx (Xen, tools/xentrace/xenctx.c: print_ctx_*(), print_stack(),
+ * dump_all_vcpus()), any number of times. For each vCPU: optionally "vcpuN:", then the
+ * registers with the instruction pointer, then "Call Trace:" or "Stack Trace:" and lines
+ * with [<ADDRESS>] and optionally a name, innermost first. An arrow after the first
+ * marks the sampled instruction. Other lines, such as stack words, are skipped.
  *
- * Without xenctx's option -f, the addresses are what looks like return addresses on
- * the stack, and not a call chain.
+ * Without its option -f, xenctx prints all words on the stack that look like return
+ * addresses, which is not a call chain.
  */
 #include "import/format.h"
 
@@ -19,11 +18,11 @@
 
 struct vcpu {
 	uint32_t number;
-	bool is_open;  /* a sample is begun */
+	bool is_open;  /* within a sample */
 	bool in_trace; /* the lines that follow are its frames */
 };
 
-/* The instruction's address and name behind the register's name. */
+/* Finds the address and name of the instruction after the register's name. */
 static bool find_instruction(struct recording_text line, struct recording_text *rest)
 {
 	if (scan_past(&line, "cs:eip: ")) {
@@ -78,14 +77,14 @@ static int close_sample(struct vcpu *vcpu, struct importer *importer, struct err
 	return was_open ? importer_sample(importer, 1, CHAIN_WHOLE, err) : 0;
 }
 
-/* A frame at that address; the rest is NAME or NAME+0xOFFSET, or nothing. */
+/* Adds a frame. @rest is NAME, NAME+0xOFFSET or empty. */
 static int take_frame(struct importer *importer, struct recording_text address,
 		      struct recording_text rest, struct error *err)
 {
 	struct import_frame frame = {.has_address = true};
 
 	if (!scan_hex(address, &frame.address))
-		return error_set(err, "no address is where xenctx has one");
+		return error_set(err, "expected an address");
 	rest = scan_trim(rest);
 	if (!scan_name_offset(rest, &frame.name, &frame.offset))
 		frame.name = rest;
@@ -113,7 +112,7 @@ static bool is_instruction(struct recording_text rest)
 	return rest.length >= 4 && !memcmp(rest.at + rest.length - 4, " <--", 4);
 }
 
-/* A line of the trace: frames have [<ADDRESS>] in them. */
+/* Takes a line of the trace: frames contain [<ADDRESS>]. */
 static int take_trace(struct importer *importer, struct recording_text line,
 		      struct error *err)
 {
@@ -126,26 +125,25 @@ static int take_trace(struct importer *importer, struct recording_text line,
 	rest = (struct recording_text){from, (size_t)(line.at + line.length - from)};
 	to = memmem(from, rest.length, ">]", 2);
 	if (!to)
-		return error_set(err, "a frame has no [<ADDRESS>]");
+		return error_set(err, "expected [<ADDRESS>]");
 	address = (struct recording_text){from, (size_t)(to - from)};
 	rest.length -= address.length + 2;
 	rest.at = to + 2;
-	/* It is known from the registers. */
+	/* Already taken from the registers. */
 	if (is_instruction(rest))
 		return 0;
 	return take_frame(importer, address, rest, err);
 }
 
-static int take_line(void *state, struct importer *importer, struct recording_text line,
-		     struct error *err)
+static int read_line(struct vcpu *vcpu, struct importer *importer,
+		     struct recording_text line, struct error *err)
 {
-	struct vcpu *vcpu = state;
 	struct recording_text rest;
 	uint64_t number;
 
 	if (find_vcpu(line, &number)) {
 		if (number > RECORDING_MAX_VCPU)
-			return error_set(err, "there is no vCPU of such a number");
+			return error_set(err, "the vCPU number is too large");
 		if (close_sample(vcpu, importer, err) < 0)
 			return -1;
 		vcpu->number = (uint32_t)number;
@@ -155,21 +153,35 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 		return open_sample(vcpu, importer, rest, err);
 	if (is_trace(line)) {
 		if (!vcpu->is_open)
-			return error_set(err, "no registers are before the trace");
+			return error_set(err, "no registers before the trace");
 		vcpu->in_trace = true;
 		return 0;
 	}
 	return vcpu->in_trace ? take_trace(importer, line, err) : 0;
 }
 
-static int end(void *state, struct importer *importer, struct error *err)
+/* An invalid line drops the sample of its vCPU. */
+static int take_line(void *state, struct importer *importer, struct recording_text line,
+		     struct error *err)
 {
+	struct vcpu *vcpu = state;
+
+	if (read_line(vcpu, importer, line, err) == 0)
+		return 0;
+	vcpu->is_open = vcpu->in_trace = false;
+	return -1;
+}
+
+static int end(void *state, struct importer *importer, struct import_result *result,
+	       struct error *err)
+{
+	(void)result;
 	return close_sample(state, importer, err);
 }
 
 const struct import_format import_xenctx = {
 	.name = "xenctx",
-	.about = "the output of xenctx, as often as you like",
+	.about = "the output of xenctx, any number of times",
 	.recognize = recognize,
 	.state_size = sizeof(struct vcpu),
 	.line = take_line,

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "base/usage.h"
+#include "guest/host.h"
 #include "record/commands.h"
-#include "xen/xen.h"
+#include "record/open.h"
 
-static const char help[] =
-	"Usage: uniprof list\n"
-	"Lists the domains of this Xen host: id, name, type, vCPUs online of all, "
-	"memory\n"
-	"in MiB, and state: r running, b blocked, p paused, s shut down, d dying.\n"
-	"\n"
-	"  -h, --help   show this\n"
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
-
-static void print_domain(const struct xen_domain *domain)
+/* @type_width: columns of the type, or the VMM */
+static void print_domain(const struct guest_info *domain, int type_width)
 {
 	const char state[] = {
 		domain->running ? 'r' : '-', domain->blocked ? 'b' : '-',
@@ -27,45 +16,61 @@ static void print_domain(const struct xen_domain *domain)
 		domain->dying ? 'd' : '-',   0,
 	};
 
-	printf("%5" PRIu32 "  %-24s  %-4s  %3" PRIu32 "/%-3" PRIu32 "  %8" PRIu64
+	printf("%5" PRIu32 "  %-24s  %-*s  %3" PRIu32 "/%-3" PRIu32 "  %8" PRIu64
 	       "  %s\n",
-	       domain->id, domain->name[0] ? domain->name : "-",
-	       guest_type_name(domain->type), domain->online, domain->vcpus,
-	       domain->memory >> 20, state);
+	       domain->id, domain->name[0] ? domain->name : "-", type_width,
+	       domain->vmm[0] ? domain->vmm : guest_type_name(domain->type),
+	       domain->online, domain->vcpus, domain->memory >> 20, state);
 }
 
-int command_list(int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
-	static const struct option known[] = {
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct xen_domain *domains;
+	struct guest_info *domains;
 	struct error err;
-	struct xen *xen;
+	struct host *host;
+	char **arguments;
+	bool force = false;
 	size_t count;
-	int option, status = EXIT_FAILED;
+	int status = command_parse(command, argc, argv, &force, &arguments);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
-		if (option != 'h')
-			return usage_bad_option("list", option, ":h", argv);
-		fputs(help, stdout);
-		return EXIT_DONE;
-	}
-	if (optind < argc)
-		return usage_error("list", "it takes no argument, what is '%s'?",
-				   argv[optind]);
-	xen = xen_open(&err);
-	if (xen && xen_domain_list(xen, &domains, &count, &err) == 0) {
-		printf("   ID  %-24s  TYPE   VCPUS    MEMORY  STATE\n", "NAME");
+	if (status != COMMAND_GO_ON)
+		return status;
+	status = EXIT_FAILED;
+	host = open_host(command->name, force, &err);
+	if (host && host->ops->list(host, &domains, &count, &err) == 0) {
+		int width = host->traces ? 16 : 4;
+
+		printf("%5s  %-24s  %-*s   VCPUS    MEMORY  STATE\n",
+		       host->traces ? "PID" : "ID", "NAME", width,
+		       host->traces ? "VMM" : "TYPE");
 		for (size_t i = 0; i < count; i++)
-			print_domain(&domains[i]);
+			print_domain(&domains[i], width);
 		free(domains);
 		status = EXIT_DONE;
 	} else {
 		fprintf(stderr, "uniprof list: %s\n", err.text);
 	}
-	xen_close(xen);
+	host_close(host);
 	return status;
 }
+
+static const struct command_option known[] = {
+	{"force", 0, NULL, FORCE_HELP, .set = option_set_true},
+	{0},
+};
+
+static const struct option_group groups[] = {
+	{"Options", known, 0},
+	{0},
+};
+
+const struct command command_list = {
+	.name = "list",
+	.summary = "list the domains of this host",
+	.about = "Lists the domains of this Xen host, or the VMs of this KVM host: id "
+		 "(pid), "
+		 "name, type (VMM), online and total vCPUs, memory in MiB, and state (r "
+		 "running, b blocked, p paused, s shut down, d dying).",
+	.groups = groups,
+	.run = run_command,
+};

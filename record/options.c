@@ -1,142 +1,123 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/options.h"
 
-#include <getopt.h>
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/parse.h"
-#include "base/usage.h"
+#include "command/usage.h"
+#include "record/open.h"
 
-static const char help[] =
-	"Usage: uniprof record [OPTION]... DOMAIN...\n"
-	"Samples the call stacks of running Xen domains, given by name or id, into a\n"
-	"file. It ends after the given time, at Ctrl-C, or when the last guest ends.\n"
-	"\n"
-	"  -F, --freq HZ        rounds of samples a second, 1 to 10000 (default 99)\n"
-	"  -T, --time SECONDS   stop after this time, which may have a fraction\n"
-	"  -o, --output FILE    where to write (default uniprof.data; - for a pipe);\n"
-	"                       a recording that is there is kept as FILE.old\n"
-	"  -a, --all            sample all guests\n"
-	"      --follow         go on with a guest that comes back after a reboot, wait\n"
-	"                       for one that is not there yet; with -a, add new guests\n"
-	"      --vcpu LIST      sample these vCPUs only, as in 0,2-3\n"
-	"      --max-overhead PERCENT\n"
-	"                       lower the rate when pauses would stop the guest for "
-	"more\n"
-	"                       of the time than this (default 5)\n"
-	"      --jitter         sample at random times, not in step with the guest\n"
-	"  -v, --verbose        say more about the domain and the hypervisor\n"
-	"  -h, --help           show this\n"
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
-
-static const char shorts[] = ":F:T:o:avh";
-
-enum long_only {
-	OPTION_VCPU = USAGE_LONG_ONLY,
-	OPTION_FOLLOW,
-	OPTION_JITTER,
-	OPTION_MAX_OVERHEAD,
-};
-
-/* 0, or the exit code. */
-static int read_option(int option, char **argv, struct record_options *options)
+static int set_frequency(void *to, const char *argument, struct error *err)
 {
-	switch (option) {
-	case 'F':
-		if (parse_number(optarg, 1, MAX_FREQUENCY, &options->frequency) < 0)
-			return usage_error("record",
-					   "the rate has to be 1 to %d Hz, not '%s'",
-					   MAX_FREQUENCY, optarg);
-		return 0;
-	case 'T':
-		if (parse_seconds(optarg, &options->time_limit) < 0)
-			return usage_error(
-				"record",
-				"the time has to be seconds above 0, as 10 or 2.5, "
-				"not '%s'",
-				optarg);
-		return 0;
-	case 'o':
-		options->output = optarg;
-		return 0;
-	case 'a':
-		options->all = true;
-		return 0;
-	case OPTION_FOLLOW:
-		options->follow = true;
-		return 0;
-	case OPTION_VCPU:
-		options->vcpus = optarg;
-		return 0;
-	case OPTION_JITTER:
-		options->jitter = true;
-		return 0;
-	case OPTION_MAX_OVERHEAD:
-		if (parse_percent(optarg, &options->max_overhead) < 0)
-			return usage_error("record",
-					   "the overhead has to be 0.01 to 100 per cent, "
-					   "not '%s'",
-					   optarg);
-		return 0;
-	case 'v':
-		options->verbose = true;
-		return 0;
-	default:
-		return usage_bad_option("record", option, shorts, argv);
-	}
+	(void)err;
+	return parse_number(argument, 1, MAX_FREQUENCY, to);
 }
 
-bool record_options_read(int argc, char **argv, struct record_options *options,
-			 int *status)
+static int set_time(void *to, const char *argument, struct error *err)
 {
-	static const struct option known[] = {
-		{"freq", required_argument, NULL, 'F'},
-		{"time", required_argument, NULL, 'T'},
-		{"output", required_argument, NULL, 'o'},
-		{"all", no_argument, NULL, 'a'},
-		{"follow", no_argument, NULL, OPTION_FOLLOW},
-		{"vcpu", required_argument, NULL, OPTION_VCPU},
-		{"jitter", no_argument, NULL, OPTION_JITTER},
-		{"max-overhead", required_argument, NULL, OPTION_MAX_OVERHEAD},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int option;
+	(void)err;
+	return parse_seconds(argument, to);
+}
+
+static int set_percent(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_percent(argument, to);
+}
+
+_Static_assert(DEFAULT_FREQUENCY == 99 && MAX_FREQUENCY == 10000, "as below");
+
+static const struct command_option known[] = {
+	{"freq", 'F', "HZ", "rounds of samples per second, 1 to 10000 (default: 99)",
+	 .takes = "a rate from 1 to 10000 Hz", .set = set_frequency,
+	 .offset = offsetof(struct record_options, frequency)},
+	{"time", 'T', "SECONDS", "stop after this time, such as 10 or 2.5",
+	 .takes = "seconds above 0, such as 10 or 2.5", .set = set_time,
+	 .offset = offsetof(struct record_options, time_limit)},
+	{"output", 'o', "FILE",
+	 "output file (default: uniprof.data; - for standard output); an existing "
+	 "recording is kept as FILE.old",
+	 .set = option_set_text, .offset = offsetof(struct record_options, output)},
+	{"all", 'a', NULL, "sample all guests", .set = option_set_true,
+	 .offset = offsetof(struct record_options, all)},
+	{"follow", 0, NULL,
+	 "keep sampling a guest that comes back after a reboot, and wait for one that "
+	 "does not exist yet; with -a, add new guests",
+	 .set = option_set_true, .offset = offsetof(struct record_options, follow)},
+	{"vcpu", 0, "LIST", "sample only these vCPUs, such as 0,2-3",
+	 .set = option_set_text, .offset = offsetof(struct record_options, vcpus)},
+	{"symbols", 's', "ELF[@OFFSET][,domain=NAME]",
+	 "ELF file of a guest, to unwind code without frame pointers: a table is made of "
+	 "it first; OFFSET is added to its addresses; can be repeated",
+	 .set = unwinding_add_elf, .offset = offsetof(struct record_options, unwinding)},
+	{"table", 0, "FILE[,domain=NAME]",
+	 "the same with a table made by uniprof table, on any machine",
+	 .set = unwinding_add_table,
+	 .offset = offsetof(struct record_options, unwinding)},
+	{"call-graph", 0, "WAY",
+	 "how to find callers: auto (default: by a table that fits the guest, else by "
+	 "frame pointers), fp, table or table:FILE",
+	 .word = unwinding_word, .takes = "auto, fp, table or table:FILE",
+	 .set = unwinding_set_call_graph,
+	 .offset = offsetof(struct record_options, unwinding)},
+	{"max-overhead", 0, "PERCENT",
+	 "limit the share of time that the guest is paused, by lowering the rate "
+	 "(default: 5)",
+	 .takes = "0.01 to 100 percent", .set = set_percent,
+	 .offset = offsetof(struct record_options, max_overhead)},
+	{"jitter", 0, NULL,
+	 "randomize sampling times, to avoid sampling in step with the guest",
+	 .set = option_set_true, .offset = offsetof(struct record_options, jitter)},
+	{"unpause", 0, NULL,
+	 "first unpause a guest that was left paused when a recorder and its guard were "
+	 "killed; ends only that one pause",
+	 .set = option_set_true, .offset = offsetof(struct record_options, unpause)},
+	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
+	 .offset = offsetof(struct record_options, force)},
+	{"verbose", 'v', NULL, "show details of the guests and the hypervisor",
+	 .set = option_set_true, .offset = offsetof(struct record_options, verbose)},
+	{0},
+};
+
+const struct option_group record_option_groups[] = {
+	{"Options", known, 0},
+	{0},
+};
+
+int record_options_read(const struct command *command, int argc, char **argv,
+			struct record_options *options)
+{
+	struct error err;
+	char **domains;
+	int status;
 
 	*options = (struct record_options){
 		.frequency = DEFAULT_FREQUENCY,
 		.max_overhead = DEFAULT_OVERHEAD,
 		.output = "uniprof.data",
 	};
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, shorts, known, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			*status = EXIT_DONE;
-			return false;
-		}
-		*status = read_option(option, argv, options);
-		if (*status)
-			return false;
-	}
-	options->domain = argv + optind;
-	options->domains = (size_t)(argc - optind);
-	if (!options->domains && !options->all) {
-		*status = usage_error("record", "which domain? (-a for all guests)");
-		return false;
-	}
-	if (options->domains && options->all) {
-		*status = usage_error("record", "either -a or '%s'", argv[optind]);
-		return false;
-	}
-	if (options->output[0] == '-' && !options->output[1] && isatty(STDOUT_FILENO)) {
-		*status = usage_error("record", "a recording is nothing for a terminal; "
-						"give -o FILE or a pipe");
-		return false;
-	}
-	return true;
+	status = command_parse(command, argc, argv, options, &domains);
+	if (status != COMMAND_GO_ON)
+		return status;
+	options->domain = domains;
+	while (*domains++)
+		options->domains++;
+	if (!options->domains && !options->all)
+		return usage_error(command->name,
+				   "no domain given; use -a for all guests");
+	if (options->domains && options->all)
+		return usage_error(command->name, "unexpected argument '%s' with -a",
+				   options->domain[0]);
+	if (unwinding_check(&options->unwinding, &err) < 0)
+		return usage_error(command->name, "%s", err.text);
+	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
+		return usage_error(command->name, "refusing to write a recording to a "
+						  "terminal; use -o FILE or a pipe");
+	return COMMAND_GO_ON;
+}
+
+void record_options_free(struct record_options *options)
+{
+	unwinding_options_free(&options->unwinding);
 }

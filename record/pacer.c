@@ -4,15 +4,41 @@
 #include "base/clock.h"
 #include "format/recording.h"
 
-/* Over how many rounds pauses are averaged: enough that a single long pause, which
- * happens on a busy host, does not make a few samples stand for very many. */
-#define AVERAGE_ROUNDS 128
+/*
+ * Pauses have a budget that grows with time; no round starts while it is used up. At most
+ * AHEAD_NS of it is saved. It grows slightly slower than the limit allows: a part of what
+ * LIMIT_NS allows is reserved for the saved budget, and for one more pause as long as the
+ * longest in one or two spans of time. The reserve is at least RESERVE, which is AHEAD_NS
+ * in relation to two seconds, and at most half.
+ */
+#define LIMIT_NS (10 * NS_PER_S)
+#define RESERVE	 0.03
+#define AHEAD_NS (NS_PER_S * 6 / 100)
+#define SPAN_NS	 (60 * NS_PER_S)
 
-/* The shortest of the first so many stands for them, as there is nothing yet that
- * one long pause among them could be weighed against; and before there are a few,
- * nothing is concluded. */
+/*
+ * The distance of rounds normally depends on the average of about so many pauses. If it
+ * depended on the last pause alone, functions in which pauses are long would get too
+ * small or too large a share of the profile. A pause that is much longer than the
+ * average, such as during a stall of the host, counts only in part.
+ */
+#define AVERAGE_ROUNDS 32
+#define MUCH_LONGER    4
+
+/* The first pauses are often long, so the shortest of FIRST_ROUNDS stands for them. With
+ * fewer than FEW_ROUNDS, the distance is not changed. */
 #define FIRST_ROUNDS 16
 #define FEW_ROUNDS   4
+
+/*
+ * Slots that were skipped because the budget was used up are spread over the weights of
+ * about so many rounds, or of as many as fit in SPREAD_NS: otherwise the round after a
+ * stall would dominate the profile. If as many slots were skipped before the last round,
+ * it is not a stall.
+ */
+#define SPREAD_ROUNDS 256
+#define SPREAD_NS     (2 * NS_PER_S)
+#define SPREAD_LEAST  8
 
 static uint64_t slot_time(const struct pacer *pacer, uint64_t slot)
 {
@@ -28,7 +54,7 @@ static uint64_t slot_at(const struct pacer *pacer, uint64_t time)
 	uint64_t slot = since / NS_PER_S * pacer->pace.frequency +
 			since % NS_PER_S * pacer->pace.frequency / NS_PER_S;
 
-	/* slot_time() rounds down, so the slot may have begun already. */
+	/* slot_time() rounds down, so the next slot may have started already. */
 	return slot_time(pacer, slot + 1) <= time ? slot + 1 : slot;
 }
 
@@ -41,17 +67,29 @@ static uint64_t next_random(struct pacer *pacer)
 	return pacer->random;
 }
 
-/* Chooses how many slots the next round stands for, and when it is due. */
+static uint64_t jitter(struct pacer *pacer, uint64_t length)
+{
+	return pacer->pace.jitter ? next_random(pacer) % length : 0;
+}
+
+/* Chooses the number of slots of the next round, and when it is due. */
 static void choose(struct pacer *pacer)
 {
-	uint64_t begin, length;
+	uint64_t begin, length, last;
 
 	pacer->credit += pacer->stretch;
 	pacer->weight = (uint32_t)pacer->credit;
 	pacer->credit -= pacer->weight;
 	begin = slot_time(pacer, pacer->slot);
 	length = slot_time(pacer, pacer->slot + pacer->weight) - begin;
-	pacer->due = begin + (pacer->pace.jitter ? next_random(pacer) % length : 0);
+	pacer->due = begin + jitter(pacer, length);
+	if (pacer->due < pacer->budget)
+		pacer->due = pacer->budget + jitter(pacer, length / 4 + 1);
+	/* A delay of less than a slot is not late. */
+	last = slot_at(pacer, pacer->due) + (pacer->stretch > 1);
+	pacer->end = pacer->slot + pacer->weight;
+	if (pacer->end <= last)
+		pacer->end = last + 1;
 }
 
 void pacer_start(struct pacer *pacer, const struct pace *pace, uint64_t start,
@@ -61,6 +99,7 @@ void pacer_start(struct pacer *pacer, const struct pace *pace, uint64_t start,
 		.pace = *pace,
 		.start = start,
 		.stretch = 1,
+		.budget = start,
 		.random = seed ? seed : 1,
 	};
 	choose(pacer);
@@ -71,40 +110,115 @@ uint64_t pacer_due(const struct pacer *pacer)
 	return pacer->due;
 }
 
-uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed)
+static uint64_t spread_rounds(const struct pacer *pacer)
 {
-	uint64_t current = slot_at(pacer, now);
+	double rounds = SPREAD_NS / NS_PER_S * (double)pacer->pace.frequency /
+			pacer->stretch;
 
-	*missed = 0;
-	if (current >= pacer->slot + pacer->weight) {
-		*missed = current - pacer->slot;
-		pacer->slot = current;
-	}
-	return pacer->weight;
+	if (rounds < SPREAD_LEAST)
+		return SPREAD_LEAST;
+	return rounds < SPREAD_ROUNDS ? (uint64_t)rounds : SPREAD_ROUNDS;
 }
 
-/* How long a pause is says how often there may be one. */
+uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed)
+{
+	uint64_t current = slot_at(pacer, now), next = pacer->slot + pacer->weight;
+	uint64_t weight = pacer->weight, left_out = 0, usual;
+
+	*missed = current >= pacer->end ? current + 1 - pacer->end : 0;
+	if (current >= next) {
+		left_out = current + 1 - next - *missed;
+		next = current + 1;
+	}
+	usual = left_out < pacer->left_out ? left_out : pacer->left_out;
+	pacer->left_out = left_out;
+	pacer->backlog += left_out - usual;
+	pacer->spread += pacer->backlog * SPREAD_ROUNDS / spread_rounds(pacer);
+	weight += usual + pacer->spread / SPREAD_ROUNDS;
+	pacer->backlog -= pacer->spread / SPREAD_ROUNDS;
+	pacer->spread %= SPREAD_ROUNDS;
+	if (weight > RECORDING_SMALL_WEIGHT) {
+		pacer->backlog += weight - RECORDING_SMALL_WEIGHT;
+		weight = RECORDING_SMALL_WEIGHT;
+	}
+	pacer->slot = next;
+	pacer->begun = now;
+	return (uint32_t)weight;
+}
+
+/* The reserve for one more pause, ns. */
+static double reserve(const struct pacer *pacer)
+{
+	double limit = pacer->pace.max_overhead;
+	double longest = (double)(pacer->longest[0] > pacer->longest[1]
+					  ? pacer->longest[0]
+					  : pacer->longest[1]);
+	double kept = longest + limit * AHEAD_NS;
+
+	if (kept < limit * LIMIT_NS * RESERVE)
+		return limit * LIMIT_NS * RESERVE;
+	return kept < limit * LIMIT_NS / 2 ? kept : limit * LIMIT_NS / 2;
+}
+
+static void remember(struct pacer *pacer, uint64_t paused)
+{
+	uint64_t span = (pacer->begun - pacer->start) / SPAN_NS;
+
+	if (span > pacer->span) {
+		pacer->longest[1] = span == pacer->span + 1 ? pacer->longest[0] : 0;
+		pacer->longest[0] = 0;
+		pacer->span = span;
+	}
+	if (paused > pacer->longest[0])
+		pacer->longest[0] = paused;
+}
+
+static void take_average(struct pacer *pacer, double paused)
+{
+	if (pacer->measured >= FIRST_ROUNDS) {
+		if (paused > pacer->average * MUCH_LONGER)
+			paused = pacer->average * MUCH_LONGER;
+		pacer->average += (paused - pacer->average) / AVERAGE_ROUNDS;
+	} else if (!pacer->measured++ || paused < pacer->average) {
+		pacer->average = paused;
+	}
+}
+
+/* Updates the budget and the average after a round. */
 static void adapt(struct pacer *pacer, uint64_t paused)
 {
+	double kept = reserve(pacer), now_kept, share, usual, left;
+
+	remember(pacer, paused);
+	now_kept = reserve(pacer);
+	share = pacer->pace.max_overhead - now_kept / LIMIT_NS;
+	if (pacer->budget + AHEAD_NS < pacer->begun)
+		pacer->budget = pacer->begun - AHEAD_NS;
+	if (now_kept > kept)
+		pacer->budget += (uint64_t)((now_kept - kept) / share);
+	pacer->budget += (uint64_t)((double)paused / share) + 1;
+
 	if (!paused)
 		return;
-	if (pacer->measured >= FIRST_ROUNDS)
-		pacer->average += ((double)paused - pacer->average) / AVERAGE_ROUNDS;
-	else if (!pacer->measured++ || (double)paused < pacer->average)
-		pacer->average = (double)paused;
+	take_average(pacer, (double)paused);
 	if (pacer->measured < FEW_ROUNDS)
 		return;
-	pacer->stretch = pacer->average / NS_PER_S * (double)pacer->pace.frequency /
-			 pacer->pace.max_overhead;
-	if (pacer->stretch < 1 || pacer->pace.max_overhead >= 1)
+	/* Half of AHEAD_NS should be left after the usual time: the distance is increased
+	 * or decreased until it is. */
+	usual = pacer->average / share;
+	left = ((double)pacer->begun + usual - (double)pacer->budget) / AHEAD_NS;
+	left = left < 0 ? 0 : left > 1 ? 1 : left;
+	usual *= 1.4 - 0.8 * left;
+	pacer->stretch = usual / NS_PER_S * (double)pacer->pace.frequency;
+	if (pacer->stretch < 1)
 		pacer->stretch = 1;
-	if (pacer->stretch > RECORDING_MAX_WEIGHT - 1)
-		pacer->stretch = RECORDING_MAX_WEIGHT - 1;
+	if (pacer->stretch > RECORDING_SMALL_WEIGHT - 1)
+		pacer->stretch = RECORDING_SMALL_WEIGHT - 1;
 }
 
 void pacer_end(struct pacer *pacer, uint64_t paused)
 {
-	adapt(pacer, paused);
-	pacer->slot += pacer->weight;
+	if (pacer->pace.max_overhead < 1)
+		adapt(pacer, paused);
 	choose(pacer);
 }

@@ -6,43 +6,56 @@
 #include <stdint.h>
 
 /*
- * Says when to take a round of samples. Time is cut into slots, as many a second
- * as rounds are wanted, at places that never drift. A round stands for one slot,
- * or for several when pauses would else cost the guest more than they may; how
- * many is its samples' weight. Pure arithmetic: all times are the caller's, in
- * ns of one clock.
+ * Decides when to take a round of samples. Time is divided into slots, one for each
+ * wanted round, at times that never drift. Every slot has a round, unless pauses would
+ * exceed their limit. Rounds are then further apart, and the weight of a round's samples
+ * is the number of slots that they stand for. Pure arithmetic: all times come from the
+ * caller, in ns of one clock.
+ *
+ * The limit on pauses holds from the start: however long a pause was, the next round
+ * waits until the limit allows it. Over any 10 s, there is also room for one more pause
+ * as long as the longest of the last minute. Only a longer pause, which can't be
+ * foreseen, exceeds the limit, until it is made up for.
  */
 struct pace {
-	uint64_t frequency;  /* slots a second */
-	double max_overhead; /* part of the time that pauses may take; 1: any */
-	bool jitter;	     /* anywhere in its slots, not at their beginning */
+	uint64_t frequency;  /* slots per second */
+	double max_overhead; /* share of the time that pauses may take; 1: no limit */
+	bool jitter;	     /* at a random time in the slot, not at its start */
 };
 
 struct pacer {
 	struct pace pace;
 	uint64_t start;
-	uint64_t slot;	       /* the next round's first */
-	uint32_t weight;       /* and how many */
-	double stretch;	       /* slots for a round, as they ought to be; at least 1 */
-	double credit;	       /* what of them is not in a weight yet */
-	uint64_t due;	       /* when the next round is to begin */
-	uint64_t random;       /* state of the jitter's generator */
-	double average;	       /* of the last rounds' pauses, ns */
-	unsigned int measured; /* how many were, up to a few */
+	uint64_t slot;	   /* the first slot of the next round */
+	uint32_t weight;   /* number of slots of the next round */
+	uint64_t end;	   /* the first slot in which the round is late */
+	uint64_t due;	   /* when the next round should start */
+	double stretch;	   /* ideal number of slots per round; at least 1 */
+	double credit;	   /* the part of it that is not in a weight yet */
+	uint64_t left_out; /* slots skipped before the last round, for lack of budget */
+	uint64_t backlog;  /* skipped slots that are in no weight yet */
+	uint64_t spread;   /* the part of them that the next weight gets */
+	uint64_t begun;	   /* when the last round started */
+	uint64_t budget;   /* when the budget for pauses allows the next round */
+	double average;	   /* pause of the last rounds, ns */
+	unsigned int measured; /* number of rounds in it, up to FIRST_ROUNDS */
+	uint64_t longest[2];   /* pause in this span and in the previous one, ns */
+	uint64_t span;	       /* the number of this span */
+	uint64_t random;       /* state of the generator for jitter */
 };
 
-/* The first slot begins at @start. @seed makes the jitter differ, or not. */
+/* The first slot starts at @start. @seed selects the sequence of the jitter. */
 void pacer_start(struct pacer *pacer, const struct pace *pace, uint64_t start,
 		 uint64_t seed);
 
-/* When the next round is due; in the past when it is late. */
+/* When the next round is due; in the past if it is late. */
 uint64_t pacer_due(const struct pacer *pacer);
 
-/* A round begins at @now, not before it is due: its weight. In @missed, how many
- * slots have passed without a round. */
+/* Starts a round at @now, not before it is due. Returns its weight, and in @missed the
+ * number of slots that passed without a round because this one is late. */
 uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed);
 
-/* The round has ended, and the guest was paused for @paused of it. */
+/* Ends the round; the guest was paused for @paused ns of it. */
 void pacer_end(struct pacer *pacer, uint64_t paused);
 
 #endif

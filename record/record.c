@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,57 +13,32 @@
 #include "base/version.h"
 #include "format/writer.h"
 #include "record/commands.h"
+#include "record/file/recording_file.h"
+#include "record/file/sink.h"
+#include "record/open.h"
 #include "record/options.h"
-#include "record/priority.h"
-#include "record/privileges.h"
+#include "record/safety/priority.h"
 #include "record/recorder.h"
+#include "record/safety/filter.h"
+#include "record/safety/guard.h"
+#include "record/safety/left.h"
+#include "record/safety/privileges.h"
 #include "record/signals.h"
-#include "record/sink.h"
 
 /* One run of the command. */
 struct run {
 	const struct record_options *options;
-	struct xen *xen;
+	struct host *host;
+	struct unwinding *unwinding;
+	struct guard *guard;
 	struct recorder *recorder;
 	struct writer *writer;
-	int output;
+	struct recording_file file;
 	sigset_t signals;
 	uint64_t start; /* ns, monotonic: the first deadline */
 };
 
-static bool to_stdout(const struct run *run)
-{
-	return strcmp(run->options->output, "-") == 0;
-}
-
-static const char *output_name(const struct run *run)
-{
-	return to_stdout(run) ? "standard output" : run->options->output;
-}
-
-/* As perf does, keeps an older recording under another name. What is behind a
- * symbolic link, which may be a device, is opened as it is. */
-static int open_output(struct run *run, struct error *err)
-{
-	const char *path = run->options->output;
-	struct stat was;
-	char old[4096];
-
-	if (to_stdout(run)) {
-		run->output = STDOUT_FILENO;
-		return 0;
-	}
-	if (lstat(path, &was) == 0 && S_ISREG(was.st_mode) && was.st_size > 0 &&
-	    (size_t)snprintf(old, sizeof(old), "%s.old", path) < sizeof(old) &&
-	    rename(path, old) < 0)
-		return error_errno(err, errno, "can't rename %s to %s", path, old);
-	run->output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (run->output < 0)
-		return error_errno(err, errno, "can't write to %s", path);
-	return 0;
-}
-
-/* Words are cut from one another by blanks, and the line where there is no room. */
+/* Words are separated by blanks; a line that is too long is truncated. */
 static void join_words(char *line, size_t size, int argc, char **argv)
 {
 	size_t used = (size_t)snprintf(line, size, "uniprof");
@@ -79,8 +51,8 @@ static void describe(const struct run *run, int argc, char **argv,
 		     struct recording_info *info)
 {
 	*info = (struct recording_info){
-		.version = RECORDING_VERSION,
-		.domctl_version = xen_domctl_version(run->xen),
+		.version = RECORDING_VERSION_SMALL_WEIGHTS,
+		.domctl_version = run->host->domctl_version,
 		.wall_start = clock_ns(CLOCK_REALTIME) - clock_monotonic() + run->start,
 		.monotonic_start = run->start,
 		.frequency = run->options->frequency * 1000,
@@ -89,21 +61,23 @@ static void describe(const struct run *run, int argc, char **argv,
 	};
 	gethostname(info->host, sizeof(info->host) - 1);
 	join_words(info->command, sizeof(info->command), argc, argv);
-	snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", xen_version(run->xen));
+	snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", run->host->version);
 }
 
-/* The domain by the name that the user gave, or how many there were. */
+/* The domain as named by the user, or the number of domains. */
 static void name_domains(const struct run *run, char *text, size_t size)
 {
+	unsigned int domains = recorder_domains(run->recorder);
+
 	if (run->options->domains == 1)
 		snprintf(text, size, "'%s'", run->options->domain[0]);
 	else
-		snprintf(text, size, "%u domains", recorder_domains(run->recorder));
+		snprintf(text, size, "%u domain%s", domains, domains == 1 ? "" : "s");
 }
 
 /*
- * What was recorded, in the numbers that reports will have: a sample counts for
- * those that were left out to keep the overhead low.
+ * The totals that reports will show: a sample also counts for those that were skipped to
+ * limit the overhead.
  */
 static void print_closing_line(const struct run *run, const struct recording_end *end)
 {
@@ -111,8 +85,9 @@ static void print_closing_line(const struct run *run, const struct recording_end
 	double seconds = (double)(end->monotonic - run->start) / NS_PER_S;
 	uint64_t weight = writer_weight(run->writer);
 	uint64_t time = recorder_time(run->recorder);
-	char domains[512], taken[64] = "";
+	char domains[512], taken[64] = "", unwound[512];
 
+	unwound_text(recorder_unwound(run->recorder), unwound, sizeof(unwound));
 	name_domains(run, domains, sizeof(domains));
 	if (weight != end->samples)
 		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", end->samples);
@@ -120,63 +95,122 @@ static void print_closing_line(const struct run *run, const struct recording_end
 		"uniprof record: %" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
 		" bytes in %s; lost %" PRIu64 ", missed %" PRIu64
 		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
-		"time\n",
+		"time; unwound %s\n",
 		weight, taken, domains, seconds, writer_bytes(run->writer),
-		output_name(run), end->lost, end->missed,
+		recording_file_name(&run->file), end->lost, end->missed,
 		(double)pauses_quantile(pauses, 0.5) / 1000,
 		(double)pauses_quantile(pauses, 0.99) / 1000,
-		time ? (double)pauses->sum / (double)time * 100 : 0);
+		time ? (double)pauses->sum / (double)time * 100 : 0, unwound);
 }
 
-/* From here on, the process does nothing but sample and write. */
-static void settle(const struct run *run)
+/* Page faults must not extend a pause. The fork of the guard made every page
+ * copy-on-write. */
+static void settle(void)
 {
-	bool confined;
-
-	/* No page fault shall prolong a pause. Each guard, having been forked off, made
-	 * every page one that is copied when it is written to. */
 	mlockall(MCL_CURRENT);
 	prctl(PR_SET_TIMERSLACK, 1);
-	confined = privileges_confine();
+}
+
+/* Before threads are started. Returns the version of Landlock, or 0. */
+static int confine(const struct run *run)
+{
+	const struct privileges needed = {
+		.devices = run->options->follow ? run->host->ops->devices : NULL,
+		.removes = true,
+		.traces = run->host->traces,
+	};
+
+	return privileges_confine(&needed);
+}
+
+static void print_privileges(unsigned int user, int landlock, const struct error *filter)
+{
+	char files[80] =
+		"; access to files is not restricted (no Landlock in this kernel)";
+	char calls[600] = ", only the system calls for sampling (seccomp)";
+
+	if (landlock)
+		snprintf(files, sizeof(files),
+			 ", no access to other files (Landlock version %d)", landlock);
+	if (filter)
+		snprintf(calls, sizeof(calls), "; system calls are not restricted (%s)",
+			 filter->text);
+	fprintf(stderr,
+		"uniprof record: privileges kept: the interface to Xen (to pause guests "
+		"and read their memory) and user ID %u; no capabilities%s%s\n",
+		user, files, calls);
+}
+
+/* A process with restricted access to files may not trace one without (Landlock), and
+ * what tracing needs is most of what a filter would refuse. */
+static void print_tracing(unsigned int user)
+{
+	fprintf(stderr,
+		"uniprof record: privileges kept: user ID %u, and the capabilities to "
+		"trace processes, read files and lock memory\n",
+		user);
+}
+
+/* After the writer's thread has started. From here on, the process only samples and
+ * writes. */
+static void drop_privileges(const struct run *run, int landlock)
+{
+	const unsigned int user = geteuid();
+	struct error why;
+	bool filtered;
+
+	privileges_drop(run->host->traces);
+	if (run->host->traces) {
+		if (run->options->verbose)
+			print_tracing(user);
+		return;
+	}
+	filtered = filter_recorder(run->host->ops, run->options->follow, &why) == 0;
 	if (run->options->verbose)
-		fprintf(stderr,
-			"uniprof record: keeps the interface to Xen, to pause guests and "
-			"read their memory, and the user %u, to whom it belongs; no "
-			"capabilities%s\n",
-			geteuid(),
-			confined ? ", and no files but these"
-				 : "; the kernel has no Landlock to keep files away");
+		print_privileges(user, landlock, filtered ? NULL : &why);
+}
+
+/* Writes the start of the recording. */
+static int begin(struct run *run, int argc, char **argv, struct error *err)
+{
+	struct recording_info info;
+	struct error write_error;
+
+	run->start = clock_monotonic();
+	describe(run, argc, argv, &info);
+	run->writer = writer_new(run->file.fd, &info, NULL, 0, &write_error);
+	if (!run->writer)
+		return error_set(err, "%s: %s", recording_file_name(&run->file),
+				 write_error.text);
+	return recording_file_begin(&run->file, err);
 }
 
 static int record(struct run *run, int argc, char **argv, struct error *err)
 {
-	struct recording_info info;
 	struct recording_end end = {0};
 	struct error write_error;
 	struct sink *sink;
-	int status = 0;
+	int status = 0, landlock;
 
-	if (open_output(run, err) < 0)
+	if (recording_file_open(&run->file, run->options->output, err) < 0)
 		return -1;
 	signals_block(&run->signals);
 	sink = sink_new(err);
 	if (!sink)
 		return -1;
-	settle(run);
-	run->start = clock_monotonic();
-	describe(run, argc, argv, &info);
-	run->writer = writer_new(run->output, &info, NULL, 0, &write_error);
-	if (!run->writer) {
+	settle();
+	if (begin(run, argc, argv, err) < 0) {
 		sink_free(sink);
-		return error_set(err, "%s: %s", output_name(run), write_error.text);
+		return -1;
 	}
+	landlock = confine(run); /* after this, files can't be renamed */
 	if (sink_start(sink, run->writer, err) < 0) {
 		sink_free(sink);
 		return -1;
 	}
 
 	priority_set(PRIORITY_SAMPLER);
-	privileges_drop();
+	drop_privileges(run, landlock);
 	end.reason = recorder_run(run->recorder, sink, &run->signals, run->start, err);
 	end.monotonic = recorder_end(run->recorder);
 	priority_set(PRIORITY_USUAL);
@@ -184,43 +218,80 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	if (end.reason == END_ERROR)
 		status = -1;
 	if (sink_end(sink, &end, &run->signals, &write_error) < 0) {
-		error_set(err, "%s: %s", output_name(run), write_error.text);
+		error_set(err, "%s: %s", recording_file_name(&run->file),
+			  write_error.text);
 		status = -1;
 	}
 	print_closing_line(run, &end);
+	if (!status && !end.samples && recorder_skipped(run->recorder))
+		status = error_set(
+			err, "no samples: someone else kept the guest paused all the "
+			     "time (use xl unpause to resume it)");
 	return status;
 }
 
-int command_record(int argc, char **argv)
+/* Tables are made before Xen is opened, so that the guard does not share their making. */
+static int run_record(struct run *run, int argc, char **argv)
 {
-	struct record_options options;
-	struct run run = {.options = &options};
+	const struct record_options *options = run->options;
 	struct error err;
-	int status;
+	int status = -1;
 
-	if (!record_options_read(argc, argv, &options, &status))
-		return status;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-
-	status = -1;
-	run.xen = xen_open(&err);
-	if (run.xen && options.verbose)
+	run->unwinding = unwinding_open(&options->unwinding, &err);
+	run->host = run->unwinding ? open_host("record", options->force, &err) : NULL;
+	if (run->host && options->verbose)
 		fprintf(stderr, "uniprof record: %s, domctl interface 0x%x\n",
-			xen_version(run.xen), xen_domctl_version(run.xen));
-	if (run.xen)
-		run.recorder = recorder_new(run.xen, &options, &err);
-	if (run.recorder)
-		status = record(&run, argc, argv, &err);
+			run->host->version, run->host->domctl_version);
+	if (run->host && left_report(run->host, options->unpause,
+				     options->all ? NULL : options->domain,
+				     options->domains, &err) == 0)
+		run->guard = guard_start(run->host, &err);
+	if (run->guard)
+		run->recorder = recorder_new(run->host, run->guard, options,
+					     run->unwinding, &err);
+	if (run->recorder)
+		status = record(run, argc, argv, &err);
 	if (status < 0)
 		fprintf(stderr, "uniprof record: %s\n", err.text);
-	recorder_free(run.recorder);
-	xen_close(run.xen);
-	writer_free(run.writer);
-	if (run.output > STDOUT_FILENO && close(run.output) < 0 && !status) {
-		fprintf(stderr, "uniprof record: can't write to %s: %s\n", options.output,
-			strerror(errno));
+	recorder_free(run->recorder);
+	guard_stop(run->guard);
+	host_close(run->host);
+	writer_free(run->writer);
+	unwinding_free(run->unwinding);
+	if (recording_file_close(&run->file, &err) < 0 && !status) {
+		fprintf(stderr, "uniprof record: %s\n", err.text);
 		status = -1;
 	}
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;
 }
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	struct record_options options;
+	struct run run = {.options = &options};
+	int status = record_options_read(command, argc, argv, &options);
+
+	if (status == COMMAND_GO_ON) {
+		signal(SIGPIPE, SIG_IGN);
+		signal(SIGXFSZ, SIG_IGN);
+		status = run_record(&run, argc, argv);
+	}
+	record_options_free(&options);
+	return status;
+}
+
+const struct command command_record = {
+	.name = "record",
+	.arguments = "DOMAIN...",
+	.most = COMMAND_ANY,
+	.summary = "sample running domains into a file",
+	.about =
+		"Samples the call stacks of running Xen domains or KVM guests, given by "
+		"name or id, into a file, until the time limit is reached, Ctrl-C is "
+		"pressed, or the "
+		"last guest ends. Killing the recorder does not leave a guest paused, "
+		"unless its guard process is killed at the same moment; use --unpause or "
+		"'xl unpause NAME' then.",
+	.groups = record_option_groups,
+	.run = run_command,
+};

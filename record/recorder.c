@@ -7,85 +7,107 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "host/open.h"
 #include "record/pacer.h"
+#include "record/safety/priority.h"
 #include "record/signals.h"
 #include "record/target.h"
+#include "record/watch.h"
 
-/* How often to look for domains that are to be followed, and at least whether
- * those that are sampled are still there: rounds can be minutes apart. */
-#define LOOK_NS	 (NS_PER_S / 4)
+/* Missing before glibc 2.24 (Linux 4.4, include/uapi/asm-generic/mman.h). */
+#ifndef MCL_ONFAULT
+#define MCL_ONFAULT 4
+#endif
+
+/* How often to check the watch's list for new domains, and how often at least to check
+ * that sampled domains still exist: rounds can be minutes apart. */
+#define LOOK_NS	 (NS_PER_S / 10)
 #define CHECK_NS NS_PER_S
-
-/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen.h). */
-#define DOMAIN_IDS 0x7ff0
 
 /* A domain while it is sampled. */
 struct subject {
+	struct guest_info info;
 	struct target target;
 	struct pacer pacer;
 	bool described;	  /* in the recording */
+	bool refused;	  /* its table, which was reported */
 	uint64_t start;	  /* ns, monotonic */
 	uint64_t rounds;  /* taken or skipped */
-	uint64_t skipped; /* as someone else held it paused */
-	uint64_t thinned; /* left out to keep the overhead low */
+	uint64_t skipped; /* because someone else held it paused */
+	uint64_t thinned; /* slots skipped to limit the overhead */
 };
 
 struct recorder {
-	struct xen *xen;
+	struct host *host;
+	struct guard *guard;
 	const struct record_options *options;
+	const struct unwinding *unwinding;
+	struct unwound unwound;
 	struct sink *sink;
 	struct subject **subject;
 	size_t subjects;
-	unsigned int domains; /* that were ever subjects: the next one's index */
+	unsigned int domains; /* that were ever sampled: the next one's index */
 	uint64_t end;	      /* ns, monotonic */
-	uint64_t time;	      /* ns: how long those were that are none any more */
+	uint64_t time;	      /* ns: total time of those that have ended */
+	uint64_t skipped;     /* rounds of those, because of others' pauses */
+	struct share share;   /* of the CPU */
 	uint64_t rested;      /* no round before this time */
-	uint64_t look;	      /* when to look for domains again */
-	uint64_t check;	      /* and whether these are still there */
-	char (*name)[sizeof(((struct xen_domain *)0)->name)]; /* to follow */
-	bool refused[DOMAIN_IDS];			      /* not to be tried again */
+	uint64_t look;	      /* when to look for new domains again */
+	uint64_t check;	      /* when to check that they still exist */
+	char (*name)[sizeof(((struct guest_info *)0)->name)]; /* to follow */
+	struct watch *watch;				      /* to follow; else NULL */
+	uint64_t dropped; /* when the last guest was dropped: ns, monotonic */
 };
 
 static void note(const struct subject *subject, const char *text)
 {
-	fprintf(stderr, "uniprof record: '%s' %s\n", subject->target.domain.name, text);
+	fprintf(stderr, "uniprof record: '%s' %s\n", subject->info.name, text);
 }
 
-/* The wanted one, ns. */
+/* The requested period, ns. */
 static uint64_t period_of(const struct recorder *recorder)
 {
 	return NS_PER_S / recorder->options->frequency;
 }
 
-static int add(struct recorder *recorder, const struct xen_domain *domain,
+static int add(struct recorder *recorder, const struct guest_info *domain,
 	       struct error *err)
 {
-	size_t size = (recorder->subjects + 1) * sizeof(*recorder->subject);
-	struct subject **grown = realloc(recorder->subject, size);
+	const struct program_table *table = unwinding_table(recorder->unwinding, domain);
 	struct subject *subject = calloc(1, sizeof(*subject));
 
-	if (grown)
-		recorder->subject = grown;
-	if (!grown || !subject) {
+	if (!subject || !array_grow(&recorder->subject, recorder->subjects + 1,
+				    sizeof(*recorder->subject))) {
 		free(subject);
-		return error_set(err, "not enough memory");
+		return error_set(err, "out of memory");
 	}
 	if (recorder->domains > RECORDING_MAX_DOMAIN) {
 		free(subject);
-		return error_set(err, "a recording has no room for more than %u domains",
+		return error_set(err, "too many domains: a recording holds at most %u",
 				 RECORDING_MAX_DOMAIN + 1);
 	}
-	if (target_open(&subject->target, recorder->xen, domain, recorder->options->vcpus,
-			recorder->domains, period_of(recorder), err) < 0) {
+	if (recorder->unwound.is_wanted && !table) {
+		free(subject);
+		return error_set(err,
+				 "there is no table for the domain '%s' (--call-graph)",
+				 domain->name);
+	}
+	if (target_open(&subject->target, recorder->host, domain,
+			recorder->options->vcpus, recorder->domains, period_of(recorder),
+			err) < 0) {
 		free(subject);
 		return -1;
 	}
 	if (recorder->options->verbose)
 		fprintf(stderr,
-			"uniprof record: domain %u '%s', %s, %u of %u vCPUs online\n",
+			"uniprof record: domain %u '%s', %s%s%s, %u of %u vCPUs online\n",
 			domain->id, domain->name, guest_type_name(domain->type),
-			domain->online, domain->vcpus);
+			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
+			domain->vcpus);
+	target_use(&subject->target, table);
+	subject->info = *domain;
 	recorder->subject[recorder->subjects++] = subject;
 	recorder->domains++;
 	return 0;
@@ -97,27 +119,30 @@ static void print_notes(const struct recorder *recorder, const struct subject *s
 	if (subject->thinned)
 		fprintf(stderr,
 			"uniprof record: the rate was lowered to %.1f Hz on average for "
-			"'%s', as pauses may take %g %% of the time (--max-overhead)\n",
+			"'%s': pauses may take at most %g %% of the time "
+			"(--max-overhead)\n",
 			(double)subject->rounds * NS_PER_S / (double)time,
-			subject->target.domain.name,
-			recorder->options->max_overhead * 100);
+			subject->info.name, recorder->options->max_overhead * 100);
 	if (subject->skipped)
 		fprintf(stderr,
 			"uniprof record: %" PRIu64
-			" rounds were skipped, as someone else had paused '%s'\n",
-			subject->skipped, subject->target.domain.name);
+			" rounds were skipped because someone else had paused '%s'\n",
+			subject->skipped, subject->info.name);
 }
 
-/* The @i-th is sampled no more: what is held of it would keep it from ending. */
+/* Stops sampling the @i-th: mapped pages would keep the domain from being destroyed. */
 static void drop(struct recorder *recorder, size_t i)
 {
 	struct subject *subject = recorder->subject[i];
 	uint64_t now = clock_monotonic();
 	uint64_t time = subject->start && now > subject->start ? now - subject->start : 0;
 
+	unwound_add(&recorder->unwound, &subject->target);
 	target_close(&subject->target);
 	print_notes(recorder, subject, time);
 	recorder->time += time;
+	recorder->skipped += subject->skipped;
+	recorder->dropped = now;
 	recorder->subject[i] = recorder->subject[--recorder->subjects];
 	free(subject);
 }
@@ -131,7 +156,7 @@ static void drop_all(struct recorder *recorder)
 static bool is_sampled(const struct recorder *recorder, uint32_t id)
 {
 	for (size_t i = 0; i < recorder->subjects; i++)
-		if (recorder->subject[i]->target.domain.id == id)
+		if (recorder->subject[i]->info.id == id)
 			return true;
 	return false;
 }
@@ -147,12 +172,12 @@ static bool is_followed(const struct recorder *recorder, const char *name)
 static bool name_is_sampled(const struct recorder *recorder, const char *name)
 {
 	for (size_t i = 0; i < recorder->subjects; i++)
-		if (strcmp(recorder->subject[i]->target.domain.name, name) == 0)
+		if (strcmp(recorder->subject[i]->info.name, name) == 0)
 			return true;
 	return false;
 }
 
-/* Whether a domain may come that is to be sampled. */
+/* Whether a domain that should be sampled may still start. */
 static bool is_waiting(const struct recorder *recorder)
 {
 	if (!recorder->options->follow || recorder->options->all)
@@ -164,86 +189,122 @@ static bool is_waiting(const struct recorder *recorder)
 }
 
 /*
- * Adds the domains that are to be sampled, run, and are not sampled yet. One that
- * can't be sampled is said once. A domain that is being built has no vCPUs, or is
- * paused by who builds it: it is left until it runs, unless all are asked for.
+ * Adds the running domains that should be sampled and are not sampled yet. One that can't
+ * be sampled is reported once. A domain under construction has no vCPUs, or is paused by
+ * the toolstack: it is skipped until it runs, unless @paused_too.
  */
-static int look(struct recorder *recorder, bool paused_too, struct error *err)
+static void add_listed(struct recorder *recorder, const struct guest_info *guests,
+		       size_t count, bool paused_too)
 {
-	struct xen_domain *domains;
 	struct error why;
-	size_t count;
 
-	if (xen_domain_list(recorder->xen, &domains, &count, err) < 0)
-		return -1;
 	for (size_t i = 0; i < count; i++) {
-		const struct xen_domain *domain = &domains[i];
+		const struct guest_info *domain = &guests[i];
 
-		if (!domain->id || domain->id >= DOMAIN_IDS || domain->dying ||
-		    domain->shutdown || !domain->vcpus ||
-		    (domain->paused && !paused_too) || recorder->refused[domain->id] ||
-		    is_sampled(recorder, domain->id) ||
+		if (!domain->id || domain->dying || domain->shutdown || !domain->vcpus ||
+		    (domain->paused && !paused_too) || is_sampled(recorder, domain->id) ||
 		    !is_followed(recorder, domain->name))
 			continue;
 		if (add(recorder, domain, &why) < 0) {
-			recorder->refused[domain->id] = true;
-			fprintf(stderr, "uniprof record: '%s' is left out: %s\n",
+			if (recorder->watch)
+				watch_refuse(recorder->watch, domain);
+			fprintf(stderr, "uniprof record: skipping '%s': %s\n",
 				domain->name, why.text);
 		}
 	}
-	free(domains);
+}
+
+/* The same for all domains that exist now. */
+static int add_present(struct recorder *recorder, struct error *err)
+{
+	struct host *host = recorder->host;
+	struct guest_info *guests;
+	size_t count;
+
+	if (host->ops->list(host, &guests, &count, err) < 0)
+		return -1;
+	add_listed(recorder, guests, count, true);
+	free(guests);
 	return 0;
 }
 
 /* A domain by the name or id that the user gave. */
 static int add_named(struct recorder *recorder, const char *name, struct error *err)
 {
-	struct xen_domain domain;
+	struct guest_info domain;
 
-	if (xen_domain_find(recorder->xen, name, &domain, err) < 0)
+	if (host_find(recorder->host, name, &domain, err) < 0)
 		return -1;
 	if (domain.dying || domain.shutdown)
-		return error_set(err, "domain '%s' %s", name,
-				 domain.dying
-					 ? "has ended"
-					 : "does not run: it is shut down or suspended");
+		return error_set(
+			err, "domain '%s' %s", name,
+			domain.dying ? "has ended"
+				     : "is not running: it is shut down or suspended");
 	return is_sampled(recorder, domain.id) ? 0 : add(recorder, &domain, err);
 }
 
 static int add_all(struct recorder *recorder, struct error *err)
 {
-	if (look(recorder, true, err) < 0)
+	if (add_present(recorder, err) < 0)
 		return -1;
 	if (!recorder->subjects && !recorder->options->follow)
-		return error_set(err, "there is no guest to sample (uniprof list shows "
-				      "all domains)");
+		return error_set(err, "there is no guest to sample (see uniprof list)");
 	return 0;
 }
 
-/* Who is given by an id is followed by the name that belongs to it. */
-static int add_followed(struct recorder *recorder, size_t i, struct error *err)
+/* A domain given by id is followed under its current name. */
+static int name_followed(struct recorder *recorder, size_t i, struct error *err)
 {
 	const char *given = recorder->options->domain[i];
 	char *name = recorder->name[i];
-	struct xen_domain domain;
+	struct guest_info domain;
 
 	snprintf(name, sizeof(recorder->name[i]), "%s", given);
 	if (given[strspn(given, "0123456789")] == 0) {
-		if (xen_domain_find(recorder->xen, given, &domain, err) < 0)
+		if (host_find(recorder->host, given, &domain, err) < 0)
 			return -1;
 		if (!domain.name[0])
 			return error_set(err, "domain %s has no name to follow", given);
 		snprintf(name, sizeof(recorder->name[i]), "%s", domain.name);
 	}
-	if (look(recorder, true, err) < 0)
-		return -1;
-	if (!name_is_sampled(recorder, name))
-		fprintf(stderr, "uniprof record: waiting for '%s'\n", name);
 	return 0;
 }
 
-struct recorder *recorder_new(struct xen *xen, const struct record_options *options,
-			      struct error *err)
+static int add_followed(struct recorder *recorder, struct error *err)
+{
+	size_t domains = recorder->options->domains;
+
+	for (size_t i = 0; i < domains; i++)
+		if (name_followed(recorder, i, err) < 0)
+			return -1;
+	if (add_present(recorder, err) < 0)
+		return -1;
+	for (size_t i = 0; i < domains; i++)
+		if (!name_is_sampled(recorder, recorder->name[i]))
+			fprintf(stderr, "uniprof record: waiting for '%s'\n",
+				recorder->name[i]);
+	return 0;
+}
+
+static int add_all_named(struct recorder *recorder, struct error *err)
+{
+	for (size_t i = 0; i < recorder->options->domains; i++)
+		if (add_named(recorder, recorder->options->domain[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_wanted(struct recorder *recorder, struct error *err)
+{
+	if (recorder->options->all)
+		return add_all(recorder, err);
+	return recorder->options->follow ? add_followed(recorder, err)
+					 : add_all_named(recorder, err);
+}
+
+struct recorder *recorder_new(struct host *host, struct guard *guard,
+			      const struct record_options *options,
+			      const struct unwinding *unwinding, struct error *err)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int status = 0;
@@ -252,17 +313,19 @@ struct recorder *recorder_new(struct xen *xen, const struct record_options *opti
 		recorder->name = calloc(options->domains + 1, sizeof(*recorder->name));
 	if (!recorder || !recorder->name) {
 		free(recorder);
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 		return NULL;
 	}
-	recorder->xen = xen;
+	recorder->host = host;
+	recorder->guard = guard;
 	recorder->options = options;
-	if (options->all)
-		status = add_all(recorder, err);
-	for (size_t i = 0; i < options->domains && status == 0; i++)
-		status = options->follow ? add_followed(recorder, i, err)
-					 : add_named(recorder, options->domain[i], err);
-	if (status == 0)
+	recorder->unwinding = unwinding;
+	recorder->unwound.is_wanted = options->unwinding.call_graph == CALL_GRAPH_TABLE;
+	if (options->follow) {
+		recorder->watch = watch_new(host_open(options->force, err), err);
+		status = recorder->watch ? 0 : -1;
+	}
+	if (status == 0 && add_wanted(recorder, err) == 0)
 		return recorder;
 	recorder_free(recorder);
 	return NULL;
@@ -273,6 +336,7 @@ void recorder_free(struct recorder *recorder)
 	if (!recorder)
 		return;
 	drop_all(recorder);
+	watch_free(recorder->watch);
 	free(recorder->subject);
 	free(recorder->name);
 	free(recorder);
@@ -301,28 +365,34 @@ static void begin_all(struct recorder *recorder, uint64_t start)
 		      start + i * period / recorder->subjects);
 	recorder->look = start;
 	recorder->check = start + CHECK_NS;
+	share_rest_of(&recorder->share, start, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 }
 
-/* Looks for domains to follow, from time to time. What can't be asked now is asked
- * next time. */
+/* Adds domains to follow that have started since the last call. A listing older than the
+ * end of a domain may still contain it. */
 static void follow(struct recorder *recorder)
 {
-	size_t before = recorder->subjects;
-	struct error err;
+	size_t before = recorder->subjects, count;
+	struct guest_info *guests;
 
-	look(recorder, false, &err);
 	recorder->look = clock_monotonic() + LOOK_NS;
+	guests = watch_take(recorder->watch, recorder->dropped, &count);
+	if (!guests)
+		return;
+	add_listed(recorder, guests, count, false);
+	free(guests);
 	if (recorder->subjects == before)
 		return;
-	/* No page fault shall prolong a pause. */
-	mlockall(MCL_CURRENT);
+	/* Page faults must not extend a pause. A guest's memory that is mapped must not
+	 * be filled for that. */
+	mlockall(MCL_CURRENT | (recorder->host->traces ? MCL_ONFAULT : 0));
 	for (size_t i = before; i < recorder->subjects; i++) {
 		begin(recorder, recorder->subject[i], clock_monotonic());
-		note(recorder->subject[i], "is there, and is sampled");
+		note(recorder->subject[i], "has started and is sampled");
 	}
 }
 
-/* Whose turn is next; SIZE_MAX when there is none. */
+/* The domain to sample next; SIZE_MAX if there is none. */
 static size_t next(const struct recorder *recorder)
 {
 	size_t first = SIZE_MAX;
@@ -335,15 +405,13 @@ static size_t next(const struct recorder *recorder)
 	return first;
 }
 
-/*
- * Takes a round that is due, and hands it to the writer. A rest follows that is as
- * long: who samples goes before all others, and on a single CPU they would starve.
- */
+/* Takes a round that is due, and passes it to the writer. 1 with @err set if the
+ * domain must not be sampled, because its table does not fit. */
 static int take_round(struct recorder *recorder, struct subject *subject,
 		      enum round_outcome *outcome, struct error *err)
 {
-	uint64_t begun = clock_monotonic(), missed, paused = 0, now;
-	uint32_t weight = pacer_begin(&subject->pacer, begun, &missed);
+	uint64_t missed, paused = 0;
+	uint32_t weight = pacer_begin(&subject->pacer, clock_monotonic(), &missed);
 	struct recording_domain description;
 	struct round round;
 
@@ -352,6 +420,8 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	for (unsigned int i = 0; i < round.pauses; i++)
 		paused += round.pause[i];
 	pacer_end(&subject->pacer, paused);
+	if (unwound_refuse(&recorder->unwound, &subject->target, &subject->refused, err))
+		return 1;
 	subject->rounds++;
 	subject->thinned += weight - 1;
 	subject->skipped += round.outcome == ROUND_PAUSED;
@@ -360,30 +430,37 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 		subject->described = sink_domain(recorder->sink, &description);
 	}
 	sink_round(recorder->sink, &round, missed);
-	now = clock_monotonic();
-	recorder->rested = now + (now - begun);
+	recorder->rested = share_rest(&recorder->share, clock_monotonic());
 	*outcome = round.outcome;
 	return 0;
 }
 
-/* The @i-th has ended: says how. */
+/* The @i-th has ended: reports how. */
 static void end(struct recorder *recorder, size_t i, bool gone)
 {
 	struct subject *subject = recorder->subject[i];
+	const struct guest *guest = subject->target.guest;
 
-	note(subject, gone ? "has ended" : capture_ending(subject->target.capture));
+	note(subject, gone ? "has ended" : guest->ops->ending(guest));
 	drop(recorder, i);
 }
 
-/* A turn of the @i-th, which may be its last. */
+/* Samples the @i-th, which may have ended. */
 static int sample(struct recorder *recorder, size_t i, struct error *err)
 {
 	enum round_outcome outcome;
+	int status = take_round(recorder, recorder->subject[i], &outcome, err);
 
-	if (take_round(recorder, recorder->subject[i], &outcome, err) < 0)
+	if (status < 0)
 		return -1;
-	if (outcome == ROUND_SHUT || outcome == ROUND_GONE)
+	if (status > 0) {
+		drop(recorder, i);
+		if (!recorder->subjects && !recorder->options->follow)
+			return -1;
+		fprintf(stderr, "uniprof record: %s\n", err->text);
+	} else if (outcome == ROUND_SHUT || outcome == ROUND_GONE) {
 		end(recorder, i, outcome == ROUND_GONE);
+	}
 	return 0;
 }
 
@@ -391,10 +468,10 @@ static int check(struct recorder *recorder, struct error *err)
 {
 	recorder->check = clock_monotonic() + CHECK_NS;
 	for (size_t i = recorder->subjects; i-- > 0;) {
+		struct guest *guest = recorder->subject[i]->target.guest;
 		enum observation observation;
 
-		if (capture_observe(recorder->subject[i]->target.capture, &observation,
-				    err) < 0)
+		if (guest->ops->observe(guest, &observation, err) < 0)
 			return -1;
 		if (observation == OBSERVED_SHUT || observation == OBSERVED_GONE)
 			end(recorder, i, observation == OBSERVED_GONE);
@@ -402,21 +479,13 @@ static int check(struct recorder *recorder, struct error *err)
 	return 0;
 }
 
-static bool guards_alive(const struct recorder *recorder)
-{
-	for (size_t i = 0; i < recorder->subjects; i++)
-		if (!guard_alive(recorder->subject[i]->target.guard))
-			return false;
-	return true;
-}
-
-/* What a signal asks for: END_UNKNOWN to go on. */
+/* Handles a signal; END_UNKNOWN: continue. */
 static enum end_reason handle(const struct recorder *recorder, int number,
 			      struct error *err)
 {
-	if (number == SIGCHLD && !guards_alive(recorder)) {
-		error_set(err, "the process that guards the guest was killed; not "
-			       "sampling without it");
+	if (number == SIGCHLD && !guard_alive(recorder->guard)) {
+		error_set(err, "the guard process was killed; refusing to sample "
+			       "without it");
 		return END_ERROR;
 	}
 	if (number == SIGTSTP)
@@ -424,7 +493,7 @@ static enum end_reason handle(const struct recorder *recorder, int number,
 	return number == SIGTSTP || number == SIGCHLD ? END_UNKNOWN : END_SIGNAL;
 }
 
-/* What there is to do, and when. */
+/* What to do next, and when. */
 struct task {
 	enum {
 		SAMPLE,
@@ -443,7 +512,7 @@ static void consider(struct task *task, int kind, uint64_t time)
 			.kind = kind, .time = time, .subject = task->subject};
 }
 
-/* The next thing to do: of several at once, the last here. */
+/* The next task; if several are due at the same time, the last one here. */
 static struct task next_task(const struct recorder *recorder, uint64_t end)
 {
 	struct task task = {.kind = CHECK, .time = recorder->check};
@@ -496,8 +565,12 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 	enum end_reason reason;
 
 	recorder->sink = sink;
+	recorder->end = clock_monotonic();
+	if (recorder->watch && watch_start(recorder->watch, err) < 0)
+		return END_ERROR;
 	begin_all(recorder, start);
-	reason = guards_alive(recorder) ? END_UNKNOWN : handle(recorder, SIGCHLD, err);
+	reason = guard_alive(recorder->guard) ? END_UNKNOWN
+					      : handle(recorder, SIGCHLD, err);
 	if (reason == END_UNKNOWN)
 		reason = loop(recorder, signals, limit ? start + limit : UINT64_MAX, err);
 	recorder->end = clock_monotonic();
@@ -518,4 +591,14 @@ unsigned int recorder_domains(const struct recorder *recorder)
 uint64_t recorder_time(const struct recorder *recorder)
 {
 	return recorder->time;
+}
+
+const struct unwound *recorder_unwound(const struct recorder *recorder)
+{
+	return &recorder->unwound;
+}
+
+uint64_t recorder_skipped(const struct recorder *recorder)
+{
+	return recorder->skipped;
 }

@@ -4,27 +4,30 @@
 
 #include <signal.h>
 
+#include "record/file/sink.h"
 #include "record/options.h"
-#include "record/sink.h"
-#include "xen/xen.h"
+#include "record/safety/guard.h"
+#include "record/unwound.h"
 
 /*
- * Samples the domains that were asked for, each at its own pace, until there is a
- * reason to end. Says on standard error what becomes of them.
+ * Samples the requested domains, each with its own pacer, until there is a reason to end.
+ * Reports on standard error what happens to them.
  */
 struct recorder;
 
-/* Gets ready to sample; pauses nothing. @xen and @options stay the caller's. NULL,
- * and why in @err, when a domain is missing or can't be sampled. */
-struct recorder *recorder_new(struct xen *xen, const struct record_options *options,
-			      struct error *err);
-/* No domain is paused by it, and nothing of them held, afterwards. */
+/* Prepares to sample; pauses nothing. @host, @guard, which watches this process, @options
+ * and @unwinding must outlive the recorder. NULL with the reason in @err if a domain does
+ * not exist or can't be sampled. */
+struct recorder *recorder_new(struct host *host, struct guard *guard,
+			      const struct record_options *options,
+			      const struct unwinding *unwinding, struct error *err);
+/* Afterwards, it pauses no domain and holds none of their resources. */
 void recorder_free(struct recorder *recorder);
 
 /*
- * Samples into @sink from @start (ns, monotonic) on, until the time is over, one of
- * @signals comes, or no domain is left. For END_ERROR, @err says why, unless the
- * sink does.
+ * Samples into @sink from @start (ns, monotonic), until the time limit, one of @signals,
+ * or the end of the last domain. For END_ERROR, the reason is in @err, unless the sink
+ * failed.
  */
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 			     const sigset_t *signals, uint64_t start, struct error *err);
@@ -32,8 +35,14 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 /* When sampling ended: ns, monotonic. */
 uint64_t recorder_end(const struct recorder *recorder);
 
-/* How many domains were sampled, and for how long, all their times added up (ns). */
+/* The number of domains that were sampled, and the sum of their times (ns). */
 unsigned int recorder_domains(const struct recorder *recorder);
 uint64_t recorder_time(const struct recorder *recorder);
+
+/* How the chains of the domains were unwound. */
+const struct unwound *recorder_unwound(const struct recorder *recorder);
+
+/* How many rounds were skipped because someone else had paused the domain. */
+uint64_t recorder_skipped(const struct recorder *recorder);
 
 #endif

@@ -8,52 +8,62 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "unwind/unwind.h"
 
 /*
- * How many map calls a round may make, for a guest of so many vCPUs. A chain that is new
- * in all its parts takes about ten; a deep one whose pages lie far from each other takes
- * more, and has what is missing a round later.
+ * How many map calls a round may make, for a guest with so many vCPUs. A chain of which
+ * everything is new takes about ten. A deep one with pages far from each other takes
+ * more, and is complete a round later.
  */
 #define ROUND_MAPS(vcpus) (64 + 8 * (vcpus))
 
-/* What may be looked at of a guest's code for a chain during a pause, in halfwords. */
+/* How much of a guest's code may be read for a chain during a pause, in halfwords. */
 #define PAUSE_CODE_BUDGET 4096
 
+/* The time between two checks of a table, and how many map calls each may make. */
+#define CHECK_NS   (NS_PER_S / 4)
+#define CHECK_MAPS (8 * TABLE_PLACES)
+
 struct sampler {
-	struct capture *capture;
-	struct pages *pages;
+	struct guest *guest;
 	uint32_t index;
 	struct sample *sample; /* one for each vCPU */
 	uint32_t weight;       /* of the round's samples */
 	uint64_t cpu_time_unit;
-	uint64_t *ran;	   /* what each had run at its last sample, in such units, ns */
-	uint64_t *address; /* CHAIN_MAX for each of them */
+	uint64_t *ran;	   /* CPU time of each at its last sample, ns, in multiples of the
+			      unit */
+	uint64_t *address; /* CHAIN_MAX for each vCPU */
 	struct code_notes notes;
+	const struct program_table *program; /* the table to check */
+	const struct unwind_table *table;    /* the same in use; NULL: not yet */
+	enum table_state table_state;
+	uint64_t table_check; /* when to check again: ns, monotonic */
+	struct error table_error;
 };
 
-struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
-			    uint64_t period, struct error *err)
+struct sampler *sampler_new(struct guest *guest, uint32_t index, uint64_t period,
+			    struct error *err)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
-	size_t vcpus = capture_vcpus(capture);
+	size_t vcpus = guest->info.vcpus;
 	size_t chains = vcpus * CHAIN_MAX * sizeof(*sampler->address);
 
 	if (sampler) {
-		sampler->capture = capture;
-		sampler->pages = pages;
+		sampler->guest = guest;
 		sampler->index = index;
 		sampler->cpu_time_unit = period / 10 ? period / 10 : 1;
 		sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
 		sampler->ran = calloc(vcpus, sizeof(*sampler->ran));
-		sampler->address = malloc(chains);
+		sampler->address = calloc(1, chains);
 	}
 	if (!sampler || !sampler->sample || !sampler->ran || !sampler->address) {
 		sampler_free(sampler);
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 		return NULL;
 	}
 	if (mlock(sampler->address, chains) < 0) {
-		error_errno(err, errno, "can't lock memory");
+		error_errno(err, errno, "can't lock %zu KiB of memory (ulimit -l)",
+			    chains / 1024);
 		sampler_free(sampler);
 		return NULL;
 	}
@@ -70,14 +80,26 @@ void sampler_free(struct sampler *sampler)
 	free(sampler);
 }
 
+void sampler_use(struct sampler *sampler, const struct program_table *table)
+{
+	sampler->program = table;
+	sampler->table_state = table ? TABLE_PENDING : TABLE_NONE;
+}
+
+enum table_state sampler_table(const struct sampler *sampler, const char **why)
+{
+	*why = sampler->table_error.text;
+	return sampler->table_state;
+}
+
 uint32_t sampler_index(const struct sampler *sampler)
 {
 	return sampler->index;
 }
 
-/* What the vCPU has run since its last sample. Rounded down is what it had run by
- * then, so that nothing is lost from sample to sample. */
-static void take_cpu_time(struct sampler *sampler, const struct capture_vcpu *vcpu,
+/* The vCPU's CPU time since its last sample. The totals are rounded down, not the
+ * differences, so that nothing is lost from sample to sample. */
+static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu,
 			  struct sample *sample)
 {
 	uint64_t *ran = &sampler->ran[sample->vcpu];
@@ -89,14 +111,25 @@ static void take_cpu_time(struct sampler *sampler, const struct capture_vcpu *vc
 		*ran = now;
 }
 
+static struct guest_memory memory_of(struct sampler *sampler,
+				     const void *(*page)(void *memory, uint64_t frame))
+{
+	return (struct guest_memory){
+		.page = page,
+		.context = sampler->guest->memory,
+		.notes = &sampler->notes,
+		.table = sampler->table,
+	};
+}
+
 static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		 struct round *round)
 {
-	unsigned int vcpus = capture_vcpus(sampler->capture);
+	const struct guest *guest = sampler->guest;
 
 	round->samples = 0;
-	for (unsigned int i = 0; i < vcpus; i++) {
-		const struct capture_vcpu *vcpu = capture_vcpu(sampler->capture, i);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		const struct guest_vcpu *vcpu = &guest->vcpu[i];
 		struct sample *sample = &sampler->sample[round->samples];
 		uint64_t misses;
 
@@ -108,10 +141,10 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
 		sample->chain.address = sampler->address + round->samples * CHAIN_MAX;
-		misses = pages_misses(sampler->pages);
+		misses = guest->ops->page_misses(guest);
 		cpu_unwind(&vcpu->cpu, memory, &sample->chain);
 		if (sample->chain.end == CHAIN_NO_PAGE &&
-		    pages_misses(sampler->pages) != misses)
+		    guest->ops->page_misses(guest) != misses)
 			sample->chain.end = CHAIN_NOT_READY;
 		round->samples++;
 	}
@@ -122,61 +155,112 @@ static void take_cpu_times(struct sampler *sampler, const struct round *round)
 	for (unsigned int i = 0; i < round->samples; i++) {
 		struct sample *sample = &round->sample[i];
 
-		take_cpu_time(sampler, capture_vcpu(sampler->capture, sample->vcpu),
-			      sample);
+		take_cpu_time(sampler, &sampler->guest->vcpu[sample->vcpu], sample);
 	}
 }
 
-static void forget_code(struct sampler *sampler)
-{
-	memset(&sampler->notes, 0, sizeof(sampler->notes));
-	sampler->notes.budget = CODE_BUDGET_MAX;
-}
-
 /*
- * Walks where the last walks went: maps what they missed, notes what they find in code,
- * and brings into the caches and the TLB what the walks of the coming pause will most
- * likely need, too, the code that walks included. The guest runs, so it may be led
- * astray; then the coming attempt misses something again.
+ * Repeats the last walks: maps what they missed, notes what they find in code, and brings
+ * what the walks of the next pause will most likely need into the caches and the TLB,
+ * including the code that walks. The guest runs meanwhile, so this may follow wrong data;
+ * the next attempt then misses something again.
  */
 static void rehearse(struct sampler *sampler)
 {
-	const struct guest_memory memory = {pages_map, sampler->pages, &sampler->notes};
-	struct round nobody_sees = {0};
+	const struct guest *guest = sampler->guest;
+	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	struct round discarded = {0};
 
-	forget_code(sampler);
-	walk(sampler, &memory, &nobody_sees);
+	code_notes_renew(&sampler->notes);
+	walk(sampler, &memory, &discarded);
 	sampler->notes.budget = PAUSE_CODE_BUDGET;
 }
 
-/* One pause; 1 when the domain is gone. */
+/* One pause: 0, an enum pause_outcome, or -1. */
 static int attempt(struct sampler *sampler, struct round *round, struct error *err)
 {
-	const struct guest_memory mapped = {pages_get, sampler->pages, &sampler->notes};
-	uint64_t start;
+	struct guest *guest = sampler->guest;
+	const struct guest_memory mapped = memory_of(sampler, guest->ops->get_page);
+	uint64_t start, length;
 	int status;
 
-	capture_prepare(sampler->capture);
+	guest->ops->prepare(guest);
 	start = clock_monotonic();
-	status = capture_pause(sampler->capture, err);
+	status = guest->ops->pause(guest, err);
 	if (status)
 		return status;
 	round->time = start - start % NS_PER_US;
 	walk(sampler, &mapped, round);
-	status = capture_resume(sampler->capture, err);
-	round->pause[round->pauses++] = clock_monotonic() - start;
+	status = guest->ops->resume(guest, err);
+	length = clock_monotonic() - start;
+	if (status == 0) {
+		uint64_t excess = guest->ops->finish(guest);
+
+		length -= excess < length ? excess : length;
+	}
+	round->pause[round->pauses++] = length;
 	return status;
 }
 
 static void begin(struct sampler *sampler, uint32_t weight, unsigned int map_calls,
 		  struct round *round)
 {
+	struct guest *guest = sampler->guest;
+
 	sampler->weight = weight;
 	round->time = clock_monotonic();
 	round->pauses = 0;
 	round->samples = 0;
 	round->sample = sampler->sample;
-	pages_begin(sampler->pages, round->time, map_calls);
+	guest->ops->begin_pages(guest, round->time, map_calls);
+}
+
+/* Pauses until nothing is missing, or too often. */
+static int take(struct sampler *sampler, struct round *round, struct error *err)
+{
+	struct guest *guest = sampler->guest;
+
+	while (round->outcome == ROUND_TAKEN && round->pauses < ROUND_PAUSES) {
+		bool missed, learned;
+		int status;
+
+		rehearse(sampler);
+		status = attempt(sampler, round, err);
+		if (status < 0)
+			return -1;
+		if (status > 0)
+			round->outcome = status == PAUSE_HELD ? ROUND_PAUSED : ROUND_GONE;
+		missed = guest->ops->pages_missed(guest);
+		learned = guest->ops->learn_modes(guest);
+		if (!missed && !learned)
+			break;
+	}
+	return 0;
+}
+
+/* Compares the table's programs with the guest's memory, as the vCPUs saw it in the last
+ * pause. True if the table is used from now on. */
+static bool check_table(struct sampler *sampler, uint64_t now)
+{
+	struct guest *guest = sampler->guest;
+	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	enum table_fit fit = TABLE_UNSEEN;
+
+	if (sampler->table_state != TABLE_PENDING || now < sampler->table_check)
+		return false;
+	sampler->table_check = now + CHECK_NS;
+	guest->ops->begin_pages(guest, now, CHECK_MAPS);
+	for (unsigned int i = 0; i < guest->info.vcpus && fit == TABLE_UNSEEN; i++)
+		if (guest->vcpu[i].captured)
+			fit = program_table_check(sampler->program, &guest->vcpu[i].cpu,
+						  &memory, &sampler->table_error);
+	if (fit == TABLE_FITS) {
+		sampler->table = sampler->program->table;
+		sampler->table_state = TABLE_USED;
+	} else if (fit == TABLE_DIFFERS) {
+		sampler->table_state = TABLE_REFUSED;
+	}
+	return fit == TABLE_FITS;
 }
 
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
@@ -188,26 +272,20 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		[OBSERVED_SHUT] = ROUND_SHUT,
 		[OBSERVED_GONE] = ROUND_GONE,
 	};
+	struct guest *guest = sampler->guest;
+	unsigned int map_calls = ROUND_MAPS(guest->info.vcpus);
 	enum observation observation;
 
-	begin(sampler, weight, ROUND_MAPS(capture_vcpus(sampler->capture)), round);
-	if (capture_observe(sampler->capture, &observation, err) < 0)
+	begin(sampler, weight, map_calls, round);
+	if (guest->ops->observe(guest, &observation, err) < 0)
 		return -1;
 	round->outcome = outcomes[observation];
-	while (round->outcome == ROUND_TAKEN && round->pauses < ROUND_PAUSES) {
-		bool missed, learned;
-		int status;
-
-		rehearse(sampler);
-		status = attempt(sampler, round, err);
-		if (status < 0)
+	if (take(sampler, round, err) < 0)
+		return -1;
+	if (round->outcome == ROUND_TAKEN && check_table(sampler, round->time)) {
+		guest->ops->begin_pages(guest, round->time, map_calls);
+		if (take(sampler, round, err) < 0)
 			return -1;
-		if (status > 0)
-			round->outcome = ROUND_GONE;
-		missed = pages_missed(sampler->pages);
-		learned = capture_learn_modes(sampler->capture);
-		if (!missed && !learned)
-			break;
 	}
 	take_cpu_times(sampler, round);
 	return 0;
@@ -215,20 +293,24 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 
 int sampler_look(struct sampler *sampler, struct round *round, struct error *err)
 {
-	const struct guest_memory memory = {pages_map, sampler->pages, &sampler->notes};
+	struct guest *guest = sampler->guest;
+	struct guest_memory memory;
 	enum observation observation;
 
 	begin(sampler, 1, UINT_MAX, round);
-	if (capture_observe(sampler->capture, &observation, err) < 0)
+	if (guest->ops->observe(guest, &observation, err) < 0)
 		return -1;
 	round->outcome = observation == OBSERVED_GONE ? ROUND_GONE : ROUND_TAKEN;
 	if (round->outcome == ROUND_GONE)
 		return 0;
 	do {
-		if (capture_take(sampler->capture, err) < 0)
+		if (guest->ops->take(guest, err) < 0)
 			return -1;
-	} while (capture_learn_modes(sampler->capture));
-	forget_code(sampler);
+	} while (guest->ops->learn_modes(guest));
+	check_table(sampler, round->time);
+	guest->ops->begin_pages(guest, round->time, UINT_MAX);
+	memory = memory_of(sampler, guest->ops->map_page);
+	code_notes_renew(&sampler->notes);
 	walk(sampler, &memory, round);
 	return 0;
 }

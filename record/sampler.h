@@ -3,24 +3,24 @@
 #define UNIPROF_RECORD_SAMPLER_H
 
 #include "format/recording.h"
-#include "xen/capture.h"
-#include "xen/pages.h"
+#include "guest/guest.h"
+#include "tables/program_table.h"
 
 /*
- * Takes rounds of samples: one of each vCPU of a domain, all at the same time.
- * While the domain is paused, there are reads of mapped memory and nothing
- * else; what was missing is mapped afterwards and the round taken again.
+ * Takes rounds of samples: one of each vCPU of a guest, all at the same time. While the
+ * guest is paused, only its mapped pages are read. Missing pages are mapped afterwards,
+ * and the round is taken again.
  */
 struct sampler;
 
-/* The most pauses that one round may need. */
+/* The maximum number of pauses in a round. */
 #define ROUND_PAUSES 4
 
 enum round_outcome {
 	ROUND_TAKEN,
-	ROUND_PAUSED, /* skipped: someone else holds the domain paused */
-	ROUND_SHUT,   /* the domain has shut down, and does not run any more */
-	ROUND_GONE,   /* it is not there any more */
+	ROUND_PAUSED, /* skipped: someone else holds the guest paused */
+	ROUND_SHUT,   /* the guest has shut down */
+	ROUND_GONE,   /* the guest no longer exists */
 };
 
 struct round {
@@ -28,30 +28,48 @@ struct round {
 	uint64_t time;		      /* of the samples: ns, monotonic */
 	uint64_t pause[ROUND_PAUSES]; /* each pause's length in ns */
 	unsigned int pauses;
-	struct sample *sample; /* the sampler's; valid until the next round */
+	struct sample *sample; /* owned by the sampler; valid until the next round */
 	unsigned int samples;
 };
 
 /*
- * Samples @capture's domain with @pages, which stay the caller's; samples name the
- * domain by @index. They are wanted every @period ns, of which their CPU times have
- * tenths: that is finer than what one sample can tell, and compresses well. All memory is
- * got here. NULL, and why in @err, on failure.
+ * Samples @guest, which must outlive the sampler; samples refer to it by @index. @period
+ * is the requested time between samples, in ns. CPU times are rounded to a tenth of it,
+ * which is finer than what one sample can show, and compresses well. All memory is
+ * allocated here. NULL with the reason in @err on failure.
  */
-struct sampler *sampler_new(struct capture *capture, struct pages *pages, uint32_t index,
-			    uint64_t period, struct error *err);
+struct sampler *sampler_new(struct guest *guest, uint32_t index, uint64_t period,
+			    struct error *err);
 void sampler_free(struct sampler *sampler);
 
-/* The index that it was given. */
+/* The index given to sampler_new(). */
 uint32_t sampler_index(const struct sampler *sampler);
 
-/* One round, of samples with this @weight: 0, or -1 with the domain not paused by
- * it, unless Xen refuses to let it run again. */
+/*
+ * Unwinds by @table, which must outlive the sampler, once the guest's memory shows that
+ * it runs those programs. This is checked after the first pause and, as long as their
+ * code is not mapped, again after others; until then, and if the table is refused, chains
+ * are found by frame pointers.
+ */
+void sampler_use(struct sampler *sampler, const struct program_table *table);
+
+enum table_state {
+	TABLE_NONE,    /* none was given */
+	TABLE_PENDING, /* the programs' code was not seen yet */
+	TABLE_USED,
+	TABLE_REFUSED, /* the guest runs other programs */
+};
+
+/* @why: why the table is not used, if it is TABLE_PENDING or TABLE_REFUSED. */
+enum table_state sampler_table(const struct sampler *sampler, const char **why);
+
+/* Takes one round of samples with this @weight: 0, or -1 on error. The guest is not left
+ * paused, unless the hypervisor refuses to resume it. */
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		  struct error *err);
 
-/* The same for a domain that does not run, being paused or shut down: it pauses
- * nothing, and only ROUND_TAKEN and ROUND_GONE come out of it. */
+/* The same for a guest that is paused or shut down: pauses nothing. The outcome is
+ * ROUND_TAKEN or ROUND_GONE. */
 int sampler_look(struct sampler *sampler, struct round *round, struct error *err);
 
 #endif

@@ -9,7 +9,10 @@ void signals_block(sigset_t *signals)
 {
 	struct sigaction was;
 
-	signal(SIGCHLD, SIG_DFL);
+	/* Only the ends of children, not the stops of threads that are traced. */
+	sigaction(SIGCHLD,
+		  &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP},
+		  NULL);
 	sigemptyset(signals);
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);

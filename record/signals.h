@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 /*
- * The signals that end a recording, or tell of its guards, come only where they
- * are waited for: never within a sample. Blocks them, for the threads that are
- * started later as well. What the parent process chose to be ignored stays so,
- * as nohup does with SIGHUP; a shell's SIGINT of a background job does not.
+ * Blocks the signals that end a recording or report the end of its guard, also for
+ * threads that are started later: they are only received while waiting, never during a
+ * sample. An ignored SIGHUP stays ignored, as set by nohup; an ignored SIGINT, as set by
+ * shells for background jobs, does not.
  */
 void signals_block(sigset_t *signals);
 
-/* Waits until @time (ns, monotonic), or for one of @signals: its number then,
- * else 0. */
+/* Waits until @time (ns, monotonic) or for one of @signals. Returns the signal's number,
+ * or 0 if the time is over. */
 int signals_wait(const sigset_t *signals, uint64_t time);
 
 #endif

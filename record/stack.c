@@ -1,34 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "base/error.h"
-#include "base/usage.h"
+#include "command/usage.h"
 #include "record/commands.h"
+#include "record/open.h"
+#include "record/safety/guard.h"
 #include "record/target.h"
 #include "symbols/symbols.h"
-
-enum long_only {
-	OPTION_DEMANGLE = USAGE_LONG_ONLY,
-	OPTION_NO_DEMANGLE,
-};
-
-static const char help[] =
-	"Usage: uniprof stack [OPTION]... DOMAIN\n"
-	"Shows the registers and the call stack of each vCPU of a running Xen domain,\n"
-	"given by name or id, taken in pauses of some microseconds. A domain that is\n"
-	"paused or has crashed is looked at as it is.\n"
-	"\n"
-	"  -s, --symbols FILE[@OFFSET]   names from an ELF file, nm's output, kallsyms "
-	"or\n"
-	"                                three columns; may be given more than once\n"
-	"      --no-demangle             leave C++, Rust and OCaml names as they are\n"
-	"  -h, --help                    show this\n"
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 static void print_registers(const struct cpu *cpu)
 {
@@ -57,13 +39,13 @@ static void print_chain(const struct chain *chain, struct symbols *symbols)
 		printf("  cut short: %s\n", chain_end_name(chain->end));
 }
 
-static void print_round(const struct capture *capture, const struct round *round,
+static void print_round(const struct guest *guest, const struct round *round,
 			struct symbols *symbols)
 {
 	unsigned int sample = 0;
 
-	for (unsigned int i = 0; i < capture_vcpus(capture); i++) {
-		const struct capture_vcpu *vcpu = capture_vcpu(capture, i);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		const struct guest_vcpu *vcpu = &guest->vcpu[i];
 
 		if (!vcpu->captured) {
 			printf("vCPU %u: offline\n", i);
@@ -75,7 +57,7 @@ static void print_round(const struct capture *capture, const struct round *round
 	}
 }
 
-/* Another profiler's pause, which is over at once, is none to step back for. */
+/* A pause by another profiler is soon over: try again. */
 static int take_round(struct sampler *sampler, struct round *round, struct error *err)
 {
 	const struct timespec moment = {0, 2000000};
@@ -89,17 +71,29 @@ static int take_round(struct sampler *sampler, struct round *round, struct error
 	}
 }
 
-static int show(struct xen *xen, const char *name, struct symbols *symbols,
-		struct error *err)
+/* Says why the files are not used for unwinding. */
+static void report_table(const struct target *target)
 {
-	struct xen_domain domain;
+	const char *why;
+	enum table_state state = sampler_table(target->sampler, &why);
+
+	if (state == TABLE_REFUSED || state == TABLE_PENDING)
+		fprintf(stderr, "uniprof stack: '%s' is unwound by frame pointers: %s\n",
+			target->guest->info.name, why);
+}
+
+static int show(struct host *host, const char *name, struct symbols *symbols,
+		const struct program_table *table, struct error *err)
+{
+	struct guest_info info;
 	struct target target;
 	struct round round;
 	int status = -1;
 
-	if (xen_domain_find(xen, name, &domain, err) < 0 ||
-	    target_open(&target, xen, &domain, NULL, 0, 0, err) < 0)
+	if (host_find(host, name, &info, err) < 0 ||
+	    target_open(&target, host, &info, NULL, 0, 0, err) < 0)
 		return -1;
+	target_use(&target, table);
 	if (take_round(target.sampler, &round, err) < 0)
 		goto out;
 	if ((round.outcome == ROUND_PAUSED || round.outcome == ROUND_SHUT) &&
@@ -109,7 +103,8 @@ static int show(struct xen *xen, const char *name, struct symbols *symbols,
 		error_set(err, "domain '%s' has ended", name);
 		goto out;
 	}
-	print_round(target.capture, &round, symbols);
+	report_table(&target);
+	print_round(target.guest, &round, symbols);
 	status = 0;
 out:
 	target_close(&target);
@@ -120,45 +115,40 @@ struct stack_options {
 	const char **files; /* room for all of argv */
 	size_t file_count;
 	struct symbols_options symbols;
+	bool force; /* use a Xen newer than known even if its answers do not fit */
 };
 
-/* True to go on; else @status is the exit code. */
-static bool read_options(int argc, char **argv, struct stack_options *options,
-			 int *status)
+static int add_file(void *to, const char *argument, struct error *err)
 {
-	static const struct option known[] = {
-		{"symbols", required_argument, NULL, 's'},
-		{"demangle", no_argument, NULL, OPTION_DEMANGLE},
-		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int option;
+	struct stack_options *options = to;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":s:h", known, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			options->files[options->file_count++] = optarg;
-			break;
-		case OPTION_DEMANGLE:
-		case OPTION_NO_DEMANGLE:
-			options->symbols.demangle = option == OPTION_DEMANGLE;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			*status = EXIT_DONE;
-			return false;
-		default:
-			*status = usage_bad_option("stack", option, ":s:h", argv);
-			return false;
-		}
-	}
-	if (argc - optind == 1)
-		return true;
-	*status = usage_error("stack", "it takes one domain");
-	return false;
+	(void)err;
+	options->files[options->file_count++] = argument;
+	return 0;
 }
+
+static const struct command_option known[] = {
+	{"symbols", 's', "FILE[@OFFSET]",
+	 "symbol file for the guest: ELF, nm output, System.map, /proc/kallsyms or a "
+	 "perf map; OFFSET is added to its addresses; can be repeated. ELF files are "
+	 "also "
+	 "used to unwind code without frame pointers",
+	 .set = add_file},
+	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL,
+	 .offset = offsetof(struct stack_options, symbols.demangle)},
+	{"no-demangle", 0, NULL,
+	 "show C++, Rust and OCaml names as they are in the symbol file",
+	 .value = DEMANGLE_NOT,
+	 .offset = offsetof(struct stack_options, symbols.demangle)},
+	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
+	 .offset = offsetof(struct stack_options, force)},
+	{0},
+};
+
+static const struct option_group groups[] = {
+	{"Options", known, 0},
+	{0},
+};
 
 /* NULL with @err set when a file can't be used. */
 static struct symbols *load_symbols(const struct stack_options *options,
@@ -167,7 +157,7 @@ static struct symbols *load_symbols(const struct stack_options *options,
 	struct symbols *symbols = symbols_new(&options->symbols);
 
 	if (!symbols)
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 	for (size_t i = 0; symbols && i < options->file_count; i++) {
 		if (symbols_add(symbols, options->files[i], err) < 0) {
 			symbols_free(symbols);
@@ -177,33 +167,89 @@ static struct symbols *load_symbols(const struct stack_options *options,
 	return symbols;
 }
 
-int command_stack(int argc, char **argv)
+static bool is_elf(const struct symbols_file *file)
 {
-	struct stack_options options = {
-		.files = calloc((size_t)argc, sizeof(*options.files)),
-		.symbols = {.demangle = true, .debug_directory = "/usr/lib/debug"},
-	};
-	struct symbols *symbols = NULL;
-	struct xen *xen = NULL;
-	struct error err;
-	int status = EXIT_FAILED;
+	return strcmp(file->kind, "ELF") == 0 &&
+	       (program_cpu(file->machine) == CPU_X86_64 ||
+		program_cpu(file->machine) == CPU_ARM64);
+}
 
-	if (!options.files) {
-		fprintf(stderr, "uniprof stack: not enough memory\n");
-		return EXIT_FAILED;
+/* A table of the ELF files among the symbol files; NULL if there is none. */
+static struct program_table *make_table(const struct stack_options *options,
+					const struct symbols *symbols)
+{
+	const char **elf = calloc(options->file_count + 1, sizeof(*elf));
+	struct program_table *table = NULL;
+	const struct symbols_file *files;
+	size_t count = symbols_files(symbols, &files), elfs = 0;
+	struct error why;
+
+	for (size_t i = 0; elf && i < count; i++)
+		if (is_elf(&files[i]))
+			elf[elfs++] = options->files[i];
+	if (elfs) {
+		table = program_table_make(elf, elfs, options->symbols.debug_directory,
+					   NULL, &why);
+		if (!table || program_table_lock(table, &why) < 0)
+			fprintf(stderr,
+				"uniprof stack: %s; unwinding by frame pointers\n",
+				why.text);
 	}
-	if (!read_options(argc, argv, &options, &status))
-		goto out;
-	symbols = load_symbols(&options, &err);
-	xen = symbols ? xen_open(&err) : NULL;
-	status = EXIT_DONE;
-	if (!xen || show(xen, argv[optind], symbols, &err) < 0) {
+	free(elf);
+	return table;
+}
+
+static int run(const struct stack_options *options, const char *domain)
+{
+	struct error err;
+	struct symbols *symbols = load_symbols(options, &err);
+	struct program_table *table = symbols ? make_table(options, symbols) : NULL;
+	struct host *host = symbols ? open_host("stack", options->force, &err) : NULL;
+	struct guard *guard = host ? guard_start(host, &err) : NULL;
+	int status = EXIT_DONE;
+
+	if (!guard || show(host, domain, symbols, table, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}
-	xen_close(xen);
+	guard_stop(guard);
+	host_close(host);
+	program_table_free(table);
 	symbols_free(symbols);
-out:
+	return status;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	struct stack_options options = {
+		.files = calloc((size_t)argc, sizeof(*options.files)),
+		.symbols = {.demangle = DEMANGLE_FULL,
+			    .debug_directory = "/usr/lib/debug"},
+	};
+	char **domain;
+	int status;
+
+	if (!options.files) {
+		fprintf(stderr, "uniprof stack: out of memory\n");
+		return EXIT_FAILED;
+	}
+	status = command_parse(command, argc, argv, &options, &domain);
+	if (status == COMMAND_GO_ON)
+		status = *domain ? run(&options, *domain)
+				 : usage_error(command->name, "no domain given");
 	free(options.files);
 	return status;
 }
+
+const struct command command_stack = {
+	.name = "stack",
+	.arguments = "DOMAIN",
+	.most = 1,
+	.summary = "show a domain's registers and stacks once",
+	.about = "Shows the registers and the call stack of each vCPU of a running Xen "
+		 "domain or KVM guest, given by name or id, taken in pauses of some "
+		 "microseconds. A "
+		 "domain that is paused or has crashed is shown as it is.",
+	.groups = groups,
+	.run = run_command,
+};

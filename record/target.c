@@ -7,43 +7,36 @@
 
 #include "base/parse.h"
 
-/* The vCPUs that were asked for, one bool each: 0, or -1. */
-static int choose_vcpus(const struct xen_domain *domain, const char *list, bool *wanted,
+/* Sets a bool for each requested vCPU: 0, or -1. */
+static int choose_vcpus(const struct guest_info *info, const char *list, bool *wanted,
 			struct error *err)
 {
-	if (parse_list(list, wanted, domain->vcpus) == 0)
+	if (parse_list(list, wanted, info->vcpus) == 0)
 		return 0;
-	return error_set(err,
-			 "'%s' is no list of vCPUs of domain '%s', which has 0 to %u",
-			 list, domain->name, domain->vcpus - 1);
+	if (!info->vcpus)
+		return error_set(err, "domain '%s' has no vCPUs yet", info->name);
+	return error_set(err, "invalid list of vCPUs '%s': domain '%s' has vCPUs 0 to %u",
+			 list, info->name, info->vcpus - 1);
 }
 
-int target_open(struct target *target, struct xen *xen, const struct xen_domain *domain,
+int target_open(struct target *target, struct host *host, const struct guest_info *info,
 		const char *vcpus, uint32_t index, uint64_t period, struct error *err)
 {
 	bool *wanted = NULL;
 	int status = -1;
 
-	*target = (struct target){.domain = *domain};
-	if (xen_domain_check(xen, domain, err) < 0)
-		return -1;
+	*target = (struct target){0};
 	if (vcpus) {
-		wanted = calloc(domain->vcpus, sizeof(*wanted));
+		wanted = calloc(info->vcpus + 1, sizeof(*wanted));
 		if (!wanted)
-			return error_set(err, "not enough memory");
-		if (choose_vcpus(domain, vcpus, wanted, err) < 0)
+			return error_set(err, "out of memory");
+		if (choose_vcpus(info, vcpus, wanted, err) < 0)
 			goto out;
 	}
-	target->capture = capture_new(xen, domain, wanted, err);
-	if (!target->capture)
+	target->guest = host->ops->open(host, info, wanted, err);
+	if (!target->guest)
 		goto out;
-	target->guard = guard_start(target->capture, err);
-	if (!target->guard)
-		goto out;
-	target->pages = pages_new(xen, domain->id, err);
-	if (!target->pages)
-		goto out;
-	target->sampler = sampler_new(target->capture, target->pages, index, period, err);
+	target->sampler = sampler_new(target->guest, index, period, err);
 	if (target->sampler)
 		status = 0;
 out:
@@ -53,30 +46,63 @@ out:
 	return status;
 }
 
+void target_use(struct target *target, const struct program_table *table)
+{
+	target->table = table;
+	sampler_use(target->sampler, table);
+}
+
 void target_close(struct target *target)
 {
 	sampler_free(target->sampler);
-	pages_free(target->pages);
-	guard_stop(target->guard);
-	capture_free(target->capture);
-	*target = (struct target){.domain = target->domain};
+	if (target->guest)
+		target->guest->ops->close(target->guest);
+	*target = (struct target){0};
+}
+
+static void describe_unwinding(const struct target *target,
+			       struct recording_domain *description)
+{
+	const struct program_table *table = target->table;
+	const char *why;
+
+	description->unwind_way = UNWIND_BY_FRAMES;
+	switch (sampler_table(target->sampler, &why)) {
+	case TABLE_NONE:
+	case TABLE_REFUSED:
+		return;
+	case TABLE_PENDING:
+		description->unwind_way = UNWIND_BY_TABLE_LATER;
+		break;
+	case TABLE_USED:
+		description->unwind_way = UNWIND_BY_TABLE;
+		break;
+	}
+	description->table_rows = unwind_table_rows(table->table);
+	program_table_names(table, description->table_files,
+			    sizeof(description->table_files));
+	program_table_build_ids(table, description->build_ids,
+				sizeof(description->build_ids));
 }
 
 void target_describe(const struct target *target, struct recording_domain *description)
 {
-	const struct xen_domain *domain = &target->domain;
+	const struct guest *guest = target->guest;
+	const struct guest_info *info = &guest->info;
 
 	*description = (struct recording_domain){
 		.index = sampler_index(target->sampler),
-		.id = domain->id,
-		.type = domain->type,
-		.cpu = capture_kind(target->capture),
-		.vcpus = domain->vcpus,
+		.id = info->id,
+		.type = info->type,
+		.cpu = guest->ops->kind(guest),
+		.vcpus = info->vcpus,
 	};
 	description->word = description->cpu == CPU_X86_32 ||
 					    description->cpu == CPU_ARM32
 				    ? 4
 				    : 8;
-	snprintf(description->name, sizeof(description->name), "%s", domain->name);
-	memcpy(description->uuid, domain->uuid, sizeof(description->uuid));
+	snprintf(description->name, sizeof(description->name), "%s", info->name);
+	snprintf(description->vmm, sizeof(description->vmm), "%s", info->vmm);
+	memcpy(description->uuid, info->uuid, sizeof(description->uuid));
+	describe_unwinding(target, description);
 }

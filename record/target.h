@@ -2,31 +2,33 @@
 #ifndef UNIPROF_RECORD_TARGET_H
 #define UNIPROF_RECORD_TARGET_H
 
-#include "record/guard.h"
 #include "record/sampler.h"
 
-/* A domain to sample, and all that it takes to do so. */
+/* A guest to sample, and the resources for it. */
 struct target {
-	struct xen_domain domain;
-	struct capture *capture;
-	struct guard *guard;
-	struct pages *pages;
+	struct guest *guest;
 	struct sampler *sampler;
+	const struct program_table *table; /* to unwind by; NULL: none */
 };
 
 /*
- * Gets everything for sampling @domain, whose samples will name it by @index.
- * @vcpus lists those to sample, as in "0,2-3"; NULL: all. They are wanted every @period
- * ns (sampler_new()). Pauses nothing. 0; or -1, with nothing held, when the domain is
- * none that can be sampled, there is no such vCPU, or something could not be got.
+ * Prepares to sample a guest of @host, which a guard must watch; samples refer to it by
+ * @index.
+ * @vcpus lists the vCPUs to sample, such as "0,2-3"; NULL: all. @period is the requested
+ * time between samples, in ns (sampler_new()). Pauses nothing. Returns 0; or -1, with
+ * nothing held, if the guest can't be sampled, there is no such vCPU, or resources are
+ * missing.
  */
-int target_open(struct target *target, struct xen *xen, const struct xen_domain *domain,
+int target_open(struct target *target, struct host *host, const struct guest_info *info,
 		const char *vcpus, uint32_t index, uint64_t period, struct error *err);
 
-/* Lets go of the domain; may be called again, and on a zeroed one. */
+/* Unwinds by @table, which may be NULL; see sampler_use(). */
+void target_use(struct target *target, const struct program_table *table);
+
+/* Releases the guest; may be called again, and on a zeroed target. */
 void target_close(struct target *target);
 
-/* For the recording: what is known after a round was taken. */
+/* The description for the recording; to be called after a round was taken. */
 void target_describe(const struct target *target, struct recording_domain *description);
 
 #endif

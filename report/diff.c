@@ -1,47 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/diff.h"
+#include "report/diff/diff.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "command/usage.h"
 #include "report/options.h"
-#include "report/outfile.h"
 #include "report/report.h"
-
-static const char shorts[] = ":no:h" PROFILE_SHORTS;
-
-enum long_only {
-	OPTION_FORMAT = PROFILE_OPTIONS_END,
-	OPTION_BASELINE_SYMBOLS,
-	OPTION_PERCENT_LIMIT,
-	OPTION_WIDTHS,
-	OPTION_INVERT,
-};
+#include "report/write/outfile.h"
 
 static const struct diff_output outputs[] = {
 	{
 		.name = "histogram",
-		.about = "a table of functions, to read",
+		.about = "a table of functions (human-readable)",
 		.has_limit = true,
 		.write = diff_text_write,
 	},
 	{
 		.name = "histogram-csv",
-		.about = "the same for spreadsheets",
+		.about = "the same as CSV",
 		.has_limit = true,
 		.write = diff_csv_write,
 	},
 	{
 		.name = "histogram-json",
-		.about = "the same for programs",
+		.about = "the same as JSON",
 		.has_limit = true,
 		.write = diff_json_write,
 	},
 	{
 		.name = "flamegraph",
-		.about = "a flame graph for a web browser: red is more, blue less",
+		.about = "a flame graph for web browsers (SVG): red is more, blue less",
 		.has_widths = true,
 		.can_invert = true,
 		.write = diff_flamegraph_write,
@@ -72,95 +62,97 @@ struct diff_options {
 	bool has_widths;
 };
 
-static const char usage[] =
-	"Usage: uniprof diff [OPTION]... BASELINE NEW\n"
-	"\n"
-	"Compares two recordings.\n"
-	"\n" PROFILE_USAGE_SYMBOLS
-	"      --baseline-symbols FILE[@OFFSET][,domain=DOMAIN]\n"
-	"                      the same for BASELINE alone; all of -s are then "
-	"NEW's\n" PROFILE_USAGE_NAMES
-	"  -o, --output FILE   where to write the difference [standard output]\n"
-	"  -v, --verbose       say more about the recordings and the symbols\n"
-	"  -h, --help          show this help\n"
-	"\n" PROFILE_USAGE_FILTERS "\n"
-	"How to show it:\n"
-	"      --format NAME   [histogram], see below\n"
-	"      --percent-limit P\n"
-	"                      no function below P per cent in both (histograms) [0]\n"
-	"      --invert        callees first, then their callers (folded, flamegraph)\n"
-	"      --widths SIDE   draw what 'baseline' or 'new' has (flamegraph) [new]\n"
-	"  -n, --normalize     scale BASELINE's counts to what NEW comes to (folded)\n"
-	"\n"
-	"Formats:\n";
-
-static const char usage_exit_codes[] =
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 usage, 3 a recording was damaged and what\n"
-	"could be read was compared.\n";
-
-static int help(void)
+static struct option_word format_word(unsigned int i)
 {
-	fputs(usage, stdout);
+	return i < OUTPUTS ? (struct option_word){outputs[i].name, outputs[i].about, 0}
+			   : (struct option_word){0};
+}
+
+static int set_format(void *to, const char *argument, struct error *err)
+{
+	(void)err;
 	for (size_t i = 0; i < OUTPUTS; i++)
-		printf("  %-14s  %s\n", outputs[i].name, outputs[i].about);
-	fputs(usage_exit_codes, stdout);
-	return EXIT_DONE;
+		if (strcmp(outputs[i].name, argument) == 0)
+			*(const struct diff_output **)to = &outputs[i];
+	return 0;
 }
 
-static int choose_format(struct diff_options *options)
+static struct option_word side_word(unsigned int i)
 {
-	for (size_t i = 0; i < OUTPUTS; i++) {
-		if (strcmp(outputs[i].name, optarg) == 0) {
-			options->format = &outputs[i];
-			return PROFILE_GO_ON;
-		}
-	}
-	return usage_error("diff",
-			   "no format '%s'; there are histogram, histogram-csv, "
-			   "histogram-json, flamegraph, folded",
-			   optarg);
+	static const struct option_word words[] = {
+		{.word = "baseline"}, {.word = "new"}, {0}};
+
+	return words[i];
 }
 
-static int choose_widths(struct diff_options *options)
+static int set_widths(void *to, const char *argument, struct error *err)
 {
+	struct diff_options *options = to;
+
+	(void)err;
 	options->has_widths = true;
-	options->widths = strcmp(optarg, "baseline") == 0 ? DIFF_BASELINE : DIFF_NEW;
-	if (options->widths == DIFF_BASELINE || strcmp(optarg, "new") == 0)
-		return PROFILE_GO_ON;
-	return usage_error("diff", "--widths is baseline or new, not '%s'", optarg);
+	options->widths = strcmp(argument, "new") == 0 ? DIFF_NEW : DIFF_BASELINE;
+	return 0;
 }
 
-static int parse_option(struct diff_options *options, int option, char **argv)
+static int add_baseline_symbols(void *to, const char *argument, struct error *err)
 {
-	switch (option) {
-	case 'o':
-		options->output = optarg;
-		return PROFILE_GO_ON;
-	case 'n':
-		options->normalize = true;
-		return PROFILE_GO_ON;
-	case 'h':
-		return help();
-	case OPTION_FORMAT:
-		return choose_format(options);
-	case OPTION_BASELINE_SYMBOLS:
-		options->baseline_symbols[options->baseline_symbol_count++] = optarg;
-		return PROFILE_GO_ON;
-	case OPTION_INVERT:
-		options->invert = true;
-		return PROFILE_GO_ON;
-	case OPTION_WIDTHS:
-		return choose_widths(options);
-	case OPTION_PERCENT_LIMIT:
-		options->has_limit = true;
-		return report_parse_limit("diff", optarg, &options->percent_limit);
-	default:
-		return profile_options_take(&options->profile, option, shorts, argv);
-	}
+	struct diff_options *options = to;
+
+	(void)err;
+	options->baseline_symbols[options->baseline_symbol_count++] = argument;
+	return 0;
 }
 
-/* Options that the format would not do anything with are mistakes. */
+static int set_limit(void *to, const char *argument, struct error *err)
+{
+	struct diff_options *options = to;
+
+	(void)err;
+	options->has_limit = true;
+	return report_parse_limit(argument, &options->percent_limit);
+}
+
+static const struct command_option file_options[] = {
+	{"output", 'o', "FILE", "output file (default: standard output)",
+	 .set = option_set_text, .offset = offsetof(struct diff_options, output)},
+	{"verbose", 'v', NULL, "show details of the recordings and the symbol files",
+	 .set = option_set_true,
+	 .offset = offsetof(struct diff_options, profile.rules.verbose)},
+	{"baseline-symbols", 0, "FILE[@OFFSET][,domain=DOMAIN]",
+	 "symbol file for BASELINE; --symbols then applies to NEW only; can be repeated",
+	 .set = add_baseline_symbols},
+	{0},
+};
+
+static const struct command_option view_options[] = {
+	{"format", 0, "NAME", "output format, see below (default: histogram)",
+	 .word = format_word, .words = "Formats", .set = set_format,
+	 .offset = offsetof(struct diff_options, format)},
+	{"percent-limit", 0, "P",
+	 "omit functions below P percent in both (histograms) (default: 0)",
+	 .takes = "a number from 0 to 100", .set = set_limit},
+	{"invert", 0, NULL,
+	 "start at the sampled functions, followed by their callers (folded, flamegraph)",
+	 .set = option_set_true, .offset = offsetof(struct diff_options, invert)},
+	{"widths", 0, "SIDE",
+	 "recording whose frames are drawn, 'baseline' or 'new' (flamegraph) (default: "
+	 "new)",
+	 .word = side_word, .set = set_widths},
+	{"normalize", 'n', NULL, "scale BASELINE's counts to NEW's total (folded)",
+	 .set = option_set_true, .offset = offsetof(struct diff_options, normalize)},
+	{0},
+};
+
+static const struct option_group groups[] = {
+	{"Options", file_options, 0},
+	{"Names", profile_symbol_options, offsetof(struct diff_options, profile)},
+	{"Samples", profile_sample_options, offsetof(struct diff_options, profile)},
+	{"Presentation", view_options, 0},
+	{0},
+};
+
+/* Options that the format doesn't support are errors. */
 static int check_format(const struct diff_options *options)
 {
 	const struct diff_output *format = options->format;
@@ -171,21 +163,23 @@ static int check_format(const struct diff_options *options)
 									     : NULL;
 
 	if (!unknown)
-		return PROFILE_GO_ON;
-	return usage_error("diff", "--%s is not for the format %s", unknown,
-			   format->name);
+		return COMMAND_GO_ON;
+	return usage_error("diff", "format %s does not support --%s", format->name,
+			   unknown);
 }
 
-/* What each of the two is made of. */
-static int choose_sides(struct diff_options *options, int count, char **names)
+/* Sets the rules of both profiles. */
+static int choose_sides(struct diff_options *options, char **names)
 {
 	struct profile_rules *rules = options->rules;
-	int status = PROFILE_GO_ON;
+	struct error err;
 
-	if (count != DIFF_SIDES)
-		return usage_error("diff", "give two recordings: BASELINE and NEW");
-	for (int i = 0; i < DIFF_SIDES && status == PROFILE_GO_ON; i++)
-		status = profile_options_input(&options->profile, names[i]);
+	if (!names[0] || !names[1])
+		return usage_error("diff",
+				   "two recordings are required: BASELINE and NEW");
+	for (int i = 0; i < DIFF_SIDES; i++)
+		if (profile_options_input(&options->profile, names[i], &err) < 0)
+			return usage_error("diff", "%s", err.text);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		rules[i] = options->profile.rules;
 		rules[i].inputs = options->profile.rules.inputs + i;
@@ -196,38 +190,23 @@ static int choose_sides(struct diff_options *options, int count, char **names)
 		rules[DIFF_BASELINE].symbols = options->baseline_symbols;
 		rules[DIFF_BASELINE].symbol_count = options->baseline_symbol_count;
 	}
-	return status;
+	return COMMAND_GO_ON;
 }
 
-static int parse_options(struct diff_options *options, int argc, char **argv)
+static int parse_options(struct diff_options *options, const struct command *command,
+			 int argc, char **argv)
 {
-	static const struct option longs[] = {
-		PROFILE_LONGS,
-		{"output", required_argument, NULL, 'o'},
-		{"format", required_argument, NULL, OPTION_FORMAT},
-		{"baseline-symbols", required_argument, NULL, OPTION_BASELINE_SYMBOLS},
-		{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
-		{"invert", no_argument, NULL, OPTION_INVERT},
-		{"widths", required_argument, NULL, OPTION_WIDTHS},
-		{"normalize", no_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option, status = PROFILE_GO_ON;
+	char **names;
+	int status = command_parse(command, argc, argv, options, &names);
 
-	opterr = 0;
-	while (status == PROFILE_GO_ON &&
-	       (option = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
-		status = parse_option(options, option, argv);
-	if (status == PROFILE_GO_ON)
-		status = choose_sides(options, argc - optind, argv + optind);
-	if (status != PROFILE_GO_ON)
-		return status;
-	return check_format(options);
+	if (status == COMMAND_GO_ON)
+		status = choose_sides(options, names);
+	return status == COMMAND_GO_ON ? check_format(options) : status;
 }
 
+/* @why is for the outputs. */
 static int read_sides(struct profile *profiles, const struct diff_options *options,
-		      struct diff *diff, struct error *err)
+		      struct diff *diff, struct error *why, struct error *err)
 {
 	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(diff->out));
 
@@ -236,6 +215,7 @@ static int read_sides(struct profile *profiles, const struct diff_options *optio
 
 		profile_describe_symbols(&profiles[i]);
 		*report = profile_report(&profiles[i]);
+		report->why = why;
 		report->view.no_children = true;
 		report->view.invert = options->invert;
 		if (profile_read(&profiles[i], diff->out, is_watched, NULL, NULL, err) <
@@ -247,19 +227,18 @@ static int read_sides(struct profile *profiles, const struct diff_options *optio
 	return 0;
 }
 
+/* EXIT_DONE if both sides are open; otherwise the exit code, with @err set. */
 static int open_sides(struct profile *profiles, const struct diff_options *options,
 		      struct diff *diff, struct error *err)
 {
-	struct input inputs[DIFF_SIDES];
-
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		if (profile_open(&profiles[i], &options->rules[i], err) < 0)
-			return -1;
-		inputs[i] = profiles[i].inputs[0];
-		diff->names[i] = inputs[i].name;
+			return EXIT_FAILED;
+		if (profile_reads(&profiles[i], options->output, err))
+			return EXIT_USAGE;
+		diff->names[i] = profiles[i].inputs[0].name;
 	}
-	diff->out = outfile_open(options->output, inputs, DIFF_SIDES, err);
-	return diff->out ? 0 : -1;
+	return EXIT_DONE;
 }
 
 static int run(const struct diff_options *options)
@@ -268,17 +247,24 @@ static int run(const struct diff_options *options)
 	struct diff diff = {.normalize = options->normalize,
 			    .widths = options->widths,
 			    .percent_limit = options->percent_limit};
-	struct error err = {""}, write_err = {""};
-	int exit_code = EXIT_FAILED, status;
+	struct error err = {""}, write_err = {""}, why = {""};
+	int exit_code, status;
+	struct outfile out;
 
-	if (open_sides(profiles, options, &diff, &err) < 0)
+	exit_code = open_sides(profiles, options, &diff, &err);
+	if (exit_code != EXIT_DONE)
 		goto out;
-	status = read_sides(profiles, options, &diff, &err);
-	if (status == 0 && options->format->write(&diff) < 0)
-		status = error_set(
-			&err, "not enough memory, or room for a temporary file, for the "
-			      "difference");
-	if (outfile_close(diff.out, options->output, &write_err) < 0) {
+	exit_code = EXIT_FAILED;
+	if (outfile_open(&out, options->output, &err) < 0)
+		goto out;
+	/* Written when both were read. */
+	out.writes.recorded = &profiles[DIFF_NEW].bytes;
+	diff.out = out.stream;
+	status = read_sides(profiles, options, &diff, &why, &err);
+	if (status == 0 && options->format->write(&diff) < 0) {
+		status = error_set(&err, "%s", why.text[0] ? why.text : "out of memory");
+	}
+	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;
 	}
@@ -289,26 +275,42 @@ static int run(const struct diff_options *options)
 		if (profile_say_notes(&profiles[i]) == EXIT_DAMAGED)
 			exit_code = EXIT_DAMAGED;
 out:
-	if (exit_code == EXIT_FAILED && err.text[0])
+	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		fprintf(stderr, "uniprof diff: %s\n", err.text);
 	for (int i = 0; i < DIFF_SIDES; i++)
 		profile_close(&profiles[i]);
 	return exit_code;
 }
 
-int command_diff(int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
 	struct diff_options options = {.format = &outputs[0], .widths = DIFF_NEW};
 	int status = EXIT_FAILED;
 
+	if (profile_options_init(&options.profile, command->name, argc) < 0)
+		goto out;
 	options.baseline_symbols = calloc((size_t)argc + 1,
 					  sizeof(*options.baseline_symbols));
-	if (profile_options_init(&options.profile, "diff", argc) == 0 &&
-	    options.baseline_symbols)
-		status = parse_options(&options, argc, argv);
-	if (status == PROFILE_GO_ON)
+	if (!options.baseline_symbols) {
+		fprintf(stderr, "uniprof diff: out of memory\n");
+		goto out;
+	}
+	status = parse_options(&options, command, argc, argv);
+	if (status == COMMAND_GO_ON)
 		status = run(&options);
+out:
 	profile_options_free(&options.profile);
 	free(options.baseline_symbols);
 	return status;
 }
+
+const struct command command_diff = {
+	.name = "diff",
+	.arguments = "BASELINE NEW",
+	.most = DIFF_SIDES,
+	.summary = "compare two recordings",
+	.about = "Compares two recordings.",
+	.damaged = "a recording is damaged, and what could be read was compared",
+	.groups = groups,
+	.run = run_command,
+};

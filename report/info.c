@@ -1,79 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/report.h"
 
-#include <getopt.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "report/load.h"
-#include "report/measure.h"
-#include "report/outfile.h"
+#include "base/array.h"
+#include "report/load/load.h"
+#include "report/load/progress.h"
+#include "report/links.h"
+#include "report/model/measure.h"
 #include "report/overview.h"
-#include "report/progress.h"
-#include "base/usage.h"
+#include "report/write/outfile.h"
 
 struct info {
 	struct input input;
 	struct summary summary;
 	struct measure measure;
 	struct stacks *stacks;
+	struct links links;
 	struct progress progress;
 };
 
-static const char shorts[] = ":i:vh";
+struct info_options {
+	const char *path;
+	const char **elf; /* specs */
+	size_t elfs;
+	bool verbose;
+};
 
-static const char usage[] =
-	"Usage: uniprof info [OPTION]... [FILE]\n"
-	"\n"
-	"Says what is in a recording, without looking up any names.\n"
-	"\n"
-	"  FILE                the recording [uniprof.data]; - is standard input\n"
-	"  -i, --input FILE    the same\n"
-	"  -v, --verbose       say more\n"
-	"  -h, --help          show this help\n"
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 usage, 3 the recording was damaged and what\n"
-	"could be read was reported.\n";
+static int add_elf(void *to, const char *argument, struct error *err)
+{
+	struct info_options *options = to;
 
-/* No exit code: the options are to be acted on. */
-#define GO_ON -1
+	(void)err;
+	if (!array_grow(&options->elf, options->elfs + 1, sizeof(*options->elf)))
+		return COMMAND_NO_MEMORY;
+	options->elf[options->elfs++] = argument;
+	return 0;
+}
+
+static const struct command_option known[] = {
+	{"input", 'i', "FILE",
+	 "recording to read (default: uniprof.data; - for standard input)",
+	 .set = option_set_text, .offset = offsetof(struct info_options, path)},
+	{"symbols", 's', "ELF[@OFFSET][,domain=NAME]",
+	 "ELF file of a guest on x86-64, to check the links between callers and callees; "
+	 "can be repeated",
+	 .set = add_elf},
+	{"verbose", 'v', NULL, "show more details", .set = option_set_true,
+	 .offset = offsetof(struct info_options, verbose)},
+	{0},
+};
+
+static const struct option_group groups[] = {
+	{"Options", known, 0},
+	{0},
+};
 
 static void say(const struct error *line)
 {
 	fprintf(stderr, "uniprof info: %s\n", line->text);
-}
-
-static int parse_options(int argc, char **argv, const char **path, bool *all)
-{
-	static const struct option longs[] = {
-		{"input", required_argument, NULL, 'i'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option;
-
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		switch (option) {
-		case 'i':
-			*path = optarg;
-			break;
-		case 'v':
-			*all = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return EXIT_DONE;
-		default:
-			return usage_bad_option("info", option, shorts, argv);
-		}
-	}
-	if (optind < argc)
-		*path = argv[optind++];
-	if (optind < argc)
-		return usage_error("info", "unexpected '%s': one recording at a time",
-				   argv[optind]);
-	return GO_ON;
 }
 
 static int add_samples(void *arg, struct samples_batch *batch, struct error *err)
@@ -83,23 +69,47 @@ static int add_samples(void *arg, struct samples_batch *batch, struct error *err
 	progress_update(&info->progress, info->summary.bytes);
 	if (measure_batch(&info->measure, &info->summary, batch) < 0 ||
 	    stacks_add(info->stacks, batch, info->measure.counts) < 0)
-		return error_set(err, "not enough memory to read %s", info->input.name);
+		return error_set(err, "out of memory reading %s", info->input.name);
 	return 0;
 }
 
-static int run(const char *path, bool all)
+/* Opens the files whose code is compared with the chains. */
+static int open_files(struct info *info, const struct info_options *options,
+		      struct error *err)
+{
+	for (size_t i = 0; i < options->elfs; i++)
+		if (links_add(&info->links, options->elf[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int write_overview(struct info *info, FILE *out, bool all)
+{
+	if (overview_write(out, info->input.name, &info->summary, info->stacks, all) < 0)
+		return -1;
+	if (!info->links.files)
+		return 0;
+	if (links_measure(&info->links, info->stacks, &info->summary) < 0)
+		return -1;
+	overview_write_links(out, &info->links);
+	return 0;
+}
+
+static int run(const char *path, const struct info_options *options)
 {
 	struct info info = {.input.fd = -1};
 	const struct load_visitor visitor = {.samples = add_samples, .arg = &info};
 	struct error err = {""};
 	int exit_code = EXIT_FAILED, status;
+	struct outfile out;
 
-	if (input_open(&info.input, path, &err) < 0)
+	if (open_files(&info, options, &err) < 0 ||
+	    input_open(&info.input, path, &err) < 0)
 		goto out;
 	info.stacks = stacks_new();
 	if (!info.stacks ||
 	    measure_init(&info.measure, MEASURE_SAMPLES, MEASURE_ALL_STATES, NULL) < 0) {
-		error_set(&err, "not enough memory");
+		error_set(&err, "out of memory");
 		goto out;
 	}
 	progress_start(&info.progress, isatty(STDERR_FILENO) ? stderr : NULL,
@@ -108,12 +118,13 @@ static int run(const char *path, bool all)
 	progress_end(&info.progress);
 	if (status < 0)
 		goto out;
-	if (overview_write(stdout, info.input.name, &info.summary, info.stacks, all) <
-	    0) {
-		error_set(&err, "not enough memory");
+	if (outfile_open(&out, NULL, &err) < 0)
+		goto out;
+	if (write_overview(&info, out.stream, options->verbose) < 0) {
+		error_set(&err, "out of memory");
 		goto out;
 	}
-	if (outfile_close(stdout, NULL, &err) < 0)
+	if (outfile_close(&out, true, &err) < 0)
 		goto out;
 	exit_code = summary_damage(&info.summary, info.input.name, &err) ? EXIT_DAMAGED
 									 : EXIT_DONE;
@@ -122,16 +133,33 @@ out:
 		say(&err);
 	measure_free(&info.measure);
 	stacks_free(info.stacks);
+	links_free(&info.links);
 	summary_free(&info.summary);
 	input_close(&info.input);
 	return exit_code;
 }
 
-int command_info(int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
-	const char *path = "uniprof.data";
-	bool all = false;
-	int status = parse_options(argc, argv, &path, &all);
+	struct info_options options = {.path = "uniprof.data"};
+	char **file;
+	int status = command_parse(command, argc, argv, &options, &file);
 
-	return status == GO_ON ? run(path, all) : status;
+	if (status == COMMAND_GO_ON)
+		status = run(*file ? *file : options.path, &options);
+	free(options.elf);
+	return status;
 }
+
+const struct command command_info = {
+	.name = "info",
+	.arguments = "[FILE]",
+	.most = 1,
+	.summary = "show what a recording contains",
+	.about = "Shows what a recording contains, without resolving symbols. With -s, "
+		 "also how many links between callers and callees agree with the guest's "
+		 "code. FILE is the same as -i FILE.",
+	.damaged = "the recording is damaged, and what could be read was reported",
+	.groups = groups,
+	.run = run_command,
+};

@@ -1,83 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/parse.h"
+#include "command/usage.h"
 
-static const char shorts[] = ":i:o:h" PROFILE_SHORTS;
-
-enum long_only {
-	OPTION_FORMAT = PROFILE_OPTIONS_END,
-	OPTION_TREE,
-	OPTION_INVERT,
-	OPTION_NO_CHILDREN,
-	OPTION_PERCENT_LIMIT,
-	OPTION_PER_VCPU,
-};
-
-static const char usage[] =
-	"Usage: uniprof report [OPTION]... [FILE]...\n"
-	"\n"
-	"Names the addresses of a recording and writes what other tools read.\n"
-	"\n"
-	"  FILE                a recording [uniprof.data]; - is standard input; several\n"
-	"                      are reported as one\n"
-	"  -i, --input FILE    the same\n" PROFILE_USAGE_SYMBOLS PROFILE_USAGE_NAMES
-	"  -o, --output FILE   where to write the report [standard output]\n"
-	"  -v, --verbose       say more about the recording and the symbols\n"
-	"  -h, --help          show this help\n"
-	"\n" PROFILE_USAGE_FILTERS "\n"
-	"How to show it:\n"
-	"      --format NAME   [histogram], see below\n"
-	"      --tree          the same as --format tree\n"
-	"      --invert        callees first, then their callers (folded, tree,\n"
-	"                      flamegraph)\n"
-	"      --no-children   without what functions called: no total (histograms)\n"
-	"      --percent-limit P\n"
-	"                      nothing below P per cent (histograms [0], tree [0.5])\n"
-	"      --per-vcpu      a column more for each vCPU (histograms)\n"
-	"\n"
-	"Formats:\n";
-
-static const char usage_exit_codes[] =
-	"\n"
-	"Exit codes: 0 done, 1 failed, 2 usage, 3 a recording was damaged and what\n"
-	"could be read was reported.\n";
-
-static void put_formats(FILE *to)
+static int add_input(void *to, const char *argument, struct error *err)
 {
-	for (const struct output *const *o = output_list(); *o; o++)
-		fprintf(to, "  %-14s  %s\n", (*o)->name, (*o)->about);
+	return profile_options_input(to, argument, err);
 }
 
-static int help(void)
+static struct option_word format_word(unsigned int i)
 {
-	fputs(usage, stdout);
-	put_formats(stdout);
-	fputs(usage_exit_codes, stdout);
-	return EXIT_DONE;
+	const struct output *format = output_list()[i];
+
+	return format ? (struct option_word){format->name, format->about, 0}
+		      : (struct option_word){0};
 }
 
-static int choose_format(struct report_options *options, const char *name)
+static int set_format(void *to, const char *argument, struct error *err)
 {
-	char names[512] = "";
-	size_t used = 0;
-
-	options->format = output_find(name);
-	if (options->format)
-		return PROFILE_GO_ON;
-	for (const struct output *const *o = output_list(); *o && used < sizeof(names);
-	     o++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 used ? ", " : "", (*o)->name);
-	return usage_error("report", "no format '%s'; there are %s", name, names);
+	(void)err;
+	*(const struct output **)to = output_find(argument);
+	return 0;
 }
 
-int report_parse_limit(const char *command, const char *text, double *percent)
+static int set_tree(void *to, const char *argument, struct error *err)
+{
+	(void)argument;
+	return set_format(to, "tree", err);
+}
+
+int report_parse_limit(const char *text, double *percent)
 {
 	size_t length = strlen(text);
 	uint64_t billionths;
@@ -88,56 +44,70 @@ int report_parse_limit(const char *command, const char *text, double *percent)
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
 	if (length >= sizeof(copy) || parse_billionths(copy, 101, &billionths) < 0 ||
 	    billionths > 100000000000)
-		return usage_error(command,
-				   "--percent-limit takes a number from 0 to 100, not "
-				   "'%s'",
-				   text);
+		return -1;
 	*percent = (double)billionths / 1e9;
-	return PROFILE_GO_ON;
+	return 0;
 }
 
-static int parse_option(struct report_options *options, int option, char **argv)
+static int set_limit(void *to, const char *argument, struct error *err)
 {
-	struct report_view *view = &options->view;
+	struct report_view *view = to;
 
-	switch (option) {
-	case 'i':
-		return profile_options_input(&options->profile, optarg);
-	case 'o':
-		options->output = optarg;
-		return PROFILE_GO_ON;
-	case OPTION_FORMAT:
-		if (strcmp(optarg, "help") == 0) {
-			put_formats(stdout);
-			return EXIT_DONE;
-		}
-		return choose_format(options, optarg);
-	case OPTION_TREE:
-		return choose_format(options, "tree");
-	case OPTION_INVERT:
-		view->invert = true;
-		return PROFILE_GO_ON;
-	case OPTION_NO_CHILDREN:
-		view->no_children = true;
-		return PROFILE_GO_ON;
-	case OPTION_PERCENT_LIMIT:
-		view->has_limit = true;
-		return report_parse_limit("report", optarg, &view->percent_limit);
-	case OPTION_PER_VCPU:
-		view->per_vcpu = true;
-		return PROFILE_GO_ON;
-	case 'h':
-		return help();
-	default:
-		return profile_options_take(&options->profile, option, shorts, argv);
-	}
+	(void)err;
+	view->has_limit = true;
+	return report_parse_limit(argument, &view->percent_limit);
 }
 
-/* Whether the format has a use for all that was given. */
-static int check_format(const struct report_options *options)
+static const struct command_option file_options[] = {
+	{"input", 'i', "FILE",
+	 "recording to read (default: uniprof.data; - for standard input); can be "
+	 "repeated: all are reported as one",
+	 .set = add_input, .offset = offsetof(struct report_options, profile)},
+	{"output", 'o', "FILE", "output file (default: standard output)",
+	 .set = option_set_text, .offset = offsetof(struct report_options, output)},
+	{"verbose", 'v', NULL, "show details of the recording and the symbol files",
+	 .set = option_set_true,
+	 .offset = offsetof(struct report_options, profile.rules.verbose)},
+	{0},
+};
+
+static const struct command_option view_options[] = {
+	{"format", 0, "NAME", "output format, see below (default: histogram)",
+	 .word = format_word, .words = "Formats", .set = set_format,
+	 .offset = offsetof(struct report_options, format)},
+	{"tree", 0, NULL, "the same as --format tree", .set = set_tree,
+	 .offset = offsetof(struct report_options, format)},
+	{"invert", 0, NULL,
+	 "start at the sampled functions, followed by their callers (folded, tree, "
+	 "flamegraph)",
+	 .set = option_set_true, .offset = offsetof(struct report_options, view.invert)},
+	{"no-children", 0, NULL, "show self only, no totals (histograms)",
+	 .set = option_set_true,
+	 .offset = offsetof(struct report_options, view.no_children)},
+	{"percent-limit", 0, "P",
+	 "omit entries below P percent (default: 0 in histograms, 0.5 in tree)",
+	 .takes = "a number from 0 to 100", .set = set_limit,
+	 .offset = offsetof(struct report_options, view)},
+	{"per-vcpu", 0, NULL, "add a column for each vCPU (histograms)",
+	 .set = option_set_true,
+	 .offset = offsetof(struct report_options, view.per_vcpu)},
+	{0},
+};
+
+const struct option_group report_option_groups[] = {
+	{"Options", file_options, 0},
+	{"Names", profile_symbol_options, offsetof(struct report_options, profile)},
+	{"Samples", profile_sample_options, offsetof(struct report_options, profile)},
+	{"Presentation", view_options, 0},
+	{0},
+};
+
+/* Fails if the format doesn't support an option; sets what depends on the format. */
+static int fit_format(struct report_options *options)
 {
 	const struct output *format = options->format;
 	const struct report_view *view = &options->view;
+	struct profile_rules *rules = &options->profile.rules;
 	const char *useless = NULL;
 
 	if (view->per_vcpu && !format->has_columns)
@@ -148,50 +118,48 @@ static int check_format(const struct report_options *options)
 		useless = "--percent-limit";
 	if (view->invert && !format->can_invert)
 		useless = "--invert";
-	if (options->profile.rules.srcline && format == &output_perf_script)
+	if (rules->srcline && format->lines == OUTPUT_LINES_NONE)
 		useless = "--srcline";
-	/* Each has a time of its own. */
-	if (options->profile.rules.input_count > 1 && format == &output_timeline)
+	if (rules->input_count > 1 && format->one_recording)
 		useless = "more than one recording";
-	if (!useless)
-		return PROFILE_GO_ON;
-	return usage_error("report", "%s is not for the format %s", useless,
-			   format->name);
+	if (useless)
+		return usage_error("report", "format %s does not support %s",
+				   format->name, useless);
+	if (format->bare_names && rules->demangle == DEMANGLE_FULL)
+		rules->demangle = DEMANGLE_BARE;
+	rules->gives_all = format->sees_all;
+	rules->lines_apart = format->lines == OUTPUT_LINES_APART;
+	return COMMAND_GO_ON;
 }
 
-int report_options_parse(struct report_options *options, int argc, char **argv)
+static int add_files(struct profile_options *profile, char **files)
 {
-	static const struct option longs[] = {
-		PROFILE_LONGS,
-		{"input", required_argument, NULL, 'i'},
-		{"output", required_argument, NULL, 'o'},
-		{"format", required_argument, NULL, OPTION_FORMAT},
-		{"tree", no_argument, NULL, OPTION_TREE},
-		{"invert", no_argument, NULL, OPTION_INVERT},
-		{"no-children", no_argument, NULL, OPTION_NO_CHILDREN},
-		{"percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT},
-		{"per-vcpu", no_argument, NULL, OPTION_PER_VCPU},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option, status = PROFILE_GO_ON;
+	const char *command = profile->rules.command;
+	struct error err;
+
+	for (; *files; files++)
+		if (profile_options_input(profile, *files, &err) < 0)
+			return usage_error(command, "%s", err.text);
+	if (!profile->rules.input_count)
+		profile_options_input(profile, "uniprof.data", &err);
+	return COMMAND_GO_ON;
+}
+
+int report_options_parse(struct report_options *options, const struct command *command,
+			 int argc, char **argv)
+{
+	char **files;
+	int status;
 
 	*options = (struct report_options){.format = output_find("histogram")};
-	if (profile_options_init(&options->profile, "report", argc) < 0)
+	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
-	opterr = 0;
-	while (status == PROFILE_GO_ON &&
-	       (option = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
-		status = parse_option(options, option, argv);
-	while (status == PROFILE_GO_ON && optind < argc)
-		status = profile_options_input(&options->profile, argv[optind++]);
-	if (status == PROFILE_GO_ON && !options->profile.rules.input_count)
-		status = profile_options_input(&options->profile, "uniprof.data");
-	/* As perf prints them. */
-	if (options->format == &output_perf_script &&
-	    options->profile.rules.demangle == DEMANGLE_FULL)
-		options->profile.rules.demangle = DEMANGLE_BARE;
-	return status == PROFILE_GO_ON ? check_format(options) : status;
+	status = command_parse(command, argc, argv, options, &files);
+	if (status == COMMAND_GO_ON)
+		status = add_files(&options->profile, files);
+	if (status != COMMAND_GO_ON)
+		return status;
+	return fit_format(options);
 }
 
 void report_options_free(struct report_options *options)

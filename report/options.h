@@ -2,10 +2,10 @@
 #ifndef UNIPROF_REPORT_OPTIONS_H
 #define UNIPROF_REPORT_OPTIONS_H
 
-#include "report/output.h"
+#include "report/output/output.h"
 #include "report/profile_options.h"
 
-/* What `uniprof report` was asked for. The strings are argv's. */
+/* The options of `uniprof report`. The strings are argv's. */
 struct report_options {
 	struct profile_options profile;
 	const char *output; /* NULL: standard output */
@@ -13,15 +13,18 @@ struct report_options {
 	struct report_view view;
 };
 
+extern const struct option_group report_option_groups[];
+
 /*
- * PROFILE_GO_ON, or the exit code when all is said and done: help was given, or
- * why the options can't be understood. Either way report_options_free() is due.
+ * COMMAND_GO_ON, or the exit code if help was shown or an error reported.
+ * report_options_free() must be called either way.
  */
-int report_options_parse(struct report_options *options, int argc, char **argv);
+int report_options_parse(struct report_options *options, const struct command *command,
+			 int argc, char **argv);
 void report_options_free(struct report_options *options);
 
-/* What --percent-limit of `uniprof @command` takes: a number from 0 to 100, with or
- * without '%'. PROFILE_GO_ON, or the exit code when that has been complained of. */
-int report_parse_limit(const char *command, const char *text, double *percent);
+/* Parses the value of --percent-limit, a number from 0 to 100, with or without '%'. -1 if
+ * @text is invalid. */
+int report_parse_limit(const char *text, double *percent);
 
 #endif

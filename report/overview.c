@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "report/pause_text.h"
-#include "report/text.h"
+#include "base/text.h"
 
 static void put(FILE *out, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A line: what it is about, then the facts. */
+/* Writes a line: a label, then the value. */
 static void put(FILE *out, const char *label, const char *format, ...)
 {
 	va_list args;
@@ -24,7 +24,7 @@ static void put(FILE *out, const char *label, const char *format, ...)
 	putc('\n', out);
 }
 
-/* Like put(), for a text that may hold anything, and nothing when it is empty. */
+/* Like put(), for untrusted text; writes nothing if it is empty. */
 static void put_text(FILE *out, const char *label, const char *text)
 {
 	char clean[1024];
@@ -67,10 +67,10 @@ static void put_recording(FILE *out, const char *name, const struct summary *sum
 		put(out, "ended by", "%s",
 		    end_reason_name((unsigned int)summary->end.reason));
 	else
-		put(out, "ended by", "not known: the recording has no end");
+		put(out, "ended by", "unknown: the recording has no end");
 }
 
-/* Adds up the vCPUs of a domain, or of all when it is NULL. */
+/* Adds up the vCPUs of a domain, or of all domains if it is NULL. */
 static struct summary_vcpu add_vcpus(const struct summary *summary,
 				     const struct recording_domain *domain)
 {
@@ -125,6 +125,21 @@ static void put_uuid(FILE *out, const uint8_t u[16])
 	    u[13], u[14], u[15]);
 }
 
+static void put_unwinding(FILE *out, const struct recording_domain *domain)
+{
+	char table[256];
+
+	if (!domain->unwind_way)
+		return;
+	put(out, "unwound", "%s", unwind_way_name((unsigned int)domain->unwind_way));
+	if (!domain->table_rows)
+		return;
+	snprintf(table, sizeof(table), "%s (%" PRIu64 " rows)", domain->table_files,
+		 domain->table_rows);
+	put_text(out, "tables of", table);
+	put_text(out, "build-ids", domain->build_ids);
+}
+
 static void put_domain(FILE *out, const struct summary *summary,
 		       const struct recording_domain *domain)
 {
@@ -136,8 +151,10 @@ static void put_domain(FILE *out, const struct summary *summary,
 	put_uuid(out, domain->uuid);
 	put(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
 	    cpu_kind_name((unsigned int)domain->cpu));
+	put_text(out, "VMM", domain->vmm);
 	if (domain->vcpus)
 		put(out, "vCPUs", "%" PRIu64, domain->vcpus);
+	put_unwinding(out, domain);
 	if (summary->domain_count > 1) {
 		put(out, "samples", "%" PRIu64 " (%.1f %%)", all_states(&sum),
 		    percent(all_states(&sum), summary->weight));
@@ -147,17 +164,16 @@ static void put_domain(FILE *out, const struct summary *summary,
 
 static void put_rates(FILE *out, const struct summary *summary)
 {
-	double seconds = (double)summary_duration(summary) / 1e9;
-	uint64_t rounds = summary->counts.pauses.count;
+	double rate = summary_rate(summary);
 
 	if (summary->info.frequency)
-		put(out, "wanted rate", "%.6g rounds a second",
+		put(out, "requested rate", "%.6g rounds per second",
 		    (double)summary->info.frequency / 1000);
-	if (rounds && seconds > 0)
-		put(out, "real rate", "%.6g rounds a second", (double)rounds / seconds);
-	put(out, "missed", "%" PRIu64 " rounds that came too late",
-	    summary->counts.missed);
-	put(out, "lost", "%" PRIu64 " samples for want of room", summary->counts.lost);
+	if (rate > 0)
+		put(out, "actual rate", "%.6g rounds per second%s", rate,
+		    summary->domain_count > 1 ? " and domain" : "");
+	put(out, "missed", "%" PRIu64 " rounds (too late)", summary->counts.missed);
+	put(out, "lost", "%" PRIu64 " samples (buffer full)", summary->counts.lost);
 }
 
 static void put_samples(FILE *out, const struct summary *summary, bool all)
@@ -167,14 +183,14 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 	fputs("Samples\n", out);
 	put(out, "samples", "%" PRIu64, summary->samples);
 	if (summary->weight != summary->samples)
-		put(out, "weight", "they stand for %" PRIu64, summary->weight);
+		put(out, "weight", "counted as %" PRIu64, summary->weight);
 	put_rates(out, summary);
 	if (summary->samples)
-		put(out, "size", "%.1f bytes each",
+		put(out, "size", "%.1f bytes per sample",
 		    (double)summary->bytes / (double)summary->samples);
 	put_shares(out, summary, &sum);
 	if (summary->names)
-		put(out, "names", "%" PRIu64 " places are named in the recording",
+		put(out, "names", "%" PRIu64 " names stored in the recording",
 		    summary->names);
 	if (all && summary->samples)
 		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
@@ -190,7 +206,7 @@ static int compare_vcpus(const void *a, const void *b)
 	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
 }
 
-/* What is known of each vCPU; with the domain's id when there are several. */
+/* Writes a row for each vCPU; with the domain's id if there are several domains. */
 static int put_vcpus(FILE *out, const struct summary *summary)
 {
 	struct summary_vcpu *sorted = malloc(summary->vcpu_count * sizeof(*sorted));
@@ -243,7 +259,7 @@ static int put_chains(FILE *out, const struct summary *summary,
 	}
 	fputs("Call chains\n", out);
 	put(out, "distinct", "%" PRIu32, distinct);
-	put(out, "addresses", "%.1f each, %u at most",
+	put(out, "addresses", "%.1f on average, %u at most",
 	    summary->weight ? (double)addresses / (double)summary->weight : 0,
 	    summary->deepest);
 	for (unsigned int i = 0; i < SAMPLES_ROOTS; i++)
@@ -255,8 +271,8 @@ static int put_chains(FILE *out, const struct summary *summary,
 			    i == CHAIN_WHOLE ? "" : chain_end_name(i));
 	if (summary->frameless)
 		put(out, "frameless",
-		    "%" PRIu64 " (%.1f %%): the direct caller is from "
-		    "the link register or the stack's top",
+		    "%" PRIu64 " (%.1f %%): direct caller taken from the link register "
+		    "or the top of the stack",
 		    summary->frameless, percent(summary->frameless, summary->weight));
 	free(inclusive);
 	return 0;
@@ -278,4 +294,28 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 		pause_text_write(out, &summary->counts.pauses, summary_duration(summary),
 				 summary->domain_count > 1);
 	return 0;
+}
+
+void overview_write_links(FILE *out, const struct links *links)
+{
+	static const struct {
+		enum program_link kind;
+		const char *label, *about;
+	} lines[] = {
+		{LINK_PROVEN, "proven", "the call is of this function"},
+		{LINK_POSSIBLE, "possible", "indirect calls and jumps, interrupts"},
+		{LINK_IMPOSSIBLE, "impossible", "no call, or one of another function"},
+	};
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		known += links->counts[lines[i].kind];
+	fputs("Links between callers and callees\n", out);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		put(out, lines[i].label, "%" PRIu64 " (%.3f %%): %s",
+		    links->counts[lines[i].kind],
+		    percent(links->counts[lines[i].kind], known), lines[i].about);
+	if (links->counts[LINK_UNKNOWN])
+		put(out, "not checked", "%" PRIu64 ": outside of the files' functions",
+		    links->counts[LINK_UNKNOWN]);
 }

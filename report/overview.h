@@ -4,15 +4,18 @@
 
 #include <stdio.h>
 
-#include "report/stacks.h"
-#include "report/summary.h"
+#include "report/load/summary.h"
+#include "report/links.h"
+#include "report/model/stacks.h"
 
 /*
- * Writes what there is to know of a whole recording, without names: for people.
- * @name is the file's. With @all also what is of use to its makers only. -1 when
- * memory is short.
+ * Writes a human-readable description of a whole recording, without symbols. @name is
+ * that of the file. @all adds details for developers. -1 if out of memory.
  */
 int overview_write(FILE *out, const char *name, const struct summary *summary,
 		   const struct stacks *stacks, bool all);
+
+/* Writes how many links between callers and callees were confirmed. */
+void overview_write_links(FILE *out, const struct links *links);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #define BAR_WIDTH 40
-/* "1.0 us": three figures and a unit. */
+/* "1.0 us": three digits and a unit. */
 #define LENGTH_SIZE 24
 
 static const char *length_text(char to[LENGTH_SIZE], uint64_t ns)
@@ -13,7 +13,7 @@ static const char *length_text(char to[LENGTH_SIZE], uint64_t ns)
 	double value = (double)ns;
 	unsigned int unit = 0;
 
-	/* Not 1000: that would be shown as "1e+03". */
+	/* Not 1000: 999.5 and more would be shown as "1e+03". */
 	for (; value >= 999.5 && unit < 3; unit++)
 		value /= 1000;
 	snprintf(to, LENGTH_SIZE, "%.3g %s", value, units[unit]);
@@ -27,7 +27,7 @@ static void put_length(FILE *out, const char *label, uint64_t ns)
 	fprintf(out, "  %-14s  %s\n", label, length_text(text, ns));
 }
 
-/* Pauses of 2^@octave ns up to twice that; octave 0 has those of 0 ns too. */
+/* Counts pauses of 2^@octave ns up to twice that; octave 0 includes those of 0 ns. */
 static uint64_t count_octave(const struct pauses *pauses, unsigned int octave)
 {
 	uint64_t count = 0;
@@ -76,10 +76,10 @@ void pause_text_write(FILE *out, const struct pauses *pauses, uint64_t duration,
 	put_length(out, "90 %", pauses_quantile(pauses, 0.9));
 	put_length(out, "99 %", pauses_quantile(pauses, 0.99));
 	put_length(out, "longest", pauses->max);
-	put_length(out, "in all", pauses->sum);
+	put_length(out, "total", pauses->sum);
 	if (duration)
 		fprintf(out, "  %-14s  %.3f %% of the time%s\n", "stopped for",
 			100.0 * (double)pauses->sum / (double)duration,
-			several ? ", those of all domains added up" : "");
+			several ? " (sum over all domains)" : "");
 	put_bars(out, pauses);
 }

@@ -8,8 +8,8 @@
 
 #include "format/pauses.h"
 
-/* Writes how long the guest was stopped, or @several, in figures and as a bar for each
- * octave. @duration is the recording's, in ns, or 0. */
+/* Writes how long the guest (or @several) was paused, as numbers and as a bar for each
+ * octave. @duration is that of the recording, in ns, or 0 if unknown. */
 void pause_text_write(FILE *out, const struct pauses *pauses, uint64_t duration,
 		      bool several);
 

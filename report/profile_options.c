@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/profile_options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +19,12 @@ int profile_options_init(struct profile_options *options, const char *command, i
 				.demangle = DEMANGLE_FULL,
 			},
 	};
-	/* Each may be as many as there are words. */
+	/* At most one of each per word. */
 	rules->inputs = calloc((size_t)argc + 1, sizeof(*rules->inputs));
 	rules->symbols = calloc((size_t)argc + 1, sizeof(*rules->symbols));
 	if (rules->inputs && rules->symbols)
 		return 0;
-	fprintf(stderr, "uniprof %s: not enough memory\n", command);
+	fprintf(stderr, "uniprof %s: out of memory\n", command);
 	return -1;
 }
 
@@ -41,165 +40,164 @@ void profile_options_free(struct profile_options *options)
 	free(rules->symbols);
 }
 
-int profile_options_input(struct profile_options *options, const char *path)
+int profile_options_input(struct profile_options *options, const char *path,
+			  struct error *err)
 {
 	struct profile_rules *rules = &options->rules;
 
 	for (size_t i = 0; i < rules->input_count && strcmp(path, "-") == 0; i++)
 		if (strcmp(rules->inputs[i], "-") == 0)
-			return usage_error(rules->command,
-					   "standard input can be one recording only");
+			return error_set(err, "standard input can be given only once");
 	rules->inputs[rules->input_count++] = path;
-	return PROFILE_GO_ON;
+	return 0;
 }
 
-/* Words that an option takes, and the numbers that they stand for. */
-struct word {
-	const char *word;
-	int value;
-};
-
-static const struct word weights[] = {
-	{"samples", MEASURE_SAMPLES},
-	{"cpu-time", MEASURE_CPU_TIME},
-	{"wall", MEASURE_WALL},
-	{0},
-};
-
-static const struct word states[] = {
-	{"running", MEASURE_RUNNING},
-	{"runnable", MEASURE_RUNNABLE},
-	{"blocked", MEASURE_BLOCKED},
-	{"all", MEASURE_ALL_STATES},
-	{0},
-};
-
-/* PROFILE_GO_ON and the value of optarg, or the exit code. */
-static int choose_word(const char *command, const struct word *words, const char *option,
-		       int *value)
+static int add_symbols(void *to, const char *argument, struct error *err)
 {
-	char list[80] = "";
-	size_t used = 0;
+	struct profile_rules *rules = to;
 
-	for (const struct word *w = words; w->word; w++) {
-		if (strcmp(w->word, optarg) == 0) {
-			*value = w->value;
-			return PROFILE_GO_ON;
-		}
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-					 used ? ", " : "", w->word);
-	}
-	return usage_error(command, "no %s '%s'; there are %s", option, optarg, list);
+	(void)err;
+	rules->symbols[rules->symbol_count++] = argument;
+	return 0;
 }
 
-static int choose_vcpus(struct profile_options *options)
+static int set_vcpus(void *to, const char *argument, struct error *err)
 {
-	if (parse_list(optarg, options->vcpus, RECORDING_MAX_VCPU + 1) < 0)
-		return usage_error(options->rules.command,
-				   "--vcpu takes numbers and ranges up to %d, as in "
-				   "0,2-5, not '%s'",
-				   RECORDING_MAX_VCPU, optarg);
+	struct profile_options *options = to;
+
+	(void)err;
 	options->rules.vcpus = options->vcpus;
-	return PROFILE_GO_ON;
+	return parse_list(argument, options->vcpus, RECORDING_MAX_VCPU + 1);
 }
 
-static int choose_window(struct profile_options *options)
+static int set_window(void *to, const char *argument, struct error *err)
 {
-	if (window_parse(optarg, &options->rules.window) == 0)
-		return PROFILE_GO_ON;
-	return usage_error(options->rules.command,
-			   "--time takes FROM,TO, in seconds or per cent, as in 1.5,3 or "
-			   "10%%,20%%, not '%s'",
-			   optarg);
+	(void)err;
+	return window_parse(argument, to);
 }
 
-/* Sets one of the rules to optarg as a POSIX extended regular expression. */
-static int choose_regex(const struct profile_options *options, const char *name,
-			regex_t *regex, const regex_t **rule)
+/* Sets one of the rules to a POSIX extended regular expression. */
+static int set_regex(regex_t *regex, const regex_t **rule, const char *text,
+		     struct error *err)
 {
 	char why[128];
 	int code;
 
-	if (*rule) { /* given twice: the last one counts */
+	if (*rule) { /* given twice: the last one is used */
 		regfree(regex);
 		*rule = NULL;
 	}
-	code = regcomp(regex, optarg, REG_EXTENDED | REG_NOSUB);
+	code = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
 	if (code == 0) {
 		*rule = regex;
-		return PROFILE_GO_ON;
+		return 0;
 	}
+	if (code == REG_ESPACE)
+		return COMMAND_NO_MEMORY;
 	regerror(code, regex, why, sizeof(why));
-	return usage_error(options->rules.command, "%s '%s' is no regular expression: %s",
-			   name, optarg, why);
+	return error_set(err, "invalid regular expression: %s", why);
 }
 
-static int choose_depth(struct profile_options *options)
+static int set_parent(void *to, const char *argument, struct error *err)
+{
+	struct profile_options *options = to;
+
+	return set_regex(&options->parent, &options->rules.filter.parent, argument, err);
+}
+
+static int set_symbol(void *to, const char *argument, struct error *err)
+{
+	struct profile_options *options = to;
+
+	return set_regex(&options->symbol, &options->rules.filter.symbol, argument, err);
+}
+
+static int set_depth(void *to, const char *argument, struct error *err)
 {
 	uint64_t depth;
 
-	if (parse_number(optarg, 1, RECORDING_MAX_DEPTH, &depth) < 0)
-		return usage_error(options->rules.command,
-				   "--max-depth takes a number from 1 to %d, not '%s'",
-				   RECORDING_MAX_DEPTH, optarg);
-	options->rules.filter.max_depth = (uint32_t)depth;
-	return PROFILE_GO_ON;
+	(void)err;
+	if (parse_number(argument, 1, RECORDING_MAX_DEPTH, &depth) < 0)
+		return -1;
+	*(uint32_t *)to = (uint32_t)depth;
+	return 0;
 }
 
-int profile_options_take(struct profile_options *options, int option, const char *shorts,
-			 char **argv)
+static struct option_word weight_word(unsigned int i)
 {
-	struct profile_rules *rules = &options->rules;
-	int status, value = 0;
+	static const struct option_word words[] = {
+		{"samples", NULL, MEASURE_SAMPLES},
+		{"cpu-time", NULL, MEASURE_CPU_TIME},
+		{"wall", NULL, MEASURE_WALL},
+		{0},
+	};
 
-	switch (option) {
-	case 's':
-		rules->symbols[rules->symbol_count++] = optarg;
-		return PROFILE_GO_ON;
-	case 'v':
-		rules->verbose = true;
-		return PROFILE_GO_ON;
-	case PROFILE_SYMFS:
-		rules->symfs = optarg;
-		return PROFILE_GO_ON;
-	case PROFILE_DEBUG_DIR:
-		rules->debug_directory = optarg;
-		return PROFILE_GO_ON;
-	case PROFILE_DEMANGLE:
-	case PROFILE_NO_DEMANGLE:
-		rules->demangle = option == PROFILE_DEMANGLE ? DEMANGLE_FULL
-							     : DEMANGLE_NOT;
-		return PROFILE_GO_ON;
-	case PROFILE_SRCLINE:
-		rules->srcline = true;
-		return PROFILE_GO_ON;
-	case PROFILE_INLINE:
-		rules->inlined = true;
-		return PROFILE_GO_ON;
-	case PROFILE_WEIGHT:
-		status = choose_word(rules->command, weights, "--weight", &value);
-		rules->weight = (enum measure_weight)value;
-		return status;
-	case PROFILE_STATE:
-		status = choose_word(rules->command, states, "--state", &value);
-		rules->states = (enum measure_states)value;
-		return status;
-	case PROFILE_DOMAIN:
-		rules->domains = optarg;
-		return PROFILE_GO_ON;
-	case PROFILE_VCPU:
-		return choose_vcpus(options);
-	case PROFILE_TIME:
-		return choose_window(options);
-	case PROFILE_PARENT:
-		return choose_regex(options, "--parent", &options->parent,
-				    &rules->filter.parent);
-	case PROFILE_SYMBOL_FILTER:
-		return choose_regex(options, "--symbol-filter", &options->symbol,
-				    &rules->filter.symbol);
-	case PROFILE_MAX_DEPTH:
-		return choose_depth(options);
-	default:
-		return usage_bad_option(rules->command, option, shorts, argv);
-	}
+	return words[i];
 }
+
+static struct option_word state_word(unsigned int i)
+{
+	static const struct option_word words[] = {
+		{"running", NULL, MEASURE_RUNNING}, {"runnable", NULL, MEASURE_RUNNABLE},
+		{"busy", NULL, MEASURE_BUSY},	    {"blocked", NULL, MEASURE_BLOCKED},
+		{"all", NULL, MEASURE_ALL_STATES},  {0},
+	};
+
+	return words[i];
+}
+
+_Static_assert(RECORDING_MAX_VCPU == 8191 && RECORDING_MAX_DEPTH == 1024,
+	       "stated in the options below");
+
+#define RULE(member) offsetof(struct profile_options, rules.member)
+
+const struct command_option profile_symbol_options[] = {
+	{"symbols", 's', "FILE[@OFFSET][,domain=DOMAIN]",
+	 "symbol file for the guest: ELF, nm output, System.map, /proc/kallsyms or perf "
+	 "map; OFFSET is added to its addresses; with DOMAIN, it is used for that domain "
+	 "only; can be repeated",
+	 .set = add_symbols, .offset = offsetof(struct profile_options, rules)},
+	{"symfs", 0, "DIR", "look for symbol and debug files below this directory",
+	 .set = option_set_text, .offset = RULE(symfs)},
+	{"debug-dir", 0, "DIR",
+	 "directory of separate debug files (default: /usr/lib/debug)",
+	 .set = option_set_text, .offset = RULE(debug_directory)},
+	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL, .offset = RULE(demangle)},
+	{"no-demangle", 0, NULL, "don't demangle C++, Rust and OCaml names",
+	 .value = DEMANGLE_NOT, .offset = RULE(demangle)},
+	{"srcline", 0, NULL, "add source file and line to functions (needs DWARF)",
+	 .set = option_set_true, .offset = RULE(srcline)},
+	{"inline", 0, NULL, "show inlined functions as callees (needs DWARF)",
+	 .set = option_set_true, .offset = RULE(inlined)},
+	{0},
+};
+
+const struct command_option profile_sample_options[] = {
+	{"weight", 0, "WHAT",
+	 "weight of a sample: 1 (samples), the CPU time its vCPU used before it "
+	 "(cpu-time), or the time since its vCPU's last sample (wall) (default: samples)",
+	 .word = weight_word, .offset = RULE(weight)},
+	{"state", 0, "STATE",
+	 "only samples of vCPUs that were running on a physical CPU, runnable (waiting "
+	 "for one), busy (either) or blocked (default: all)",
+	 .word = state_word, .offset = RULE(states)},
+	{"domain", 0, "LIST", "only these domains: names or ids, separated by commas",
+	 .set = option_set_text, .offset = RULE(domains)},
+	{"vcpu", 0, "LIST", "only these vCPUs, e.g. 0,2-5",
+	 .takes = "numbers and ranges up to 8191, e.g. 0,2-5", .set = set_vcpus},
+	{"time", 0, "FROM,TO",
+	 "only this part of the recording: seconds since its start, or percent "
+	 "(10%,20%); either end can be omitted",
+	 .takes = "FROM,TO in seconds or percent, e.g. 1.5,3 or 10%,20%",
+	 .set = set_window, .offset = RULE(window)},
+	{"parent", 0, "REGEX", "only samples with a caller that matches",
+	 .set = set_parent},
+	{"symbol-filter", 0, "REGEX",
+	 "only samples with a function that matches; histograms show only those "
+	 "functions",
+	 .set = set_symbol},
+	{"max-depth", 0, "N", "only the N innermost frames of each call chain",
+	 .takes = "a number from 1 to 1024", .set = set_depth,
+	 .offset = RULE(filter.max_depth)},
+	{0},
+};

@@ -5,39 +5,36 @@
 #include <unistd.h>
 
 #include "report/options.h"
-#include "report/outfile.h"
+#include "report/write/outfile.h"
 
-/* Reads the recordings and writes the report, which is then to be closed. */
+/* Reads the recordings and writes the report; the caller closes it. */
 static int write_report(struct profile *profile, const struct report_options *options,
 			FILE *out, struct error *err)
 {
 	const struct output *format = options->format;
 	struct report report = profile_report(profile);
 	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(out));
+	struct error why = {""};
 	void *state;
 	int status;
 
 	report.view = options->view;
 	report.out = out;
+	report.why = &why;
 	state = format->begin(&report);
-	if (!state)
-		return profile_out_of_memory(err);
-	status = profile_read(profile, out, is_watched, format->sample, state, err);
+	status = state ? profile_read(profile, out, is_watched, format->sample, state,
+				      err)
+		       : profile_out_of_memory(err);
 	if (status == 0) {
 		profile_complete(profile, &report);
 		if (format->end(state) < 0)
 			status = profile_out_of_memory(err);
 	}
-	format->free(state);
+	if (status < 0 && why.text[0])
+		*err = why;
+	if (state)
+		format->free(state);
 	return status;
-}
-
-static FILE *open_report(struct profile *profile, const struct report_options *options,
-			 struct error *err)
-{
-	if (profile_open(profile, &options->profile.rules, err) < 0)
-		return NULL;
-	return outfile_open(options->output, profile->inputs, profile->opened, err);
 }
 
 static int run(const struct report_options *options)
@@ -45,32 +42,51 @@ static int run(const struct report_options *options)
 	struct profile profile = {0};
 	struct error err = {""}, write_err = {""};
 	int exit_code = EXIT_FAILED, status;
-	FILE *out = open_report(&profile, options, &err);
+	struct outfile out;
 
-	if (!out)
+	if (profile_open(&profile, &options->profile.rules, &err) < 0)
 		goto out;
+	if (profile_reads(&profile, options->output, &err)) {
+		exit_code = EXIT_USAGE;
+		goto out;
+	}
+	if (outfile_open(&out, options->output, &err) < 0)
+		goto out;
+	out.writes.recorded = &profile.bytes;
 	profile_describe_symbols(&profile);
-	status = write_report(&profile, options, out, &err);
-	if (outfile_close(out, options->output, &write_err) < 0) {
+	status = write_report(&profile, options, out.stream, &err);
+	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;
 	}
 	if (status == 0)
 		exit_code = profile_say_notes(&profile);
 out:
-	if (exit_code == EXIT_FAILED && err.text[0])
+	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		fprintf(stderr, "uniprof report: %s\n", err.text);
 	profile_close(&profile);
 	return exit_code;
 }
 
-int command_report(int argc, char **argv)
+static int run_command(const struct command *command, int argc, char **argv)
 {
 	struct report_options options;
-	int status = report_options_parse(&options, argc, argv);
+	int status = report_options_parse(&options, command, argc, argv);
 
-	if (status == PROFILE_GO_ON)
+	if (status == COMMAND_GO_ON)
 		status = run(&options);
 	report_options_free(&options);
 	return status;
 }
+
+const struct command command_report = {
+	.name = "report",
+	.arguments = "[FILE]...",
+	.most = COMMAND_ANY,
+	.summary = "write a profile of a recording",
+	.about = "Resolves the addresses of a recording to function names and writes a "
+		 "profile, for reading or for other tools. FILE is the same as -i FILE.",
+	.damaged = "a recording is damaged, and what could be read was reported",
+	.groups = report_option_groups,
+	.run = run_command,
+};

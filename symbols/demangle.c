@@ -18,25 +18,42 @@ static bool is_ascii(const char *text, size_t length)
 	return true;
 }
 
-/*
- * libiberty has no other way to stop than leaving it from here. It holds memory
- * only while it gives out an identifier in Punycode (Rust RFC 2603), which always
- * has a character beyond ASCII; what comes next has none or is as short.
- */
-static void write_piece(const char *text, size_t length, void *arg)
+/* Appends the piece; false if the name has become too long. */
+static bool keep_piece(struct demangled *to, const char *text, size_t length)
 {
-	struct writer *writer = arg;
-	struct demangled *to = writer->to;
-
-	/* The 1 is for pieces without text, which take their time as well. */
+	/* Plus 1, because pieces without text take time, too. */
 	to->made += length + 1;
-	if (to->made > DEMANGLE_TO_MAX) {
-		if (is_ascii(text, length))
-			longjmp(writer->enough, 1);
-	} else if (length) {
+	if (to->made > DEMANGLE_TO_MAX)
+		return false;
+	if (length) {
 		memcpy(to->text + to->length, text, length);
 		to->length += length;
 	}
+	return true;
+}
+
+/* The only way to stop libiberty is to jump out of this callback. For C++, this doesn't
+ * leak memory. */
+static void write_cpp(const char *text, size_t length, void *arg)
+{
+	struct writer *writer = arg;
+
+	if (!keep_piece(writer->to, text, length))
+		longjmp(writer->enough, 1);
+}
+
+/*
+ * For Rust, libiberty holds memory during this call if it passes an identifier decoded
+ * from Punycode (RFC 2603), which has a non-ASCII character; so jump out only at the next
+ * ASCII piece. If a name contains no such piece, one identifier is leaked.
+ */
+static void write_rust(const char *text, size_t length, void *arg)
+{
+	struct writer *writer = arg;
+
+	if (!keep_piece(writer->to, text, length) &&
+	    (is_ascii(text, length) || writer->to->made > 2 * DEMANGLE_TO_MAX))
+		longjmp(writer->enough, 1);
 }
 
 static void clear(struct demangled *to)
@@ -52,7 +69,7 @@ static bool is_complete(struct demangled *to)
 	       strlen(to->text) == to->length;
 }
 
-/* Both kinds of Rust start like this, the legacy one as C++ does. */
+/* Handles both Rust manglings. Legacy names have the same prefix as C++ names. */
 static bool demangle_rust(const char *name, int options, struct demangled *to)
 {
 	struct writer writer = {.to = to};
@@ -60,7 +77,7 @@ static bool demangle_rust(const char *name, int options, struct demangled *to)
 	clear(to);
 	if (setjmp(writer.enough))
 		return false;
-	return rust_demangle_callback(name, options, write_piece, &writer) &&
+	return rust_demangle_callback(name, options, write_rust, &writer) &&
 	       is_complete(to);
 }
 
@@ -71,11 +88,11 @@ static bool demangle_cpp(const char *name, int options, struct demangled *to)
 	clear(to);
 	if (setjmp(writer.enough))
 		return false;
-	return cplus_demangle_v3_callback(name, options, write_piece, &writer) &&
+	return cplus_demangle_v3_callback(name, options, write_cpp, &writer) &&
 	       is_complete(to);
 }
 
-/* Appends what stood behind the mangled name. */
+/* Appends the suffix that followed the mangled name. */
 static bool append(struct demangled *to, const char *suffix)
 {
 	size_t length = strlen(suffix);
@@ -90,7 +107,8 @@ static bool append(struct demangled *to, const char *suffix)
 
 bool demangle(const char *name, bool bare, struct demangled *to)
 {
-	/* perf's own are none (tools/perf/util/symbol-elf.c, demangle_sym()). */
+	/* Bare names use no options, like perf's default (tools/perf/util/symbol-elf.c,
+	 * demangle_sym()). */
 	int options = bare ? DMGL_NO_OPTS : DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
 	size_t length = strnlen(name, DEMANGLE_FROM_MAX + 1), made;
 	char mangled[DEMANGLE_FROM_MAX + 1];
@@ -108,7 +126,8 @@ bool demangle(const char *name, bool bare, struct demangled *to)
 	/* The symbol's version (GNU ld manual, "VERSION Command"). */
 	suffix = name + strcspn(name, "@");
 	mangled[suffix - name] = '\0';
-	/* LLVM's ThinLTO renames what it moves; Rust's names then lack their end. */
+	/* LLVM's ThinLTO appends a suffix to what it moves, which Rust's demangler
+	 * rejects. */
 	llvm = strstr(mangled, ".llvm.");
 	if (llvm)
 		*llvm = '\0';

@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 /*
- * Names as their programmers wrote them: C++ (Itanium ABI), Rust (legacy and v0)
- * and OCaml; inside symbols/ only.
+ * Demangles names of C++ (Itanium ABI), Rust (legacy and v0) and OCaml; inside symbols/
+ * only.
  */
 
 /*
- * Bytes. Longer names are left as they are, and so are those that would become
- * longer: a few bytes can stand for gigabytes.
+ * Bytes. Names with a longer mangled or demangled form stay mangled: a few bytes can
+ * expand to gigabytes.
  */
 #define DEMANGLE_FROM_MAX ((size_t)4096)
 #define DEMANGLE_TO_MAX	  ((size_t)16384)
@@ -20,18 +20,18 @@
 struct demangled {
 	char text[DEMANGLE_TO_MAX + 1];
 	size_t length;
-	/* Bytes that were made on the way, text or not: what it cost. */
+	/* The cost: bytes produced on the way, plus one per piece. */
 	size_t made;
 };
 
 /*
- * Fills in @to. Returns whether @name is mangled; if not, only @to's made counts.
- * Parameters are part of a name that is not to be @bare, as overloads are told apart by
- * them; return types are not, and neither are the hashes of legacy Rust.
+ * Fills in @to. Returns whether @name is mangled; if not, only @to->made is valid. Names
+ * include parameters, which distinguish overloads, unless @bare is set. They never
+ * include return types or the hashes of legacy Rust.
  */
 bool demangle(const char *name, bool bare, struct demangled *to);
 
-/* The same for OCaml names alone (symbols/demangle_ocaml.c). */
+/* The same for OCaml names only (symbols/demangle_ocaml.c). */
 bool demangle_ocaml(const char *name, struct demangled *to);
 
 #endif

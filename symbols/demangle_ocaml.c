@@ -3,21 +3,16 @@
 
 #include <string.h>
 
+#include "base/parse.h"
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static int hex_digit(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /*
- * The character of "$xx"; -1 where there is none. Control characters, which no name
- * has, stay as they are.
+ * Decodes "$xx"; -1 if there is none. Control characters, which no name contains, stay
+ * escaped.
  */
 static int escaped(const char *at, const char *end)
 {
@@ -25,13 +20,13 @@ static int escaped(const char *at, const char *end)
 
 	if (end - at < 3 || *at != '$')
 		return -1;
-	high = hex_digit(at[1]);
-	low = hex_digit(at[2]);
+	high = parse_hex_digit(at[1]);
+	low = parse_hex_digit(at[2]);
 	code = high < 0 || low < 0 ? -1 : high << 4 | low;
 	return code < ' ' || code == 0x7f ? -1 : code;
 }
 
-/* Where "_" and a number start that the name ends with; @end when it doesn't. */
+/* The start of "_" and a number at the end of the name; @end if there is none. */
 static const char *find_number(const char *from, const char *end)
 {
 	const char *at = end;
@@ -42,10 +37,10 @@ static const char *find_number(const char *from, const char *end)
 }
 
 /*
- * Where the stamp starts, a number that makes each of a module's symbols unique; @end
- * without one. That of "fun_12", an anonymous function, is all it has. Flambda 2 has one
- * or two and then "_code", as in camlArray_kind__f_0_1_code (flambda-backend, its tests
- * of Cmm).
+ * The start of the stamp, a number that makes each symbol of a module unique; @end if
+ * there is none. The stamp of an anonymous function, "fun_12", is part of its name.
+ * Flambda 2 has one or two stamps and then "_code", as in camlArray_kind__f_0_1_code
+ * (flambda-backend, its tests of Cmm).
  */
 static const char *find_stamp(const char *from, const char *end)
 {
@@ -64,9 +59,9 @@ static const char *find_stamp(const char *from, const char *end)
 
 /*
  * "caml", the module, a separator, the name and its stamp (OCaml,
- * asmcomp/compilenv.ml, make_symbol). Separators are "__", since 5.1 "." before the
- * name; "__" also stands for the "." in the paths of modules (Dune's manual,
- * "wrapped"). Characters that assemblers refuse are "$" and two hexadecimal digits
+ * asmcomp/compilenv.ml, make_symbol). The separator is "__", or since 5.1 "." before the
+ * name; "__" also stands for "." in module paths (Dune's manual, "wrapped"). Characters
+ * that assemblers reject are escaped as "$" and two hexadecimal digits
  * (asmcomp/emitaux.ml, emit_symbol).
  */
 bool demangle_ocaml(const char *name, struct demangled *to)

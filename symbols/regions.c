@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define FIRST_ROOM  1024
 #define ENTRIES_MAX ((size_t)1 << 24)
 #define NONE	    UINT32_MAX
@@ -42,15 +44,13 @@ int symbols_entries_add(struct symbols_entries *entries,
 			struct error *err)
 {
 	if (entries->count == ENTRIES_MAX)
-		return error_set(err, "%s: holds more than %zu symbols", path,
+		return error_set(err, "%s: contains more than %zu symbols", path,
 				 ENTRIES_MAX);
 	if (entries->count == entries->room) {
 		size_t room = entries->room ? entries->room * 2 : FIRST_ROOM;
-		void *grown = realloc(entries->list, room * sizeof(*entries->list));
 
-		if (!grown)
-			return error_set(err, "%s: not enough memory", path);
-		entries->list = grown;
+		if (!array_grow(&entries->list, room, sizeof(*entries->list)))
+			return error_set(err, "%s: out of memory", path);
 		entries->room = room;
 	}
 	entries->list[entries->count] = *entry;
@@ -106,9 +106,9 @@ static size_t underscores(const struct symbols_entry *entry)
 }
 
 /*
- * Which of two names for one address it is known by: as perf chooses, so that our text is
- * what perf prints of our perf.data (Linux, tools/perf/util/symbol.c,
- * choose_best_symbol), but for labels, see enum symbols_rank.
+ * Chooses between two names for one address in the same way as perf, so that our text
+ * matches what perf prints for our perf.data (Linux, tools/perf/util/symbol.c,
+ * choose_best_symbol). The exception are labels, see enum symbols_rank.
  */
 static bool is_better(const struct symbols_entry *a, const struct symbols_entry *b)
 {
@@ -127,10 +127,8 @@ static bool is_better(const struct symbols_entry *a, const struct symbols_entry 
 	return a->order < b->order;
 }
 
-/*
- * Leaves one entry per address: the best name, with the largest of the sizes
- * that its aliases give.
- */
+/* Reduces the list to one entry per address: the best name, with the largest size of its
+ * aliases. */
 static size_t merge_aliases(struct symbols_entry *list, size_t count)
 {
 	size_t kept = 0;
@@ -159,7 +157,7 @@ static size_t merge_aliases(struct symbols_entry *list, size_t count)
 	return kept;
 }
 
-/* Gives each entry its last address. */
+/* Sets the last address of each entry. */
 static void end_ranges(struct symbols_entry *list, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i++) {
@@ -174,10 +172,10 @@ static void end_ranges(struct symbols_entry *list, size_t count)
 	}
 }
 
-/* The regions so far, and the functions that reach beyond the last one's start. */
+/* The regions so far, and the functions that extend past the last region's start. */
 struct sweep {
 	const struct symbols_entry *list;
-	uint32_t *outer; /* for each function, the one that goes on behind it */
+	uint32_t *outer; /* for each function, the one that continues after it */
 	uint32_t top;	 /* the innermost function at this point */
 	struct symbols_region *regions;
 	size_t count;
@@ -188,7 +186,7 @@ static void begin_region(struct sweep *sweep, uint64_t from)
 	const struct symbols_entry *entry = sweep->top == NONE ? NULL
 							       : &sweep->list[sweep->top];
 
-	/* A function that ends where the next starts left an empty region. */
+	/* A function that ends where the next one starts has left an empty region. */
 	if (sweep->count && sweep->regions[sweep->count - 1].from == from)
 		sweep->count--;
 	sweep->regions[sweep->count++] = (struct symbols_region){
@@ -224,7 +222,7 @@ int symbols_regions_make(struct symbols_entries *entries, struct symbols_region 
 	n = merge_aliases(list, entries->count);
 	end_ranges(list, n);
 
-	/* Each function begins one region and, by its end, at most another one. */
+	/* Each function starts one region and, at its end, at most another one. */
 	sweep.outer = calloc(n + 1, sizeof(*sweep.outer));
 	sweep.regions = calloc(n + 1, 2 * sizeof(*sweep.regions));
 	if (!sweep.outer || !sweep.regions) {

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define FIRST_ROOM   ((size_t)1 << 16)
 #define PIPE_MAX     ((size_t)1 << 30)
 #define READ_AT_ONCE ((size_t)1 << 20)
@@ -24,7 +26,7 @@ static int check_type(const struct stat *st, const char *name, struct error *err
 	return 0;
 }
 
-/* Reads some bytes, waiting when the pipe is empty for now; 0 at the end. */
+/* Reads some bytes, waiting while the pipe is empty; 0 at the end. */
 static ssize_t read_some(int fd, void *buffer, size_t size)
 {
 	for (;;) {
@@ -48,13 +50,9 @@ static int read_all(struct symbols_source *source, int fd, const char *name,
 		ssize_t got;
 
 		if (source->size == room) {
-			void *grown;
-
 			room = room ? room * 2 : FIRST_ROOM;
-			grown = realloc(source->data, room);
-			if (!grown)
-				return error_set(err, "%s: not enough memory", name);
-			source->data = grown;
+			if (!array_grow(&source->data, room, 1))
+				return error_set(err, "%s: out of memory", name);
 		}
 		want = room - source->size;
 		if (want > READ_AT_ONCE)
@@ -66,10 +64,11 @@ static int read_all(struct symbols_source *source, int fd, const char *name,
 			return 0;
 		source->size += (size_t)got;
 		if (source->size > PIPE_MAX)
-			return error_set(err,
-					 "%s: more than 1 GiB came out of it; save it "
-					 "to a file and give that",
-					 name);
+			return error_set(
+				err,
+				"%s: more than 1 GiB of input; save it to a file "
+				"and use that",
+				name);
 	}
 }
 
@@ -82,11 +81,11 @@ static int open_checked(const char *path, const char *name, struct stat *st,
 		return error_errno(err, errno, "can't open %s", name);
 	if (check_type(st, name, err))
 		return -1;
-	/* Without O_NONBLOCK, a FIFO that nobody writes to would hold us here. */
+	/* Without O_NONBLOCK, opening a FIFO without a writer would block. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return error_errno(err, errno, "can't open %s", name);
-	/* Once more, as the path may have got another file in between. */
+	/* Check again: the path may refer to another file by now. */
 	if (fstat(fd, st)) {
 		error_errno(err, errno, "can't open %s", name);
 		close(fd);
@@ -119,7 +118,7 @@ int symbols_source_open(struct symbols_source *source, const char *path, const c
 			status = 0;
 			goto out;
 		}
-		/* Some file systems (sysfs) can be read, but not mapped. */
+		/* Files of some file systems (sysfs) can be read, but not mapped. */
 	}
 	if (read_all(source, fd, name, err))
 		goto out;

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* The content of one file, read only. */
+/* The contents of one file, read-only. */
 struct symbols_source {
 	void *data;
 	size_t size; /* bytes, never 0 */
@@ -15,11 +15,10 @@ struct symbols_source {
 };
 
 /*
- * Maps the file, or reads it when it is a pipe or has no size in advance
- * (/proc). Waits for a pipe's writer, but never for one that has yet to come.
- * Anything else than files and pipes is refused without being opened, as
- * opening a device can have effects. @name is what messages call the file.
- * -1 with one line in @err.
+ * Maps the file, or reads it if it is a pipe or its size is not known in advance (/proc).
+ * Waits for data from a pipe, but not for a writer to open it. Anything but files and
+ * pipes is rejected without being opened, because opening a device can have side effects.
+ * @name is the name of the file in messages. -1 with one line in @err.
  */
 int symbols_source_open(struct symbols_source *source, const char *path, const char *name,
 			struct error *err);

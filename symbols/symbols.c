@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "symbols/symbols.h"
 
-#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
+#include "base/array.h"
+#include "symbols/code.h"
 #include "symbols/demangle.h"
-#include "symbols/elf.h"
-#include "symbols/lines.h"
+#include "symbols/elf/elf.h"
+#include "symbols/dwarf/lines.h"
 #include "symbols/source.h"
+#include "symbols/spec.h"
 #include "symbols/table.h"
-
-/* In messages, longer paths lose their beginning: the reason has to fit too. */
-#define SHOWN_PATH_MAX 256
+#include "symbols/elf/unpack.h"
 
 /*
- * Bytes that all demangling together may make. No honest report comes near it; in a
- * hostile file each name may cost DEMANGLE_TO_MAX.
+ * Limit in bytes on the output of all demangling together. Normal reports stay far below
+ * it; in a hostile file, each name may cost DEMANGLE_TO_MAX.
  */
 #define DEMANGLE_BUDGET ((size_t)64 << 20)
 
@@ -31,17 +30,19 @@ struct table_file {
 	struct symbols_block *names;
 	struct symbols_offset offset;
 	struct symbols_debug debug;
-	struct symbols_source source; /* what lines read from */
-	struct symbols_lines *lines;  /* NULL: none, or not wanted */
+	struct symbols_source source; /* contains code and lines, if any */
+	struct code code;
+	struct symbols_lines *lines; /* NULL: none, or not requested */
+	char *lines_refused;
 };
 
-/* An inlined function's name, which is the same string wherever it is inlined. */
+/* An inlined function's name; all its places share the same string. */
 struct inlined {
 	const char *name;
 	const char *shown;
 };
 
-/* The two arrays run in parallel; @shown is what callers may see. */
+/* The two arrays are parallel; @shown is the public one. */
 struct symbols {
 	struct table_file *files;
 	struct symbols_file *shown;
@@ -68,6 +69,8 @@ static void table_file_free(struct table_file *file)
 	free(file->regions);
 	symbols_blocks_free(file->names);
 	symbols_lines_free(file->lines);
+	free(file->lines_refused);
+	code_free(&file->code);
 	symbols_source_close(&file->source);
 	symbols_debug_free(&file->debug);
 }
@@ -91,21 +94,15 @@ size_t symbols_files(const struct symbols *symbols, const struct symbols_file **
 	return symbols->count;
 }
 
-/* Makes room for one more file in both arrays. */
+/* Grows both arrays for one more file. */
 static int reserve_file(struct symbols *symbols)
 {
 	size_t room = symbols->count + 1;
-	void *grown;
 
-	grown = realloc(symbols->files, room * sizeof(*symbols->files));
-	if (!grown)
-		return -1;
-	symbols->files = grown;
-	grown = realloc(symbols->shown, room * sizeof(*symbols->shown));
-	if (!grown)
-		return -1;
-	symbols->shown = grown;
-	return 0;
+	return array_grow(&symbols->files, room, sizeof(*symbols->files)) &&
+			       array_grow(&symbols->shown, room, sizeof(*symbols->shown))
+		       ? 0
+		       : -1;
 }
 
 static bool shift_entry(struct symbols_entry *entry, struct symbols_offset offset)
@@ -160,7 +157,7 @@ static void shift(struct symbols_entries *entries, struct symbols_offset offset)
 	entries->count = kept;
 }
 
-/* Things that people take for symbol files, and what to use instead. */
+/* Files that are often mistaken for symbol files, and what to use instead. */
 static const struct {
 	size_t offset;
 	const char *magic;
@@ -175,10 +172,8 @@ static const struct {
 	 "is a Linux boot image without symbols; use vmlinux, System.map or the guest's "
 	 "/proc/kallsyms"},
 	{0, "!<arch>\n", 8, "is an archive of object files; use the linked program"},
-	{0, "\x1f\x8b", 2, "is compressed (gzip); decompress it first"},
-	{0, "\xfd\x37zXZ", 5, "is compressed (xz); decompress it first"},
-	{0, "\x28\xb5\x2f\xfd", 4, "is compressed (zstd); decompress it first"},
 	{0, "BZh", 3, "is compressed (bzip2); decompress it first"},
+	{0, "\xff\xfe", 2, "is text in UTF-16; convert it to UTF-8 first"},
 };
 
 static bool is_elf(const void *data, size_t size)
@@ -192,7 +187,7 @@ static int load_text(const void *data, size_t size, const char *path,
 {
 	if (!symbols_load_text(data, size, path, entries, file, err))
 		return 0;
-	/* Only now, as a list may hold such bytes by chance. */
+	/* Only after all else failed, because a list may contain such bytes by chance. */
 	for (size_t i = 0; i < sizeof(lookalikes) / sizeof(*lookalikes); i++) {
 		size_t offset = lookalikes[i].offset, length = lookalikes[i].length;
 
@@ -210,18 +205,11 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static const char *shown_path(const char *path)
-{
-	size_t length = strlen(path);
-
-	return length > SHOWN_PATH_MAX ? path + length - SHOWN_PATH_MAX : path;
-}
-
 int symbols_add_memory(struct symbols *symbols, const char *path,
 		       struct symbols_offset offset, const void *data, size_t size,
 		       struct error *err)
 {
-	const char *name = shown_path(path);
+	const char *name = symbols_shown_path(path);
 	struct symbols_entries entries = {0};
 	struct table_file file = {0};
 	struct symbols_file shown = {0};
@@ -229,7 +217,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 
 	file.path = strdup(path);
 	if (!file.path || reserve_file(symbols)) {
-		error_set(err, "%s: not enough memory", name);
+		error_set(err, "%s: out of memory", name);
 		goto out;
 	}
 	file.dso = last_component(file.path);
@@ -242,7 +230,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 	shift_segments(&shown, offset);
 	if (symbols_regions_make(&entries, &file.regions, &file.count,
 				 &shown.functions)) {
-		error_set(err, "%s: not enough memory", name);
+		error_set(err, "%s: out of memory", name);
 		goto out;
 	}
 	if (!file.count) {
@@ -256,7 +244,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 	entries.blocks = NULL;
 	shown.path = file.path;
 	shown.low = file.regions[0].from;
-	/* The last region is a gap, unless a function reaches the very last address. */
+	/* The last region is a gap, unless a function extends to the last address. */
 	shown.high = file.regions[file.count - 1].name
 			     ? UINT64_MAX
 			     : file.regions[file.count - 1].from - 1;
@@ -272,70 +260,39 @@ out:
 	return status;
 }
 
-static bool parse_offset(const char *text, struct symbols_offset *offset)
+/* Opens the DWARF of a file, which is in @from. */
+static void add_lines(struct table_file *file, struct symbols_file *shown,
+		      struct symbols_source *from)
 {
-	int base = 10;
-	char *end;
+	struct error why;
 
-	offset->down = *text == '-';
-	if (*text == '-' || *text == '+')
-		text++;
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-		base = 16;
-		text += 2;
-	}
-	/* strtoull() would take blanks and a second sign. */
-	if (!*text || strspn(text, "0123456789abcdefABCDEF") != strlen(text))
-		return false;
-	errno = 0;
-	offset->distance = strtoull(text, &end, base);
-	return !errno && !*end;
+	/* libelf writes to its input when it decompresses sections. The mapping is
+	 * private, so the file itself does not change. */
+	if (from->mapped && mprotect(from->data, from->size, PROT_READ | PROT_WRITE))
+		return;
+	file->lines = symbols_lines_new(
+		from->data, from->size,
+		symbols_shown_path(shown->lines_from ?: shown->path), &why);
+	shown->has_lines = file->lines != NULL;
+	if (why.text[0])
+		shown->lines_refused = file->lines_refused = strdup(why.text);
 }
 
-/* Splits PATH@OFFSET; the path is the caller's to free. */
-static char *split_spec(const char *spec, struct symbols_offset *offset,
-			struct error *err)
-{
-	const char *at = strrchr(spec, '@');
-	struct stat st;
-	char *path;
-
-	*offset = (struct symbols_offset){0};
-	if (at == spec || !stat(spec, &st))
-		at = NULL;
-	if (at && !parse_offset(at + 1, offset)) {
-		error_set(
-			err,
-			"%s: no such file, nor is what follows the '@' an offset such as "
-			"0x1000 or -4096",
-			shown_path(spec));
-		return NULL;
-	}
-	path = at ? strndup(spec, (size_t)(at - spec)) : strdup(spec);
-	if (!path)
-		error_set(err, "%s: not enough memory", shown_path(spec));
-	return path;
-}
-
-/* Opens the DWARF of the file that was just added from @source, and keeps that. */
-static void add_lines(struct symbols *symbols, struct symbols_source *source)
+/* Opens the parts of the file added last that lookups need, and keeps @source for them.
+ */
+static void open_parts(struct symbols *symbols, struct symbols_source *source)
 {
 	struct table_file *file = &symbols->files[symbols->count - 1];
 	struct symbols_file *shown = &symbols->shown[symbols->count - 1];
-	struct symbols_source *from = shown->lines_from ? &file->debug.source : source;
 
-	if (!is_elf(from->data, from->size))
+	if (!is_elf(source->data, source->size))
 		return;
-	/* libelf writes to what it is given when it unpacks sections; the file itself is
-	 * mapped privately. */
-	if (from->mapped && mprotect(from->data, from->size, PROT_READ | PROT_WRITE))
-		return;
-	file->lines = symbols_lines_new(from->data, from->size);
-	shown->has_lines = file->lines != NULL;
-	if (!file->lines)
-		return;
-	file->source = *from;
-	*from = (struct symbols_source){0};
+	file->source = *source;
+	*source = (struct symbols_source){0};
+	code_read(&file->code, file->source.data, file->source.size);
+	if (symbols->options.lines)
+		add_lines(file, shown,
+			  shown->lines_from ? &file->debug.source : &file->source);
 }
 
 int symbols_add(struct symbols *symbols, const char *spec, struct error *err)
@@ -345,14 +302,15 @@ int symbols_add(struct symbols *symbols, const char *spec, struct error *err)
 	int status = -1;
 	char *path;
 
-	path = split_spec(spec, &offset, err);
+	path = symbols_spec_split(spec, &offset, err);
 	if (!path)
 		return -1;
-	if (symbols_source_open(&source, path, shown_path(path), err))
+	if (symbols_source_open(&source, path, symbols_shown_path(path), err) ||
+	    unpack_source(&source, symbols_shown_path(path), err))
 		goto out;
 	status = symbols_add_memory(symbols, path, offset, source.data, source.size, err);
-	if (!status && symbols->options.lines)
-		add_lines(symbols, &source);
+	if (!status)
+		open_parts(symbols, &source);
 out:
 	symbols_source_close(&source);
 	free(path);
@@ -373,7 +331,7 @@ static struct symbols_region *find_region(struct symbols_region *regions, size_t
 	return regions;
 }
 
-/* @name as people read it, kept in @blocks; @name itself if there's nothing to do. */
+/* The demangled @name, stored in @blocks; @name itself if there is nothing to do. */
 static const char *readable(struct symbols *symbols, const char *name,
 			    struct symbols_block **blocks)
 {
@@ -398,7 +356,7 @@ static int compare_inlined(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* readable(), but once for each name, as there are far more places than names. */
+/* readable(), cached by name, because there are far more places than names. */
 static const char *readable_inlined(struct symbols *symbols, const char *name)
 {
 	struct inlined *inlined = malloc(sizeof(*inlined)), **kept;
@@ -416,17 +374,23 @@ static const char *readable_inlined(struct symbols *symbols, const char *name)
 	return (*kept)->shown;
 }
 
-static void find_lines(struct symbols *symbols, const struct table_file *file,
-		       uint64_t address, struct symbol *symbol)
+/* The address in the file, without the load offset. */
+static uint64_t place_in(const struct table_file *file, uint64_t address)
 {
 	const struct symbols_offset *offset = &file->offset;
 
+	return offset->down ? address + offset->distance : address - offset->distance;
+}
+
+static void find_lines(struct symbols *symbols, const struct table_file *file,
+		       uint64_t address, struct symbol *symbol)
+{
 	symbol->lines = symbols->lines;
 	symbol->line_count = 0;
 	if (!file->lines)
 		return;
-	address = offset->down ? address + offset->distance : address - offset->distance;
-	symbol->line_count = symbols_lines_find(file->lines, address, symbols->lines);
+	symbol->line_count = symbols_lines_find(file->lines, place_in(file, address),
+						symbols->lines);
 	for (size_t i = 0; i + 1 < symbol->line_count; i++)
 		symbols->lines[i].function = readable_inlined(symbols,
 							      symbols->lines[i].function);
@@ -449,6 +413,8 @@ bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symb
 		symbol->mangled = region->name;
 		symbol->dso = file->dso;
 		symbol->start = region->start;
+		symbol->file = &symbols->shown[i];
+		symbol->call = code_before(&file->code, place_in(file, address) + 1);
 		find_lines(symbols, file, address, symbol);
 		return true;
 	}

@@ -3,35 +3,35 @@
 
 #include <string.h>
 
-#include "symbols/line.h"
+#include "symbols/dwarf/line.h"
 
-/* A file without a line end for so long (bytes) is no list of symbols. */
+/* A file with a longer line (bytes) is not a symbol list. */
 #define LINE_LENGTH_MAX ((size_t)1 << 20)
 
-/* How many lines may look like several formats before one tells. */
+/* Maximum number of ambiguous lines before the first one that identifies the format. */
 #define UNDECIDED_MAX 65536
 
 /*
- * More bad lines than this for each good one, and the good ones are chance. Up
- * to the slack, good ones may still follow.
+ * With more bad lines per good one than this, the good ones are there by chance. Up to
+ * the slack, good ones may still follow.
  */
 #define BAD_PER_GOOD 4
 #define BAD_SLACK    1000
 
 /*
- * How far the last symbol of a list, or of a kernel module, is taken to reach
- * (bytes): nothing says where it ends, and what follows may be far away.
+ * Assumed maximum size (bytes) of the last symbol of a list or of a kernel module: its
+ * end is not known, and the next symbol may be far away.
  */
 #define LAST_REACH 4096
 
-/* Bytes; not less than the longest name. */
+/* Bytes; at least the length of the longest name. */
 #define NAMES_AT_ONCE ((size_t)1 << 18)
 
 struct loader {
 	struct symbols_entries *entries;
 	char *names; /* where the next name goes */
 	size_t names_room;
-	struct text module; /* of the line before */
+	struct text module; /* of the previous line */
 	uint32_t group;
 	bool has_modules;
 	bool has_thumb;
@@ -43,14 +43,14 @@ struct loader {
 static int not_symbols(const char *path, struct error *err)
 {
 	return error_set(err,
-			 "%s is not a symbol file that uniprof knows (ELF, nm, kallsyms, "
+			 "%s is not a symbol file of a known kind (ELF, nm, kallsyms, "
 			 "three columns)",
 			 path);
 }
 
 /*
- * Cuts the next line off @file, without its end; false when there is none. A
- * line that is too long comes in pieces longer than LINE_LENGTH_MAX.
+ * Removes the next line, without its line end, from the start of @file; false if there is
+ * none. A line that is too long is returned in pieces longer than LINE_LENGTH_MAX.
  */
 static bool take_line(struct text *file, struct text *line)
 {
@@ -89,7 +89,7 @@ static enum line_format format_of_file(struct text file)
 	return FORMAT_UNKNOWN;
 }
 
-/* /proc/kallsyms lists module by module. */
+/* In /proc/kallsyms, the symbols of a module are adjacent. */
 static uint32_t group_of(struct loader *loader, struct text module)
 {
 	size_t length = text_length(module);
@@ -104,7 +104,7 @@ static uint32_t group_of(struct loader *loader, struct text module)
 	return loader->group;
 }
 
-/* NULL when memory is short. */
+/* NULL if out of memory. */
 static const char *keep_name(struct loader *loader, struct text name)
 {
 	size_t length = text_length(name), size = length + 1;
@@ -145,7 +145,7 @@ static int add_symbol(struct loader *loader, const struct line *line, bool is_fu
 		entry.length = (uint16_t)length;
 		entry.name = keep_name(loader, line->name);
 		if (!entry.name)
-			return error_set(err, "%s: not enough memory", path);
+			return error_set(err, "%s: out of memory", path);
 		loader->functions++;
 		loader->at_zero += entry.start == 0;
 	}
@@ -174,9 +174,9 @@ static int add_line(struct loader *loader, enum line_format format, struct text 
 }
 
 /*
- * Thumb functions have bit 0 set (ELF for the Arm Architecture, st_value), which an nm
- * for another CPU leaves in their addresses. It then also lists the mapping symbols, of
- * which $t begins Thumb code.
+ * Thumb functions have bit 0 set (ELF for the Arm Architecture, st_value). An nm for
+ * another CPU prints their addresses with that bit, but it also lists the mapping
+ * symbols: $t starts Thumb code.
  */
 static void clear_thumb_bits(struct symbols_entries *entries)
 {
@@ -208,9 +208,13 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 {
 	struct text rest = {data, (const char *)data + size};
 	struct loader loader = {.entries = entries};
-	enum line_format format = format_of_file(rest);
+	enum line_format format;
 	struct text text;
 
+	/* The byte-order mark that Windows' tools put before UTF-8. */
+	if (size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))
+		rest.at += 3;
+	format = format_of_file(rest);
 	if (format == FORMAT_UNKNOWN)
 		return not_symbols(path, err);
 	while (take_line(&rest, &text)) {
@@ -222,14 +226,15 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 	if (!loader.good || loader.bad > loader.good * BAD_PER_GOOD)
 		return not_symbols(path, err);
 	if (!loader.functions)
-		return error_set(err, "%s: names data, but no function", path);
+		return error_set(err, "%s: contains data symbols, but no functions",
+				 path);
 	/* Linux, Documentation/admin-guide/sysctl/kernel.rst, kptr_restrict */
 	if (loader.functions > 1 && loader.at_zero == loader.functions)
 		return error_set(
 			err,
 			"%s: all addresses are 0, as /proc/kallsyms shows them to "
-			"other users than root; read it as root, with "
-			"kernel.kptr_restrict at 0 or 1",
+			"users other than root; read it as root, with "
+			"kernel.kptr_restrict set to 0 or 1",
 			path);
 	if (loader.has_thumb)
 		clear_thumb_bits(entries);

@@ -8,29 +8,68 @@
 #include <xen/domctl.h>
 #include <xen/sched.h>
 
+#include "guest/host.h"
 #include "xen/library.h"
 #include "xen/xen.h"
 
+struct pause;
+
 /*
- * Of Xen's domctls, uniprof uses those whose layout has not changed from
- * interface version 0xb (Xen 4.7) on: of struct xen_domctl_getdomaininfo what
- * comes before ssidref, and its handle. tests/unit/test_xen_abi.c holds the
- * installed headers to that.
+ * uniprof uses only domctls whose layout has not changed since interface version 0xb
+ * (Xen 4.7); of struct xen_domctl_getdomaininfo, only the fields before ssidref, and the
+ * handle. tests/unit/xen/test_xen_abi.c checks the installed headers.
  */
 struct xen {
+	struct host host;
 	struct xen_library lib;
 	xencall_handle *call;
-	struct xs_handle *store; /* NULL when xenstore can't be reached */
-	uint32_t domctl_version;
-	char version[64];
-	void *scratch; /* a hypercall-safe page, for calls outside of sampling */
+	struct xs_handle *store; /* NULL if xenstore can't be reached */
+	bool store_stuck;	 /* a thread waits for it forever, and uses this struct */
+	bool check_answers;  /* the domctl version is newer than known (xen/newer.h) */
+	void *scratch;	     /* a hypercall-safe page, for calls outside of sampling */
+	struct pause *pause; /* NULL until the host is armed */
 };
+
+static inline struct xen *xen_of(struct host *host)
+{
+	return (struct xen *)host;
+}
 
 /* Sets the fields that every domctl has. */
 void xen_domctl_init(const struct xen *xen, struct xen_domctl *domctl, uint32_t command,
 		     uint32_t domain);
 
-/* Makes one call; its results are put back into @domctl. 0, or -errno. */
+/* Makes one call; results are returned in @domctl. 0, or -errno. */
 int xen_domctl(struct xen *xen, struct xen_domctl *domctl);
+
+/*
+ * Detects the version of the domctl interface that the hypervisor accepts, and sets
+ * host.domctl_version. If it is newer than those known, sets host.note, and unless @force
+ * is set, checks its answers. -1 with the reason in @err if none can be used.
+ */
+int xen_find_domctl_version(struct xen *xen, bool force, struct error *err);
+
+/* The fields of struct host_ops, in xen/calls.c. */
+extern const struct host_calls xen_sampling_calls, xen_following_calls,
+	xen_guarding_calls;
+
+/* The functions of struct host_ops, in xen/domain.c, xen/pause.c and xen/guest_ops.c. */
+int xen_domain_info(struct host *host, uint32_t id, struct guest_info *info,
+		    struct error *err);
+int xen_domain_list(struct host *host, struct guest_info **guests, size_t *count,
+		    struct error *err);
+int xen_arm(struct host *host, struct error *err);
+int xen_adopt(struct host *host, struct error *err);
+bool xen_left_paused(const struct host *host);
+int xen_resume(struct host *host, struct error *err);
+int xen_find_left(struct host *host, struct guest_info **guests, size_t *count,
+		  struct error *err);
+int xen_unpause_left(struct host *host, const struct guest_info *info, struct error *err);
+struct guest *xen_guest_open(struct host *host, const struct guest_info *info,
+			     const bool *wanted, struct error *err);
+
+/* Whether a domain can be sampled: not domain 0, and not a 32-bit PV guest. 0, or -1 with
+ * the reason in @err. */
+int xen_domain_check(struct xen *xen, const struct guest_info *info, struct error *err);
 
 #endif

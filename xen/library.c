@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xentoollog.h>
 
-/* The first of @names (ends with NULL) that is there. */
+/* The first of @names (ends with NULL) that can be loaded. */
 static void *load_any(const char *const *names, struct error *err)
 {
 	for (const char *const *name = names; *name; name++) {
@@ -16,8 +16,8 @@ static void *load_any(const char *const *names, struct error *err)
 			return handle;
 	}
 	error_set(err,
-		  "can't load %s: uniprof needs Xen's libraries here; install them in "
-		  "dom0 (Debian: libxencall1, libxenforeignmemory1, libxenstore4)",
+		  "can't load %s: install Xen's libraries in dom0 "
+		  "(Debian: libxencall1, libxenforeignmemory1, libxenstore4)",
 		  names[0]);
 	return NULL;
 }
@@ -39,8 +39,9 @@ static int load_functions(const char *const *names, const struct function *funct
 		void *function = dlsym(handle, functions[i].name);
 
 		if (!function && !functions[i].optional)
-			return error_set(err, "%s has no %s: is it Xen's?", names[0],
-					 functions[i].name);
+			return error_set(err,
+					 "%s has no function %s: is it Xen's library?",
+					 names[0], functions[i].name);
 		memcpy(functions[i].to, &function, sizeof(function));
 	}
 	return 0;

@@ -11,9 +11,8 @@
 #include "base/error.h"
 
 /*
- * Xen's stable libraries, loaded when they are needed: the same program then
- * runs where there are none, and with either soname that libxenstore has had
- * since Xen 4.7.
+ * Xen's stable libraries, loaded when needed: so the same binary runs on machines without
+ * them, and with both sonames that libxenstore has had since Xen 4.7.
  */
 struct xen_library {
 	__typeof__(xencall_open) *call_open;
@@ -33,12 +32,12 @@ struct xen_library {
 	__typeof__(xs_read) *store_read;
 };
 
-/* Fills @library; -1 when a library, or a function of it, is missing. They stay
- * loaded until the process ends. */
+/* Fills @library; -1 with the reason in @err if a library or one of its functions is
+ * missing. The libraries stay loaded until the process ends. */
 int xen_library_load(struct xen_library *library, struct error *err);
 
-/* Keeps the libraries from writing to standard error: an error is told once, by
- * the command that met it. */
+/* A logger that discards the libraries' messages: an error is reported once, by the
+ * command that met it. */
 struct xentoollog_logger *xen_library_silence(void);
 
 #endif

@@ -8,8 +8,8 @@
 
 #define PAGE_SIZE 4096u
 
-/* Whether the mapping at @address is a shared one, as /proc/self/maps says: the
- * library's memory is when the kernel has /dev/xen/hypercall (Linux 4.18). */
+/* Whether the mapping at @address is shared, according to /proc/self/maps. The library's
+ * memory is shared if the kernel has /dev/xen/hypercall (Linux 4.18). */
 static bool is_shared(const void *address)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -31,19 +31,9 @@ static bool is_shared(const void *address)
 	return shared;
 }
 
-int shared_memory_get(struct xen *xen, struct shared_memory *memory, size_t size,
-		      struct error *err)
+/* As the library does without that device, but shared. */
+static int map_memory(struct hypercall_memory *memory, struct error *err)
 {
-	memory->pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
-	memory->data = xen->lib.alloc_pages(xen->call, memory->pages);
-	memory->from_library = true;
-	if (memory->data && is_shared(memory->data)) {
-		memset(memory->data, 0, memory->pages * PAGE_SIZE);
-		return 0;
-	}
-	/* What the library did before there was the device, but shared. */
-	if (memory->data)
-		xen->lib.free_pages(xen->call, memory->data, memory->pages);
 	memory->from_library = false;
 	memory->data = mmap(NULL, memory->pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1,
@@ -51,11 +41,35 @@ int shared_memory_get(struct xen *xen, struct shared_memory *memory, size_t size
 	if (memory->data != MAP_FAILED)
 		return 0;
 	memory->data = NULL;
-	return error_errno(err, errno, "can't lock %zu KiB of memory for hypercalls",
+	return error_errno(err, errno,
+			   "can't lock %zu KiB of memory for hypercalls (ulimit -l)",
 			   memory->pages * PAGE_SIZE / 1024);
 }
 
-void shared_memory_put(struct xen *xen, struct shared_memory *memory)
+int hypercall_memory_get(struct xen *xen, struct hypercall_memory *memory, size_t size,
+			 struct error *err)
+{
+	memory->pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
+	memory->data = xen->lib.alloc_pages(xen->call, memory->pages);
+	memory->from_library = true;
+	if (!memory->data)
+		return map_memory(memory, err);
+	memset(memory->data, 0, memory->pages * PAGE_SIZE);
+	return 0;
+}
+
+int hypercall_memory_share(struct xen *xen, struct hypercall_memory *memory, size_t size,
+			   struct error *err)
+{
+	if (hypercall_memory_get(xen, memory, size, err) < 0)
+		return -1;
+	if (!memory->from_library || is_shared(memory->data))
+		return 0;
+	hypercall_memory_put(xen, memory);
+	return map_memory(memory, err);
+}
+
+void hypercall_memory_put(struct xen *xen, struct hypercall_memory *memory)
 {
 	if (!memory->data)
 		return;

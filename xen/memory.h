@@ -4,18 +4,18 @@
 
 #include "xen/internal.h"
 
-/*
- * Memory that hypercalls can use without ever faulting and that is still the
- * same memory in a child after fork(). Zeroed.
- */
-struct shared_memory {
+/* Zeroed memory that hypercalls can use without ever faulting. */
+struct hypercall_memory {
 	void *data;
 	size_t pages;
 	bool from_library;
 };
 
-int shared_memory_get(struct xen *xen, struct shared_memory *memory, size_t size,
-		      struct error *err);
-void shared_memory_put(struct xen *xen, struct shared_memory *memory);
+int hypercall_memory_get(struct xen *xen, struct hypercall_memory *memory, size_t size,
+			 struct error *err);
+/* The same, but shared with children after fork(). */
+int hypercall_memory_share(struct xen *xen, struct hypercall_memory *memory, size_t size,
+			   struct error *err);
+void hypercall_memory_put(struct xen *xen, struct hypercall_memory *memory);
 
 #endif

@@ -5,31 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
-#include "xen/internal.h"
+#include "base/compat.h"
 
 /*
- * Frames are mapped in aligned groups, with one call and one kernel mapping for
- * each: eight pages cost little more than one, and a stack's next page is often
- * the next frame.
+ * Frames are mapped in aligned groups, each with one call and one kernel mapping: eight
+ * pages cost little more than one, and the next page of a stack is often the next frame.
  */
 #define GROUP 8
 
-/* How many groups are kept, and how many places have to be free at a round's
- * beginning: else all are freed. A process may have 65530 kernel mappings
- * (vm.max_map_count), which is enough for 30 domains' worth. */
+/* The maximum number of groups, and how many must be free at the start of a round:
+ * otherwise all are freed. A process may have 65530 kernel mappings (vm.max_map_count),
+ * which is enough for 30 domains. */
 #define GROUPS_MAX     2048
 #define GROUPS_RESERVE 512
 
 /* A hash table at most half full. */
 #define SLOTS (2 * GROUPS_MAX)
 
-/* How long pages are kept: a guest may give a frame back and get another page of
- * the host's for it, which an old mapping does not show. */
+/* How long pages are kept: a guest may release a frame and get another page of the host
+ * for it, which an old mapping does not show. */
 #define KEEP_NS 10000000000u
 
-/* How long a frame is taken for one that can't be mapped. */
+/* How long to wait before trying again to map a frame. */
 #define RETRY_NS 1000000000u
 
 /* A guest frame number is at most 52 - 12 bits long (Intel SDM, volume 3,
@@ -48,13 +46,13 @@ struct pages {
 	xenforeignmemory_handle *memory;
 	uint32_t domain;
 	struct slot *slot; /* SLOTS of them, a hash table, probed linearly */
-	uint64_t key;	   /* of the hash, which no guest shall be able to foresee */
+	uint64_t key;	   /* of the hash, so that no guest can predict it */
 	size_t used;
 	uint64_t now;
-	uint64_t emptied;	/* when all were unmapped */
-	bool crowded;		/* the kernel had no room for a mapping */
-	uint64_t misses, asked; /* in all, and when last asked for */
-	unsigned int allowed;	/* map calls that the round still has */
+	uint64_t emptied;	/* when all groups were last unmapped */
+	bool crowded;		/* the kernel refused a mapping (ENOMEM) */
+	uint64_t misses, asked; /* in total, and at the last pages_missed() */
+	unsigned int allowed;	/* map calls left in this round */
 	uint64_t map_calls;
 };
 
@@ -66,7 +64,7 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 		pages->slot = calloc(SLOTS, sizeof(*pages->slot));
 	if (!pages || !pages->slot) {
 		free(pages);
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 		return NULL;
 	}
 	if (getrandom(&pages->key, sizeof(pages->key), 0) != sizeof(pages->key)) {
@@ -78,7 +76,7 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 	pages->domain = domain;
 	pages->memory = xen->lib.memory_open(xen_library_silence(), 0);
 	if (!pages->memory) {
-		error_errno(err, errno, "can't open Xen's interface to guests' memory");
+		error_errno(err, errno, "can't open Xen's foreign memory interface");
 		pages_free(pages);
 		return NULL;
 	}
@@ -127,8 +125,9 @@ void pages_begin(struct pages *pages, uint64_t now, unsigned int map_calls)
 
 static struct slot *slot_of(const struct pages *pages, uint64_t group)
 {
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4); twice,
-	 * as a guest could choose frames that collide whatever the key is. */
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4); applied
+	 * twice, because a guest could otherwise choose frames that collide with any key.
+	 */
 	uint64_t hash = (group ^ pages->key) * 0x9e3779b97f4a7c15u;
 	size_t i = (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32);
 

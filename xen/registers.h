@@ -8,13 +8,12 @@
 #include "xen/internal.h"
 
 /*
- * What Xen says of a vCPU, in the terms of the CPU. Xen's structures differ from CPU to
- * CPU: of the files xen/registers_*.c, the Makefile takes that of the CPU that the
- * program is built for.
+ * Converts Xen's context of a vCPU to struct cpu. Xen's structures differ between CPUs:
+ * of the files xen/registers_*.c, the Makefile selects that of the target CPU.
  */
 
-/* What the context does not have, and what shows that it may have changed. Zeros: not
- * known yet. */
+/* State that is not in the context, and the bits that show that it may have changed. All
+ * zeros: not known yet. */
 struct vcpu_mode {
 	bool known;
 	uint64_t cr0, cr4; /* x86: the bits that choose the mode */
@@ -26,14 +25,14 @@ void registers_take(const struct xen *xen, enum guest_type type,
 		    struct cpu *cpu);
 
 /*
- * Finds out what of @mode is not known, or may have changed, for the vCPU that was last
- * seen with the registers @cpu, and puts it into both. True when there was something.
- * It may pause the domain for a moment.
+ * Queries the parts of @mode that are unknown or may have changed, for the vCPU whose
+ * last registers are @cpu, and updates both. True if there were any. May pause the domain
+ * for a moment.
  */
 bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 			  struct cpu *cpu, struct vcpu_mode *mode);
 
-/* The kind of CPU that all guests of this type have; CPU_UNKNOWN when they differ. */
+/* The kind of CPU of all guests of this type; CPU_UNKNOWN if they differ. */
 enum cpu_kind registers_kind(enum guest_type type);
 
 #endif

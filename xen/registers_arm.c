@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xen/registers.h"
 
+#include <string.h>
+
 /* The domctl interface version of Xen 4.16, which made some registers wider. */
 #define DOMCTL_WIDER 0x14
 
-/* vcpu_guest_context as it was before (xen/include/public/arch-arm.h). */
+/* The earlier vcpu_guest_context (xen/include/public/arch-arm.h). */
 struct narrow_context {
 	uint32_t flags;
 	uint64_t x[ARM_REGISTERS], pc;
@@ -14,21 +16,27 @@ struct narrow_context {
 	uint64_t ttbcr, ttbr0, ttbr1;
 };
 
-_Static_assert(sizeof(struct narrow_context) == 344, "as Xen had it");
+_Static_assert(sizeof(struct narrow_context) == 344, "size of the earlier structure");
 _Static_assert(sizeof(vcpu_guest_context_t) == 352, "needs headers of Xen 4.16 or newer");
+
+/* Registers that have the same names in both structures: those in the second one are part
+ * of another structure. */
+#define TAKE_ALIKE(cpu, core, system)           \
+	do {                                    \
+		(cpu)->cpsr = (core)->cpsr;     \
+		(cpu)->sp_el0 = (core)->sp_el0; \
+		(cpu)->sp_el1 = (core)->sp_el1; \
+		(cpu)->sctlr = (system)->sctlr; \
+		(cpu)->tcr = (system)->ttbcr;   \
+		(cpu)->ttbr0 = (system)->ttbr0; \
+		(cpu)->ttbr1 = (system)->ttbr1; \
+	} while (0)
 
 static void take_narrow(const struct narrow_context *context, struct arm_cpu *cpu)
 {
-	for (unsigned int i = 0; i < ARM_REGISTERS; i++)
-		cpu->x[i] = context->x[i];
+	memcpy(cpu->x, context->x, sizeof(cpu->x));
 	cpu->pc = context->pc;
-	cpu->cpsr = context->cpsr;
-	cpu->sp_el0 = context->sp_el0;
-	cpu->sp_el1 = context->sp_el1;
-	cpu->sctlr = context->sctlr;
-	cpu->tcr = context->ttbcr;
-	cpu->ttbr0 = context->ttbr0;
-	cpu->ttbr1 = context->ttbr1;
+	TAKE_ALIKE(cpu, context, context);
 }
 
 static void take_wide(const vcpu_guest_context_t *context, struct arm_cpu *cpu)
@@ -43,26 +51,19 @@ static void take_wide(const vcpu_guest_context_t *context, struct arm_cpu *cpu)
 		regs->x30,
 	};
 
-	for (unsigned int i = 0; i < ARM_REGISTERS; i++)
-		cpu->x[i] = in_order[i];
+	memcpy(cpu->x, in_order, sizeof(cpu->x));
 	cpu->pc = regs->pc64;
-	cpu->cpsr = regs->cpsr;
-	cpu->sp_el0 = regs->sp_el0;
-	cpu->sp_el1 = regs->sp_el1;
-	cpu->sctlr = context->sctlr;
-	cpu->tcr = context->ttbcr;
-	cpu->ttbr0 = context->ttbr0;
-	cpu->ttbr1 = context->ttbr1;
+	TAKE_ALIKE(cpu, regs, context);
 }
 
 void registers_take(const struct xen *xen, enum guest_type type,
 		    const vcpu_guest_context_t *context, const struct vcpu_mode *mode,
 		    struct cpu *cpu)
 {
-	(void)type; /* there is one only */
+	(void)type; /* there is only one */
 	(void)mode;
 	cpu->family = CPU_FAMILY_ARM;
-	if (xen->domctl_version < DOMCTL_WIDER)
+	if (xen->host.domctl_version < DOMCTL_WIDER)
 		take_narrow((const void *)context, &cpu->arm);
 	else
 		take_wide(context, &cpu->arm);
@@ -76,7 +77,7 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 	(void)vcpu;
 	(void)cpu;
 	(void)mode;
-	return false; /* the context has it all */
+	return false; /* everything is in the context */
 }
 
 enum cpu_kind registers_kind(enum guest_type type)

@@ -27,8 +27,8 @@ static void from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 
 	general_registers(&context->user_regs, cpu);
 	cpu->cr0 = context->ctrlreg[0] | X86_CR0_PG;
-	/* Xen runs a PV guest's user mode on a table of its own, which the
-	 * context has in cr1's place (arch-x86/xen.h). */
+	/* Xen uses a separate page table for a PV guest's user mode, which the context
+	 * has in place of cr1 (arch-x86/xen.h). */
 	cpu->cr3 = in_kernel || !context->ctrlreg[1] ? context->ctrlreg[3]
 						     : context->ctrlreg[1];
 	cpu->cr4 = X86_CR4_PAE;
@@ -65,16 +65,16 @@ static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
 
 	if (status != -EFAULT)
 		return status;
-	/* Up to Xen 4.9 the call had no size, and the buffer in its place. */
+	/* Until Xen 4.9, the call had the buffer in place of the size. */
 	memcpy(&buffer, &domctl->u.hvmcontext_partial.buffer, sizeof(buffer));
 	domctl->u.hvmcontext_partial.bufsz = buffer;
 	return xen_domctl(xen, domctl);
 }
 
-/* From the state that Xen would save: 0, or -errno. */
+/* Reads EFER from the state that Xen would save: 0, or -errno. */
 static int fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64_t *efer)
 {
-	/* The scratch page's first half is for the domctl itself. */
+	/* The first half of the scratch page is for the domctl itself. */
 	struct hvm_hw_cpu *saved = (void *)((char *)xen->scratch + GUEST_PAGE_SIZE / 2);
 	struct xen_domctl domctl;
 	int status;
@@ -102,7 +102,7 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 		return false;
 	*mode = (struct vcpu_mode){true, cr0, cr4, 0};
 	if (fetch_efer(xen, domain, vcpu, &mode->efer) < 0 && cr0 && cr4 & X86_CR4_PAE)
-		mode->efer = X86_EFER_LMA; /* by far the likeliest */
+		mode->efer = X86_EFER_LMA; /* by far the most likely */
 	cpu->x86.efer = mode->efer;
 	return true;
 }

@@ -27,7 +27,7 @@ static int run(char **argv, struct error *err)
 	return 0;
 }
 
-/* The guest is busy and has a CPU to itself: when it does not run, it is paused. */
+/* The guest is busy and has its own CPU: if it does not run, it is paused. */
 static int measure(struct current *current, struct series *takes, struct series *stops,
 		   char **argv, struct error *err)
 {
@@ -45,10 +45,10 @@ static int measure(struct current *current, struct series *takes, struct series 
 	return 0;
 }
 
-int bench_command(struct xen *xen, const struct xen_domain *domain, size_t runs,
+int bench_command(struct host *host, const struct guest_info *domain, size_t runs,
 		  char **argv, struct error *err)
 {
-	struct current *current = current_new(xen, domain, err);
+	struct current *current = current_new(host, domain, err);
 	struct series takes = {0}, stops = {0};
 	int status = -1;
 

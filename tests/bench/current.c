@@ -7,14 +7,14 @@
 
 #include "base/clock.h"
 #include "format/writer.h"
-#include "record/priority.h"
-#include "record/sink.h"
+#include "record/file/sink.h"
+#include "record/safety/priority.h"
 #include "record/target.h"
 #include "tests/bench/ways.h"
 #include "xen/internal.h"
 
 struct current {
-	struct xen *xen;
+	struct host *host;
 	struct target target;
 	int output;
 	struct writer *writer;
@@ -24,14 +24,14 @@ struct current {
 /* Xen's library has no place for it in what it calls. */
 static struct {
 	__typeof__(xenforeignmemory_map) *map;
-	const struct capture *capture;
+	const struct host *host; /* NULL: not sampling */
 	uint64_t in_pause;
 } watch;
 
 static void *watched_map(xenforeignmemory_handle *memory, uint32_t domain, int access,
 			 size_t pages, const xen_pfn_t *frames, int *failures)
 {
-	watch.in_pause += watch.capture && capture_left_paused(watch.capture);
+	watch.in_pause += watch.host && watch.host->ops->left_paused(watch.host);
 	return watch.map(memory, domain, access, pages, frames, failures);
 }
 
@@ -40,12 +40,12 @@ uint64_t current_maps_in_pause(void)
 	return watch.in_pause;
 }
 
-static int start(struct current *way, const struct xen_domain *domain, struct error *err)
+static int start(struct current *way, const struct guest_info *domain, struct error *err)
 {
 	const struct recording_info info = {.tool = "bench"};
 	struct recording_domain described;
 
-	if (target_open(&way->target, way->xen, domain, NULL, 0, 0, err) < 0)
+	if (target_open(&way->target, way->host, domain, NULL, 0, 0, err) < 0)
 		return -1;
 	target_describe(&way->target, &described);
 	way->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -67,26 +67,26 @@ static int start(struct current *way, const struct xen_domain *domain, struct er
 	return 0;
 }
 
-struct current *current_new(struct xen *xen, const struct xen_domain *domain,
+struct current *current_new(struct host *host, const struct guest_info *domain,
 			    struct error *err)
 {
 	struct current *way = calloc(1, sizeof(*way));
 
 	if (!way) {
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 		return NULL;
 	}
-	way->xen = xen;
+	way->host = host;
 	way->output = -1;
 	if (!watch.map) {
-		watch.map = xen->lib.memory_map;
-		xen->lib.memory_map = watched_map;
+		watch.map = xen_of(host)->lib.memory_map;
+		xen_of(host)->lib.memory_map = watched_map;
 	}
 	if (start(way, domain, err) < 0) {
 		current_free(way);
 		return NULL;
 	}
-	watch.capture = way->target.capture;
+	watch.host = host;
 	return way;
 }
 
@@ -98,7 +98,7 @@ void current_free(struct current *way)
 
 	if (!way)
 		return;
-	watch.capture = NULL;
+	watch.host = NULL;
 	priority_set(PRIORITY_USUAL);
 	sigemptyset(&none);
 	if (way->sink)
@@ -108,6 +108,11 @@ void current_free(struct current *way)
 		close(way->output);
 	target_close(&way->target);
 	free(way);
+}
+
+void current_use(struct current *way, const struct program_table *table)
+{
+	target_use(&way->target, table);
 }
 
 int current_sample(struct current *way, struct round *round, uint64_t *whole,
@@ -126,11 +131,12 @@ int current_sample(struct current *way, struct round *round, uint64_t *whole,
 
 int current_look(struct current *way, uint64_t *cpu_time, struct error *err)
 {
+	struct guest *guest = way->target.guest;
 	enum observation observation;
 
-	if (capture_observe(way->target.capture, &observation, err) < 0)
+	if (guest->ops->observe(guest, &observation, err) < 0)
 		return -1;
 	if (cpu_time)
-		*cpu_time = capture_vcpu(way->target.capture, 0)->cpu_time;
+		*cpu_time = guest->vcpu[0].cpu_time;
 	return 0;
 }

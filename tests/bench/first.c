@@ -20,30 +20,30 @@ struct first_page {
 
 struct first {
 	struct xen *xen;
-	struct xen_domain domain;
-	struct shared_memory memory;
+	struct guest_info domain;
+	struct hypercall_memory memory;
 	xenforeignmemory_handle *foreign;
 	vcpu_guest_context_t *context;
 	struct first_page *pages;
 	FILE *text;
-	void *walked; /* the walk's page, of which a translation uses one at a time */
+	void *walked; /* page used by the walk; a translation uses one at a time */
 };
 
-struct first *first_new(struct xen *xen, const struct xen_domain *domain,
+struct first *first_new(struct host *host, const struct guest_info *domain,
 			const char *text, struct error *err)
 {
 	struct first *way = calloc(1, sizeof(*way));
 
 	if (!way) {
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 		return NULL;
 	}
-	way->xen = xen;
+	way->xen = xen_of(host);
 	way->domain = *domain;
-	if (shared_memory_get(xen, &way->memory, sizeof(*way->context), err) < 0)
+	if (hypercall_memory_get(way->xen, &way->memory, sizeof(*way->context), err) < 0)
 		goto fail;
 	way->context = way->memory.data;
-	way->foreign = xen->lib.memory_open(xen_library_silence(), 0);
+	way->foreign = way->xen->lib.memory_open(xen_library_silence(), 0);
 	way->text = fopen(text, "w");
 	if (way->foreign && way->text)
 		return way;
@@ -74,7 +74,7 @@ void first_free(struct first *way)
 		fclose(way->text);
 	if (way->foreign)
 		way->xen->lib.memory_close(way->foreign);
-	shared_memory_put(way->xen, &way->memory);
+	hypercall_memory_put(way->xen, &way->memory);
 	free(way);
 }
 
@@ -126,12 +126,12 @@ static const void *find_page(struct first *way, const struct cpu *cpu, uint64_t 
 	return page->page;
 }
 
-/* Where the test guests' frames have the caller's frame pointer; the return address
- * follows. */
+/* The place of the caller's frame pointer in the test guests' frames; the return address
+ * follows it. */
 struct frames {
 	uint64_t first, pc;
 	unsigned int word;  /* bytes */
-	unsigned int below; /* what the frame pointer points at; bytes */
+	unsigned int below; /* offset of the frame pointer's target; bytes */
 };
 
 static struct frames frames_of(const struct cpu *cpu)
@@ -143,7 +143,7 @@ static struct frames frames_of(const struct cpu *cpu)
 	return (struct frames){cpu->arm.x[11], cpu->arm.pc, 4, 4};
 }
 
-/* How many addresses there were. */
+/* Returns the number of addresses. */
 static unsigned int walk(struct first *way, const struct cpu *cpu)
 {
 	const struct frames frames = frames_of(cpu);

@@ -8,29 +8,30 @@
 
 struct floor {
 	struct xen *xen;
-	struct shared_memory memory;
+	struct hypercall_memory memory;
 	multicall_entry_t *entry;
 	struct xen_domctl *domctl;
 	struct xen_domctl *resume;
 	unsigned int count;
 };
 
-struct floor *floor_new(struct xen *xen, const struct xen_domain *domain,
+struct floor *floor_new(struct host *host, const struct guest_info *domain,
 			struct error *err)
 {
 	struct floor *way = calloc(1, sizeof(*way));
+	struct xen *xen = xen_of(host);
 	unsigned int count = 1 + domain->online;
 	vcpu_guest_context_t *context;
 
 	if (!way) {
-		error_set(err, "not enough memory");
+		error_set(err, "out of memory");
 		return NULL;
 	}
-	if (shared_memory_get(xen, &way->memory,
-			      count * sizeof(*way->entry) +
-				      (count + 1) * sizeof(*way->domctl) +
-				      domain->online * sizeof(*context),
-			      err) < 0) {
+	if (hypercall_memory_get(xen, &way->memory,
+				 count * sizeof(*way->entry) +
+					 (count + 1) * sizeof(*way->domctl) +
+					 domain->online * sizeof(*context),
+				 err) < 0) {
 		free(way);
 		return NULL;
 	}
@@ -58,7 +59,7 @@ void floor_free(struct floor *way)
 {
 	if (!way)
 		return;
-	shared_memory_put(way->xen, &way->memory);
+	hypercall_memory_put(way->xen, &way->memory);
 	free(way);
 }
 
@@ -66,7 +67,7 @@ uint64_t floor_sample(struct floor *way)
 {
 	uint64_t start;
 
-	/* Xen may have written over them. */
+	/* Xen may have overwritten them. */
 	for (unsigned int i = 0; i < way->count; i++) {
 		way->entry[i].op = __HYPERVISOR_domctl;
 		way->entry[i].args[0] = (xen_ulong_t)(uintptr_t)&way->domctl[i];

@@ -1,38 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a sample costs a guest; in dom0. See bench.h for what each of these measures. */
+/* Measures the cost of a sample for a guest; runs in dom0. See bench.h for the
+ * measurements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/usage.h"
+#include "command/usage.h"
+#include "host/open.h"
+#include "record/safety/guard.h"
 #include "tests/bench/bench.h"
 
-static const char help[] = "Usage: bench pauses DOMAIN SAMPLES RESTART TEXTFILE\n"
+static const char help[] = "Usage: bench pauses DOMAIN SAMPLES RESTART TEXTFILE [TABLE]\n"
 			   "       bench rates DOMAIN MILLISECONDS TEXTFILE\n"
 			   "       bench command DOMAIN RUNS COMMAND [ARGUMENT]...\n";
 
 /* -1 on failure, 1 on wrong usage. */
 static int run(int argc, char **argv, struct error *err)
 {
-	struct xen_domain domain;
+	struct program_table *table = NULL;
+	struct guest_info domain;
 	size_t number;
-	struct xen *xen;
+	struct host *host;
 
 	if (argc < 5)
 		return 1;
 	number = strtoul(argv[3], NULL, 10);
-	xen = xen_open(err);
-	if (!xen || xen_domain_find(xen, argv[2], &domain, err) < 0)
+	host = host_open(false, err);
+	if (!host || !guard_start(host, err) ||
+	    host_find(host, argv[2], &domain, err) < 0)
 		return -1;
-	prctl(PR_SET_TIMERSLACK, 1); /* as `uniprof record` has it */
+	prctl(PR_SET_TIMERSLACK, 1); /* as in `uniprof record` */
+	if (strcmp(argv[1], "pauses") == 0 && argc == 7) {
+		table = program_table_read(argv[6], err);
+		if (!table)
+			return -1;
+		argc = 6;
+	}
 	if (strcmp(argv[1], "pauses") == 0 && argc == 6)
-		return bench_pauses(xen, &domain, number, strtoul(argv[4], NULL, 10),
-				    argv[5], err);
+		return bench_pauses(host, &domain, number, strtoul(argv[4], NULL, 10),
+				    argv[5], table, err);
 	if (strcmp(argv[1], "rates") == 0 && argc == 5)
-		return bench_rates(xen, &domain, number, argv[4], err);
+		return bench_rates(host, &domain, number, argv[4], err);
 	if (strcmp(argv[1], "command") == 0)
-		return bench_command(xen, &domain, number, argv + 4, err);
+		return bench_command(host, &domain, number, argv + 4, err);
 	return 1;
 }
 

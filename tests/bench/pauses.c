@@ -6,15 +6,16 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/ways.h"
 
-/* What is not counted at the beginning, unless the beginning is what is asked for. */
+/* Samples not counted at the start, unless the start is to be measured. */
 #define WARM_UP 50
 
 #define GAP_NS 500000
 
 struct ways {
-	struct xen *xen;
-	const struct xen_domain *domain;
+	struct host *host;
+	const struct guest_info *domain;
 	const char *text;
+	const struct program_table *table;
 	struct floor *floor;
 	struct current *current;
 	struct first *first;
@@ -27,35 +28,35 @@ static void ways_free(struct ways *ways)
 	first_free(ways->first);
 }
 
-/* Ends them if they were there before. */
+/* Ends existing ones first. */
 static int ways_start(struct ways *ways, struct error *err)
 {
 	ways_free(ways);
-	/* The current one first: it forks. */
 	ways->first = NULL;
 	ways->floor = NULL;
-	ways->current = current_new(ways->xen, ways->domain, err);
+	ways->current = current_new(ways->host, ways->domain, err);
 	if (!ways->current)
 		return -1;
-	ways->floor = floor_new(ways->xen, ways->domain, err);
-	ways->first = ways->floor ? first_new(ways->xen, ways->domain, ways->text, err)
+	current_use(ways->current, ways->table);
+	ways->floor = floor_new(ways->host, ways->domain, err);
+	ways->first = ways->floor ? first_new(ways->host, ways->domain, ways->text, err)
 				  : NULL;
 	return ways->first ? 0 : -1;
 }
 
 enum measured {
 	FLOOR,
-	PAUSE,	/* each of the current way's */
-	PAUSED, /* all of a sample's together */
-	WHOLE,	/* and all that it does */
+	PAUSE,	/* each pause of the current way */
+	PAUSED, /* all pauses of a sample together */
+	WHOLE,	/* the whole sample */
 	FIRST,
 	MEASURED
 };
 
 /*
- * Adds the longest length of each series since @from to @of_starts, and moves @from on.
- * The longest of many starts say more than the longest of all, which on a busy host is
- * the host's.
+ * Adds the longest span of each series since @from to @of_starts, and advances @from. The
+ * longest of many starts are more meaningful than the longest of all, which on a busy
+ * host is caused by the host.
  */
 static void keep_longest(const struct series *series, size_t *from,
 			 struct series *of_starts)
@@ -75,8 +76,8 @@ struct depths {
 };
 
 /*
- * One sample in each way. Before each goes the look that the current way needs: who
- * came straight from sleep would pay for the caches that it has to fill.
+ * One sample in each way. Each is preceded by the look at the domain that the current way
+ * needs: a way that starts right after sleeping would pay for filling the caches.
  */
 static int take_turns(struct ways *ways, struct series *series, struct depths *depths,
 		      struct error *err)
@@ -143,15 +144,16 @@ static int measure(struct ways *ways, struct series *series, struct series *of_s
 	return 0;
 }
 
-int bench_pauses(struct xen *xen, const struct xen_domain *domain, size_t samples,
-		 size_t restart, const char *text, struct error *err)
+int bench_pauses(struct host *host, const struct guest_info *domain, size_t samples,
+		 size_t restart, const char *text, const struct program_table *table,
+		 struct error *err)
 {
 	static const char *const names[MEASURED][2] = {{"floor", "floor-longest"},
 						       {"pause", "pause-longest"},
 						       {"paused", "paused-longest"},
 						       {"whole", "whole-longest"},
 						       {"first", "first-longest"}};
-	struct ways ways = {.xen = xen, .domain = domain, .text = text};
+	struct ways ways = {.host = host, .domain = domain, .text = text, .table = table};
 	struct series series[MEASURED] = {0}, of_starts[MEASURED] = {0};
 	int status = 0;
 

@@ -4,20 +4,28 @@
 
 #include "base/clock.h"
 #include "record/pacer.h"
+#include "record/safety/priority.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/ways.h"
 
-/* Steps of halving, by ratio, between what is taken to be held and what not. */
+/* Steps of bisection, by ratio, between a rate assumed sustainable and one that is not.
+ */
 #define LOWEST	20.0
 #define HIGHEST 50000.0
 #define STEPS	9
 
-/* A host that stops an emulator for a moment has deadlines missed at any rate. */
-#define MAY_MISS 20 /* one of so many */
+/* For the cost of a sample: at this rate, this many times alternating. */
+#define COST_RATE  1000
+#define COST_TURNS 4
+
+/* If the host stops an emulator for a moment, deadlines are missed at any rate. */
+#define MAY_MISS 20 /* one in this many */
 
 struct way {
 	struct current *current;
-	struct first *first; /* NULL: it's the current one */
+	struct first *first; /* NULL: the current one */
+	uint64_t slots, missed, rounds;
+	uint64_t cpu_time; /* of all threads, ns */
 };
 
 static int take_sample(const struct way *way, uint64_t *paused, struct error *err)
@@ -37,32 +45,63 @@ static int take_sample(const struct way *way, uint64_t *paused, struct error *er
 	return 0;
 }
 
-/* 1 when it holds @rate, 0 when it does not, -1 on errors. */
-static int holds(const struct way *way, uint64_t rate, uint64_t ms, struct error *err)
+/* Samples at @rate Hz for @ms, as far as possible, and adds up the results.
+ */
+static int run(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
 {
 	const struct pace pace = {.frequency = rate, .max_overhead = 1};
-	uint64_t start = clock_monotonic(), rested = start, all_missed = 0;
-	uint64_t slots = rate * ms / 1000;
+	uint64_t start = clock_monotonic(), rested = start;
+	uint64_t used = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct share share = {0};
 	struct pacer pacer;
 
 	pacer_start(&pacer, &pace, start, 1);
-	while (pacer.slot < slots) {
+	share_rest_of(&share, start, used);
+	while (pacer_due(&pacer) < start + ms * (NS_PER_S / 1000)) {
 		uint64_t due = pacer_due(&pacer) > rested ? pacer_due(&pacer) : rested;
-		uint64_t begun, now, missed, paused;
+		uint64_t missed, paused;
 		const struct timespec until = {(time_t)(due / NS_PER_S),
 					       (long)(due % NS_PER_S)};
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-		begun = clock_monotonic();
-		pacer_begin(&pacer, begun, &missed);
+		pacer_begin(&pacer, clock_monotonic(), &missed);
 		if (take_sample(way, &paused, err) < 0)
 			return -1;
 		pacer_end(&pacer, paused);
-		now = clock_monotonic();
-		rested = now + (now - begun); /* as `uniprof record` does */
-		all_missed += missed;
+		/* Like `uniprof record`; the first uniprof did not do this. */
+		if (!way->first)
+			rested = share_rest(&share, clock_monotonic());
+		way->missed += missed;
+		way->rounds++;
 	}
-	return all_missed * MAY_MISS <= slots;
+	way->slots += rate * ms / 1000;
+	way->cpu_time += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - used;
+	return 0;
+}
+
+/* 1 if it sustains @rate, 0 if it does not, -1 on error. */
+static int holds(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
+{
+	way->slots = way->missed = 0;
+	if (run(way, rate, ms, err) < 0)
+		return -1;
+	return way->missed * MAY_MISS <= way->slots;
+}
+
+/* The cost of a sample in each way: CPU time in ns, and deadlines missed per 1000. */
+static int print_costs(struct way *ways, uint64_t ms, struct error *err)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		ways[i] = (struct way){ways[i].current, ways[i].first, 0, 0, 0, 0};
+	for (unsigned int i = 0; i < 2 * COST_TURNS; i++)
+		if (run(&ways[i % 2], COST_RATE, ms, err) < 0)
+			return -1;
+	printf("cost");
+	for (unsigned int i = 0; i < 2; i++)
+		printf(" %" PRIu64 " %" PRIu64, ways[i].cpu_time / ways[i].rounds,
+		       ways[i].missed * 1000 / ways[i].slots);
+	printf("\n");
+	return 0;
 }
 
 /* The geometric mean, by Newton's method from above it. */
@@ -75,16 +114,16 @@ static double between(double low, double high)
 	return mean;
 }
 
-int bench_rates(struct xen *xen, const struct xen_domain *domain, uint64_t ms,
+int bench_rates(struct host *host, const struct guest_info *domain, uint64_t ms,
 		const char *text, struct error *err)
 {
-	struct current *current = current_new(xen, domain, err);
-	struct first *first = current ? first_new(xen, domain, text, err) : NULL;
-	const struct way ways[2] = {{current, NULL}, {current, first}};
+	struct current *current = current_new(host, domain, err);
+	struct first *first = current ? first_new(host, domain, text, err) : NULL;
+	struct way ways[2] = {{.current = current}, {.current = current, .first = first}};
 	double low[2] = {LOWEST, LOWEST}, high[2] = {HIGHEST, HIGHEST};
 	int status = first ? 0 : -1;
 
-	/* In turns, as what disturbs the machine shall disturb both. */
+	/* Alternating, so that disturbances on the machine affect both. */
 	for (unsigned int i = 0; i < 2 * STEPS && status >= 0; i++) {
 		double middle = between(low[i % 2], high[i % 2]);
 
@@ -96,6 +135,8 @@ int bench_rates(struct xen *xen, const struct xen_domain *domain, uint64_t ms,
 	}
 	if (status >= 0)
 		printf("rate %.0f %.0f\n", low[0], low[1]);
+	if (status >= 0)
+		status = print_costs(ways, ms, err);
 	first_free(first);
 	current_free(current);
 	return status < 0 ? -1 : 0;

@@ -10,7 +10,7 @@ int series_new(struct series *series, const char *name, size_t capacity,
 {
 	*series = (struct series){.name = name, .capacity = capacity};
 	series->ns = calloc(capacity, sizeof(*series->ns));
-	return series->ns ? 0 : error_set(err, "not enough memory");
+	return series->ns ? 0 : error_set(err, "out of memory");
 }
 
 void series_free(struct series *series)

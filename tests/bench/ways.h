@@ -4,58 +4,60 @@
 
 #include <stdint.h>
 
+#include "guest/host.h"
 #include "record/sampler.h"
-#include "xen/xen.h"
 
 /*
- * Three ways of taking a sample of a domain. Lengths are in ns, a pause's from before it
- * is asked for until the resumption has returned. The functions that make one return
- * NULL, and why in @err, on failure.
+ * Three ways of taking a sample of a domain. Times are in ns; a pause is measured from
+ * before its request until the resumption has returned. The constructors return NULL with
+ * @err set on failure.
  */
 
 /*
- * The floor: the fewest hypercalls that there can be, with nothing else. One multicall of
- * the pause and the contexts, then the resumption.
+ * The floor: the minimum of hypercalls, and nothing else. One multicall of the pause and
+ * the contexts, then the resumption.
  */
 struct floor;
 
-struct floor *floor_new(struct xen *xen, const struct xen_domain *domain,
+struct floor *floor_new(struct host *host, const struct guest_info *domain,
 			struct error *err);
 void floor_free(struct floor *way);
 uint64_t floor_sample(struct floor *way);
 
 /*
- * The way of 2017's uniprof, after its published description: three calls; for each page
+ * The way of the 2017 uniprof, from its published description: three calls; for each page
  * of the stack that is not yet in a list kept by virtual address, a page walk that maps
  * and unmaps a page for every level, and then maps the page; the trace as text, written
  * while the guest is paused.
  */
 struct first;
 
-struct first *first_new(struct xen *xen, const struct xen_domain *domain,
+struct first *first_new(struct host *host, const struct guest_info *domain,
 			const char *text, struct error *err);
 void first_free(struct first *way);
-/* In @depth, if not NULL, how many addresses vCPU 0's chain had. */
+/* @depth, if not NULL, is set to the number of addresses in vCPU 0's chain. */
 uint64_t first_sample(struct first *way, unsigned int *depth);
 
 /*
- * The way of `uniprof record`: all but the waiting is what it runs, its guard and the
- * thread that writes included; what is written goes to /dev/null.
+ * The way of `uniprof record`: everything except the waiting is its own code, including
+ * its guard and writer thread; the recording goes to /dev/null.
  */
 struct current;
 
-struct current *current_new(struct xen *xen, const struct xen_domain *domain,
+struct current *current_new(struct host *host, const struct guest_info *domain,
 			    struct error *err);
 void current_free(struct current *way);
-/* 0, or -1; @whole is how long all of it took, the pauses included. */
+/* Unwinds by this table from the first sample on, which checks it; NULL: none. */
+void current_use(struct current *way, const struct program_table *table);
+/* 0, or -1; @whole is the time of the whole sample, including the pauses. */
 int current_sample(struct current *way, struct round *round, uint64_t *whole,
 		   struct error *err);
 
-/* Looks at the domain's vCPUs, as `uniprof record` does before a pause. 0, or -1; in
- * @cpu_time, if not NULL, for how long vCPU 0 has run. */
+/* Looks at the domain's vCPUs, as `uniprof record` does before a pause. 0, or -1;
+ * @cpu_time, if not NULL, is set to the running time of vCPU 0. */
 int current_look(struct current *way, uint64_t *cpu_time, struct error *err);
 
-/* How many map calls all of them together made while they held the domain paused. */
+/* The total number of map calls made while the domain was paused. */
 uint64_t current_maps_in_pause(void);
 
 #endif

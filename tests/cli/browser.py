@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import tempfile
+import time
 import urllib.request
 
 FLAGS = [
@@ -17,8 +18,16 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name for "a refer
 KEYS = {"Control": "\ue009", "Escape": "\ue00c"}
 
 
+def wait_for(condition):
+    """Until the page has done what it does some time later."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 class Browser:
-    """One window of Chromium; a context, which ends all that it began."""
+    """One window of Chromium; a context manager, which ends all processes it started."""
 
     def __init__(self, width=1280, height=800, extra_flags=()):
         self.size = (width, height)
@@ -62,7 +71,7 @@ class Browser:
         url = self.base + (f"/{self.session}" if self.session else "") + path
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(url, body, method=method)
-        # Nothing but this machine is asked, whatever proxy there is.
+        # Never use a proxy: the server is on this machine.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=120) as answer:
             return json.load(answer)["value"]
@@ -74,7 +83,7 @@ class Browser:
         return self.call("POST", "/execute/sync", {"script": text, "args": list(args)})
 
     def errors(self):
-        """What the page and the browser complained of since the last time."""
+        """Errors of the page and the browser since the last call."""
         return [entry["message"] for entry in self.call("POST", "/se/log",
                                                         {"type": "browser"})]
 
@@ -88,7 +97,7 @@ class Browser:
             {"type": "pointer", "id": "mouse", "actions": actions}]})
 
     def keys(self, *keys):
-        """Presses all keys one after the other, and then lets go of them."""
+        """Presses all keys one after the other, then releases them."""
         keys = [KEYS.get(key, key) for key in keys]
         self.call("POST", "/actions", {"actions": [{
             "type": "key", "id": "keyboard",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the flame graph in a browser shows, as data."""
+"""Reads the flame graph shown by a browser."""
 
 import sys
 from collections import defaultdict
 
-sys.setrecursionlimit(5000)  # frames stand on each other up to 1,024 high
+sys.setrecursionlimit(5000)  # up to 1,024 frames are stacked
 
 FRAMES = """
 return Array.from(document.querySelectorAll(".frames > g"), (g) => ({
@@ -26,7 +26,7 @@ def name(frame):
 
 
 def stacks(found):
-    """Counts by chain of names, as folded has them, from where the frames stand."""
+    """Counts by chain of names, as in folded, from the positions of the frames."""
     counts = defaultdict(int)
     if not found:
         return counts

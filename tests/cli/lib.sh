@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the cases share.
+# Functions shared by the cases.
 
 data=$CLI/data
 
@@ -11,7 +11,7 @@ make_recording()
 	done
 }
 
-# report OPTION...: uniprof report, and its exit code when that is not 0
+# report OPTION...: runs uniprof report, and prints its exit code if not 0
 report()
 {
 	"$UNIPROF" report "$@" || echo "exit code $?"
@@ -22,13 +22,13 @@ info()
 	"$UNIPROF" info "$@" || echo "exit code $?"
 }
 
-# import OPTION...: uniprof import, and its exit code when that is not 0
+# import OPTION...: runs uniprof import, and prints its exit code if not 0
 import()
 {
 	"$UNIPROF" import "$@" || echo "exit code $?"
 }
 
-# need_browser: leaves the case where there is none
+# need_browser: skips the case if there is no browser
 need_browser()
 {
 	for program in chromium chromedriver python3; do
@@ -36,20 +36,39 @@ need_browser()
 	done
 }
 
-# drive: runs the Python on standard input, which may use browser.py and flame.py
+# drive: runs the Python script on standard input, which can use browser.py and flame.py
 drive()
 {
 	PYTHONPATH=$CLI PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8 python3 -
 }
 
-# skip REASON: leaves the case, as it can't be run here
+# without_devices COMMAND...: runs it where there is no /dev/kvm
+without_devices()
+{
+	if [ -e /dev/kvm ]; then
+		unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@"' sh "$@"
+	else
+		"$@"
+	fi
+}
+
+# need_no_hypervisor: skips the case where commands find one, also without_devices
+need_no_hypervisor()
+{
+	[ ! -e /dev/xen/privcmd ] && [ ! -e /sys/hypervisor/type ] ||
+		skip "this machine has Xen"
+	without_devices true 2>/dev/null ||
+		skip "this machine has KVM, which only root can hide"
+}
+
+# skip REASON: skips the case, which can't be run here
 skip()
 {
 	echo "$*"
 	exit 77
 }
 
-# make_elf NAME ADDRESS LD-OPTION...: makes NAME of data/web.s, its code at ADDRESS
+# make_elf NAME ADDRESS LD-OPTION...: makes NAME from data/web.s, with its code at ADDRESS
 make_elf()
 {
 	elf=$1 address=$2
@@ -58,7 +77,7 @@ make_elf()
 	ld -o "$elf" -Ttext "$address" -e leaf --no-warn-rwx-segments "$@" "$elf.o" || exit 1
 }
 
-# need_perf: leaves the case when there is no perf; it shall find nobody's settings
+# need_perf: skips the case if there is no perf; keeps perf from reading a user's settings
 need_perf()
 {
 	command -v perf >/dev/null || skip "linux-perf is not installed"
@@ -71,8 +90,8 @@ build_shop()
 	cp "$data/shop.cc" . && g++ -g -O2 -no-pie -Wl,--build-id=sha1 "$@" -o shop shop.cc || exit 1
 }
 
-# sample_functions PROGRAM PATTERN [OFFSET]: makes shop.up, with a sample of each address
-# of the program's functions whose symbols match, loaded that far from their place
+# sample_functions PROGRAM PATTERN [OFFSET]: makes shop.up, with a sample at each address of
+# the program's functions whose symbols match, loaded with that offset
 sample_functions()
 {
 	nm -S --defined-only "$1" | grep -E "$2" | perl -wnse '
@@ -89,8 +108,8 @@ chains()
 	report -i shop.up --format folded "$@" | sed 's/ [0-9]*$//' | sort -u
 }
 
-# self_and_total: of collapsed stacks, for each function NAME SELF TOTAL, tabs between
-# them, sorted
+# self_and_total: NAME SELF TOTAL for each function of collapsed stacks, separated by tabs,
+# sorted
 self_and_total()
 {
 	awk '{
@@ -109,8 +128,8 @@ self_and_total()
 		sort
 }
 
-# begin_big: how big.up begins: 20,000 samples of "big" on vCPUs 0 to 3, in 500 chains;
-# what follows is of "small"
+# begin_big: the start of big.up: 20,000 samples of "big" on vCPUs 0 to 3, in 500 chains;
+# the samples that follow are of "small"
 begin_big()
 {
 	echo "info start 1000"
@@ -150,9 +169,9 @@ make_big()
 	name_big
 }
 
-# make_hard: makes hard.up and hard.sym, of what is hardest on a format: a chain of 1,024
-# addresses, a function's name of 20,000 characters, as much time as can be, a chain
-# without addresses
+# make_hard: makes hard.up and hard.sym with the hardest cases for a format: a chain of 1,024
+# addresses, a function name of 20,000 characters, the maximum time, a chain without
+# addresses
 make_hard()
 {
 	{
@@ -179,14 +198,14 @@ need_speedscope()
 		skip "build/npm has no speedscope and ajv; see scripts/install-packages"
 }
 
-# speedscope FILE...: what Speedscope's importer makes of them, see speedscope.js
+# speedscope FILE...: imports the files with Speedscope's importer, see speedscope.js
 speedscope()
 {
 	node "$CLI/speedscope.js" "$npm_modules" "$@"
 }
 
-# make_plain: big.up, 20,000 samples of "big" on vCPUs 0 to 3 and 3,000 of "small", in
-# 500 chains of 30 functions each, of which big.sym names all but the last ten
+# make_plain: makes big.up, 20,000 samples of "big" on vCPUs 0 to 3 and 3,000 of "small", in
+# 500 chains of 30 functions each; big.sym names all but the last ten
 make_plain()
 {
 	{
@@ -197,7 +216,7 @@ make_plain()
 	name_big
 }
 
-# totals OPTION...: what each output makes big.up come to, in samples or us
+# totals OPTION...: the total of big.up in each output, in samples or us
 totals()
 {
 	for format in folded perf-script histogram histogram-csv histogram-json; do
@@ -205,7 +224,11 @@ totals()
 			>$format 2>/dev/null || echo "$format failed"
 	done
 	awk '{ sum += $NF } END { print sum + 0 }' folded
-	awk '/clock: $/ { sum += $5 > 1 ? $5 / 1000 : 1 } END { print sum + 0 }' perf-script
+	case "$*" in
+	*cpu-time* | *wall*) unit=1000 ;;
+	*) unit=1 ;;
+	esac
+	awk -v unit=$unit '/clock: $/ { sum += $5 / unit } END { print sum + 0 }' perf-script
 	awk '!/^#/ { sum += $2 == "ms" ? $1 * 1000 : $1 } END { printf "%d\n", sum + 0.5 }' \
 		histogram
 	awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^self(_us)?$/) self = i }
@@ -215,4 +238,16 @@ totals()
 		2>/dev/null | awk -F , '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^vcpu/) cells[i] }
 		NR > 1 { for (i in cells) sum += $i } END { print sum + 0 }'
+}
+
+# shorten: writes LONG for each name of 20,000 x in standard input. A regular expression of
+# that length takes sed 10 s and 3 GB.
+shorten()
+{
+	awk 'BEGIN { while (length(name) < 20000) name = name "x" }
+		{
+			while (at = index($0, name))
+				$0 = substr($0, 1, at - 1) "LONG" substr($0, at + length(name))
+			print
+		}'
 }

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Makes the recordings of the command-line tests: reads a description, writes the
- * recording to standard output. A line each; the first line that is neither about
- * the recording nor a domain begins it:
+ * Makes the recordings of the command-line tests: reads a description and writes the
+ * recording to standard output. The recording starts at the first line that describes
+ * neither the recording nor a domain. The lines are:
  *
  *   info KEY VALUE              one of info_keys[], or host, tool, command ...
  *   domain INDEX ID TYPE CPU VCPUS NAME     TYPE, CPU: the numbers of base/guest.h
  *   uuid HEX                    of the last domain
+ *   unwound WAY ROWS FILES [BUILD-ID...]    the same
+ *   vmm NAME                    of the last domain
  *
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: the numbers of base/guest.h
  *   weight N, in N              of the samples that follow; the domain's index
  *   cpu-time NS                 of the samples that follow; not known before
- *   frameless 1                 their direct callers were found without a frame; or 0
+ *   frameless 1|0               whether their direct callers were found without a frame
  *   pause NS COUNT, lost N, missed N
- *   flush                       begins a new chunk
- *   many SAMPLES STACKS DEPTH FUNCTIONS     made up, but the same every time; the
+ *   flush                       starts a new chunk
+ *   many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random, but the same every time; the
  *                               CPU times are below the one given
- *   chunk TYPE HEX              an intact chunk with this payload
- *   bytes HEX                   as they are
- *   end REASON TIME             REASON: enum end_reason; without it, there's no end
+ *   chunk TYPE HEX              an intact chunk with its place and this payload
+ *   bytes HEX                   raw bytes
+ *   end REASON TIME             REASON: enum end_reason; without this line, no end
  *
  * Numbers are decimal, or hexadecimal with 0x; times are ns.
  */
@@ -38,7 +40,7 @@ struct maker {
 	struct recording_info info;
 	struct recording_domain domains[MAX_DOMAINS];
 	size_t domain_count;
-	struct writer *writer; /* NULL until the recording begins */
+	struct writer *writer; /* NULL until the recording starts */
 	uint32_t weight, domain;
 	uint64_t cpu_time;
 	bool has_cpu_time;
@@ -74,7 +76,7 @@ static uint64_t number(char **rest)
 	return value;
 }
 
-/* Cuts off the next word. */
+/* Removes and returns the next word. */
 static char *word(char **rest)
 {
 	char *start = *rest, *end = start + strcspn(start, " ");
@@ -132,6 +134,14 @@ static int add_domain(struct maker *maker, char *rest)
 	return 0;
 }
 
+static void set_unwound(struct recording_domain *domain, char *rest)
+{
+	domain->unwind_way = number(&rest);
+	domain->table_rows = number(&rest);
+	set_text(domain->table_files, sizeof(domain->table_files), word(&rest));
+	set_text(domain->build_ids, sizeof(domain->build_ids), rest);
+}
+
 static size_t parse_hex(const char *text, uint8_t *to, size_t size)
 {
 	size_t count = 0;
@@ -181,14 +191,14 @@ static uint64_t random_address(uint64_t *state, uint64_t functions)
 	       random_number(state) % 8 * 16 + 1;
 }
 
-/* Stacks that share callers with each other, a few of them met most often. */
+/* Stacks that share callers with each other; a few of them are sampled most often. */
 static int add_many(struct maker *maker, char *rest)
 {
 	uint64_t samples = number(&rest), stacks = number(&rest);
 	uint64_t depth = number(&rest), functions = number(&rest);
 	uint64_t *addresses = calloc(stacks * depth, sizeof(*addresses));
 	uint64_t state = 88172645463325252u;
-	int status = addresses ? 0 : error_set(&maker->err, "not enough memory");
+	int status = addresses ? 0 : error_set(&maker->err, "out of memory");
 
 	for (uint64_t i = 0; addresses && i < stacks; i++) {
 		uint64_t *stack = addresses + i * depth;
@@ -246,6 +256,7 @@ static int add_raw(struct maker *maker, const char *kind, char *rest)
 	size = parse_hex(rest, bytes, sizeof(bytes));
 	if (type == CHUNK_NONE)
 		return write_bytes(maker, bytes, size);
+	writer_begin(maker->writer, &payload);
 	buffer_put(&payload, bytes, size);
 	status = chunk_encode(&file, type, &payload);
 	if (status == 0)
@@ -289,6 +300,16 @@ static int take_line(struct maker *maker, char *rest)
 		return set_info(maker, rest);
 	if (strcmp(kind, "domain") == 0)
 		return add_domain(maker, rest);
+	if (strcmp(kind, "unwound") == 0 && maker->domain_count) {
+		set_unwound(&maker->domains[maker->domain_count - 1], rest);
+		return 0;
+	}
+	if (strcmp(kind, "vmm") == 0 && maker->domain_count) {
+		struct recording_domain *last = &maker->domains[maker->domain_count - 1];
+
+		set_text(last->vmm, sizeof(last->vmm), rest);
+		return 0;
+	}
 	if (strcmp(kind, "uuid") == 0 && maker->domain_count) {
 		parse_hex(rest, maker->domains[maker->domain_count - 1].uuid, 16);
 		return 0;
@@ -321,7 +342,7 @@ static int take_line(struct maker *maker, char *rest)
 	else if (strcmp(kind, "missed") == 0)
 		writer_counts(maker->writer)->missed += number(&rest);
 	else
-		return error_set(&maker->err, "nothing is called %s", kind);
+		return error_set(&maker->err, "unknown keyword %s", kind);
 	return 0;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Speedscope makes of files: node speedscope.js MODULES FILE...
+// Imports files with Speedscope: node speedscope.js MODULES FILE...
 //
-// The importer is Speedscope's own, taken out of the program that browsers load
-// (MODULES/speedscope/dist/release): node runs it all, with a page that does nothing.
-// What is not tried is how it looks. Files of Speedscope's own format are held against
-// its schema too, by ajv.
+// The importer is Speedscope's own, taken from the program that browsers load
+// (MODULES/speedscope/dist/release): node runs all of it, with a dummy page. The display
+// is not tested. Files in Speedscope's own format are also validated against its schema,
+// with ajv.
 //
-// For each file, a line of tabs each:
+// For each file, lines with fields separated by tabs:
 //   profile  FILE  NAME  TOTAL  as Speedscope shows it
 //   frame    NAME  its file  SELF  TOTAL
 "use strict";
@@ -18,7 +18,7 @@ const vm = require("vm");
 const [modules, ...files] = process.argv.slice(2);
 const release = path.join(modules, "speedscope", "dist", "release");
 
-// Takes any call and any property, and is none of them.
+// A dummy object that accepts any call and any property.
 const nothing = new Proxy(function () {}, {
 	get: (_, key) => (key === Symbol.toPrimitive ? () => "" : nothing),
 	apply: () => nothing,
@@ -40,7 +40,7 @@ function loadImporter()
 	try {
 		vm.runInThisContext(exported);
 	} catch (error) {
-		// The last thing it does is to show the page, which can't end well.
+		// Showing the page, its last step, fails.
 		if (!globalThis.importProfiles)
 			throw error;
 	}

@@ -4,9 +4,9 @@
 
 usage: read.py FILE...
 
-Prints what is in the files, a line for each thing. It is there to be held against
-uniprof's own reader (tests/unit/test_reader_format.c), and as an example. It needs
-the zstd command for compressed chunks.
+Prints the contents of the files, one item per line. It is compared with uniprof's own
+reader (tests/unit/format/test_reader_format.c), and is an example. It needs the zstd
+command for compressed chunks.
 """
 
 import subprocess
@@ -18,6 +18,11 @@ HEADER = 24
 SIZE_LIMIT = 16 << 20
 SAMPLE_LIMIT = NODE_LIMIT = 1 << 18
 NAME_COUNT_LIMIT = 1 << 20
+# Limits of a whole recording: a constant, and an amount for each byte of it (section 10)
+SUMS = {"payload": (16 << 20, 512), "samples": (1 << 20, 96), "nodes": (1 << 20, 16),
+        "names": (1 << 18, 1), "names payload": (16 << 20, 32)}
+ALL_NAMES_LIMIT = 1 << 22
+NAMES_PAYLOAD_LIMIT = 256 << 20
 DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 53
 NAME_LIMIT = 65535
@@ -71,7 +76,7 @@ def number(fields, tag, default=0):
 
 
 def column(fields, tag, count, highest, default=None, lowest=0):
-    """A column of numbers; one that has no default must be there."""
+    """A column of numbers; required if there is no default."""
     if tag not in fields:
         if default is None and count:
             raise Damage
@@ -129,7 +134,7 @@ class File:
         self.bytes += size
 
     def header(self, at):
-        """Type, encoding, sizes and checksum; None where there is no header."""
+        """Type, encoding, sizes and checksum; None if there is no header."""
         head = self.data[at:at + HEADER]
         if len(head) < HEADER:
             if head[:4] == MAGIC[:len(head)]:
@@ -166,19 +171,54 @@ class File:
                 continue
             self.in_damage = False
             self.cut = False
-            yield kind, payload
+            yield kind, payload, at
 
 
 # Payloads (section 5)
 
 def fields_of(payload):
-    """The bytes of each field by its tag; the last one counts."""
+    """The bytes of each field by its tag."""
     numbers = Numbers(payload)
     fields = {}
     while numbers.left():
         tag = numbers.number()
+        if tag in fields and tag < 64:
+            raise Damage
         fields[tag] = numbers.take(numbers.number())
     return fields
+
+
+def place_of(payload):
+    """Mark and number of a chunk (section 5.6); None if it has none."""
+    numbers = Numbers(payload)
+    try:
+        if not numbers.left() or numbers.number() != 0:
+            return None
+        place = Numbers(numbers.take(numbers.number()))
+        return place.number(), place.number()
+    except Damage:
+        return None
+
+
+class Order:
+    """Compares the places of chunks."""
+
+    def __init__(self):
+        self.mark = None
+        self.next = 0
+
+    def take(self, place):
+        """The number of chunks missing before this one; None if it is out of place."""
+        if place is None:
+            return 0 if self.mark is None else None
+        mark, number = place
+        if self.mark is None:
+            self.mark = mark
+        if mark != self.mark or number < self.next:
+            return None
+        missing = number - self.next
+        self.next = min(number + 1, WRAP - 1)
+        return missing
 
 
 def text(fields, tag, length):
@@ -196,7 +236,8 @@ def domain(fields):
     if len(uuid) != 16:
         raise Damage
     print("domain", *(number(fields, tag) for tag in (1, 2, 5, 6, 7, 8)),
-          text(fields, 3, 255), uuid.hex())
+          text(fields, 3, 255), uuid.hex(), number(fields, 9), number(fields, 10),
+          text(fields, 11, 127), text(fields, 12, 127), text(fields, 13, 31))
 
 
 def end(fields):
@@ -282,7 +323,7 @@ class Tree:
 
 
 def leaves(fields, count, tree):
-    """The node that each sample's stack ends at."""
+    """The node at which each sample's stack ends."""
     stacks = [low + 128 * high for low, high in zip(
         column(fields, 15, count, WRAP), column(fields, 16, count, WRAP, default=0))]
     if any(stack >= len(tree.ends) for stack in stacks):
@@ -329,7 +370,7 @@ def pauses(fields):
 
 
 def cpu_times(fields, states):
-    """In ns; "-" where they are not known."""
+    """In ns; "-" if unknown."""
     if 11 not in fields:
         return ["-"] * len(states)
     numbers = Numbers(fields[11])
@@ -345,7 +386,7 @@ def cpu_times(fields, states):
 
 
 def weights(fields, count):
-    return column(fields, 10, count, 100000, default=1, lowest=1)
+    return column(fields, 10, count, 2**32 - 1, default=1, lowest=1)
 
 
 def samples(fields):
@@ -399,6 +440,28 @@ def names(fields):
         print("name", index, f"{address:x}", offset, name.hex(), dso.hex())
 
 
+def count_up(sums, kind, payload):
+    """Adds the contents of a chunk to the sums of the recording."""
+    sums["payload"] += len(payload)
+    if kind == 5:
+        sums["names payload"] += len(payload)
+    try:
+        fields = fields_of(payload)
+        if kind == 3:
+            sums["samples"] += number(fields, 1)
+            sums["nodes"] += number(fields, 17)
+        if kind == 5:
+            sums["names"] += number(fields, 1)
+    except Damage:
+        pass
+
+
+def is_too_much(sums, end):
+    return (any(sums[what] > free + each * end for what, (free, each) in SUMS.items())
+            or sums["names"] > ALL_NAMES_LIMIT
+            or sums["names payload"] > NAMES_PAYLOAD_LIMIT)
+
+
 KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names}
 
 
@@ -406,8 +469,19 @@ def read(path):
     with open(path, "rb") as file:
         recording = File(file.read())
     found = False
-    for kind, payload in recording.chunks():
+    sums = dict.fromkeys(SUMS, 0)
+    order = Order()
+    for kind, payload, end_of_chunk in recording.chunks():
         found = True
+        count_up(sums, kind, payload)
+        if is_too_much(sums, end_of_chunk):
+            print("too much for its size")
+            return
+        missing = order.take(place_of(payload))
+        if missing is None:
+            print("out of place")
+        elif missing:
+            print("missing", missing)
         if kind not in KINDS:
             print(f"chunk {kind} of {len(payload)} bytes")
             continue

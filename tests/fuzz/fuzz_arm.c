@@ -1,70 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * ARM guests of any content. Build with -fsanitize=fuzzer,address,undefined and run
- * on tests/fuzz/corpus/arm. The input is
+ * ARM guests with arbitrary contents. Build with -fsanitize=fuzzer,address,undefined and
+ * run on tests/fuzz/corpus/arm. The input is
  *
  *   a byte for the mode (see set_mode()),
  *   pc, link register, frame pointer, TCR, TTBR0 and TTBR1, of 8 bytes each,
  *   an address to translate, of 8 bytes,
- *   and the guest's memory: words of 8 bytes, each after 2 bytes that say where
- *   it goes (all else is 0), or, with the mode's highest bit, all in a row.
- *
- * A guest has few frames. Those with a number beyond are these again, or missing.
+ *   and the guest's memory: words of 8 bytes, each after 2 bytes with its position
+ *   (the rest is 0), or, with the highest bit of the mode, consecutive.
  */
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "arch/arch.h"
-
-#define FRAMES 16
-#define MEMORY (FRAMES * GUEST_PAGE_SIZE)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct guest {
-	uint8_t memory[MEMORY];
-	void *page; /* the last that was given */
-	unsigned int calls;
-};
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
-
-/* Gives a page that is taken away at the next call, so that a read of an earlier
- * one, or beyond one, is seen. */
-static const void *guest_page(void *context, uint64_t frame)
-{
-	struct guest *guest = context;
-
-	guest->calls++;
-	free(guest->page);
-	guest->page = NULL;
-	if (frame & FRAMES)
-		return NULL;
-	guest->page = aligned_alloc(GUEST_PAGE_SIZE, GUEST_PAGE_SIZE);
-	check(guest->page != NULL);
-	memcpy(guest->page, guest->memory + frame % FRAMES * GUEST_PAGE_SIZE,
-	       GUEST_PAGE_SIZE);
-	return guest->page;
-}
-
-static uint64_t take(const uint8_t **data, size_t *size, size_t bytes)
-{
-	uint64_t number = 0;
-
-	if (bytes > *size)
-		bytes = *size;
-	memcpy(&number, *data, bytes);
-	*data += bytes;
-	*size -= bytes;
-	return number;
-}
+#include "tests/fuzz/guest.h"
+#include "tests/fuzz/rules.h"
+#include "unwind/unwind.h"
 
 static void set_mode(struct arm_cpu *cpu, unsigned int mode)
 {
@@ -72,22 +21,6 @@ static void set_mode(struct arm_cpu *cpu, unsigned int mode)
 	cpu->cpsr |= mode & 16 ? ARM_CPSR_AARCH32 : 0;
 	cpu->cpsr |= mode & 32 ? ARM_CPSR_THUMB : 0;
 	cpu->sctlr = mode & 64 ? ARM_SCTLR_M : 0;
-}
-
-static void fill_memory(struct guest *guest, const uint8_t *data, size_t size,
-			bool in_row)
-{
-	memset(guest->memory, 0, MEMORY);
-	if (in_row) {
-		memcpy(guest->memory, data, size < MEMORY ? size : MEMORY);
-		return;
-	}
-	while (size) {
-		uint64_t at = take(&data, &size, 2) * 8 % MEMORY;
-		uint64_t word = take(&data, &size, 8);
-
-		memcpy(guest->memory + at, &word, sizeof(word));
-	}
 }
 
 static void check_translation(const struct arm_cpu *cpu,
@@ -113,13 +46,15 @@ static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *me
 {
 	struct guest *guest = memory->context;
 	bool is_aarch32 = cpu->cpsr & ARM_CPSR_AARCH32;
-	/* Of the exact size, so that a write beyond it is seen. */
+	/* Of the exact size, so that a write beyond it is detected. */
 	struct chain chain = {.address = malloc(CHAIN_MAX * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;
 	arm_unwind(cpu, memory, &chain);
-	check(guest->calls <= (is_aarch32 ? UNWIND_PAGES_MAX : ARM64_UNWIND_PAGES_MAX));
+	check(guest->calls <= (is_aarch32      ? UNWIND_PAGES_MAX
+			       : memory->table ? ARM64_TABLE_PAGES_MAX
+					       : ARM64_UNWIND_PAGES_MAX));
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->pc);
@@ -138,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct guest_memory memory = {.page = guest_page, .context = &guest};
 	struct register_value values[REGISTERS_MAX];
 	struct code_notes notes = {.budget = CODE_BUDGET_MAX};
+	struct unwind_table *table;
 	struct arm_cpu cpu = {0};
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
 	uint64_t address, link, frame;
@@ -151,11 +87,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cpu.ttbr1 = take(&data, &size, 8);
 	address = take(&data, &size, 8);
 	fill_memory(&guest, data, size, mode & 128);
-	/* Both are several registers, in so many modes. */
+	/* Both are several registers, in different modes. */
 	for (unsigned int i = 0; i < ARM_REGISTERS; i++)
 		cpu.x[i] = link;
 	cpu.x[7] = cpu.x[11] = cpu.x[27] = cpu.x[29] = frame;
-	/* A kernel of 64 bits under a program of 32. */
+	/* A 64-bit kernel running a 32-bit program. */
 	cpu.sp_el1 = link & 2;
 
 	check_translation(&cpu, &memory, address);
@@ -165,6 +101,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memory.notes = &notes;
 	check_chain(&cpu, &memory);
 	check_chain(&cpu, &memory);
+	table = make_table(guest.memory, cpu.pc);
+	memory.table = table;
+	check_chain(&cpu, &memory);
+	unwind_table_free(table);
 	check(arm_registers(&cpu, values) <= REGISTERS_MAX);
 	free(guest.page);
 	guest.page = NULL;

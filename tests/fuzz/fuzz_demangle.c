@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Mangled names of any content. Build with -fsanitize=fuzzer,address,undefined and
- * run on tests/fuzz/corpus/demangle.
+ * Arbitrary mangled names. Build with -fsanitize=fuzzer,address,undefined and run on
+ * tests/fuzz/corpus/demangle.
  */
 
 #include <stdint.h>
@@ -10,14 +10,7 @@
 #include <string.h>
 
 #include "symbols/demangle.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
+#include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

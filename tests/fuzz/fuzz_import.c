@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Texts of any content, to be imported. Build with -fsanitize=fuzzer,address,undefined
- * and run on tests/fuzz/corpus/import. The input's first byte chooses the format, or,
- * being the one behind the last, that it is to be found out; the rest is the text.
+ * Imports arbitrary texts. Build with -fsanitize=fuzzer,address,undefined and run on
+ * tests/fuzz/corpus/import. The first byte of the input selects the format; the number
+ * after that of the last format selects detection. The rest is the text.
  */
 
 #include <stdlib.h>
@@ -15,26 +15,11 @@
 #include "format/reader.h"
 #include "format/samples.h"
 #include "import/format.h"
+#include "tests/fuzz/check.h"
 
-#define MOST_DIGITS 8 /* in a count: it is to be written as so many samples */
+#define MOST_DIGITS 8 /* in a count, which determines the number of samples written */
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
-
-static int file_with(const void *data, size_t size)
-{
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-
-	check(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
-	return fd;
-}
-
-/* Large counts only take long; fuzz_reader knows what samples can look like. */
+/* Large counts only take long; fuzz_reader covers the contents of samples. */
 static bool has_large_count(const uint8_t *data, size_t size)
 {
 	size_t digits = 0;
@@ -49,8 +34,9 @@ static bool has_large_count(const uint8_t *data, size_t size)
 	return false;
 }
 
-/* The recording is whole, keeps all limits, and its samples count for @count. */
-static void check_recording(int fd, uint64_t count)
+/* The recording is complete and within all limits. Its weights add up to the importer's
+ * count, which periods are not part of. */
+static void check_recording(int fd, const struct importer *importer)
 {
 	struct reader *reader = reader_new(fd);
 	struct samples_batch batch = {0};
@@ -71,7 +57,8 @@ static void check_recording(int fd, uint64_t count)
 		for (size_t i = 0; i < batch.count; i++)
 			sum += batch.weight[i];
 	}
-	check(status == 0 && type == CHUNK_END && sum == count);
+	check(status == 0 && type == CHUNK_END);
+	check(importer_weights(importer).by_period || sum == importer_count(importer));
 	check(reader_damage(reader)->bytes == 0);
 	samples_batch_free(&batch);
 	reader_free(reader);
@@ -98,6 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct recording_info info = {.version = RECORDING_VERSION};
 	const struct import_format *format;
+	const struct import_options options = {0};
+	struct import_result result = {0};
 	struct importer *importer;
 	struct error err = {""};
 	struct lines lines;
@@ -112,11 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (format) {
 		importer = importer_new(to, &info);
 		check(importer != NULL);
-		status = import_lines(format, &lines, importer, &err);
+		status = import_lines(format, &options, &lines, importer, &result, &err);
 		check(status >= 0 || err.text[0]);
 		lseek(to, 0, SEEK_SET);
 		if (status >= 0)
-			check_recording(to, importer_count(importer));
+			check_recording(to, importer);
 		importer_free(importer);
 	}
 	lines_free(&lines);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Recordings of any content. Build with -fsanitize=fuzzer,address,undefined and
- * run on tests/fuzz/corpus/reader. The input's first byte says what the rest is:
+ * Recordings with arbitrary contents. Build with -fsanitize=fuzzer,address,undefined and
+ * run on tests/fuzz/corpus/reader. The first byte of the input selects what the rest is:
  *
  *   0  a file
- *   1  a file, in which the checksums are made right: they hide nothing then
+ *   1  a file whose checksums are corrected first, so that they hide nothing
  *   2  the payload of a chunk, whose type is the next byte
  */
 
@@ -14,23 +14,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "format/chunk.h"
 #include "format/name_list.h"
+#include "format/place.h"
 #include "format/reader.h"
 #include "format/samples.h"
+#include "tests/fuzz/check.h"
+#include "tests/fuzz/mend.h"
 
 #define TYPES	   7	  /* the known ones, and one more on each side */
 #define AGAIN_MOST 100000 /* addresses in a batch that is encoded again */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
 
 static struct cursor cursor_of(const struct buffer *bytes)
 {
@@ -84,7 +78,8 @@ static void check_end(struct cursor payload)
 	buffer_free(&encoded);
 }
 
-/* All that samples_decode() promises; how many addresses the chains have. */
+/* Checks all guarantees of samples_decode(); returns the number of addresses in chains.
+ */
 static size_t check_batch(const struct samples_batch *batch)
 {
 	size_t addresses = 0;
@@ -134,7 +129,7 @@ static struct sample sample_of(const struct samples_batch *batch, size_t i,
 	return sample;
 }
 
-/* What was decoded must come back when it is encoded again. */
+/* Encoding and decoding again must give the same samples. */
 static void check_again(const struct samples_batch *batch)
 {
 	uint64_t chain[RECORDING_MAX_DEPTH], chain_again[RECORDING_MAX_DEPTH];
@@ -184,7 +179,8 @@ static void check_samples(struct cursor payload, struct samples_batch *batch)
 		      batch->counts.pauses.max);
 }
 
-/* All that name_list_read() promises, and that they come back when encoded again. */
+/* Checks all guarantees of name_list_read(), and that encoding again gives the same
+ * names. */
 static void check_names(struct cursor payload)
 {
 	struct name_list_reader names, names_again;
@@ -244,10 +240,28 @@ static void check_payload(unsigned int type, struct cursor payload,
 	}
 }
 
+/* A chunk that is taken is above all before it; one that is not changes nothing. */
+static void check_place(struct sequence *sequence, struct cursor payload)
+{
+	const struct chunk_place place = place_of(payload);
+	const struct sequence before = *sequence;
+	uint64_t missing;
+
+	if (!sequence_take(sequence, &place, &missing)) {
+		check(!missing && before.has_mark && sequence->next == before.next);
+		return;
+	}
+	check(place.is_known == sequence->has_mark);
+	check(!place.is_known || place.number - missing == before.next);
+	check(!place.is_known || sequence->next > before.next ||
+	      place.number == UINT64_MAX);
+}
+
 static void check_file(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct samples_batch batch = {0};
+	struct sequence sequence = {0};
 	const struct damage *damage;
 	struct cursor payload;
 	struct reader *reader;
@@ -263,6 +277,7 @@ static void check_file(const uint8_t *data, size_t size)
 		check(type <= UINT16_MAX);
 		check(reader_offset(reader) >= last + CHUNK_HEADER_SIZE);
 		last = reader_offset(reader);
+		check_place(&sequence, payload);
 		check_payload(type, payload, &batch);
 	}
 	damage = reader_damage(reader);
@@ -276,24 +291,6 @@ static void check_file(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* Wherever a header may stand, makes its checksums those of what is there. */
-static void mend(uint8_t *data, size_t size)
-{
-	for (size_t i = 0; i + CHUNK_HEADER_SIZE <= size; i++) {
-		uint8_t *header = data + i;
-		uint32_t stored;
-
-		if (memcmp(header, CHUNK_MAGIC, CHUNK_MAGIC_SIZE) != 0)
-			continue;
-		stored = get_le32(header + 8);
-		if (stored <= size - i - CHUNK_HEADER_SIZE)
-			put_le32(
-				header + 16,
-				(uint32_t)crc32_z(0, header + CHUNK_HEADER_SIZE, stored));
-		put_le32(header + 20, (uint32_t)crc32_z(0, header, 20));
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct samples_batch batch = {0};
@@ -301,7 +298,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	/* A copy of the exact size, so that a read beyond it is seen. */
+	/* A copy of the exact size, so that a read beyond it is detected. */
 	copy = malloc(size - 1);
 	check(copy != NULL);
 	memcpy(copy, data + 1, size - 1);
@@ -310,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_file(copy, size - 1);
 		break;
 	case 1:
-		mend(copy, size - 1);
+		mend_checksums(copy, size - 1);
 		check_file(copy, size - 1);
 		break;
 	case 2:

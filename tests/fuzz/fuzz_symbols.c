@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Symbol files of any content. Build with -fsanitize=fuzzer,address,undefined
+ * Symbol files with arbitrary contents. Build with -fsanitize=fuzzer,address,undefined
  * and run on tests/fuzz/corpus/symbols and tests/data/symbols.
  */
 
@@ -9,23 +9,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/lines.h"
+#include "symbols/dwarf/lines.h"
 #include "symbols/table.h"
+#include "tests/fuzz/check.h"
 
 #define PAGE_SIZE ((size_t)4096)
 #define ROOM	  ((size_t)1 << 20)
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
-
 /*
- * Memory like that of a mapped file, which can't be written to and behind which
- * there is none. It finds what the sanitizers can't see: what libelf does.
+ * Memory like that of a mapped file: read-only, and followed by unmapped memory. It
+ * detects accesses that the sanitizers can't see, those of libelf.
  */
 static uint8_t *make_room(void)
 {
@@ -78,11 +71,13 @@ static void check_lines(struct symbols_lines *lines, uint64_t address)
 	}
 }
 
-/* DWARF, of which libelf may change the copy that it is given. */
+/* DWARF; libelf may change the copy passed to it. */
 static void try_lines(uint8_t *content, size_t size)
 {
-	struct symbols_lines *lines = symbols_lines_new(content, size);
+	struct error why = {""};
+	struct symbols_lines *lines = symbols_lines_new(content, size, "file", &why);
 
+	check(!lines || !why.text[0]);
 	if (!lines)
 		return;
 	for (uint64_t address = 0x1000; address < 0x1200; address++)

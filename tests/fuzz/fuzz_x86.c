@@ -1,71 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Guests of any content. Build with -fsanitize=fuzzer,address,undefined and run
+ * Guests with arbitrary contents. Build with -fsanitize=fuzzer,address,undefined and run
  * on tests/fuzz/corpus/x86. The input is
  *
  *   a byte for the mode (see set_mode()),
  *   rip, rsp, rbp and cr3, of 8 bytes each,
  *   an address to translate, of 8 bytes,
- *   and the guest's memory: words of 8 bytes, each after 2 bytes that say where
- *   it goes (all else is 0), or, with the mode's highest bit, all in a row.
- *
- * A guest has few frames. Those with a number beyond are these again, or missing.
+ *   and the guest's memory: words of 8 bytes, each after 2 bytes with its position
+ *   (the rest is 0), or, with the highest bit of the mode, consecutive.
  */
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "arch/x86_code.h"
+#include "tests/fuzz/guest.h"
+#include "tests/fuzz/rules.h"
+#include "unwind/unwind.h"
 
-#include "arch/arch.h"
-
-#define FRAMES 16
-#define MEMORY (FRAMES * GUEST_PAGE_SIZE)
 #define TABLES 5 /* page() calls of a translation */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct guest {
-	uint8_t memory[MEMORY];
-	void *page; /* the last that was given */
-	unsigned int calls;
-};
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
-
-/* Gives a page that is taken away at the next call, so that a read of an earlier
- * one, or beyond one, is seen. */
-static const void *guest_page(void *context, uint64_t frame)
-{
-	struct guest *guest = context;
-
-	guest->calls++;
-	free(guest->page);
-	guest->page = NULL;
-	if (frame & FRAMES)
-		return NULL;
-	guest->page = aligned_alloc(GUEST_PAGE_SIZE, GUEST_PAGE_SIZE);
-	check(guest->page != NULL);
-	memcpy(guest->page, guest->memory + frame % FRAMES * GUEST_PAGE_SIZE,
-	       GUEST_PAGE_SIZE);
-	return guest->page;
-}
-
-static uint64_t take(const uint8_t **data, size_t *size, size_t bytes)
-{
-	uint64_t number = 0;
-
-	if (bytes > *size)
-		bytes = *size;
-	memcpy(&number, *data, bytes);
-	*data += bytes;
-	*size -= bytes;
-	return number;
-}
 
 static void set_mode(struct x86_cpu *cpu, unsigned int mode)
 {
@@ -73,22 +24,6 @@ static void set_mode(struct x86_cpu *cpu, unsigned int mode)
 	cpu->cr4 = (mode & 2 ? X86_CR4_PAE : 0) | (mode & 4 ? X86_CR4_PSE : 0) |
 		   (mode & 8 ? X86_CR4_LA57 : 0);
 	cpu->efer = mode & 16 ? X86_EFER_LMA : 0;
-}
-
-static void fill_memory(struct guest *guest, const uint8_t *data, size_t size,
-			bool in_row)
-{
-	memset(guest->memory, 0, MEMORY);
-	if (in_row) {
-		memcpy(guest->memory, data, size < MEMORY ? size : MEMORY);
-		return;
-	}
-	while (size) {
-		uint64_t at = take(&data, &size, 2) * 8 % MEMORY;
-		uint64_t word = take(&data, &size, 8);
-
-		memcpy(guest->memory + at, &word, sizeof(word));
-	}
 }
 
 static void check_translation(const struct x86_cpu *cpu,
@@ -113,27 +48,56 @@ static void check_translation(const struct x86_cpu *cpu,
 static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *memory)
 {
 	struct guest *guest = memory->context;
-	/* Of the exact size, so that a write beyond it is seen. */
+	/* Of the exact size, so that a write beyond it is detected. */
 	struct chain chain = {.address = malloc(CHAIN_MAX * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;
 	x86_unwind(cpu, memory, &chain);
-	check(guest->calls <= X86_UNWIND_PAGES_MAX);
+	check(guest->calls <=
+	      (memory->table ? X86_TABLE_PAGES_MAX : X86_UNWIND_PAGES_MAX));
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->rip);
 	for (uint32_t i = 1; i < chain.count; i++)
 		check(chain.address[i] != 0);
+	check(!chain.frameless || chain.count >= 2);
 	check(chain.end != CHAIN_TOO_DEEP || chain.count == CHAIN_MAX);
 	free(chain.address);
+}
+
+/* An instruction is no longer than the available bytes, and the bytes after it do not
+ * matter. */
+static void check_decoding(const uint8_t *data, size_t size, bool is_64)
+{
+	for (size_t at = 0; at < size; at++) {
+		size_t left = size - at < X86_SIZE_MAX ? size - at : X86_SIZE_MAX;
+		struct x86_instruction whole = x86_decode(data + at, size - at, at,
+							  is_64);
+		uint8_t *alone = malloc(left);
+		struct x86_instruction again;
+
+		check(alone != NULL);
+		memcpy(alone, data + at, left);
+		check(whole.size <= left);
+		check((whole.size == 0) == (whole.act == X86_BAD));
+		check(whole.act <= X86_LEAVE_KERNEL);
+		again = x86_decode(alone, whole.size ? whole.size : left, at, is_64);
+		check(again.act == whole.act && again.size == whole.size &&
+		      again.to == whole.to && again.from == whole.from &&
+		      again.writes == whole.writes && again.offset == whole.offset &&
+		      again.target == whole.target);
+		free(alone);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct guest guest;
+	static struct code_notes notes;
 	struct guest_memory memory = {.page = guest_page, .context = &guest};
 	struct x86_cpu cpu = {0};
+	struct unwind_table *table;
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
 	uint64_t address;
 
@@ -143,12 +107,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cpu.reg[X86_RBP] = take(&data, &size, 8);
 	cpu.cr3 = take(&data, &size, 8);
 	address = take(&data, &size, 8);
+	check_decoding(data, size < 256 ? size : 256, mode & 16);
 	fill_memory(&guest, data, size, mode & 128);
 
 	check_translation(&cpu, &memory, address);
 	check_translation(&cpu, &memory, cpu.rip);
 	check_translation(&cpu, &memory, cpu.reg[X86_RBP]);
 	check_chain(&cpu, &memory);
+	/* With notes, and with a small remaining budget. */
+	memset(&notes, 0, sizeof(notes));
+	code_notes_renew(&notes);
+	memory.notes = &notes;
+	check_chain(&cpu, &memory);
+	notes.budget = 256;
+	check_chain(&cpu, &memory);
+	table = make_table(guest.memory, cpu.rip);
+	memory.table = table;
+	check_chain(&cpu, &memory);
+	unwind_table_free(table);
 	free(guest.page);
 	guest.page = NULL;
 	return 0;

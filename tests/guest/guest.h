@@ -1,4 +1,4 @@
-/* What the files of the test guest share, whatever the CPU. */
+/* Shared by the files of the test guest, for all CPUs. */
 #ifndef GUEST_H
 #define GUEST_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nothing of it may be inlined, merged, cloned or specialised: each name is one symbol.
+/* Must not be inlined, merged, cloned or specialised: each name is one symbol.
  */
 #ifdef __clang__
 #define APART __attribute__((noinline))
@@ -18,10 +18,10 @@
 #define APART __attribute__((noipa))
 #endif
 
-/* As many as the guest can bring up. */
+/* The most that the guest can start. */
 #define MAX_VCPUS 8
 
-/* As <inttypes.h>, which belongs to no freestanding compiler, has them. */
+/* As in <inttypes.h>, which freestanding compilers lack. */
 #if __SIZEOF_LONG__ == 8
 #define PRIu64 "lu"
 #define PRIx64 "lx"
@@ -39,12 +39,12 @@ enum stack_kind {
 	STACK_1G
 };
 
-/* The machine address (guest-physical unless PV) of what is in the image but not its
+/* The machine address (guest-physical unless PV) of a place in the image outside its
  * window. */
 uint64_t memory_address(const void *virt);
 
-/* Where @size bytes of RAM at guest-physical @phys can be written to; NULL when there are
- * none. */
+/* The virtual address at which @size bytes of RAM at guest-physical @phys can be written;
+ * NULL if there is none. */
 void *memory_ram(uint64_t phys, uint64_t size);
 
 /* Maps the 4K page at machine address addr at window page nr. */
@@ -55,11 +55,11 @@ enum {
 void *memory_map_slot(unsigned int nr, uint64_t addr);
 
 /*
- * The top of vCPU 0's stack. *kind becomes STACK_2M when it asks for a 1G page and
- * there is none; *pages is what the stack's pages are, for people.
+ * The top of vCPU 0's stack. *kind becomes STACK_2M if a 1G page is requested and there
+ * is none; *pages is a human-readable description of the stack's pages.
  */
 void *memory_stack_top(enum stack_kind *kind, const char **pages);
-/* Of vCPU 1 and those after it. */
+/* For vCPU 1 and the following ones. */
 void *memory_secondary_stack_top(unsigned int vcpu);
 
 /*
@@ -70,71 +70,74 @@ void *memory_secondary_stack_top(unsigned int vcpu);
  */
 void *memory_next_stack_top(size_t bytes);
 
-/* What any vCPU's stack has room for. */
+/* The minimum size of any vCPU's stack. */
 #define STACK_SIZE (32 * PAGE_SIZE)
 
-/* xen.c: what is asked of Xen on any CPU. */
+/* xen.c: requests to Xen on all CPUs. */
 
-/* The console's ring, and the event channel to tell of what is in it. */
+/* The console's ring, and the event channel that signals new output. */
 void xen_console_init(void *ring, uint32_t port);
 
-/* Writes all n bytes or, when the ring has no room, none. Never blocks. */
+/* Writes all n bytes or, if the ring has no space, none. Never blocks. */
 bool xen_console_write(const char *bytes, size_t n);
 
 /* HVM_PARAM_* of xen/hvm/params.h. Not for PV. */
 uint64_t xen_hvm_param(uint32_t index);
 
-/* Each vCPU calls it once, vCPU 0 first, before it asks for the time. */
+/* Each vCPU calls it once, vCPU 0 first, before it reads the time. */
 void xen_time_init(unsigned int vcpu);
 
 /*
- * Nanoseconds for which the calling vCPU has been running, never less than before. The
- * rest, for which it was paused or had no CPU, goes to *stolen unless that is NULL.
+ * Running time of the calling vCPU in nanoseconds; never decreases. The rest of the time,
+ * when it was paused or had no CPU, goes to *stolen unless that is NULL.
  */
 uint64_t xen_running_time(unsigned int vcpu, uint64_t *stolen);
+
+/* Asks Xen for its version this many times. */
+void xen_ask(unsigned long calls);
 
 /* reason: SHUTDOWN_* of xen/sched.h */
 void xen_shutdown(unsigned int reason) __attribute__((noreturn));
 
-/* Has Xen map a page of its own at guest frame gfn: XENMAPSPACE_*. Not for PV. */
+/* Lets Xen map one of its pages at guest frame gfn: XENMAPSPACE_*. Not for PV. */
 long xen_add_to_physmap(unsigned int space, uint64_t gfn);
-/* Gives the guest's frame gfn back to Xen; gets a new page for it. Not for PV. */
+/* Returns the guest's frame gfn to Xen; allocates a new page for it. Not for PV. */
 long xen_balloon_out(uint64_t gfn);
 long xen_balloon_in(uint64_t gfn);
 
-/* xen_x86.c, xen_arm.c: what differs. */
+/* xen_x86.c, xen_arm.c: CPU-specific parts. */
 
-/* Whether the guest is a PV one and what it was started with; returns the command line.
+/* Takes the kind of guest and its start parameters; returns the command line.
  */
 const char *xen_init(const void *start_info, bool pv);
 
-/* What the guest is, for people. */
+/* The kind of guest, human-readable. */
 const char *xen_mode(void);
 
-/* Makes xen_time() ready. */
+/* Prepares xen_time(). */
 void xen_clock_init(void);
 
 /* Nanoseconds since some fixed moment. */
 uint64_t xen_time(void);
 
-/* Starts a vCPU at secondary_start, with its number for an argument; 0 or an error
- * number below 0. */
+/* Starts a vCPU at secondary_start, with its number as an argument; 0 or a negative error
+ * number. */
 long xen_start_vcpu(unsigned int vcpu, void *stack_top);
 
 /* tables.c */
 
-/* Writes an entry of a page table; false when Xen does not allow it. */
+/* Writes an entry of a page table; false if Xen does not allow it. */
 bool tables_set(pte_t *entry, pte_t value);
-/* The entry for the address at a level, 1 to the top one; makes the tables above, NULL
- * when Xen does not allow that. */
+/* The entry for the address at a level, 1 to the top one; creates the tables above, NULL
+ * if Xen does not allow that. */
 pte_t *tables_entry(unsigned long address, unsigned int level);
 bool tables_map(unsigned long address, const void *page);
 
 /* hostile.c */
 
-/* Makes ready for the kind of that name, "all" for each kind in turn. */
+/* Prepares the kind of that name; "all" for each kind in turn. */
 void hostile_init(const char *name);
-/* Does its worst for a while, as the kind whose turn it is at that time (ns). */
+/* Attacks for a while, with the kind whose turn it is at that time (ns). */
 void hostile_spell(uint64_t time);
 
 /* option.c */
@@ -154,14 +157,14 @@ unsigned long print_lost(void);
 
 /* work.c: the call chains. */
 
-/* Frames that each chain has between its caller and its leaf, but for the nested ones. */
+/* Frames of each chain between its caller and its leaf, without the nested ones. */
 #define CHAIN_FIXED 6 /* NAME, NAME_1 to NAME_4, NAME_leaf */
 
 /*
  * Each runs n iterations in its leaf, CHAIN_FIXED + nest frames below its caller.
  * With n == 0 the leaf walks its own call chain, as a profiler would, and the result
- * is the number of addresses found (0 when not all have frame pointers); the
- * frames it saw are then in chain_low and chain_high.
+ * is the number of addresses found (0 if not all have frame pointers); chain_low and
+ * chain_high are then the lowest and highest frame.
  */
 uint64_t alpha(unsigned long nest, uint64_t n);
 uint64_t beta(unsigned long nest, uint64_t n);
@@ -169,13 +172,13 @@ uint64_t gamma(unsigned long nest, uint64_t n);
 uint64_t delta(unsigned long nest, uint64_t n);
 extern unsigned long chain_low, chain_high;
 
-/* Bytes of locals in each of the nested frames; of no use without frame pointers. */
+/* Bytes of locals in each of the nested frames; ignored without frame pointers. */
 extern unsigned long work_nest_locals;
 
 /*
- * Whether the leaves say now and then that another CPU might go on. QEMU with a counting
- * clock runs one CPU at a time, until its next timer comes, tens of ms maybe, unless the
- * CPU says so: all that other CPUs need from this one (an IPI) has to wait for it.
+ * Whether the leaves yield to other CPUs now and then. QEMU with a counting clock runs
+ * one CPU at a time, until its next timer, maybe tens of ms, unless the CPU yields:
+ * everything that other CPUs need from this one (an IPI) has to wait for it.
  */
 extern bool work_yields;
 

@@ -1,4 +1,5 @@
-/* Chains and page tables made to harm who walks them: README.md tells of each kind. */
+/* Chains and page tables that attack programs walking them: README.md describes each
+ * kind. */
 #include "hostile.h"
 
 #include <xen/xen.h>
@@ -12,7 +13,7 @@
 #define FRAMES	     256 /* that fit a page */
 #define STORM_TABLES 64
 #define STORM_PAGES  (FRAMES * STORM_TABLES)
-#define STORM_RAM    (RAM + 0x2000000) /* behind all that Xen's tools put there */
+#define STORM_RAM    (RAM + 0x2000000) /* after everything placed there by Xen's tools */
 
 static pte_t unused;
 
@@ -20,9 +21,9 @@ struct kind kinds[] = {
 #define KIND(kind) {#kind, hostile_##kind, 0, &unused, &unused, 0, true},
 	HOSTILE_KINDS(KIND)};
 
-/* Pages that are all alike: frame n of a page has its caller's in the next page. */
+/* Identical pages: the caller of frame n of a page is in the next page. */
 static unsigned long page[PAGES][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
-/* A page for some kinds, two for those whose chain goes on. */
+/* One page for some kinds, two for those whose chain continues. */
 static unsigned long own[KINDS][2][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
 static pte_t moving[PAGES], nowhere[4096], flicker[2], remap[2], storm[STORM_TABLES];
 
@@ -129,8 +130,8 @@ static void init_chains(void)
 }
 
 /*
- * A frame that lies in a table which maps itself, at that level and all below; its words
- * count as absent entries.
+ * A frame in a table that maps itself, at that level and all below; its words count as
+ * absent entries.
  */
 static void init_recursive(void)
 {
@@ -193,8 +194,8 @@ static void init_changes(void)
 }
 
 /*
- * An entry above 255 pages that changes: each time these are others, and all together
- * more than any recorder keeps. PV guests change such entries by hypercalls only.
+ * A changing entry above 255 pages: the pages differ each time, and there are more of
+ * them than any recorder keeps. PV guests change such entries by hypercalls only.
  */
 static void init_storm(void)
 {
@@ -231,7 +232,7 @@ static void init_xen(void)
 	kinds[KIND_grants].frame += 0x100;
 }
 
-/* Each word of each frame is behind other tables, at every level. */
+/* Each word of each frame has separate tables, at every level. */
 static void init_apart(void)
 {
 	bool allowed = true;

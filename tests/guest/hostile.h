@@ -1,4 +1,4 @@
-/* What the parts of the hostile guest share: a row for each kind of harm. */
+/* Shared by the parts of the hostile guest: a row for each kind of attack. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -21,23 +21,23 @@ struct kind {
 	spin *spin;
 	unsigned long frame;
 	volatile pte_t *entry;
-	const pte_t *values; /* to go to the entry in turns, mask + 1 of them */
+	const pte_t *values; /* written to the entry in turn, mask + 1 of them */
 	unsigned long mask;
-	bool allowed; /* Xen lets the guest do it, and the CPU can */
+	bool allowed; /* Xen allows it, and the CPU supports it */
 };
 extern struct kind kinds[KINDS];
 
-/* An address that nothing else is at. */
+/* An unused address. */
 #define PLACE(kind) (PLACES + (KIND_##kind + 1ul) * PLACE_SIZE)
 
-/* The kind's frame pointer goes through an entry of no use at @level. */
+/* The kind's frame pointer goes through an invalid entry at @level. */
 bool hostile_map_entry(unsigned int kind, unsigned long address, unsigned int level,
 		       pte_t value);
-/* The kind's frame pointer is at @address, on a page of its own, which is returned. */
+/* The kind's frame pointer is at @address, on a separate page, which is returned. */
 unsigned long *hostile_map_page(unsigned int kind, unsigned long address);
 void hostile_put_frame(unsigned long *at, unsigned long next);
 
-/* hostile_CPU.c: the kinds that no other CPU has. */
+/* hostile_CPU.c: the kinds specific to a CPU. */
 void hostile_init_cpu(void);
 
 #endif

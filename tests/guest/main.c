@@ -1,4 +1,4 @@
-/* A guest with known work: see README.md for what it promises. */
+/* A guest with a known workload, see README.md. */
 #include "guest.h"
 
 #include <xen/xen.h>
@@ -15,29 +15,30 @@
 #define MIN_DEPTH	       (OUTER_FRAMES + CHAIN_FIXED + 1)
 #define MAX_DEPTH	       1000
 
-/* More than a frame has beside its locals. */
+/* Upper bound of a frame's size without its locals. */
 #define FRAME_REST 64
 #define MAX_LOCALS 4096
 
 static struct options {
 	const char *mode, *stack, *pages;
-	const char *hostile;  /* NULL: not at all */
-	unsigned long depth;  /* addresses in a chain that is sampled in a leaf */
-	unsigned long smp;    /* vCPUs to bring up beside the first */
-	unsigned long moving; /* whether each chain has another stack than the last one */
+	const char *hostile;	    /* NULL: none */
+	unsigned long depth;	    /* addresses in a chain that is sampled in a leaf */
+	unsigned long smp;	    /* additional vCPUs to start */
+	unsigned long calls;	    /* hypercalls in each round */
+	unsigned long moving;	    /* whether each chain has a different stack */
 	unsigned long chain_bytes;  /* at most */
-	unsigned long exit, reboot; /* after so many heartbeats, 0: never */
+	unsigned long exit, reboot; /* after this many heartbeats, 0: never */
 } options;
 
 static uint64_t unit; /* iterations that take UNIT_NS */
 
-/* Nanoseconds of running time, and what was done in them. */
+/* Running time in nanoseconds, and the work done. */
 static struct totals {
 	uint64_t rounds, iterations;
 	uint64_t alpha, beta, gamma, other;
 } totals;
 
-/* The other vCPUs' own accounts; vCPU 0 only reads them. */
+/* Written by the other vCPUs; vCPU 0 only reads them. */
 static volatile struct secondary {
 	uint64_t chain;
 	unsigned long low, high;
@@ -76,6 +77,7 @@ void *guest_setup(const void *start_info, bool pv)
 	options.mode = xen_mode();
 	options.stack = stack_names[kind];
 	options.moving = option_number(line, "moving", 0);
+	options.calls = option_number(line, "calls", 0);
 	options.depth = option_number(line, "depth", MIN_DEPTH);
 	if (options.depth < MIN_DEPTH)
 		options.depth = MIN_DEPTH;
@@ -104,9 +106,9 @@ static unsigned long nest_below(unsigned long outer_frames)
 }
 
 /*
- * Up to a quarter more or less than n, another each time: a round of constant length
- * could run in step with a profiler's rate. The generator is Knuth's MMIX one (TAOCP
- * vol. 2, 3.3.4).
+ * n plus or minus up to a quarter, varying: rounds of constant length could run in
+ * lockstep with a profiler's rate. The generator is Knuth's for MMIX (TAOCP vol.
+ * 2, 3.3.4).
  */
 static uint64_t jitter(uint64_t n, uint64_t *state)
 {
@@ -115,8 +117,8 @@ static uint64_t jitter(uint64_t n, uint64_t *state)
 }
 
 /*
- * The best of several runs: what looks slow may only have been held up, by the host of
- * an emulator, say. Called by guest_main as main is, so that the depth is right here,
+ * The best of several runs: a slow run may only have been interrupted, for example by the
+ * host of an emulator. Called by guest_main like main, so that the depth is right here,
  * too.
  */
 static APART void calibrate(void)
@@ -167,7 +169,7 @@ static void start_secondary(unsigned int vcpu)
 	      secondary->chain, secondary->low, secondary->high);
 }
 
-/* For print: hundredths of a per cent of the whole, as two arguments. */
+/* For print: hundredths of a percent of the whole, as two arguments. */
 #define PERCENT_FORMAT PRIu64 ".%02" PRIu64
 #define PERCENT(part, whole) \
 	10000 * (part) / (whole) / 100, 10000 * (part) / (whole) % 100
@@ -194,7 +196,7 @@ static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
 		xen_shutdown(SHUTDOWN_reboot);
 }
 
-/* Part of its caller: a frame more would make the chain deeper. */
+/* Inlined: another frame would make the chain deeper. */
 static inline __attribute__((always_inline)) void
 work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
 {
@@ -204,7 +206,7 @@ work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
 		chain(nest, n);
 }
 
-/* On vCPU 0, for ever. Its times are running time: a pause counts for none of them. */
+/* Runs forever on vCPU 0. Its times are running time, without pauses. */
 int main(void)
 {
 	unsigned long nest = nest_below(OUTER_FRAMES);
@@ -231,11 +233,13 @@ int main(void)
 		totals.rounds++;
 		totals.iterations += 10 * n;
 
+		if (options.calls)
+			xen_ask(options.calls);
 		now = xen_time();
 		if (options.hostile)
 			hostile_spell(now - start);
 		if (now - start >= (beats + 1) * SECOND) {
-			/* Beats that a long pause made us miss are left out. */
+			/* Heartbeats missed during a long pause are skipped. */
 			beats = (now - start) / SECOND;
 			heartbeat(beats, now - start, stolen - stolen_before);
 		}
@@ -248,7 +252,7 @@ void guest_main(void)
 	      options.mode,
 #if defined(NO_FRAME_POINTER)
 	      "nofp",
-#elif defined(NO_LEAF_FRAME)
+#elif defined(NO_LEAF_FRAME) || defined(SHARED_LEAF)
 	      "leaf",
 #else
 	      "fp",
@@ -264,7 +268,7 @@ void guest_main(void)
 	main();
 }
 
-/* On each of the other vCPUs, for ever. */
+/* Runs forever on each of the other vCPUs. */
 void secondary_main(unsigned int vcpu)
 {
 	volatile struct secondary *secondary = &secondaries[vcpu];

@@ -1,15 +1,16 @@
 /*
- * The call chains: alpha, alpha_1 to alpha_4, alpha_nest as often as asked for,
- * alpha_leaf, and the same for beta, gamma and delta. All the time goes to the leaves,
- * whose loops are alike, so that a leaf's share of the time is its share of iterations.
+ * The call chains: alpha, alpha_1 to alpha_4, alpha_nest as often as requested,
+ * alpha_leaf, and the same for beta, gamma and delta. All the time is spent in the
+ * leaves, whose loops are identical, so that a leaf's share of the time is its share of
+ * iterations.
  */
 #include "guest.h"
 
-/* Bytes of locals in each frame between main and the leaf, but for the nested ones. */
+/* Bytes of locals in each frame between main and the leaf, except the nested ones. */
 #define LOCALS 64
 
 #ifdef NO_FRAME_POINTER
-/* Only with a frame pointer could they be as large as is asked for. */
+/* The size is variable only with a frame pointer. */
 #define NEST_LOCALS LOCALS
 #else
 #define NEST_LOCALS work_nest_locals
@@ -19,7 +20,8 @@ unsigned long work_nest_locals = LOCALS;
 bool work_yields;
 unsigned long chain_low, chain_high;
 
-/* What the leaf's loop does: one long dependency, so it costs the same at any address. */
+/* The loop of the leaf: one long dependency chain, so it costs the same at any address.
+ */
 static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 {
 	uint64_t x = n;
@@ -51,7 +53,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 #endif
 }
 
-/* Has the compiler make room for all of them. */
+/* Makes the compiler allocate all of them. */
 static inline __attribute__((always_inline)) void use(volatile uint8_t *locals)
 {
 	asm volatile("" : : "r"(locals));
@@ -69,41 +71,54 @@ static inline __attribute__((always_inline)) void use(volatile uint8_t *locals)
 		return result + locals[0];                         \
 	}
 
-/* Leaves are shorter than they are aligned: one that crossed a page would be three times
- * slower in an emulator than the others. */
-#define CHAIN(name)                                                                 \
-	static APART __attribute__((aligned(256))) uint64_t name##_leaf(uint64_t n) \
-	{                                                                           \
-		frame_leaf();                                                       \
-		return n ? spin(n) : walk_chain();                                  \
-	}                                                                           \
-                                                                                    \
-	static APART uint64_t name##_nest(unsigned long nest, uint64_t n)           \
-	{                                                                           \
-		volatile uint8_t locals[NEST_LOCALS];                               \
-		uint64_t result;                                                    \
-                                                                                    \
-		use(locals);                                                        \
-		if (nest > 1)                                                       \
-			result = name##_nest(nest - 1, n);                          \
-		else                                                                \
-			result = name##_leaf(n);                                    \
-		return result + locals[0];                                          \
-	}                                                                           \
-                                                                                    \
-	STEP(name##_4, name##_nest)                                                 \
-	STEP(name##_3, name##_4)                                                    \
-	STEP(name##_2, name##_3)                                                    \
-	STEP(name##_1, name##_2)                                                    \
-                                                                                    \
-	APART uint64_t name(unsigned long nest, uint64_t n)                         \
-	{                                                                           \
-		volatile uint8_t locals[LOCALS];                                    \
-		uint64_t result;                                                    \
-                                                                                    \
-		use(locals);                                                        \
-		result = name##_1(nest, n);                                         \
-		return result + locals[0];                                          \
+#ifdef SHARED_LEAF
+/* All chains have the same leaf, like memcpy in a program. Compilers may omit its frame,
+ * and only its caller shows which chain it is part of. */
+static APART __attribute__((aligned(256))) uint64_t burn(uint64_t n)
+{
+	return spin(n);
+}
+#define LEAF(name) burn
+#else
+#define LEAF(name) name##_leaf
+#endif
+
+/* Leaves are shorter than their alignment: one that crosses a page boundary would be
+ * three times slower in an emulator than the others. */
+#define CHAIN(name)                                                       \
+	static APART __attribute__((aligned(256), unused))                \
+	uint64_t name##_leaf(uint64_t n)                                  \
+	{                                                                 \
+		frame_leaf();                                             \
+		return n ? spin(n) : walk_chain();                        \
+	}                                                                 \
+                                                                          \
+	static APART uint64_t name##_nest(unsigned long nest, uint64_t n) \
+	{                                                                 \
+		volatile uint8_t locals[NEST_LOCALS];                     \
+		uint64_t result;                                          \
+                                                                          \
+		use(locals);                                              \
+		if (nest > 1)                                             \
+			result = name##_nest(nest - 1, n);                \
+		else                                                      \
+			result = LEAF(name)(n);                           \
+		return result + locals[0];                                \
+	}                                                                 \
+                                                                          \
+	STEP(name##_4, name##_nest)                                       \
+	STEP(name##_3, name##_4)                                          \
+	STEP(name##_2, name##_3)                                          \
+	STEP(name##_1, name##_2)                                          \
+                                                                          \
+	APART uint64_t name(unsigned long nest, uint64_t n)               \
+	{                                                                 \
+		volatile uint8_t locals[LOCALS];                          \
+		uint64_t result;                                          \
+                                                                          \
+		use(locals);                                              \
+		result = name##_1(nest, n);                               \
+		return result + locals[0];                                \
 	}
 
 CHAIN(alpha)

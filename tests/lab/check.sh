@@ -1,6 +1,6 @@
-# Functions for the cases' other halves, which look on the host at what came out
-# of dom0. Called as CASE.host UNIPROF OUT GUESTS: the program, the folder with
-# the results, the folder with the guests' images.
+# Functions for the CASE.host files, which check the results from dom0 on the host. Called
+# as CASE.host UNIPROF OUT GUESTS: the program, the folder with the results, the folder with
+# the guests' images.
 
 uniprof=$1
 out=$2
@@ -27,20 +27,20 @@ closing()
 	sed -n 's/^uniprof record: \([0-9]*\) samples .*/\1/p' "$out/$1.closing"
 }
 
-# check_totals NAME: all outputs have the samples that the recorder counted
+# check_totals NAME: all outputs have as many samples as the recorder counted
 check_totals()
 {
 	samples=$(closing "$1")
 	folded=$(awk '{ n += $NF } END { print n + 0 }' "$out/$1.folded")
-	blocks=$(awk 'NF == 0 { n++ } END { print n + 0 }' "$out/$1.perf-script")
+	periods=$(awk '/clock: $/ { n += $5 } END { print n + 0 }' "$out/$1.perf-script")
 	self=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "self") c = i; next }
 		{ n += $c } END { print n + 0 }' "$out/$1.histogram-csv")
-	check "$1: closing line $samples, folded $folded, perf-script $blocks, histogram $self" \
-		[ "$samples/$folded/$blocks" = "$folded/$blocks/$self" ]
+	check "$1: closing line $samples, folded $folded, perf-script $periods, histogram $self" \
+		[ "$samples/$folded/$periods" = "$folded/$periods/$self" ]
 	cat "$out/$1.closing"
 }
 
-# check_harm GUEST SYMBOLS: what came out of lib.sh's sample_harm
+# check_harm GUEST SYMBOLS: checks what the hostile cases recorded
 check_harm()
 {
 	report_all "$1" "$2"
@@ -49,8 +49,11 @@ check_harm()
 	python3 "$(dirname "$0")/../hostile.py" "$out" "$1"
 }
 
-# check_work NAME DEPTH: the fractions of alpha, beta and gamma, against what is
-# known and what the guest itself counted; and that no chain misses a frame
+# check_work NAME DEPTH: compares the fractions of alpha, beta and gamma with what the guest
+# itself counted, within 3 points, and that with the known work, within 5; and checks that no
+# chain misses a frame. The guest counts by its own clock what it really spent: the emulator
+# makes it spend up to 3 points more or less in a function than its work there is. Of 6,000
+# samples, the differences have a standard deviation of 0.8 points.
 check_work()
 {
 	awk -v guest="$1" -v depth="$2" '
@@ -76,7 +79,7 @@ check_work()
 			next
 		}
 		in_work[work] += count
-		# What has to follow: the four named steps, then nests, then the leaf.
+		# Must follow: the four named steps, then nests, then the leaf.
 		whole = "_start;guest_main;main;" work
 		for (i = 5; i <= n && i <= depth; i++)
 			whole = whole ";" work (i <= 8 ? "_" (i - 4) : i < depth ? "_nest" : "_leaf")
@@ -89,13 +92,15 @@ check_work()
 		verdict(other <= total * 0.02, (other + 0) " of " total " samples are outside the work")
 		split("alpha beta gamma", name, " ")
 		split("10 30 60", known, " ")
+		for (i = 1; i <= 3; i++)
+			all += ran[i] = field(after, "t_" name[i]) - field(before, "t_" name[i])
 		for (i = 1; i <= 3; i++) {
 			got = 100 * in_work[name[i]] / total
-			all += ran[i] = field(after, "t_" name[i]) - field(before, "t_" name[i])
-			verdict(abs(got - known[i]) <= 3, sprintf("%s has %.1f %%, of %d known", \
-				name[i], got, known[i]))
+			spent = all ? 100 * ran[i] / all : 0
+			verdict(abs(got - spent) <= 3, sprintf("%s has %.1f %%, and the guest " \
+				"counted %.1f %%", name[i], got, spent))
+			verdict(abs(spent - known[i]) <= 5, sprintf("%s: %.1f %% were spent of " \
+				"%d known", name[i], spent, known[i]))
 		}
-		for (i = 1; i <= 3; i++)
-			printf "  the guest itself counted %.1f %% for %s\n", 100 * ran[i] / all, name[i]
 	}' "$out/$1.before" "$out/$1.after" "$out/$1.folded"
 }

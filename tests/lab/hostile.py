@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges what came out of sampling a hostile guest, for check.sh's check_harm.
+"""Checks the samples of a hostile guest, for check.sh's check_harm.
 
 usage: hostile.py FOLDER GUEST
 
-The guest spins in a function of its own for each kind of harm (tests/guest), so the
-sampled address says which kind it was.
+The guest spins in a separate function for each kind of harm (tests/guest), so the sampled
+address identifies the kind.
 """
 
 import collections
@@ -23,7 +23,7 @@ import read  # noqa: E402
 NAMES = ["whole", "too deep", "not present", "not canonical", "not ascending",
          "unaligned", "no page", "not ready"]
 
-# The ends that have to be seen, and those that may be.
+# The ends that must be seen, and those that may be.
 EXPECTED = {
     "self": ([NOT_ASCENDING], []),
     "pair": ([NOT_ASCENDING], []),
@@ -42,24 +42,19 @@ EXPECTED = {
     "remap": ([WHOLE, NOT_ASCENDING], []),
     "moving": ([WHOLE], [NOT_READY]),
     "storm": ([NOT_READY], [TOO_DEEP, NO_PAGE]),
-    # Each page is another, and slow to fail: mapping them ends when a round's share is used.
+    # Each page is a different one, and fails slowly: mapping ends at the limit of a round.
     "nowhere": ([], [NO_PAGE, NOT_READY]),
-    # An old mapping shows the page for some time after it was given back.
+    # An old mapping shows the page for some time after it was released.
     "balloon": ([], [WHOLE, NO_PAGE, NOT_READY]),
     "apic": ([NO_PAGE], []),
     "device": ([NO_PAGE], []),
     "grants": ([WHOLE], []),
     "shared": ([], list(range(8))),  # what Xen has there
-    "apart": ([TOO_DEEP], [NOT_READY]),
+    # The last of 255 frames is reached, and leads down.
+    "apart": ([NOT_ASCENDING], [NOT_READY]),
     "modes": ([WHOLE], []),
 }
-# The same on ARM, where it differs. On x86 the stack's top counts as an address of each
-# chain (tests/guest/x86/spin.S), so there is no room left for the last of apart's 255
-# frames. Here it is reached, and leads down.
-EXPECTED_ARM = EXPECTED | {
-    "apart": ([NOT_ASCENDING], [NOT_READY]),
-}
-# What a guest has not, or Xen does not let it do, by the first part of its name.
+# Kinds that a guest lacks or that Xen refuses, by the first part of its name.
 MISSING = {
     "pv": {"beyond", "ones", "huge", "reserved", "storm", "nowhere", "balloon", "apic",
            "device", "grants", "modes"},
@@ -110,7 +105,7 @@ def recorded(path):
     """The sampled address, the chain's end and the weight of each recorded sample."""
     with open(path, "rb") as file:
         recording = read.File(file.read())
-    for number, payload in recording.chunks():
+    for number, payload, _ in recording.chunks():
         if number != 3:
             continue
         fields = read.fields_of(payload)
@@ -126,11 +121,11 @@ def check_ends(source, samples):
     ends = collections.defaultdict(collections.Counter)
     for address, end, weight in samples:
         ends[kind_of(address)][end] += weight
-    for kind, (needed, possible) in expected.items():
+    for kind, (needed, possible) in EXPECTED.items():
         if kind in missing:
             continue
         seen = ends[kind]
-        # A sample or two may be of the moments before and after.
+        # One or two samples may be from just before or after.
         good = sum(seen[end] for end in needed + possible)
         text = ", ".join(f"{n} {NAMES[end]}" for end, n in sorted(seen.items()))
         check(f"{source}: {kind} has {text or 'no samples'}",
@@ -147,9 +142,9 @@ def median(numbers):
 def check_costs(rounds):
     pauses = max(r[3] for r in rounds)
     maps = max(r[5] for r in rounds)
-    check(f"a round has {pauses} pauses at most", pauses <= MOST_PAUSES)
-    check(f"a round has {maps} map calls at most", maps <= MOST_MAPS)
-    # What is taken for another mode has to be sampled once more.
+    check(f"a round has at most {pauses} pauses", pauses <= MOST_PAUSES)
+    check(f"a round has at most {maps} map calls", maps <= MOST_MAPS)
+    # A sample in another mode must be taken again.
     modes = [r[3] for r in rounds if kind_of(r[0]) == "modes"]
     if "modes" not in missing:
         check(f"{len(modes)} rounds of modes have {sum(modes)} pauses",
@@ -158,8 +153,8 @@ def check_costs(rounds):
     for address, _, _, _, time, _ in rounds:
         times[kind_of(address)].append(time)
     usual = median(times.pop(None))
-    # A stall of the emulator weighs much among a few; on ARM, where turns are short, among
-    # all of a kind's, so the least counts.
+    # A stall of the emulator has much weight among few samples; on ARM, where turns are short,
+    # even among all samples of a kind, so the minimum is used.
     fewest, typical = (20, min) if is_arm else (30, median)
     ratio, kind = max((typical(t) / usual, k) for k, t in times.items() if len(t) >= fewest)
     check(f"no kind's pauses are longer than those of {kind}, {ratio:.1f} times the usual",
@@ -172,15 +167,14 @@ is_arm = cpu.startswith("arm")
 kinds = read_symbols(f"{folder}/{guest}.symbols")
 with open(f"{folder}/{guest}.log", encoding="ascii", errors="replace") as log:
     refused = {line.split()[1].rstrip(":") for line in log if ": not allowed" in line}
-expected = EXPECTED_ARM if is_arm else EXPECTED
 missing = set(EXPECTED) - kinds.keys() | refused
 check(f"it does all but {len(missing)} of {len(EXPECTED)} kinds", missing == MISSING[cpu])
 with open(f"{folder}/{guest}.probe", encoding="ascii") as file:
     *lines, last = file.read().splitlines()
 rounds = [(int(a, 16), *map(int, rest)) for a, *rest in map(str.split, lines)]
 _, in_pause, _, most = last.split()
-check(f"{in_pause} map calls were made in a pause", in_pause == "0")
-check(f"{most} pages were mapped at most", 0 < int(most) <= MOST_MAPPED)
+check(f"{in_pause} map calls were made during pauses", in_pause == "0")
+check(f"at most {most} pages were mapped", 0 < int(most) <= MOST_MAPPED)
 check_costs(rounds)
 check_ends("probe", ((r[0], r[1], 1) for r in rounds))
 check_ends("recording", recorded(f"{folder}/{guest}.data"))

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/lab boots: gets Debian's packages and makes images of them, for the CPU
-# whose file (amd64.sh and so on) was read before.
+# Downloads Debian's packages and makes the images that scripts/lab boots, for the CPU whose
+# file (amd64.sh etc.) was sourced before.
 
 packages=(
 	"xen-hypervisor-$xen_version-$arch"
@@ -9,17 +9,17 @@ packages=(
 	xenstore-utils
 	"libxenmisc$xen_version"
 	libxencall1 libxendevicemodel1 libxenevtchn1 libxenforeignmemory1
-	libxengnttab1 libxenhypfs1 libxenstore4 libxentoolcore1 libxentoollog1
+	libxengnttab1 libxenhypfs1 libxentoolcore1 libxentoollog1
 	libyajl2 libuuid1 libncurses6 libtinfo6
-	libc6 libgcc-s1 libstdc++6
-	libelf1 libdw1 liblzma5 libbz2-1.0 libzstd1 liblz4-1 zlib1g
+	libc6 libgcc-s1 libstdc++6 libseccomp2
+	liblzma5 libbz2-1.0 libzstd1 liblz4-1 zlib1g
 	busybox-static zstd
 	"${arch_packages[@]}"
 )
-images=image-$arch
-cache=cache/$arch
-root=root-$arch
-guest=linux-$arch
+images=image-$machine
+cache=cache/$machine
+root=root-$machine
+guest=linux-$machine
 
 check_host()
 {
@@ -36,11 +36,10 @@ check_host()
 		zstd zstd
 	EOF
 	[ ${#missing[@]} = 0 ] ||
-		die "this machine lacks what the lab needs; run: apt-get install ${missing[*]}"
+		die "packages are missing; run: apt-get install ${missing[*]}"
 }
 
-# Names the .deb files of this lab, one a line, or fails if the cache does not
-# hold them all.
+# Prints the .deb files of this lab, one per line, or fails if some are not in the cache.
 cached()
 {
 	local wanted file
@@ -55,37 +54,50 @@ cached()
 	} <"$cache/list"
 }
 
-# apt get|cache ARG...: apt for the lab's architecture. Where that isn't this
-# machine's own, it has lists of packages of its own, for this machine's dpkg
-# should not have to know of a foreign one.
+# apt get|cache ARG...: apt for the lab's architecture and Debian release. If either is
+# not this machine's own, apt uses separate package lists, so that this machine's dpkg
+# and sources are not changed.
 apt()
 {
-	# As root, apt would complain that its own user cannot write here.
+	# As root, apt would complain that its sandbox user can't write here.
 	local tool=apt-$1 options=(-qq -o APT::Sandbox::User=root)
 	[ -z "$apt_state" ] || options+=(
 		-o "APT::Architecture=$arch" -o "APT::Architectures=$arch"
 		-o "Dir::State=$apt_state" -o Dir::State::status=/dev/null
 		-o "Dir::Cache=$apt_state"
 	)
+	[ -z "$suite" ] || options+=(
+		-o "Dir::Etc::sourcelist=$apt_state/sources.list" -o Dir::Etc::sourceparts=/dev/null
+	)
 	shift
 	"$tool" "${options[@]}" "$@"
+}
+
+# Prints the source of release $suite, on the mirror of this machine's own packages.
+list_suite()
+{
+	local key=/usr/share/keyrings/debian-archive-keyring.gpg
+	apt-get indextargets --format "deb [signed-by=$key] \$(SITE) $suite main" \
+		'Created-By: Packages' 'Origin: Debian' 'Component: main' | head -n 1 | grep . ||
+		die "this machine's apt has no Debian mirror (is apt-get update needed?)"
 }
 
 fetch()
 {
 	local kernel wanted new=$cache.new apt_state=''
-	command -v apt-get >/dev/null || die "the lab gets its parts with apt-get, which is not here"
+	command -v apt-get >/dev/null || die "apt-get is missing; the lab needs it to download packages"
 	rm -rf "$new"
 	mkdir -p "$new"
-	if [ "$(dpkg --print-architecture)" != "$arch" ]; then
+	if [ -n "$suite" ] || [ "$(dpkg --print-architecture)" != "$arch" ]; then
 		apt_state=$PWD/$new/apt
-		mkdir "$apt_state"
-		say "getting the list of $arch packages"
-		apt get update || die "apt could not get the list of $arch packages"
+		mkdir -p "$apt_state"/{lists,archives}/partial
+		[ -z "$suite" ] || list_suite >"$apt_state/sources.list"
+		say "downloading the package list for ${suite:-$arch}"
+		apt get update || die "apt could not download the package list for ${suite:-$arch}"
 	fi
 	kernel=$(apt cache depends --important "$kernel_meta" 2>/dev/null |
 		sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p')
-	[ -n "$kernel" ] || die "apt knows no $kernel_meta; run: apt-get update"
+	[ -n "$kernel" ] || die "apt has no package $kernel_meta; run: apt-get update"
 
 	wanted=("${packages[@]}" "${hvm_packages[@]}" "$kernel")
 	say "downloading ${#wanted[@]} packages"
@@ -100,8 +112,8 @@ fetch()
 	mv "$new" "$cache"
 }
 
-# What only HVM guests need goes to a folder of its own, for build_dom0 takes
-# every library that it finds.
+# Files only for HVM guests go to a separate folder, because build_dom0 takes all libraries
+# that it finds.
 unpack()
 {
 	local deb package link file new=$root.new
@@ -114,15 +126,19 @@ unpack()
 		*) dpkg -x "$deb" "$new" ;;
 		esac
 	done < <(cached)
-	# Some of the -dev packages' links are absolute, and would lead out of the tree.
-	find "$new/$libdir" -lname '/*' -printf '%p %l\n' |
+	# Since Debian 13, packages have no files directly in /lib and /bin.
+	for link in bin sbin lib lib64; do
+		[ -e "$new/$link" ] || [ ! -e "$new/usr/$link" ] || ln -s "usr/$link" "$new/$link"
+	done
+	# Absolute links would lead out of the tree.
+	find "$new" -lname '/*' -printf '%p %l\n' |
 		while read -r link file; do
-			ln -sfnr "$new$file" "$link"
+			[ ! -e "$new$file" ] || ln -sfnr "$new$file" "$link"
 		done
 	mv "$new" "$root"
 }
 
-# Lists module files, each after those it depends on.
+# module_order NAME...: prints module files, each after those that it depends on.
 module_order()
 {
 	local name file depends
@@ -130,8 +146,13 @@ module_order()
 		name=${name//-/_}
 		[[ " $seen " != *" $name "* ]] || continue
 		seen+=" $name"
-		file=$(find "$root/lib/modules" -name "${name//_/[-_]}.ko" -print -quit)
+		file=$(find "$root/lib/modules/" -name "${name//_/[-_]}.ko*" -print -quit)
 		[ -n "$file" ] || die "the kernel has no module '$name'"
+		# Debian compresses modules since 6.12.
+		if [ "${file%.xz}" != "$file" ]; then
+			xz -d "$file"
+			file=${file%.xz}
+		fi
 		depends=$(tr '\0' '\n' <"$file" | sed -n 's/^depends=//p')
 		# shellcheck disable=SC2086
 		module_order ${depends//,/ }
@@ -164,7 +185,7 @@ build_dom0()
 		[ -d "$root/$dir" ] || continue
 		find "$root/$dir" -maxdepth 1 -name '*.so*' -exec cp -P {} "$tree/$libdir/" \;
 	done
-	# The wrappers in /usr/sbin only look up which Xen runs; here it is known.
+	# The wrappers in /usr/sbin only detect the running version of Xen, which is known here.
 	cp -rL "$root/usr/lib/xen-$xen_version" "$tree/usr/lib/"
 	rm -rf "$tree/usr/lib/xen-$xen_version"/{lib,boot}
 	for file in "$tree/usr/lib/xen-$xen_version/bin"/*; do
@@ -196,7 +217,7 @@ build_guest()
 
 stamp()
 {
-	cat "$cache/list" "$parts"/{$arch,images}.sh \
+	cat "$cache/list" "$parts/$arch.sh" "$parts/$machine.sh" "$parts/images.sh" \
 		"$parts"/{init,guest-init,add-hvm,wait-disk,wait-guest,xl.conf} | sha256sum
 }
 
@@ -213,8 +234,8 @@ prepare()
 	unpack
 	arch_images "$root" "$new"
 	build_dom0 "$new/tree"
-	# 390 MB that nothing reads again.
-	rm -rf "$root/lib/modules"
+	# 390 MB that are no longer needed.
+	rm -rf "$root/lib/modules/"
 	pack "$new/tree" "$new/initrd"
 	rm -rf "$new/tree"
 
@@ -230,7 +251,7 @@ prepare()
 	build_guest "$new/guest"
 	pack "$new/guest" "$guest/initrd"
 	rm -rf "$new/guest"
-	[ $arch != amd64 ] || ln -sfn "linux-$arch" linux
+	[ "$machine" != amd64 ] || ln -sfn "$guest" linux
 
 	stamp >"$new/stamp"
 	mv "$new" "$images"

@@ -1,5 +1,5 @@
-# Functions for the cases that run in dom0 (busybox sh). Files for the case's
-# other half, on the host, go to /lab/out.
+# Functions for the cases that run in dom0 (busybox sh). Files for CASE.host, on the host,
+# go to /lab/out.
 . ./say.sh
 
 # start NAME [XL_ARGUMENT...]: creates the guest and waits until it works
@@ -38,7 +38,7 @@ is_running()
 	case $(state "$1") in '' | *[psd]*) false ;; *) true ;; esac
 }
 
-# within SECONDS COMMAND...: whether it succeeds before then
+# within SECONDS COMMAND...: whether the command succeeds within that time
 within()
 {
 	tries=$(($1 * 20))
@@ -53,17 +53,19 @@ within()
 # beats NAME: whether the guest's heart still beats
 beats()
 {
+	# shellcheck disable=SC2034 # eval has it
 	before=$(heartbeat "$1")
 	within 5 eval '[ "$(heartbeat '"$1"')" != "$before" ]'
 }
 
-# record_work NAME: records the guest's known work, and what it counted itself before and
-# afterwards, for check_work. With 4,000 samples, 3 per cent are four times what chance makes
-# of it; a host that is busy needs longer for them. A limit of overhead would leave fewer.
+# record_work NAME: records the guest's known work, and its own counts before and afterwards,
+# for check_work. With 4,000 samples, 3 % is four times the statistical error; usually there
+# are 7,000, so that a short stall of the host counts for less. A busy host takes longer for
+# them. A limit on overhead would give fewer samples.
 record_work()
 {
-	seconds=9
-	for try in 1 2 3; do
+	seconds=14
+	for _ in 1 2 3; do
 		heartbeat "$1" >"/lab/out/$1.before"
 		uniprof record -F 500 -T $seconds --max-overhead 100 -o "/lab/out/$1.data" "$1" \
 			2>"/lab/out/$1.closing" || failed "$1: record succeeds"
@@ -76,8 +78,8 @@ record_work()
 	heartbeat "$1" >"/lab/out/$1.after"
 }
 
-# refuses CODE TEXT COMMAND...: whether the command ends with that exit code and
-# one line on standard error, which has the text in it
+# refuses CODE TEXT COMMAND...: whether the command exits with that code and prints one line
+# on standard error that contains the text
 refuses()
 {
 	code=$1
@@ -94,11 +96,15 @@ refuses()
 	fi
 }
 
-# crashes: whether uniprof ever did, as the kernel tells
+# crashes: checks the kernel's log for crashes of uniprof, and for system calls that its
+# filters refused (Linux 4.14 logs them)
 crashes()
 {
 	dmesg | grep -i segfault
 	check "uniprof never crashed" eval '! dmesg | grep -q "uniprof.*segfault"'
+	dmesg | grep 'type=1326'
+	check "it made no system call that it must not make" \
+		eval '! dmesg | grep -q "type=1326 .*uniprof"'
 }
 
 # guards: the processes that guard guests

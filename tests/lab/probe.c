@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples a guest as `uniprof record` does, until the time is up or SIGTERM comes, and
- * tells of each round what a recording does not have: lab-probe DOMAIN SECONDS. A line
- * has: the first vCPU's sampled address, how its chain ended, the chain's addresses, the
- * round's pauses, the last one's length in ns, and the map calls. The last line says how
- * many map calls there were while the guest was paused, and how many pages were mapped at
- * most at a time.
+ * Samples a guest as `uniprof record` does, until the time is over or SIGTERM arrives,
+ * and prints for each round what a recording does not contain: lab-probe DOMAIN SECONDS.
+ * A line has the first vCPU's sampled address, how its chain ended, the number of
+ * addresses in the chain, the number of pauses in the round, the length of the last one
+ * in ns, and the number of map calls. The last line has the number of map calls made
+ * while the guest was paused, and the maximum number of pages mapped at a time.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -14,13 +14,15 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "record/guard.h"
+#include "host/open.h"
+#include "record/safety/guard.h"
 #include "record/sampler.h"
 #include "xen/internal.h"
+#include "xen/pages.h"
 
-/* What the library's functions, in whose place the probe's are, don't get told. */
+/* Global, because the replaced library functions have no context argument. */
 static struct {
-	struct capture *capture;
+	const struct host *host;
 	struct xen_library lib;
 	uint64_t in_pause, mapped, most;
 	volatile sig_atomic_t stopped;
@@ -37,7 +39,7 @@ static void *probe_map(xenforeignmemory_handle *handle, uint32_t domain, int pro
 {
 	void *map = probe.lib.memory_map(handle, domain, prot, pages, frames, failures);
 
-	probe.in_pause += capture_left_paused(probe.capture);
+	probe.in_pause += probe.host->ops->left_paused(probe.host);
 	if (map)
 		probe.mapped += pages;
 	if (probe.mapped > probe.most)
@@ -47,7 +49,7 @@ static void *probe_map(xenforeignmemory_handle *handle, uint32_t domain, int pro
 
 static int probe_unmap(xenforeignmemory_handle *handle, void *map, size_t pages)
 {
-	probe.in_pause += capture_left_paused(probe.capture);
+	probe.in_pause += probe.host->ops->left_paused(probe.host);
 	probe.mapped -= pages;
 	return probe.lib.memory_unmap(handle, map, pages);
 }
@@ -64,7 +66,7 @@ static int sample(struct sampler *sampler, const struct pages *pages, uint64_t e
 		if (sampler_round(sampler, 1, &round, err) < 0)
 			return -1;
 		if (round.outcome != ROUND_TAKEN || !round.samples)
-			return error_set(err, "the domain does not run");
+			return error_set(err, "the domain is not running");
 		printf("%" PRIx64 " %d %u %u %" PRIu64 " %" PRIu64 "\n",
 		       round.sample[0].chain.address[0], (int)round.sample[0].chain.end,
 		       round.sample[0].chain.count, round.pauses,
@@ -74,51 +76,51 @@ static int sample(struct sampler *sampler, const struct pages *pages, uint64_t e
 	return 0;
 }
 
-static int run(struct xen *xen, const char *name, uint64_t seconds, struct error *err)
+static int run(struct host *host, const char *name, uint64_t seconds, struct error *err)
 {
-	struct xen_domain domain;
-	struct guard *guard = NULL;
-	struct pages *pages = NULL;
+	struct xen *xen = xen_of(host);
+	struct guest_info info;
+	struct guest *guest = NULL;
+	struct guard *guard;
 	struct sampler *sampler = NULL;
 	int status = -1;
 
-	if (xen_domain_find(xen, name, &domain, err) < 0)
-		return -1;
+	guard = guard_start(host, err);
+	if (!guard || host_find(host, name, &info, err) < 0)
+		goto out;
+	probe.host = host;
 	probe.lib = xen->lib;
 	xen->lib.memory_map = probe_map;
 	xen->lib.memory_unmap = probe_unmap;
-	probe.capture = capture_new(xen, &domain, NULL, err);
-	if (probe.capture)
-		guard = guard_start(probe.capture, err);
-	if (guard)
-		pages = pages_new(xen, domain.id, err);
-	if (pages)
-		sampler = sampler_new(probe.capture, pages, 0, 0, err);
+	guest = host->ops->open(host, &info, NULL, err);
+	if (guest)
+		sampler = sampler_new(guest, 0, 0, err);
 	if (sampler) {
 		mlockall(MCL_CURRENT);
-		status = sample(sampler, pages, clock_monotonic() + seconds * NS_PER_S,
-				err);
+		status = sample(sampler, guest->memory,
+				clock_monotonic() + seconds * NS_PER_S, err);
 	}
 	sampler_free(sampler);
-	pages_free(pages);
+	if (guest)
+		guest->ops->close(guest);
+out:
 	guard_stop(guard);
-	capture_free(probe.capture);
 	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct error err;
-	struct xen *xen;
+	struct host *host;
 
 	if (argc != 3)
 		return EXIT_USAGE;
 	signal(SIGTERM, stop);
-	xen = xen_open(&err);
-	if (!xen || run(xen, argv[1], strtoul(argv[2], NULL, 10), &err) < 0) {
+	host = host_open(false, &err);
+	if (!host || run(host, argv[1], strtoul(argv[2], NULL, 10), &err) < 0) {
 		fprintf(stderr, "lab-probe: %s\n", err.text);
 		return EXIT_FAILED;
 	}
-	xen_close(xen);
+	host_close(host);
 	return EXIT_DONE;
 }

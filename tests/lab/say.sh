@@ -1,5 +1,5 @@
-# What all parts of a case share: each prints one line for each thing that it found
-# out, "ok WHAT" or "FAILED WHAT", which tests/lab/run counts.
+# Shared by all parts of a case. Each check prints one line, "ok WHAT" or "FAILED WHAT",
+# which tests/lab/run counts.
 
 ok()
 {

@@ -3,9 +3,9 @@
 #define UNIPROF_TESTS_UNIT_TEST_RECORDING_H
 
 /*
- * What the tests of format/ share: files in memory, random samples, recordings
- * made of them, and chunks with right checksums around any content. The file
- * that includes this defines _GNU_SOURCE first.
+ * Shared by the tests of format/: files in memory, random samples, recordings made of
+ * them, and chunks with correct checksums around any content. A file that includes this
+ * must define _GNU_SOURCE first.
  */
 
 #include <setjmp.h>
@@ -21,13 +21,14 @@
 
 #include <cmocka.h>
 
+#include "base/compat.h"
 #include "format/chunk.h"
 #include "format/reader.h"
 #include "format/samples.h"
 #include "format/writer.h"
 #include "tests/unit/random.h"
 
-/* An open file that holds these bytes, to be read from its start. */
+/* An open file with these bytes, positioned at its start. */
 static inline int file_with(const void *data, size_t size)
 {
 	int fd = memfd_create("uniprof-test", MFD_CLOEXEC);
@@ -38,7 +39,7 @@ static inline int file_with(const void *data, size_t size)
 	return fd;
 }
 
-/* All that is in the file, and the file's end. */
+/* Reads the whole file, and closes it. */
 static inline void take_file(int fd, struct buffer *bytes)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -55,7 +56,7 @@ static inline struct cursor cursor_of(const struct buffer *bytes)
 	return (struct cursor){bytes->data, bytes->data + bytes->size, false};
 }
 
-/* Bytes that no compression makes smaller. */
+/* Incompressible bytes. */
 static inline void fill_random(struct buffer *bytes, size_t size)
 {
 	uint64_t seed = size;
@@ -68,7 +69,7 @@ static inline void fill_random(struct buffer *bytes, size_t size)
 		to[i] = (uint8_t)random_next(&seed);
 }
 
-/* Samples, and the memory of their chains. */
+/* Samples and the memory for their chains. */
 struct samples {
 	size_t count;
 	struct sample *at;
@@ -94,7 +95,7 @@ static inline void samples_free(struct samples *samples)
 	free(samples->at);
 }
 
-/* Samples as a guest's are: chains that share most of their frames. */
+/* Samples like those of a guest: chains that share most of their frames. */
 static inline struct samples likely_samples(size_t count, uint64_t *seed)
 {
 	struct samples samples = samples_new(count);
@@ -118,7 +119,7 @@ static inline struct samples likely_samples(size_t count, uint64_t *seed)
 	return samples;
 }
 
-/* The sample of a batch, its chain in the caller's memory. */
+/* A sample of a batch, with its chain in the caller's memory. */
 static inline struct sample sample_of(const struct samples_batch *batch, size_t i,
 				      uint64_t address[RECORDING_MAX_DEPTH])
 {
@@ -160,7 +161,7 @@ static inline void expect_sample(const struct sample *sample, const struct sampl
 			    wanted->chain.count * sizeof(uint64_t));
 }
 
-/* The batch holds exactly these samples, in this order. */
+/* Checks that the batch contains exactly these samples, in this order. */
 static inline void expect_samples(const struct samples_batch *batch,
 				  const struct sample *wanted, size_t count)
 {
@@ -204,7 +205,7 @@ static inline struct recording_domain test_domain(void)
 	};
 }
 
-/* A recording of these samples, flushed after each @each of them; its bytes. */
+/* The bytes of a recording of these samples, flushed after every @each of them. */
 static inline void record(const struct samples *samples, size_t each,
 			  struct buffer *bytes)
 {
@@ -227,7 +228,7 @@ static inline void record(const struct samples *samples, size_t each,
 	take_file(fd, bytes);
 }
 
-/* A header with right checksums, and what is to follow it, whatever they say. */
+/* A header with correct checksums and any content, and the bytes that follow it. */
 static inline void put_chunk(struct buffer *file, uint16_t type, uint16_t encoding,
 			     const void *stored, uint32_t stored_size,
 			     uint32_t payload_size)

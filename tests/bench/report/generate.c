@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A made-up program, and recordings of it as `uniprof record` would make them of four
- * busy vCPUs at 1,000 Hz. The same every time, so that what was measured today compares
- * with what was measured before. To standard output:
+ * A synthetic program, and recordings of it like those of `uniprof record` with four busy
+ * vCPUs at 1,000 Hz. The output is the same every time, so that measurements of different
+ * days are comparable. Writes to standard output:
  *
  *   generate program FUNCTIONS            assembler, to make an ELF file of
  *   generate samples FUNCTIONS COUNT zipf|busy|uniform      a recording
  *
- * The program is functions of some hundred bytes, each with a few places that call
- * another. Stacks are ways through it, 12 deep, that begin in the first function; at each
- * call site the first ones are taken more often, and so are they among the instructions
- * that samples hit. So stacks share callers as those of real programs do.
+ * The program consists of functions of some hundred bytes, each with a few call sites.
+ * Stacks are paths through it, 12 deep, that start in the first function; the first call
+ * sites are taken more often, and the first instructions are sampled more often. So
+ * stacks share callers like those of real programs.
  *
  * zipf: the n-th stack found has 1/n of the first one's samples, Zipf's law with the
- * exponent 1. A 25th of 20,000 stacks then has 7 in 10 of the samples, a shade steeper
- * than what Knuth saw of real programs, of which a 25th took more than half of the time
- * ("An empirical study of FORTRAN programs", 1971). busy: the same of vCPUs that are
- * never idle. uniform: these, and each stack has as many samples; nothing is like that,
- * and nothing is harder to compress.
+ * exponent 1. A 25th of 20,000 stacks then has 7 in 10 of the samples, slightly steeper
+ * than in the real programs measured by Knuth, where a 25th took more than half of the
+ * time
+ * ("An empirical study of FORTRAN programs", 1971). busy: the same with vCPUs that are
+ * never idle. uniform: like busy, and all stacks have equally many samples; this is
+ * unrealistic, but the hardest to compress.
  *
  * How stacks branch (CALLS, HOT, and 1,000 functions) follows a profile that `perf record
  * -g` made of find, grep, tar and git: 2,400 of its samples have 860 different stacks, 3
@@ -34,14 +35,15 @@
 #include "base/clock.h"
 #include "format/writer.h"
 
-#define TEXT_START 0x400000u
-#define CALLS	   3  /* places in a function that call, at most */
-#define HOT	   24 /* instructions of a function that samples hit */
-#define DEPTH	   12
-#define STACKS	   20000
-#define VCPUS	   4
-#define ROUND_NS   (NS_PER_S / 1000)
-#define FLUSH_NS   (NS_PER_S * 8 / 10) /* as the recorder's (record/sink.c) */
+#define TEXT_START	  0x400000u
+#define CALLS		  3 /* places in a function that call, at most */
+#define FUNCTION_SIZE_MAX (64 + 16 * 23)
+#define HOT		  24 /* instructions of a function that samples hit */
+#define DEPTH		  12
+#define STACKS		  20000
+#define VCPUS		  4
+#define ROUND_NS	  (NS_PER_S / 1000)
+#define FLUSH_NS	  (NS_PER_S * 8 / 10) /* as the recorder's (record/file/sink.c) */
 
 struct function {
 	uint64_t address;
@@ -64,7 +66,7 @@ static void *need(void *memory)
 {
 	if (memory)
 		return memory;
-	fprintf(stderr, "generate: not enough memory\n");
+	fprintf(stderr, "generate: out of memory\n");
 	exit(1);
 }
 
@@ -92,7 +94,7 @@ static uint64_t random_delay(struct program *program, double mean)
 	return (uint64_t)(-log(random_part(program)) * mean);
 }
 
-/* Below @count, the first ones more often: n with a weight of 1 / (n + 1). */
+/* A number below @count, small ones more often: n has the weight 1 / (n + 1). */
 static uint32_t random_rank(struct program *program, uint32_t count)
 {
 	double sum = 0, at;
@@ -106,7 +108,7 @@ static uint32_t random_rank(struct program *program, uint32_t count)
 	return rank;
 }
 
-/* Most callees are near, and some are what the whole program uses, which stands last. */
+/* Most callees are near, and some are functions used everywhere, which come last. */
 static uint32_t choose_callee(struct program *program, uint32_t caller)
 {
 	uint32_t common = program->count / 20 + 1, first = program->count - common;
@@ -163,7 +165,7 @@ static uint64_t hash_stack(const uint64_t *stack)
 	return hash ^ hash >> 29;
 }
 
-/* Different stacks, the likelier ones mostly first. */
+/* Distinct stacks, the more likely ones mostly first. */
 static void make_stacks(struct program *program)
 {
 	uint32_t size = 4 * STACKS, made = 0, tries = 0;
@@ -189,7 +191,7 @@ static void make_stacks(struct program *program)
 	free(table);
 }
 
-/* By stack: the part of all samples that it and those before it have. */
+/* By stack: the cumulative share of the samples. */
 static double *make_parts(bool is_uniform)
 {
 	double *parts = need(calloc(STACKS, sizeof(*parts))), sum = 0;
@@ -226,7 +228,7 @@ struct vcpu {
 	uint64_t given; /* of it, in samples */
 };
 
-/* What it did in the time since the round before, and where it is. */
+/* Its activity since the previous round, and its current place. */
 static struct sample take_sample(struct program *program, struct vcpu *vcpu,
 				 uint64_t passed, const double *parts)
 {
@@ -258,8 +260,8 @@ static struct sample take_sample(struct program *program, struct vcpu *vcpu,
 }
 
 /*
- * Rounds begin late by what it takes to wake up: 5 us and, on average, 15 more. A pause
- * takes 20 us and, on average, 5 more; in it the guest does not run.
+ * Rounds start late because of the wake-up latency: 5 us plus 15 us on average. A pause
+ * takes 20 us plus 5 us on average; the guest does not run during it.
  */
 static int write_samples(struct program *program, struct writer *writer, uint64_t count,
 			 const double *parts, bool never_idles, uint64_t start,
@@ -344,12 +346,32 @@ static void put_name(uint32_t function)
 	printf("%s_%s_%u", parts[function % 8], verbs[function / 8 % 8], function);
 }
 
+/* Calls end where stacks return to; the rest is no-operations. Of calls that overlap the
+ * one taken most often is whole: report checks that return addresses follow a call. */
+static void put_code(const struct function *function)
+{
+	uint8_t code[FUNCTION_SIZE_MAX];
+
+	memset(code, 0x90, sizeof(code));
+	for (uint32_t i = function->calls; i-- > 0;) {
+		uint8_t *call = code + function->call[i] - 5;
+
+		call[0] = 0xe8; /* call rel32 */
+		memset(call + 1, 0, 4);
+	}
+	printf("\t.byte %u", code[0]);
+	for (uint32_t i = 1; i < function->size; i++)
+		printf(",%u", code[i]);
+}
+
 static void put_program(const struct program *program)
 {
 	printf("\t.text\n");
 	for (uint32_t i = 0; i < program->count; i++) {
 		put_name(i);
-		printf(":\n\t.skip %u, 0x90\n\t.type ", program->functions[i].size);
+		printf(":\n");
+		put_code(&program->functions[i]);
+		printf("\n\t.type ");
 		put_name(i);
 		printf(", @function\n\t.size ");
 		put_name(i);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What reading a recording takes at least: limit FILE sums up and decompresses each of
- * its chunks, one after the other, and does nothing else with them. To standard output:
- * how many bytes their payloads have.
+ * The minimum cost of reading a recording: limit FILE checks and decompresses each of its
+ * chunks, one after the other, and does nothing else with them. Writes the number of
+ * bytes in their payloads to standard output.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * How many bytes `perf record -z` needs for the samples in a perf.data file: perf_z FILE.
- * perf compresses what it finds in its ring buffers, 512 KiB each and read when half
- * full, as one zstd stream of level 1 that is flushed each time, into records of at most
+ * The number of bytes that `perf record -z` needs for the samples in a perf.data file:
+ * perf_z FILE. perf compresses its ring buffers, 512 KiB each and read when half full, as
+ * one zstd stream of level 1 that is flushed each time, into records of at most
  * 64 KiB with a header of 8 bytes (tools/perf/builtin-record.c, record__pushfn() and
  * zstd_compress(); tools/perf/util/zstd.c). The file's layout is
  * tools/perf/Documentation/perf.data-file-format.txt's.
@@ -29,7 +29,8 @@ struct head {
 	struct section attributes, data;
 };
 
-/* The samples' records of the file, one after the other; exits when it is none. */
+/* The sample records of the file, one after the other; exits if it is not a perf.data
+ * file. */
 static char *read_samples(FILE *file, size_t *size)
 {
 	struct head head;

@@ -7,7 +7,7 @@ make_recording recursion
 mv recursion.up small.up
 cp "$data/recursion.sym" small.sym
 
-# costs INCLUSIVE: of each function, its domain before it
+# costs INCLUSIVE: the cost of each function, with its domain as a prefix
 costs()
 {
 	callgrind_annotate --auto=no --threshold=100 --show-percs=no --inclusive=$1 costs |

@@ -1,4 +1,4 @@
-# callgrind_annotate reads what --format callgrind writes.
+# callgrind_annotate reads --format callgrind.
 . "$CLI/lib.sh"
 command -v callgrind_annotate >/dev/null || skip "valgrind is not installed"
 make_recording web two odd recursion

@@ -1,4 +1,4 @@
-# Whole chunks are gone without a trace, except in the sum at the end.
+# Whole chunks are missing; only the totals at the end show it.
 . "$CLI/lib.sh"
 make_recording damage
 perl -e 'local $/; $_ = <STDIN>; my @at; my $at = -1;

@@ -1,4 +1,4 @@
-# The recorder was killed, or still runs.
+# The recorder was killed or is still running.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >open.up <<END
 info start 1000000000

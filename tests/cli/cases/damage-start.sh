@@ -1,4 +1,4 @@
-# A damaged start: what describes the recording is found again at its end.
+# A damaged start: the description of the recording is repeated at its end.
 . "$CLI/lib.sh"
 make_recording web
 head -c 400 /dev/zero | tr '\0' x >start.up

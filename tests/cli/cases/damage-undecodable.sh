@@ -1,4 +1,4 @@
-# Payloads that make no sense behind a right checksum are damage as well.
+# Invalid payloads with a correct checksum are damage, too.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >bad.up <<END
 domain 0 1 2 1 1 bad

@@ -1,5 +1,5 @@
-# The differential flame graph in the real Chromium: its widths, numbers and colours are
-# what the folded difference says, whichever side is drawn; it is zoomed and searched.
+# The differential flame graph in the real Chromium: widths, numbers and colours match the
+# folded difference, whichever side is drawn; zoom and search work.
 . "$CLI/lib.sh"
 need_browser
 make_recording web two
@@ -13,7 +13,7 @@ sed -e 's/0x1300/0x1204/' -e '/1040000/d' "$data/web.txt" | "$MAKE_RECORDING" >n
 make_plain
 echo "domain 0 1 2 1 1 none" | "$MAKE_RECORDING" >none.up
 
-# pictures NAME OPTION... BASELINE NEW: as folded, and drawn by either side's widths
+# pictures NAME OPTION... BASELINE NEW: folded, and drawn with the widths of either side
 pictures()
 {
 	name=$1
@@ -99,7 +99,7 @@ with Browser() as browser:
         browser.open(f"{os.getcwd()}/{picture}-{side}.svg")
         drawn = side == "new"
         wanted = {c: n for c, n in chains(picture + ".folded").items() if n[drawn]}
-        # Per cents are also of what a filter leaves out.
+        # Percentages include what a filter removed.
         whole = chains(picture.replace("parent", "web") + ".folded")["all",]
         found = frames(browser)
         shown = drawn_chains(found)

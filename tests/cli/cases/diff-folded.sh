@@ -1,4 +1,4 @@
-# The folded difference is what the folded stacks of both are when they are joined, and
+# The folded difference equals the join of both recordings' folded stacks, and
 # flamegraph.pl reads it.
 . "$CLI/lib.sh"
 make_plain
@@ -30,7 +30,7 @@ sort both | cmp - wanted && echo "joined: $(wc -l <both)"
 "$UNIPROF" diff -s big.sym --format folded -n 1.up 2.up >both 2>/dev/null
 awk '{ $(NF - 1) = int($(NF - 1) * 200 / 400); print }' wanted | sort >scaled
 sort both | cmp - scaled && echo "normalized"
-# What the tables say is what the stacks end in.
+# The tables match the last frames of the stacks.
 "$UNIPROF" diff -s big.sym --format histogram-csv 1.up 2.up 2>/dev/null |
 	awk -F , 'NR > 1 { print $1, $2, $4; sum += $6 }
 		END { printf "all deltas: %.1f\n", sum < 0 ? -sum : sum >"/dev/stderr" }' |

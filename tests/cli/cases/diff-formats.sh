@@ -1,4 +1,4 @@
-# The formats' exact output: a baseline and what became of it.
+# The exact output of all formats for a baseline and a later recording.
 . "$CLI/lib.sh"
 make_recording web
 sed -e 's/0x1300/0x1204/' -e '/1040000/d' "$data/web.txt" | "$MAKE_RECORDING" >new.up
@@ -16,7 +16,7 @@ diff_of --percent-limit 31 web.up new.up 2>/dev/null
 diff_of --parent middle --vcpu 0 --format histogram-csv web.up new.up 2>/dev/null
 diff_of --format histogram-csv --weight wall web.up web.up 2>/dev/null
 diff_of --format folded --normalize web.up new.up 2>/dev/null
-# Symbols of its own for the baseline: the same names for other addresses.
+# Separate symbols for the baseline: the same names at other addresses.
 echo "0000000000009000 T leaf" >old.sym
 diff_of --baseline-symbols old.sym --format folded web.up new.up 2>/dev/null
 # Several domains in one of them.

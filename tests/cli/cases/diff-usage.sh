@@ -1,4 +1,4 @@
-# What can't be compared, and what was damaged.
+# Inputs that can't be compared, and damaged recordings.
 . "$CLI/lib.sh"
 make_recording web damage
 

@@ -1,5 +1,5 @@
-# The real flamegraph.pl, as Debian's libdevel-nytprof-perl has it, draws what
-# --format folded writes: each function with its samples.
+# The real flamegraph.pl, from Debian's libdevel-nytprof-perl, draws the output of
+# --format folded: each function with its samples.
 . "$CLI/lib.sh"
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 [ -e $flamegraph ] || skip "libdevel-nytprof-perl is not installed"

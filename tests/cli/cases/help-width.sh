@@ -1,4 +1,4 @@
-# What --help prints fits a terminal of 80 columns.
+# The output of --help fits a terminal of 80 columns.
 . "$CLI/lib.sh"
 for command in "" record report diff info import list stack; do
 	"$UNIPROF" $command --help | awk -v name="uniprof $command" '

@@ -1,4 +1,4 @@
-# Domains are told apart by name and id; a place has a name in each of them.
+# Name and id identify a domain; an address has a separate name in each domain.
 . "$CLI/lib.sh"
 cat >two.perf <<'END'
 web 3/30000 [000] 1.000000: 1 cpu-clock:

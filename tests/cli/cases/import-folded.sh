@@ -1,4 +1,4 @@
-# Collapsed stacks come out as they went in: names with blanks, addresses, large counts.
+# Collapsed stacks survive import and report: names with blanks, addresses, large counts.
 . "$CLI/lib.sh"
 cat >stacks.folded <<'END'
 0x9004 7
@@ -17,12 +17,12 @@ import -o a.up stacks.folded
 report -i a.up --format folded 2>err | diff stacks.folded - && echo the same
 import -f folded -o - - <stacks.folded 2>err | report -i - --format folded 2>err |
 	diff stacks.folded - && echo the same
-# As perf-script text, and back.
+# To perf-script text and back.
 report -i a.up --format perf-script 2>err | import -o - 2>err |
 	report -i - --format folded 2>err | diff stacks.folded - && echo the same
 info a.up | grep -E 'weight|samples   |command'
 printf '# a comment\r\nmain;a 1\r\n\r\nmain;a 2\r\nmain 0\r\nmain;a\t4' | import -o b.up
 report -i b.up --format folded
 report -i a.up --format folded -s "$data/plain.sym" --weight wall | wc -l
-echo "# nothing is said of what is not known"
+echo "# unknown fields are not shown"
 info a.up | sed -n '/^Domain/,/^Samples/p'

@@ -1,4 +1,4 @@
-# The longest lines and names, and stacks deeper than a recording keeps.
+# The longest lines and names, and stacks deeper than the limit of a recording.
 . "$CLI/lib.sh"
 {
 	head -c 65535 /dev/zero | tr '\0' n

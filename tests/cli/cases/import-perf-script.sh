@@ -1,5 +1,5 @@
-# A recording's perf-script text makes a recording with the same stacks and text, and
-# with names where there is no symbol file any more.
+# Importing the perf-script text of a recording gives the same stacks and text, now with
+# names and without a symbol file.
 . "$CLI/lib.sh"
 make_recording web odd boundary recursion plain
 for name in web odd boundary recursion plain; do

@@ -1,4 +1,4 @@
-# perf's own ways to print: with blanks around and in the command, without CPU, with
+# Variants of perf's output: with blanks around and in the command, without CPU, with
 # the frame in the sample's line, without offset or DSO, in ns, with inlined functions,
 # deleted files, comments and lost events.
 . "$CLI/lib.sh"

@@ -1,5 +1,5 @@
-# Names in recordings are their own domains', also when several are one report, be they
-# of one domain of the same name or of others.
+# Names in a recording apply to its own domains only, also in a report of several
+# recordings, whether their domains have the same name or not.
 . "$CLI/lib.sh"
 cat >first.perf <<'END'
 web 3/30000 [000] 1.000000: 1 cpu-clock:
@@ -23,6 +23,6 @@ for order in "first.up second.up" "second.up first.up"; do
 	report $order --format folded
 	report $order --format folded --parent '^main$' --symbol-filter newer
 done
-# One has names, the other an address of the same number without.
+# One has names, the other has the same address without a name.
 make_recording web
 report web.up second.up --format folded 2>/dev/null | grep -e newer -e 0x1004

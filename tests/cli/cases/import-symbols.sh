@@ -1,4 +1,4 @@
-# Symbol files are asked before the names that the recording has.
+# Symbol files take precedence over names in the recording.
 . "$CLI/lib.sh"
 cat >text <<'END'
 web 3/30000 [000] 1.000000: 1 cpu-clock:

@@ -1,4 +1,4 @@
-# The first uniprof's text, made of a recording's addresses, has the same names.
+# Text of the first uniprof, made from a recording's addresses, gets the same names.
 . "$CLI/lib.sh"
 make_recording plain
 {
@@ -12,7 +12,7 @@ import -o again.up plain.txt
 report -i plain.up --format folded -s "$data/plain.sym" >wanted
 report -i again.up --format folded -s "$data/plain.sym" | diff wanted - && echo the same
 info again.up | grep -E '^  (id|times) '
-# Names, a broken trace, an empty one, and one that has no end.
+# Names, a broken trace, an empty one, and one without an end.
 cat >names.txt <<'END'
 leaf+0x10
 main+0x20

@@ -1,4 +1,4 @@
-# xenctx's output: all vCPUs, no call chain in user mode, another run behind it.
+# Output of xenctx: all vCPUs, no call chain in user mode, a second run after it.
 . "$CLI/lib.sh"
 tab=$(printf '\t')
 cat >xenctx.txt <<END

@@ -1,8 +1,8 @@
-# What is known of each domain and its vCPUs, their CPU time among it.
+# Details of each domain and its vCPUs, including their CPU time.
 . "$CLI/lib.sh"
 make_recording two
 info two.up | sed '/^Call chains/,$d'
-# Domains that the recording does not tell of are apart, too.
+# Domains that the recording does not describe are listed separately, too.
 "$MAKE_RECORDING" >odd.up <<END
 domain 0 3 2 1 1 web
 sample 2000 0 1 0 0x1004

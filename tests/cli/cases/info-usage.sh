@@ -1,4 +1,4 @@
-# What can't be understood: one line, exit code 2.
+# Wrong usage: one line, exit code 2.
 . "$CLI/lib.sh"
 info --nonsense
 info -i

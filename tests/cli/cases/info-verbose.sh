@@ -1,4 +1,4 @@
-# -v says more; the file may come through a pipe, or by -i, or by default.
+# -v shows more; the file may come through a pipe, with -i, or by default.
 . "$CLI/lib.sh"
 make_recording plain
 cat plain.up | info -v -

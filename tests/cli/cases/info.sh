@@ -1,4 +1,4 @@
-# All that is known of a recording.
+# The full description of a recording.
 . "$CLI/lib.sh"
 make_recording web
 info web.up

@@ -1,4 +1,4 @@
-# The program itself: what it can do, and what it says to what it can't.
+# The program without a command: its help, and its errors.
 . "$CLI/lib.sh"
 "$UNIPROF"
 echo "exit code $?"

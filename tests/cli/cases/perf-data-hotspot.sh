@@ -1,7 +1,8 @@
-# hotspot's own parser, as Debian's hotspot has it, takes --format perf-data without a
-# complaint and finds every name, wherever the program is in its file.
+# hotspot's own parser, from Debian's hotspot, reads --format perf-data without errors and
+# finds every name, wherever the program is in its file. It warns that it does not read
+# SAMPLE_TIME, as it does for perf's own files.
 . "$CLI/lib.sh"
-# PERFPARSER: one that is elsewhere
+# PERFPARSER: the path of another parser to use
 parser=${PERFPARSER:-$(echo /usr/lib/*/libexec/hotspot-perfparser)}
 [ -x "$parser" ] || skip "hotspot is not installed"
 export HOME="$PWD"

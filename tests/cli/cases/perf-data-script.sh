@@ -1,9 +1,8 @@
-# The promise: --format perf-script is, byte for byte, what the real perf prints of
-# --format perf-data.
+# --format perf-script is, byte for byte, what the real perf prints for --format perf-data.
 . "$CLI/lib.sh"
 need_perf
 
-# same WHAT RECORDING OPTION...; perf gets $perf_options as well
+# same WHAT RECORDING OPTION...; perf is also given $perf_options
 perf_options=
 same()
 {
@@ -11,7 +10,7 @@ same()
 	shift 2
 	report -i "$recording" --format perf-script "$@" >ours 2>/dev/null
 	report -i "$recording" --format perf-data -o perf.data "$@" 2>/dev/null
-	# Chains have up to 1,024 addresses; perf shows 127 when it isn't told.
+	# Chains have up to 1,024 addresses; by default, perf shows 127.
 	perf script -i perf.data --max-stack 1024 $perf_options \
 		-F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso >perfs 2>err
 	cat err
@@ -67,7 +66,7 @@ for weight in samples cpu-time wall; do
 	same "$weight" big.up -s big.elf --weight $weight
 done
 same "a domain" big.up -s big.elf --domain small
-# Of several names for one address, both choose the same.
+# Both choose the same one of several names for an address.
 for names in 'copy move_it t:longest_of_all' 'w:weak_name t:local' \
 	't:_few t:__underscores w:weak' 'twin_b twin_a'; do
 	for name in $names; do

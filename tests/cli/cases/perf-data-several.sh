@@ -1,5 +1,4 @@
-# Domains of two hosts with the same id are two processes for perf, in its own file as in
-# its text.
+# Domains of two hosts with the same id are two processes, in perf-data as in perf-script.
 . "$CLI/lib.sh"
 need_perf
 make_recording web
@@ -13,8 +12,8 @@ perf script -i perf.data 2>/dev/null | sed 's,\([0-9]\)/ *\([0-9]\),\1/\2,' >dat
 perf script -i perf.data -F comm,pid,tid 2>/dev/null | awk 'NF > 1' | sort | uniq -c |
 	awk '{ print $1, $2, $3 }'
 report --format perf-script web.up other.up 2>/dev/null | processes | awk '{ print $1, $2, $3 }'
-# However many hosts have guests of the same id, and whatever is not known of them, each
-# vCPU is a thread of its own with its domain's name.
+# However many hosts have guests with the same id, and whatever is unknown about them, each
+# vCPU is a separate thread with the name of its domain.
 for host in 1 2 3 4 5 6 7 8 9; do
 	"$MAKE_RECORDING" >host$host.up <<END
 info start 1000

@@ -1,7 +1,7 @@
-# The real perf reads --format perf-data in every way as a file of its own.
+# All commands of the real perf read --format perf-data like a file of its own.
 . "$CLI/lib.sh"
 need_perf
-# A path may have anything in it.
+# A path may contain any character.
 mkdir "a b'(c)"
 make_elf "a b'(c)/web.elf" 0x1000 --build-id
 make_recording web two

@@ -9,7 +9,7 @@ for weight in samples cpu-time wall; do
 				--format $format -o big.$format 2>/dev/null
 		done
 		self_and_total <big.folded >expected
-		# In us it would be rounded to two digits.
+		# In us, pprof would round it to two digits.
 		go tool pprof -top -unit=us -nodecount=100000 -nodefraction=0 big.pprof |
 			awk '/flat%/ { rows = 1; next }
 				rows {

@@ -1,5 +1,5 @@
-# pprof finds the sampled instructions in the guest's program, as addresses are its own.
-# (It leaves a function's last instruction out.)
+# pprof finds the sampled instructions in the guest image, because the addresses are those
+# of the image. (It skips the last instruction of a function.)
 . "$CLI/lib.sh"
 command -v go >/dev/null || skip "golang-go is not installed"
 command -v gcc >/dev/null || skip "gcc is not installed"

@@ -1,4 +1,4 @@
-# Go's own pprof reads what --format pprof writes.
+# Go's pprof reads --format pprof.
 . "$CLI/lib.sh"
 command -v go >/dev/null || skip "golang-go is not installed"
 pprof()

@@ -1,6 +1,6 @@
-# Recordings of ARM guests, with programs that clang and lld make: every address of a
-# function has its name, whatever mapping symbols and constants lie within, also in Thumb
-# code, whose symbols are odd; perf makes the same of perf-data, and knows the CPU.
+# Recordings of ARM guests, with images from clang and lld: every address of a function has
+# its name, despite mapping symbols and constants inside it, also in Thumb code, whose
+# symbols are odd; perf prints the same for perf-data, and reports the CPU.
 . "$CLI/lib.sh"
 for program in clang ld.lld readelf nm; do
 	command -v $program >/dev/null || skip "$program is not installed"
@@ -21,15 +21,15 @@ build arm64 --target=aarch64-linux-gnu
 build arm32 --target=arm-linux-gnueabi -march=armv7-a -marm
 build thumb --target=arm-linux-gnueabi -march=armv7-a -mthumb
 
-# functions NAME: start, size and name of each, as readelf tells, without the Thumb bit
+# functions NAME: start, size and name of each from readelf, without the Thumb bit
 functions()
 {
 	readelf -sW $1.elf | perl -ane 'next unless @F == 8 && $F[3] eq "FUNC";
 		printf "%d %d %s\n", hex($F[1]) & ~1, $F[2], $F[7]' | sort -n
 }
 
-# record NAME CPU: NAME.up, with a sample at every second address of all functions, and
-# one with each of them as a return address; NAME.wanted, how often functions are met
+# record NAME CPU: makes NAME.up, with a sample at every second address of all functions
+# and one with each of these as a return address; NAME.wanted has the count per function
 record()
 {
 	functions $1 >functions
@@ -45,8 +45,8 @@ record()
 	awk '{ print $3, int(($2 + 1) / 2) }' functions | sort >$1.wanted
 }
 
-# counts: of folded stacks, how often their outermost functions are met as the sampled
-# ones, and how often as callers
+# counts: how often the outermost functions of folded stacks are sampled, and how often
+# they are callers
 counts()
 {
 	awk '{ name = $1; caller = sub(/;.*/, "", name); count[name, caller] += $NF; names[name] }
@@ -80,7 +80,7 @@ for name in arm64 arm32 thumb; do
 	perf report --stdio --no-children -g none -F sample,sym 2>/dev/null |
 		grep '\[.\]' | sort -k 3
 done
-# A 64-bit kernel runs 32-bit programs, but not those of other CPUs.
+# A 64-bit kernel runs 32-bit programs, but none for other CPUs.
 report -i arm64.up -s thumb.elf --format folded >/dev/null
 make_elf x86.elf 0x11000
 report -i arm64.up -s x86.elf

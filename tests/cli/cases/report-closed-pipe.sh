@@ -1,4 +1,4 @@
-# The reader of a long report goes away: it ends, and says nothing.
+# If the reader of a long report exits, the report ends silently.
 . "$CLI/lib.sh"
 {
 	echo "domain 0 1 2 1 4 big"
@@ -7,7 +7,7 @@
 } | "$MAKE_RECORDING" >big.up
 "$UNIPROF" report -i big.up --format perf-script 2>err | head -n 1
 cat err >&2
-# The same where SIGPIPE is ignored.
+# The same with SIGPIPE ignored.
 (
 	trap '' PIPE
 	"$UNIPROF" report -i big.up --format perf-script 2>err

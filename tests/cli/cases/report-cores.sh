@@ -1,4 +1,4 @@
-# One core has the same report as all of them, of a damaged recording, too.
+# One core gives the same report as all cores, also for a damaged recording.
 . "$CLI/lib.sh"
 command -v taskset >/dev/null || skip "util-linux is not installed"
 core=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')

@@ -1,5 +1,5 @@
-# A guest that is idle but for short bursts: its CPU time is not its idle loop's. What
-# was used by a vCPU that was never met running is left out, and said.
+# A guest that is idle except for short bursts: its CPU time does not go to the idle loop.
+# CPU time of a vCPU that was never sampled running is skipped, with a note.
 . "$CLI/lib.sh"
 {
 	echo "domain 0 1 2 1 2 idle"

@@ -1,4 +1,4 @@
-# uniprof.data is read and a histogram written when nothing else is said.
+# By default, uniprof.data is read and a histogram written.
 . "$CLI/lib.sh"
 make_recording web
 mv web.up uniprof.data

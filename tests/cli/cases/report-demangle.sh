@@ -1,16 +1,16 @@
-# Names of g++'s program are as in its source, or as in the file when that is wanted.
+# Names from g++ are demangled, or left mangled on request.
 . "$CLI/lib.sh"
 build_shop
 sample_functions shop 'shop'
 chains -s shop
 chains -s shop --no-demangle
 chains -s shop --no-demangle --demangle
-# The same from a list; perf's text has them, too.
+# The same from a list, and in perf-script.
 nm shop >shop.sym
 chains -s shop.sym
 report -i shop.up -s shop --format perf-script | sed -n 's/.* \(shop.*\) (.*/\1/p' | head -n 3
 
-echo "# functions that only their mangled names tell apart are counted as one"
+echo "# functions with the same demangled name are counted as one"
 cat >lwt.sym <<'END'
 1000 T camlLwt__bind_12
 1010 T camlLwt__bind_345

@@ -1,5 +1,4 @@
-# What there is to say of domains that the recording does not tell of, or tells of
-# at its end only.
+# Reports of domains that the recording does not describe, or describes only at its end.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >odd.up <<END
 domain 1 12 2 1 2 data base
@@ -16,7 +15,7 @@ end 1 5000
 END
 report -i odd.up --format folded -s "$data/plain.sym"
 report -i odd.up --format folded -s "$data/plain.sym" --domain 12
-# An old recording without any DOMAIN is one of one domain.
+# An old recording without DOMAIN chunks has one domain.
 "$MAKE_RECORDING" >none.up <<END
 sample 1000 0 1 0 0x1004 0x1108
 end 1 5000

@@ -1,4 +1,4 @@
-# Domains are kept apart, those of one name being one; --domain chooses some.
+# Domains are reported separately, those with the same name as one; --domain selects some.
 . "$CLI/lib.sh"
 make_recording two
 for domain in web 3 7 8 "d b;1" web,8 7,8 8,web,7; do
@@ -10,6 +10,6 @@ for format in histogram histogram-csv histogram-json; do
 	report -i two.up --format $format -s "$data/plain.sym" --per-vcpu
 done
 report -i two.up --format perf-script -s "$data/plain.sym" --domain 8
-for domain in db 9 web,4 web, ""; do
+for domain in db 9 web,4 "web," ""; do
 	report -i two.up --format folded -s "$data/plain.sym" --domain "$domain"
 done

@@ -1,4 +1,4 @@
-# A sample without any address is counted, not lost.
+# A sample without addresses is counted, not lost.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >empty.up <<END
 domain 0 1 2 1 1 empty

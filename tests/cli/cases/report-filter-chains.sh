@@ -1,5 +1,5 @@
-# --parent, --symbol-filter, --max-depth and --invert against the same done to the
-# folded stacks of all samples.
+# --parent, --symbol-filter, --max-depth and --invert give the same as filtering the folded
+# stacks of all samples.
 . "$CLI/lib.sh"
 make_plain
 
@@ -9,7 +9,7 @@ folded()
 	"$UNIPROF" report -s big.sym --format folded "$@" big.up 2>/dev/null
 }
 
-# expect NAME OPTION...: whether the stacks on standard input are what the options give
+# expect NAME OPTION...: compares the stacks on standard input with those of the options
 expect()
 {
 	name=$1
@@ -62,7 +62,7 @@ awk '{
 		line = line ";" frame[i]
 	print line " " count
 }' all | expect max-depth --max-depth 3
-# The rules see the chains before they are cut.
+# Filters are applied to the chains before they are cut.
 folded --parent '^function_7$' >parent
 awk '{
 	count = $NF

@@ -1,5 +1,5 @@
-# --time and --vcpu against the same done to all samples of perf-script; percents are of
-# the length that the recording has (5 s), and slices of it come to the whole.
+# --time and --vcpu give the same as filtering the samples of perf-script; percentages are
+# of the length of the recording (5 s), and its slices add up to the whole.
 . "$CLI/lib.sh"
 make_plain
 
@@ -38,7 +38,7 @@ report --vcpu 8191 --format folded big.up
 cat big.up | report --time 10%, -
 # The file that is standard input has a length.
 report --time 10%, --format folded - <big.up 2>/dev/null | wc -l
-# A recording whose start is lost begins with its first sample.
+# A recording whose start is lost starts with its first sample.
 echo "sample 7000000000 0 1 0 0x1
 sample 8000000000 0 1 0 0x2
 sample 9000000000 0 1 0 0x3

@@ -1,9 +1,9 @@
-# Filters that can't be understood: one line, exit code 2.
+# Invalid filters: one line, exit code 2.
 . "$CLI/lib.sh"
 report --parent '('
 report --symbol-filter 'a[' --format folded
 report --symbol-filter 'a{2'
-for time in '' , 1 2,1 1,1 '20%,10%' 1,2,3 '101%,' ',-1' 'a,b' '1s,2s' ',%'; do
+for time in '' ',' 1 2,1 1,1 '20%,10%' 1,2,3 '101%,' ',-1' 'a,b' '1s,2s' ',%'; do
 	report --time "$time"
 done
 report --vcpu 8192

@@ -1,6 +1,6 @@
-# Names with any bytes stay names: they come to no markup, no script, no error, and the
-# same stacks and counts as in folded, in differences too. So do profiles without
-# samples, without chains, of many domains, and of time.
+# Names with any bytes cause no markup, script or error, and give the same stacks and
+# counts as folded, also in differences. The same for profiles without samples, without
+# chains, of many domains, and of time.
 . "$CLI/lib.sh"
 need_browser
 python3 - <<'END'
@@ -34,8 +34,8 @@ with open("hostile.txt", "wb") as file:
         file.write(b"sample 900000000 1 1 0\n")
         file.write(b"sample 900000000 0 1 0 0xffffffff81000000 0x10 0xffffffffffffffff\n")
     file.write(b"end 1 1000000000\n")
-# One chain, as deep as a recording may have it: format/FORMAT.md, 5.3. Its end does
-# not know of it, hence the exit code.
+# One chain of the maximum depth: format/FORMAT.md, 5.3. The totals at the end don't include
+# it, hence the exit code.
 deep = (bytes([1, 1, 1, 15, 1, 0, 17, 2, 0x80, 0x08, 18, 1, 0, 19, 2, 0x80, 0x10,
                22, 2, 0, 0, 23, 4, 8, 0x10, 0, 0, 20, 0xfe, 0x07]) + b"\x01" * 1022)
 with open("deep.txt", "w") as file:
@@ -48,7 +48,7 @@ END
 for name in hostile deep none chainless; do
 	"$MAKE_RECORDING" <$name.txt >$name.up || echo "$name failed"
 done
-# pictures NAME RECORDING OPTION...: as folded and flamegraph
+# pictures NAME RECORDING OPTION...: makes folded and flamegraph
 pictures()
 {
 	name=$1 recording=$2

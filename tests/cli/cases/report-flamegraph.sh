@@ -1,5 +1,5 @@
-# The flame graph in the real Chromium: what it shows is what folded says; clicks,
-# search, hover and keys do what they should.
+# The flame graph in the real Chromium shows the same as folded; clicks, search, hover and
+# keys work.
 . "$CLI/lib.sh"
 need_browser
 make_recording web
@@ -22,7 +22,7 @@ ffffffff81000000 T do_syscall_64
 ffffffff81000100 D data
 END
 report -i halves.up -s halves.sym --format flamegraph -o halves.svg 2>/dev/null
-# The same of 32 bits.
+# The same with 32-bit addresses.
 "$MAKE_RECORDING" >small.up <<END
 info start 1000
 domain 0 5 3 4 1 web
@@ -38,8 +38,8 @@ c0008000 T vector_swi
 c0009000 D data
 END
 report -i small.up -s small.sym --format flamegraph -o small.svg 2>/dev/null
-# However broad and deep a profile is, only so much of it is drawn; the counts of what
-# is drawn stay those of all.
+# The size of the drawing is limited, however wide and deep the profile; the counts of the
+# frames drawn are still complete.
 {
 	echo "info start 1000"
 	echo "domain 0 1 2 1 4 big"
@@ -65,7 +65,7 @@ sed -n 's/.*<title>\(0x[0-9a-f]*\) (\([0-9]*\) samples.*/\1 \2/p' big.flamegraph
 drive <<'END'
 import os
 import re
-from browser import Browser
+from browser import Browser, wait_for
 from flame import frames, folded, name, stacks
 
 with Browser() as browser:
@@ -107,7 +107,7 @@ with Browser() as browser:
 
     for press in "Control", "/":
         browser.keys("Control", "f") if press == "Control" else browser.keys("/")
-        # middle calls itself: that counts once.
+        # middle calls itself: it counts once.
         browser.type("^mid|idle")
         print("search:", text(".matched"), "; matches",
               sorted(name(f) for f in frames(browser) if "match" in f["classes"]))
@@ -127,7 +127,8 @@ with Browser() as browser:
 
     before = find("idle (3 samples, 30.00 %)")["width"]
     browser.call("POST", "/window/rect", {"width": 800, "height": 700})
-    assert 0 < find("idle (3 samples, 30.00 %)")["width"] < before
+    # The page learns of its new size some time later.
+    wait_for(lambda: 0 < find("idle (3 samples, 30.00 %)")["width"] < before)
 
     browser.open(os.getcwd() + "/inverted.svg")
     print(browser.call("GET", "/title"))
@@ -145,7 +146,7 @@ with Browser() as browser:
                         getComputedStyle(g.querySelector("rect")).fill])""")
         print("legend:", *legend.values(), sep="\n  ")
         for title, fill in fills[1:]:
-            # A shade of the legend's colour: the nearest one.
+            # A shade of the legend's nearest colour.
             def far(other):
                 return sum((int(a) - int(b)) ** 2 for a, b in zip(
                     re.findall(r"\d+", other), re.findall(r"\d+", fill)))

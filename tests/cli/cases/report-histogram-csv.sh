@@ -1,4 +1,4 @@
-# The format's exact output.
+# The exact output of the format.
 . "$CLI/lib.sh"
 make_recording web
 report -i web.up --format histogram-csv -s "$data/web.sym"

@@ -1,5 +1,5 @@
-# DWARF that refers to itself, or is nested deeper than any compiler's, is read as far
-# as it makes sense.
+# DWARF that refers to itself, or is nested deeper than any compiler's, is read up to the
+# limits.
 . "$CLI/lib.sh"
 # program BLOCKS INLINED: f(), and in it that many lexical blocks in each other, and in
 # them that many inlined functions, whose abstract origins are themselves

@@ -1,4 +1,4 @@
-# Names in a recording that break the rules are damage; odd ones are made harmless.
+# Invalid names in a recording are damage; odd ones are escaped.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >names.up <<'END'
 domain 0 1 2 1 1 bad

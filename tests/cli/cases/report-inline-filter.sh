@@ -15,7 +15,7 @@ chains -s shop --parent ::add
 echo "# inverted"
 chains -s shop --inline --invert
 report -i shop.up -s shop --inline --tree | grep -v '^#' | grep -c square
-# Inlined functions make chains longer than a recording's may be.
+# Inlined functions make chains longer than the limit of a recording.
 address=$(nm shop | sed -n 's/ . [^ ]*Cart3addEi$//p')
 size=$(nm -S shop | sed -n 's/^[^ ]* \([^ ]*\) . [^ ]*Cart3addEi$/\1/p')
 offset=0

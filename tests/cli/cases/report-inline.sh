@@ -4,11 +4,11 @@
 . "$CLI/lib.sh"
 build_shop
 sample_functions shop 'Cart3addEi'
-echo "# inlined"
+echo "# inlined functions"
 chains -s shop --inline
-echo "# lines"
+echo "# source lines"
 chains -s shop --srcline | grep 'add(int) shop.cc:1[0-9]$'
-echo "# both"
+echo "# inlined functions and source lines"
 chains -s shop --srcline --inline | tee wanted | grep square
 for options in -gdwarf-4 "-gdwarf-5 -gz" -fdebug-types-section; do
 	build_shop $options
@@ -24,11 +24,11 @@ sample_functions shop 'Cart3addEi'
 
 echo "# each inlined function is a row"
 report -i shop.up -s shop --inline --per-vcpu | grep -v '^#' | awk '{ print ($2 + 0 > 0), $NF }'
-echo "# and a frame"
+echo "# each inlined function is a frame"
 report -i shop.up -s shop --inline --format perf-script |
 	sed -n '/square/,/^$/ s/^.*[0-9a-f] \([a-z].*\)+0x.* (/\1 (/p' | sed 's,(/.*/,(,' | head -n 3
 
-echo "# there is nothing to find"
+echo "# without DWARF"
 rm shop.debug
 report -i shop.up -s shop --srcline --format folded 2>&1 | sed 's,build-id/.*,build-id/...,
 	s/ [0-9]*$//'

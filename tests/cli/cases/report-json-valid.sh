@@ -1,4 +1,4 @@
-# What --format histogram-json writes is JSON to other programs too.
+# Other programs accept --format histogram-json as JSON.
 . "$CLI/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 make_recording web odd

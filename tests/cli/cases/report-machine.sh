@@ -1,5 +1,5 @@
-# Symbols of another CPU's program are refused; those of the same CPU's other width
-# are doubted.
+# Symbols for another CPU are refused; those for the other width of the same CPU give a
+# warning.
 . "$CLI/lib.sh"
 # elf NAME CLASS MACHINE: a program with the function f() at 0x1000.
 elf()
@@ -38,7 +38,7 @@ elf riscv.elf 2 243
 for name in x86-64 i386 arm64 riscv; do
 	report -i plain.up --format folded -s $name.elf
 done
-# Of several domains, those count that the file is for and that are reported.
+# With several domains, only those that are reported and that the file is for matter.
 "$MAKE_RECORDING" >two.up <<END
 domain 0 3 2 1 1 web
 domain 1 4 2 3 1 arm

@@ -1,4 +1,4 @@
-# As many functions, and vCPUs' chains, as make every table grow more than once.
+# Enough functions and call chains to make every table grow more than once.
 . "$CLI/lib.sh"
 awk 'BEGIN {
 	print "domain 0 1 2 1 4 big"

@@ -1,4 +1,4 @@
-# A recording of a format that this version can't know.
+# A recording in a format newer than this version.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >newer.up <<END
 info version 99

@@ -1,4 +1,4 @@
-# CPU time that a recording, or a part of it, does not tell is an error.
+# Asking for CPU time that a recording, or a part of it, does not have is an error.
 . "$CLI/lib.sh"
 make_recording web
 for format in histogram folded perf-script; do

@@ -1,4 +1,4 @@
-# A recording without samples is whole, and its report is empty.
+# A recording without samples is valid, and its report is empty.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >none.up <<END
 domain 0 1 2 1 1 none

@@ -1,7 +1,7 @@
-# -o replaces a file, but never the recording; what can't be written is said.
+# -o replaces a file, but never the recording; write errors are reported.
 . "$CLI/lib.sh"
 make_recording plain
-for i in 1 2 3 4 5 6 7 8 9; do echo "a line that was there before"; done >out.txt
+for _ in 1 2 3 4 5 6 7 8 9; do echo "a line that was there before"; done >out.txt
 report -i plain.up --format folded -s "$data/plain.sym" -o out.txt
 cat out.txt
 cp plain.up before

@@ -1,4 +1,4 @@
-# Each histogram can have a column for each vCPU.
+# All histogram formats can have a column for each vCPU.
 . "$CLI/lib.sh"
 make_recording web
 for format in histogram histogram-csv histogram-json; do

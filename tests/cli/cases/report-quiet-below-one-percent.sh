@@ -1,4 +1,4 @@
-# Shares below 1 % are not worth a note, except with -v.
+# Shares below 1 % cause no note, except with -v.
 . "$CLI/lib.sh"
 {
 	echo "domain 0 1 2 1 1 quiet"
@@ -13,7 +13,7 @@
 report -i quiet.up --format folded -s "$data/plain.sym"
 echo "--" >&2
 report -i quiet.up --format folded -s "$data/plain.sym" -v 2>&1 | sed "s,$data/,,"
-# What is said is about most of what has no name: here it is callers.
+# The note is about most of the addresses without a name: callers in this case.
 {
 	echo "domain 0 1 2 1 1 callers"
 	for i in $(seq 120); do

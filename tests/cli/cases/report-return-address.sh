@@ -1,5 +1,6 @@
-# A call as a function's last instruction leaves a return address in the next
-# function, which is not who called; a sample at that address is in it.
+# If a call is the last instruction of a function, the return address is in the next
+# function. A caller there is attributed to the function with the call; a sample at that
+# address belongs to the next function.
 . "$CLI/lib.sh"
 make_recording boundary
 report -i boundary.up --format folded -s "$data/boundary.sym"

@@ -1,4 +1,4 @@
-# perf-script tells domains apart: their names, ids and vCPUs.
+# perf-script keeps domains separate: their names, ids and vCPUs.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >two.up <<END
 domain 0 3 2 1 1 web

@@ -1,6 +1,6 @@
-# Several recordings are one report: domains of one host and name are the same, those of
-# other hosts are not; what is damaged is said of each; times don't run on from one to
-# the next.
+# One report of several recordings: domains with the same host and name are one, those of
+# other hosts are not; damage is reported for each recording; time intervals don't span
+# recordings.
 . "$CLI/lib.sh"
 make_recording web two damage
 sed 's/^info wall-start.*/info wall-start 1800000000000000000/' "$data/web.txt" |

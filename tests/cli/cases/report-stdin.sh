@@ -1,4 +1,4 @@
-# A recording that comes through a pipe gives what the file gives.
+# A recording read from a pipe gives the same report as the file.
 . "$CLI/lib.sh"
 make_recording web
 for format in folded perf-script histogram histogram-csv histogram-json; do

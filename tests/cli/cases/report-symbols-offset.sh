@@ -1,4 +1,4 @@
-# Several symbol files, each with its load offset; the first that knows wins.
+# Several symbol files, each with its load offset; the first with a match wins.
 . "$CLI/lib.sh"
 make_recording plain
 cat >kernel.sym <<END

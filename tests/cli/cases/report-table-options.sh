@@ -1,4 +1,4 @@
-# What tables leave out, and which of what their per cents are.
+# The rows that tables omit, and the base of their percentages.
 . "$CLI/lib.sh"
 make_recording web
 for format in histogram histogram-csv; do

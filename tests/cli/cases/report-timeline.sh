@@ -1,5 +1,5 @@
-# The timeline: a map for each vCPU of each domain, whose cells add up to what folded
-# counts; in the real Chromium, cells lie where their times are, and say so.
+# The timeline: a map for each vCPU of each domain, whose cells add up to the counts of
+# folded; in the real Chromium, cells are at the positions of their times, and show them.
 . "$CLI/lib.sh"
 need_browser
 {
@@ -15,7 +15,7 @@ need_browser
 	done
 	echo "sample 500000000 1 3 0 0x1104"
 	echo "sample 1500000000 1 2 0 0x1104"
-	echo "sample 5600000000 1 0 0 0x1104" # in a state that nobody knows
+	echo "sample 5600000000 1 0 0 0x1104" # in an unknown state
 	echo "weight 3"
 	echo "sample 5700000000 1 3 0"
 	echo "in 1"
@@ -56,7 +56,7 @@ sample 2800000000 0 1 0
 end 1 2900000000
 END
 echo "domain 0 1 2 1 1 none" | "$MAKE_RECORDING" >none.up
-# pictures NAME RECORDING OPTION...: as timeline, and what folded counts
+# pictures NAME RECORDING OPTION...: makes the timeline, and the counts of folded
 pictures()
 {
 	name=$1 recording=$2
@@ -107,8 +107,10 @@ with Browser() as browser:
         counted = 0
         for panel in panels:
             shown, count = map(int, re.search(r"%: (\d+) of (\d+)", panel["head"]).groups())
-            counted += count
-            in_cells = sum(int(re.search(r": (\d+)", c["title"])[1]) for c in panel["cells"])
+            # The unfiltered total is shown beside the filtered one.
+            counted += shown if file in ("blocked", "running", "cpu-time") else count
+            in_cells = sum(int(re.search(r"%, (\d+) of", c["title"])[1])
+                           for c in panel["cells"])
             assert in_cells == shown, panel["head"]
         left_out = re.search(r"Not drawn: (\d+)", " ".join(texts))
         counted += int(left_out[1]) if left_out else 0

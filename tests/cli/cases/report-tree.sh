@@ -1,13 +1,13 @@
-# The call trees' exact output; what is below the limit is left out.
+# The exact output of call trees; rows below the limit are omitted.
 . "$CLI/lib.sh"
 make_recording web two
 report --tree -s "$data/web.sym" web.up 2>/dev/null
 report --tree --invert -s "$data/web.sym" web.up 2>/dev/null
 report --format tree --percent-limit 20% -s "$data/web.sym" web.up 2>/dev/null
 report --tree --symbol-filter leaf -s "$data/web.sym" web.up 2>/dev/null
-report --tree --weight wall --state running -s "$data/plain.sym" two.up 2>/dev/null
+report --tree --weight wall --state busy -s "$data/plain.sym" two.up 2>/dev/null
 report --tree --vcpu 7 -s "$data/plain.sym" two.up 2>/dev/null
-# 0.5 % is not left out, less is.
+# 0.5 % is shown, less is omitted.
 {
 	i=0
 	while [ $i -lt 200 ]; do

@@ -1,4 +1,4 @@
-# Chunks of types that this version doesn't know are passed over.
+# Chunks of unknown types are skipped.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >more.up <<END
 domain 0 1 2 1 1 more

@@ -1,9 +1,9 @@
-# What samples count for: 1, their CPU time, the time since the vCPU's last one. A
-# sample that --state leaves out ends that time, too.
+# The weight of samples: 1, their CPU time, or the time since the last sample of the vCPU,
+# which may also be one that --state filters out.
 . "$CLI/lib.sh"
 make_recording two
 for weight in samples cpu-time wall; do
-	for state in all running runnable blocked; do
+	for state in all running runnable busy blocked; do
 		echo "$weight, $state"
 		report -i two.up --format folded -s "$data/plain.sym" --domain web \
 			--weight $weight --state $state

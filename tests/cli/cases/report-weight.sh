@@ -1,4 +1,4 @@
-# A sample that stands for several counts as often everywhere.
+# A sample that stands for several counts as several everywhere; for perf, as its period.
 . "$CLI/lib.sh"
 "$MAKE_RECORDING" >weight.up <<END
 domain 0 1 2 1 1 weight

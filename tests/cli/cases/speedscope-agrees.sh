@@ -4,7 +4,7 @@
 need_speedscope
 make_big
 
-# sums: of what speedscope says, like self_and_total
+# sums: the output of speedscope in the form of self_and_total
 sums()
 {
 	awk -F '\t' '$1 == "frame" { self[$2] += $4; total[$2] += $5 }
@@ -22,7 +22,7 @@ for weight in samples cpu-time wall; do
 		speedscope big.pprof | sums | sed 's/[^\t]*$//' >pprof
 		speedscope big.speedscope.json >shown
 		sums <shown >sums
-		# The domain's name is the profile's there.
+		# The profile has the name of the domain.
 		if [ $domain = big,small ]; then
 			sed -i 's/^[^;]*;//' big.folded.json
 			sed -i '/^\(big\|small\)\t/d' pprof

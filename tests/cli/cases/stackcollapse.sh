@@ -1,10 +1,10 @@
-# The rules by which stackcollapse-perf.pl reads perf's text: lines with '#' first
-# are comments; a sample is an event line (command, one or two numbers), frame lines
-# (address, name+offset, module in parentheses) and an empty line; frames whose name
-# begins with '(' are left out; names lose their offset, what follows a '(', and
-# quotes and angle brackets; the module stands for an unknown name; samples count by
-# their period. They must come to what --format folded says. gprof2dot wants a blank
-# before each frame, and nothing after its module.
+# perf-script, read by the rules of stackcollapse-perf.pl, gives the same as --format
+# folded. The rules: lines that start with '#' are comments; a sample is an event line
+# (command, one or two numbers), frame lines (address, name+offset, module in parentheses)
+# and an empty line; frames whose name starts with '(' are skipped; names lose their offset,
+# everything after a '(', quotes and angle brackets; an unknown name is replaced by the
+# module; samples are weighted by their period. gprof2dot also needs a blank before each
+# frame, and nothing after the module.
 . "$CLI/lib.sh"
 cat >collapse.pl <<'END'
 use strict;

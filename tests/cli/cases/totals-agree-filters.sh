@@ -1,9 +1,9 @@
-# Every output counts the same under every filter, and heads its table with that.
+# Every output has the same total under every filter, and shows it in its heading.
 . "$CLI/lib.sh"
 make_plain
 
-# of_all OPTION...: the totals, those of tables that don't show all functions by the sum
-# that they are headed with
+# of_all OPTION...: the totals; for tables that don't show all functions, the sum in the
+# heading
 of_all()
 {
 	for format in histogram tree; do
@@ -15,7 +15,7 @@ of_all()
 	"$UNIPROF" report -i big.up -s big.sym --format folded --invert "$@" 2>/dev/null |
 		awk '{ sum += $NF } END { print sum + 0 }'
 	"$UNIPROF" report -i big.up -s big.sym --format perf-script "$@" 2>/dev/null |
-		grep -c clock:
+		awk '/clock: $/ { sum += $5 } END { print sum + 0 }'
 	"$UNIPROF" report -i big.up -s big.sym --format histogram-json "$@" 2>/dev/null |
 		sed -n 's/^\t"samples": \([0-9]*\),$/\1/p'
 	"$UNIPROF" report -i big.up -s big.sym --format callgrind "$@" 2>/dev/null |
@@ -43,12 +43,12 @@ both --parent '^function_(3|7)$'
 both --parent '^function_1' --time ,50% --vcpu 1-2 --max-depth 4
 both --max-depth 1
 both --parent nothing_is_called_so
-# Tables show the functions that match, and count all that have one.
+# Tables show the functions that match, and count all chains that have one.
 for filter in 'function_2.' '^\[unres'; do
 	echo "$filter:" $(of_all --symbol-filter "$filter" | uniq -c)
 	echo "$filter:" $(of_all --symbol-filter "$filter" --parent function_3 \
 		--time 1, | uniq -c)
 done
-# Twice the same is twice as much.
+# The same recording twice gives twice the total.
 echo "twice:" $(of_all --parent '^function_1' big.up | uniq -c)
 echo "once:" $(of_all --parent '^function_1' | uniq -c)

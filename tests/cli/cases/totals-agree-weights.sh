@@ -1,5 +1,5 @@
-# Every output counts the same, whatever samples count for and of whichever domains;
-# the states add up to all, and no time is lost or counted twice.
+# Every output has the same total, for each weight and domain; the states add up to the
+# whole, and no time is lost or counted twice.
 . "$CLI/lib.sh"
 {
 	begin_big
@@ -15,14 +15,14 @@ name_big
 
 for weight in samples cpu-time wall; do
 	for domain in big small big,small; do
-		for state in all running runnable blocked; do
+		for state in all running runnable busy blocked; do
 			echo $weight $domain $state \
 				$(totals --weight $weight --state $state \
 					--domain $domain | uniq -c)
 		done
 	done
 done
-# From each vCPU's first sample to its last one.
+# From the first sample of each vCPU to its last.
 "$UNIPROF" report -i big.up --format perf-script 2>/dev/null | awk '
 	/clock: $/ {
 		time = substr($4, 1, length($4) - 1)

@@ -1,4 +1,4 @@
-# Every output counts the same samples.
+# Every output has the same total of samples.
 . "$CLI/lib.sh"
 {
 	echo "info start 1000"
@@ -14,21 +14,21 @@ for symbols in "" "-s big.sym"; do
 			2>/dev/null
 	done
 	awk '{ sum += $NF } END { print "folded", sum }' folded
-	awk '/cpu-clock:/ { sum++ } END { print "perf-script", sum }' perf-script
+	awk '/cpu-clock:/ { sum += $5 } END { print "perf-script", sum }' perf-script
 	awk '!/^#/ { sum += $1 } END { print "histogram", sum }' histogram
 	awk -F , 'NR > 1 { sum += $2 } END { print "histogram-csv", sum }' histogram-csv
 	"$UNIPROF" report -i big.up $symbols --per-vcpu --format histogram-csv \
 		2>/dev/null |
 		awk -F , 'NR > 1 { for (i = 6; i <= NF; i++) sum += $i }
 			END { print "per vCPU", sum }'
-	# By function: the stacks that end in it, and the stacks that it is in.
-	awk '{
+	# By function: the stacks that end in it, and those that contain it.
+	awk -v symbols="$symbols" '{
 		count = $NF
 		sub(/ [0-9]+$/, "")
 		frames = split($0, frame, ";")
 		split("", seen)
 		for (i = 1; i <= frames; i++) {
-			name = frame[i] ~ /^0x/ ? "[unresolved]" : frame[i]
+			name = symbols && frame[i] ~ /^0x/ ? "[unresolved]" : frame[i]
 			if (!(name in seen))
 				total[name] += count
 			seen[name] = 1

@@ -1,12 +1,12 @@
-/* What the test guest's files need to know of the CPU: 64-bit ARM, or 32-bit ARM with
- * short or (LONG_TABLES) long descriptors. */
+/* CPU-specific definitions for the test guest: 64-bit ARM, or 32-bit ARM with short or
+ * (LONG_TABLES) long descriptors. */
 #ifndef CPU_H
 #define CPU_H
 
 /*
- * xen/include/public/arch-arm.h: where a guest's memory begins. Xen's tools load a 64-bit
- * image at the offset that it asks for, a 32-bit one at 0x8000. There are 2 MB for
- * LARGE in front of the one, and behind the other, and the device tree near the end of
+ * xen/include/public/arch-arm.h: the start of a guest's memory. Xen's tools load a 64-bit
+ * image at the offset that it requests, a 32-bit one at 0x8000. There are 2 MB for LARGE
+ * before the 64-bit image, and after the 32-bit one; the device tree is near the end of
  * memory.
  */
 #define RAM 0x40000000
@@ -49,13 +49,13 @@
 
 /*
  * For hostile.c: addresses beyond all memory; a guest frame that is free for a grant
- * table; addresses that nothing else is at; what two words side by side have no tables in
- * common across, from address 0 on; what is behind a table that maps itself, and one of
- * its words; what is behind a table that is nowhere; a block of ones.
+ * table; unused addresses; a boundary from address 0 on where adjacent words share no
+ * tables; the addresses mapped by a table that maps itself, and one of its words; those
+ * mapped by a table that doesn't exist; a block of ones.
  */
 #define GRANTS_GFN 0x38000ul
-/* How long a kind has its turn (ns), and which kinds have more than one: those with
- * samples that take a recorder long, as it has much to map for them. */
+/* The length of a kind's turn (ns), and the kinds with more than one: those whose samples
+ * take a recorder long, because it has much to map. */
 #define TURN 200000000
 #define MORE_TURNS                                                               \
 	KIND_apart, KIND_apart, KIND_moving, KIND_storm, KIND_storm, KIND_storm, \
@@ -115,7 +115,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Addresses come from the instruction's own, not from a table of them (see memory.c). */
+/* Addresses are relative to the instruction, not from an address table (see memory.c). */
 #pragma GCC visibility push(hidden)
 
 #ifdef LONG_TABLES
@@ -136,7 +136,7 @@ const char *memory_command_line(void);
 /* The stack of the next vCPU that is started at secondary_boot. */
 void memory_set_secondary(void *stack_top);
 
-/* Nothing at the frame pointer tells where a frame of GCC's Thumb code ends. */
+/* The end of a frame of GCC's Thumb code can't be found from the frame pointer. */
 #if defined(NO_LEAF_FRAME) || (defined(__thumb__) && !defined(__clang__))
 #define NO_WALK
 #endif
@@ -159,12 +159,12 @@ static inline const unsigned long *frame_caller(const unsigned long *frame)
 	return (const unsigned long *)frame[FRAME_CALLER];
 }
 
-/* From the lower one of a frame's two words to where the frame pointer points. */
+/* Offset from the lower of a frame's two words to the target of the frame pointer. */
 #define FRAME_POINTER (-FRAME_CALLER * sizeof(long))
 
 /*
- * Has the compiler give a leaf function a whole frame. GCC has no option for that on
- * 32-bit ARM: it saves the return address of a function only that writes to lr.
+ * Makes the compiler give a leaf function a full frame. GCC has no option for that on
+ * 32-bit ARM: it saves the return address only in functions that write to lr.
  */
 static inline __attribute__((always_inline)) void frame_leaf(void)
 {
@@ -197,7 +197,7 @@ static inline uint64_t cpu_ticks(void)
 #endif
 }
 
-/* Part of its caller: a frame more would make the chain deeper. */
+/* Inlined: another frame would make the chain deeper. */
 static inline __attribute__((always_inline)) void
 call_on_stack(void *top, uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest,
 	      uint64_t n)

@@ -9,7 +9,7 @@ struct fdt {
 	uint64_t memory_size; /* of the first region, in bytes */
 };
 
-/* Takes what there is; the rest stays as it was. */
+/* Fields missing in the tree are left unchanged. */
 void fdt_read(const void *device_tree, struct fdt *fdt);
 
 #endif

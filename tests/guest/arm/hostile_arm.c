@@ -1,4 +1,4 @@
-/* The harm that only an ARM guest can do. */
+/* Attacks specific to ARM guests. */
 #include "hostile.h"
 
 #define UART 0x22000000 /* xen/include/public/arch-arm.h */

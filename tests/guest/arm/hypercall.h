@@ -1,4 +1,4 @@
-/* The calls into Xen, and into the firmware, which Xen plays. */
+/* The calls into Xen, and into the firmware, which Xen emulates. */
 #ifndef HYPERCALL_H
 #define HYPERCALL_H
 

@@ -1,4 +1,4 @@
-/* The kinds of harm (hostile.c); each has a function of its own to spin in (spin*.S). */
+/* The kinds of attacks (hostile.c); each spins in its own function (spin*.S). */
 #ifndef KINDS_H
 #define KINDS_H
 

@@ -1,4 +1,4 @@
-/* What compilers call without being asked to. */
+/* Functions that compilers call implicitly. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /*
- * The address space, and what is done before it is there. Whoever walks it from outside
- * shall meet what real guests have; STACKS is at 7/8 of the low or the high half:
+ * The address space, and the code that sets it up. Programs that walk it from outside
+ *find the same cases as in real guests; STACKS is at 7/8 of the low or the high half:
  *
  *	virtual            guest-physical
  *	RAM                RAM, the first GiB: a block of 1G, or the largest there are
@@ -11,8 +11,8 @@
  *	STACKS + SLOTS     the console's ring: a page
  *
  * The code here, in fdt.c and in tables_*.c first runs without page tables, at its
- * guest-physical address: it finds all that is in the image by the instruction's own
- * address, and keeps what it writes in .bss.boot, which start*.S clears.
+ * guest-physical address: it addresses everything in the image relative to the
+ *instruction, and keeps its data in .bss.boot, which start*.S clears.
  */
 #include "tables.h"
 
@@ -29,7 +29,8 @@
 /* In reverse order, and of the size of any granule. */
 #define PAGES_SIZE (MOVING_SIZE + 0x100000)
 
-/* Of all stacks to move to; of each, at least: three times what 60 small frames take. */
+/* Size of all stacks to move to, and minimum of each: three times that of 60 small
+ * frames. */
 #define MOVING_SIZE  0x800000
 #define MOVING_LEAST (4 * PAGE_SIZE)
 
@@ -43,7 +44,7 @@
 
 #define BOOT __attribute__((section(".bss.boot")))
 
-/* Nothing of these needs to be cleared. */
+/* These need not be cleared. */
 static uint8_t tables[TABLES_SIZE]
 	__attribute__((section(".bss.tables"), aligned(0x10000)));
 static uint8_t pages[PAGES_SIZE]
@@ -166,7 +167,7 @@ void *memory_map_slot(unsigned int nr, uint64_t addr)
 	return (uint8_t *)at + (addr & (size - 1));
 }
 
-/* 4k and 1g stand for pages and for the largest blocks, whatever their size. */
+/* 4k and 1g mean pages and the largest blocks, whatever their size. */
 void *memory_stack_top(enum stack_kind *kind, const char **names)
 {
 	uint8_t *top = (uint8_t *)stacks();
@@ -200,6 +201,6 @@ void *memory_next_stack_top(size_t bytes)
 	if (size < MOVING_LEAST)
 		size = MOVING_LEAST;
 	top = top + size > MOVING_SIZE ? size : top + size;
-	/* They begin at the lower end of `pages`, which other stacks don't reach. */
+	/* They start at the lower end of `pages`, which other stacks don't reach. */
 	return (uint8_t *)stacks() - PAGES_SIZE + top;
 }

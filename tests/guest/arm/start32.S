@@ -26,7 +26,7 @@
 	.size	\name, . - \name
 .endm
 
-/* Of what is in the image, by the instruction's own address. */
+/* The address of a place in the image, relative to the instruction. */
 .macro address reg, symbol
 	ldr	\reg, 9f
 8:	add	\reg, pc, \reg
@@ -68,8 +68,8 @@ func boot
 endfunc boot
 
 /*
- * Between these two there is only what is written without caches. So what caches hold of
- * it is out of date, before it is written and after: B2.2.
+ * The memory between these two is written without caches only. Its cached contents are
+ * stale, before the writes and after: B2.2.
  */
 func flush_boot_data
 	address	r0, boot_begin
@@ -96,7 +96,7 @@ func clear
 	bx	lr
 endfunc clear
 
-/* r0: where to go on. r8 is kept. */
+/* r0: where to continue. r8 is preserved. */
 func enable_mmu
 	address	r1, boot_registers
 	ldm	r1, {r2, r3, r4, r5, r6, r7}
@@ -109,7 +109,7 @@ func enable_mmu
 #else
 	mcr	p15, 0, r2, c2, c0, 0
 	mcr	p15, 0, r4, c2, c0, 1
-	mov	r2, #1			/* DACR: domain 0's entries say who may what */
+	mov	r2, #1			/* DACR: the entries of domain 0 define the permissions */
 	mcr	p15, 0, r2, c3, c0, 0
 #endif
 	mov	r2, #0
@@ -146,8 +146,8 @@ func _start
 	mov	r1, #0
 	bl	guest_setup
 	mov	sp, r0
-	/* The frame that guest_main saves is the last one: frame pointer 0. The zeros above
-	 * it are a frame record for whoever looks further. */
+	/* The frame saved by guest_main is the last one: frame pointer 0. The zeros above it
+	 * are a frame record for unwinders that look further. */
 	mov	r7, #0
 	mov	fp, #0
 	mov	ip, #0
@@ -180,8 +180,7 @@ func secondary_start
 	udf	#0
 endfunc secondary_start
 
-/* B1.8.1. There are no exceptions but the guest's own faults, which may have a stack of no
- * use. */
+/* B1.8.1. The only exceptions are the guest's own faults, whose stack may be unusable. */
 	.balign	32
 	.type	vectors, %object
 vectors:
@@ -197,7 +196,7 @@ func fault
 	bl	xen_shutdown
 endfunc fault
 
-/* libgcc's divisions call it, for a divisor of 0. */
+/* Called by libgcc's divisions for a divisor of 0. */
 func __aeabi_ldiv0
 	udf	#0
 endfunc __aeabi_ldiv0

@@ -59,8 +59,8 @@ func boot
 endfunc boot
 
 /*
- * Between these two there is only what is written without caches. So what caches hold of
- * it is out of date, before it is written and after: B2.8.
+ * The memory between these two is written without caches only. Its cached contents are
+ * stale, before the writes and after: B2.8.
  */
 func flush_boot_data
 	address	x0, boot_begin
@@ -85,7 +85,7 @@ func clear
 	ret
 endfunc clear
 
-/* x0: where to go on. x19 is kept. */
+/* x0: where to continue. x19 is preserved. */
 func enable_mmu
 	address	x1, boot_registers
 	ldp	x2, x3, [x1]
@@ -122,8 +122,8 @@ func _start
 	mov	x1, xzr
 	bl	guest_setup
 	mov	sp, x0
-	/* The frame that guest_main saves is the last one: frame pointer 0. The zeros above
-	 * it are a frame record for whoever looks further (AAPCS64, 6.4.6). */
+	/* The frame saved by guest_main is the last one: frame pointer 0. The zeros above it
+	 * are a frame record for unwinders that look further (AAPCS64, 6.4.6). */
 	stp	xzr, xzr, [sp, #-16]!
 	mov	x29, xzr
 	bl	guest_main
@@ -151,8 +151,7 @@ func secondary_start
 	brk	#0
 endfunc secondary_start
 
-/* D1.10.2. There are no exceptions but the guest's own faults, which may have a stack of no
- * use. */
+/* D1.10.2. The only exceptions are the guest's own faults, whose stack may be unusable. */
 	.balign	2048
 	.type	vectors, %object
 vectors:

@@ -1,15 +1,15 @@
-/* Page tables, of long or of short descriptors (tables_long.c, tables_short.c). */
+/* Page tables with long or short descriptors (tables_long.c, tables_short.c). */
 #ifndef TABLES_H
 #define TABLES_H
 
 #include "guest.h"
 
-/* What a guest's memory is mapped by. */
+/* The format of the guest's page tables. */
 struct paging {
 	unsigned int granule; /* bits of an address within a page: 12, 14 or 16 */
 	unsigned int bits;    /* of all addresses of a half */
 	bool wide;  /* whether entries have bits of an address in PTE_SHARED's place */
-	bool split; /* whether the high half has tables of its own */
+	bool split; /* whether the high half has separate tables */
 };
 
 /* The registers that page tables need: start64.S and start32.S load them. */
@@ -18,7 +18,7 @@ struct boot_registers {
 	unsigned long tcr, mair;
 };
 
-/* Makes what the CPU can do of what was asked for. */
+/* Adjusts the requested format to the abilities of the CPU. */
 void tables_choose(struct paging *paging);
 void tables_init(const struct paging *paging, struct boot_registers *registers);
 
@@ -34,7 +34,7 @@ const struct paging *memory_paging(void);
 
 /* A new table of zeros, aligned to its size. */
 void *memory_new_table(size_t size);
-/* Where what is at a guest-physical address within the image can be read. */
+/* The virtual address of a guest-physical address within the image. */
 void *memory_pointer(uint64_t phys);
 
 #endif

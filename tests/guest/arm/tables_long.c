@@ -1,7 +1,7 @@
 /* Long descriptors: 64-bit guests, and 32-bit ones with LPAE. Arm ARM (DDI 0487), D8. */
 #include "tables.h"
 
-/* What a table's entry names. */
+/* The target of a table's entry. */
 #define ADDRESS 0x0000fffffffff000
 
 static struct paging paging __attribute__((section(".bss.boot")));

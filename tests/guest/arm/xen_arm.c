@@ -1,4 +1,4 @@
-/* What the guest asks of Xen on ARM alone: its clock, more vCPUs. */
+/* Requests to Xen specific to ARM: clock, additional vCPUs. */
 #include "tables.h"
 
 #include <xen/xen.h>
@@ -37,7 +37,7 @@ const char *xen_mode(void)
 #endif
 }
 
-/* The counter's frequency is more than 4 MHz wherever Xen runs. */
+/* The frequency of the counter is above 4 MHz on all hardware that runs Xen. */
 void xen_clock_init(void)
 {
 	unsigned long frequency;

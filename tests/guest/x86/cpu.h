@@ -1,4 +1,4 @@
-/* What the test guest's files need to know of the CPU. */
+/* CPU-specific definitions for the test guest. */
 #ifndef CPU_H
 #define CPU_H
 
@@ -13,10 +13,10 @@
 #define NO_MEMORY 0x7000000000ul
 /* A guest frame that is free for a grant table. */
 #define GRANTS_GFN 0x80000ul
-/* Addresses that nothing else is at, a GiB apart. */
+/* Unused addresses, a GiB apart. */
 #define PLACES	   (1ul << 39)
 #define PLACE_SIZE (1ul << 30)
-/* What two words side by side have no tables in common across. */
+/* A boundary: adjacent words on its two sides share no tables. */
 #define APART_BY     (1ul << 39)
 #define NONCANONICAL (1ul << 47)
 /* What is behind entries 300, for itself, and 301 of the top table. */
@@ -30,7 +30,7 @@
 #define RESERVED_PLACE	 (0xffff000000000000 | 301ul << 39)
 #define RESERVED_TABLE	 (0x000ffffffffff000 | PTE_TABLE)
 #define TOP_LEVEL	 4
-/* How long a kind has its turn (ns), and which kinds have more than one. */
+/* The length of a kind's turn (ns), and the kinds with more than one. */
 #define TURN 500000000
 #define MORE_TURNS
 /* Of a page of 1G. */
@@ -49,7 +49,7 @@
 
 typedef uint64_t pte_t;
 
-/* An entry that names a page, and one that names a table. */
+/* An entry that refers to a page, and one that refers to a table. */
 #define PTE_PAGE      (PTE_PRESENT | PTE_WRITE)
 #define PTE_TABLE     (PTE_PRESENT | PTE_WRITE)
 #define PTE_RECURSIVE PTE_PRESENT /* both */
@@ -78,35 +78,35 @@ static inline void *phys_to_virt(uint64_t phys)
 void memory_init(uint64_t *root, const unsigned long *p2m);
 uint64_t *memory_root(void);
 bool memory_is_pv(void);
-/* Where what a page table's entry names is in the image. */
+/* The place in the image of the page that a page table's entry refers to. */
 void *memory_at(uint64_t entry);
 /* The guest-physical address of the RAM that stood at window page nr. */
 uint64_t memory_slot_phys(unsigned int nr);
 
-/* Xen takes a page of memory back, but not one in a PV guest's page table. */
+/* Xen takes back a page of memory, except one in a PV guest's page table. */
 #define CAN_BALLOON (!memory_is_pv())
 
 /* xen_x86.c */
 
 const void *xen_shared_info(void);
-/* Lets a PV guest write to its lowest page tables; Xen then looks at what it wrote. */
+/* Lets a PV guest write to its lowest page tables; Xen then validates the entries. */
 long xen_allow_table_writes(void);
 
 #ifdef NO_FRAME_POINTER
 #define NO_WALK
 #endif
 
-/* Where the frame that is called from has its frame pointer, which is 0 in the outermost:
- * System V ABI, AMD64 supplement, 3.2.2. */
+/* The frame pointer of the calling frame, 0 in the outermost: System V ABI, AMD64
+ * supplement, 3.2.2. */
 static inline const unsigned long *frame_caller(const unsigned long *frame)
 {
 	return (const unsigned long *)frame[0];
 }
 
-/* From the lower one of a frame's two words to where the frame pointer points. */
+/* Offset from the lower of a frame's two words to the target of the frame pointer. */
 #define FRAME_POINTER 0
 
-/* Has the compiler give a leaf function a whole frame, where its options don't. */
+/* Makes the compiler give a leaf function a full frame if its options don't. */
 static inline __attribute__((always_inline)) void frame_leaf(void)
 {
 }
@@ -125,7 +125,7 @@ static inline uint64_t cpu_ticks(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Part of its caller: a frame more would make the chain deeper. */
+/* Inlined: another frame would make the chain deeper. */
 static inline __attribute__((always_inline)) void
 call_on_stack(void *top, uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest,
 	      uint64_t n)

@@ -1,4 +1,4 @@
-/* Goes through the C preprocessor. */
+/* Processed by the C preprocessor. */
 #include "cpu.h"
 
 OUTPUT_FORMAT(elf64-x86-64)

@@ -1,4 +1,4 @@
-/* The harm that only an x86 guest can do. */
+/* Attacks specific to x86 guests. */
 #include "hostile.h"
 
 #define APIC 0xfee00000ul /* Intel SDM vol. 3A, 10.4.1 */

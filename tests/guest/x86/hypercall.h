@@ -1,4 +1,4 @@
-/* The calls into Xen, by the page of stubs that it fills in. */
+/* The calls into Xen, through the page of stubs that Xen fills in. */
 #ifndef HYPERCALL_H
 #define HYPERCALL_H
 

@@ -1,5 +1,6 @@
 /*
- * The address space. Whoever walks it from outside shall meet what real guests have:
+ * The address space. Programs that walk it from outside find the same cases as in real
+ * guests:
  *
  *	virtual         PVH, HVM                        PV
  *	BASE + 0        2M page: text, data, bss        4K pages, by Xen
@@ -23,7 +24,8 @@
 #define ALIAS	    0xffffc00000000000 /* entry 384 of the top table */
 #define STACK_PAGES 64
 
-/* Of all stacks to move to; of each, at least: three times what 60 small frames take. */
+/* Size of all stacks to move to, and minimum of each: three times that of 60 small
+ * frames. */
 #define MOVING_SIZE  0x800000
 #define MOVING_LEAST (4 * PAGE_SIZE)
 
@@ -56,7 +58,7 @@ static void map_page(void *virt, uint64_t addr)
 	asm volatile("invlpg (%0)" : : "r"(virt) : "memory");
 }
 
-/* Turns the order of the stack's frames round; nothing is on these pages yet. */
+/* Reverses the order of the stack's frames; these pages are not used yet. */
 static void reverse_stack_pages(void)
 {
 	uint8_t *low = window + LARGE_SIZE - STACK_PAGES * PAGE_SIZE;
@@ -178,7 +180,7 @@ void *memory_stack_top(enum stack_kind *kind, const char **pages)
 
 void *memory_secondary_stack_top(unsigned int vcpu)
 {
-	/* Below that of the vCPU before; all seven are less than half a large page. */
+	/* Below that of the previous vCPU; all seven take less than half a large page. */
 	return large + LARGE_SIZE - (vcpu - 1) * STACK_SIZE;
 }
 

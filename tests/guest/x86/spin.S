@@ -3,9 +3,10 @@
  *		     const uint64_t *values, uint64_t mask)
  *
  * Until the TSC is at `end`, runs with `frame` in the frame and the stack pointer, and
- * stores values[0 to mask] to *entry, one after the other. The endbr64 does nothing but
- * look like a function's begin: an unwinder then reads the stack's top, too. hostile_modes
- * also turns CR4.PSE on and off, which long mode doesn't care about.
+ * stores values[0 to mask] to *entry, one after the other. The second jump at its end is
+ * never taken, but looks like an exit of a function without a frame: an unwinder then reads
+ * the top of the stack, too. hostile_modes also turns CR4.PSE on and off, which has no
+ * effect in long mode.
  *
  * No interrupt is ever taken, so nothing but the unwinder uses these pointers.
  */
@@ -27,8 +28,7 @@
 	xorl	%ebx, %ebx
 	movq	%rdi, %rbp
 	movq	%rdi, %rsp
-1:	endbr64
-	movq	(%rcx, %rbx, 8), %rax
+1:	movq	(%rcx, %rbx, 8), %rax
 	movq	%rax, (%r10)
 	incq	%rbx
 	andq	%r8, %rbx
@@ -42,10 +42,11 @@
 	orq	%rdx, %rax
 	cmpq	%rsi, %rax
 	jb	1b
+	jb	2f
 	movq	%r9, %rsp
 	popq	%rbx
 	popq	%rbp
-	ret
+2:	ret
 	.size	\name, . - \name
 .endm
 

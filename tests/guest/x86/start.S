@@ -2,9 +2,9 @@
  * Entry points, boot page tables, Xen's ELF notes.
  *
  * One image boots each way: a PV guest starts at start_pv with Xen's page tables, a PVH
- * guest at start_pvh in 32-bit mode without paging. So does an HVM guest that has the
- * image for its firmware, in place of hvmloader. All come together at _start, which is
- * the outermost frame of vCPU 0.
+ * guest at start_pvh in 32-bit mode without paging, and so does an HVM guest with the
+ * image as its firmware, in place of hvmloader. All continue at _start, which is the
+ * outermost frame of vCPU 0.
  */
 #include <xen/elfnote.h>
 #include "cpu.h"
@@ -60,9 +60,9 @@ func _start
 	call	guest_setup
 	movq	%rax, %rsp
 	/*
-	 * The frame that guest_main saves is the last one: frame pointer 0, as the
-	 * System V ABI (AMD64 supplement, 3.4.1) has it. The two zeros above it are a
-	 * frame record of zeros for whoever looks further.
+	 * The frame saved by guest_main is the last one: frame pointer 0, as required by
+	 * the System V ABI (AMD64 supplement, 3.4.1). The two zeros above it are a frame
+	 * record of zeros for unwinders that look further.
 	 */
 	pushq	$0
 	pushq	$0

@@ -1,4 +1,5 @@
-/* Page tables beside those that the guest runs on: for addresses that it never uses. */
+/* Page tables in addition to those that the guest runs on, for addresses it never uses.
+ */
 #include "guest.h"
 
 #include <xen/xen.h>
@@ -25,7 +26,7 @@ bool tables_set(pte_t *entry, pte_t value)
 			 DOMID_SELF) == 0;
 }
 
-/* Xen takes nothing for a PV guest's page table that the guest can write to. */
+/* Xen does not accept writable memory as a PV guest's page table. */
 static uint64_t *new_table(void)
 {
 	uint64_t *new = table[used++];

@@ -1,4 +1,4 @@
-/* What the guest asks of Xen on x86 alone: what it is, its clock, more vCPUs. */
+/* Requests to Xen specific to x86: kind of guest, clock, additional vCPUs. */
 #include "guest.h"
 
 #include <xen/xen.h>
@@ -19,7 +19,7 @@ static const struct hvm_info_table *hvm_info; /* NULL unless HVM */
 static uint32_t tsc_to_ns;
 static int8_t tsc_shift;
 
-/* xen/include/public/arch-x86/cpuid.h: leaf base + 2 names the MSR to write it to. */
+/* xen/include/public/arch-x86/cpuid.h: leaf base + 2 has the MSR to write it to. */
 static void fill_hypercall_page(void)
 {
 	uint32_t base, eax, ebx, ecx, edx;
@@ -41,7 +41,7 @@ static void fill_hypercall_page(void)
 		     : "memory");
 }
 
-/* Xen's tools leave the table for HVM guests only; in a PVH guest its place is empty. */
+/* Xen's tools write the table for HVM guests only; in a PVH guest its place is empty. */
 static const struct hvm_info_table *find_hvm_info(void)
 {
 	static const char signature[] = "HVM INFO";
@@ -54,8 +54,8 @@ static const struct hvm_info_table *find_hvm_info(void)
 }
 
 /*
- * An HVM guest starts with its MTRRs off, so with memory uncached; to turn them on is
- * the firmware's part. (For PVH Xen's tools do it: tools/libs/guest/xg_dom_x86.c.) Intel
+ * An HVM guest starts with its MTRRs off, so with memory uncached; the firmware must turn
+ * them on. (For PVH, Xen's tools do it: tools/libs/guest/xg_dom_x86.c.) Intel
  * SDM vol. 3A, 11.11.2.1: IA32_MTRR_DEF_TYPE, MTRRs on, write-back.
  */
 static void cache_memory(void)
@@ -63,7 +63,7 @@ static void cache_memory(void)
 	asm volatile("wrmsr" : : "c"(0x2ff), "a"(1 << 11 | 6), "d"(0) : "memory");
 }
 
-/* What cr3 holds for Xen's page tables: the machine frame of the top one. */
+/* The value of cr3 for page tables under Xen: the machine frame of the top one. */
 static uint64_t pv_cr3(void)
 {
 	const unsigned long *p2m = (const unsigned long *)pv_info->mfn_list;

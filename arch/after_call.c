@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arch/after_call.h"
+
+#include "arch/x86_code.h"
+
+/*
+ * Linux patches calls at boot (arch/x86/kernel/alternative.c), so they differ from the
+ * file: `call *%rax`, two bytes or, with %r8 and up, three, replaces a call to a thunk,
+ * and a direct call replaces one of six or seven bytes through pv_ops.
+ */
+static bool x86_is_patched(const uint8_t *end, size_t count)
+{
+	return (count >= 2 && end[-2] == 0xe8) || (count >= 3 && end[-3] == 0xe8) ||
+	       (count >= 5 && end[-5] == 0xff && (end[-4] == 0x15 || end[-4] == 0x14));
+}
+
+bool x86_is_after_call(const uint8_t *end, size_t count)
+{
+	uint64_t target;
+
+	return x86_call_before(end, count, 0, true, &target) ||
+	       x86_is_patched(end, count);
+}
+
+/* ARM instructions are little-endian in memory, except before ARMv6. */
+static uint32_t word(const uint8_t *at)
+{
+	return at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* bl, blr, blraa and its variants (Arm ARM, C4.1.66, "Branches"). */
+bool arm64_is_after_call(const uint8_t *end, size_t count)
+{
+	uint32_t code;
+
+	if (count < 4)
+		return false;
+	code = word(end - 4);
+	return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000 ||
+	       (code & 0xfefff800) == 0xd63f0800;
+}
+
+/* blx with a register; bl and blx (Arm ARM, F3.1, "T32 instruction set encoding"). */
+static bool is_after_thumb_call(const uint8_t *end, size_t count)
+{
+	uint32_t second;
+
+	if (count < 2)
+		return false;
+	second = end[-2] | end[-1] << 8;
+	if ((second & 0xff87) == 0x4780)
+		return true;
+	return count >= 4 && (second & 0xc000) == 0xc000 &&
+	       (word(end - 4) & 0xf800) == 0xf000;
+}
+
+/* bl and blx; on older CPUs without blx, bx and loads to pc after mov lr, pc (Arm ARM,
+ * F4.1, "A32 instruction set encoding"). */
+static bool is_after_arm_call(const uint8_t *end, size_t count)
+{
+	uint32_t code;
+
+	if (count < 4)
+		return false;
+	code = word(end - 4);
+	if ((code & 0x0f000000) == 0x0b000000 || (code & 0xfe000000) == 0xfa000000 ||
+	    (code & 0x0ffffff0) == 0x012fff30)
+		return true;
+	return count >= 8 && (word(end - 8) & 0x0fffffff) == 0x01a0e00f;
+}
+
+bool arm32_code_is_after_call(const uint8_t *end, size_t count, uint64_t address)
+{
+	return is_after_thumb_call(end, count) ||
+	       (address % 4 == 0 && is_after_arm_call(end, count));
+}

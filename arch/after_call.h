@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_ARCH_AFTER_CALL_H
+#define UNIPROF_ARCH_AFTER_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of code before a return address needed to detect a call. */
+#define AFTER_CALL_BYTES 8
+
+/*
+ * Whether the @count bytes of code before a return address, up to @end, end with a call.
+ * Calls of x86 are the same in 32-bit and 64-bit code. For AArch32, it is not known
+ * whether the code is Thumb code; @address is even.
+ */
+bool x86_is_after_call(const uint8_t *end, size_t count);
+bool arm64_is_after_call(const uint8_t *end, size_t count);
+bool arm32_code_is_after_call(const uint8_t *end, size_t count, uint64_t address);
+
+#endif

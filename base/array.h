@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_BASE_ARRAY_H
+#define UNIPROF_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Grows the array that the pointer at @array refers to, so that it holds @count elements
+ * of @size bytes, and keeps its contents. False if out of memory; the array is then
+ * unchanged. */
+bool array_grow(void *array, size_t count, size_t size);
+
+/* The same for an array of @old elements; the new ones are zero. */
+bool array_grow_zeroed(void *array, size_t old, size_t count, size_t size);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_BASE_COMPAT_H
+#define UNIPROF_BASE_COMPAT_H
+
+/*
+ * What is missing from glibc 2.17 to 2.33. A file that uses one of these by its usual
+ * name includes this header. They behave as in their manual pages, except as noted here.
+ *
+ * With -DCOMPAT_GLIBC=17, all that glibc 2.17 lacks is replaced, also on a newer one
+ * (scripts/check-glibc).
+ */
+
+#include <fcntl.h>
+#include <features.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef COMPAT_GLIBC
+#define COMPAT_NEEDED(minor) (COMPAT_GLIBC < (minor))
+#elif defined(__GLIBC__)
+#define COMPAT_NEEDED(minor) (!__GLIBC_PREREQ(2, minor))
+#else
+#define COMPAT_NEEDED(minor) 0
+#endif
+
+ssize_t compat_getrandom(void *data, size_t size, unsigned int flags);
+int compat_memfd_create(const char *name, unsigned int flags);
+/* @flags must be 0. */
+int compat_close_range(unsigned int first, unsigned int last, int flags);
+/* If the wall clock is changed during the wait, these wait longer or shorter. Use them
+ * only for timeouts that need not be exact. */
+int compat_sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until);
+int compat_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+			   const struct timespec *until);
+int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
+		     const struct timespec *until);
+
+/* The value is that of asm-generic/fcntl.h, from Linux 3.11 on. Older kernels see only
+ * O_DIRECTORY, and open() fails. */
+#ifndef O_TMPFILE
+#define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+
+#if COMPAT_NEEDED(25)
+#define GRND_NONBLOCK 1
+#define getrandom     compat_getrandom
+#else
+#include <sys/random.h>
+#endif
+
+#if COMPAT_NEEDED(27)
+#define MFD_CLOEXEC  1U
+#define memfd_create compat_memfd_create
+#endif
+
+#if COMPAT_NEEDED(30)
+#define sem_clockwait		compat_sem_clockwait
+#define pthread_mutex_clocklock compat_mutex_clocklock
+#endif
+
+#if COMPAT_NEEDED(31)
+#define pthread_clockjoin_np compat_clockjoin
+#endif
+
+#if COMPAT_NEEDED(34)
+#define close_range compat_close_range
+#endif
+
+#endif

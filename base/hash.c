@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/hash.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/compat.h"
+
+uint64_t hash_seed(void)
+{
+	struct timespec now;
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+		return seed;
+	/* Early in the boot, or Linux before 3.17: the clock at least varies. */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)(uintptr_t)&now ^ (uint64_t)now.tv_nsec << 20 ^
+	       (uint64_t)now.tv_sec;
+}
+
+#define PRIME (((uint64_t)1 << 61) - 1)
+#define STEP  7 /* bytes per coefficient, so that each is below PRIME */
+
+/*
+ * The bytes are the coefficients of a polynomial modulo 2^61 - 1, and the seed is where
+ * it is evaluated (Carter and Wegman, Universal Classes of Hash Functions, 1979). Two
+ * texts of @size bytes collide where their difference, a polynomial of degree
+ * @size / 7 + 1, is 0.
+ */
+uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
+{
+	const unsigned char *at = bytes;
+	uint64_t key = seed % PRIME, hash = size;
+
+	for (size_t left = size; left;) {
+		size_t step = left < STEP ? left : STEP;
+		unsigned __int128 product;
+		uint64_t part = 0;
+
+		memcpy(&part, at, step);
+		at += step;
+		left -= step;
+		product = (unsigned __int128)(hash + part) * key;
+		hash = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
+		hash = (hash & PRIME) + (hash >> 61);
+	}
+	return hash;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_BASE_NAMES_H
+#define UNIPROF_BASE_NAMES_H
+
+#include <stdint.h>
+
+/*
+ * Interned strings: each is stored once and has a number, counted from 0. They are
+ * cleaned (text_clean()) before they are stored. No choice of strings can make lookups
+ * slow.
+ */
+struct names;
+
+#define NAMES_NONE UINT32_MAX
+
+/* NULL if out of memory. */
+struct names *names_new(void);
+void names_free(struct names *names);
+
+/* The number of @name; NAMES_NONE if out of memory. */
+uint32_t names_intern(struct names *names, const char *name);
+
+uint32_t names_count(const struct names *names);
+/* Valid until names_free(). */
+const char *names_get(const struct names *names, uint32_t number);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_GUEST_GUEST_H
+#define UNIPROF_GUEST_GUEST_H
+
+#include "arch/arch.h"
+#include "guest/host.h"
+
+struct guest_ops;
+
+struct guest_vcpu {
+	bool online;
+	enum vcpu_state state; /* before the pause */
+	uint64_t cpu_time;     /* ns, since the guest started */
+	bool captured;	       /* @cpu holds the registers at the last pause */
+	struct cpu cpu;
+};
+
+/* A guest that can be paused and inspected, created by host_ops.open(). */
+struct guest {
+	const struct guest_ops *ops;
+	struct guest_info info;	 /* from when the guest was opened */
+	struct guest_vcpu *vcpu; /* info.vcpus elements */
+	void *memory;		 /* the argument of get_page() and map_page() */
+};
+
+enum observation {
+	OBSERVED_RUNNING,
+	OBSERVED_PAUSED, /* by someone else; don't touch it */
+	OBSERVED_SHUT,	 /* shut down or dying, but still exists */
+	OBSERVED_GONE,
+};
+
+/* What pause() returns besides 0 and -1: the guest is not paused by this call. */
+enum pause_outcome {
+	PAUSE_GONE = 1,
+	PAUSE_HELD = 2, /* someone else holds it, such as a debugger */
+};
+
+/*
+ * Implemented by each hypervisor: calls to pause a guest, read its vCPUs' registers,
+ * resume it, and access its pages. Functions that can fail return -1 with the reason in
+ * @err.
+ */
+struct guest_ops {
+	/* The guest must not be paused. Releases everything that is held of it. */
+	void (*close)(struct guest *guest);
+
+	/* Looks at the guest and its vCPUs without touching them. */
+	int (*observe)(struct guest *guest, enum observation *observation,
+		       struct error *err);
+	/* For messages, what happened to a guest that was OBSERVED_SHUT: "has ended". */
+	const char *(*ending)(const struct guest *guest);
+
+	/* The part of pause() that needs no paused guest; pause() must follow. Selects
+	 * the wanted vCPUs that were online at the last observation. */
+	void (*prepare)(struct guest *guest);
+	/* Pauses the guest and reads the registers of the selected vCPUs: 0 if it is
+	 * paused, an enum pause_outcome, or -1 on failure. */
+	int (*pause)(struct guest *guest, struct error *err);
+	/* Ends the pause: 0; 1 if the guest is gone; -1 if the hypervisor refused. */
+	int (*resume)(struct guest *guest, struct error *err);
+	/* The part of resume() that needs no paused guest; it must follow a resume() that
+	 * returned 0. Returns for how many ns of the pause no vCPU could have run anyway,
+	 * because the host's CPUs were busy. */
+	uint64_t (*finish)(struct guest *guest);
+	/* Reads the registers like prepare() and pause(), but pauses nothing: for a guest
+	 * that is not running. */
+	int (*take)(struct guest *guest, struct error *err);
+	/*
+	 * After a pause: queries the parts of a vCPU's mode that are not in its
+	 * registers, if they may have changed. True if there were any: the captured
+	 * registers are then not reliable, and must be captured again.
+	 */
+	bool (*learn_modes)(struct guest *guest);
+	/* The kind of CPU at the last pause, or of all guests of this type. */
+	enum cpu_kind (*kind)(const struct guest *guest);
+
+	/*
+	 * Starts a round of page accesses at time @now (ns, monotonic): releases old
+	 * mappings. In this round, map_page() makes at most @map_calls map calls, so that
+	 * a guest that uses other pages each time can't make a round longer.
+	 */
+	void (*begin_pages)(struct guest *guest, uint64_t now, unsigned int map_calls);
+	/* While the guest is paused: only looks up a page, and counts misses. A
+	 * guest_memory callback, as is the next. */
+	const void *(*get_page)(void *memory, uint64_t frame);
+	/* While the guest runs: maps the page if necessary. */
+	const void *(*map_page)(void *memory, uint64_t frame);
+	/* Whether, since the last call, get_page() missed a page that may exist and may
+	 * be mapped in this round. */
+	bool (*pages_missed)(struct guest *guest);
+	/* How many pages that may exist get_page() ever missed. */
+	uint64_t (*page_misses)(const struct guest *guest);
+};
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_GUEST_HOST_H
+#define UNIPROF_GUEST_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/guest.h"
+
+/*
+ * The directory for files that must outlive a killed recorder. Files in it can be removed
+ * even after privileges_confine().
+ */
+#define HOST_DIRECTORY "/run/uniprof"
+
+struct guest;
+struct host_ops;
+
+/* A guest as a listing shows it. */
+struct guest_info {
+	uint32_t id; /* Xen's domain id, or the pid of a VMM */
+	enum guest_type type;
+	uint32_t vcpus;	 /* maximum number */
+	uint32_t online; /* number online */
+	uint64_t memory; /* bytes */
+	uint64_t ran;	 /* CPU time of all its vCPUs, ns */
+	bool dying, shutdown, paused, running, blocked;
+	uint8_t uuid[16];
+	char name[256]; /* empty if it has none */
+	char vmm[32];	/* the program that runs it, "QEMU"; empty for Xen */
+};
+
+/* The hypervisor of this host, opened by one process. */
+struct host {
+	const struct host_ops *ops;
+	char version[64];	 /* "Xen 4.17.7" */
+	uint32_t domctl_version; /* of Xen's control interface; 0 for others */
+	char note[224];		 /* what the user should know about it; empty: nothing */
+	/* Guests are processes of this kernel, sampled with ptrace(2), and their memory
+	 * is mapped as a whole. */
+	bool traces;
+};
+
+/* System calls. Either array may be NULL. */
+struct host_calls {
+	const int *number;	    /* SYS_*, ends with -1 */
+	const unsigned long *ioctl; /* requests of ioctl(2), ends with 0 */
+};
+
+/*
+ * Implemented by each hypervisor. Functions that can fail return -1 (or NULL) with the
+ * reason in @err.
+ *
+ * A host belongs to one thread: a thread that lists guests while another samples needs a
+ * separate host. At most one guest is paused at a time.
+ */
+struct host_ops {
+	/*
+	 * The calls that functions make once a process has started; others are refused
+	 * then, except those that record/safety/filter.c allows for every hypervisor. Of
+	 * open guests' functions and close(), of list() and open(), and of left_paused()
+	 * and resume(). NULL: none.
+	 */
+	const struct host_calls *sampling_calls, *following_calls, *guarding_calls;
+	/* The folder of the devices that open() opens. */
+	const char *devices;
+
+	void (*close)(struct host *host);
+
+	/* 0; 1 if there is no guest with this id. */
+	int (*info)(struct host *host, uint32_t id, struct guest_info *info,
+		    struct error *err);
+	/* All guests, sorted by id, including Xen's dom0; in bounded time. The caller
+	 * frees the array. */
+	int (*list)(struct host *host, struct guest_info **guests, size_t *count,
+		    struct error *err);
+
+	/*
+	 * Before the guard is forked: allocates the memory, shared with the guard, in
+	 * which the hypervisor itself records whether a pause took effect.
+	 */
+	int (*arm)(struct host *host, struct error *err);
+	/* In the guard: opens what is not inherited by fork(). */
+	int (*adopt)(struct host *host, struct error *err);
+	/*
+	 * In the guard: whether the recorder holds a guest paused. Exact once the
+	 * recorder has ended or stopped; may be out of date at once while it runs.
+	 */
+	bool (*left_paused)(const struct host *host);
+	/* In the guard, after the recorder's end: resumes that guest. */
+	int (*resume)(struct host *host, struct error *err);
+
+	/*
+	 * For hypervisors where a recorder and its guard, killed at once, can leave a
+	 * guest paused; both are NULL otherwise. find_left() lists guests that were
+	 * probably left paused and are paused now; someone else may also hold them
+	 * paused. The caller frees the array. unpause_left() undoes that one pause: 0; 1
+	 * if there is none for the guest. Both must be called before arm().
+	 */
+	int (*find_left)(struct host *host, struct guest_info **guests, size_t *count,
+			 struct error *err);
+	int (*unpause_left)(struct host *host, const struct guest_info *info,
+			    struct error *err);
+
+	/*
+	 * Prepares to sample a guest; after arm(). @wanted has a bool for each of its
+	 * vCPUs, or is NULL for all of them. Pauses nothing. NULL also if the guest can't
+	 * be sampled.
+	 */
+	struct guest *(*open)(struct host *host, const struct guest_info *info,
+			      const bool *wanted, struct error *err);
+};
+
+/* To be called after all guests were closed. @host may be NULL. */
+void host_close(struct host *host);
+
+/* Finds a guest by its name or, if @name has only digits, by its id: 0, or -1. */
+int host_find(struct host *host, const char *name, struct guest_info *info,
+	      struct error *err);
+
+#endif

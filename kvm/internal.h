@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_KVM_INTERNAL_H
+#define UNIPROF_KVM_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "guest/host.h"
+#include "kvm/kvm.h"
+#include "kvm/trace.h"
+
+/*
+ * Shared with the guard. When the recorder dies, the kernel detaches it from the threads
+ * that it traces, and the guest goes on. When the recorder is stopped instead, only this
+ * tells that it holds a guest.
+ */
+struct kvm_shared {
+	atomic_bool holds;
+};
+
+struct kvm {
+	struct host host;
+	struct kvm_shared *shared; /* NULL until the host is armed */
+	struct trace trace;
+};
+
+static inline struct kvm *kvm_of(struct host *host)
+{
+	return (struct kvm *)host;
+}
+
+/* The functions of struct host_ops, in kvm/list.c and kvm/guest_ops.c. */
+int kvm_guest_info(struct host *host, uint32_t id, struct guest_info *info,
+		   struct error *err);
+int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
+		   struct error *err);
+struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
+			     const bool *wanted, struct error *err);
+
+#endif

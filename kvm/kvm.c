@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kvm/kvm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kvm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "kvm/internal.h"
+#include "kvm/registers.h"
+
+#define DEVICE "/dev/kvm"
+
+bool kvm_exists(void)
+{
+	return access(DEVICE, F_OK) == 0;
+}
+
+/* An unknown bit in kvm_valid_regs would make KVM_RUN fail in the VMM, so KVM is asked
+ * which ones there are. */
+static int check_registers(struct error *err)
+{
+	uint64_t wanted = kvm_registers_wanted();
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC), bits;
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return error_set(err, "no permission to open " DEVICE
+				      ": run this as root, or in the group kvm");
+	if (fd < 0)
+		return error_errno(err, errno, "can't open " DEVICE);
+	bits = ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS);
+	close(fd);
+	if (!wanted || bits < 0 || ((uint64_t)bits & wanted) != wanted)
+		return error_set(err, "this host's KVM does not show registers of other "
+				      "processes' vCPUs (x86 only, Linux 4.17)");
+	return 0;
+}
+
+static void close_kvm(struct host *host)
+{
+	struct kvm *kvm = kvm_of(host);
+
+	if (kvm->shared) {
+		trace_free(&kvm->trace);
+		munmap(kvm->shared, sizeof(*kvm->shared));
+	}
+	free(kvm);
+}
+
+static int arm(struct host *host, struct error *err)
+{
+	struct kvm *kvm = kvm_of(host);
+
+	kvm->shared = mmap(NULL, sizeof(*kvm->shared), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (kvm->shared == MAP_FAILED) {
+		kvm->shared = NULL;
+		return error_errno(err, errno, "can't allocate memory");
+	}
+	return trace_init(&kvm->trace, err);
+}
+
+static int adopt(struct host *host, struct error *err)
+{
+	(void)host, (void)err;
+	return 0;
+}
+
+static bool left_paused(const struct host *host)
+{
+	return atomic_load(&((const struct kvm *)host)->shared->holds);
+}
+
+/* The kernel has detached the dead recorder already, or is about to. */
+static int resume(struct host *host, struct error *err)
+{
+	(void)err;
+	atomic_store(&kvm_of(host)->shared->holds, false);
+	return 0;
+}
+
+static const struct host_ops operations = {
+	.close = close_kvm,
+	.info = kvm_guest_info,
+	.list = kvm_guest_list,
+	.arm = arm,
+	.adopt = adopt,
+	.left_paused = left_paused,
+	.resume = resume,
+	.open = kvm_guest_open,
+};
+
+struct host *kvm_open(bool force, struct error *err)
+{
+	struct utsname kernel;
+	struct kvm *kvm;
+
+	(void)force;
+	if (check_registers(err) < 0)
+		return NULL;
+	kvm = calloc(1, sizeof(*kvm));
+	if (!kvm) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	kvm->host.ops = &operations;
+	kvm->host.traces = true;
+	uname(&kernel);
+	snprintf(kvm->host.version, sizeof(kvm->host.version), "KVM, Linux %.50s",
+		 kernel.release);
+	return &kvm->host;
+}

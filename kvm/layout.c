@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kvm/layout.h"
+
+#include <stdbool.h>
+
+/* Smaller mappings are not taken for guest memory. */
+#define LEAST (1u << 20)
+
+/* How many of the largest mappings are considered. */
+#define BLOCKS 8
+
+#define ABOVE (1ull << 32)
+
+/*
+ * Where the gap for devices starts: QEMU's q35 and its pc machine (hw/i386/pc_q35.c,
+ * pc_piix.c), which depend on the size; microvm and Cloud Hypervisor at 3 GiB;
+ * Firecracker, crosvm and kvmtool at 3.25 GiB.
+ */
+static const uint64_t gaps[] = {0x80000000, 0xc0000000, 0xd0000000, 0xe0000000};
+
+/* q35 has no gap below this size (pc_q35.c). */
+#define Q35_WHOLE 0xb0000000
+
+struct found {
+	struct layout *layouts;
+	size_t count;
+};
+
+static void add(struct found *found, uint64_t low, uint64_t low_size, uint64_t high,
+		uint64_t high_size)
+{
+	struct layout *layout = &found->layouts[found->count];
+
+	if (found->count == LAYOUT_CANDIDATES)
+		return;
+	*layout = (struct layout){.region = {{0, low_size, low}}, .count = 1};
+	if (high_size)
+		layout->region[layout->count++] = (struct region){ABOVE, high_size, high};
+	found->count++;
+}
+
+static bool may_be_memory(const struct proc_map *map)
+{
+	/* Code that a VMM makes at run time is not guest memory. */
+	return map->readable && map->writable && !map->executable &&
+	       map->end - map->start >= LEAST;
+}
+
+/* The largest mappings, largest first. */
+static size_t find_blocks(const struct proc_map *maps, size_t count,
+			  const struct proc_map **blocks)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t size = maps[i].end - maps[i].start;
+		size_t at = known;
+
+		if (!may_be_memory(&maps[i]))
+			continue;
+		while (at && blocks[at - 1]->end - blocks[at - 1]->start < size)
+			at--;
+		if (at == BLOCKS)
+			continue;
+		known += known < BLOCKS;
+		for (size_t k = known - 1; k > at; k--)
+			blocks[k] = blocks[k - 1];
+		blocks[at] = &maps[i];
+	}
+	return known;
+}
+
+/* One mapping with all memory, cut at a gap. The kernel may have joined the mappings of
+ * both parts into one; it maps downwards, so that the upper part is first. */
+static void add_cut(struct found *found, uint64_t start, uint64_t size)
+{
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
+		if (size <= gaps[i])
+			continue;
+		add(found, start, gaps[i], start + gaps[i], size - gaps[i]);
+		add(found, start + size - gaps[i], gaps[i], start, size - gaps[i]);
+	}
+}
+
+/* The parts below and above the gap are different mappings. */
+static void add_pairs(struct found *found, const struct proc_map *low,
+		      const struct proc_map *const *blocks, size_t count)
+{
+	uint64_t size = low->end - low->start;
+	bool is_full = false;
+
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++)
+		is_full |= size == gaps[i];
+	for (size_t i = 0; i < count && is_full; i++)
+		if (blocks[i] != low)
+			add(found, low->start, size, blocks[i]->start,
+			    blocks[i]->end - blocks[i]->start);
+}
+
+size_t layout_candidates(const struct proc_map *maps, size_t count,
+			 struct layout *layouts)
+{
+	const struct proc_map *blocks[BLOCKS];
+	size_t known = find_blocks(maps, count, blocks);
+	struct found found = {.layouts = layouts};
+
+	for (size_t i = 0; i < known; i++) {
+		uint64_t start = blocks[i]->start, size = blocks[i]->end - start;
+
+		if (size < Q35_WHOLE)
+			add(&found, start, size, 0, 0);
+		add_pairs(&found, blocks[i], blocks, known);
+		add_cut(&found, start, size);
+		if (size >= Q35_WHOLE && size <= gaps[3])
+			add(&found, start, size, 0, 0);
+	}
+	return found.count;
+}
+
+uint64_t layout_memory(const struct proc_map *maps, size_t count)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (may_be_memory(&maps[i]) && maps[i].end - maps[i].start > most)
+			most = maps[i].end - maps[i].start;
+	return most;
+}

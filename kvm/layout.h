@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_KVM_LAYOUT_H
+#define UNIPROF_KVM_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kvm/proc.h"
+
+/*
+ * Where a guest's memory is in its VMM. Only KVM and the VMM know. What other programs
+ * see are the VMM's mappings: the largest is usually the guest's memory, and VMMs put it
+ * at guest-physical address 0, with a gap below 4 GiB for devices; the part that does not
+ * fit below the gap is at 4 GiB. So there are some candidates, and the guest's own page
+ * tables show which one is right (kvm/memory.h).
+ */
+
+#define LAYOUT_REGIONS	  2
+#define LAYOUT_CANDIDATES 128
+
+/* A piece of guest memory. */
+struct region {
+	uint64_t guest;	  /* guest-physical address */
+	uint64_t size;	  /* bytes */
+	uint64_t address; /* in the VMM */
+};
+
+struct layout {
+	struct region region[LAYOUT_REGIONS];
+	unsigned int count;
+};
+
+/*
+ * Fills @layouts, which holds LAYOUT_CANDIDATES, from a VMM's mappings, the most likely
+ * ones first. Returns their number.
+ */
+size_t layout_candidates(const struct proc_map *maps, size_t count,
+			 struct layout *layouts);
+
+/* The size of the largest mapping that may be guest memory, bytes; 0 if there is none. */
+uint64_t layout_memory(const struct proc_map *maps, size_t count);
+
+#endif

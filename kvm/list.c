@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "kvm/internal.h"
+#include "kvm/layout.h"
+#include "kvm/proc.h"
+#include "kvm/vcpus.h"
+#include "kvm/vmm.h"
+
+static void name_guest(pid_t pid, const struct proc_stat *stat, struct guest_info *info)
+{
+	char text[16384], program[4096];
+	ssize_t length;
+
+	snprintf(program, sizeof(program), "/proc/%d/exe", pid);
+	length = readlink(program, text, sizeof(text) - 1);
+	text[length > 0 ? length : 0] = 0;
+	vmm_kind(length > 0 ? text : stat->command, info->vmm, sizeof(info->vmm));
+	text_clean(info->vmm, info->vmm);
+
+	length = proc_read(pid, 0, "cmdline", text, sizeof(text));
+	if (length <= 0 ||
+	    vmm_guest_name(text, (size_t)length, info->name, sizeof(info->name)) < 0)
+		snprintf(info->name, sizeof(info->name), "%s-%d", stat->command, pid);
+	text_clean(info->name, info->name);
+}
+
+/* A VMM runs if one of its threads does, and is paused if a signal or a debugger has
+ * stopped it. */
+static void find_state(pid_t pid, const struct proc_stat *process,
+		       struct guest_info *info)
+{
+	char path[64], text[1024];
+	struct dirent *entry;
+	DIR *dir;
+
+	info->paused = process->state == 'T' || process->state == 't';
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && !info->running && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+		struct proc_stat stat;
+
+		info->running = tid > 0 &&
+				proc_read(pid, tid, "stat", text, sizeof(text)) > 0 &&
+				proc_parse_stat(text, &stat) && stat.state == 'R';
+	}
+	if (dir)
+		closedir(dir);
+	info->blocked = !info->running && !info->paused;
+}
+
+static void find_memory(pid_t pid, struct guest_info *info)
+{
+	struct proc_map *maps;
+	size_t count;
+
+	if (proc_read_maps(pid, &maps, &count) < 0)
+		return;
+	info->memory = layout_memory(maps, count);
+	free(maps);
+}
+
+/* 0; 1 if the process is not a VMM; -1 with errno set. */
+static int describe(pid_t pid, struct guest_info *info)
+{
+	struct proc_stat stat;
+	struct vcpu_fd *fds;
+	char text[1024];
+	size_t count;
+	bool is_fork;
+
+	if (vcpus_list(pid, &fds, &count) < 0)
+		return errno == ENOENT || errno == ESRCH ? 1 : -1;
+	if (!count)
+		return 1;
+	if (proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
+	    !proc_parse_stat(text, &stat)) {
+		free(fds);
+		return 1;
+	}
+	/* A VMM's child has its descriptors until it executes another program. */
+	is_fork = stat.parent > 0 && vcpus_shared(pid, stat.parent, fds[0].fd);
+	free(fds);
+	if (is_fork)
+		return 1;
+	*info = (struct guest_info){
+		.id = (uint32_t)pid,
+		.type = GUEST_KVM,
+		.vcpus = (uint32_t)count,
+		.online = (uint32_t)count,
+	};
+	name_guest(pid, &stat, info);
+	find_state(pid, &stat, info);
+	find_memory(pid, info);
+	return 0;
+}
+
+int kvm_guest_info(struct host *host, uint32_t id, struct guest_info *info,
+		   struct error *err)
+{
+	int status;
+
+	(void)host;
+	if (!id || id > INT32_MAX)
+		return 1;
+	status = describe((pid_t)id, info);
+	if (status >= 0)
+		return status;
+	return trace_refused((pid_t)id, errno, err);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct guest_info *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Processes that may not be inspected are left out. */
+int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
+		   struct error *err)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	(void)host;
+	*count = 0;
+	*guests = malloc(sizeof(**guests));
+	if (!dir || !*guests) {
+		error_errno(err, errno, "can't list processes");
+		goto fail;
+	}
+	while ((entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid <= 0 || describe(pid, &(*guests)[*count]) != 0)
+			continue;
+		++*count;
+		if (!array_grow(guests, *count + 1, sizeof(**guests))) {
+			error_set(err, "out of memory");
+			goto fail;
+		}
+	}
+	closedir(dir);
+	qsort(*guests, *count, sizeof(**guests), compare_ids);
+	return 0;
+fail:
+	if (dir)
+		closedir(dir);
+	free(*guests);
+	return -1;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kvm/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+int proc_open(pid_t pid, pid_t tid, const char *name)
+{
+	char path[64];
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+ssize_t proc_read(pid_t pid, pid_t tid, const char *name, char *text, size_t size)
+{
+	int fd = proc_open(pid, tid, name), errnum;
+	ssize_t length;
+
+	if (fd < 0)
+		return -1;
+	length = read(fd, text, size - 1);
+	errnum = errno;
+	close(fd);
+	errno = errnum;
+	text[length > 0 ? length : 0] = 0;
+	return length;
+}
+
+bool proc_parse_stat(const char *text, struct proc_stat *stat)
+{
+	const char *name = strchr(text, '('), *end = strrchr(text, ')');
+	size_t length;
+
+	if (!name || !end || end < name ||
+	    sscanf(end, ") %c %d", &stat->state, &stat->parent) != 2)
+		return false;
+	length = (size_t)(end - name - 1);
+	if (length >= sizeof(stat->command))
+		length = sizeof(stat->command) - 1;
+	memcpy(stat->command, name + 1, length);
+	stat->command[length] = 0;
+	return true;
+}
+
+bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited)
+{
+	return sscanf(text, "%" SCNu64 " %" SCNu64, ran, waited) == 2;
+}
+
+bool proc_parse_tracer(const char *text, pid_t *tracer)
+{
+	const char *at = strstr(text, "\nTracerPid:");
+
+	return at && sscanf(at, "\nTracerPid: %d", tracer) == 1;
+}
+
+bool proc_parse_map(const char *line, struct proc_map *map)
+{
+	unsigned int major, minor;
+	char flags[5];
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
+		   &map->start, &map->end, flags, &map->offset, &major, &minor,
+		   &map->inode) != 7 ||
+	    strlen(flags) != 4 || map->start >= map->end)
+		return false;
+	map->device = makedev(major, minor);
+	map->readable = flags[0] == 'r';
+	map->writable = flags[1] == 'w';
+	map->executable = flags[2] == 'x';
+	map->shared = flags[3] == 's';
+	return true;
+}
+
+enum proc_doing proc_parse_syscall(const char *text, long call, int *fd)
+{
+	uint64_t first, second;
+	long number;
+
+	if (strncmp(text, "running", 7) == 0)
+		return PROC_RUNS;
+	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64, &number, &first, &second) != 3 ||
+	    number != call || (uint32_t)second != PROC_KVM_RUN || first > INT32_MAX)
+		return PROC_DOES_OTHER;
+	*fd = (int)first;
+	return PROC_RUNS_VCPU;
+}
+
+bool proc_parse_vcpu(const char *target, unsigned int *number)
+{
+	int end = 0;
+
+	return sscanf(target, "anon_inode:kvm-vcpu:%u%n", number, &end) == 1 && end &&
+	       !target[end];
+}
+
+int proc_read_maps(pid_t pid, struct proc_map **maps, size_t *count)
+{
+	int fd = proc_open(pid, 0, "maps"), status = 0;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
+	size_t size = 0;
+
+	*maps = NULL;
+	*count = 0;
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (*count < PROC_MAPS_MAX && getline(&line, &size, file) > 0) {
+		if (!array_grow(maps, *count + 1, sizeof(**maps))) {
+			errno = ENOMEM;
+			status = -1;
+			break;
+		}
+		*count += proc_parse_map(line, &(*maps)[*count]);
+	}
+	free(line);
+	fclose(file);
+	if (status < 0)
+		free(*maps);
+	return status;
+}

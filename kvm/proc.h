@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_KVM_PROC_H
+#define UNIPROF_KVM_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the kernel says about processes, proc(5). The parsers return false for any text
+ * that does not have the expected form. */
+
+/* KVM_RUN, the request of the ioctl(2) that runs a vCPU: _IO(0xae, 0x80)
+ * (include/uapi/linux/kvm.h). */
+#define PROC_KVM_RUN 0xae80
+
+struct proc_stat {
+	char command[64]; /* the thread's name */
+	char state;	  /* R, S, D, T (stopped), t (by a tracer), Z ... */
+	pid_t parent;
+};
+
+struct proc_map {
+	uint64_t start, end; /* addresses in the process */
+	uint64_t offset;     /* in the file, bytes */
+	dev_t device;	     /* of the file */
+	uint64_t inode;	     /* 0: no file */
+	bool readable, writable, executable, shared;
+};
+
+/* What a thread does, from /proc/PID/task/TID/syscall. */
+enum proc_doing {
+	PROC_DOES_OTHER,
+	PROC_RUNS,	/* on a CPU, or waits for one: not known */
+	PROC_RUNS_VCPU, /* is in KVM_RUN */
+};
+
+/* Reads at most @size - 1 bytes of /proc/@pid/@name, or /proc/@pid/task/@tid/@name if
+ * @tid is not 0, and ends them with a 0. Returns their number, or -1 with errno set. */
+ssize_t proc_read(pid_t pid, pid_t tid, const char *name, char *text, size_t size);
+/* Opens the same file for reading. */
+int proc_open(pid_t pid, pid_t tid, const char *name);
+
+/* /proc/PID/stat and /proc/PID/task/TID/stat */
+bool proc_parse_stat(const char *text, struct proc_stat *stat);
+/* schedstat: the time a thread ran, and waited for a CPU, ns */
+bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited);
+/* status: the process that traces the thread; 0: none */
+bool proc_parse_tracer(const char *text, pid_t *tracer);
+/* A line of maps. */
+bool proc_parse_map(const char *line, struct proc_map *map);
+/* syscall; @call is the number of ioctl(2). @fd is set if the thread runs a vCPU. */
+enum proc_doing proc_parse_syscall(const char *text, long call, int *fd);
+/* The target of a link in /proc/PID/fd. */
+bool proc_parse_vcpu(const char *target, unsigned int *number);
+
+/* Reads the mappings of @pid, at most PROC_MAPS_MAX, which is the kernel's own default
+ * limit. The caller frees them. -1 with errno set on failure. */
+#define PROC_MAPS_MAX 65530
+int proc_read_maps(pid_t pid, struct proc_map **maps, size_t *count);
+
+#endif

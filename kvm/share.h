@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_KVM_SHARE_H
+#define UNIPROF_KVM_SHARE_H
+
+#include "kvm/layout.h"
+
+/*
+ * Maps a region of a VMM's memory into this process, read-only; the caller unmaps its
+ * region->size bytes. NULL if it is private memory, or its file can't be had.
+ */
+const char *share_map(pid_t pid, int pidfd, const struct proc_map *maps, size_t count,
+		      const struct region *region);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kvm/vcpus.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "kvm/proc.h"
+#include "kvm/registers.h"
+
+/* Missing in older headers; the same on all CPUs (Linux 5.6,
+ * include/uapi/asm-generic/unistd.h). */
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct vcpu_fd *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* A process may have duplicates of a descriptor. */
+static size_t unique(struct vcpu_fd *fds, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!kept || fds[kept - 1].number != fds[i].number)
+			fds[kept++] = fds[i];
+	return kept;
+}
+
+/* 1 if it is a vCPU; 0; -1 with errno set if it may not be seen. Sets @is_vmm if it is a
+ * VM. */
+static int read_vcpu(DIR *dir, const char *name, struct vcpu_fd *found, bool *is_vmm)
+{
+	char target[64];
+	ssize_t length = readlinkat(dirfd(dir), name, target, sizeof(target) - 1);
+
+	if (length <= 0)
+		return length < 0 && errno == EACCES ? -1 : 0;
+	target[length] = 0;
+	*is_vmm |= strcmp(target, "anon_inode:kvm-vm") == 0;
+	found->fd = atoi(name);
+	return proc_parse_vcpu(target, &found->number);
+}
+
+int vcpus_list(pid_t pid, struct vcpu_fd **fds, size_t *count)
+{
+	char path[64];
+	struct dirent *entry;
+	bool is_vmm = false;
+	DIR *dir;
+
+	*fds = NULL;
+	*count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while (*count < VCPUS_MAX && (entry = readdir(dir))) {
+		struct vcpu_fd found;
+		int status = read_vcpu(dir, entry->d_name, &found, &is_vmm),
+		    errnum = errno;
+
+		if (status == 0)
+			continue;
+		if (status < 0 || !array_grow(fds, *count + 1, sizeof(**fds))) {
+			closedir(dir);
+			free(*fds);
+			errno = status < 0 ? errnum : ENOMEM;
+			return -1;
+		}
+		(*fds)[(*count)++] = found;
+	}
+	closedir(dir);
+	if (!is_vmm) {
+		free(*fds);
+		*fds = NULL;
+		*count = 0;
+	}
+	if (*count) {
+		qsort(*fds, *count, sizeof(**fds), compare_numbers);
+		*count = unique(*fds, *count);
+	}
+	return 0;
+}
+
+bool vcpus_shared(pid_t a, pid_t b, int fd)
+{
+	return syscall(SYS_kcmp, a, b, KCMP_FILE, fd, fd) == 0;
+}
+
+int pidfd_get(int pidfd, int fd)
+{
+	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+}
+
+int vcpu_open(struct vcpu *vcpu, int pidfd, int fd)
+{
+	*vcpu = (struct vcpu){.theirs = fd, .stat = -1, .schedstat = -1};
+	vcpu->ours = pidfd_get(pidfd, fd);
+	if (vcpu->ours < 0)
+		return -1;
+	vcpu->run = mmap(NULL, sizeof(*vcpu->run), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 vcpu->ours, 0);
+	if (vcpu->run == MAP_FAILED) {
+		int errnum = errno;
+
+		vcpu->run = NULL;
+		vcpu_close(vcpu);
+		errno = errnum;
+		return -1;
+	}
+	vcpu_request(vcpu);
+	return 0;
+}
+
+static void forget_thread(struct vcpu *vcpu)
+{
+	if (vcpu->stat >= 0)
+		close(vcpu->stat);
+	if (vcpu->schedstat >= 0)
+		close(vcpu->schedstat);
+	vcpu->stat = vcpu->schedstat = -1;
+	vcpu->tid = 0;
+}
+
+void vcpu_close(struct vcpu *vcpu)
+{
+	forget_thread(vcpu);
+	if (vcpu->run) {
+		__atomic_and_fetch(&vcpu->run->kvm_valid_regs, ~vcpu->added,
+				   __ATOMIC_SEQ_CST);
+		munmap(vcpu->run, sizeof(*vcpu->run));
+	}
+	if (vcpu->ours >= 0)
+		close(vcpu->ours);
+	*vcpu = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
+}
+
+void vcpu_request(struct vcpu *vcpu)
+{
+	uint64_t wanted = kvm_registers_wanted();
+	uint64_t had;
+
+	if ((vcpu->run->kvm_valid_regs & wanted) == wanted)
+		return;
+	had = __atomic_fetch_or(&vcpu->run->kvm_valid_regs, wanted, __ATOMIC_SEQ_CST);
+	vcpu->added |= wanted & ~had;
+	vcpu->runs = 0;
+}
+
+bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid)
+{
+	return syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, vcpu->ours, vcpu->theirs) == 0;
+}
+
+/* Reads a file of /proc again from its start. */
+static bool reread(int fd, char *text, size_t size)
+{
+	ssize_t length = pread(fd, text, size - 1, 0);
+
+	text[length > 0 ? length : 0] = 0;
+	return length > 0;
+}
+
+char vcpu_thread(struct vcpu *vcpu, uint64_t *ran, uint64_t *waited)
+{
+	struct proc_stat stat;
+	char text[1024];
+
+	if (vcpu->tid && reread(vcpu->stat, text, sizeof(text)) &&
+	    proc_parse_stat(text, &stat) && stat.state != 'Z' && stat.state != 'X' &&
+	    reread(vcpu->schedstat, text, sizeof(text)) &&
+	    proc_parse_schedstat(text, ran, waited))
+		return stat.state;
+	forget_thread(vcpu);
+	return 0;
+}
+
+static enum proc_doing read_doing(pid_t pid, pid_t tid, int *fd)
+{
+	char text[256];
+
+	if (proc_read(pid, tid, "syscall", text, sizeof(text)) <= 0)
+		return PROC_DOES_OTHER;
+	return proc_parse_syscall(text, SYS_ioctl, fd);
+}
+
+/* What a thread does, even if it runs: its KVM_RUN is then interrupted. */
+static enum proc_doing find_doing(pid_t pid, pid_t tid, struct trace *trace, int *fd)
+{
+	enum proc_doing doing = read_doing(pid, tid, fd);
+	struct traced traced;
+
+	if (doing != PROC_RUNS || trace_attach(&traced, tid) < 0)
+		return doing;
+	trace_begin(trace, 1);
+	trace_interrupt(&traced);
+	if (trace_wait(trace, &traced))
+		doing = read_doing(pid, tid, fd);
+	trace_release(trace, &traced);
+	trace_end(trace);
+	return doing;
+}
+
+static void set_thread(struct vcpu *vcpu, pid_t pid, pid_t tid)
+{
+	forget_thread(vcpu);
+	vcpu->stat = proc_open(pid, tid, "stat");
+	vcpu->schedstat = proc_open(pid, tid, "schedstat");
+	vcpu->runs = 0;
+	if (vcpu->stat >= 0 && vcpu->schedstat >= 0)
+		vcpu->tid = tid;
+}
+
+static struct vcpu *with_fd(struct vcpu *vcpus, size_t count, int fd)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vcpus[i].run && vcpus[i].theirs == fd && !vcpus[i].tid)
+			return &vcpus[i];
+	return NULL;
+}
+
+static bool is_known(const struct vcpu *vcpus, size_t count, pid_t tid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vcpus[i].tid == tid)
+			return true;
+	return false;
+}
+
+static size_t without_thread(const struct vcpu *vcpus, size_t count)
+{
+	size_t without = 0;
+
+	for (size_t i = 0; i < count; i++)
+		without += vcpus[i].run && !vcpus[i].tid;
+	return without;
+}
+
+size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid,
+			  struct trace *trace)
+{
+	size_t without = without_thread(vcpus, count);
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = without ? opendir(path) : NULL;
+	while (dir && without && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+		struct vcpu *vcpu = NULL;
+		int fd;
+
+		if (tid > 0 && !is_known(vcpus, count, tid) &&
+		    find_doing(pid, tid, trace, &fd) == PROC_RUNS_VCPU)
+			vcpu = with_fd(vcpus, count, fd);
+		if (!vcpu)
+			continue;
+		set_thread(vcpu, pid, tid);
+		without -= vcpu->tid != 0;
+	}
+	if (dir)
+		closedir(dir);
+	return without;
+}

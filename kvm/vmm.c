@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kvm/vmm.h"
+
+#include <stdio.h>
+#include <stdbool.h>
+#include <string.h>
+
+void vmm_kind(const char *program, char *name, size_t size)
+{
+	static const struct {
+		const char *start, *name;
+	} known[] = {
+		{"qemu", "QEMU"},
+		{"kvm", "QEMU"},
+		{"firecracker", "Firecracker"},
+		{"lkvm", "kvmtool"},
+	};
+	const char *at = strrchr(program, '/');
+
+	at = at ? at + 1 : program;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strncmp(at, known[i].start, strlen(known[i].start)) == 0)
+			at = known[i].name;
+	/* The link of a program whose file was replaced ends with this (proc(5)). */
+	snprintf(name, size, "%.*s", (int)(strcspn(at, " ")), at);
+}
+
+/*
+ * QEMU's -name: "NAME" or "guest=NAME", then options after commas; a comma in the name is
+ * written twice (qemu(1)).
+ */
+static void copy_name(const char *from, char *name, size_t size)
+{
+	size_t length = 0;
+
+	if (strncmp(from, "guest=", 6) == 0)
+		from += 6;
+	for (; *from && length < size - 1; from++) {
+		if (*from == ',' && *++from != ',')
+			break;
+		name[length++] = *from;
+	}
+	name[length] = 0;
+}
+
+/* Whether the argument is the option; *@value is then the text after '=', or NULL if the
+ * value is the next argument. */
+static bool is_option(const char *argument, const char *option, const char **value)
+{
+	size_t length = strlen(option);
+
+	if (strncmp(argument, option, length) != 0)
+		return false;
+	*value = argument[length] == '=' ? argument + length + 1 : NULL;
+	return !argument[length] || *value;
+}
+
+int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size)
+{
+	static const char *const options[] = {"-name", "--name", "--id"};
+	const char *end = arguments + length, *at = memchr(arguments, 0, length);
+
+	/* The first is the program, the last may be cut. */
+	for (at = at ? at + 1 : end; at < end; at++) {
+		const char *stop = memchr(at, 0, (size_t)(end - at)), *value;
+
+		for (size_t i = 0; stop && i < sizeof(options) / sizeof(*options); i++) {
+			if (!is_option(at, options[i], &value))
+				continue;
+			if (!value && stop + 1 < end &&
+			    memchr(stop + 1, 0, (size_t)(end - stop - 1)))
+				value = stop + 1;
+			if (!value || !*value)
+				return -1;
+			copy_name(value, name, size);
+			return *name ? 0 : -1;
+		}
+		if (!stop)
+			break;
+		at = stop;
+	}
+	return -1;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_FILE_RECORDING_FILE_H
+#define UNIPROF_RECORD_FILE_RECORDING_FILE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* The file that a recording is written to. */
+struct recording_file {
+	const char *path; /* NULL: standard output */
+	int fd;
+
+	/* Internal, until recording_file_begin(). */
+	char *old; /* where an existing recording will be kept; NULL: there is none */
+	char *temporary; /* the file's name if there is one */
+	bool is_new;	 /* nothing was at @path */
+};
+
+/*
+ * Opens @path, "-" for standard output. An existing recording keeps its name until
+ * recording_file_begin(); the target of a symbolic link, which may be a device, is opened
+ * as it is. -1 on failure or if the disk is full; existing files are then unchanged.
+ * @path must outlive @file.
+ */
+int recording_file_open(struct recording_file *file, const char *path, struct error *err);
+
+/* Gives the file its name and, like perf, renames an existing recording to PATH.old. -1
+ * on failure; existing files then keep their names. */
+int recording_file_begin(struct recording_file *file, struct error *err);
+
+/* For messages. */
+const char *recording_file_name(const struct recording_file *file);
+
+/* 0, or -1 if written data did not reach the file. A new file that was not begun is
+ * removed. May be called on a @file that was not opened and is all 0. */
+int recording_file_close(struct recording_file *file, struct error *err);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/file/sink.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/compat.h"
+#include "record/safety/priority.h"
+#include "record/file/ring.h"
+#include "record/safety/privileges.h"
+
+/* Space for 0.2 s of 8 vCPUs with 60 frames at 10,000 Hz. */
+#define RING_SIZE (8u << 20)
+
+/* The thread looks for entries this often, and flushes samples this old: they are written
+ * before they are a second old, even on a busy host. */
+#define LOOK_NS	 (NS_PER_S / 20)
+#define FLUSH_NS (NS_PER_S * 8 / 10)
+
+/* How long the end of a recording may take before it can be interrupted. */
+#define PATIENCE_NS (2 * NS_PER_S)
+
+/* An entry of the ring is a struct entry, followed by the samples of a round, each with
+ * its chain, or by the description of a domain. */
+enum entry_kind {
+	ENTRY_ROUND,
+	ENTRY_DOMAIN,
+};
+
+struct entry {
+	enum entry_kind kind;
+	uint64_t missed;
+	uint64_t pause[ROUND_PAUSES];
+	uint32_t pauses;
+	uint32_t samples;
+};
+
+struct sink {
+	struct writer *writer;
+	struct ring *ring;
+	pthread_t thread;
+	sem_t ready;
+	sem_t stop;
+	int failed; /* atomic: set once @err has the reason */
+	struct error err;
+	struct ring_part *part; /* for one round of @vcpus samples */
+	uint64_t vcpus;
+	struct sampling_counts spill; /* of what there was no space for */
+	struct recording_end *end;    /* set before the thread is told to stop */
+};
+
+static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
+{
+	struct sampling_counts *counts = writer_counts(sink->writer);
+
+	counts->missed += entry->missed;
+	for (uint32_t i = 0; i < entry->pauses; i++)
+		pauses_add(&counts->pauses, entry->pause[i]);
+	for (uint32_t i = 0; i < entry->samples; i++) {
+		uint64_t address[CHAIN_MAX];
+		struct sample sample;
+		size_t size;
+
+		memcpy(&sample, from, sizeof(sample));
+		from += sizeof(sample);
+		size = sample.chain.count * sizeof(*address);
+		memcpy(address, from, size);
+		from += size;
+		sample.chain.address = address;
+		if (writer_sample(sink->writer, &sample, &sink->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_entry(struct sink *sink, const uint8_t *from)
+{
+	struct recording_domain domain;
+	struct entry entry;
+
+	memcpy(&entry, from, sizeof(entry));
+	from += sizeof(entry);
+	if (entry.kind == ENTRY_ROUND)
+		return write_round(sink, &entry, from);
+	memcpy(&domain, from, sizeof(domain));
+	return writer_domain(sink->writer, &domain, &sink->err);
+}
+
+/* Writes what is in the ring. Returns the number of entries, or -1. */
+static long drain(struct sink *sink)
+{
+	const void *entry;
+	long entries = 0;
+	size_t size;
+
+	while ((entry = ring_peek(sink->ring, &size))) {
+		if (write_entry(sink, entry) < 0)
+			return -1;
+		ring_drop(sink->ring);
+		entries++;
+	}
+	return entries;
+}
+
+static struct timespec moment_after(uint64_t time, uint64_t ns)
+{
+	time += ns;
+	return (struct timespec){(time_t)(time / NS_PER_S), (long)(time % NS_PER_S)};
+}
+
+/* Waits for LOOK_NS, or until the thread is told to stop: true then. */
+static bool wait_for_stop(struct sink *sink)
+{
+	struct timespec until = moment_after(clock_monotonic(), LOOK_NS);
+
+	while (sem_clockwait(&sink->stop, CLOCK_MONOTONIC, &until) < 0)
+		if (errno == ETIMEDOUT)
+			return false;
+	return true;
+}
+
+/* Writes entries from the ring until the thread is told to stop: 0, or -1. */
+static int write_rounds(struct sink *sink)
+{
+	uint64_t oldest = 0; /* when the first sample since the last flush arrived */
+	bool stopping = false;
+
+	while (!stopping) {
+		uint64_t now;
+		long entries;
+
+		stopping = wait_for_stop(sink);
+		entries = drain(sink);
+		if (entries < 0)
+			return -1;
+		now = clock_monotonic();
+		if (entries && !oldest)
+			oldest = now;
+		if (oldest && now - oldest >= FLUSH_NS) {
+			oldest = 0;
+			if (writer_flush(sink->writer, &sink->err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static void *run(void *context)
+{
+	struct sink *sink = context;
+	struct sampling_counts *counts;
+
+	priority_set(PRIORITY_WRITER);
+	privileges_drop(false);
+	sem_post(&sink->ready);
+	if (write_rounds(sink) < 0) {
+		__atomic_store_n(&sink->failed, 1, __ATOMIC_RELEASE);
+		while (!wait_for_stop(sink))
+			;
+	}
+	counts = writer_counts(sink->writer);
+	counts->lost += sink->spill.lost;
+	counts->missed += sink->spill.missed;
+	pauses_merge(&counts->pauses, &sink->spill.pauses);
+	/* After a failure, this fails for the same reason, but sets the totals. */
+	if (writer_end(sink->writer, sink->end, &sink->err) < 0)
+		sink->failed = 1;
+	return NULL;
+}
+
+void sink_free(struct sink *sink)
+{
+	if (!sink)
+		return;
+	ring_free(sink->ring);
+	free(sink->part);
+	free(sink);
+}
+
+struct sink *sink_new(struct error *err)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+
+	if (!sink) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	sink->ring = ring_new(RING_SIZE, err);
+	if (sink->ring)
+		return sink;
+	free(sink);
+	return NULL;
+}
+
+int sink_start(struct sink *sink, struct writer *writer, struct error *err)
+{
+	int status;
+
+	sink->writer = writer;
+	sem_init(&sink->ready, 0, 0);
+	sem_init(&sink->stop, 0, 0);
+	status = pthread_create(&sink->thread, NULL, run, sink);
+	if (status)
+		return error_errno(err, status, "can't start a thread");
+	while (sem_wait(&sink->ready) < 0)
+		;
+	return 0;
+}
+
+/* Allocates the parts for a round of so many samples. */
+static bool make_room(struct sink *sink, uint64_t vcpus)
+{
+	if (vcpus <= sink->vcpus)
+		return true;
+	if (!array_grow(&sink->part, 1 + 2 * vcpus, sizeof(*sink->part)))
+		return false;
+	sink->vcpus = vcpus;
+	return true;
+}
+
+bool sink_domain(struct sink *sink, const struct recording_domain *domain)
+{
+	const struct entry entry = {.kind = ENTRY_DOMAIN};
+	const struct ring_part parts[] = {
+		{&entry, sizeof(entry)},
+		{domain, sizeof(*domain)},
+	};
+
+	return make_room(sink, domain->vcpus) && ring_put(sink->ring, parts, 2);
+}
+
+void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
+{
+	struct entry entry = {.kind = ENTRY_ROUND,
+			      .missed = missed,
+			      .pauses = round->pauses,
+			      .samples = round->samples};
+	size_t parts = 0;
+
+	/* There may be no parts for a domain that could not be described. */
+	if (round->samples > sink->vcpus || !sink->part)
+		goto lost;
+	memcpy(entry.pause, round->pause, round->pauses * sizeof(entry.pause[0]));
+	sink->part[parts++] = (struct ring_part){&entry, sizeof(entry)};
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		sink->part[parts++] = (struct ring_part){sample, sizeof(*sample)};
+		sink->part[parts++] = (struct ring_part){
+			sample->chain.address,
+			sample->chain.count * sizeof(*sample->chain.address)};
+	}
+	if (ring_put(sink->ring, sink->part, parts))
+		return;
+lost:
+	sink->spill.lost += round->samples;
+	sink->spill.missed += missed;
+	for (unsigned int i = 0; i < round->pauses; i++)
+		pauses_add(&sink->spill.pauses, round->pause[i]);
+}
+
+bool sink_failed(const struct sink *sink)
+{
+	return __atomic_load_n(&sink->failed, __ATOMIC_ACQUIRE);
+}
+
+int sink_end(struct sink *sink, struct recording_end *end, const sigset_t *signals,
+	     struct error *err)
+{
+	struct timespec patience = moment_after(clock_monotonic(), PATIENCE_NS);
+	int status = 0;
+
+	sink->end = end;
+	sem_post(&sink->stop);
+	if (pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &patience)) {
+		sigprocmask(SIG_UNBLOCK, signals, NULL);
+		pthread_join(sink->thread, NULL);
+	}
+	if (sink->failed) {
+		*err = sink->err;
+		status = -1;
+	}
+	sem_destroy(&sink->ready);
+	sem_destroy(&sink->stop);
+	sink_free(sink);
+	return status;
+}

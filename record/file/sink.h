@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_SINK_H
+#define UNIPROF_RECORD_SINK_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "format/writer.h"
+#include "record/sampler.h"
+
+/*
+ * The destination of rounds: a separate thread takes them, through a ring, to the writer,
+ * and flushes them before they are a second old. The sampling thread never waits for it.
+ */
+struct sink;
+
+/* Allocates the memory, which takes some time. NULL with the reason in @err on failure.
+ */
+struct sink *sink_new(struct error *err);
+/* For a sink that was not started. */
+void sink_free(struct sink *sink);
+
+/* Starts to take rounds to @writer. The caller still owns @writer, but must not use it
+ * until sink_end(). Returns once the thread has its priority and has dropped its
+ * privileges: 0, or -1 with the reason in @err. */
+int sink_start(struct sink *sink, struct writer *writer, struct error *err);
+
+/* Describes a domain before its first round. False if there is no space now; try again
+ * later. */
+bool sink_domain(struct sink *sink, const struct recording_domain *domain);
+
+/*
+ * Adds a round, and the number of deadlines missed before it. If there is no space, or
+ * its domain could not be described, the round's samples are counted as lost.
+ */
+void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
+
+/* Whether writing has failed; further samples would be lost. */
+bool sink_failed(const struct sink *sink);
+
+/*
+ * Writes all rounds that were added, ends the recording with @end as writer_end() does,
+ * ends the thread and frees @sink. 0, or -1 with the reason in @err. If this takes long,
+ * for example if no process reads from a pipe, @signals are unblocked and may end the
+ * process. So no guest may be paused when this is called.
+ */
+int sink_end(struct sink *sink, struct recording_end *end, const sigset_t *signals,
+	     struct error *err);
+
+#endif

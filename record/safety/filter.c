@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/safety/filter.h"
+
+/* On some other CPUs, clone() has its arguments in another order. */
+#if defined(HAVE_SECCOMP) && (defined(__x86_64__) || defined(__aarch64__))
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A filter that is being made, and the first failure of this: 0, or -errno. */
+struct draft {
+	scmp_filter_ctx rules;
+	int status;
+};
+
+static void note_status(struct draft *draft, int status)
+{
+	if (draft->status == 0 && status < 0)
+		draft->status = status;
+}
+
+/* Adds a rule for the system call @number with up to one condition on its arguments. A
+ * call that this CPU does not have is ignored. */
+static void allow_if(struct draft *draft, int number, unsigned int conditions,
+		     struct scmp_arg_cmp condition)
+{
+	note_status(draft, seccomp_rule_add_array(draft->rules, SCMP_ACT_ALLOW, number,
+						  conditions, &condition));
+}
+
+static void allow(struct draft *draft, const int *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		allow_if(draft, numbers[i], 0, (struct scmp_arg_cmp){0});
+}
+
+#define ALLOW(draft, numbers) \
+	allow(draft, numbers, sizeof(numbers) / sizeof((numbers)[0]))
+
+/* The kernel takes these arguments as 32 bits, whatever the upper half of the register.
+ */
+static struct scmp_arg_cmp is(unsigned int argument, unsigned int value)
+{
+	return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value);
+}
+
+/* Of the bits in @mask, those of @set are set and the others are not. */
+static struct scmp_arg_cmp has(unsigned int argument, unsigned int mask, unsigned int set)
+{
+	return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, set);
+}
+
+static void allow_for_host(struct draft *draft, const struct host_calls *calls)
+{
+	if (!calls)
+		return;
+	for (const int *number = calls->number; number && *number >= 0; number++)
+		allow(draft, number, 1);
+	for (const unsigned long *request = calls->ioctl; request && *request; request++)
+		allow_if(draft, SCMP_SYS(ioctl), 1, is(1, (unsigned int)*request));
+}
+
+/* Waiting, ending, and abort(), which glibc also calls if it detects damaged memory. The
+ * clock is usually read without a system call, but not with every clock source. */
+static void allow_basics(struct draft *draft)
+{
+	static const int basics[] = {
+		SCMP_SYS(clock_gettime),   SCMP_SYS(clock_nanosleep),
+		SCMP_SYS(close),	   SCMP_SYS(exit),
+		SCMP_SYS(exit_group),	   SCMP_SYS(futex),
+		SCMP_SYS(getpid),	   SCMP_SYS(gettid),
+		SCMP_SYS(gettimeofday),	   SCMP_SYS(nanosleep),
+		SCMP_SYS(restart_syscall), SCMP_SYS(rt_sigaction),
+		SCMP_SYS(rt_sigprocmask),  SCMP_SYS(rt_sigreturn),
+	};
+
+	ALLOW(draft, basics);
+	/* raise(): glibc's, and musl's in the main thread. */
+	allow_if(draft, SCMP_SYS(tgkill), 1, is(0, (unsigned int)getpid()));
+	allow_if(draft, SCMP_SYS(tkill), 1, is(0, (unsigned int)getpid()));
+}
+
+static void allow_recording(struct draft *draft)
+{
+	static const int recording[] = {
+		/* malloc(), which counts the CPUs, and qsort(), which asks for the size
+		 * of the memory. */
+		SCMP_SYS(brk),
+		SCMP_SYS(madvise),
+		SCMP_SYS(mremap),
+		SCMP_SYS(munmap),
+		SCMP_SYS(sched_getaffinity),
+		SCMP_SYS(sysinfo),
+		/* Messages, and the recording, from which an unfinished chunk is cut off
+		 * if the disk is full. */
+		SCMP_SYS(ftruncate),
+		SCMP_SYS(lseek),
+		SCMP_SYS(write),
+		SCMP_SYS(writev),
+		/* Signals, and the guard's end. */
+		SCMP_SYS(rt_sigtimedwait),
+		SCMP_SYS(wait4),
+	};
+
+	ALLOW(draft, recording);
+	allow_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, 0));
+	allow_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, 0));
+	/* It gives up its priority, and removes its file in HOST_DIRECTORY. */
+	allow_if(draft, SCMP_SYS(sched_setscheduler), 1,
+		 has(1, ~(unsigned int)SCHED_RESET_ON_FORK, SCHED_OTHER));
+	allow_if(draft, SCMP_SYS(unlinkat), 1, is(2, 0));
+}
+
+static void allow_following(struct draft *draft)
+{
+	const unsigned int thread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+	const unsigned int change = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+	/* Xen's libraries before 4.10 set FD_CLOEXEC after open(). */
+	static const unsigned int flags[] = {F_GETFD, F_SETFD};
+	static const int following[] = {
+		SCMP_SYS(clone3), /* fails: deny_clone3() */
+		SCMP_SYS(getrandom), SCMP_SYS(mlock),		SCMP_SYS(mlockall),
+		SCMP_SYS(rseq),	     SCMP_SYS(set_robust_list),
+	};
+
+	ALLOW(draft, following);
+	allow_if(draft, SCMP_SYS(clone), 1, has(0, thread, thread));
+	allow_if(draft, SCMP_SYS(openat), 1, has(2, change, 0));
+	allow_if(draft, SCMP_SYS(open), 1, has(1, change, 0));
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		allow_if(draft, SCMP_SYS(fcntl), 1, is(1, flags[i]));
+}
+
+static void allow_guarding(struct draft *draft, const struct filter_guard *guard)
+{
+	static const int guarding[] = {
+		SCMP_SYS(getppid),
+		SCMP_SYS(poll),
+		SCMP_SYS(ppoll),
+		SCMP_SYS(pread64),
+	};
+	static const unsigned int signals[] = {SIGSTOP, SIGCONT};
+	bool by_pid = guard->pidfd < 0;
+	int call = by_pid ? SCMP_SYS(kill) : SCMP_SYS(pidfd_send_signal);
+
+	ALLOW(draft, guarding);
+	allow_if(draft, SCMP_SYS(write), 1, is(0, (unsigned int)guard->ready));
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		const struct scmp_arg_cmp conditions[] = {
+			is(0, (unsigned int)(by_pid ? guard->recorder : guard->pidfd)),
+			is(1, signals[i]),
+		};
+
+		note_status(draft, seccomp_rule_add_array(draft->rules, SCMP_ACT_ALLOW,
+							  call, 2, conditions));
+	}
+}
+
+/* @other: what to do with a call without a rule. */
+static struct draft begin(uint32_t other)
+{
+	struct draft draft = {.rules = seccomp_init(other)};
+
+	if (!draft.rules)
+		draft.status = -ENOMEM;
+	else /* otherwise, a call in another CPU's way would kill the process */
+		draft.status = seccomp_attr_set(draft.rules, SCMP_FLTATR_ACT_BADARCH,
+						other);
+	return draft;
+}
+
+/* For all threads. Releases @draft. */
+static int load(struct draft *draft, bool log, struct error *err)
+{
+	int status = 0;
+
+	if (draft->status < 0) {
+		error_errno(err, -draft->status, "libseccomp");
+		goto out;
+	}
+	/* Without SSB, Linux before 5.16 makes the whole process slower, to protect it
+	 * from foreign code that runs in it (Documentation/userspace-api/spec_ctrl.rst),
+	 * of which there is none here. Older kernels have neither this nor the log. */
+	seccomp_attr_set(draft->rules, SCMP_FLTATR_CTL_SSB, 1);
+	seccomp_attr_set(draft->rules, SCMP_FLTATR_CTL_LOG, log);
+	/* Each sample makes three of them. */
+	seccomp_syscall_priority(draft->rules, SCMP_SYS(ioctl), UINT8_MAX);
+	status = seccomp_attr_set(draft->rules, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (status == 0)
+		status = seccomp_load(draft->rules);
+	if (status < 0)
+		error_set(err, "no seccomp filters in this kernel");
+out:
+	seccomp_release(draft->rules);
+	return draft->status < 0 || status < 0 ? -1 : 0;
+}
+
+/*
+ * clone3()'s flags are in memory, where no filter sees them. With ENOSYS, C libraries use
+ * clone(). A separate filter, so that the log has none of these calls: there are several
+ * in a second.
+ */
+static int deny_clone3(struct error *err)
+{
+	struct draft draft = begin(SCMP_ACT_ALLOW);
+
+	note_status(&draft, seccomp_rule_add(draft.rules, SCMP_ACT_ERRNO(ENOSYS),
+					     SCMP_SYS(clone3), 0));
+	return load(&draft, false, err);
+}
+
+int filter_recorder(const struct host_ops *host, bool follow, struct error *err)
+{
+	struct draft draft;
+
+	if (follow && deny_clone3(err) < 0)
+		return -1;
+	draft = begin(SCMP_ACT_ERRNO(EPERM));
+	allow_basics(&draft);
+	allow_recording(&draft);
+	allow_for_host(&draft, host->sampling_calls);
+	if (follow) {
+		allow_following(&draft);
+		allow_for_host(&draft, host->following_calls);
+	}
+	return load(&draft, true, err);
+}
+
+int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
+		 struct error *err)
+{
+	struct draft draft = begin(SCMP_ACT_ERRNO(EPERM));
+
+	allow_basics(&draft);
+	allow_guarding(&draft, guard);
+	allow_for_host(&draft, host->guarding_calls);
+	return load(&draft, true, err);
+}
+
+#else
+
+int filter_recorder(const struct host_ops *host, bool follow, struct error *err)
+{
+	(void)host;
+	(void)follow;
+	return error_set(err, "built without libseccomp");
+}
+
+int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
+		 struct error *err)
+{
+	(void)host;
+	(void)guard;
+	return error_set(err, "built without libseccomp");
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_SAFETY_FILTER_H
+#define UNIPROF_RECORD_SAFETY_FILTER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "guest/host.h"
+
+/*
+ * Filters of system calls (seccomp(2)), for processes that have started and only do what
+ * is left to do. Every other call fails with EPERM, and Linux 4.14 and later log it. None
+ * ends the process: a guard that is killed can't resume a guest.
+ *
+ * A filter is permanent, for all threads of the process and those started later. Both
+ * functions return 0, or -1 with the reason in @err if there is no filter: the program
+ * was built without libseccomp, with sanitizers, or for another CPU than x86-64 and
+ * arm64, or the kernel does not have filters (Linux 3.17).
+ */
+
+/*
+ * The recorder: may sample guests that are open, write to open files, and end. With
+ * @follow, also list and open guests that start later, and start threads for this. Must
+ * be called after its threads have set their priorities.
+ */
+int filter_recorder(const struct host_ops *host, bool follow, struct error *err);
+
+/* What the guard's filter refers to. */
+struct filter_guard {
+	pid_t recorder; /* to be stopped and continued: by @pidfd, or if that is -1, by
+			   pid */
+	int pidfd;
+	int ready; /* where the guard writes that it has started */
+};
+
+/* The guard: may wait for the recorder's end, stop and continue it, and resume a guest.
+ */
+int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
+		 struct error *err);
+
+#endif

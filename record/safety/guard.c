@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/safety/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/compat.h"
+#include "record/safety/priority.h"
+#include "record/safety/filter.h"
+#include "record/safety/privileges.h"
+
+/* How long a guest may stay paused because its recorder was stopped. */
+#define WATCH_NS (NS_PER_S / 20)
+
+/* To let a stopped recorder finish its sample: the time between checks, the number of
+ * checks, and the number of attempts. */
+#define MOMENT_NS (100 * NS_PER_US)
+#define MOMENTS	  1000
+#define TRIES	  20
+
+/* Missing in older headers; the same on all CPUs (Linux 5.1 and 5.3,
+ * include/uapi/asm-generic/unistd.h). */
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+struct guard {
+	struct host *host;
+	pid_t child;
+	/*
+	 * Shared, and held by the sampling thread: when that ends in any way, the kernel
+	 * first wakes the guard (set_robust_list(2)), even before it frees the process's
+	 * memory.
+	 */
+	pthread_mutex_t *alive;
+	/* The guard has the reading end. It shows every kind of end, but only after the
+	 * memory is freed. */
+	int pipe[2];
+	/* The recorder, and no other process that gets its pid later. */
+	pid_t recorder;
+	int pidfd;  /* -1: not supported by the kernel */
+	int status; /* /proc/PID/stat */
+};
+
+/*
+ * Overwrites the guard's command line, so that killing the recorder by its command line
+ * (pkill -f) does not hit the guard. The 48th and 49th field of /proc/PID/stat are its
+ * start and end (proc(5)).
+ */
+static void rename_process(const char *name)
+{
+	FILE *file = fopen("/proc/self/stat", "re");
+	char line[1024] = "";
+	const char *at = line;
+	uintptr_t begin, end;
+
+	prctl(PR_SET_NAME, name);
+	if (!file)
+		return;
+	if (fgets(line, sizeof(line), file))
+		at = strrchr(line, ')');
+	fclose(file);
+	for (int field = 2; at && field < 48; field++) {
+		at = strchr(at, ' ');
+		at += at != NULL;
+	}
+	if (!at || sscanf(at, "%" SCNuPTR " %" SCNuPTR, &begin, &end) != 2 ||
+	    end <= begin)
+		return;
+	memset((void *)begin, 0, end - begin);
+	strncpy((char *)begin, name, end - begin - 1);
+}
+
+/* Signals for the recorder must not end its guard, and the guard must not keep a reader
+ * of the recorder's output waiting. */
+static void detach(const int *kept, size_t count)
+{
+	int last = 0;
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	rename_process("guest-guard");
+	for (size_t i = 0; i < count; i++)
+		last = kept[i] > last ? kept[i] : last;
+	for (int fd = 0; fd < last; fd++) {
+		bool keep = false;
+
+		for (size_t i = 0; i < count; i++)
+			keep |= kept[i] == fd;
+		if (!keep)
+			close(fd);
+	}
+	close_range((unsigned int)last + 1, ~0u, 0);
+}
+
+/* Protects the guard from the kernel's out-of-memory killer (proc(5)), if permitted. */
+static void refuse_oom(void)
+{
+	FILE *file = fopen("/proc/self/oom_score_adj", "we");
+
+	if (!file)
+		return;
+	fputs("-1000", file);
+	fclose(file);
+}
+
+/* Whether a signal has stopped the recorder (proc(5), /proc/pid/stat). */
+static bool is_stopped(const struct guard *guard)
+{
+	char line[256];
+	const char *name_end;
+	ssize_t length = pread(guard->status, line, sizeof(line) - 1, 0);
+
+	if (length <= 0)
+		return false;
+	line[length] = 0;
+	name_end = strrchr(line, ')');
+	return name_end && strncmp(name_end, ") T", 3) == 0;
+}
+
+static void send_signal(const struct guard *guard, int number)
+{
+	if (guard->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, guard->pidfd, number, NULL, 0);
+	else if (getppid() == guard->recorder)
+		kill(guard->recorder, number); /* its pid can't be reused yet */
+}
+
+/* Waits at most @ns for the recorder's end. */
+static bool has_ended(const struct guard *guard, uint64_t ns)
+{
+	uint64_t until = clock_monotonic() + ns;
+	const struct timespec time = {(time_t)(until / NS_PER_S),
+				      (long)(until % NS_PER_S)};
+	struct pollfd pipe = {.fd = guard->pipe[0], .events = POLLIN};
+	int status = pthread_mutex_clocklock(guard->alive, CLOCK_MONOTONIC, &time);
+
+	if (status == 0 || status == EOWNERDEAD)
+		return true;
+	if (status != ETIMEDOUT)
+		nanosleep(&(struct timespec){0, (long)ns}, NULL);
+	return poll(&pipe, 1, 0) > 0;
+}
+
+/* The recorder was stopped during a sample: continues it until the end of the sample, and
+ * stops it again. True if it ended meanwhile. */
+static bool put_off_stop(const struct guard *guard)
+{
+	const struct host *host = guard->host;
+
+	for (int tries = 0; tries < TRIES && host->ops->left_paused(host); tries++) {
+		send_signal(guard, SIGCONT);
+		for (int i = 0; i < MOMENTS && host->ops->left_paused(host); i++)
+			if (has_ended(guard, MOMENT_NS))
+				return true;
+		send_signal(guard, SIGSTOP);
+		for (int i = 0; i < MOMENTS && !is_stopped(guard); i++)
+			if (has_ended(guard, MOMENT_NS))
+				return true;
+	}
+	if (host->ops->left_paused(host))
+		send_signal(guard, SIGCONT);
+	return false;
+}
+
+/* Returns when the recorder has ended. */
+static void watch(const struct guard *guard)
+{
+	const struct host *host = guard->host;
+
+	while (!has_ended(guard, WATCH_NS))
+		if (host->ops->left_paused(host) && is_stopped(guard) &&
+		    put_off_stop(guard))
+			return;
+}
+
+static int be_guard(struct guard *guard, int to_parent)
+{
+	const int kept[] = {guard->pipe[0], to_parent, guard->pidfd, guard->status};
+	const struct filter_guard needed = {
+		.recorder = guard->recorder,
+		.pidfd = guard->pidfd,
+		.ready = to_parent,
+	};
+	struct host *host = guard->host;
+	struct error err;
+	char byte = 1;
+
+	detach(kept, sizeof(kept) / sizeof(*kept));
+	refuse_oom();
+	if (host->ops->adopt(host, &err) < 0)
+		return 1;
+	/* The guard must not be delayed when the recorder ends. */
+	priority_set(PRIORITY_GUARD);
+	privileges_confine(&(struct privileges){.signals = true});
+	mlockall(MCL_CURRENT);
+	privileges_drop(false);
+	/* The recorder reports it if the kernel has no filters. */
+	filter_guard(host->ops, &needed, &err);
+	if (write(to_parent, &byte, 1) != 1)
+		return 1;
+	close(to_parent);
+	watch(guard);
+	if (host->ops->left_paused(host))
+		return host->ops->resume(host, &err) < 0;
+	return 0;
+}
+
+static pthread_mutex_t *hold_mutex(void)
+{
+	pthread_mutex_t *mutex = mmap(NULL, sizeof(*mutex), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	pthread_mutexattr_t robust;
+
+	if (mutex == MAP_FAILED)
+		return NULL;
+	pthread_mutexattr_init(&robust);
+	pthread_mutexattr_setpshared(&robust, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(mutex, &robust);
+	pthread_mutexattr_destroy(&robust);
+	pthread_mutex_lock(mutex);
+	return mutex;
+}
+
+static void close_all(struct guard *guard)
+{
+	const int fds[] = {guard->pipe[0], guard->pipe[1], guard->pidfd, guard->status};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	if (guard->alive)
+		munmap(guard->alive, sizeof(*guard->alive));
+	free(guard);
+}
+
+static int fork_guard(struct guard *guard)
+{
+	int to_parent[2];
+	ssize_t ready;
+	char byte;
+
+	if (pipe2(to_parent, O_CLOEXEC) < 0)
+		return -1;
+	guard->child = fork();
+	if (guard->child == 0) {
+		close(guard->pipe[1]);
+		close(to_parent[0]);
+		_exit(be_guard(guard, to_parent[1]));
+	}
+	close(to_parent[1]);
+	ready = guard->child < 0 ? 0 : read(to_parent[0], &byte, 1);
+	close(to_parent[0]);
+	if (ready == 1)
+		return 0;
+	if (guard->child < 0)
+		return -1;
+	waitpid(guard->child, NULL, 0);
+	errno = ECHILD;
+	return -1;
+}
+
+struct guard *guard_start(struct host *host, struct error *err)
+{
+	struct guard *guard;
+
+	if (host->ops->arm(host, err) < 0)
+		return NULL;
+	guard = malloc(sizeof(*guard));
+	if (!guard) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	/* A process ends only after its core is dumped; the guest would stay paused. */
+	prctl(PR_SET_DUMPABLE, 0);
+	*guard = (struct guard){
+		.host = host,
+		.pipe = {-1, -1},
+		.recorder = getpid(),
+		.alive = hold_mutex(),
+		.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0),
+		.status = open("/proc/self/stat", O_RDONLY | O_CLOEXEC),
+	};
+	if (!guard->alive || guard->status < 0 || pipe2(guard->pipe, O_CLOEXEC) < 0 ||
+	    fork_guard(guard) < 0) {
+		error_errno(err, errno, "can't start the guard process");
+		close_all(guard);
+		return NULL;
+	}
+	return guard;
+}
+
+bool guard_alive(struct guard *guard)
+{
+	return guard->child > 0 && waitpid(guard->child, NULL, WNOHANG) == 0;
+}
+
+void guard_stop(struct guard *guard)
+{
+	if (!guard)
+		return;
+	pthread_mutex_unlock(guard->alive);
+	waitpid(guard->child, NULL, 0);
+	close_all(guard);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_SAFETY_GUARD_H
+#define UNIPROF_RECORD_SAFETY_GUARD_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "guest/host.h"
+
+/*
+ * A child process that outlives this one. If this process ends in any way while it holds
+ * a guest paused, the child resumes the guest. If this process is stopped (SIGSTOP) at
+ * such a moment, the child lets it finish the sample first. One child guards all guests
+ * of a host, including those that start later.
+ */
+struct guard;
+
+/*
+ * Starts the guard; must be called before the first guest is opened, while the process
+ * has a single thread, by the thread that will sample. From here on the process dumps no
+ * core, because the guest would stay paused meanwhile. NULL with the reason in @err on
+ * failure.
+ */
+struct guard *guard_start(struct host *host, struct error *err);
+
+/* Whether the child still exists. Without it, nothing may be paused. */
+bool guard_alive(struct guard *guard);
+
+/* Ends the child, once nothing is paused; must be called by the thread that started it.
+ * @guard may be NULL. */
+void guard_stop(struct guard *guard);
+
+#endif

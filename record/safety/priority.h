@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_SAFETY_PRIORITY_H
+#define UNIPROF_RECORD_SAFETY_PRIORITY_H
+
+#include <stdint.h>
+
+/*
+ * On a busy host, preempting a recorder in the middle of a sample extends the guest's
+ * pause, and preempting its writer delays the file. So both threads have priority over
+ * others, and must leave them some time.
+ */
+enum priority {
+	PRIORITY_USUAL = 0,
+	PRIORITY_WRITER = 1,
+	PRIORITY_SAMPLER = 2,
+	PRIORITY_GUARD = 3, /* resumes the guest while a recorder exits */
+};
+
+/* Sets the calling thread's priority (SCHED_FIFO, sched(7)), if permitted; failure is
+ * ignored. Threads and processes that it starts don't inherit it. */
+void priority_set(enum priority priority);
+
+/*
+ * A tenth of each 50 ms is left to other processes, so that a dom0 with a single CPU
+ * remains usable at the highest sampling rate. It must be more than a twentieth:
+ * otherwise Linux stops such threads for 50 ms (sched_rt_runtime_us in sched(7)), and in
+ * the middle of a sample the guest stays paused for that long.
+ */
+struct share {
+	uint64_t since; /* ns, monotonic */
+	uint64_t used;	/* the process's CPU time by then, ns */
+};
+
+/* To be called at @now (ns, monotonic), between samples. Returns the time until which to
+ * sleep; 0: no sleep is needed. */
+uint64_t share_rest(struct share *share, uint64_t now);
+
+/* The same for a process whose threads have used @used ns of CPU time in total. */
+uint64_t share_rest_of(struct share *share, uint64_t now, uint64_t used);
+
+#endif

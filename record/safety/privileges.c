@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/safety/privileges.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest/host.h"
+#include "record/safety/landlock.h"
+
+/* All that this version of Landlock can restrict, but signals only if not needed. */
+static struct landlock_ruleset everything(int version, bool signals)
+{
+	struct landlock_ruleset all = {.handled_access_fs = LANDLOCK_FILES_1};
+
+	if (version >= 2)
+		all.handled_access_fs = LANDLOCK_FILES_2;
+	if (version >= 3)
+		all.handled_access_fs = LANDLOCK_FILES_3;
+	if (version >= 4)
+		all.handled_access_net = LANDLOCK_NETWORK_4;
+	if (version >= 5)
+		all.handled_access_fs = LANDLOCK_FILES_5;
+	if (version >= 6)
+		all.scoped = LANDLOCK_SOCKETS_6 | (signals ? 0 : LANDLOCK_SIGNALS_6);
+	return all;
+}
+
+static void allow(int rules, const char *path, uint64_t rights)
+{
+	const struct landlock_path_beneath rule = {
+		.allowed_access = rights,
+		.parent_fd = open(path, O_PATH | O_CLOEXEC),
+	};
+
+	if (rule.parent_fd < 0)
+		return;
+	syscall(CALL_LANDLOCK_ADD_RULE, rules, LANDLOCK_PATH_BENEATH, &rule, 0);
+	close(rule.parent_fd);
+}
+
+static int restrict_access(const struct privileges *needed)
+{
+	int version = (int)syscall(CALL_LANDLOCK_CREATE_RULESET, NULL, 0,
+				   LANDLOCK_VERSION);
+	const struct landlock_ruleset all = everything(version, needed->signals);
+	const uint64_t device = LANDLOCK_READ_FILE | LANDLOCK_WRITE_FILE |
+				LANDLOCK_IOCTL_DEV;
+	int rules;
+	long status;
+
+	if (version < 1)
+		return 0;
+	rules = (int)syscall(CALL_LANDLOCK_CREATE_RULESET, &all, sizeof(all), 0);
+	if (rules < 0)
+		return 0;
+	if (needed->devices)
+		allow(rules, needed->devices, device & all.handled_access_fs);
+	if (needed->removes)
+		allow(rules, HOST_DIRECTORY, LANDLOCK_REMOVE_FILE);
+	status = syscall(CALL_LANDLOCK_RESTRICT_SELF, rules, 0);
+	close(rules);
+	return status == 0 ? version : 0;
+}
+
+int privileges_confine(const struct privileges *needed)
+{
+	const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return needed->traces ? 0 : restrict_access(needed);
+}
+
+void privileges_drop(bool traces)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
+	uint32_t tracing = CAP_TO_MASK(CAP_SYS_PTRACE) |
+			   CAP_TO_MASK(CAP_DAC_READ_SEARCH) | CAP_TO_MASK(CAP_IPC_LOCK);
+
+	if (traces && syscall(SYS_capget, &header, kept) == 0)
+		tracing &= kept[0].permitted;
+	else
+		tracing = 0;
+	memset(kept, 0, sizeof(kept));
+	kept[0].permitted = kept[0].effective = tracing;
+	syscall(SYS_capset, &header, kept);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_SAFETY_PRIVILEGES_H
+#define UNIPROF_RECORD_SAFETY_PRIVILEGES_H
+
+#include <stdbool.h>
+
+/*
+ * A recorder runs as root in dom0 and reads data written by guests. Once everything is
+ * open, it drops the privileges that it no longer needs, so that a guest that exploits a
+ * bug in it gains less. It must keep the open interface to Xen, where the permission to
+ * pause one guest includes full control of all guests.
+ */
+
+/* What a process still needs after its start. */
+struct privileges {
+	const char *devices; /* a folder whose files it opens; NULL: none */
+	bool removes;	     /* files in HOST_DIRECTORY */
+	bool signals;	     /* to other processes */
+	bool traces;	     /* other processes: nothing can be restricted then */
+};
+
+/*
+ * Permanently, for this thread and all threads and processes that it starts: nothing can
+ * be executed, and locked memory is not limited. If the kernel has Landlock (Linux 5.13),
+ * no file can be opened, created or removed but those @needed. Depending on Landlock's
+ * version, TCP connections, connections to abstract sockets and signals that are not
+ * needed are refused, too. Must be called before any thread is started. Returns
+ * Landlock's version, or 0 if nothing is restricted by it.
+ */
+int privileges_confine(const struct privileges *needed);
+
+/*
+ * Permanently drops all capabilities (capabilities(7)) of the calling thread; to be
+ * called once it has its priority. It keeps its user ID, which owns Xen's devices: they
+ * are opened again for each guest that starts later. With @traces, it also keeps those
+ * that it needs to sample processes of other users, if it has them: CAP_SYS_PTRACE,
+ * CAP_DAC_READ_SEARCH for /proc/PID/fd, CAP_IPC_LOCK for guests that start later. The
+ * first allows to control any process, so the others add nothing to it.
+ */
+void privileges_drop(bool traces);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_DIFF_DIFF_H
+#define UNIPROF_REPORT_DIFF_DIFF_H
+
+#include "report/model/report.h"
+
+/* Two profiles to compare. */
+enum diff_side {
+	DIFF_BASELINE = 0,
+	DIFF_NEW = 1,
+	DIFF_SIDES
+};
+
+struct diff {
+	struct report reports[DIFF_SIDES]; /* complete, but not written */
+	const char *names[DIFF_SIDES];	   /* of their recordings */
+	bool has_domains;      /* one of them has several: shown separately, by name */
+	double percent_limit;  /* for tables */
+	bool normalize;	       /* scale the baseline to the total of the other */
+	enum diff_side widths; /* the one that pictures draw */
+	FILE *out;	       /* keeps write errors */
+};
+
+/* An output format of `uniprof diff`. */
+struct diff_output {
+	const char *name;
+	const char *about;  /* for --help: one line */
+	bool has_limit;	    /* supports percent_limit, */
+	bool can_normalize; /* normalize, */
+	bool has_widths;    /* widths, */
+	bool can_invert;    /* the reports' view.invert */
+	/* -1 if out of memory, or for the reason in the reports' @why. */
+	int (*write)(const struct diff *diff);
+};
+
+/* Like the formats of the same name in `uniprof report`. */
+int diff_text_write(const struct diff *diff);
+int diff_csv_write(const struct diff *diff);
+int diff_json_write(const struct diff *diff);
+int diff_folded_write(const struct diff *diff);
+int diff_flamegraph_write(const struct diff *diff);
+
+/* A function of both profiles. */
+struct diff_row {
+	const char *domain, *function; /* domain: "" unless there are several */
+	uint64_t count[DIFF_SIDES];    /* self: samples or us */
+	double percent[DIFF_SIDES];
+};
+
+struct diff_rows {
+	struct diff_row *list;
+	size_t count;
+	void *histograms[DIFF_SIDES]; /* own the names */
+};
+
+/*
+ * Makes the rows of the functions that reach the percent limit in either profile, sorted
+ * by the difference of their percentages, largest first. -1 if out of memory;
+ * diff_rows_free() must be called either way.
+ */
+int diff_rows_make(struct diff_rows *rows, const struct diff *diff);
+void diff_rows_free(struct diff_rows *rows);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/load/ahead.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Only one thread at a time reads and decompresses, which is more than a third of the
+ * work: additional threads would only wait for their turn. */
+#define MAX_THREADS 3
+
+/* Chunks read ahead in addition to those the threads work on. Each takes memory. */
+#define SPARE 2
+
+/* Memory that a slot keeps from one payload to the next. */
+#define KEEP_BYTES (1u << 20)
+
+struct slot {
+	struct ahead_chunk chunk;
+	sem_t ready;
+};
+
+struct ahead {
+	struct reader *reader;
+	struct slot *slots; /* used in turn */
+	size_t slot_count;
+	sem_t turn;	/* held to read, and to change these: */
+	size_t read;	/* chunks so far */
+	bool is_read;	/* to the end */
+	sem_t room;	/* counts the free slots */
+	size_t used;	/* chunks so far */
+	int is_stopped; /* atomic: threads must end */
+	int stop;	/* an eventfd that is readable then; -1: none */
+	pthread_t thread[MAX_THREADS];
+	unsigned int threads; /* running */
+};
+
+static void wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) < 0)
+		;
+}
+
+/* Reads the next chunk, and keeps its payload. */
+static void read_chunk(struct reader *reader, struct ahead_chunk *chunk)
+{
+	uint64_t passed = reader_damage(reader)->bytes;
+	struct cursor payload;
+
+	chunk->start = reader_offset(reader);
+	chunk->status = reader_next(reader, &chunk->type, &payload, &chunk->why);
+	chunk->damage = *reader_damage(reader);
+	chunk->start += chunk->damage.bytes - passed;
+	chunk->end = reader_offset(reader);
+	if (chunk->status <= 0)
+		return;
+	chunk->place = place_of(payload);
+	chunk->payload_size = (size_t)(payload.end - payload.at);
+	buffer_reset(&chunk->payload);
+	buffer_put(&chunk->payload, payload.at, (size_t)(payload.end - payload.at));
+	if (!chunk->payload.failed)
+		return;
+	error_set(&chunk->why, "out of memory reading the recording");
+	chunk->status = -1;
+}
+
+/* The part of the work on a chunk of samples that doesn't depend on earlier chunks. */
+static void decode_chunk(struct ahead_chunk *chunk)
+{
+	const struct cursor payload = {
+		.at = chunk->payload.data,
+		.end = chunk->payload.data + chunk->payload.size,
+	};
+
+	chunk->is_decoded = samples_decode(payload, &chunk->batch) == 0;
+	summary_free(&chunk->summary);
+	chunk->is_summed_up = chunk->is_decoded &&
+			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;
+	if (chunk->payload.capacity > KEEP_BYTES)
+		buffer_free(&chunk->payload);
+}
+
+/* Reads the next chunk into the next slot; NULL if there was none. */
+static struct slot *read_slot(struct ahead *ahead)
+{
+	struct slot *slot = NULL;
+
+	wait_for(&ahead->turn);
+	if (!ahead->is_read)
+		wait_for(&ahead->room);
+	ahead->is_read |= __atomic_load_n(&ahead->is_stopped, __ATOMIC_ACQUIRE);
+	if (!ahead->is_read) {
+		slot = &ahead->slots[ahead->read++ % ahead->slot_count];
+		read_chunk(ahead->reader, &slot->chunk);
+		ahead->is_read = slot->chunk.status <= 0;
+	}
+	sem_post(&ahead->turn);
+	return slot;
+}
+
+/* A thread; it ends at the end of the recording, or when stopped. */
+static void *read_ahead(void *context)
+{
+	struct ahead *ahead = context;
+	struct slot *slot;
+
+	while ((slot = read_slot(ahead))) {
+		if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES)
+			decode_chunk(&slot->chunk);
+		sem_post(&slot->ready);
+	}
+	return NULL;
+}
+
+static unsigned int useful_threads(void)
+{
+	cpu_set_t cpus;
+	int count;
+
+	/* Fails if there are more CPUs than fit in the set. */
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+		return MAX_THREADS;
+	count = CPU_COUNT(&cpus);
+	return count < MAX_THREADS ? (unsigned int)count : MAX_THREADS;
+}
+
+struct ahead *ahead_start(int fd, unsigned int threads, struct error *err)
+{
+	struct ahead *ahead = calloc(1, sizeof(*ahead));
+	int status = 0;
+
+	if (!ahead)
+		goto out_of_memory;
+	if (!threads)
+		threads = useful_threads();
+	if (threads > MAX_THREADS)
+		threads = MAX_THREADS;
+	sem_init(&ahead->turn, 0, 1);
+	sem_init(&ahead->room, 0, threads + SPARE);
+	ahead->stop = eventfd(0, EFD_CLOEXEC);
+	ahead->reader = reader_new(fd);
+	ahead->slots = calloc(threads + SPARE, sizeof(*ahead->slots));
+	if (!ahead->reader || !ahead->slots)
+		goto out_of_memory;
+	if (ahead->stop < 0) {
+		status = errno;
+		ahead_stop(ahead);
+		error_errno(err, status, "can't read the recording");
+		return NULL;
+	}
+	reader_stop_at(ahead->reader, ahead->stop);
+	for (; ahead->slot_count < threads + SPARE; ahead->slot_count++)
+		sem_init(&ahead->slots[ahead->slot_count].ready, 0, 0);
+	while (ahead->threads < threads && !status) {
+		status = pthread_create(&ahead->thread[ahead->threads], NULL, read_ahead,
+					ahead);
+		ahead->threads += !status;
+	}
+	if (ahead->threads)
+		return ahead;
+	ahead_stop(ahead);
+	error_errno(err, status, "can't start a thread");
+	return NULL;
+out_of_memory:
+	ahead_stop(ahead);
+	error_set(err, "out of memory reading the recording");
+	return NULL;
+}
+
+void ahead_stop(struct ahead *ahead)
+{
+	if (!ahead)
+		return;
+	__atomic_store_n(&ahead->is_stopped, 1, __ATOMIC_RELEASE);
+	if (ahead->stop >= 0)
+		eventfd_write(ahead->stop, 1);
+	/* Threads that wait for a slot would wait forever. */
+	sem_post(&ahead->room);
+	for (unsigned int i = 0; i < ahead->threads; i++)
+		pthread_join(ahead->thread[i], NULL);
+	for (size_t i = 0; i < ahead->slot_count; i++) {
+		struct slot *slot = &ahead->slots[i];
+
+		buffer_free(&slot->chunk.payload);
+		samples_batch_free(&slot->chunk.batch);
+		summary_free(&slot->chunk.summary);
+		sem_destroy(&slot->ready);
+	}
+	free(ahead->slots);
+	reader_free(ahead->reader);
+	if (ahead->stop >= 0)
+		close(ahead->stop);
+	sem_destroy(&ahead->room);
+	sem_destroy(&ahead->turn);
+	free(ahead);
+}
+
+struct ahead_chunk *ahead_next(struct ahead *ahead)
+{
+	struct slot *slot = &ahead->slots[ahead->used % ahead->slot_count];
+
+	if (ahead->used++)
+		sem_post(&ahead->room);
+	wait_for(&slot->ready);
+	return &slot->chunk;
+}

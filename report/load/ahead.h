@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_LOAD_AHEAD_H
+#define UNIPROF_REPORT_LOAD_AHEAD_H
+
+#include "format/place.h"
+#include "report/load/summary.h"
+
+/*
+ * The chunks of a recording, in order, read ahead by threads: one thread at a time reads
+ * the next chunk; decoding is parallel. The result doesn't depend on the number of
+ * threads.
+ */
+struct ahead;
+
+struct ahead_chunk {
+	int status; /* reader_next()'s; unless it is 1, only the next ones are set: */
+	struct error why; /* for -1, and end and damage */
+	unsigned int type;
+	struct buffer payload; /* unless it is a chunk of samples, which is decoded */
+	size_t payload_size;
+	struct chunk_place place;
+	struct samples_batch batch; /* for a chunk of samples, */
+	bool is_decoded;	    /* if its payload is valid, */
+	struct summary summary;	    /* their sums, */
+	bool is_summed_up;	    /* unless out of memory */
+	uint64_t start, end;	    /* offsets in the recording */
+	struct damage damage;	    /* what the reader skipped so far */
+};
+
+/*
+ * Starts reading from @fd, which the caller keeps, with @threads threads; 0: one for each
+ * CPU, up to a useful number. NULL with @err set on error.
+ */
+struct ahead *ahead_start(int fd, unsigned int threads, struct error *err);
+/* Stops at once, even while waiting for a pipe. */
+void ahead_stop(struct ahead *ahead);
+
+/* The next chunk, valid until the next call; the caller may change it until then. If its
+ * status is not 1, it is the last one. */
+struct ahead_chunk *ahead_next(struct ahead *ahead);
+
+#endif

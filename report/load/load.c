@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/load/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/chunk.h"
+#include "format/sums.h"
+#include "report/load/ahead.h"
+#include "report/load/memory.h"
+
+struct load {
+	const struct input *input;
+	struct summary *summary;
+	const struct load_visitor *visitor;
+	struct error *err;
+	struct recording_sums sums; /* so far */
+	struct sequence sequence;
+	struct damage undecoded; /* in intact chunks */
+	struct memory_bound memory;
+};
+
+int input_open(struct input *input, const char *path, struct error *err)
+{
+	struct stat st;
+
+	*input = (struct input){.name = path, .fd = STDIN_FILENO};
+	if (strcmp(path, "-") == 0) {
+		input->name = "standard input";
+		if (isatty(STDIN_FILENO))
+			return error_set(err,
+					 "refusing to read a recording from a terminal");
+	} else {
+		input->fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (input->fd < 0 && errno == ENOENT)
+			return error_set(err,
+					 "there is no recording %s (make one with "
+					 "uniprof record, or give its name with -i)",
+					 path);
+		if (input->fd < 0)
+			return error_errno(err, errno, "can't open the recording %s",
+					   path);
+	}
+	input->start = lseek(input->fd, 0, SEEK_CUR);
+	if (fstat(input->fd, &st) == 0 && S_ISREG(st.st_mode))
+		input->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+int input_rewind(const struct input *input, struct error *err)
+{
+	if (lseek(input->fd, input->start, SEEK_SET) >= 0)
+		return 0;
+	return error_errno(err, errno, "can't read %s again", input->name);
+}
+
+void input_close(struct input *input)
+{
+	if (input->fd > STDIN_FILENO)
+		close(input->fd);
+	input->fd = -1;
+}
+
+static int out_of_memory(struct load *load)
+{
+	return error_set(load->err, "out of memory reading %s", load->input->name);
+}
+
+/* Returned by the chunk handlers besides 0 and -1: the payload is invalid. */
+#define DAMAGED 1
+
+/*
+ * Detects a second recording after the first, as written by `cat a b >c`: its samples
+ * would be attributed to the domains of the first.
+ */
+static int check_info(const struct load *load, const struct recording_info *info,
+		      uint64_t at)
+{
+	const char *name = load->input->name;
+
+	if (!load->summary->has_info ||
+	    memcmp(info, &load->summary->info, sizeof(*info)) == 0)
+		return 0;
+	return error_set(load->err,
+			 "%s contains two recordings, one after the other: the second "
+			 "starts at byte %" PRIu64 "; split it with head -c %" PRIu64
+			 " and tail -c +%" PRIu64 ", and give both files",
+			 name, at, at, at + 1);
+}
+
+static int take_info(struct load *load, struct cursor payload, uint64_t at)
+{
+	struct recording_info info;
+
+	if (info_decode(payload, &info) < 0)
+		return DAMAGED;
+	if (info.version > RECORDING_VERSION)
+		return error_set(
+			load->err,
+			"%s has format version %" PRIu64
+			", but this uniprof supports only up to %d: use a newer uniprof",
+			load->input->name, info.version, RECORDING_VERSION);
+	if (check_info(load, &info, at) < 0)
+		return -1;
+	summary_add_info(load->summary, &info);
+	return 0;
+}
+
+static int take_domain(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+	struct recording_domain domain;
+
+	if (domain_decode(payload, &domain) < 0 || domain.index > RECORDING_MAX_DOMAIN)
+		return DAMAGED;
+	if (summary_domain(load->summary, domain.index))
+		return 0;
+	if (visitor->domain && visitor->domain(visitor->arg, &domain, load->err) < 0)
+		return -1;
+	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;
+}
+
+static int take_samples(struct load *load, struct ahead_chunk *chunk)
+{
+	const struct load_visitor *visitor = load->visitor;
+
+	if (!chunk->is_decoded)
+		return chunk->batch.no_memory ? out_of_memory(load) : DAMAGED;
+	if (!chunk->is_summed_up || summary_join(load->summary, &chunk->summary) < 0)
+		return out_of_memory(load);
+	return visitor->samples(visitor->arg, &chunk->batch, load->err);
+}
+
+static int take_names(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+	struct name_list_reader names;
+
+	if (name_list_read(&names, payload) < 0)
+		return DAMAGED;
+	load->summary->names += names.left;
+	return visitor->names ? visitor->names(visitor->arg, &names, load->err) : 0;
+}
+
+static int take_end(struct load *load, struct cursor payload)
+{
+	struct recording_end end;
+
+	if (end_decode(payload, &end) < 0)
+		return DAMAGED;
+	load->summary->end = end;
+	load->summary->has_end = true;
+	return 0;
+}
+
+static struct cursor chunk_payload(const struct ahead_chunk *chunk)
+{
+	return (struct cursor){
+		.at = chunk->payload.data,
+		.end = chunk->payload.data ? chunk->payload.data + chunk->payload.size
+					   : NULL,
+	};
+}
+
+/* The contents of a chunk. Each byte of an invalid payload may have taken as much time as
+ * a node. */
+static struct recording_sums sum_up(const struct ahead_chunk *chunk)
+{
+	struct recording_sums sums = {.payload = chunk->payload_size};
+
+	if (chunk->type == CHUNK_SAMPLES && chunk->is_decoded) {
+		sums.samples = chunk->batch.count;
+		sums.nodes = chunk->batch.nodes - SAMPLES_ROOTS;
+	} else if (chunk->type == CHUNK_SAMPLES) {
+		sums.nodes = sums.payload;
+	} else if (chunk->type == CHUNK_NAMES) {
+		sums.names = name_list_count(chunk_payload(chunk));
+		sums.names_payload = sums.payload;
+	}
+	return sums;
+}
+
+static int check_sums(struct load *load, const struct ahead_chunk *chunk)
+{
+	const struct recording_sums sums = sum_up(chunk);
+
+	sums_add(&load->sums, &sums);
+	if (sums_fit(&load->sums, chunk->end))
+		return 0;
+	return error_set(load->err,
+			 "%s contains more than a recording of its size can: %" PRIu64
+			 " samples, %" PRIu64 " call chain nodes and %" PRIu64
+			 " names, %" PRIu64 " bytes in total, in its first %" PRIu64
+			 " bytes; it is damaged or malicious",
+			 load->input->name, load->sums.samples, load->sums.nodes,
+			 load->sums.names, load->sums.payload, chunk->end);
+}
+
+static int take_chunk(struct load *load, struct ahead_chunk *chunk)
+{
+	const struct cursor payload = chunk_payload(chunk);
+
+	switch (chunk->type) {
+	case CHUNK_INFO:
+		return take_info(load, payload, chunk->start);
+	case CHUNK_DOMAIN:
+		return take_domain(load, payload);
+	case CHUNK_SAMPLES:
+		return take_samples(load, chunk);
+	case CHUNK_NAMES:
+		return take_names(load, payload);
+	case CHUNK_END:
+		return take_end(load, payload);
+	default: /* from a later version; the rest can be read without it */
+		return 0;
+	}
+}
+
+/* A chunk with a correct checksum and an invalid payload. */
+static void count_damage(struct damage *damage, uint64_t from, uint64_t to)
+{
+	if (!damage->places++ || from < damage->first)
+		damage->first = from;
+	damage->bytes += to - from;
+}
+
+/* What the reader skipped, plus @undecoded. */
+static struct damage add_damage(const struct damage *reader,
+				const struct damage *undecoded)
+{
+	struct damage sum = *reader;
+
+	if (undecoded->places && (!sum.places || undecoded->first < sum.first))
+		sum.first = undecoded->first;
+	sum.places += undecoded->places;
+	sum.bytes += undecoded->bytes;
+	sum.out_of_place = undecoded->out_of_place;
+	sum.missing = undecoded->missing;
+	return sum;
+}
+
+/* Handles a chunk that is out of place: another recording that starts here is an error.
+ */
+static int take_stray(struct load *load, const struct ahead_chunk *chunk)
+{
+	struct recording_info info;
+
+	load->undecoded.out_of_place++;
+	if (chunk->type != CHUNK_INFO || info_decode(chunk_payload(chunk), &info) < 0)
+		return DAMAGED;
+	return check_info(load, &info, chunk->start) < 0 ? -1 : DAMAGED;
+}
+
+/* Processes a chunk in its place. @is_after_damage: bytes were skipped before it, which
+ * explains missing chunks. */
+static int take_placed(struct load *load, struct ahead_chunk *chunk, bool is_after_damage)
+{
+	uint64_t missing;
+
+	if (!sequence_take(&load->sequence, &chunk->place, &missing))
+		return take_stray(load, chunk);
+	if (!is_after_damage)
+		load->undecoded.missing += missing;
+	return take_chunk(load, chunk);
+}
+
+/* Processes all chunks; -1 with @err set by the reader or the visitor. */
+static int take_chunks(struct load *load, struct ahead *ahead)
+{
+	uint64_t bytes = 0; /* of damage up to the last chunk taken */
+
+	for (;;) {
+		struct ahead_chunk *chunk = ahead_next(ahead);
+		int status;
+
+		if (chunk->status < 0)
+			return error_set(load->err, "%s: %s", load->input->name,
+					 chunk->why.text);
+		load->summary->bytes = chunk->end;
+		load->summary->damage = add_damage(&chunk->damage, &load->undecoded);
+		if (chunk->status == 0)
+			return 0;
+		memory_bound_raise(&load->memory, chunk->end);
+		if (check_sums(load, chunk) < 0)
+			return -1;
+		status = take_placed(load, chunk, load->summary->damage.bytes > bytes);
+		if (status < 0)
+			return -1;
+		if (status == DAMAGED) {
+			count_damage(&load->undecoded, chunk->start, chunk->end);
+			continue;
+		}
+		bytes = load->summary->damage.bytes;
+		load->summary->chunks++;
+	}
+}
+
+int load_recording(const struct input *input, unsigned int threads,
+		   struct summary *summary, const struct load_visitor *visitor,
+		   struct error *err)
+{
+	struct load load = {
+		.input = input,
+		.summary = summary,
+		.visitor = visitor,
+		.err = err,
+	};
+	struct ahead *ahead;
+	int status;
+
+	memory_bound_begin(&load.memory, input->size, input->extra_memory);
+	ahead = ahead_start(input->fd, threads, err);
+	if (!ahead)
+		return -1;
+	status = take_chunks(&load, ahead);
+	ahead_stop(ahead);
+	return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_LOAD_LOAD_H
+#define UNIPROF_REPORT_LOAD_LOAD_H
+
+#include "base/error.h"
+#include "format/name_list.h"
+#include "report/load/summary.h"
+
+/* The source of a recording. */
+struct input {
+	const char *name; /* for messages */
+	int fd;
+	uint64_t size; /* bytes; 0 if unknown, as for a pipe */
+	int64_t start; /* offset of the recording, to read it again; -1: can be read only
+			  once */
+	/* Additional memory allowed while and after reading it, in bytes. */
+	uint64_t extra_memory;
+};
+
+/* Opens the recording at @path; "-" is standard input. */
+int input_open(struct input *input, const char *path, struct error *err);
+void input_close(struct input *input);
+
+/* Callbacks for what is read. They return -1 with @err set to stop. */
+struct load_visitor {
+	/* Called once for each domain, usually (not always) before its samples. The
+	 * domain is added to the summary afterwards, with any changes made here. Can be
+	 * NULL. */
+	int (*domain)(void *arg, struct recording_domain *domain, struct error *err);
+	/* Names of addresses, before the samples that contain them. Can be NULL. */
+	int (*names)(void *arg, const struct name_list_reader *names, struct error *err);
+	/* @batch is valid during the call and may be changed; it was already added to the
+	 * summary. */
+	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);
+	void *arg;
+};
+
+/*
+ * Reads a recording in one pass, into @summary and to @visitor, using @threads threads
+ * (see ahead_start()); the result doesn't depend on their number. Damage is skipped and
+ * counted. -1 if it can't be read, is not a recording or is of a later version, contains
+ * more than its size allows, or if the visitor fails; @err names the input. From then on,
+ * the memory of the process is limited to what reports of such a recording need
+ * (report/load/memory.h).
+ */
+int load_recording(const struct input *input, unsigned int threads,
+		   struct summary *summary, const struct load_visitor *visitor,
+		   struct error *err);
+
+/* Prepares an input that can be read again for another load_recording(). */
+int input_rewind(const struct input *input, struct error *err);
+
+#endif

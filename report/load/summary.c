@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/load/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+void summary_free(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->domain_room; i++)
+		free(summary->domains[i]);
+	free(summary->domains);
+	free(summary->vcpus);
+	tree_free(&summary->vcpu_index);
+	*summary = (struct summary){0};
+}
+
+void summary_add_info(struct summary *summary, const struct recording_info *info)
+{
+	if (summary->has_info)
+		return;
+	summary->info = *info;
+	summary->has_info = true;
+}
+
+int summary_add_domain(struct summary *summary, const struct recording_domain *domain)
+{
+	size_t index = (size_t)domain->index;
+	struct recording_domain *copy;
+
+	if (domain->index > RECORDING_MAX_DOMAIN || summary_domain(summary, index))
+		return 0;
+	if (index >= summary->domain_room) {
+		if (!array_grow_zeroed(&summary->domains, summary->domain_room, index + 1,
+				       sizeof(*summary->domains)))
+			return -1;
+		summary->domain_room = index + 1;
+	}
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return -1;
+	*copy = *domain;
+	summary->domains[index] = copy;
+	summary->domain_count++;
+	return 0;
+}
+
+const struct recording_domain *summary_domain(const struct summary *summary,
+					      uint64_t index)
+{
+	return index < summary->domain_room ? summary->domains[index] : NULL;
+}
+
+/* The vCPU, created if needed; NULL if out of memory. */
+static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
+				      uint32_t vcpu)
+{
+	uint64_t key = (uint64_t)domain << 32 | vcpu;
+	uint32_t node;
+
+	if (!summary->vcpu_index.count && tree_init(&summary->vcpu_index, 1) < 0)
+		return NULL;
+	node = tree_intern(&summary->vcpu_index, 0, key);
+	if (node == TREE_NONE)
+		return NULL;
+	if (node > summary->vcpu_room) {
+		size_t room = summary->vcpu_index.capacity;
+
+		if (!array_grow(&summary->vcpus, room, sizeof(*summary->vcpus)))
+			return NULL;
+		summary->vcpu_room = room;
+	}
+	if (node > summary->vcpu_count)
+		summary->vcpus[summary->vcpu_count++] = (struct summary_vcpu){
+			.domain = domain, .vcpu = vcpu};
+	summary->recent[vcpu % SUMMARY_RECENT] = node - 1;
+	return &summary->vcpus[node - 1];
+}
+
+/* The same, with a cache of the most recent vCPU by number modulo. */
+static inline struct summary_vcpu *find_recent(struct summary *summary, uint32_t domain,
+					       uint32_t vcpu)
+{
+	uint32_t recent = summary->recent[vcpu % SUMMARY_RECENT];
+
+	if (recent < summary->vcpu_count && summary->vcpus[recent].vcpu == vcpu &&
+	    summary->vcpus[recent].domain == domain)
+		return &summary->vcpus[recent];
+	return find_vcpu(summary, domain, vcpu);
+}
+
+/* Sums up what is not by vCPU. */
+static void add_totals(struct summary *summary, const struct samples_batch *batch)
+{
+	uint64_t weight = 0, frameless = 0;
+	uint64_t first = summary->first_time, last = summary->last_time;
+
+	if (!summary->samples && batch->count)
+		first = last = batch->time[0];
+	for (size_t i = 0; i < batch->count; i++) {
+		weight += batch->weight[i];
+		frameless += batch->frameless[i] ? batch->weight[i] : 0;
+		first = batch->time[i] < first ? batch->time[i] : first;
+		last = batch->time[i] > last ? batch->time[i] : last;
+	}
+	summary->weight += weight;
+	summary->frameless += frameless;
+	summary->first_time = first;
+	summary->last_time = last;
+}
+
+int summary_add_samples(struct summary *summary, const struct samples_batch *batch)
+{
+	add_totals(summary, batch);
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t state = batch->state[i];
+		struct summary_vcpu *vcpu = find_recent(summary, batch->domain[i],
+							batch->vcpu[i]);
+
+		if (!vcpu)
+			return -1;
+		if (state >= SUMMARY_STATES)
+			state = VCPU_UNKNOWN;
+		vcpu->states[state] += batch->weight[i];
+		vcpu->cpu_time += batch->cpu_time[i] / 1000;
+	}
+	for (size_t i = SAMPLES_ROOTS; i < batch->nodes; i++)
+		if (batch->depth[i] > summary->deepest)
+			summary->deepest = batch->depth[i];
+	summary->samples += batch->count;
+	summary->lacks_cpu_time |= batch->count && !batch->has_cpu_time;
+	summary->counts.lost += batch->counts.lost;
+	summary->counts.missed += batch->counts.missed;
+	pauses_merge(&summary->counts.pauses, &batch->counts.pauses);
+	return 0;
+}
+
+/* Clears what differs between two recordings, and keeps the start of the first. */
+static void keep_common_info(struct recording_info *info,
+			     const struct recording_info *other)
+{
+	if (strcmp(info->host, other->host) != 0)
+		info->host[0] = 0;
+	if (strcmp(info->tool, other->tool) != 0)
+		info->tool[0] = 0;
+	if (strcmp(info->command, other->command) != 0)
+		info->command[0] = 0;
+	if (strcmp(info->hypervisor, other->hypervisor) != 0)
+		info->hypervisor[0] = 0;
+	if (info->frequency != other->frequency)
+		info->frequency = 0;
+}
+
+/* Sums of hostile recordings end at the highest number. Those of a single chunk fit. */
+static void add(uint64_t *sum, uint64_t more)
+{
+	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
+
+/* Adds the sums of vCPUs and samples. -1 if out of memory. */
+static int add_summary(struct summary *summary, const struct summary *other,
+		       uint32_t base)
+{
+	for (size_t i = 0; i < other->vcpu_count; i++) {
+		const struct summary_vcpu *from = &other->vcpus[i];
+		struct summary_vcpu *to = find_recent(summary, from->domain + base,
+						      from->vcpu);
+
+		if (!to)
+			return -1;
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+			add(&to->states[s], from->states[s]);
+		add(&to->cpu_time, from->cpu_time);
+	}
+	summary->samples += other->samples;
+	add(&summary->weight, other->weight);
+	add(&summary->frameless, other->frameless);
+	summary->lacks_cpu_time |= other->lacks_cpu_time;
+	if (other->deepest > summary->deepest)
+		summary->deepest = other->deepest;
+	add(&summary->counts.lost, other->counts.lost);
+	add(&summary->counts.missed, other->counts.missed);
+	pauses_merge(&summary->counts.pauses, &other->counts.pauses);
+	return 0;
+}
+
+int summary_join(struct summary *summary, const struct summary *part)
+{
+	if (part->samples &&
+	    (!summary->samples || part->first_time < summary->first_time))
+		summary->first_time = part->first_time;
+	if (part->samples && (!summary->samples || part->last_time > summary->last_time))
+		summary->last_time = part->last_time;
+	return add_summary(summary, part, 0);
+}
+
+int summary_append(struct summary *summary, const struct summary *other, uint32_t base)
+{
+	if (add_summary(summary, other, base) < 0)
+		return -1;
+	keep_common_info(&summary->info, &other->info);
+	summary->appended += summary_duration(other);
+	summary->names += other->names;
+	summary->bytes += other->bytes;
+	summary->chunks += other->chunks;
+	return 0;
+}
+
+uint64_t summary_start(const struct summary *summary)
+{
+	return summary->has_info ? summary->info.monotonic_start : summary->first_time;
+}
+
+uint64_t summary_duration(const struct summary *summary)
+{
+	uint64_t start = summary_start(summary), end = summary->last_time;
+
+	if (summary->has_end)
+		end = summary->end.monotonic;
+	return (end > start ? end - start : 0) + summary->appended;
+}
+
+/* The requested rounds of all domains together: those taken, each weighted, and those
+ * missed. */
+static double wanted_rounds(const struct summary *summary)
+{
+	double taken = (double)summary->counts.pauses.count;
+
+	if (summary->samples)
+		taken *= (double)summary->weight / (double)summary->samples;
+	return taken + (double)summary->counts.missed;
+}
+
+double summary_rate(const struct summary *summary)
+{
+	double seconds = (double)summary_duration(summary) / 1e9;
+	double rounds = (double)summary->counts.pauses.count;
+
+	if (!rounds || seconds <= 0)
+		return 0;
+	if (summary->domain_count <= 1)
+		return rounds / seconds;
+	/* Each may have existed for part of the time only. */
+	return (double)summary->info.frequency / 1000 * rounds / wanted_rounds(summary);
+}
+
+double summary_missed(const struct summary *summary)
+{
+	if (!summary->counts.pauses.count)
+		return 0;
+	return (double)summary->counts.missed / wanted_rounds(summary);
+}
+
+/* Describes chunks out of place and missing ones, for the middle of a sentence. */
+static void describe_order(const struct damage *damage, struct error *text)
+{
+	struct error missing = {""};
+
+	text->text[0] = 0;
+	if (damage->missing)
+		error_set(&missing, "%" PRIu64 " chunk%s missing; ", damage->missing,
+			  damage->missing == 1 ? " is" : "s are");
+	error_set(text, "%s", missing.text);
+	if (damage->out_of_place)
+		error_set(text,
+			  "%" PRIu64
+			  " chunk%s of another recording, repeated or moved; %s",
+			  damage->out_of_place,
+			  damage->out_of_place == 1 ? " is" : "s are", missing.text);
+}
+
+bool summary_damage(const struct summary *summary, const char *name, struct error *line)
+{
+	const struct damage *damage = &summary->damage;
+	const char *no_end = summary->has_end ? "" : " and has no end";
+	double seconds = (double)summary_duration(summary) / 1e9;
+	struct error order;
+
+	describe_order(damage, &order);
+	if (damage->places && (summary->has_end || !damage->cut || damage->places > 1))
+		error_set(line,
+			  "%s is damaged%s: %" PRIu64 " bytes in %" PRIu64
+			  " place%s could not be read, first at offset %" PRIu64
+			  "; %s%" PRIu64 " samples were read",
+			  name, no_end, damage->bytes, damage->places,
+			  damage->places == 1 ? "" : "s", damage->first, order.text,
+			  summary->samples);
+	else if (damage->missing)
+		error_set(line, "%s is damaged%s: %s%" PRIu64 " samples were read", name,
+			  no_end, order.text, summary->samples);
+	else if (damage->places)
+		error_set(line,
+			  "%s is cut off at offset %" PRIu64
+			  ": its recorder was killed or is still running, or the copy is "
+			  "incomplete; %" PRIu64 " samples of its first %.1f s were read",
+			  name, damage->first, summary->samples, seconds);
+	else if (!summary->has_end)
+		error_set(line,
+			  "%s has no end: its recorder was killed or is still running; "
+			  "%" PRIu64 " samples of its first %.1f s were read",
+			  name, summary->samples, seconds);
+	else if (summary->end.samples != summary->samples)
+		error_set(line,
+			  "%s is damaged: it should contain %" PRIu64
+			  " samples, but %" PRIu64 " were found",
+			  name, summary->end.samples, summary->samples);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_LOAD_SUMMARY_H
+#define UNIPROF_REPORT_LOAD_SUMMARY_H
+
+#include <stdbool.h>
+
+#include "format/reader.h"
+#include "format/recording.h"
+#include "format/samples.h"
+#include "base/tree.h"
+
+/* States that are counted separately; those of later versions count as VCPU_UNKNOWN. */
+#define SUMMARY_STATES (VCPU_BLOCKED + 1)
+
+#define SUMMARY_RECENT 64
+
+/* Sums of one vCPU of a domain. */
+struct summary_vcpu {
+	uint32_t domain, vcpu;
+	uint64_t states[SUMMARY_STATES]; /* its samples, weighted */
+	uint64_t cpu_time;		 /* us, since its first sample */
+};
+
+/* Everything about a recording except its call chains. */
+struct summary {
+	struct recording_info info; /* zeros if there was none */
+	bool has_info;
+	struct recording_end end; /* zeros if there was none */
+	bool has_end;
+	struct recording_domain **domains; /* by index; NULL where unknown */
+	size_t domain_room;
+	size_t domain_count;
+
+	uint64_t samples;   /* in the file */
+	uint64_t weight;    /* how many they stand for; reports count these */
+	uint64_t frameless; /* part of the weight: callers found without a frame */
+	uint64_t first_time, last_time; /* of samples, ns */
+	uint64_t appended;		/* duration of other recordings, ns */
+	struct summary_vcpu *vcpus;	/* in order of appearance */
+	struct tree vcpu_index;		/* one root; keys: domain and vCPU */
+	size_t vcpu_count, vcpu_room;
+	uint32_t recent[SUMMARY_RECENT]; /* by vCPU modulo: the last one seen */
+	bool lacks_cpu_time;		 /* some samples do */
+	unsigned int deepest;		 /* addresses in the longest chain */
+	struct sampling_counts counts;
+	uint64_t names; /* of addresses, in the recording itself */
+
+	uint64_t bytes;	 /* read so far */
+	uint64_t chunks; /* intact ones */
+	struct damage damage;
+};
+
+/* A summary starts as zeros. */
+void summary_free(struct summary *summary);
+
+/* Add a chunk. Chunks that repeat an earlier one change nothing. -1
+ * if out of memory. */
+void summary_add_info(struct summary *summary, const struct recording_info *info);
+int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
+int summary_add_samples(struct summary *summary, const struct samples_batch *batch);
+
+/* Adds the samples that were added to @part, of the same recording, which started as
+ * zeros. -1 if out of memory. */
+int summary_join(struct summary *summary, const struct summary *part);
+
+/* The domain with @index, or NULL. */
+const struct recording_domain *summary_domain(const struct summary *summary,
+					      uint64_t index);
+
+/*
+ * Adds the summary of another recording. Its domains were added already, with @base added
+ * to their indexes. Where and how the recordings were made is kept where it is the same;
+ * the start and the end reason are those of the first. -1 if out of memory.
+ */
+int summary_append(struct summary *summary, const struct summary *other, uint32_t base);
+
+/* When the recording started, as far as known: CLOCK_MONOTONIC, ns. */
+uint64_t summary_start(const struct summary *summary);
+
+/* Duration of the recording and of those appended, as far as known, in ns. */
+uint64_t summary_duration(const struct summary *summary);
+
+/* Average number of rounds per second and domain; 0 if unknown. */
+double summary_rate(const struct summary *summary);
+
+/* The share of rounds that were missed, from 0 to 1; 0 if unknown. */
+double summary_missed(const struct summary *summary);
+
+/*
+ * Sets @line to what could not be read of @name, a recording that was read to its end:
+ * damage, missing samples, no end. False if it is complete.
+ */
+bool summary_damage(const struct summary *summary, const char *name, struct error *line);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/model/domains.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_same(const char *name, const char *what, size_t length)
+{
+	return strlen(name) == length && memcmp(name, what, length) == 0;
+}
+
+/* Like domain_is(), for the first @length bytes of @what. */
+static bool is_called(const struct recording_domain *domain, const char *what,
+		      size_t length)
+{
+	const char *host_end;
+	char id[24];
+
+	if (!domain)
+		return false;
+	host_end = strchr(domain->name, '/');
+	if (is_same(domain->name, what, length))
+		return true;
+	if (host_end && is_same(host_end + 1, what, length))
+		return true;
+	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
+	return is_same(id, what, length);
+}
+
+bool domain_is(const struct recording_domain *domain, const char *what)
+{
+	return is_called(domain, what, strlen(what));
+}
+
+bool domain_in_list(const struct recording_domain *domain, const char *list)
+{
+	if (!list)
+		return true;
+	while (list) {
+		size_t length = strcspn(list, ",");
+
+		if (is_called(domain, list, length))
+			return true;
+		list = list[length] ? list + length + 1 : NULL;
+	}
+	return false;
+}
+
+static bool is_known(const struct summary *summary, const char *what, size_t length)
+{
+	for (size_t i = 0; i < summary->domain_room; i++)
+		if (is_called(summary->domains[i], what, length))
+			return true;
+	return false;
+}
+
+static void list_domains(char *to, size_t size, const struct summary *summary)
+{
+	size_t used = 0;
+
+	snprintf(to, size, "none known");
+	for (size_t i = 0; i < summary->domain_room && used < size; i++) {
+		const struct recording_domain *domain = summary->domains[i];
+
+		if (domain)
+			used += (size_t)snprintf(to + used, size - used,
+						 "%s%s (%" PRIu64 ")", used ? ", " : "",
+						 domain->name, domain->id);
+	}
+}
+
+/* Like is_known(); sets @err to the list of domains if false. */
+static bool check_known(const struct summary *summary, const char *what, size_t length,
+			const char *name, struct error *err)
+{
+	char all[320];
+
+	if (is_known(summary, what, length))
+		return true;
+	list_domains(all, sizeof(all), summary);
+	error_set(err, "no domain '%.*s' in %s (domains: %s)", (int)length, what, name,
+		  all);
+	return false;
+}
+
+bool domain_is_known(const struct summary *summary, const char *what, const char *name,
+		     struct error *err)
+{
+	return check_known(summary, what, strlen(what), name, err);
+}
+
+bool domain_list_is_known(const struct summary *summary, const char *list,
+			  const char *name, struct error *err)
+{
+	while (list) {
+		size_t length = strcspn(list, ",");
+
+		if (!check_known(summary, list, length, name, err))
+			return false;
+		list = list[length] ? list + length + 1 : NULL;
+	}
+	return true;
+}
+
+void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
+{
+	if (!domain)
+		snprintf(to, DOMAIN_NAME_SIZE, "domain-?");
+	else if (!*domain->name)
+		snprintf(to, DOMAIN_NAME_SIZE, "domain-%" PRIu64, domain->id);
+	else
+		snprintf(to, DOMAIN_NAME_SIZE, "%s", domain->name);
+}
+
+/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
+#define MAX_ID	  0x7ff0
+#define OTHER_IDS 32768 /* plus any index, times 10,000: below 2^31 */
+
+uint32_t domain_pid(const struct summary *summary, uint32_t index)
+{
+	const struct recording_domain *domain = summary_domain(summary, index);
+	bool is_taken = false;
+
+	if (!domain || domain->id >= MAX_ID)
+		return OTHER_IDS + index;
+	for (uint32_t i = 0; i < index; i++) {
+		const struct recording_domain *other = summary->domains[i];
+
+		if (!other || other->id != domain->id)
+			continue;
+		if (strcmp(other->name, domain->name) == 0)
+			return is_taken ? OTHER_IDS + i : (uint32_t)domain->id;
+		is_taken = true;
+	}
+	return is_taken ? OTHER_IDS + index : (uint32_t)domain->id;
+}
+
+static int add_name(struct names *names, const struct recording_domain *domain)
+{
+	char name[DOMAIN_NAME_SIZE];
+
+	domain_name(name, domain);
+	return names_intern(names, name) == NAMES_NONE ? -1 : 0;
+}
+
+struct names *domain_names(const struct summary *summary, const char *list,
+			   const struct stacks *stacks)
+{
+	struct names *names = names_new();
+	int status = names ? 0 : -1;
+
+	for (size_t i = 0; i < summary->domain_room && status == 0; i++)
+		if (summary->domains[i] && domain_in_list(summary->domains[i], list))
+			status = add_name(names, summary->domains[i]);
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++)
+		if (!stacks_is_address(stacks, i) &&
+		    !summary_domain(summary, stacks->domain[i]))
+			status = add_name(names, NULL);
+	if (status == 0)
+		return names;
+	if (names)
+		names_free(names);
+	return NULL;
+}

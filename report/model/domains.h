@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_MODEL_DOMAINS_H
+#define UNIPROF_REPORT_MODEL_DOMAINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/names.h"
+#include "report/load/summary.h"
+#include "report/model/stacks.h"
+
+/*
+ * Names of domains. Several can have the same name, as a guest that reboots is a new
+ * domain; reports merge them.
+ */
+
+/* Whether @what is the domain's name, with or without the prefix HOST/ of domains of
+ * several hosts, or its id in decimal. False for NULL, an unknown domain. */
+bool domain_is(const struct recording_domain *domain, const char *what);
+
+/* The same for a list separated by commas; NULL is the list of all domains, including
+ * unknown ones. */
+bool domain_in_list(const struct recording_domain *domain, const char *list);
+
+/* Whether @summary, of the whole recording @name, has a domain called @what, or all
+ * domains of the list. If false, @err lists the existing domains. */
+bool domain_is_known(const struct summary *summary, const char *what, const char *name,
+		     struct error *err);
+bool domain_list_is_known(const struct summary *summary, const char *list,
+			  const char *name, struct error *err);
+
+#define DOMAIN_NAME_SIZE 256
+
+/* Its name, or a substitute if it has none or is NULL (unknown). */
+void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain);
+
+/*
+ * The pid for the domain of that index in perf's formats: its id; or 32,768 plus the
+ * index if it is unknown or an earlier domain with another name has the same id (on
+ * another host). Numbers of 10,000 threads of each stay below 2^31. O(domains).
+ */
+uint32_t domain_pid(const struct summary *summary, uint32_t index);
+
+/*
+ * The distinct names of the domains that are in the list, or are unknown and have samples
+ * in @stacks. The caller frees it; NULL if out of memory.
+ */
+struct names *domain_names(const struct summary *summary, const char *list,
+			   const struct stacks *stacks);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_MODEL_FRAMES_H
+#define UNIPROF_REPORT_MODEL_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/load/recorded.h"
+#include "report/model/sources.h"
+#include "report/load/summary.h"
+
+/*
+ * Names of the addresses in call chains. Each address is looked up once, or once per
+ * domain if some domains have their own symbols; frames and functions are numbered in
+ * order of appearance.
+ */
+struct frames;
+
+/* A sampled instruction is looked up at its own address. A caller's address is a return
+ * address: the call is before it and may be the last instruction of its function, so it
+ * is looked up at address - 1. */
+enum frame_use {
+	FRAME_LEAF = 0,
+	FRAME_CALLER = 1,
+};
+
+struct frame {
+	uint64_t address; /* as recorded */
+	uint64_t offset;  /* offset of the address from the function's start */
+	/* The name of the symbol file, empty if unknown. For an unknown function: NULL,
+	 * or the DSO from an imported recording. */
+	const char *dso;
+	const struct symbols_file *file; /* the file with the symbol; NULL: none */
+	enum symbols_call call;		 /* what is before it: FRAME_CALLER only */
+	uint32_t function; /* the innermost, if functions are inlined there */
+	/* All functions there, innermost first; see frames_function_at(), _place_at(). */
+	uint32_t first, function_count;
+};
+
+#define FRAMES_NONE UINT32_MAX
+
+/* The function for samples without frames. */
+#define FRAMES_EMPTY_CHAIN 0
+
+/* Looks names up in @sources (domains are identified by @summary), and then in @recorded;
+ * the caller keeps all of them. NULL if out of memory. */
+struct frames *frames_new(const struct sources *sources, const struct recorded *recorded,
+			  const struct summary *summary);
+void frames_free(struct frames *frames);
+
+/* The number of the frame in the domain of that index; FRAMES_NONE if out of memory. */
+uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
+		     enum frame_use use);
+/* Valid until the next frames_find(). */
+const struct frame *frames_get(const struct frames *frames, uint32_t number);
+
+/*
+ * The function at @frame at @depth of the inlined functions: 0 is the innermost,
+ * function_count - 1 the function of the symbol. There are several only if inlined
+ * functions are requested and known.
+ */
+uint32_t frames_function_at(const struct frames *frames, const struct frame *frame,
+			    uint32_t depth);
+
+/*
+ * A place in the source of a function; places are numbered, too. Without lines, or with
+ * lines in the names, a function has exactly one place.
+ */
+struct frame_place {
+	uint32_t function;
+	const char *path; /* of the source file; "" if unknown */
+	uint32_t line;	  /* 0 if unknown */
+};
+
+/* Like frames_function_at(), but returns the number of the place. */
+uint32_t frames_place_at(const struct frames *frames, const struct frame *frame,
+			 uint32_t depth);
+/* The number of the place of @function with an unknown line. FRAMES_NONE if out of
+ * memory. */
+uint32_t frames_place_of(struct frames *frames, uint32_t function);
+/* The path is valid until frames_free(). */
+struct frame_place frames_place(const struct frames *frames, uint32_t place);
+/* All place numbers are lower than this. */
+uint32_t frames_places(const struct frames *frames);
+
+/* The function that represents the domain of that index and has its name: domains of the
+ * same name are merged. FRAMES_NONE if out of memory. */
+uint32_t frames_domain(struct frames *frames, uint32_t domain);
+
+/* The number of functions so far. */
+uint32_t frames_functions(const struct frames *frames);
+/* Its name, clean (text_clean()) and unique; the address in hexadecimal if no symbol is
+ * known. Valid until frames_free(). */
+const char *frames_function_name(const struct frames *frames, uint32_t function);
+bool frames_function_known(const struct frames *frames, uint32_t function);
+/* The number of known functions whose demangled name is that of several symbols, which
+ * are thus merged; @example is one of the names. */
+uint32_t frames_merged(const struct frames *frames, const char **example);
+
+#endif

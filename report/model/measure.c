@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/model/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/domains.h"
+
+int measure_init(struct measure *measure, enum measure_weight weight,
+		 enum measure_states states, const char *list)
+{
+	*measure = (struct measure){
+		.weight = weight, .states = states, .list = list, .to = UINT64_MAX};
+	return tree_init(&measure->vcpu_index, 1);
+}
+
+void measure_free(struct measure *measure)
+{
+	free(measure->counts);
+	free(measure->chosen);
+	free(measure->met);
+	tree_free(&measure->vcpu_index);
+	*measure = (struct measure){0};
+}
+
+/* NULL if out of memory. */
+static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
+				      uint32_t vcpu)
+{
+	uint64_t key = (uint64_t)domain << 32 | vcpu;
+	uint32_t node = tree_intern(&measure->vcpu_index, 0, key);
+
+	if (node == TREE_NONE)
+		return NULL;
+	if (node >= measure->vcpu_capacity) {
+		uint32_t old = measure->vcpu_capacity;
+		uint32_t capacity = measure->vcpu_index.capacity;
+		struct measure_vcpu *grown = realloc(measure->met,
+						     capacity * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		memset(grown + old, 0, (capacity - old) * sizeof(*grown));
+		measure->met = grown;
+		measure->vcpu_capacity = capacity;
+	}
+	return &measure->met[node];
+}
+
+/*
+ * The time since the vCPU's last sample, in us. Both times are rounded down before
+ * they are subtracted, so that the sum over many samples is off by less than 1 us.
+ */
+static uint64_t elapsed(const struct measure_vcpu *vcpu, uint64_t time)
+{
+	uint64_t last = vcpu->is_met ? vcpu->last : time;
+
+	return time > last ? time / 1000 - last / 1000 : 0;
+}
+
+static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t state)
+{
+	uint64_t us = vcpu->left + cpu_time / 1000;
+
+	vcpu->left = state == VCPU_BLOCKED ? us : 0;
+	return state == VCPU_BLOCKED ? 0 : us;
+}
+
+/* Sets the weight of the sample, if it counts; -1 if out of memory. */
+static int weigh(struct measure *measure, const struct samples_batch *batch, size_t i,
+		 bool is_chosen, uint64_t *count)
+{
+	struct measure_vcpu *vcpu;
+
+	if (measure->weight == MEASURE_SAMPLES) {
+		*count = batch->weight[i];
+		return 0;
+	}
+	vcpu = find_vcpu(measure, batch->domain[i], batch->vcpu[i]);
+	if (!vcpu)
+		return -1;
+	*count = measure->weight == MEASURE_WALL
+			 ? elapsed(vcpu, batch->time[i])
+			 : used(vcpu, batch->cpu_time[i], batch->state[i]);
+	vcpu->is_met = true;
+	vcpu->is_chosen = is_chosen;
+	vcpu->last = batch->time[i];
+	return 0;
+}
+
+/* Whether the sample is selected, apart from its state. */
+static bool is_chosen(const struct measure *measure, const struct summary *summary,
+		      const struct samples_batch *batch, size_t i)
+{
+	if (measure->vcpus && !measure->vcpus[batch->vcpu[i]])
+		return false;
+	if (batch->time[i] < measure->from)
+		return false;
+	if (batch->time[i] >= measure->to && measure->to != UINT64_MAX)
+		return false;
+	return !measure->list ||
+	       domain_in_list(summary_domain(summary, batch->domain[i]), measure->list);
+}
+
+static bool has_state(const struct measure *measure, uint32_t state)
+{
+	if (state >= SUMMARY_STATES)
+		state = VCPU_UNKNOWN;
+	return (unsigned int)measure->states & 1u << state;
+}
+
+/* Whether all samples of a chunk are selected with their own weight. */
+static bool takes_all(const struct measure *measure)
+{
+	return measure->weight == MEASURE_SAMPLES &&
+	       measure->states == MEASURE_ALL_STATES && !measure->list &&
+	       !measure->vcpus && !measure->from && measure->to == UINT64_MAX &&
+	       measure->whole < MEASURE_MOST - (uint64_t)RECORDING_MAX_SAMPLES *
+						       RECORDING_MAX_WEIGHT;
+}
+
+static int make_room(struct measure *measure, size_t count)
+{
+	uint64_t *counts = realloc(measure->counts, count * sizeof(*counts));
+	bool *chosen;
+
+	if (!counts)
+		return -1;
+	measure->counts = counts;
+	chosen = realloc(measure->chosen, count * sizeof(*chosen));
+	if (!chosen)
+		return -1;
+	measure->chosen = chosen;
+	measure->capacity = count;
+	return 0;
+}
+
+int measure_batch(struct measure *measure, const struct summary *summary,
+		  const struct samples_batch *batch)
+{
+	uint64_t sum = 0;
+
+	if (batch->count > measure->capacity && make_room(measure, batch->count) < 0)
+		return -1;
+	if (takes_all(measure)) {
+		for (size_t i = 0; i < batch->count; i++) {
+			measure->chosen[i] = true;
+			measure->counts[i] = batch->weight[i];
+			sum += batch->weight[i];
+		}
+		measure->whole += sum;
+		measure->total += sum;
+		return 0;
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		bool chosen = is_chosen(measure, summary, batch, i);
+		uint64_t count;
+
+		/* Samples that are not selected also end the time counted for the next.
+		 */
+		if (weigh(measure, batch, i, chosen, &count) < 0)
+			return -1;
+		if (!chosen || !has_state(measure, batch->state[i]))
+			count = 0;
+		if (count > MEASURE_MOST - measure->whole)
+			count = MEASURE_MOST - measure->whole;
+		measure->counts[i] = count;
+		measure->chosen[i] = chosen;
+		measure->whole += count;
+		measure->total += count;
+	}
+	return 0;
+}
+
+void measure_drop(struct measure *measure, size_t sample)
+{
+	measure->total -= measure->counts[sample];
+	measure->counts[sample] = 0;
+}
+
+uint64_t measure_left(const struct measure *measure)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < measure->vcpu_index.count; i++)
+		if (measure->met[i].is_chosen)
+			sum += measure->met[i].left;
+	return sum;
+}
+
+bool measure_is_time(const struct measure *measure)
+{
+	return measure->weight != MEASURE_SAMPLES;
+}
+
+const char *measure_noun(const struct measure *measure)
+{
+	static const char *const nouns[] = {
+		[MEASURE_SAMPLES] = "samples",
+		[MEASURE_CPU_TIME] = "CPU time",
+		[MEASURE_WALL] = "time",
+	};
+
+	return nouns[measure->weight];
+}
+
+const char *measure_name(const struct measure *measure)
+{
+	static const char *const names[] = {
+		[MEASURE_SAMPLES] = "samples",
+		[MEASURE_CPU_TIME] = "cpu_time_us",
+		[MEASURE_WALL] = "wall_us",
+	};
+
+	return names[measure->weight];
+}
+
+const char *measure_states_note(const struct measure *measure)
+{
+	switch (measure->states) {
+	case MEASURE_RUNNING:
+		return " while running";
+	case MEASURE_BUSY:
+		return " while running or runnable";
+	case MEASURE_RUNNABLE:
+		return " while runnable";
+	case MEASURE_BLOCKED:
+		return " while blocked";
+	default:
+		return "";
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_MODEL_MEASURE_H
+#define UNIPROF_REPORT_MODEL_MEASURE_H
+
+#include <stdbool.h>
+
+#include "report/load/summary.h"
+#include "base/tree.h"
+
+/* The weight of a sample. */
+enum measure_weight {
+	MEASURE_SAMPLES,  /* the number of samples it stands for */
+	MEASURE_CPU_TIME, /* us its vCPU ran, see below */
+	MEASURE_WALL,	  /* us since its vCPU's last sample; 0 in the first */
+};
+
+/*
+ * CPU time is what the vCPU used since its last sample. But a sample of a blocked vCPU
+ * counts 0, and its CPU time is added to the vCPU's next sample that is not blocked,
+ * because it was used elsewhere, just before. Otherwise a guest that works in short
+ * bursts would seem to use most of its CPU time in its idle loop, where nearly all of its
+ * samples are. The samples that hit the bursts show where it was used.
+ */
+
+/*
+ * The sum of all counts of a recording is limited to this; the rest is dropped. So no sum
+ * can overflow, not even that over all addresses of all chains (RECORDING_MAX_DEPTH),
+ * whatever the recording contains. As time it is 285 years.
+ */
+#define MEASURE_MOST ((uint64_t)1 << 53)
+
+/* States that reports can be restricted to, each a set of 1 << enum vcpu_state. Busy is
+ * what Linux and perf call running: on a CPU, or waiting for one. */
+enum measure_states {
+	MEASURE_ALL_STATES = (1 << SUMMARY_STATES) - 1,
+	MEASURE_RUNNING = 1 << VCPU_RUNNING,
+	MEASURE_RUNNABLE = 1 << VCPU_RUNNABLE,
+	MEASURE_BUSY = MEASURE_RUNNING | MEASURE_RUNNABLE,
+	MEASURE_BLOCKED = 1 << VCPU_BLOCKED,
+};
+
+struct measure_vcpu {
+	bool is_met;
+	bool is_chosen; /* its last sample is selected, apart from the state */
+	uint64_t last;	/* time of its last sample, ns */
+	uint64_t left;	/* CPU time for its next sample that is not blocked, us */
+};
+
+/* Which samples count, and their weights. */
+struct measure {
+	enum measure_weight weight;
+	enum measure_states states;
+	const char *list;  /* of domains, see domain_in_list() */
+	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
+	uint64_t from, to; /* sample times, ns, @to excluded; UINT64_MAX: no end */
+
+	uint64_t whole; /* sum of all counts so far, including dropped ones */
+	uint64_t total; /* excluding them */
+	/* By sample of the last chunk: its weight, and whether it is of the selected
+	 * domains, vCPUs and times, whatever its state. */
+	uint64_t *counts;
+	bool *chosen;
+	size_t capacity;
+	struct tree vcpu_index;	  /* one root; the keys: domain and vCPU */
+	struct measure_vcpu *met; /* by node of it */
+	uint32_t vcpu_capacity;
+};
+
+/* Selects all vCPUs and times: @vcpus, @from and @to can be set afterwards. -1 if out of
+ * memory; measure_free() must be called either way. */
+int measure_init(struct measure *measure, enum measure_weight weight,
+		 enum measure_states states, const char *list);
+void measure_free(struct measure *measure);
+
+/*
+ * Sets counts[] for the samples of a chunk: 0 for those not selected. The chunk must
+ * already be in @summary. -1 if out of memory.
+ */
+int measure_batch(struct measure *measure, const struct summary *summary,
+		  const struct samples_batch *batch);
+
+/* Drops the chunk's sample of that index: it counts 0, and is part of @whole only. */
+void measure_drop(struct measure *measure, size_t sample);
+
+/* CPU time, in us, that is in no count, because the vCPUs were blocked in all later
+ * samples. */
+uint64_t measure_left(const struct measure *measure);
+
+/* Whether counts are us, not samples. */
+bool measure_is_time(const struct measure *measure);
+/* What is counted: as words, "samples", "CPU time" or "time"; and as a field name that
+ * ends with the unit. */
+const char *measure_noun(const struct measure *measure);
+const char *measure_name(const struct measure *measure);
+/* The vCPU states that count, e.g. " while blocked"; "" for all. */
+const char *measure_states_note(const struct measure *measure);
+
+#endif

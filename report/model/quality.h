@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_MODEL_QUALITY_H
+#define UNIPROF_REPORT_MODEL_QUALITY_H
+
+#include <stdbool.h>
+
+#include "report/model/frames.h"
+#include "report/model/measure.h"
+#include "report/model/stacks.h"
+
+/* How reliable a report is: what has names, and how chains ended. All counts are in the
+ * unit of the measure. */
+struct quality {
+	const struct measure *measure;
+	uint64_t samples, samples_unnamed; /* by the sampled instruction's address */
+	uint64_t samples_empty;		   /* without any address; also unnamed */
+	uint64_t frames, frames_unnamed;   /* by all addresses of all samples */
+	uint64_t outside;   /* part of the unnamed samples: outside all symbol files */
+	uint64_t low, high; /* address range of the unnamed samples */
+	uint64_t ends[SAMPLES_ROOTS]; /* by enum chain_end */
+	bool by_table;	/* callers were found by unwind tables, in some domain */
+	bool can_table; /* they could be: some domain has 64-bit code */
+};
+
+/* -1 if out of memory. */
+int quality_measure(struct quality *quality, const struct measure *measure,
+		    const struct stacks *stacks, struct frames *frames,
+		    const struct sources *sources, const struct summary *summary);
+
+/*
+ * Set @line to a note on how much has no name, or was cut short, the most likely reason
+ * and what to do. False if there is nothing to report; shares below 1 % are reported only
+ * if @all.
+ */
+bool quality_note_names(const struct quality *quality, const struct sources *sources,
+			bool all, struct error *line);
+bool quality_note_chains(const struct quality *quality, bool all, struct error *line);
+
+#endif

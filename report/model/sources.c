@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/model/sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/replace.h"
+#include "report/model/domains.h"
+#include "symbols/spec.h"
+
+void sources_free(struct sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		free(sources->list[i].domain);
+		symbols_free(sources->list[i].symbols);
+	}
+	free(sources->list);
+	*sources = (struct sources){0};
+}
+
+static bool is_same_domain(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The symbols of @domain, or of all domains if it is NULL; NULL if out of memory. */
+static struct symbols *symbols_of(struct sources *sources, const char *domain)
+{
+	struct source source = {0};
+
+	for (size_t i = 0; i < sources->count; i++)
+		if (is_same_domain(sources->list[i].domain, domain))
+			return sources->list[i].symbols;
+	if (!array_grow(&sources->list, sources->count + 1, sizeof(*sources->list)))
+		return NULL;
+	source.symbols = symbols_new(&sources->options);
+	source.domain = domain ? strdup(domain) : NULL;
+	if (!source.symbols || (domain && !source.domain)) {
+		symbols_free(source.symbols);
+		free(source.domain);
+		return NULL;
+	}
+	sources->list[sources->count++] = source;
+	return source.symbols;
+}
+
+/* @spec below the directory of --symfs; NULL if out of memory. */
+static char *place(const struct sources *sources, const char *spec)
+{
+	char *placed;
+
+	if (!sources->symfs)
+		return strdup(spec);
+	return asprintf(&placed, "%s/%s", sources->symfs, spec) < 0 ? NULL : placed;
+}
+
+int sources_add(struct sources *sources, const char *spec, struct error *err)
+{
+	char *copy = place(sources, spec);
+	const char *domain = NULL;
+	struct symbols *symbols;
+	int status = -1;
+
+	if (copy && symbols_spec_cut_domain(copy, &domain, err) < 0)
+		goto out;
+	symbols = copy ? symbols_of(sources, domain) : NULL;
+	if (symbols)
+		status = symbols_add(symbols, copy, err);
+	else
+		error_set(err, "out of memory loading the symbols");
+out:
+	free(copy);
+	return status;
+}
+
+static bool is_changed(const char *input, const char *path)
+{
+	struct stat st;
+
+	return input && stat(input, &st) == 0 && replace_changes(path, &st);
+}
+
+const char *sources_read_from(const struct sources *sources, const char *path)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		for (size_t j = 0; j < count; j++) {
+			if (is_changed(files[j].path, path))
+				return files[j].path;
+			if (is_changed(files[j].names_from, path))
+				return files[j].names_from;
+			if (is_changed(files[j].lines_from, path))
+				return files[j].lines_from;
+		}
+	}
+	return NULL;
+}
+
+bool source_is_for(const struct source *source, const struct recording_domain *domain)
+{
+	return !source->domain || domain_is(domain, source->domain);
+}
+
+bool sources_find(const struct sources *sources, const struct recording_domain *domain,
+		  uint64_t address, struct symbol *symbol)
+{
+	for (int own = 1; own >= 0; own--) {
+		for (size_t i = 0; i < sources->count; i++) {
+			const struct source *source = &sources->list[i];
+
+			if ((source->domain != NULL) == own &&
+			    source_is_for(source, domain) &&
+			    symbols_find(source->symbols, address, symbol))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool sources_cover(const struct sources *sources, const struct recording_domain *domain,
+		   uint64_t address)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		if (!source_is_for(&sources->list[i], domain))
+			continue;
+		for (size_t j = 0; j < count; j++)
+			if (files[j].low <= address && address <= files[j].high)
+				return true;
+	}
+	return false;
+}
+
+bool sources_range(const struct sources *sources, uint64_t *low, uint64_t *high)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		for (size_t j = 0; j < count; j++) {
+			if (!found || files[j].low < *low)
+				*low = files[j].low;
+			if (!found || files[j].high > *high)
+				*high = files[j].high;
+			found = true;
+		}
+	}
+	return found;
+}
+
+const struct symbols_file *sources_file(const struct sources *sources, const char *name)
+{
+	const struct symbols_file *found = NULL;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		for (size_t j = 0; j < count; j++) {
+			if (strcmp(basename(files[j].path), name) != 0)
+				continue;
+			if (found)
+				return NULL;
+			found = &files[j];
+		}
+	}
+	return found;
+}

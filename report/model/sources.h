@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_MODEL_SOURCES_H
+#define UNIPROF_REPORT_MODEL_SOURCES_H
+
+#include "format/recording.h"
+#include "symbols/symbols.h"
+
+/* The symbol files of one domain, or of all domains. */
+struct source {
+	char *domain; /* its name or id; NULL: all domains */
+	struct symbols *symbols;
+};
+
+/* Where a report has source lines. */
+enum source_lines {
+	SOURCE_LINES_NONE,
+	SOURCE_LINES_IN_NAMES, /* functions are named "NAME FILE:LINE" */
+	SOURCE_LINES_APART,    /* in separate fields: struct frame_place */
+};
+
+/* All symbol files of a report. Starts as zeros, apart from the options. */
+struct sources {
+	struct source *list;
+	size_t count;
+	struct symbols_options options;
+	const char *symfs; /* prefix of the files' paths; NULL: none */
+	enum source_lines lines;
+	bool inlined; /* inlined functions are separate functions */
+};
+
+void sources_free(struct sources *sources);
+
+/*
+ * Adds the file of @spec: what symbols_add() takes, optionally followed by ",domain=" and
+ * a domain's name or id; it is then used for that domain only. If a file with the whole
+ * @spec as its path exists, it is used. -1 with @err set on error.
+ */
+int sources_add(struct sources *sources, const char *spec, struct error *err);
+
+/* The symbol file, or debug file of one, that writing to @path would change; NULL if
+ * none. */
+const char *sources_read_from(const struct sources *sources, const char *path);
+
+/* Whether the source is for that domain; NULL is an unknown domain. */
+bool source_is_for(const struct source *source, const struct recording_domain *domain);
+
+/* Like symbols_find(): first in the domain's own files, then in those for all domains. */
+bool sources_find(const struct sources *sources, const struct recording_domain *domain,
+		  uint64_t address, struct symbol *symbol);
+
+/* Whether the address is between the first and the last symbol of one of the domain's
+ * files. */
+bool sources_cover(const struct sources *sources, const struct recording_domain *domain,
+		   uint64_t address);
+
+/* The lowest and highest address of all files; false if there are no files. */
+bool sources_range(const struct sources *sources, uint64_t *low, uint64_t *high);
+
+/* The file whose last path component is @name; NULL if there is none, or several. */
+const struct symbols_file *sources_file(const struct sources *sources, const char *name);
+
+#endif

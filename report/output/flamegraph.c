@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The call chains as a flame graph for web browsers. Frames are as in folded: chains of
+ * the same names are merged, domains are separate.
+ *
+ * Colours show what is known for certain: whether the frame has a symbol, and which part
+ * of the address space it is in. Kernels that share an address space with their processes
+ * have the upper half of 64 bits (Linux, Documentation/arch/x86/x86_64/mm.rst,
+ * Documentation/arch/arm64/memory.rst), and most often the last quarter of 32 bits, with
+ * modules right below it (Documentation/arch/arm/memory.rst, PAGE_OFFSET - 16 MB); a
+ * unikernel is in the lower part, with everything it runs.
+ */
+#include "report/output/output.h"
+
+#include <stdlib.h>
+
+#include "report/output/flame_tree.h"
+#include "report/output/heading.h"
+#include "report/write/flame_svg.h"
+
+#define SHADES 4 /* to distinguish neighbours */
+
+enum {
+	COLOUR_GROUP = 0, /* all, and domains */
+	COLOUR_LOWER = 1,
+	COLOUR_UPPER = COLOUR_LOWER + SHADES,
+	COLOUR_UNNAMED = COLOUR_UPPER + SHADES,
+	COLOURS = COLOUR_UNNAMED + SHADES,
+};
+
+static const struct flame_colour colours[COLOURS] = {
+	[COLOUR_GROUP] = {"#d9d4e8", NULL},
+	[COLOUR_LOWER] = {"#ffb454", "lower addresses: program, unikernel"},
+	{"#ffc36b", NULL},
+	{"#ffa64d", NULL},
+	{"#fbcf7a", NULL},
+	[COLOUR_UPPER] = {"#7fb8f0", "upper addresses: kernel"},
+	{"#93c6f5", NULL},
+	{"#74c1e8", NULL},
+	{"#9fb9f2", NULL},
+	[COLOUR_UNNAMED] = {"#c4c4c4", "no symbol"},
+	{"#cecece", NULL},
+	{"#bcbcbc", NULL},
+	{"#d6d6d6", NULL},
+};
+
+#define UPPER_64 ((uint64_t)1 << 63)
+#define UPPER_32 ((uint64_t)0xbf000000)
+
+enum part {
+	PART_LOWER = 1,
+	PART_UPPER = 2,
+};
+
+struct flamegraph {
+	const struct report *report;
+	struct flame_tree tree; /* keys are functions; one side */
+	unsigned char *parts;	/* by function: a set of enum part */
+	unsigned char *shades;	/* by function: its shade, plus 1; 0: not known yet */
+	struct flame_frame *frames;
+};
+
+static void *flamegraph_begin(const struct report *report)
+{
+	struct flamegraph *graph = calloc(1, sizeof(*graph));
+
+	if (graph)
+		graph->report = report;
+	return graph;
+}
+
+static void flamegraph_free(void *state)
+{
+	struct flamegraph *graph = state;
+
+	if (!graph)
+		return;
+	flame_tree_free(&graph->tree);
+	free(graph->parts);
+	free(graph->shades);
+	free(graph->frames);
+	free(graph);
+}
+
+static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use)
+{
+	const struct stacks *stacks = graph->report->stacks;
+	uint64_t address = stacks->tree.nodes[node].key;
+	struct frames *frames = graph->report->frames;
+	const struct recording_domain *domain = summary_domain(graph->report->summary,
+							       stacks->domain[node]);
+	uint64_t upper = domain && domain->word == 4 ? UPPER_32 : UPPER_64;
+	uint32_t number = frames_find(frames, stacks->domain[node], address, use);
+	const struct frame *frame;
+
+	if (number == FRAMES_NONE)
+		return -1;
+	frame = frames_get(frames, number);
+	for (uint32_t i = 0; i < frame->function_count; i++)
+		graph->parts[frames_function_at(frames, frame, i)] |=
+			address >= upper ? PART_UPPER : PART_LOWER;
+	return 0;
+}
+
+/* Called when calls_new() has found all functions. */
+static int find_parts(struct flamegraph *graph)
+{
+	const struct stacks *stacks = graph->report->stacks;
+	uint64_t *inclusive = stacks_inclusive(stacks);
+	int status = inclusive ? 0 : -1;
+
+	graph->parts = calloc(frames_functions(graph->report->frames), 1);
+	if (!graph->parts)
+		status = -1;
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
+		if (!stacks_is_address(stacks, i))
+			continue;
+		if (stacks->self[i])
+			status = note_part(graph, i, FRAME_LEAF);
+		if (inclusive[i] > stacks->self[i] && status == 0)
+			status = note_part(graph, i, FRAME_CALLER);
+	}
+	free(inclusive);
+	return status;
+}
+
+/* Once for each function: names may be long, and functions in many chains. */
+static unsigned int shade_of(const struct flamegraph *graph, uint32_t function)
+{
+	const char *name = frames_function_name(graph->report->frames, function);
+	unsigned int sum = 0;
+
+	if (graph->shades[function])
+		return graph->shades[function] - 1u;
+	while (*name)
+		sum = sum * 31 + (unsigned char)*name++;
+	graph->shades[function] = (unsigned char)(sum % SHADES + 1);
+	return sum % SHADES;
+}
+
+static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
+{
+	const struct tree_node *tree_node = &graph->tree.tree.nodes[node];
+	uint32_t function = (uint32_t)tree_node->key;
+	unsigned int shade = shade_of(graph, function);
+
+	if (!tree_node->parent && graph->report->domain_count > 1)
+		return COLOUR_GROUP;
+	if (!frames_function_known(graph->report->frames, function))
+		return COLOUR_UNNAMED + shade;
+	return (graph->parts[function] == PART_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
+	       shade;
+}
+
+static int make_frames(struct flamegraph *graph)
+{
+	const struct tree *tree = &graph->tree.tree;
+
+	graph->frames = calloc(tree->count, sizeof(*graph->frames));
+	graph->shades = calloc(frames_functions(graph->report->frames), 1);
+	if (!graph->frames || !graph->shades)
+		return -1;
+	graph->frames[0] = (struct flame_frame){"all", graph->tree.counts[0][0], 0,
+						COLOUR_GROUP};
+	for (uint32_t i = 1; i < tree->count; i++)
+		graph->frames[i] = (struct flame_frame){
+			.name = frames_function_name(graph->report->frames,
+						     (uint32_t)tree->nodes[i].key),
+			.count = graph->tree.counts[i][0],
+			.parent = tree->nodes[i].parent,
+			.colour = colour_of(graph, i),
+		};
+	return 0;
+}
+
+static void put_lines(const void *arg)
+{
+	const struct flamegraph *graph = arg;
+
+	heading_svg(graph->report, "", 0);
+}
+
+static void put_numbers(const void *arg, uint32_t frame)
+{
+	const struct flamegraph *graph = arg;
+	const struct flame_frame *frames = graph->frames;
+
+	heading_count(graph->report->out, graph->report->measure, frames[frame].count);
+	fprintf(graph->report->out, ", %.2f %%",
+		100 * (double)frames[frame].count / (double)frames[0].count);
+}
+
+static int flamegraph_end(void *state)
+{
+	struct flamegraph *graph = state;
+	const struct report *report = graph->report;
+	struct calls *calls = calls_of(report->stacks, report->frames,
+				       report->view.invert);
+	char name[HEADING_NAME_SIZE];
+	struct flame_graph picture = {
+		.kind = report->view.invert ? "Inverted flame graph" : "Flame graph",
+		.of = heading_name(name, report),
+		.colours = colours,
+		.colour_count = COLOURS,
+		.put_lines = put_lines,
+		.put_numbers = put_numbers,
+		.arg = graph,
+		.lines = 1,
+	};
+	int status = -1;
+
+	if (calls && flame_tree_init(&graph->tree, report->domain_count > 1) == 0)
+		status = flame_tree_add(&graph->tree, calls, 0, NULL);
+	calls_free(calls);
+	if (status < 0 || find_parts(graph) < 0 || make_frames(graph) < 0)
+		return -1;
+	picture.frames = graph->frames;
+	picture.frame_count = graph->tree.tree.count;
+	return flame_svg_write(report->out, &picture);
+}
+
+const struct output output_flamegraph = {
+	.name = "flamegraph",
+	.about = "a flame graph for web browsers: SVG with zoom and search",
+	.can_invert = true,
+	.begin = flamegraph_begin,
+	.end = flamegraph_end,
+	.free = flamegraph_free,
+};

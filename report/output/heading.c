@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/output/heading.h"
+
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "report/write/svg.h"
+
+/* Maximum length of the host's name. */
+#define MOST_OF_HOST 60
+
+const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report)
+{
+	if (report->domain_count > 1)
+		snprintf(to, HEADING_NAME_SIZE, "%zu domains", report->domain_count);
+	else
+		snprintf(to, HEADING_NAME_SIZE, "%s",
+			 report->domain ? report->domain : "an unknown domain");
+	return to;
+}
+
+/* Writes how much is counted, in samples or seconds, and the total before filtering. */
+static void put_total(const struct report *report)
+{
+	const struct measure *measure = report->measure;
+	uint64_t total = measure->total, whole = measure->whole;
+
+	if (measure_is_time(measure)) {
+		fprintf(report->out, "%.3f s of ", (double)total / 1e6);
+		if (total != whole)
+			fprintf(report->out, "%.3f s of ", (double)whole / 1e6);
+		fputs(measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time",
+		      report->out);
+		return;
+	}
+	fprintf(report->out, "%" PRIu64, total);
+	if (total != whole)
+		fprintf(report->out, " of %" PRIu64, whole);
+	fputs(" samples", report->out);
+}
+
+void heading_write(const struct report *report)
+{
+	const struct quality *quality = report->quality;
+	uint64_t cut = quality->samples - quality->ends[CHAIN_WHOLE];
+	double percent = quality->samples ? 100.0 / (double)quality->samples : 0;
+	bool is_time = measure_is_time(report->measure);
+	char name[HEADING_NAME_SIZE];
+
+	fprintf(report->out, "# %s: ", heading_name(name, report));
+	put_total(report);
+	fprintf(report->out, "%s in %.1f s\n", measure_states_note(report->measure),
+		(double)report->duration / 1e9);
+	fprintf(report->out,
+		"# %s%.1f %% of the %s have no name, "
+		"%.1f %% of the call chains are cut short\n#\n",
+		is_time ? "samples for " : "",
+		(double)(quality->samples_unnamed + quality->samples_empty) * percent,
+		measure_noun(report->measure), (double)cut * percent);
+}
+
+void heading_count(FILE *out, const struct measure *measure, uint64_t count)
+{
+	const char *unit = measure_is_time(measure) ? "us"
+			   : count == 1		    ? "sample"
+						    : "samples";
+
+	fprintf(out, "%" PRIu64 " %s", count, unit);
+}
+
+static void put_recording(const struct report *report)
+{
+	const struct recording_info *info = &report->summary->info;
+	double rate = summary_rate(report->summary);
+	char time[TEXT_TIME_SIZE];
+	FILE *out = report->out;
+
+	fprintf(out, "%.1f s", (double)report->duration / 1e9);
+	if (rate > 0)
+		fprintf(out, " at %.4g Hz", rate);
+	if (info->wall_start) {
+		text_time(time, info->wall_start, true);
+		fprintf(out, " from %s", time);
+	}
+	if (*info->host) {
+		fputs(" on ", out);
+		svg_text(out, info->host, MOST_OF_HOST);
+	}
+}
+
+void heading_svg(const struct report *report, const char *label, unsigned int line)
+{
+	const struct measure *measure = report->measure;
+	FILE *out = report->out;
+
+	svg_line_begin(out, line);
+	svg_text(out, label, SIZE_MAX);
+	if (measure_is_time(measure))
+		fprintf(out, "%.3f s of %s", (double)measure->total / 1e6,
+			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
+	else
+		heading_count(out, measure, measure->total);
+	fprintf(out, "%s in ", measure_states_note(measure));
+	put_recording(report);
+	svg_line_end(out);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_OUTPUT_HEADING_H
+#define UNIPROF_REPORT_OUTPUT_HEADING_H
+
+#include "report/model/domains.h"
+#include "report/model/report.h"
+
+/* The headings of human-readable reports and pictures. */
+
+#define HEADING_NAME_SIZE DOMAIN_NAME_SIZE
+
+/* Sets @to to the report's domain, or the number of domains. Returns @to. */
+const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report);
+
+/* Writes lines with '#': the domain, how much is counted, how reliable it is. */
+void heading_write(const struct report *report);
+
+/* Writes line @line of a picture's heading (report/write/svg.h): the @label, how much is
+ * counted, when and where it was recorded. */
+void heading_svg(const struct report *report, const char *label, unsigned int line);
+
+/* Writes a count with its unit: "1 sample", "3 samples", "20 us". */
+void heading_count(FILE *out, const struct measure *measure, uint64_t count);
+
+#endif

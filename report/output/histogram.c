@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/output/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "report/model/calls.h"
+#include "base/tree.h"
+
+struct histogram {
+	const struct report *report;
+	struct tree sampled; /* one root; keys: chain and vCPU */
+	uint64_t *counts;    /* by node of it */
+	uint32_t counts_capacity;
+	bool by_address; /* nothing has a name: each address has its own row */
+	uint32_t *vcpus; /* those with samples */
+	uint32_t vcpu_count;
+	/* Until they are complete, rows are indexed by node of a tree: one root, then
+	 * domains, then functions, with function numbers as keys. */
+	struct tree index;
+	struct histogram_row *rows;
+	uint32_t row_count;
+	uint64_t *cells; /* the rows' vcpus */
+};
+
+/* For the walk through the calls. */
+struct tally {
+	struct histogram *histogram;
+	uint32_t domain;   /* its node in the index */
+	uint32_t *on_path; /* by function: how often it occurs in the callers */
+	bool failed;	   /* out of memory */
+};
+
+void *histogram_begin(const struct report *report)
+{
+	struct histogram *histogram = calloc(1, sizeof(*histogram));
+
+	if (!histogram)
+		return NULL;
+	histogram->report = report;
+	if (tree_init(&histogram->sampled, 1) < 0 ||
+	    tree_init(&histogram->index, 1) < 0) {
+		histogram_free(histogram);
+		return NULL;
+	}
+	return histogram;
+}
+
+void histogram_free(void *state)
+{
+	struct histogram *histogram = state;
+
+	if (!histogram)
+		return;
+	tree_free(&histogram->sampled);
+	tree_free(&histogram->index);
+	free(histogram->counts);
+	free(histogram->vcpus);
+	free(histogram->rows);
+	free(histogram->cells);
+	free(histogram);
+}
+
+int histogram_sample(void *state, const struct output_sample *sample)
+{
+	struct histogram *histogram = state;
+	uint32_t node;
+
+	if (!histogram->report->view.per_vcpu)
+		return 0;
+	node = tree_intern(&histogram->sampled, 0,
+			   (uint64_t)sample->stack << 32 | sample->vcpu);
+	if (node == TREE_NONE)
+		return -1;
+	if (node >= histogram->counts_capacity) {
+		uint32_t capacity = histogram->sampled.capacity;
+
+		if (!array_grow_zeroed(&histogram->counts, histogram->counts_capacity,
+				       capacity, sizeof(*histogram->counts)))
+			return -1;
+		histogram->counts_capacity = capacity;
+	}
+	histogram->counts[node] += sample->count;
+	return 0;
+}
+
+/* Whether any function has a name. All functions must be known. */
+static bool has_names(const struct frames *frames)
+{
+	for (uint32_t i = 0; i < frames_functions(frames); i++)
+		if (frames_function_known(frames, i))
+			return true;
+	return false;
+}
+
+/* All functions without a name share a row, unless none has a name. */
+static uint32_t row_function(const struct histogram *histogram, uint32_t function)
+{
+	return histogram->by_address ||
+			       frames_function_known(histogram->report->frames, function)
+		       ? function
+		       : 0;
+}
+
+/* A function's index in the rows of a domain; TREE_NONE if out of memory. */
+static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t function)
+{
+	uint32_t key = row_function(histogram, function);
+	uint32_t node = tree_intern(&histogram->index, domain, key);
+	uint32_t count = histogram->index.capacity;
+
+	if (node == TREE_NONE || node < histogram->row_count)
+		return node;
+	if (!array_grow_zeroed(&histogram->rows, histogram->row_count, count,
+			       sizeof(*histogram->rows)))
+		return TREE_NONE;
+	histogram->row_count = count;
+	return node;
+}
+
+static void begin_domain(void *arg, uint32_t function)
+{
+	struct tally *tally = arg;
+
+	tally->domain = tree_intern(&tally->histogram->index, 0, function);
+	tally->failed |= tally->domain == TREE_NONE;
+}
+
+/* The row; NULL if out of memory, now or earlier. */
+static struct histogram_row *find_row(struct tally *tally, uint32_t function)
+{
+	struct histogram *histogram = tally->histogram;
+	uint32_t row = tally->failed ? TREE_NONE
+				     : row_of(histogram, tally->domain, function);
+
+	tally->failed |= row == TREE_NONE;
+	return row == TREE_NONE ? NULL : &histogram->rows[row];
+}
+
+static void count_self(void *arg, uint32_t function, uint64_t count)
+{
+	struct tally *tally = arg;
+	struct histogram_row *row = find_row(tally, function);
+
+	if (!row)
+		return;
+	row->self += count;
+	if (!tally->on_path[row_function(tally->histogram, function)])
+		row->total += count;
+}
+
+static void enter_caller(void *arg, uint32_t function, uint64_t count)
+{
+	struct tally *tally = arg;
+	struct histogram_row *row = find_row(tally, function);
+
+	if (!tally->on_path[row_function(tally->histogram, function)]++ && row)
+		row->total += count;
+}
+
+static void leave_caller(void *arg, uint32_t function)
+{
+	struct tally *tally = arg;
+
+	tally->on_path[row_function(tally->histogram, function)]--;
+}
+
+static int tally_calls(struct histogram *histogram)
+{
+	struct frames *frames = histogram->report->frames;
+	struct tally tally = {.histogram = histogram};
+	struct calls_visitor visitor = {count_self, begin_domain, enter_caller,
+					leave_caller, &tally};
+	struct calls *calls = calls_new(histogram->report->stacks, frames);
+
+	histogram->by_address = !has_names(frames);
+	tally.on_path = calloc(frames_functions(frames), sizeof(*tally.on_path));
+	tally.failed = !calls || !tally.on_path;
+	if (!tally.failed)
+		calls_walk(calls, &visitor);
+	free(tally.on_path);
+	calls_free(calls);
+	return tally.failed ? -1 : 0;
+}
+
+/* The function that was running; FRAMES_NONE if out of memory. */
+static uint32_t sampled_function(const struct report *report, uint32_t stack)
+{
+	const struct stacks *stacks = report->stacks;
+	uint32_t frame;
+
+	if (!stacks_is_address(stacks, stack))
+		return FRAMES_EMPTY_CHAIN;
+	frame = frames_find(report->frames, stacks->domain[stack],
+			    stacks->tree.nodes[stack].key, FRAME_LEAF);
+	return frame == FRAMES_NONE ? FRAMES_NONE
+				    : frames_get(report->frames, frame)->function;
+}
+
+/* Lists the vCPUs, and sets @columns to their indexes in the list. */
+static int list_vcpus(struct histogram *histogram, uint32_t *columns)
+{
+	const struct tree *sampled = &histogram->sampled;
+	bool met[RECORDING_MAX_VCPU + 1] = {false};
+
+	histogram->vcpus = malloc(sizeof(met) / sizeof(met[0]) * sizeof(uint32_t));
+	if (!histogram->vcpus)
+		return -1;
+	for (uint32_t i = 1; i < sampled->count; i++)
+		met[(uint32_t)sampled->nodes[i].key] = true;
+	for (uint32_t i = 0; i <= RECORDING_MAX_VCPU; i++) {
+		if (!met[i])
+			continue;
+		columns[i] = histogram->vcpu_count;
+		histogram->vcpus[histogram->vcpu_count++] = i;
+	}
+	return 0;
+}
+
+/* Assigns cells to the rows, which are still indexed by node. */
+static int fill_cells(struct histogram *histogram)
+{
+	const struct report *report = histogram->report;
+	const struct tree *sampled = &histogram->sampled;
+	uint32_t columns[RECORDING_MAX_VCPU + 1];
+	size_t width;
+
+	if (sampled->count == 1)
+		return 0;
+	if (list_vcpus(histogram, columns) < 0)
+		return -1;
+	width = histogram->vcpu_count;
+	histogram->cells = calloc(histogram->index.count * width,
+				  sizeof(*histogram->cells));
+	if (!histogram->cells)
+		return -1;
+	for (uint32_t i = 1; i < sampled->count; i++) {
+		uint32_t stack = (uint32_t)(sampled->nodes[i].key >> 32);
+		uint32_t vcpu = (uint32_t)sampled->nodes[i].key;
+		uint32_t domain = frames_domain(report->frames,
+						report->stacks->domain[stack]);
+		uint32_t function = sampled_function(report, stack), row;
+
+		if (domain == FRAMES_NONE || function == FRAMES_NONE)
+			return -1;
+		/* The walk through the calls has created both nodes. */
+		domain = tree_intern(&histogram->index, 0, domain);
+		row = row_of(histogram, domain, function);
+		histogram->cells[row * width + columns[vcpu]] += histogram->counts[i];
+	}
+	for (uint32_t i = 0; i < histogram->index.count; i++)
+		histogram->rows[i].vcpus = histogram->cells + i * width;
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct histogram_row *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return strcmp(x->function, y->function) ?: strcmp(x->domain, y->domain);
+}
+
+/* Whether the row is shown: 1 or 0; -1 if out of memory. @function is its number. */
+static int is_shown(const struct histogram *histogram, const struct histogram_row *row,
+		    uint32_t function)
+{
+	const struct report *report = histogram->report;
+	uint64_t count = report->view.no_children ? row->self : row->total;
+
+	if (!count || histogram_percent(histogram, count) < report->view.percent_limit)
+		return 0;
+	return filter_shows(report->filter, function);
+}
+
+int histogram_finish(struct histogram *histogram)
+{
+	const struct frames *frames = histogram->report->frames;
+	const struct tree_node *nodes;
+	uint32_t kept = 0;
+
+	if (tally_calls(histogram) < 0 || fill_cells(histogram) < 0)
+		return -1;
+	nodes = histogram->index.nodes;
+	for (uint32_t i = 0; i < histogram->row_count; i++) {
+		struct histogram_row row = histogram->rows[i];
+		uint32_t function;
+		int shown;
+
+		if (!row.total) /* no function's node */
+			continue;
+		function = (uint32_t)nodes[i].key;
+		shown = is_shown(histogram, &row, function);
+		if (shown < 0)
+			return -1;
+		if (!shown)
+			continue;
+		row.function = function || histogram->by_address
+				       ? frames_function_name(frames, function)
+				       : FILTER_UNNAMED;
+		row.domain = frames_function_name(frames,
+						  (uint32_t)nodes[nodes[i].parent].key);
+		histogram->rows[kept++] = row;
+	}
+	histogram->row_count = kept;
+	if (kept)
+		qsort(histogram->rows, kept, sizeof(*histogram->rows), compare_rows);
+	return 0;
+}
+
+const struct report *histogram_report(const struct histogram *histogram)
+{
+	return histogram->report;
+}
+
+uint32_t histogram_rows(const struct histogram *histogram,
+			const struct histogram_row **rows)
+{
+	*rows = histogram->rows;
+	return histogram->row_count;
+}
+
+uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcpus)
+{
+	*vcpus = histogram->vcpus;
+	return histogram->vcpu_count;
+}
+
+double histogram_percent(const struct histogram *histogram, uint64_t count)
+{
+	uint64_t all = histogram->report->measure->whole;
+
+	return all ? 100.0 * (double)count / (double)all : 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_OUTPUT_HISTOGRAM_H
+#define UNIPROF_REPORT_OUTPUT_HISTOGRAM_H
+
+#include "report/output/output.h"
+
+/*
+ * Samples, or their time, by domain and function, for the outputs that show them as a
+ * table. The first functions are output operations shared by these outputs.
+ */
+struct histogram;
+
+struct histogram_row {
+	const char *domain;    /* its name */
+	const char *function;  /* FILTER_UNNAMED for all addresses without a name */
+	uint64_t self;	       /* samples in it */
+	uint64_t total;	       /* samples with it in their call chain, once each */
+	const uint64_t *vcpus; /* self by column of histogram_vcpus(); can be NULL */
+};
+
+void *histogram_begin(const struct report *report);
+int histogram_sample(void *state, const struct output_sample *sample);
+void histogram_free(void *state);
+
+/* Makes the rows, after the last sample. -1 if out of memory. */
+int histogram_finish(struct histogram *histogram);
+
+const struct report *histogram_report(const struct histogram *histogram);
+/* The rows to show, sorted by self, total, function, domain. */
+uint32_t histogram_rows(const struct histogram *histogram,
+			const struct histogram_row **rows);
+/* The vCPUs with columns, in order; none unless per_vcpu is set. */
+uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcpus);
+
+/* In percent of the total before the report's filter. */
+double histogram_percent(const struct histogram *histogram, uint64_t count);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_OUTPUT_OUTPUT_H
+#define UNIPROF_REPORT_OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "report/model/report.h"
+
+/* What --srcline does in a format. */
+enum output_lines {
+	OUTPUT_LINES_IN_NAMES, /* functions are named "NAME FILE:LINE" */
+	OUTPUT_LINES_APART,    /* lines are in separate fields */
+	OUTPUT_LINES_NONE,     /* not supported */
+};
+
+/*
+ * A format of reports. A new one is a file and a line in output.c's list.
+ */
+struct output {
+	const char *name;
+	const char *about;  /* for --help: one line */
+	bool has_columns;   /* supports per_vcpu and no_children, */
+	bool has_limit;	    /* percent_limit, */
+	bool can_invert;    /* invert */
+	bool bare_names;    /* shows C++ names without parameters, as perf does */
+	bool sees_all;	    /* also gets samples that count 0: struct output_sample */
+	bool one_recording; /* can't show several: each has its own time */
+	enum output_lines lines;
+
+	/* Returns the state for the other functions; NULL if out of memory, or for the
+	 * reason in report->why. */
+	void *(*begin)(const struct report *report);
+	/* Called for each sample, in the file's order. NULL: the report's stacks suffice.
+	 */
+	int (*sample)(void *state, const struct output_sample *sample);
+	/* Called after the last sample. Like sample(), -1 if begin() would return NULL.
+	 */
+	int (*end)(void *state);
+	void (*free)(void *state);
+};
+
+/* The output called @name; NULL if there is none. */
+const struct output *output_find(const char *name);
+/* All outputs, in the order of --help; ends with NULL. */
+const struct output *const *output_list(void);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/output/perf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/domains.h"
+#include "base/text.h"
+
+#define TIDS_PER_DOMAIN 10000
+
+int perf_threads_init(struct perf_threads *threads, const struct summary *summary)
+{
+	*threads = (struct perf_threads){
+		.summary = summary,
+		.pids = calloc(RECORDING_MAX_DOMAIN + 1, sizeof(*threads->pids)),
+	};
+	return threads->pids ? 0 : -1;
+}
+
+void perf_threads_free(struct perf_threads *threads)
+{
+	free(threads->pids);
+}
+
+static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
+{
+	/* What is unknown now may be known later. */
+	if (!summary_domain(threads->summary, domain))
+		return domain_pid(threads->summary, domain);
+	if (!threads->pids[domain])
+		threads->pids[domain] = domain_pid(threads->summary, domain) + 1;
+	return threads->pids[domain] - 1;
+}
+
+void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
+		 uint32_t domain, uint32_t vcpu)
+{
+	const struct recording_domain *of = summary_domain(threads->summary, domain);
+	char name[DOMAIN_NAME_SIZE], word[128] = "domain-?", *comm = thread->comm;
+
+	if (of) {
+		domain_name(name, of);
+		text_word(word, sizeof(word), name);
+	}
+	if (!word[1] || strspn(word, "0123456789") == strlen(word))
+		comm = stpcpy(comm, "domain-");
+	strcpy(comm, word);
+	thread->pid = pid_of(threads, domain);
+	thread->tid = thread->pid * TIDS_PER_DOMAIN + vcpu;
+}
+
+bool perf_is_task_clock(const struct measure *measure)
+{
+	return measure->weight == MEASURE_CPU_TIME;
+}
+
+const char *perf_event(const struct measure *measure)
+{
+	return perf_is_task_clock(measure) ? "task-clock" : "cpu-clock";
+}
+
+uint64_t perf_period(const struct measure *measure, const struct output_sample *sample)
+{
+	return measure_is_time(measure) ? sample->count * 1000 : sample->count;
+}
+
+static size_t most_maps(const struct sources *sources)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct symbols_file *files;
+		size_t count = symbols_files(sources->list[i].symbols, &files);
+
+		for (size_t j = 0; j < count; j++)
+			total += files[j].segment_count + 1;
+	}
+	return total;
+}
+
+/* -1 if out of memory. */
+static int add_map(struct perf_maps *maps, struct perf_map map)
+{
+	map.path = realpath(map.file->path, NULL);
+	/* A pipe that has been read has none. */
+	if (!map.path)
+		map.path = strdup(map.file->path);
+	if (!map.path)
+		return -1;
+	maps->list[maps->count++] = map;
+	return 0;
+}
+
+static int add_file(struct perf_maps *maps, const struct source *source,
+		    const struct symbols_file *file)
+{
+	struct perf_map map = {.source = source, .file = file};
+	bool needs_start = false;
+
+	for (size_t i = 0; i < file->segment_count; i++) {
+		map.segment = file->segments[i];
+		if (map.segment.address - map.segment.offset != file->image)
+			needs_start = true;
+		if (needs_start && map.segment.address == file->image) {
+			map.segment.address++;
+			map.segment.offset++;
+			map.segment.size--;
+		}
+		if (map.segment.size && add_map(maps, map) < 0)
+			return -1;
+	}
+	if (!needs_start)
+		return 0;
+	map.segment = (struct symbols_segment){.address = file->image, .size = 1};
+	return add_map(maps, map);
+}
+
+int perf_maps_init(struct perf_maps *maps, const struct sources *sources)
+{
+	*maps = (struct perf_maps){
+		.list = calloc(most_maps(sources) + 1, sizeof(*maps->list)),
+	};
+	if (!maps->list)
+		return -1;
+	for (int own = 1; own >= 0; own--) {
+		for (size_t i = 0; i < sources->count; i++) {
+			const struct source *source = &sources->list[i];
+			const struct symbols_file *files;
+			size_t count = symbols_files(source->symbols, &files);
+
+			if ((source->domain != NULL) != own)
+				continue;
+			for (size_t j = 0; j < count; j++)
+				if (add_file(maps, source, &files[j]) < 0)
+					return -1;
+		}
+	}
+	return 0;
+}
+
+void perf_maps_free(struct perf_maps *maps)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		free(maps->list[i].path);
+	free(maps->list);
+}
+
+const struct perf_map *perf_maps_find(const struct perf_maps *maps,
+				      const struct recording_domain *domain,
+				      uint64_t address)
+{
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct perf_map *map = &maps->list[i];
+
+		if (address - map->segment.address < map->segment.size &&
+		    source_is_for(map->source, domain))
+			return map;
+	}
+	return NULL;
+}
+
+uint64_t perf_return_address(const struct sources *sources,
+			     const struct recording_domain *domain, uint64_t address)
+{
+	struct symbol call = {0}, behind = {0};
+	bool has_call, has_behind;
+
+	if (!address)
+		return 0;
+	has_call = sources_find(sources, domain, address - 1, &call);
+	has_behind = sources_find(sources, domain, address, &behind);
+	return has_call == has_behind && call.start == behind.start ? address
+								    : address - 1;
+}

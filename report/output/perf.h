@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_OUTPUT_PERF_H
+#define UNIPROF_REPORT_OUTPUT_PERF_H
+
+/*
+ * How a recording is presented to perf, both in perf's text and in its file format.
+ *
+ * A domain is a process and a vCPU is a thread of it: pid is the domain's id, if that is
+ * unique (domain_pid()), and tid is pid * 10000 + vCPU, as readers expect tids to be
+ * unique. Each sample is one record. Its period is its weight: the number of samples it
+ * stands for or, in ns, its time, as in perf's own clock events (task-clock is CPU time,
+ * cpu-clock elapsed time). Readers that sum periods, such as perf report and
+ * stackcollapse-perf.pl, get the same numbers as our other outputs; those that count
+ * records do so if all samples stand for 1. Samples with no time are omitted, because
+ * readers treat a period of 0 as missing and count 1.
+ */
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/model/measure.h"
+#include "report/model/report.h"
+#include "report/model/sources.h"
+
+#define PERF_COMM_SIZE 160
+
+/* The thread of a sample. */
+struct perf_thread {
+	uint32_t pid, tid;
+	/* The domain's name as a word that readers accept as a command: not a number and,
+	 * because of some readers' patterns, not a single character. */
+	char comm[PERF_COMM_SIZE];
+};
+
+struct perf_threads {
+	const struct summary *summary;
+	uint32_t *pids; /* by domain: its pid + 1; 0 until it is needed */
+};
+
+/* The caller keeps @summary, which must live as long. -1 if out of memory;
+ * perf_threads_free() must be called either way, and accepts zeros. */
+int perf_threads_init(struct perf_threads *threads, const struct summary *summary);
+void perf_threads_free(struct perf_threads *threads);
+
+/* Sets @thread for a vCPU of the domain of that index. */
+void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
+		 uint32_t domain, uint32_t vcpu);
+
+bool perf_is_task_clock(const struct measure *measure);
+/* The event's name, and a sample's period. */
+const char *perf_event(const struct measure *measure);
+uint64_t perf_period(const struct measure *measure, const struct output_sample *sample);
+
+/*
+ * Where the ELF files among the symbol files are mapped: their executable segments. perf
+ * finds names by these mappings and reads the ELF files again. Lists of names are not
+ * mapped.
+ *
+ * If the start of the file is not where the segment's offset implies, as is usual for
+ * kernels, hotspot also needs a mapping of offset 0 at the first segment (its perfparser,
+ * perfsymboltable.cpp, module()). One byte is enough; only for this byte does perf get a
+ * wrong offset, and an entry point is hardly ever sampled.
+ */
+struct perf_map {
+	const struct source *source;
+	const struct symbols_file *file;
+	struct symbols_segment segment;
+	char *path; /* of the file, absolute if possible */
+};
+
+/* Earlier entries have priority, as in sources_find(). */
+struct perf_maps {
+	struct perf_map *list;
+	size_t count;
+};
+
+/* The caller keeps @sources, which must live as long. -1 if out of memory;
+ * perf_maps_free() must be called either way. */
+int perf_maps_init(struct perf_maps *maps, const struct sources *sources);
+void perf_maps_free(struct perf_maps *maps);
+
+/* The mapping at the address in the domain, which is NULL if unknown; NULL if there is
+ * none. */
+const struct perf_map *perf_maps_find(const struct perf_maps *maps,
+				      const struct recording_domain *domain,
+				      uint64_t address);
+
+/*
+ * The address to write for a return address. perf looks it up unchanged
+ * (tools/perf/util/machine.c, add_callchain_ip()), which gives the wrong function if the
+ * call is the last instruction of its function: then it is one less, within the call.
+ */
+uint64_t perf_return_address(const struct sources *sources,
+			     const struct recording_domain *domain, uint64_t address);
+
+/*
+ * The parts of a perf.data file before and after its records. The FILE keeps write
+ * errors; it must be seekable.
+ */
+
+/* What the samples have. Readers with one event could do without its id. */
+#define PERF_HEAD_SAMPLE_TYPE                                                   \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+#define PERF_HEAD_EVENT_ID 1
+
+/* The times of the first and the last sample, ns; any is false if there are none. */
+struct perf_span {
+	uint64_t first, last;
+	bool any;
+};
+
+/* Leaves space for the head; records follow. */
+void perf_head_reserve(FILE *file);
+/* After the last record: writes the rest. */
+void perf_head_finish(FILE *file, const struct report *report,
+		      const struct perf_maps *maps, const struct perf_span *span);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/write/json.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+
+#define MAX_DEPTH 16
+/* Values nested deeper than this share a line, so that rows of tables are lines. */
+#define LINE_DEPTH 2
+
+struct json {
+	FILE *out;
+	unsigned int depth;
+	char close[MAX_DEPTH]; /* closing bracket of each open object and array */
+	bool any[MAX_DEPTH];   /* it already has a value */
+};
+
+struct json *json_new(FILE *out)
+{
+	struct json *json = calloc(1, sizeof(*json));
+
+	if (json)
+		json->out = out;
+	return json;
+}
+
+void json_free(struct json *json)
+{
+	if (!json)
+		return;
+	putc('\n', json->out);
+	free(json);
+}
+
+static void put_line_break(struct json *json)
+{
+	putc('\n', json->out);
+	for (unsigned int i = 0; i < json->depth; i++)
+		putc('\t', json->out);
+}
+
+static void put_string(FILE *out, const char *text)
+{
+	putc('"', out);
+	while (*text) {
+		size_t length = text_character(text);
+
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else if (length)
+			fwrite(text, 1, length, out);
+		else if ((unsigned char)*text < 0x80)
+			fprintf(out, "\\u%04x", *text);
+		else
+			fputs("\\ufffd", out);
+		text += length ? length : 1;
+	}
+	putc('"', out);
+}
+
+/* Writes the separator, indentation and key before a value. */
+static void begin_value(struct json *json, const char *key)
+{
+	if (json->depth) {
+		bool *any = &json->any[json->depth - 1];
+
+		if (*any)
+			putc_unlocked(',', json->out);
+		if (json->depth <= LINE_DEPTH)
+			put_line_break(json);
+		else if (*any)
+			putc_unlocked(' ', json->out);
+		*any = true;
+	}
+	if (key) {
+		put_string(json->out, key);
+		fputs(": ", json->out);
+	}
+}
+
+static void begin_group(struct json *json, const char *key, char open, char close)
+{
+	begin_value(json, key);
+	assert(json->depth < MAX_DEPTH);
+	putc(open, json->out);
+	json->close[json->depth] = close;
+	json->any[json->depth++] = false;
+}
+
+void json_object(struct json *json, const char *key)
+{
+	begin_group(json, key, '{', '}');
+}
+
+void json_array(struct json *json, const char *key)
+{
+	begin_group(json, key, '[', ']');
+}
+
+void json_end(struct json *json)
+{
+	bool any;
+
+	assert(json->depth);
+	any = json->any[--json->depth];
+	if (any && json->depth < LINE_DEPTH)
+		put_line_break(json);
+	putc(json->close[json->depth], json->out);
+}
+
+void json_string(struct json *json, const char *key, const char *value)
+{
+	begin_value(json, key);
+	put_string(json->out, value);
+}
+
+void json_number(struct json *json, const char *key, uint64_t value)
+{
+	char digits[20], *at = digits + sizeof(digits);
+
+	begin_value(json, key);
+	/* fprintf() would take most of the time for files that are lists of numbers. */
+	do {
+		*--at = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	fwrite_unlocked(at, 1, (size_t)(digits + sizeof(digits) - at), json->out);
+}
+
+void json_real(struct json *json, const char *key, double value, int digits)
+{
+	begin_value(json, key);
+	if (isfinite(value))
+		fprintf(json->out, "%.*f", digits, value);
+	else
+		fputs("null", json->out);
+}

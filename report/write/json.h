@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_WRITE_JSON_H
+#define UNIPROF_REPORT_WRITE_JSON_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Writes one JSON text (RFC 8259), value by value, without keeping them. In an object
+ * each value has a @key; in an array and at the top level @key is NULL. Strings can
+ * contain any bytes; invalid UTF-8 becomes U+FFFD. The FILE keeps write errors.
+ */
+struct json;
+
+/* NULL if out of memory. The caller closes @out. */
+struct json *json_new(FILE *out);
+/* Ends the text with a newline. All objects and arrays must have been ended. */
+void json_free(struct json *json);
+
+void json_object(struct json *json, const char *key);
+void json_array(struct json *json, const char *key);
+/* Ends the object or array that was started last. */
+void json_end(struct json *json);
+
+void json_string(struct json *json, const char *key, const char *value);
+void json_number(struct json *json, const char *key, uint64_t value);
+/* With @digits after the point. Values that are not finite become null, as JSON can't
+ * represent them. */
+void json_real(struct json *json, const char *key, double value, int digits);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_SYMBOLS_ELF_UNPACK_H
+#define UNIPROF_SYMBOLS_ELF_UNPACK_H
+
+/* Compressed files and parts of files; inside symbols/ only. */
+
+#include <stdint.h>
+
+#include "symbols/source.h"
+
+/*
+ * The limit on the decompressed size of @packed bytes: 16 times as much, but at least
+ * 64 MiB and at most 1 GiB. Programs with DWARF expand by a factor of three to six, lists
+ * of names by ten, and hostile files by thousands.
+ */
+uint64_t unpack_limit(uint64_t packed);
+
+/*
+ * Decompresses a source that is compressed with gzip, xz or zstd; leaves any other one
+ * unchanged. -1 with one line in @err, which starts with @name, if it is damaged or
+ * exceeds the limit; the source is then unchanged.
+ */
+int unpack_source(struct symbols_source *source, const char *name, struct error *err);
+
+/* Decompresses @data, in xz format, into @source. -1 if it is damaged or exceeds the
+ * limit. */
+int unpack_xz(struct symbols_source *source, const void *data, size_t size);
+
+/*
+ * Decompresses the contents of an ELF section, @type being ELFCOMPRESS_ZLIB or _ZSTD, to
+ * exactly @unpacked bytes, which the caller frees. NULL if that is not possible or
+ * exceeds the limit.
+ */
+void *unpack_section(unsigned int type, const void *data, size_t size, uint64_t unpacked);
+
+#endif

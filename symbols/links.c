@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/links.h"
+
+#include <elf.h>
+
+#include "arch/x86_code.h"
+
+/* Limits of a search along tail jumps: functions, and instructions in all of them. */
+#define FUNCTIONS_MAX	 32
+#define INSTRUCTIONS_MAX 4000
+
+struct search {
+	const struct program *program;
+	const struct program_function *callee;
+	uint64_t start[FUNCTIONS_MAX]; /* functions to examine */
+	unsigned int found, done;
+	unsigned int instructions;
+	bool is_vague; /* some jump could not be followed */
+};
+
+static const struct program_function *find_function(const struct program *program,
+						    uint64_t address)
+{
+	const struct program_function *list = program->functions;
+	size_t from = 0, to = program->function_count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (list[middle].start <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from && address < list[from - 1].end ? &list[from - 1] : NULL;
+}
+
+/* The code that contains the byte at @address. */
+static const struct code_range *find_code(const struct program *program, uint64_t address)
+{
+	for (size_t i = 0; i < program->code_count; i++)
+		if (address - program->code[i].address < program->code[i].size)
+			return &program->code[i];
+	return NULL;
+}
+
+/* Notes a target. True if it is in the callee. */
+static bool reach(struct search *search, uint64_t target)
+{
+	const struct program_function *function = find_function(search->program, target);
+	uint64_t start = function ? function->start : target;
+
+	if (function == search->callee)
+		return true;
+	for (unsigned int i = 0; i < search->found; i++)
+		if (search->start[i] == start)
+			return false;
+	if (search->found == FUNCTIONS_MAX)
+		search->is_vague = true;
+	else
+		search->start[search->found++] = start;
+	return false;
+}
+
+static bool is_jump(enum x86_act act)
+{
+	return act == X86_JUMP || act == X86_JUMP_IF;
+}
+
+/* Looks for jumps out of the function at @start. Code without a symbol, such as an entry
+ * of a PLT, is read up to its first jump. True if one leads to the callee. */
+static bool follow(struct search *search, uint64_t start)
+{
+	const struct program_function *function = find_function(search->program, start);
+	const struct code_range *code = find_code(search->program, start);
+	uint64_t end, at = start;
+
+	if (!code) {
+		search->is_vague = true;
+		return false;
+	}
+	end = code->address + code->size;
+	if (function && function->end < end)
+		end = function->end;
+	while (at < end) {
+		struct x86_instruction instruction = x86_decode(
+			code->bytes + (at - code->address), (size_t)(end - at), at, true);
+
+		if (instruction.act == X86_BAD ||
+		    ++search->instructions > INSTRUCTIONS_MAX) {
+			search->is_vague = true;
+			return false;
+		}
+		at += instruction.size;
+		if (instruction.act == X86_JUMP_INDIRECT)
+			search->is_vague = true;
+		if (is_jump(instruction.act) &&
+		    (instruction.target < start || instruction.target >= end) &&
+		    reach(search, instruction.target))
+			return true;
+		if (!function &&
+		    (instruction.act == X86_JUMP_INDIRECT ||
+		     instruction.act == X86_JUMP || instruction.act == X86_RETURN))
+			return false;
+	}
+	return false;
+}
+
+/* Whether the function ends an interrupt, so that any code can be its caller. */
+static bool is_handler(const struct program *program,
+		       const struct program_function *function)
+{
+	const struct code_range *code = find_code(program, function->start);
+	uint64_t at = function->start, end;
+
+	if (!code)
+		return false;
+	end = code->address + code->size;
+	if (function->end < end)
+		end = function->end;
+	for (unsigned int i = 0; at < end && i < INSTRUCTIONS_MAX; i++) {
+		struct x86_instruction instruction = x86_decode(
+			code->bytes + (at - code->address), (size_t)(end - at), at, true);
+
+		if (instruction.act == X86_BAD)
+			return false;
+		if (instruction.act == X86_RETURN_FAR)
+			return true;
+		at += instruction.size;
+	}
+	return false;
+}
+
+enum program_link program_check_link(const struct program *program, uint64_t caller,
+				     uint64_t callee)
+{
+	uint64_t after = caller - program->offset, target;
+	const struct code_range *code = find_code(program, after - 1);
+	struct search search = {.program = program};
+	const uint8_t *end;
+
+	search.callee = find_function(program, callee - program->offset);
+	if (program->machine != EM_X86_64 || !code || !search.callee)
+		return LINK_UNKNOWN;
+	end = code->bytes + (after - code->address);
+	if (!x86_call_before(end, (size_t)(after - code->address), after, true, &target))
+		return is_handler(program, search.callee) ? LINK_POSSIBLE
+							  : LINK_IMPOSSIBLE;
+	if (!target || reach(&search, target))
+		return target ? LINK_PROVEN : LINK_POSSIBLE;
+	while (search.done < search.found)
+		if (follow(&search, search.start[search.done++]))
+			return LINK_PROVEN;
+	return search.is_vague ? LINK_POSSIBLE : LINK_IMPOSSIBLE;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/program.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "symbols/code.h"
+#include "symbols/elf/elf.h"
+#include "symbols/spec.h"
+#include "symbols/elf/unpack.h"
+
+/* What a program's pointers point into. */
+struct program_parts {
+	char *path;
+	struct symbols_source source;
+	struct symbols_debug debug;
+	struct symbols_entries entries;
+	struct code code;
+	struct program_function *functions;
+};
+
+enum cpu_kind program_cpu(uint16_t machine)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return CPU_X86_64;
+	case EM_386:
+		return CPU_X86_32;
+	case EM_AARCH64:
+		return CPU_ARM64;
+	case EM_ARM:
+		return CPU_ARM32;
+	default:
+		return CPU_UNKNOWN;
+	}
+}
+
+void program_close(struct program *program)
+{
+	struct program_parts *parts = program->parts;
+
+	if (!parts)
+		return;
+	free(parts->functions);
+	code_free(&parts->code);
+	free(parts->entries.list);
+	symbols_blocks_free(parts->entries.blocks);
+	symbols_debug_free(&parts->debug);
+	symbols_source_close(&parts->source);
+	free(parts->path);
+	free(parts);
+	*program = (struct program){0};
+}
+
+/* libelf writes to its input when it decompresses sections; the mapping is private. */
+static int make_writable(const struct symbols_source *source)
+{
+	return source->mapped
+		       ? mprotect(source->data, source->size, PROT_READ | PROT_WRITE)
+		       : 0;
+}
+
+static int no_memory(const struct program *program, struct error *err)
+{
+	return error_set(err, "%s: out of memory", symbols_shown_path(program->path));
+}
+
+/* Lists the regions that start a function. */
+static int list_functions(struct program *program, struct error *err)
+{
+	struct program_parts *parts = program->parts;
+	struct symbols_region *regions;
+	size_t count, functions, kept = 0;
+
+	if (symbols_regions_make(&parts->entries, &regions, &count, &functions))
+		return no_memory(program, err);
+	parts->functions = calloc(count + 1, sizeof(*parts->functions));
+	for (size_t i = 0; parts->functions && i < count; i++) {
+		if (!regions[i].name || regions[i].from != regions[i].start)
+			continue;
+		parts->functions[kept++] = (struct program_function){
+			.start = regions[i].from,
+			.end = i + 1 < count ? regions[i + 1].from : UINT64_MAX,
+		};
+	}
+	free(regions);
+	if (!parts->functions)
+		return no_memory(program, err);
+	program->functions = parts->functions;
+	program->function_count = kept;
+	return 0;
+}
+
+static int open_source(struct program *program, struct error *err)
+{
+	struct symbols_source *source = &program->parts->source;
+	const char *name = symbols_shown_path(program->path);
+
+	if (symbols_source_open(source, program->path, name, err) ||
+	    unpack_source(source, name, err))
+		return -1;
+	if (source->size < 4 || memcmp(source->data, "\177ELF", 4))
+		return error_set(err, "%s is not an ELF file", name);
+	if (make_writable(source))
+		return no_memory(program, err);
+	program->elf = (struct program_file){source->data, source->size};
+	return 0;
+}
+
+/* Reads the ELF file, and finds its debug file if it is needed. */
+static int read_elf(struct program *program, const char *debug_directory,
+		    struct error *err)
+{
+	struct program_parts *parts = program->parts;
+	struct symbols_debug *debug = &parts->debug;
+	struct symbols_file shown = {0};
+	struct symbols_elf elf;
+
+	if (symbols_elf_read(program->elf.data, program->elf.size,
+			     symbols_shown_path(program->path), &parts->entries, &elf,
+			     err))
+		return -1;
+	program->machine = elf.machine;
+	if (elf.build_id_size <= sizeof(program->build_id)) {
+		program->build_id_size = elf.build_id_size;
+		program->build_id_address = elf.build_id_address;
+		memcpy(program->build_id, elf.build_id, elf.build_id_size);
+	}
+	code_read(&parts->code, program->elf.data, program->elf.size);
+	if (!parts->code.list)
+		return no_memory(program, err);
+	program->code = parts->code.list;
+	program->code_count = parts->code.count;
+	if ((!elf.functions || !elf.has_lines) && debug_directory &&
+	    symbols_debug_find(debug, &elf, program->path, debug_directory))
+		return no_memory(program, err);
+	if (!debug->path)
+		program->debug_missing = debug->missing;
+	if (debug->path && make_writable(&debug->source))
+		return no_memory(program, err);
+	if (debug->path)
+		program->debug = (struct program_file){debug->source.data,
+						       debug->source.size};
+	if (!elf.functions)
+		symbols_read_stripped(debug, &elf, &parts->entries, &shown);
+	return list_functions(program, err);
+}
+
+int program_open(struct program *program, const char *spec, const char *debug_directory,
+		 struct error *err)
+{
+	struct program_parts *parts = calloc(1, sizeof(*parts));
+	struct symbols_offset offset;
+	const char *slash;
+
+	*program = (struct program){.parts = parts};
+	if (!parts)
+		return error_set(err, "out of memory");
+	parts->path = symbols_spec_split(spec, &offset, err);
+	if (!parts->path)
+		goto fail;
+	slash = strrchr(parts->path, '/');
+	program->path = parts->path;
+	program->name = slash ? slash + 1 : parts->path;
+	program->offset = offset.down ? -offset.distance : offset.distance;
+	if (open_source(program, err) < 0 || read_elf(program, debug_directory, err) < 0)
+		goto fail;
+	return 0;
+fail:
+	program_close(program);
+	return -1;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_SYMBOLS_PROGRAM_H
+#define UNIPROF_SYMBOLS_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/guest.h"
+
+/*
+ * The parts of an ELF file that a program's code is analyzed from, for other parts than
+ * symbols/. Addresses are those in the file: without the load offset.
+ */
+
+/* A range of code, as it is in the file. */
+struct code_range {
+	uint64_t address, size;
+	const uint8_t *bytes;
+};
+
+/* A function, as far as no other function starts in it. @end is excluded. */
+struct program_function {
+	uint64_t start, end;
+};
+
+/* The contents of a file, decompressed. Readers may change them: they are a copy. */
+struct program_file {
+	void *data; /* NULL: there is no such file */
+	size_t size;
+};
+
+/* A SHA-1; no known linker's build-id is longer. */
+#define PROGRAM_BUILD_ID 20
+
+struct program {
+	struct program_file elf;
+	struct program_file debug; /* the separate debug file */
+	/* Where the debug file should be, if it was looked for and is missing; or NULL.
+	 */
+	const char *debug_missing;
+	const char *path; /* without the @OFFSET */
+	const char *name; /* its last component */
+	uint16_t machine; /* ELF's e_machine */
+	uint64_t offset;  /* to add to addresses; sums wrap around */
+	uint8_t build_id[PROGRAM_BUILD_ID];
+	size_t build_id_size;	   /* bytes; 0: none */
+	uint64_t build_id_address; /* where the program has it in memory; 0: nowhere */
+	const struct code_range *code; /* by address */
+	size_t code_count;
+	const struct program_function *functions; /* by address */
+	size_t function_count;
+	struct program_parts *parts; /* for program_close() */
+};
+
+/*
+ * Opens the file of @spec, PATH or PATH@OFFSET, as symbols_add() does. If it has no DWARF
+ * or no function symbols, its separate debug file is searched in @debug_directory and by
+ * its .gnu_debuglink, and functions are taken from there or from .gnu_debugdata. A file
+ * without function symbols is not an error. -1 with one line in @err.
+ */
+int program_open(struct program *program, const char *spec, const char *debug_directory,
+		 struct error *err);
+/* May be called on a zeroed program. */
+void program_close(struct program *program);
+
+/* The CPU that an ELF file with this e_machine is for. */
+enum cpu_kind program_cpu(uint16_t machine);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_SYMBOLS_SPEC_H
+#define UNIPROF_SYMBOLS_SPEC_H
+
+#include "base/error.h"
+#include "symbols/table.h"
+
+/* Files as named on command lines: PATH[@OFFSET][,domain=NAME]. */
+
+/*
+ * Splits PATH@OFFSET; the caller frees the path. If @spec as a whole is an existing path,
+ * it has no offset. NULL with @err set on error.
+ */
+char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
+			 struct error *err);
+
+/*
+ * Cuts ",domain=NAME" from the end of @spec and sets *@domain to the name, or to NULL if
+ * there is none, or if @spec as a whole is an existing path. -1 if the name is empty.
+ */
+int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err);
+
+/* @path for messages: the start of a long one is cut. */
+const char *symbols_shown_path(const char *path);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tables/program_table.h"
+
+#include <string.h>
+
+/* So many places decide, or all of a small program. */
+#define PLACES_ENOUGH 8
+
+/* Copies @size bytes within one page. */
+static bool read_bytes(const struct cpu *cpu, const struct guest_memory *memory,
+		       uint64_t address, void *to, size_t size)
+{
+	size_t at = address & (GUEST_PAGE_SIZE - 1);
+	const uint8_t *page;
+	uint64_t frame;
+
+	if (at + size > GUEST_PAGE_SIZE ||
+	    cpu_translate(cpu, memory, address, &frame) != TRANSLATED)
+		return false;
+	page = memory->page(memory->context, frame);
+	if (!page)
+		return false;
+	memcpy(to, page + at, size);
+	return true;
+}
+
+static bool has_build_id(const struct table_origin *origin, const struct cpu *cpu,
+			 const struct guest_memory *memory)
+{
+	uint8_t bytes[PROGRAM_BUILD_ID];
+
+	return origin->build_id_address &&
+	       read_bytes(cpu, memory, origin->build_id_address, bytes,
+			  origin->build_id_size) &&
+	       memcmp(bytes, origin->build_id, origin->build_id_size) == 0;
+}
+
+/*
+ * Kernels patch their own code, and Xen fills in hypercall pages, so a few places may
+ * differ: one in ten. In another build, most code is at other addresses.
+ */
+static enum table_fit check_origin(const struct table_origin *origin,
+				   const struct cpu *cpu,
+				   const struct guest_memory *memory, struct error *why)
+{
+	size_t seen = 0, same = 0;
+
+	if (has_build_id(origin, cpu, memory))
+		return TABLE_FITS;
+	for (size_t i = 0; i < origin->places; i++) {
+		const struct table_place *place = &origin->place[i];
+		uint8_t bytes[TABLE_PLACE_SIZE];
+
+		if (!read_bytes(cpu, memory, place->address, bytes, sizeof(bytes)))
+			continue;
+		seen++;
+		same += memcmp(bytes, place->bytes, sizeof(bytes)) == 0;
+	}
+	if (!seen || (seen < PLACES_ENOUGH && seen < origin->places)) {
+		error_set(why, "the code of %s was not found in its memory",
+			  origin->name);
+		return TABLE_UNSEEN;
+	}
+	if (10 * same >= 9 * seen)
+		return TABLE_FITS;
+	error_set(why,
+		  "%s is of another build than the code in its memory, or loaded at "
+		  "another address: they agree in %zu of %zu places",
+		  origin->name, same, seen);
+	return TABLE_DIFFERS;
+}
+
+static bool is_x86(enum cpu_kind cpu)
+{
+	return cpu == CPU_X86_64 || cpu == CPU_X86_32;
+}
+
+enum table_fit program_table_check(const struct program_table *table,
+				   const struct cpu *cpu,
+				   const struct guest_memory *memory, struct error *why)
+{
+	enum cpu_kind kind = cpu_kind(cpu);
+	enum table_fit worst = TABLE_FITS;
+
+	if (kind != table->cpu) {
+		error_set(why, "%s is for %s, but it runs on %s", table->origin[0].name,
+			  cpu_kind_name(table->cpu), cpu_kind_name(kind));
+		/* A guest that boots may still be in 32-bit mode. */
+		return is_x86(kind) == is_x86(table->cpu) ? TABLE_UNSEEN : TABLE_DIFFERS;
+	}
+	for (size_t i = 0; i < table->origins && worst != TABLE_DIFFERS; i++) {
+		struct error reason;
+		enum table_fit fit = check_origin(&table->origin[i], cpu, memory,
+						  &reason);
+
+		if (fit == TABLE_FITS)
+			continue;
+		worst = fit;
+		*why = reason;
+	}
+	return worst;
+}

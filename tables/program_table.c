@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tables/program_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "unwind/table/cfi.h"
+#include "unwind/table/code.h"
+
+/* Blocks of code with fewer different bytes are padding, or memory that is filled in when
+ * the program runs. */
+#define DIFFERENT_BYTES 6
+
+void program_table_free(struct program_table *table)
+{
+	if (!table)
+		return;
+	unwind_table_free(table->table);
+	free(table->origin);
+	free(table);
+}
+
+int program_table_lock(const struct program_table *table, struct error *err)
+{
+	size_t size;
+	const void *memory = unwind_table_memory(table->table, &size);
+
+	if (mlock(memory, size) == 0)
+		return 0;
+	return error_errno(err, errno, "can't lock %zu KiB of memory (ulimit -l)",
+			   size / 1024);
+}
+
+void program_table_names(const struct program_table *table, char *to, size_t size)
+{
+	size_t used = 0;
+
+	*to = 0;
+	for (size_t i = 0; i < table->origins && used < size; i++)
+		used += (size_t)snprintf(to + used, size - used, "%s%s", i ? ", " : "",
+					 table->origin[i].name);
+}
+
+void program_table_build_ids(const struct program_table *table, char *to, size_t size)
+{
+	size_t used = 0;
+
+	*to = 0;
+	for (size_t i = 0; i < table->origins; i++) {
+		const struct table_origin *origin = &table->origin[i];
+
+		if (!origin->build_id_size || used + 2 * origin->build_id_size + 2 > size)
+			continue;
+		if (used)
+			used += (size_t)sprintf(to + used, " ");
+		for (size_t j = 0; j < origin->build_id_size; j++)
+			used += (size_t)sprintf(to + used, "%02x", origin->build_id[j]);
+	}
+}
+
+static bool is_telling(const uint8_t *bytes)
+{
+	unsigned int different = 0;
+
+	for (size_t i = 0; i < TABLE_PLACE_SIZE; i++)
+		different += memchr(bytes, bytes[i], i) == NULL;
+	return different >= DIFFERENT_BYTES;
+}
+
+/* Takes the first telling block at or after @from and before @to, which are offsets in
+ * all code. */
+static void take_place(struct table_origin *origin, const struct program *program,
+		       uint64_t from, uint64_t to)
+{
+	uint64_t passed = 0;
+
+	for (size_t i = 0; i < program->code_count; i++) {
+		const struct code_range *code = &program->code[i];
+		uint64_t start = from > passed ? from - passed : 0;
+		uint64_t end = to - passed < code->size ? to - passed : code->size;
+
+		/* Aligned in the guest's memory, so that no block crosses a page. */
+		start += -(code->address + program->offset + start) % TABLE_PLACE_SIZE;
+		for (; start < end && start + TABLE_PLACE_SIZE <= code->size;
+		     start += TABLE_PLACE_SIZE) {
+			struct table_place *place = &origin->place[origin->places];
+
+			if (!is_telling(code->bytes + start))
+				continue;
+			place->address = code->address + start + program->offset;
+			memcpy(place->bytes, code->bytes + start, TABLE_PLACE_SIZE);
+			origin->places++;
+			return;
+		}
+		passed += code->size;
+		if (passed >= to)
+			return;
+	}
+}
+
+static uint64_t code_size(const struct program *program)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < program->code_count; i++)
+		size += program->code[i].size;
+	return size;
+}
+
+static void describe(struct table_origin *origin, const struct program *program)
+{
+	uint64_t step = code_size(program) / TABLE_PLACES + 1;
+
+	*origin = (struct table_origin){.build_id_size = program->build_id_size};
+	snprintf(origin->name, sizeof(origin->name), "%s", program->name);
+	memcpy(origin->build_id, program->build_id, sizeof(origin->build_id));
+	if (program->build_id_address)
+		origin->build_id_address = program->build_id_address + program->offset;
+	for (uint64_t i = 0; i < TABLE_PLACES; i++)
+		take_place(origin, program, i * step, (i + 1) * step);
+}
+
+/* Without code, there is nothing to compare, and nothing to unwind. */
+static int check_program(const struct program *program, enum cpu_kind *cpu,
+			 struct error *err)
+{
+	enum cpu_kind kind = program_cpu(program->machine);
+
+	if (kind != CPU_X86_64 && kind != CPU_ARM64)
+		return error_set(err, "%s: unwind tables are for x86-64 and arm64 only",
+				 program->path);
+	if (*cpu != CPU_UNKNOWN && *cpu != kind)
+		return error_set(err, "%s is for %s, but the file before it for %s",
+				 program->path, cpu_kind_name(kind), cpu_kind_name(*cpu));
+	*cpu = kind;
+	if (!program->code_count)
+		return error_set(err,
+				 "%s contains no code (a debug file?); use the program",
+				 program->path);
+	return 0;
+}
+
+static int no_rules(const struct program *program, const struct error *why,
+		    struct error *err)
+{
+	if (!program->debug_missing)
+		return error_set(err, "%s, and its code can't be used: %s", why[0].text,
+				 why[1].text);
+	return error_set(err, "%s, and its debug file %s is missing", why[0].text,
+			 program->debug_missing);
+}
+
+/*
+ * From the file's call frame information, and that of its debug file: linkers leave
+ * .eh_frame in the one, and strip moves .debug_frame to the other. Then, for functions
+ * that have none, from the code.
+ */
+static int add_rules(struct unwind_builder *builder, const struct program *program,
+		     const char *debug_directory, struct error *err)
+{
+	const struct program_file *elf = &program->elf, *debug = &program->debug;
+	struct error why[2] = {{""}, {""}}, ignored;
+	struct cfi_summary summary;
+	size_t functions;
+	bool any;
+
+	any = unwind_table_add_cfi(builder, program->path, elf->data, elf->size,
+				   program->offset, &summary, &why[0]) == 0;
+	if (debug->data)
+		any |= unwind_table_add_cfi(builder, program->path, debug->data,
+					    debug->size, program->offset, &summary,
+					    &ignored) == 0;
+	any |= unwind_table_add_elf_code(builder, program->path, elf->data, elf->size,
+					 program->offset, debug_directory, &functions,
+					 &why[1]) == 0;
+	return any ? 0 : no_rules(program, why, err);
+}
+
+static void measure(const struct unwind_table *table, const struct program *program,
+		    struct table_coverage *coverage)
+{
+	for (size_t i = 0; i < program->function_count; i++) {
+		uint64_t start = program->functions[i].start + program->offset;
+
+		coverage->functions++;
+		coverage->functions_covered += unwind_table_find(table, start) != NULL;
+	}
+	for (size_t i = 0; i < program->code_count; i++) {
+		uint64_t start = program->code[i].address + program->offset;
+
+		coverage->text += program->code[i].size;
+		for (uint64_t at = 0; at < program->code[i].size; at++)
+			coverage->text_covered += unwind_table_find(table, start + at) !=
+						  NULL;
+	}
+}
+
+/* Opens the files, and adds their rules and descriptions. */
+static int take_programs(struct program_table *table, struct program *programs,
+			 const char *const *specs, const char *debug_directory,
+			 struct unwind_builder *builder, struct error *err)
+{
+	for (size_t i = 0; i < table->origins; i++) {
+		struct program *program = &programs[i];
+
+		if (program_open(program, specs[i], debug_directory, err) < 0 ||
+		    check_program(program, &table->cpu, err) < 0 ||
+		    add_rules(builder, program, debug_directory, err) < 0)
+			return -1;
+		describe(&table->origin[i], program);
+		if (!table->origin[i].places && !table->origin[i].build_id_address)
+			return error_set(err,
+					 "%s has too little code to recognize it in a "
+					 "guest",
+					 program->path);
+	}
+	table->table = unwind_builder_finish(builder);
+	if (!table->table)
+		return error_set(err, "out of memory");
+	return 0;
+}
+
+struct program_table *program_table_make(const char *const *specs, size_t count,
+					 const char *debug_directory,
+					 struct table_coverage *coverage,
+					 struct error *err)
+{
+	struct program_table *table = calloc(1, sizeof(*table));
+	struct program *programs = calloc(count, sizeof(*programs));
+	struct unwind_builder *builder = unwind_builder_new();
+	int status = -1;
+
+	if (table)
+		table->origin = calloc(count, sizeof(*table->origin));
+	if (!table || !table->origin || !programs || !builder) {
+		error_set(err, "out of memory");
+		goto out;
+	}
+	if (count > TABLE_ORIGINS) {
+		error_set(err, "more than %u files for one table", TABLE_ORIGINS);
+		goto out;
+	}
+	table->origins = count;
+	status = take_programs(table, programs, specs, debug_directory, builder, err);
+	for (size_t i = 0; i < count && coverage && status == 0; i++)
+		measure(table->table, &programs[i], coverage);
+out:
+	for (size_t i = 0; i < count && programs; i++)
+		program_close(&programs[i]);
+	free(programs);
+	unwind_builder_free(builder);
+	if (status == 0)
+		return table;
+	program_table_free(table);
+	return NULL;
+}

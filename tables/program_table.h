@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_TABLES_PROGRAM_TABLE_H
+#define UNIPROF_TABLES_PROGRAM_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/arch.h"
+#include "base/error.h"
+#include "symbols/program.h"
+#include "unwind/table/table.h"
+
+/*
+ * The unwind table of the programs that run in a guest, with what is needed to find out
+ * whether a guest really runs them. Made from ELF files, or read from a file that
+ * `uniprof table` has made.
+ */
+
+/* Bytes of code at an address, load offset included; in one page. */
+#define TABLE_PLACE_SIZE 16
+struct table_place {
+	uint64_t address;
+	uint8_t bytes[TABLE_PLACE_SIZE];
+};
+
+/* Maximum number of places to compare for each program. */
+#define TABLE_PLACES 64
+/* Maximum number of programs in one table. */
+#define TABLE_ORIGINS 64
+
+/* A program that a table describes. */
+struct table_origin {
+	char name[64]; /* of the file */
+	uint8_t build_id[PROGRAM_BUILD_ID];
+	size_t build_id_size;
+	uint64_t build_id_address; /* where the guest has it; 0: not known */
+	struct table_place place[TABLE_PLACES];
+	size_t places;
+};
+
+struct program_table {
+	struct unwind_table *table;
+	enum cpu_kind cpu;
+	struct table_origin *origin;
+	size_t origins;
+};
+
+/* How much of the programs' code a table describes. */
+struct table_coverage {
+	uint64_t functions, functions_covered; /* by symbols; a rule for the start */
+	uint64_t text, text_covered;	       /* bytes */
+};
+
+/*
+ * Makes a table of the ELF files in @specs (program_open()). The rules are from call
+ * frame information where there is any, else from machine code with symbols; an earlier
+ * file has priority. @coverage is filled if it is not NULL. NULL with one line in @err on
+ * failure, or if there is no rule at all.
+ */
+struct program_table *program_table_make(const char *const *specs, size_t count,
+					 const char *debug_directory,
+					 struct table_coverage *coverage,
+					 struct error *err);
+/* @table may be NULL. */
+void program_table_free(struct program_table *table);
+
+/* Locks the table's memory, so that it is never missing in a pause. */
+int program_table_lock(const struct program_table *table, struct error *err);
+
+/* Writes a table file (docs/table.md) to @fd; @path is for messages. */
+int program_table_write(const struct program_table *table, int fd, const char *path,
+			struct error *err);
+/* Reads the table file at @path. NULL with @err set on failure. */
+struct program_table *program_table_read(const char *path, struct error *err);
+/* The same for its contents; @name is for messages. */
+struct program_table *program_table_parse(const void *data, size_t size, const char *name,
+					  struct error *err);
+
+/* Whether a guest runs the programs of a table. */
+enum table_fit {
+	TABLE_FITS,
+	TABLE_DIFFERS, /* it runs others */
+	TABLE_UNSEEN,  /* too little of their code is mapped to tell */
+};
+
+/*
+ * Compares the programs with what the address space of @cpu contains: the build-id where
+ * it is in memory, or else the code at the places. Page by page, while the guest runs.
+ * @why gets a line if the table does not fit.
+ */
+enum table_fit program_table_check(const struct program_table *table,
+				   const struct cpu *cpu,
+				   const struct guest_memory *memory, struct error *why);
+
+/* The names of the programs, separated by ", ", truncated to @size bytes. */
+void program_table_names(const struct program_table *table, char *to, size_t size);
+/* Their build-ids in hexadecimal, separated by blanks; those that do not fit are left
+ * out. */
+void program_table_build_ids(const struct program_table *table, char *to, size_t size);
+
+#endif

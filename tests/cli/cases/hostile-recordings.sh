@@ -1,0 +1,6 @@
+# Small recordings that contain as much as allowed: no command takes long or much memory.
+# For recordings with many nodes see hostile-nodes.
+# Not with sanitizers: they need more memory and time than the bounds that it checks.
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
+	samples weights vcpus domains infos empty unknown fields names frames

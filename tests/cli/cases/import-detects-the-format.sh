@@ -1,0 +1,16 @@
+# The format is detected from the text, after comments and empty lines.
+. "$CLI/lib.sh"
+try()
+{
+	printf "$1" | import -o a.up
+}
+try '\n# x\nmain;a 1\n'
+try 'main 1'
+try 'vcpu1 offline\n\nvcpu2:\nrip: 10\n'
+try 'rip: 0000000000001000 f\nCall Trace:\n'
+try '#unikernel stack tracer using x\n\n1\n'
+try 'main+0x10\n1\n'
+try 'operator new(unsigned long)+0x10\n1\n'
+try 'x 1/2 [000] 1.5: 1 cpu-clock: \n\t10 a\n'
+try 'x 1 1.5: cpu-clock: \n'
+try '  x y 1 [001] 1.5: cpu-clock: 10 a\n'

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs every output on recordings of hostile shapes (make-hostile.c).
+
+usage: hostile.py UNIPROF MAKE_HOSTILE BYTES FILLER SHAPE...
+
+Each command is to take at most 300 MB and 2 s. It is CPU time that is measured, which
+other work on the machine makes longer, too: it may take three times as long here.
+"""
+import os
+import resource
+import subprocess
+import sys
+
+SECONDS = 2 * 3
+MEGABYTES = 300
+FORMATS = ("histogram histogram-csv histogram-json tree flamegraph timeline folded "
+           "perf-script perf-data pprof speedscope callgrind").split()
+
+
+def commands(path):
+    yield ["info", "-v", "-i", path]
+    for name in FORMATS:
+        yield ["report", "-i", path, "--format", name]
+    yield ["report", "-i", path, "--per-vcpu", "--format", "histogram-csv"]
+    yield ["report", "-i", path, "--weight", "wall", "--time", "10%,90%"]
+    yield ["diff", "--format", "flamegraph", path, path]
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS * 2, SECONDS * 2))
+
+
+def run(command):
+    """What went wrong; None if nothing did."""
+    with open("/dev/null", "w", encoding="ascii") as null, \
+            open("stderr", "w+b") as errors:
+        process = subprocess.Popen(command, stdout=null, stderr=errors,
+                                   preexec_fn=limit)
+        _, status, usage = os.wait4(process.pid, 0)
+        errors.seek(0)
+        said = errors.read()
+    code = os.waitstatus_to_exitcode(status)
+    seconds = usage.ru_utime + usage.ru_stime
+    if code not in (0, 1, 3) or code == 1 and said.count(b"\n") != 1:
+        return f"exit code {code}, {said[:200]}"
+    if seconds > SECONDS:
+        return f"{seconds:.1f} s"
+    if usage.ru_maxrss > MEGABYTES * 1024:
+        return f"{usage.ru_maxrss >> 10} MB"
+    return None
+
+
+def main():
+    uniprof, make, size, filler, *shapes = sys.argv[1:]
+    for shape in shapes:
+        with open("hostile.up", "wb") as out:
+            subprocess.run([make, shape, size, filler], stdout=out, check=True)
+        wrong = 0
+        for command in commands("hostile.up"):
+            what = run([uniprof, *command])
+            if what:
+                wrong += 1
+                print(f"{shape}: {' '.join(command)}: {what}")
+        if not wrong:
+            print(f"{shape}: all commands end in time")
+
+
+main()

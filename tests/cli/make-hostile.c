@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Makes recordings that take as much time and memory per byte as possible:
+ *
+ *   make-hostile SHAPE BYTES FILLER   a recording of that shape, of at most BYTES, the
+ *                                     first FILLER of which are meaningless
+ *   make-hostile                      lists the shapes
+ *
+ * They contain as much as a recording of their size may (format/sums.h), and no more.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "format/chunk.h"
+#include "format/name_list.h"
+#include "format/samples.h"
+#include "format/sums.h"
+
+#define MOST_SAMPLES RECORDING_MAX_SAMPLES
+#define MOST_NODES   RECORDING_MAX_NODES
+#define LONG_NAMES   250 /* fit in a chunk */
+
+static void *check(void *memory)
+{
+	if (memory)
+		return memory;
+	fprintf(stderr, "make-hostile: out of memory\n");
+	exit(1);
+}
+
+/* A column of @count equal bytes, except that the first one is @first. */
+static void put_bytes(struct buffer *payload, unsigned int tag, uint8_t first,
+		      uint8_t byte, size_t count)
+{
+	uint8_t *at;
+
+	buffer_put_varint(payload, tag);
+	buffer_put_varint(payload, count);
+	at = check(buffer_extend(payload, count));
+	memset(at, byte, count);
+	*at = first;
+}
+
+/* A column of @count numbers that count from 0 to @modulus - 1 repeatedly, each number
+ * @each times. */
+static void put_series(struct buffer *payload, unsigned int tag, size_t count,
+		       size_t each, size_t modulus)
+{
+	struct buffer column = {0};
+
+	for (size_t i = 0; i < count; i++)
+		buffer_put_varint(&column, i / each % modulus);
+	field_put(payload, tag, column.data, column.size);
+	buffer_free(&column);
+}
+
+/* Samples 1 ns apart, with chain 0. */
+static void put_samples(struct buffer *payload, size_t count)
+{
+	field_put_number(payload, SAMPLES_COUNT, count);
+	put_bytes(payload, SAMPLES_TIME, 2, 2, count);
+	put_bytes(payload, SAMPLES_STACK, 0, 0, count);
+}
+
+/* Chains of one address each, 8 bytes apart from @address on. */
+static void put_flat_chains(struct buffer *payload, size_t count, uint64_t address)
+{
+	const uint8_t low[2] = {(uint8_t)address, (uint8_t)(address >> 8)};
+	struct buffer call = {0};
+
+	field_put_number(payload, SAMPLES_NODES, count);
+	put_bytes(payload, SAMPLES_DROP, 0, 1, count);
+	put_bytes(payload, SAMPLES_GROWTH, 2, 0, count);
+	put_bytes(payload, SAMPLES_NEAR, 16, 16, count - 1);
+	buffer_put_signed(&call, (int64_t)(address >> 16));
+	field_put(payload, SAMPLES_CALL, call.data, call.size);
+	field_put(payload, SAMPLES_CALL_LOW, low, sizeof(low));
+	buffer_free(&call);
+}
+
+static void put_one_chain(struct buffer *payload)
+{
+	put_flat_chains(payload, 1, 0x1000);
+}
+
+/* The maximum number of samples, all the same. */
+static unsigned int samples(struct buffer *payload, uint32_t number)
+{
+	(void)number;
+	put_samples(payload, MOST_SAMPLES);
+	put_one_chain(payload);
+	return CHUNK_SAMPLES;
+}
+
+/* Each sample has the maximum weight and CPU time. */
+static unsigned int weights(struct buffer *payload, uint32_t number)
+{
+	(void)number;
+	put_samples(payload, MOST_SAMPLES);
+	put_one_chain(payload);
+
+	buffer_put_varint(payload, SAMPLES_WEIGHT);
+	buffer_put_varint(payload, MOST_SAMPLES * 5);
+	for (size_t i = 0; i < MOST_SAMPLES; i++)
+		buffer_put_varint(payload, RECORDING_MAX_WEIGHT);
+	put_bytes(payload, SAMPLES_STATE, 1, 1, MOST_SAMPLES);
+	field_put_number(payload, SAMPLES_CPU_TIME_UNIT, RECORDING_MAX_CPU_TIME);
+	put_bytes(payload, SAMPLES_CPU_TIME, 2, 2, MOST_SAMPLES);
+	return CHUNK_SAMPLES;
+}
+
+/* Each sample has a different address, also across chunks. */
+static unsigned int nodes(struct buffer *payload, uint32_t number)
+{
+	field_put_number(payload, SAMPLES_COUNT, MOST_SAMPLES);
+	put_bytes(payload, SAMPLES_TIME, 2, 2, MOST_SAMPLES);
+	put_series(payload, SAMPLES_STACK, MOST_SAMPLES, 1, STACK_LOW);
+	put_series(payload, SAMPLES_STACK_HIGH, MOST_SAMPLES, STACK_LOW, SIZE_MAX);
+	put_flat_chains(payload, MOST_NODES, (uint64_t)number << 22);
+	return CHUNK_SAMPLES;
+}
+
+/* The same, with the same addresses in every chunk. */
+static unsigned int same_nodes(struct buffer *payload, uint32_t number)
+{
+	(void)number;
+	return nodes(payload, 1);
+}
+
+/* Chains of the maximum depth that differ from the outermost caller on; the others have
+ * @addresses in turn. */
+static unsigned int deep_chains(struct buffer *payload, uint32_t number,
+				uint32_t addresses)
+{
+	static uint64_t address[RECORDING_MAX_DEPTH];
+	struct samples_encoder *encoder = check(samples_encoder_new());
+	const struct sampling_counts none = {0};
+
+	for (uint32_t i = 0; i < MOST_NODES / RECORDING_MAX_DEPTH; i++) {
+		struct sample sample = {.weight = 1, .time = i * 1000};
+
+		for (uint32_t j = 0; j < RECORDING_MAX_DEPTH; j++)
+			address[j] = 0x100000 + j % addresses * 8;
+		address[RECORDING_MAX_DEPTH - 1] += 8 * (i + number % 64 * 1024);
+		sample.chain = (struct chain){.address = address,
+					      .count = RECORDING_MAX_DEPTH};
+		samples_encoder_add(encoder, &sample);
+	}
+	samples_encoder_finish(encoder, &none, payload);
+	samples_encoder_free(encoder);
+	return CHUNK_SAMPLES;
+}
+
+static unsigned int deep(struct buffer *payload, uint32_t number)
+{
+	return deep_chains(payload, number, RECORDING_MAX_DEPTH);
+}
+
+/* The maximum number of samples, all with one chain of the maximum depth. */
+static unsigned int deep_samples(struct buffer *payload, uint32_t number)
+{
+	(void)number;
+	put_samples(payload, MOST_SAMPLES);
+	field_put_number(payload, SAMPLES_NODES, RECORDING_MAX_DEPTH);
+	put_bytes(payload, SAMPLES_DROP, 0, 0, 1);
+	buffer_put_varint(payload, SAMPLES_GROWTH);
+	buffer_put_varint(payload, 2);
+	buffer_put_signed(payload, RECORDING_MAX_DEPTH);
+	/* An address that calls itself repeatedly: the known callee. */
+	put_bytes(payload, SAMPLES_KNOWN, 1, 1, RECORDING_MAX_DEPTH);
+	put_bytes(payload, SAMPLES_CALL, 0, 0, 2);
+	put_bytes(payload, SAMPLES_CALL_LOW, 0, 0, 4);
+	return CHUNK_SAMPLES;
+}
+
+/* Each sample is of a different vCPU. */
+static unsigned int vcpus(struct buffer *payload, uint32_t number)
+{
+	put_samples(payload, MOST_SAMPLES);
+	put_one_chain(payload);
+	put_series(payload, SAMPLES_VCPU, MOST_SAMPLES, 1, 4096);
+	buffer_put_varint(payload, SAMPLES_DOMAIN);
+	buffer_put_varint(payload, MOST_SAMPLES * 3);
+	for (size_t i = 0; i < MOST_SAMPLES; i++) {
+		uint64_t domain = (number * 64 + i / 4096) % (RECORDING_MAX_DOMAIN + 1);
+		const uint8_t padded[3] = {(uint8_t)(domain | 0x80),
+					   (uint8_t)(domain >> 7 | 0x80),
+					   (uint8_t)(domain >> 14)};
+
+		buffer_put(payload, padded, sizeof(padded));
+	}
+	return CHUNK_SAMPLES;
+}
+
+/* Each sample has a different address, and the vCPUs alternate: a table of both needs
+ * every cell. */
+static unsigned int vcpus_and_nodes(struct buffer *payload, uint32_t number)
+{
+	nodes(payload, number);
+	put_series(payload, SAMPLES_VCPU, MOST_SAMPLES, 1, RECORDING_MAX_VCPU);
+	return CHUNK_SAMPLES;
+}
+
+/* A different domain in every chunk, with a long name. */
+static unsigned int domains(struct buffer *payload, uint32_t number)
+{
+	struct recording_domain domain = {.index = number, .id = 1, .vcpus = UINT64_MAX};
+
+	memset(domain.name, 'd', 8);
+	snprintf(domain.name + 4, sizeof(domain.name) - 4, "%" PRIu32, number);
+	domain_encode(payload, &domain);
+	return CHUNK_DOMAIN;
+}
+
+static unsigned int infos(struct buffer *payload, uint32_t number)
+{
+	field_put_number(payload, 1, RECORDING_VERSION);
+	field_put_number(payload, 7, number);
+	return CHUNK_INFO;
+}
+
+/* Empty chunks. */
+static unsigned int empty(struct buffer *payload, uint32_t number)
+{
+	(void)payload;
+	(void)number;
+	return CHUNK_SAMPLES;
+}
+
+/* Chunks of an unknown type and maximum size. */
+static unsigned int unknown(struct buffer *payload, uint32_t number)
+{
+	(void)number;
+	memset(check(buffer_extend(payload, RECORDING_MAX_PAYLOAD)), 0,
+	       RECORDING_MAX_PAYLOAD);
+	return 77;
+}
+
+/* The maximum number of fields, with an unknown tag. */
+static unsigned int fields(struct buffer *payload, uint32_t number)
+{
+	(void)number;
+	for (size_t i = 0; i < RECORDING_MAX_PAYLOAD / 2; i++)
+		field_put(payload, 99, NULL, 0);
+	return CHUNK_SAMPLES;
+}
+
+/* The maximum number of short names. */
+static unsigned int names(struct buffer *payload, uint32_t number)
+{
+	struct name_list list = {0};
+	char text[16];
+
+	for (uint32_t i = 0; i < 50000; i++) {
+		int length = snprintf(text, sizeof(text), "%" PRIx32, i);
+		struct recording_name name = {
+			.address = ((uint64_t)number << 32) + i * 8,
+			.name = {text, (size_t)length},
+		};
+
+		name_list_add(&list, &name);
+	}
+	name_list_finish(&list, payload);
+	name_list_free(&list);
+	return CHUNK_NAMES;
+}
+
+/* The longest names, and then chains of the functions that have them. */
+static unsigned int long_names(struct buffer *payload, uint32_t number)
+{
+	static char text[RECORDING_MAX_NAME];
+	struct name_list list = {0};
+
+	if (number)
+		return deep_chains(payload, 0, LONG_NAMES);
+	memset(text, 'n', sizeof(text));
+	for (uint32_t i = 0; i < LONG_NAMES; i++) {
+		struct recording_name name = {
+			.address = 0x100000 + i * 8 - 1,
+			.name = {text, sizeof(text)},
+		};
+
+		snprintf(text, 8, "%07" PRIu32, i);
+		text[7] = 'n';
+		name_list_add(&list, &name);
+	}
+	name_list_finish(&list, payload);
+	name_list_free(&list);
+	return CHUNK_NAMES;
+}
+
+/* Empty zstd frames. */
+static size_t empty_frames(uint8_t *to, size_t size)
+{
+	uint8_t frame[32];
+	size_t length = ZSTD_compress(frame, sizeof(frame), NULL, 0, 1), done = 0;
+
+	for (; done + length <= size; done += length)
+		memcpy(to + done, frame, length);
+	return done;
+}
+
+static const struct {
+	const char *name;
+	unsigned int (*make)(struct buffer *payload, uint32_t number); /* the type */
+} shapes[] = {
+	{"samples", samples},
+	{"weights", weights},
+	{"nodes", nodes},
+	{"same-nodes", same_nodes},
+	{"deep", deep},
+	{"deep-samples", deep_samples},
+	{"vcpus", vcpus},
+	{"vcpus-and-nodes", vcpus_and_nodes},
+	{"domains", domains},
+	{"infos", infos},
+	{"empty", empty},
+	{"unknown", unknown},
+	{"fields", fields},
+	{"names", names},
+	{"long-names", long_names},
+	{"frames", NULL},
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static void put_header(struct buffer *file, unsigned int type,
+		       enum chunk_encoding encoding, const uint8_t *stored, size_t size,
+		       size_t payload)
+{
+	uint8_t header[CHUNK_HEADER_SIZE] = CHUNK_MAGIC;
+
+	put_le16(header + 4, (uint16_t)type);
+	put_le16(header + 6, (uint16_t)encoding);
+	put_le32(header + 8, (uint32_t)size);
+	put_le32(header + 12, (uint32_t)payload);
+	put_le32(header + 16, (uint32_t)crc32_z(0, stored, size));
+	put_le32(header + 20, (uint32_t)crc32_z(0, header, 20));
+	buffer_put(file, header, sizeof(header));
+	buffer_put(file, stored, size);
+}
+
+static void put_chunk(struct buffer *file, unsigned int type,
+		      const struct buffer *payload)
+{
+	size_t bound = ZSTD_compressBound(payload->size);
+	uint8_t *stored = check(malloc(bound));
+	size_t size = ZSTD_compress(stored, bound, payload->data, payload->size, 3);
+
+	if (ZSTD_isError(size) || size >= payload->size)
+		put_header(file, type, CHUNK_PLAIN, payload->data, payload->size,
+			   payload->size);
+	else
+		put_header(file, type, CHUNK_ZSTD, stored, size, payload->size);
+	free(stored);
+}
+
+static void put_frames(struct buffer *file, size_t size)
+{
+	uint8_t *stored = check(malloc(size));
+
+	size = empty_frames(stored, size - CHUNK_HEADER_SIZE);
+	put_header(file, CHUNK_SAMPLES, CHUNK_ZSTD, stored, size, 0);
+	free(stored);
+}
+
+/* Meaningless bytes before the harmful ones; each raises the limits of the recording. */
+static void put_filler(struct buffer *file, size_t size)
+{
+	uint8_t *filler = check(calloc(1, size));
+
+	put_header(file, 77, CHUNK_PLAIN, filler, size, size);
+	free(filler);
+}
+
+/* What the reader counts in the chunk. */
+static struct recording_sums sums_of(unsigned int type, const struct buffer *payload)
+{
+	struct recording_sums sums = {.payload = payload->size};
+	const struct cursor bytes = {payload->data, payload->data + payload->size, false};
+	struct samples_batch batch = {0};
+
+	if (type == CHUNK_SAMPLES && samples_decode(bytes, &batch) == 0) {
+		sums.samples = batch.count;
+		sums.nodes = batch.nodes - SAMPLES_ROOTS;
+	} else if (type == CHUNK_SAMPLES) {
+		sums.nodes = sums.payload;
+	} else if (type == CHUNK_NAMES) {
+		sums.names = name_list_count(bytes);
+		sums.names_payload = sums.payload;
+	}
+	samples_batch_free(&batch);
+	return sums;
+}
+
+/* The number of different chunks of shapes that take long to make; then they repeat. */
+#define DIFFERENT 24
+
+struct kept {
+	struct buffer chunk;
+	struct recording_sums sums;
+};
+
+/* Adds chunks of the shape, as many as fit in @bytes and the limits. */
+static void put_shape(struct buffer *file, size_t shape, size_t bytes)
+{
+	static struct kept all[DIFFERENT];
+	struct recording_sums sums = {.payload = file->size};
+	struct buffer payload = {0};
+
+	for (uint32_t i = 0;; i++) {
+		struct kept *kept = &all[i % DIFFERENT];
+
+		if (i < DIFFERENT || kept->sums.payload < 4096) {
+			unsigned int type;
+
+			buffer_reset(&payload);
+			buffer_reset(&kept->chunk);
+			type = shapes[shape].make(&payload, i);
+			put_chunk(&kept->chunk, type, &payload);
+			kept->sums = sums_of(type, &payload);
+		}
+		sums_add(&sums, &kept->sums);
+		if (file->size + kept->chunk.size > bytes ||
+		    !sums_fit(&sums, file->size + kept->chunk.size))
+			break;
+		buffer_put(file, kept->chunk.data, kept->chunk.size);
+	}
+	for (size_t i = 0; i < DIFFERENT; i++)
+		buffer_free(&all[i].chunk);
+	buffer_free(&payload);
+}
+
+int main(int argc, char **argv)
+{
+	struct buffer file = {0};
+	size_t shape = 0, bytes;
+	bool is_written;
+
+	if (argc != 4) {
+		for (size_t i = 0; i < SHAPES; i++)
+			printf("%s\n", shapes[i].name);
+		return argc == 1 ? 0 : 1;
+	}
+	while (shape < SHAPES && strcmp(shapes[shape].name, argv[1]) != 0)
+		shape++;
+	bytes = strtoull(argv[2], NULL, 10);
+	if (shape == SHAPES || bytes < CHUNK_HEADER_SIZE)
+		return 1;
+	if (strtoull(argv[3], NULL, 10))
+		put_filler(&file, strtoull(argv[3], NULL, 10));
+	if (shapes[shape].make)
+		put_shape(&file, shape, bytes);
+	else
+		put_frames(&file, bytes - file.size);
+	is_written = fwrite(file.data, 1, file.size, stdout) == file.size &&
+		     fflush(stdout) == 0;
+	buffer_free(&file);
+	return is_written ? 0 : 1;
+}

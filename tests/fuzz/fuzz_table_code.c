@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Unwind tables from arbitrary machine code. Build with
+ * -fsanitize=fuzzer,address,undefined and run on tests/fuzz/corpus/table_code. The input
+ * is an ELF file, or
+ *
+ *   a byte with the number of functions,
+ *   3 bytes for each: its offset in the code, and its kind (enum unwind_part), and
+ *   the code.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/check.h"
+#include "unwind/table/code.h"
+
+#define ADDRESS	      0xffffffff81000000
+#define FUNCTIONS_MAX 64
+
+static int compare(const void *left, const void *right)
+{
+	const struct unwind_function *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Rules exist only for the code, and describe possible stacks. */
+static void check_table(struct unwind_builder *builder, uint64_t start, size_t size)
+{
+	struct unwind_table *table = unwind_builder_finish(builder);
+
+	check(table != NULL);
+	check(!unwind_table_find(table, start - 1));
+	check(!unwind_table_find(table, start + size));
+	for (size_t i = 0; i < size; i++) {
+		const struct unwind_rule *rule = unwind_table_find(table, start + i);
+
+		if (!rule)
+			continue;
+		check(rule->kind == UNWIND_CALLER || rule->kind == UNWIND_OUTERMOST);
+		if (rule->kind == UNWIND_OUTERMOST)
+			continue;
+		check(rule->caller == -8);
+		check(rule->from_word || rule->from_fp || rule->other || rule->cfa >= 8);
+		check(!rule->fp_by_register || rule->from_word);
+	}
+	unwind_table_free(table);
+}
+
+static void check_code(const uint8_t *data, size_t size)
+{
+	struct unwind_builder *builder = unwind_builder_new();
+	struct unwind_function functions[FUNCTIONS_MAX];
+	struct unwind_code code = {.address = ADDRESS, .functions = functions};
+	size_t count = size ? *data % FUNCTIONS_MAX : 0;
+	uint8_t *copy;
+	struct error err;
+
+	check(builder != NULL);
+	data += size != 0;
+	size -= size != 0;
+	for (; code.count < count && size >= 3; data += 3, size -= 3)
+		functions[code.count++] = (struct unwind_function){
+			.start = ADDRESS + data[0] + 256u * data[1],
+			.part = data[2] % 3,
+			.size = data[2] / 3,
+		};
+	qsort(functions, code.count, sizeof(*functions), compare);
+	/* Of the exact size, so that reads beyond it are detected. */
+	copy = malloc(size + !size);
+	check(copy != NULL);
+	memcpy(copy, data, size);
+	code.bytes = copy;
+	code.size = size;
+	check(!unwind_table_add_code(builder, &code, &err));
+	check_table(builder, ADDRESS, size);
+	free(copy);
+	unwind_builder_free(builder);
+}
+
+static void check_elf(const uint8_t *data, size_t size)
+{
+	struct unwind_builder *builder = unwind_builder_new();
+	struct unwind_table *table;
+	struct error err = {{0}};
+	size_t functions;
+
+	check(builder != NULL);
+	if (unwind_table_add_elf_code(builder, "it", data, size, 0, NULL, &functions,
+				      &err))
+		check(strncmp(err.text, "it", 2) == 0 || strstr(err.text, "memory"));
+	table = unwind_builder_finish(builder);
+	check(table != NULL);
+	unwind_table_free(table);
+	unwind_builder_free(builder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size >= 4 && memcmp(data, "\177ELF", 4) == 0)
+		check_elf(data, size);
+	else
+		check_code(data, size);
+	if (size >= 4096) {
+		struct unwind_builder *builder = unwind_builder_new();
+		struct error err;
+
+		check(builder != NULL);
+		check(!unwind_table_add_hypercalls(builder, data, ADDRESS, &err));
+		check_table(builder, ADDRESS, 4096);
+		unwind_builder_free(builder);
+	}
+	return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The guest of the KVM tests: vCPU 0 spends 10 %, 30 % and 60 % of its time in alpha,
+ * beta and gamma, vCPU 1 all of it in delta; every chain is DEPTH addresses deep. Each
+ * vCPU prints a line now and then to a serial port.
+ */
+#include <stdint.h>
+
+#define NEST  5
+#define APART __attribute__((noinline, noclone))
+
+static void put(char c)
+{
+	asm volatile("outb %0, %1" : : "a"(c), "d"((uint16_t)0x3f8));
+}
+
+static APART void print(const char *text, uint64_t number)
+{
+	char digits[20];
+	unsigned int count = 0;
+
+	while (*text)
+		put(*text++);
+	do
+		digits[count++] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (count)
+		put(digits[--count]);
+	put('\n');
+}
+
+/* One long dependency chain, so it costs the same at any address. */
+static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
+{
+	uint64_t x = n;
+
+	while (n--) {
+		x = x * 6364136223846793005 + 1442695040888963407;
+		asm volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+#define CHAIN(name)                                                            \
+	static APART uint64_t name##_leaf(uint64_t n)                          \
+	{                                                                      \
+		return spin(n);                                                \
+	}                                                                      \
+	static APART uint64_t name##_nest(unsigned int nest, uint64_t n)       \
+	{                                                                      \
+		uint64_t x = nest ? name##_nest(nest - 1, n) : name##_leaf(n); \
+                                                                               \
+		asm volatile("" : "+r"(x));                                    \
+		return x;                                                      \
+	}                                                                      \
+	static APART uint64_t name(uint64_t n)                                 \
+	{                                                                      \
+		uint64_t x = name##_nest(NEST, n);                             \
+                                                                               \
+		asm volatile("" : "+r"(x));                                    \
+		return x;                                                      \
+	}
+
+CHAIN(alpha)
+CHAIN(beta)
+CHAIN(gamma)
+CHAIN(delta)
+
+/* Rounds of about a tenth of a millisecond, so that samples are independent, whose
+ * lengths vary by a quarter, so that no sampling rate runs in lockstep. */
+static APART void work(uint64_t round)
+{
+	uint64_t n = 8000 + round * 7919 % 2000;
+
+	alpha(n);
+	beta(3 * n);
+	gamma(6 * n);
+	asm volatile("");
+}
+
+void guest_main(uint64_t vcpu);
+
+void guest_main(uint64_t vcpu)
+{
+	for (uint64_t round = 0;; round++) {
+		if (vcpu)
+			delta(90000);
+		else
+			work(round);
+		if (round % 500 == 0)
+			print(vcpu ? "second " : "first ", round);
+	}
+}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Functions shared by the cases of the KVM tests, each of which runs in an empty folder.
+# shellcheck shell=sh disable=SC2034,SC2154
+
+# start NAME OPTION...: boots the guest; sets vmm to the VMM's pid. Its output is in NAME.out.
+start()
+{
+	name=$1
+	shift
+	rm -f "$name.out" # of a guest before
+	"$PROGRAMS/vmm" --id "$name" "$@" "$PROGRAMS/guest.elf" >"$name.out" 2>>"$name.err" &
+	vmm=$!
+	vmms="$vmms $vmm"
+	wait_for "the guest's first line" grep -q first "$name.out"
+}
+
+# stop_all: ends the VMMs that were started
+stop_all()
+{
+	for pid in $vmms; do
+		kill -KILL "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	vmms=
+}
+
+fail()
+{
+	echo "$*"
+	stop_all
+	exit 1
+}
+
+# wait_for WHAT COMMAND...: until it succeeds
+wait_for()
+{
+	what=$1
+	shift
+	tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail "waited in vain for $what"
+		sleep 0.1
+	done
+}
+
+# lines FILE: the number of lines
+lines()
+{
+	wc -l <"$1"
+}
+
+has_grown()
+{
+	[ "$(lines "$1")" -gt "$2" ]
+}
+
+# check_runs NAME: the guest goes on, and no thread of its VMM (the variable vmm) is traced
+# or stopped
+check_runs()
+{
+	kill -0 "$vmm" 2>/dev/null || fail "the VMM has died: $(cat "$1.err")"
+	wait_for "the guest to go on" has_grown "$1.out" "$(lines "$1.out")"
+	if grep -l -e '^TracerPid:.*[1-9]' -e '^State:.*[Tt] (' /proc/"$vmm"/task/*/status; then
+		fail "a thread is traced or stopped"
+	fi
+}
+
+# record OPTION...: runs uniprof record; its messages are in record.err
+record()
+{
+	"$UNIPROF" record "$@" 2>record.err || fail "record failed: $(cat record.err)"
+}
+
+# ticks: the CPU time of the VMM (the variable vmm), in 1/100 s (proc(5), /proc/PID/stat)
+ticks()
+{
+	sed 's/.*) //' "/proc/$vmm/stat" | awk '{ print $12 + $13 }'
+}
+
+has_run()
+{
+	[ "$(ticks)" -ge "$1" ]
+}
+
+# record_busy SECONDS OPTION...: records until the guest has run for so long, but on a busy
+# machine no more than 100 s
+record_busy()
+{
+	until=$(($(ticks) + $1 * 100))
+	shift
+	"$UNIPROF" record -T 100 "$@" 2>record.err &
+	recorder=$!
+	while ! has_run $until && kill -0 $recorder 2>/dev/null; do
+		sleep 0.2
+	done
+	kill -INT $recorder 2>/dev/null
+	wait $recorder || fail "record failed: $(cat record.err)"
+}
+
+# report OPTION...
+report()
+{
+	"$UNIPROF" report -s "$PROGRAMS/guest.elf" "$@" 2>report.err ||
+		fail "report failed: $(cat report.err)"
+}
+
+# check_shares FILE: alpha, beta and gamma have 10, 30 and 60 % of vCPU 0's CPU time, give or
+# take two points, in whole chains of known depth, in at least 5000 samples: of 12,000 random
+# ones, two points are 4.5 standard deviations. A sample of a vCPU that has waited for a CPU
+# since the last one counts no time.
+check_shares()
+{
+	count=$("$UNIPROF" info "$1" | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
+	[ "$count" -ge 5000 ] || fail "only $count samples"
+	report -i "$1" --vcpu 0 --weight cpu-time --format folded |
+		awk '
+		/;(alpha|beta|gamma)_leaf [0-9]+$/ {
+			split($1, frame, ";")
+			share[frame[4]] += $NF
+			if (split($1, frame, ";") == 11)
+				whole += $NF
+			sum += $NF
+		}
+		{ all += $NF }
+		function off(name, percent)
+		{
+			printf "%s %.2f %%\n", name, 100 * share[name] / sum
+			return 100 * share[name] / sum < percent - 2 ||
+				100 * share[name] / sum > percent + 2
+		}
+		END {
+			if (!sum)
+				exit 1
+			bad = off("alpha", 10) + off("beta", 30) + off("gamma", 60)
+			printf "%.2f %% in whole chains of the work\n", 100 * whole / all
+			exit bad || whole < all * 0.97
+		}' >shares || fail "wrong shares: $(cat shares)"
+	{
+		echo "$count samples"
+		cat shares
+	} >>"$NOTES"
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
+ * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
+ *
+ *	vmm [--id NAME] [--shared] [--high] [--vcpus N] GUEST
+ *
+ * --shared: memory of a memfd, else private. --high: 3.25 GiB and 16 MiB more, which the
+ * guest sees at 4 GiB, with its stacks there. SIGUSR1: executes sleep(1), which is no
+ *VMM. SIGUSR2: forks a child, which has the VMM's descriptors. SIGHUP: prints the vCPUs'
+ * kvm_valid_regs.
+ *
+ * Any result of KVM_RUN that a profiler must not cause ends it with exit code 9.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MEMORY	  (32ull << 20)
+#define GAP	  0xd0000000ull
+#define HIGH	  (16ull << 20)
+#define ABOVE	  (1ull << 32)
+#define VCPUS_MAX 2
+
+struct vcpu {
+	int fd;
+	struct kvm_run *run;
+	char line[80];
+	size_t length;
+};
+
+struct vm {
+	int kvm, fd;
+	bool shared, high;
+	char *memory;
+	uint64_t size;
+	uint32_t entry;
+	unsigned int vcpus;
+	struct vcpu vcpu[VCPUS_MAX];
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "vmm: %s: %s\n", what, strerror(errno));
+	_exit(9);
+}
+
+static int check(int result, const char *what)
+{
+	if (result < 0)
+		die(what);
+	return result;
+}
+
+static void add_slot(const struct vm *vm, uint32_t slot, uint64_t guest, uint64_t size,
+		     const char *memory)
+{
+	struct kvm_userspace_memory_region region = {
+		.slot = slot,
+		.guest_phys_addr = guest,
+		.memory_size = size,
+		.userspace_addr = (uintptr_t)memory,
+	};
+
+	check(ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region), "memory slot");
+}
+
+static void make_memory(struct vm *vm)
+{
+	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+	vm->size = vm->high ? GAP + HIGH : MEMORY;
+	if (vm->shared) {
+		fd = check(memfd_create("guest", MFD_CLOEXEC), "memfd");
+		check(ftruncate(fd, (off_t)vm->size), "memfd");
+		flags = MAP_SHARED | MAP_NORESERVE;
+	}
+	vm->memory = mmap(NULL, vm->size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (vm->memory == MAP_FAILED)
+		die("memory");
+	add_slot(vm, 0, 0, vm->high ? GAP : MEMORY, vm->memory);
+	if (vm->high)
+		add_slot(vm, 1, ABOVE, HIGH, vm->memory + GAP);
+}
+
+static void load(struct vm *vm, const char *path)
+{
+	int fd = check(open(path, O_RDONLY | O_CLOEXEC), path);
+	Elf64_Ehdr head;
+
+	if (read(fd, &head, sizeof(head)) != sizeof(head))
+		die(path);
+	for (unsigned int i = 0; i < head.e_phnum; i++) {
+		Elf64_Phdr part;
+
+		if (pread(fd, &part, sizeof(part),
+			  (off_t)(head.e_phoff + i * sizeof(part))) != sizeof(part) ||
+		    (part.p_type == PT_LOAD &&
+		     pread(fd, vm->memory + part.p_paddr, part.p_filesz,
+			   (off_t)part.p_offset) != (ssize_t)part.p_filesz))
+			die(path);
+	}
+	vm->entry = (uint32_t)head.e_entry;
+	close(fd);
+}
+
+/* 32-bit protected mode without paging, flat segments. */
+static void set_registers(const struct vm *vm, unsigned int i)
+{
+	struct kvm_segment code = {.limit = 0xffffffff,
+				   .selector = 8,
+				   .type = 11,
+				   .present = 1,
+				   .db = 1,
+				   .s = 1,
+				   .g = 1};
+	struct kvm_segment data = code;
+	struct kvm_regs regs = {.rip = vm->entry,
+				.rflags = 2,
+				.rdi = i,
+				.rdx = vm->high ? ABOVE >> 12 : 0};
+	struct kvm_sregs sregs;
+	int fd = vm->vcpu[i].fd;
+
+	data.selector = 16;
+	data.type = 3;
+	check(ioctl(fd, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	sregs.cs = code;
+	sregs.ds = sregs.es = sregs.fs = sregs.gs = sregs.ss = data;
+	sregs.cr0 |= 1;
+	check(ioctl(fd, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
+	check(ioctl(fd, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+}
+
+static void make_vcpu(struct vm *vm, unsigned int i)
+{
+	struct kvm_cpuid2 *ids = calloc(1, sizeof(*ids) + 256 * sizeof(ids->entries[0]));
+	struct vcpu *vcpu = &vm->vcpu[i];
+	int size = check(ioctl(vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0), "size of a vCPU");
+
+	vcpu->fd = check(ioctl(vm->fd, KVM_CREATE_VCPU, i), "KVM_CREATE_VCPU");
+	vcpu->run = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu->fd,
+			 0);
+	if (!ids || vcpu->run == MAP_FAILED)
+		die("vCPU");
+	ids->nent = 256;
+	check(ioctl(vm->kvm, KVM_GET_SUPPORTED_CPUID, ids), "CPUID");
+	check(ioctl(vcpu->fd, KVM_SET_CPUID2, ids), "CPUID");
+	free(ids);
+	set_registers(vm, i);
+}
+
+static void put(struct vcpu *vcpu, char c)
+{
+	if (vcpu->length < sizeof(vcpu->line))
+		vcpu->line[vcpu->length++] = c;
+	if (c != '\n')
+		return;
+	if (write(STDOUT_FILENO, vcpu->line, vcpu->length) < 0)
+		die("output");
+	vcpu->length = 0;
+}
+
+static void *run(void *context)
+{
+	struct vcpu *vcpu = context;
+	struct kvm_run *state = vcpu->run;
+
+	for (;;) {
+		int result = ioctl(vcpu->fd, KVM_RUN, 0);
+
+		if (result < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (result != 0)
+			die("KVM_RUN");
+		if (state->exit_reason != KVM_EXIT_IO ||
+		    state->io.direction != KVM_EXIT_IO_OUT) {
+			fprintf(stderr, "vmm: exit reason %u\n", state->exit_reason);
+			_exit(9);
+		}
+		put(vcpu, ((char *)state)[state->io.data_offset]);
+	}
+	return NULL;
+}
+
+static void wait_for_orders(const struct vm *vm, const sigset_t *orders)
+{
+	for (;;) {
+		int number;
+
+		if (sigwait(orders, &number))
+			die("sigwait");
+		if (number == SIGUSR1)
+			execlp("sleep", "sleep", "1000", (char *)NULL);
+		for (unsigned int i = 0; number == SIGHUP && i < vm->vcpus; i++)
+			fprintf(stderr, "vCPU %u: valid_regs %llu\n", i,
+				(unsigned long long)vm->vcpu[i].run->kvm_valid_regs);
+		if (number == SIGUSR2 && fork() == 0) {
+			pause();
+			_exit(0);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{"id", required_argument, NULL, 'i'},
+		{"shared", no_argument, NULL, 's'},
+		{"high", no_argument, NULL, 'h'},
+		{"vcpus", required_argument, NULL, 'v'},
+		{0},
+	};
+	struct vm vm = {.vcpus = 1};
+	sigset_t orders;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		vm.shared |= option == 's';
+		vm.high |= option == 'h';
+		if (option == 'v')
+			vm.vcpus = (unsigned int)atoi(optarg);
+	}
+	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
+		fprintf(stderr,
+			"usage: vmm [--id NAME] [--shared] [--high] [--vcpus N] GUEST\n");
+		return 2;
+	}
+	sigemptyset(&orders);
+	sigaddset(&orders, SIGUSR1);
+	sigaddset(&orders, SIGUSR2);
+	sigaddset(&orders, SIGHUP);
+	sigprocmask(SIG_BLOCK, &orders, NULL);
+	vm.kvm = check(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
+	vm.fd = check(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
+	ioctl(vm.fd, KVM_SET_TSS_ADDR, 0xfffbd000);
+	make_memory(&vm);
+	load(&vm, argv[optind]);
+	for (unsigned int i = 0; i < vm.vcpus; i++)
+		make_vcpu(&vm, i);
+	for (unsigned int i = 0; i < vm.vcpus; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, run, &vm.vcpu[i]))
+			die("thread");
+	}
+	wait_for_orders(&vm, &orders);
+}

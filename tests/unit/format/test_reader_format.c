@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * FORMAT.md matches the code: the writer produces its example, and a second reader, made
+ * from the document alone (tests/format/read.py), reads any file like the first one.
+ */
+
+#define _GNU_SOURCE 1
+#include "tests/unit/test_recording.h"
+
+#include "format/name_list.h"
+#include "format/place.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <sys/wait.h>
+
+#define FORMAT "format/FORMAT.md"
+#define READER "tests/format/read.py"
+#define FILES  120 /* passed to both readers */
+
+/* The recording that FORMAT.md explains byte for byte. */
+static void write_example(struct buffer *bytes)
+{
+	const struct recording_info info = {
+		.version = 1,
+		.tool = "uniprof 2.0",
+		.host = "dom0",
+		.command = "uniprof record web",
+		.hypervisor = "Xen 4.17.3",
+		.domctl_version = 0x15,
+		.wall_start = 1700000000000000000,
+		.monotonic_start = 5000000000,
+		.frequency = 99000,
+		.time_limit = 0,
+	};
+	const struct recording_domain domain = {
+		.index = 0,
+		.id = 7,
+		.type = GUEST_PVH,
+		.cpu = CPU_X86_64,
+		.word = 8,
+		.vcpus = 1,
+		.name = "web",
+		.uuid = {0x3d, 0xe5, 0x1c, 0x5a, 0x0f, 0x6b, 0x4c, 0x1d, 0x9a, 0x77, 0x2b,
+			 0x10, 0x48, 0xc6, 0xf2, 0x81},
+	};
+	uint64_t first[] = {0x101234, 0x100200, 0x100010};
+	uint64_t second[] = {0x100208, 0x100010};
+	const struct sample samples[] = {
+		{.time = 5010101010,
+		 .weight = 1,
+		 .state = VCPU_RUNNING,
+		 .has_cpu_time = true,
+		 .chain = {first, 3, CHAIN_WHOLE, false}},
+		{.time = 5020202020,
+		 .weight = 1,
+		 .state = VCPU_BLOCKED,
+		 .cpu_time = 4120000,
+		 .has_cpu_time = true,
+		 .chain = {second, 2, CHAIN_NOT_PRESENT, false}},
+	};
+	struct recording_end end = {.reason = END_SIGNAL, .monotonic = 5030000000};
+	struct error err = {""};
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_new(fd, &info, &domain, 1, &err);
+
+	assert_non_null(writer);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(writer_sample(writer, &samples[i], &err), 0);
+		pauses_add(&writer_counts(writer)->pauses, 20000 + 5000 * i);
+	}
+	writer_counts(writer)->missed = 1;
+	assert_int_equal(writer_end(writer, &end, &err), 0);
+	writer_free(writer);
+	take_file(fd, bytes);
+}
+
+/* The bytes of a line like "0018  01 01 01    version", or none. */
+static size_t bytes_of_line(const char *line, size_t *offset, uint8_t bytes[16])
+{
+	unsigned int byte;
+	size_t count = 0;
+	int used;
+
+	if (strspn(line, "0123456789abcdef") != 4 || strncmp(line + 4, "  ", 2) != 0)
+		return 0;
+	*offset = strtoul(line, NULL, 16);
+	line += 6;
+	while (count < 16 && isxdigit((unsigned char)line[0]) &&
+	       sscanf(line, "%2x%n", &byte, &used) == 1 && used == 2) {
+		bytes[count++] = (uint8_t)byte;
+		if (line[2] != ' ' || line[3] == ' ')
+			break;
+		line += 3;
+	}
+	return count;
+}
+
+static void the_writer_writes_the_example_in_the_document(void **state)
+{
+	struct buffer example = {0};
+	FILE *document = fopen(FORMAT, "r");
+	size_t done = 0, offset;
+	uint8_t bytes[16];
+	char line[512];
+
+	(void)state;
+	assert_non_null(document);
+	write_example(&example);
+	while (fgets(line, sizeof(line), document)) {
+		size_t count = bytes_of_line(line, &offset, bytes);
+
+		if (!count)
+			continue;
+		assert_int_equal(offset, done);
+		assert_true(done + count <= example.size);
+		assert_memory_equal(example.data + done, bytes, count);
+		done += count;
+	}
+	fclose(document);
+	assert_int_equal(done, example.size);
+	buffer_free(&example);
+}
+
+/* The following functions print the results of the C reader in the form of read.py. */
+
+static void print_hex(FILE *to, const char *text)
+{
+	fputc(' ', to);
+	for (; *text; text++)
+		fprintf(to, "%02x", (unsigned char)*text);
+}
+
+static void print_info(FILE *to, struct cursor payload)
+{
+	struct recording_info info;
+
+	if (info_decode(payload, &info) < 0) {
+		fprintf(to, "info damaged\n");
+		return;
+	}
+	fprintf(to,
+		"info %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %" PRIu64,
+		info.version, info.domctl_version, info.wall_start, info.monotonic_start,
+		info.frequency, info.time_limit);
+	print_hex(to, info.tool);
+	print_hex(to, info.host);
+	print_hex(to, info.command);
+	print_hex(to, info.hypervisor);
+	fprintf(to, "\n");
+}
+
+static void print_domain(FILE *to, struct cursor payload)
+{
+	struct recording_domain domain;
+
+	if (domain_decode(payload, &domain) < 0) {
+		fprintf(to, "domain damaged\n");
+		return;
+	}
+	fprintf(to,
+		"domain %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %" PRIu64,
+		domain.index, domain.id, domain.type, domain.cpu, domain.word,
+		domain.vcpus);
+	print_hex(to, domain.name);
+	fprintf(to, " ");
+	for (size_t i = 0; i < sizeof(domain.uuid); i++)
+		fprintf(to, "%02x", domain.uuid[i]);
+	fprintf(to, " %" PRIu64 " %" PRIu64, domain.unwind_way, domain.table_rows);
+	print_hex(to, domain.table_files);
+	print_hex(to, domain.build_ids);
+	print_hex(to, domain.vmm);
+	fprintf(to, "\n");
+}
+
+static void print_samples(FILE *to, struct cursor payload)
+{
+	static struct samples_batch batch;
+	static uint64_t address[RECORDING_MAX_DEPTH];
+
+	if (samples_decode(payload, &batch) < 0) {
+		fprintf(to, "samples damaged\n");
+		return;
+	}
+	for (size_t i = 0; i < batch.count; i++) {
+		struct sample sample = sample_of(&batch, i, address);
+
+		fprintf(to, "sample %" PRIu64 " %u %u %u %u", sample.time, sample.domain,
+			sample.vcpu, sample.state, sample.weight);
+		if (sample.has_cpu_time)
+			fprintf(to, " %" PRIu64, sample.cpu_time);
+		else
+			fprintf(to, " -");
+		fprintf(to, " %u %u", sample.chain.frameless,
+			(unsigned int)sample.chain.end);
+		for (uint32_t j = 0; j < sample.chain.count; j++)
+			fprintf(to, " %" PRIx64, address[j]);
+		fprintf(to, "\n");
+	}
+	fprintf(to, "counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		batch.counts.lost, batch.counts.missed, batch.counts.pauses.sum,
+		batch.counts.pauses.max);
+	for (unsigned int i = 0; i < PAUSES_BUCKETS; i++)
+		if (batch.counts.pauses.bucket[i])
+			fprintf(to, " %" PRIu64 ":%" PRIu64, pauses_bucket_start(i),
+				batch.counts.pauses.bucket[i]);
+	fprintf(to, "\n");
+}
+
+static void print_end(FILE *to, struct cursor payload)
+{
+	struct recording_end end;
+
+	if (end_decode(payload, &end) < 0)
+		fprintf(to, "end damaged\n");
+	else
+		fprintf(to,
+			"end %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+			" %" PRIu64 " %" PRIu64 "\n",
+			end.reason, end.monotonic, end.samples, end.lost, end.missed,
+			end.pauses, end.paused);
+}
+
+static void print_text(FILE *to, struct recording_text text)
+{
+	char *copy = strndup(text.at, text.length);
+
+	assert_non_null(copy);
+	print_hex(to, copy);
+	free(copy);
+}
+
+static void print_names(FILE *to, struct cursor payload)
+{
+	struct name_list_reader names;
+	struct recording_name name;
+
+	if (name_list_read(&names, payload) < 0) {
+		fprintf(to, "names damaged\n");
+		return;
+	}
+	while (name_list_next(&names, &name)) {
+		fprintf(to, "name %u %" PRIx64 " %" PRIu64, name.domain, name.address,
+			name.offset);
+		print_text(to, name.name);
+		print_text(to, name.dso);
+		fprintf(to, "\n");
+	}
+}
+
+static void print_place(FILE *to, struct sequence *sequence, struct cursor payload)
+{
+	const struct chunk_place place = place_of(payload);
+	uint64_t missing;
+
+	if (!sequence_take(sequence, &place, &missing))
+		fprintf(to, "out of place\n");
+	else if (missing)
+		fprintf(to, "missing %" PRIu64 "\n", missing);
+}
+
+static void print_file(FILE *to, const struct buffer *bytes)
+{
+	int fd = file_with(bytes->data, bytes->size);
+	struct reader *reader = reader_new(fd);
+	struct sequence sequence = {0};
+	const struct damage *damage;
+	struct cursor payload;
+	struct error err;
+	unsigned int type;
+	int status;
+
+	assert_non_null(reader);
+	while ((status = reader_next(reader, &type, &payload, &err)) > 0) {
+		print_place(to, &sequence, payload);
+		switch (type) {
+		case CHUNK_INFO:
+			print_info(to, payload);
+			break;
+		case CHUNK_DOMAIN:
+			print_domain(to, payload);
+			break;
+		case CHUNK_SAMPLES:
+			print_samples(to, payload);
+			break;
+		case CHUNK_END:
+			print_end(to, payload);
+			break;
+		case CHUNK_NAMES:
+			print_names(to, payload);
+			break;
+		default:
+			fprintf(to, "chunk %u of %td bytes\n", type,
+				payload.end - payload.at);
+		}
+	}
+	damage = reader_damage(reader);
+	fprintf(to, "%s, passed over %" PRIu64 " bytes in %" PRIu64 " places%s\n",
+		status ? "no recording" : "done", damage->bytes, damage->places,
+		damage->cut ? ", cut" : "");
+	reader_free(reader);
+	close(fd);
+}
+
+/* Chunks with correct checksums around samples with a changed byte. */
+static void put_changed_samples(struct buffer *bytes, const struct samples *samples,
+				uint64_t *seed)
+{
+	struct samples_encoder *encoder = samples_encoder_new();
+	struct sampling_counts counts = {0};
+	struct buffer payload = {0};
+
+	assert_non_null(encoder);
+	for (size_t i = 0; i < samples->count && i < 5; i++) {
+		assert_int_equal(samples_encoder_add(encoder, &samples->at[i]), 0);
+		pauses_add(&counts.pauses, random_next(seed) >> random_next(seed) % 64);
+	}
+	samples_encoder_finish(encoder, &counts, &payload);
+	for (unsigned int i = 0; i < 20; i++) {
+		size_t at = random_next(seed) % payload.size;
+		uint8_t change = (uint8_t)random_next(seed);
+
+		payload.data[at] ^= change;
+		put_plain_chunk(bytes, CHUNK_SAMPLES, &payload);
+		payload.data[at] ^= change;
+	}
+	samples_encoder_free(encoder);
+	buffer_free(&payload);
+}
+
+/* Chunks with correct checksums around fields that are often invalid. */
+static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
+{
+	struct buffer payload = {0};
+
+	for (unsigned int i = 0; i < 20; i++) {
+		unsigned int type = random_next(seed) % 7;
+
+		buffer_reset(&payload);
+		for (unsigned int tag = 0; tag < SAMPLES_SAME_TIME + 2; tag++) {
+			uint8_t column[24];
+			size_t size = random_next(seed) % sizeof(column);
+
+			for (size_t j = 0; j < size; j++)
+				column[j] = random_next(seed) & 0x1f;
+			if (random_next(seed) % 20 == 0)
+				memset(column, 0xff, size);
+			if (random_next(seed) % 8)
+				field_put(&payload, tag, column, size);
+		}
+		if (random_next(seed) % 10 == 0)
+			buffer_put(&payload, "\x80", 1);
+		else if (random_next(seed) % 10 == 0)
+			field_put(&payload, random_next(seed) % 70, "\1", 1);
+		put_plain_chunk(bytes, (uint16_t)type, &payload);
+	}
+	buffer_free(&payload);
+}
+
+/* Likewise, around names with at most one changed byte. */
+static void put_changed_names(struct buffer *bytes, uint64_t *seed)
+{
+	struct buffer payload = {0};
+	struct name_list names = {0};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct recording_name name = {
+			.domain = i % 2,
+			.address = random_next(seed) >> random_next(seed) % 64,
+			.offset = random_next(seed) >> random_next(seed) % 64,
+			.name = {"function", 1 + i},
+			.dso = {"dso", random_next(seed) % 4},
+		};
+
+		name_list_add(&names, &name);
+	}
+	name_list_finish(&names, &payload);
+	put_plain_chunk(bytes, CHUNK_NAMES, &payload);
+	for (unsigned int i = 0; i < 20; i++) {
+		size_t at = random_next(seed) % payload.size;
+		uint8_t change = (uint8_t)random_next(seed);
+
+		payload.data[at] ^= change;
+		put_plain_chunk(bytes, CHUNK_NAMES, &payload);
+		payload.data[at] ^= change;
+	}
+	name_list_free(&names);
+	buffer_free(&payload);
+}
+
+/* Recordings of all kinds, which the readers must agree on. */
+static void make_file(unsigned int number, struct buffer *bytes)
+{
+	uint64_t seed = number;
+	struct samples samples = likely_samples(1 + number % 40, &seed);
+
+	buffer_reset(bytes);
+	for (size_t i = 0; i < samples.count; i++) {
+		if (number % 7 == 1)
+			samples.at[i].weight = 1 +
+					       random_next(&seed) % RECORDING_MAX_WEIGHT;
+		if (number % 7 == 2)
+			samples.at[i].domain = random_next(&seed) & 0xffff;
+		if (number % 7 == 3)
+			samples.at[i].time = random_next(&seed);
+		if (number % 7 == 4)
+			for (uint32_t j = 0; j < CHAIN_MAX; j++)
+				samples.at[i].chain.address[j] = random_next(&seed);
+		if (number % 7 == 5)
+			samples.at[i].chain.count = random_next(&seed) % 257;
+		samples.at[i].chain.frameless = number % 4 == 1 && i % 3 == 0;
+		samples.at[i].has_cpu_time = number % 3 == 0;
+		if (number % 3 == 0)
+			samples.at[i].cpu_time = (random_next(&seed) >>
+						  (25 + random_next(&seed) % 39)) *
+						 (1 + number % 7);
+	}
+	if (number == 0)
+		write_example(bytes);
+	else if (number != 1) /* an empty file */
+		record(&samples, 1 + random_next(&seed) % 20, bytes);
+	if (number > 20 && number % 4 == 0)
+		bytes->data[random_next(&seed) % bytes->size] ^= 1 + number;
+	if (number > 20 && number % 4 == 1)
+		bytes->size = random_next(&seed) % bytes->size;
+	if (number > 20 && number % 4 == 2)
+		put_hostile_chunks(bytes, &seed);
+	if (number > 20 && number % 4 == 3)
+		put_changed_samples(bytes, &samples, &seed);
+	if (number > 20 && number % 4 == 3)
+		put_changed_names(bytes, &seed);
+	if (number > 20 && number % 8 == 3)
+		buffer_put(bytes, "\xabUP", 3);
+	if (number > 20 && number % 8 == 7)
+		put_chunk(bytes, 1, 2, "unknown encoding", 16, 16);
+	samples_free(&samples);
+}
+
+static bool command_works(const char *command)
+{
+	int status = system(command);
+
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The output of the program for the files. */
+static void run_reader(const char *directory, struct buffer *output)
+{
+	char command[256];
+	FILE *from;
+	size_t got;
+
+	snprintf(command, sizeof(command), "python3 " READER " %s/*", directory);
+	from = popen(command, "r");
+	assert_non_null(from);
+	do {
+		uint8_t *to = buffer_extend(output, 65536);
+
+		assert_non_null(to);
+		got = fread(to, 1, 65536, from);
+		output->size -= 65536 - got;
+	} while (got);
+	assert_int_equal(pclose(from), 0);
+}
+
+static void expect_equal_lines(const char *one, const char *other)
+{
+	for (size_t line = 1;; line++) {
+		size_t length = strcspn(one, "\n");
+
+		if (length != strcspn(other, "\n") || strncmp(one, other, length) != 0)
+			fail_msg("line %zu: '%.*s', but read.py says '%.*s'", line,
+				 (int)length, one, (int)strcspn(other, "\n"), other);
+		if (!one[length])
+			return;
+		one += length + 1;
+		other += length + 1;
+	}
+}
+
+static void a_reader_written_from_the_document_agrees(void **state)
+{
+	char directory[] = "/tmp/uniprof-test-XXXXXX", path[64], *wanted = NULL;
+	struct buffer bytes = {0}, output = {0};
+	size_t size = 0;
+	FILE *to;
+
+	(void)state;
+	if (!command_works("python3 -c '' && zstd --version >/dev/null")) {
+		print_message("SKIPPED: " READER " needs python3 and zstd, which are not "
+			      "installed: FORMAT.md was not held against the code\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(directory));
+	to = open_memstream(&wanted, &size);
+	assert_non_null(to);
+	for (unsigned int i = 0; i < FILES; i++) {
+		FILE *file;
+
+		make_file(i, &bytes);
+		snprintf(path, sizeof(path), "%s/%03u", directory, i);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		assert_int_equal(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
+		assert_int_equal(fclose(file), 0);
+		print_file(to, &bytes);
+	}
+	assert_int_equal(fclose(to), 0);
+	run_reader(directory, &output);
+	for (unsigned int i = 0; i < FILES; i++) {
+		snprintf(path, sizeof(path), "%s/%03u", directory, i);
+		unlink(path);
+	}
+	rmdir(directory);
+	buffer_put(&output, "", 1);
+	expect_equal_lines(wanted, (const char *)output.data);
+	free(wanted);
+	buffer_free(&bytes);
+	buffer_free(&output);
+}
+
+int main(void)
+{
+	alarm(300);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_writer_writes_the_example_in_the_document),
+		cmocka_unit_test(a_reader_written_from_the_document_agrees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Candidates for where a guest's memory is in its VMM. */
+
+#define _GNU_SOURCE 1
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kvm/layout.h"
+
+#define GIB (1ull << 30)
+#define MIB (1ull << 20)
+
+static struct layout layouts[LAYOUT_CANDIDATES + 1];
+
+static struct proc_map memory(uint64_t start, uint64_t size)
+{
+	return (struct proc_map){
+		.start = start, .end = start + size, .readable = true, .writable = true};
+}
+
+/* Whether a candidate has exactly these regions. */
+static bool has(size_t count, const struct layout *wanted)
+{
+	for (size_t i = 0; i < count; i++)
+		if (layouts[i].count == wanted->count &&
+		    memcmp(layouts[i].region, wanted->region,
+			   wanted->count * sizeof(*wanted->region)) == 0)
+			return true;
+	return false;
+}
+
+static void a_small_guest_is_the_largest_mapping(void **state)
+{
+	struct proc_map maps[] = {memory(0x1000, 4096), memory(0x100000, 64 * MIB),
+				  memory(0x10000000, 8 * MIB),
+				  memory(0x20000000, 512 * MIB)};
+	size_t count;
+
+	(void)state;
+	maps[3].executable = true; /* code made at run time */
+	count = layout_candidates(maps, 4, layouts);
+	assert_int_equal(count, 2);
+	assert_int_equal(layouts[0].count, 1);
+	assert_true(layouts[0].region[0].guest == 0);
+	assert_true(layouts[0].region[0].size == 64 * MIB);
+	assert_true(layouts[0].region[0].address == 0x100000);
+	assert_true(layouts[1].region[0].address == 0x10000000);
+	assert_true(layout_memory(maps, 4) == 64 * MIB);
+	assert_true(layout_memory(maps, 0) == 0);
+}
+
+static void the_gap_is_where_known_vmms_have_it(void **state)
+{
+	const struct proc_map map = memory(0x7f0000000000, 8 * GIB);
+	static const uint64_t gaps[] = {0x80000000, 0xc0000000, 0xd0000000, 0xe0000000};
+	size_t count = layout_candidates(&map, 1, layouts);
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct layout cut = {
+			.region = {{0, gaps[i], map.start},
+				   {4 * GIB, 8 * GIB - gaps[i], map.start + gaps[i]}},
+			.count = 2,
+		};
+
+		assert_true(has(count, &cut));
+		/* The kernel has joined two mappings, the upper one first. */
+		cut.region[0].address = map.end - gaps[i];
+		cut.region[1].address = map.start;
+		assert_true(has(count, &cut));
+	}
+}
+
+static void between_two_and_four_gib_there_are_more_ways(void **state)
+{
+	const struct proc_map map = memory(0x7f0000000000, 0xa0000000);
+	const struct layout whole = {.region = {{0, 0xa0000000, map.start}}, .count = 1};
+	size_t count = layout_candidates(&map, 1, layouts);
+
+	(void)state;
+	assert_true(has(count, &whole));
+	assert_int_equal(layouts[0].count, 1);
+	assert_true(count > 1);
+}
+
+static void parts_in_two_mappings_are_put_together(void **state)
+{
+	const struct proc_map maps[] = {memory(0x7e0000000000, 0xd0000000),
+					memory(0x7f0000000000, GIB)};
+	const struct layout both = {
+		.region = {{0, 0xd0000000, maps[0].start}, {4 * GIB, GIB, maps[1].start}},
+		.count = 2};
+
+	(void)state;
+	assert_true(has(layout_candidates(maps, 2, layouts), &both));
+}
+
+static void any_number_of_mappings_gives_a_bounded_number(void **state)
+{
+	struct proc_map maps[100];
+	size_t count;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		maps[i] = memory(i << 40, i % 2 ? 0xc0000000 : (i + 1) * GIB);
+	memset(&layouts[LAYOUT_CANDIDATES], 0xa5, sizeof(*layouts));
+	count = layout_candidates(maps, 100, layouts);
+	assert_in_range(count, 1, LAYOUT_CANDIDATES);
+	for (size_t i = 0; i < sizeof(*layouts); i++)
+		assert_int_equal(((uint8_t *)&layouts[LAYOUT_CANDIDATES])[i], 0xa5);
+	/* The largest first. */
+	assert_true(layouts[0].region[0].address == 98ull << 40);
+	assert_int_equal(layout_candidates(maps, 0, layouts), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_guest_is_the_largest_mapping),
+		cmocka_unit_test(the_gap_is_where_known_vmms_have_it),
+		cmocka_unit_test(between_two_and_four_gib_there_are_more_ways),
+		cmocka_unit_test(parts_in_two_mappings_are_put_together),
+		cmocka_unit_test(any_number_of_mappings_gives_a_bounded_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

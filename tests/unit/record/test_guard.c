@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A paused guest resumes if its recorder ends or is stopped. The hypervisor is a fake
+ * whose guest is a word in shared memory, so that a recorder can be killed in the middle
+ * of a pause every time, which with real Xen is possible in the lab only.
+ */
+
+#define _GNU_SOURCE 1
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "record/safety/guard.h"
+
+#define MS 1000000ull
+
+/* Memory that takes a while to free when the recorder ends, like mapped guest pages. */
+#define BALLAST (128u << 20)
+
+struct fake {
+	int paused;
+	uint64_t ended;	  /* when the recorder was about to end */
+	uint64_t resumed; /* when the guard let the guest run */
+	int stops;	  /* samples that the recorder ended itself */
+};
+
+static struct fake *fake;
+
+static int arm(struct host *host, struct error *err)
+{
+	(void)host;
+	(void)err;
+	return 0;
+}
+
+static bool left_paused(const struct host *host)
+{
+	(void)host;
+	return __atomic_load_n(&fake->paused, __ATOMIC_SEQ_CST);
+}
+
+static int resume(struct host *host, struct error *err)
+{
+	(void)host;
+	(void)err;
+	fake->resumed = clock_monotonic();
+	__atomic_store_n(&fake->paused, 0, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static const struct host_ops fake_ops = {
+	.arm = arm,
+	.adopt = arm,
+	.left_paused = left_paused,
+	.resume = resume,
+};
+
+static int set_up(void **state)
+{
+	(void)state;
+	fake = mmap(NULL, sizeof(*fake), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return fake == MAP_FAILED ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return munmap(fake, sizeof(*fake));
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	nanosleep(&(struct timespec){0, (long)ns}, NULL);
+}
+
+/* A recorder that allocates @ballast bytes, pauses its guest and then ends as told. */
+static pid_t start_recorder(size_t ballast, void (*then)(void))
+{
+	static struct host host = {.ops = &fake_ops};
+	pid_t recorder = fork();
+
+	assert_true(recorder >= 0);
+	if (recorder)
+		return recorder;
+	if (ballast &&
+	    mmap(NULL, ballast, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) == MAP_FAILED)
+		_exit(1);
+	if (!guard_start(&host, &(struct error){0}))
+		_exit(1);
+	__atomic_store_n(&fake->paused, 1, __ATOMIC_SEQ_CST);
+	then();
+	for (;;)
+		pause();
+}
+
+static bool runs_within(uint64_t ns)
+{
+	uint64_t until = clock_monotonic() + ns;
+
+	while (__atomic_load_n(&fake->paused, __ATOMIC_SEQ_CST)) {
+		if (clock_monotonic() > until)
+			return false;
+		sleep_ns(MS / 10);
+	}
+	return true;
+}
+
+static void wait_for_pause(void)
+{
+	while (!__atomic_load_n(&fake->paused, __ATOMIC_SEQ_CST))
+		sleep_ns(MS / 10);
+}
+
+static void be_killed(void)
+{
+	fake->ended = clock_monotonic();
+	kill(getpid(), SIGKILL);
+}
+
+static void crash(void)
+{
+	const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+	signal(SIGSEGV, SIG_DFL); /* cmocka has a handler */
+	setrlimit(RLIMIT_CORE, &unlimited);
+	fake->ended = clock_monotonic();
+	raise(SIGSEGV);
+}
+
+static void go_on(void)
+{
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of several runs, because other work on the machine may delay one. */
+static uint64_t time_to_resume(void (*end)(void))
+{
+	uint64_t took[5];
+
+	for (size_t i = 0; i < 5; i++) {
+		pid_t recorder = start_recorder(BALLAST, end);
+
+		waitpid(recorder, NULL, 0);
+		assert_true(runs_within(5000 * MS));
+		took[i] = fake->resumed - fake->ended;
+	}
+	qsort(took, 5, sizeof(*took), compare);
+	print_message("the guest ran again after %.2f ms (median), %.2f ms (longest)\n",
+		      (double)took[2] / MS, (double)took[4] / MS);
+	return took[2];
+}
+
+static void the_guest_runs_before_a_killed_recorders_memory_is_freed(void **state)
+{
+	(void)state;
+	assert_true(time_to_resume(be_killed) < 5 * MS);
+}
+
+static void a_crash_dumps_no_core_while_the_guest_is_paused(void **state)
+{
+	char directory[] = "/tmp/uniprof-guard-XXXXXX", back[4096];
+	uint64_t took;
+
+	(void)state;
+	assert_non_null(getcwd(back, sizeof(back)));
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chdir(directory), 0);
+	took = time_to_resume(crash);
+	assert_int_equal(chdir(back), 0);
+	/* It is empty: there is no core. */
+	assert_int_equal(rmdir(directory), 0);
+	assert_true(took < 5 * MS);
+}
+
+static void finish_when_continued(int signal)
+{
+	(void)signal;
+	fake->stops++;
+	__atomic_store_n(&fake->paused, 0, __ATOMIC_SEQ_CST);
+}
+
+static void handle_continue(void)
+{
+	signal(SIGCONT, finish_when_continued);
+}
+
+static void a_stopped_recorder_finishes_its_sample_first(void **state)
+{
+	pid_t recorder = start_recorder(0, handle_continue);
+	int status;
+
+	(void)state;
+	wait_for_pause();
+	sleep_ns(50 * MS);
+	kill(recorder, SIGSTOP);
+	assert_true(runs_within(2000 * MS));
+	assert_int_equal(fake->stops, 1);
+	/* It is stopped again, as requested. */
+	do
+		assert_int_equal(waitpid(recorder, &status, WUNTRACED | WCONTINUED),
+				 recorder);
+	while (!WIFSTOPPED(status));
+	kill(recorder, SIGKILL);
+	waitpid(recorder, NULL, 0);
+}
+
+/* The guard continues the recorder repeatedly; the sample never ends. */
+static void a_kill_during_a_deferred_stop_is_noticed_at_once(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 5; i++) {
+		pid_t recorder = start_recorder(0, go_on);
+
+		fake->stops = 0;
+		wait_for_pause();
+		sleep_ns(50 * MS);
+		kill(recorder, SIGSTOP);
+		sleep_ns((80 + 45 * i) * MS);
+		fake->ended = clock_monotonic();
+		kill(recorder, SIGKILL);
+		waitpid(recorder, NULL, 0);
+		assert_true(runs_within(5000 * MS));
+		assert_true(fake->resumed - fake->ended < 100 * MS);
+	}
+}
+
+/* In a separate process, which can no longer dump core or be traced. */
+static void a_guard_that_is_no_longer_needed_exits(void **state)
+{
+	static struct host host = {.ops = &fake_ops};
+	pid_t recorder = fork();
+	struct guard *guard;
+	struct error err;
+	int status;
+
+	(void)state;
+	assert_true(recorder >= 0);
+	if (recorder == 0) {
+		guard = guard_start(&host, &err);
+		if (!guard || !guard_alive(guard))
+			_exit(1);
+		guard_stop(guard);
+		_exit(waitpid(-1, NULL, WNOHANG) != -1);
+	}
+	assert_int_equal(waitpid(recorder, &status, 0), recorder);
+	assert_int_equal(status, 0);
+	assert_int_equal(fake->resumed, 0);
+}
+
+int main(void)
+{
+	alarm(300);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			the_guest_runs_before_a_killed_recorders_memory_is_freed, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_crash_dumps_no_core_while_the_guest_is_paused, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_stopped_recorder_finishes_its_sample_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_kill_during_a_deferred_stop_is_noticed_at_once, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_guard_that_is_no_longer_needed_exits,
+						set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The thread between the sampler and the writer. */
+
+#define _GNU_SOURCE 1
+#include "tests/unit/test_recording.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "record/file/sink.h"
+
+#define VCPUS  3
+#define ROUNDS 200
+
+static struct writer *writer_to(int fd)
+{
+	struct recording_info info = test_info();
+	struct error err;
+	struct writer *writer = writer_new(fd, &info, NULL, 0, &err);
+
+	assert_non_null(writer);
+	return writer;
+}
+
+static struct sink *started(struct writer *writer)
+{
+	struct error err;
+	struct sink *sink = sink_new(&err);
+
+	assert_non_null(sink);
+	assert_int_equal(sink_start(sink, writer, &err), 0);
+	return sink;
+}
+
+static struct recording_domain domain_of(uint64_t index)
+{
+	struct recording_domain domain = test_domain();
+
+	domain.index = index;
+	domain.vcpus = VCPUS;
+	return domain;
+}
+
+/* A round of the samples starting at @first. */
+static struct round round_of(const struct samples *samples, size_t first)
+{
+	return (struct round){
+		.outcome = ROUND_TAKEN,
+		.pause = {20000},
+		.pauses = 1,
+		.sample = samples->at + first,
+		.samples = VCPUS,
+	};
+}
+
+static void rounds_of_several_domains_are_written_in_order(void **state)
+{
+	uint64_t address[RECORDING_MAX_DEPTH], seed = 3;
+	struct samples samples = likely_samples(ROUNDS * VCPUS, &seed);
+	struct recording_end end = {.reason = END_TIME};
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_to(fd);
+	struct samples_batch batch = {0};
+	size_t domains = 0, found = 0;
+	struct error err;
+	struct sink *sink = started(writer);
+	struct reader *reader;
+	struct cursor payload;
+	unsigned int type;
+	sigset_t none;
+
+	(void)state;
+	sigemptyset(&none);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		struct recording_domain domain = domain_of(i / 100);
+		struct round round = round_of(&samples, i * VCPUS);
+
+		for (size_t j = 0; j < VCPUS; j++)
+			round.sample[j].domain = (uint32_t)(i / 100);
+		if (i % 100 == 0)
+			assert_true(sink_domain(sink, &domain));
+		sink_round(sink, &round, i == 7);
+	}
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	assert_int_equal(end.samples, samples.count);
+	assert_int_equal(end.pauses, ROUNDS);
+	assert_int_equal(end.missed, 1);
+	assert_int_equal(end.lost, 0);
+	writer_free(writer);
+
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		domains += type == CHUNK_DOMAIN;
+		if (type != CHUNK_SAMPLES)
+			continue;
+		assert_int_equal(samples_decode(payload, &batch), 0);
+		for (size_t i = 0; i < batch.count; i++, found++) {
+			struct sample sample = sample_of(&batch, i, address);
+
+			expect_sample(&sample, &samples.at[found]);
+		}
+	}
+	assert_int_equal(found, samples.count);
+	/* Each is described when it appears, and again at the end. */
+	assert_int_equal(domains, 4);
+	samples_batch_free(&batch);
+	reader_free(reader);
+	samples_free(&samples);
+	close(fd);
+}
+
+static void samples_without_room_are_lost_and_counted(void **state)
+{
+	uint64_t seed = 3;
+	struct samples samples = samples_new(VCPUS);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_domain domain = domain_of(0);
+	struct round round = round_of(&samples, 0);
+	int pipes[2];
+	char byte[65536];
+	const uint64_t rounds = 10000;
+	struct error err;
+	struct writer *writer;
+	struct sink *sink;
+	sigset_t none;
+
+	(void)state;
+	/* Chains that don't compress fill a pipe that is read only at the end. */
+	for (size_t i = 0; i < VCPUS; i++) {
+		samples.at[i].chain.count = CHAIN_MAX;
+		samples.at[i].weight = 1;
+	}
+	assert_int_equal(pipe(pipes), 0);
+	writer = writer_to(pipes[1]);
+	sink = started(writer);
+	assert_true(sink_domain(sink, &domain));
+	for (uint64_t i = 0; i < rounds; i++) {
+		for (size_t j = 0; j < VCPUS; j++)
+			for (uint32_t k = 0; k < CHAIN_MAX; k++)
+				samples.at[j].chain.address[k] = random_next(&seed);
+		sink_round(sink, &round, 0);
+	}
+	if (fork() == 0) {
+		close(pipes[1]);
+		while (read(pipes[0], byte, sizeof(byte)) > 0)
+			;
+		_exit(0);
+	}
+	close(pipes[0]);
+	sigemptyset(&none);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	assert_int_equal(end.samples + end.lost, rounds * VCPUS);
+	assert_true(end.lost > 0);
+	assert_true(end.samples > 0);
+	assert_int_equal(end.pauses, rounds);
+	writer_free(writer);
+	close(pipes[1]);
+	wait(NULL);
+	samples_free(&samples);
+}
+
+/* A domain with so many vCPUs that allocating their parts of a round fails. */
+static void a_round_of_a_domain_without_room_is_lost_and_counted(void **state)
+{
+	uint64_t seed = 3;
+	struct samples samples = likely_samples(VCPUS, &seed);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_domain domain = domain_of(0);
+	struct round round = round_of(&samples, 0);
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_to(fd);
+	struct sink *sink = started(writer);
+	struct error err;
+	sigset_t none;
+
+	(void)state;
+	sigemptyset(&none);
+	domain.vcpus = (uint64_t)1 << 48;
+	assert_false(sink_domain(sink, &domain));
+	sink_round(sink, &round, 2);
+	/* There is space for a smaller one, and then only for its rounds. */
+	domain.vcpus = VCPUS - 1;
+	assert_true(sink_domain(sink, &domain));
+	sink_round(sink, &round, 0);
+	round.samples = VCPUS - 1;
+	sink_round(sink, &round, 0);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	assert_int_equal(end.lost, 2 * VCPUS);
+	assert_int_equal(end.missed, 2);
+	assert_int_equal(end.samples, VCPUS - 1);
+	assert_int_equal(end.pauses, 3);
+	writer_free(writer);
+	samples_free(&samples);
+	close(fd);
+}
+
+/* In a separate process, which will be killed. */
+static void end_with_stuck_reader(const struct samples *samples)
+{
+	struct recording_end end = {.reason = END_SIGNAL};
+	struct recording_domain domain = domain_of(0);
+	struct round round = round_of(samples, 0);
+	struct error err;
+	struct writer *writer;
+	struct sink *sink;
+	sigset_t signals;
+	int pipes[2];
+	char byte[4096] = "";
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	if (pipe(pipes) < 0)
+		_exit(1);
+	writer = writer_to(pipes[1]);
+	fcntl(pipes[1], F_SETFL, O_NONBLOCK);
+	while (write(pipes[1], byte, sizeof(byte)) > 0)
+		;
+	fcntl(pipes[1], F_SETFL, 0);
+	sink = started(writer);
+	if (!sink_domain(sink, &domain))
+		_exit(1);
+	sink_round(sink, &round, 0);
+	raise(SIGTERM);
+	sink_end(sink, &end, &signals, &err);
+	_exit(1);
+}
+
+static void a_signal_ends_waiting_for_a_stuck_reader(void **state)
+{
+	uint64_t seed = 3;
+	struct samples samples = likely_samples(VCPUS, &seed);
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0)
+		end_with_stuck_reader(&samples);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+	samples_free(&samples);
+}
+
+static void the_limit_of_locked_memory_is_named(void **state)
+{
+	const struct rlimit none = {0, 0};
+	struct error err;
+	int status;
+	pid_t child;
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* their mlock() does nothing */
+#endif
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		/* Root may lock any amount. */
+		setrlimit(RLIMIT_MEMLOCK, &none);
+		if (geteuid() == 0 && setuid(65534) < 0)
+			_exit(2);
+		_exit(sink_new(&err) || !strstr(err.text, "(ulimit -l)"));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_limit_of_locked_memory_is_named),
+		cmocka_unit_test(rounds_of_several_domains_are_written_in_order),
+		cmocka_unit_test(samples_without_room_are_lost_and_counted),
+		cmocka_unit_test(a_round_of_a_domain_without_room_is_lost_and_counted),
+		cmocka_unit_test(a_signal_ends_waiting_for_a_stuck_reader),
+	};
+
+	alarm(300);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Sums over a whole recording, whatever it contains. */
+
+#define _GNU_SOURCE 1
+#include "tests/unit/test_recording.h"
+
+#include "report/load/summary.h"
+
+#define COUNT RECORDING_MAX_SAMPLES
+
+/* A chunk of the maximum number of samples, each with the highest numbers. */
+static struct samples_batch largest_chunk(void)
+{
+	struct samples_batch batch = {
+		.count = COUNT,
+		.counts = {.lost = UINT64_MAX, .missed = UINT64_MAX},
+		.has_cpu_time = true,
+		.time = calloc(COUNT, sizeof(*batch.time)),
+		.domain = calloc(COUNT, sizeof(*batch.domain)),
+		.vcpu = calloc(COUNT, sizeof(*batch.vcpu)),
+		.state = calloc(COUNT, sizeof(*batch.state)),
+		.weight = calloc(COUNT, sizeof(*batch.weight)),
+		.cpu_time = calloc(COUNT, sizeof(*batch.cpu_time)),
+		.frameless = calloc(COUNT, sizeof(*batch.frameless)),
+	};
+
+	assert_true(batch.time && batch.domain && batch.vcpu && batch.state &&
+		    batch.weight && batch.cpu_time && batch.frameless);
+	for (size_t i = 0; i < COUNT; i++) {
+		batch.weight[i] = RECORDING_MAX_WEIGHT;
+		batch.cpu_time[i] = RECORDING_MAX_CPU_TIME;
+		batch.frameless[i] = 1;
+	}
+	return batch;
+}
+
+static void sums_end_at_the_highest_number(void **state)
+{
+	struct samples_batch batch = largest_chunk();
+	struct summary sum = {0}, part = {0};
+
+	(void)state;
+	assert_int_equal(summary_add_samples(&part, &batch), 0);
+	assert_int_equal(part.weight, (uint64_t)COUNT * RECORDING_MAX_WEIGHT);
+	assert_int_equal(part.frameless, part.weight);
+	assert_int_equal(part.vcpus[0].states[0], part.weight);
+	assert_int_equal(part.vcpus[0].cpu_time, COUNT * (RECORDING_MAX_CPU_TIME / 1000));
+	for (unsigned int i = 0; i < (1u << 14) + 2; i++)
+		assert_int_equal(summary_join(&sum, &part), 0);
+	assert_int_equal(sum.weight, UINT64_MAX);
+	assert_int_equal(sum.frameless, UINT64_MAX);
+	assert_int_equal(sum.vcpus[0].states[0], UINT64_MAX);
+	assert_int_equal(sum.vcpus[0].cpu_time, UINT64_MAX);
+	assert_int_equal(sum.counts.lost, UINT64_MAX);
+	assert_int_equal(sum.counts.missed, UINT64_MAX);
+	summary_free(&sum);
+	summary_free(&part);
+	samples_batch_free(&batch);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_end_at_the_highest_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Tables of programs: whether a guest runs them, and their files. */
+#include "tests/unit/arch/test_x86.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tables/program_table.h"
+
+#define CODE  0x401000ull
+#define PAGES 32 /* of code, with two places each */
+
+/* A guest and the table of a program that it may run. */
+struct scene {
+	struct guest *guest;
+	struct cpu cpu;
+	struct program_table *table;
+	struct error why;
+};
+
+static uint64_t place_address(unsigned int i)
+{
+	return CODE + i * (GUEST_PAGE_SIZE / 2) + 16;
+}
+
+static struct program_table *make_table(void)
+{
+	static const struct unwind_rule rule = {
+		.kind = UNWIND_CALLER, .cfa = 8, .caller = -8, .fp = UNWIND_KEPT};
+	struct unwind_builder *builder = unwind_builder_new();
+	struct program_table *table = calloc(1, sizeof(*table));
+
+	assert_non_null(table);
+	assert_non_null(builder);
+	assert_int_equal(unwind_builder_add(builder, CODE, CODE + 0x1000, &rule), 0);
+	table->table = unwind_builder_finish(builder);
+	table->cpu = CPU_X86_64;
+	table->origin = calloc(1, sizeof(*table->origin));
+	assert_non_null(table->table);
+	assert_non_null(table->origin);
+	unwind_builder_free(builder);
+	table->origins = 1;
+	strcpy(table->origin->name, "web.elf");
+	table->origin->places = 2 * PAGES;
+	for (unsigned int i = 0; i < 2 * PAGES; i++) {
+		table->origin->place[i].address = place_address(i);
+		memset(table->origin->place[i].bytes, (int)i + 1, TABLE_PLACE_SIZE);
+	}
+	return table;
+}
+
+/* The guest's code is the program's in the first @pages pages; others are not mapped. */
+static struct scene scene_new(const struct mode *mode, unsigned int pages)
+{
+	struct scene scene = {.guest = guest_new(mode), .table = make_table()};
+
+	for (unsigned int i = 0; i < pages; i++)
+		map_new(scene.guest, CODE + i * GUEST_PAGE_SIZE);
+	for (unsigned int i = 0; i < 2 * pages; i++)
+		memset(guest_byte(scene.guest, place_address(i)), (int)i + 1,
+		       TABLE_PLACE_SIZE);
+	scene.cpu = (struct cpu){.family = CPU_FAMILY_X86, .x86 = scene.guest->cpu};
+	return scene;
+}
+
+static void scene_free(struct scene *scene)
+{
+	free(scene->guest);
+	program_table_free(scene->table);
+}
+
+static enum table_fit check(struct scene *scene)
+{
+	scene->why.text[0] = 0;
+	return program_table_check(scene->table, &scene->cpu, &scene->guest->memory,
+				   &scene->why);
+}
+
+static void damage(struct scene *scene, unsigned int places)
+{
+	for (unsigned int i = 0; i < places; i++)
+		*guest_byte(scene->guest, place_address(i) + TABLE_PLACE_SIZE - 1) ^= 1;
+}
+
+static void a_program_that_runs_is_accepted(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+
+	(void)state;
+	assert_int_equal(check(&scene), TABLE_FITS);
+	/* Kernels patch their code. */
+	damage(&scene, 2 * PAGES / 10);
+	assert_int_equal(check(&scene), TABLE_FITS);
+	scene_free(&scene);
+}
+
+static void another_build_is_refused(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+
+	(void)state;
+	damage(&scene, 2 * PAGES / 10 + 1);
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_string_equal(scene.why.text,
+			    "web.elf is of another build than the code in its memory, or "
+			    "loaded at another address: they agree in 57 of 64 places");
+	scene_free(&scene);
+}
+
+static void too_little_memory_decides_nothing(void **state)
+{
+	static const struct {
+		unsigned int pages;
+		enum table_fit fit;
+	} cases[] = {
+		{0, TABLE_UNSEEN},
+		{3, TABLE_UNSEEN}, /* 6 places */
+		{4, TABLE_FITS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene scene = scene_new(&mode_4_level, cases[i].pages);
+
+		assert_int_equal(check(&scene), cases[i].fit);
+		if (cases[i].fit == TABLE_UNSEEN)
+			assert_string_equal(
+				scene.why.text,
+				"the code of web.elf was not found in its memory");
+		scene_free(&scene);
+	}
+}
+
+/* A small program may have fewer places than are enough for a large one. */
+static void all_places_of_a_small_program_decide(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level, 1);
+
+	(void)state;
+	scene.table->origin->places = 2;
+	assert_int_equal(check(&scene), TABLE_FITS);
+	damage(&scene, 1);
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	scene.table->origin->places = 3; /* the third is not mapped */
+	assert_int_equal(check(&scene), TABLE_UNSEEN);
+	scene_free(&scene);
+}
+
+static void a_build_id_in_memory_decides(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+	struct table_origin *origin = scene.table->origin;
+
+	(void)state;
+	damage(&scene, 2 * PAGES);
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	origin->build_id_size = PROGRAM_BUILD_ID;
+	origin->build_id_address = CODE + 0x100;
+	memset(origin->build_id, 0x5a, PROGRAM_BUILD_ID);
+	memset(guest_byte(scene.guest, CODE + 0x100), 0x5a, PROGRAM_BUILD_ID);
+	assert_int_equal(check(&scene), TABLE_FITS);
+	/* Without any place, it is all there is to compare. */
+	origin->places = 0;
+	assert_int_equal(check(&scene), TABLE_FITS);
+	*guest_byte(scene.guest, CODE + 0x100) = 0;
+	assert_int_equal(check(&scene), TABLE_UNSEEN);
+	scene_free(&scene);
+}
+
+static void one_wrong_program_of_several_is_named(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+	struct program_table *table = scene.table;
+
+	(void)state;
+	table->origin = realloc(table->origin, 2 * sizeof(*table->origin));
+	assert_non_null(table->origin);
+	table->origin[1] = table->origin[0];
+	table->origins = 2;
+	assert_int_equal(check(&scene), TABLE_FITS);
+	strcpy(table->origin[1].name, "libc.so");
+	for (size_t i = 0; i < table->origin[1].places; i++)
+		table->origin[1].place[i].bytes[0] ^= 1;
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_non_null(strstr(scene.why.text, "libc.so is of another build"));
+	scene_free(&scene);
+}
+
+static void another_cpu_is_refused_unless_the_guest_boots(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+	struct scene boots = scene_new(&mode_32, PAGES);
+
+	(void)state;
+	scene.table->cpu = CPU_ARM64;
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_string_equal(scene.why.text,
+			    "web.elf is for arm64, but it runs on x86-64");
+	assert_int_equal(check(&boots), TABLE_UNSEEN);
+	scene_free(&scene);
+	scene_free(&boots);
+}
+
+static void a_file_has_all_of_a_table(void **state)
+{
+	char path[] = "/tmp/test_program_table.XXXXXX", names[64], ids[64];
+	struct program_table *table = make_table(), *again;
+	int fd = mkstemp(path);
+	struct error err;
+
+	(void)state;
+	table->origin->build_id_size = 3;
+	table->origin->build_id_address = 0xffffffff80001234;
+	memcpy(table->origin->build_id, "\x01\xab\xff", 3);
+	table->origin->place[1].address = UINT64_MAX - 15;
+	assert_true(fd >= 0);
+	assert_int_equal(program_table_write(table, fd, path, &err), 0);
+	again = program_table_read(path, &err);
+	assert_non_null(again);
+	assert_int_equal(again->cpu, table->cpu);
+	assert_int_equal(again->origins, 1);
+	assert_memory_equal(again->origin, table->origin, sizeof(*table->origin));
+	assert_int_equal(unwind_table_rows(again->table),
+			 unwind_table_rows(table->table));
+	assert_non_null(unwind_table_find(again->table, CODE));
+	assert_null(unwind_table_find(again->table, CODE + 0x1000));
+	program_table_names(again, names, sizeof(names));
+	program_table_build_ids(again, ids, sizeof(ids));
+	assert_string_equal(names, "web.elf");
+	assert_string_equal(ids, "01abff");
+	program_table_names(again, names, 4);
+	program_table_build_ids(again, ids, 6);
+	assert_string_equal(names, "web");
+	assert_string_equal(ids, "");
+	close(fd);
+	unlink(path);
+	program_table_free(again);
+	program_table_free(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_that_runs_is_accepted),
+		cmocka_unit_test(another_build_is_refused),
+		cmocka_unit_test(too_little_memory_decides_nothing),
+		cmocka_unit_test(all_places_of_a_small_program_decide),
+		cmocka_unit_test(a_build_id_in_memory_decides),
+		cmocka_unit_test(one_wrong_program_of_several_is_named),
+		cmocka_unit_test(another_cpu_is_refused_unless_the_guest_boots),
+		cmocka_unit_test(a_file_has_all_of_a_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Chains of real code without frame pointers are whole and right at any instruction, with
+ * a table from its call frame information, and with one from the code itself.
+ *
+ * The workload, built by GCC without frame pointers, is executed instruction by
+ * instruction. The calls that have not returned are tracked from the stack pointer alone.
+ */
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "tests/unit/unwind/test_x86_process.h"
+#include "unwind/table/cfi.h"
+#include "unwind/table/code.h"
+
+/* Instructions between two samples; each place in a loop comes up in time. */
+#define PERIOD 3
+
+struct tally {
+	unsigned long seen, right, deep;
+	unsigned long uncovered; /* with code that has no rules: _init, .plt */
+	unsigned int deepest;
+};
+
+static struct unwind_table *make_table(const char *path, bool by_code)
+{
+	struct unwind_builder *builder = unwind_builder_new();
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	struct cfi_summary summary;
+	struct error err = {{0}};
+	struct unwind_table *table;
+	size_t functions, size;
+	struct stat about;
+	void *data;
+
+	assert_true(file >= 0);
+	assert_int_equal(fstat(file, &about), 0);
+	size = (size_t)about.st_size;
+	data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+	assert_ptr_not_equal(data, MAP_FAILED);
+	if (by_code)
+		assert_int_equal(unwind_table_add_elf_code(builder, path, data, size, 0,
+							   NULL, &functions, &err),
+				 0);
+	else
+		assert_int_equal(unwind_table_add_cfi(builder, path, data, size, 0,
+						      &summary, &err),
+				 0);
+	table = unwind_builder_finish(builder);
+	assert_non_null(table);
+	unwind_builder_free(builder);
+	munmap(data, size);
+	close(file);
+	return table;
+}
+
+static bool is_right(const struct process *process, const struct chain *chain)
+{
+	if (chain->count != process->depth + 1 || chain->end != CHAIN_WHOLE)
+		return false;
+	for (unsigned int i = 0; i < process->depth; i++)
+		if (chain->address[chain->count - 1 - i] != process->call[i].caller)
+			return false;
+	return true;
+}
+
+static bool is_covered(const struct process *process, const struct unwind_table *table,
+		       uint64_t address)
+{
+	if (!unwind_table_find(table, address))
+		return false;
+	for (unsigned int i = 0; i < process->depth; i++)
+		if (!unwind_table_find(table, process->call[i].caller - 1))
+			return false;
+	return true;
+}
+
+static void compare(struct process *process, const struct user_regs_struct *registers,
+		    const struct guest_memory *memory, struct tally *tally)
+{
+	uint64_t address[CHAIN_MAX];
+	struct x86_cpu cpu = process_cpu(registers);
+	struct chain chain = {.address = address};
+
+	x86_unwind(&cpu, memory, &chain);
+	if (!is_covered(process, memory->table, cpu.rip)) {
+		tally->uncovered++;
+		return;
+	}
+	tally->seen++;
+	tally->deep += process->depth >= 8;
+	if (process->depth > tally->deepest)
+		tally->deepest = process->depth;
+	if (is_right(process, &chain))
+		tally->right++;
+	else if (tally->seen - tally->right < 10)
+		print_message("at %llx: %u calls, but a chain of %u that ends: %s\n",
+			      (unsigned long long)registers->rip, process->depth,
+			      chain.count - 1, chain_end_name(chain.end));
+}
+
+static void chains_are_whole(bool by_code)
+{
+	struct process *process = calloc(1, sizeof(*process));
+	struct guest_memory memory = {.page = process_page, .context = process};
+	struct user_regs_struct before = {0}, now = {0};
+	struct tally tally = {0};
+	struct unwind_table *table;
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_non_null(process);
+	assert_true(length > 0);
+	path[length] = 0;
+	snprintf(strrchr(path, '/'), 32, "/workload_table");
+	table = make_table(path, by_code);
+	memory.table = table;
+	process_start(process, path);
+	assert_int_equal(ptrace(PTRACE_GETREGS, process->pid, NULL, &now), 0);
+	for (uint64_t steps = 0;; steps++) {
+		before = now;
+		process_step(process, &now);
+		if (!process->pid)
+			break;
+		process_keep_calls(process, &before, &now);
+		if (steps % PERIOD == 0)
+			compare(process, &now, &memory, &tally);
+	}
+	print_message("%lu of %lu chains are right; %lu of 8 calls and more, the deepest "
+		      "of %u; %lu in code without rules\n",
+		      tally.right, tally.seen, tally.deep, tally.deepest,
+		      tally.uncovered);
+	assert_true(tally.seen > 100000);
+	assert_true(tally.deep > 1000);
+	assert_int_equal(tally.right, tally.seen);
+	assert_true(tally.uncovered * 200 < tally.seen);
+	unwind_table_free(table);
+	close(process->memory);
+	free(process);
+}
+
+static void chains_are_whole_at_any_instruction(void **state)
+{
+	(void)state;
+	chains_are_whole(false);
+}
+
+static void chains_are_whole_by_code_alone(void **state)
+{
+	(void)state;
+	chains_are_whole(true);
+}
+
+int main(void)
+{
+	alarm(300);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chains_are_whole_at_any_instruction),
+		cmocka_unit_test(chains_are_whole_by_code_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The store of mapped pages, with guests that choose their frames to attack it. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "xen/internal.h"
+#include "xen/pages.h"
+
+#define SECOND 1000000000ull
+
+/* A Xen that maps all frames to the same memory, and counts. */
+static char memory[8 * GUEST_PAGE_SIZE];
+static size_t mapped, most_mapped;
+
+static xenforeignmemory_handle *fake_open(struct xentoollog_logger *logger,
+					  unsigned int flags)
+{
+	(void)logger;
+	(void)flags;
+	return (void *)memory;
+}
+
+static int fake_close(xenforeignmemory_handle *handle)
+{
+	(void)handle;
+	return 0;
+}
+
+static void *fake_map(xenforeignmemory_handle *handle, uint32_t domain, int prot,
+		      size_t pages, const xen_pfn_t *frames, int *failures)
+{
+	(void)handle;
+	(void)domain;
+	(void)prot;
+	(void)frames;
+	assert_true(pages * GUEST_PAGE_SIZE <= sizeof(memory));
+	for (size_t i = 0; failures && i < pages; i++)
+		failures[i] = 0;
+	mapped += pages;
+	if (mapped > most_mapped)
+		most_mapped = mapped;
+	return memory;
+}
+
+static int fake_unmap(xenforeignmemory_handle *handle, void *map, size_t pages)
+{
+	(void)handle;
+	(void)map;
+	mapped -= pages;
+	return 0;
+}
+
+static struct pages *new_pages(void)
+{
+	static struct xen xen = {.lib = {
+					 .memory_open = fake_open,
+					 .memory_close = fake_close,
+					 .memory_map = fake_map,
+					 .memory_unmap = fake_unmap,
+				 }};
+	struct pages *pages;
+	struct error err;
+
+	mapped = most_mapped = 0;
+	pages = pages_new(&xen, 1, &err);
+	assert_non_null(pages);
+	return pages;
+}
+
+static void the_number_of_mapped_pages_is_limited(void **state)
+{
+	struct pages *pages = new_pages();
+	uint64_t frame = 0;
+
+	(void)state;
+	for (uint64_t round = 0; round < 300; round++) {
+		pages_begin(pages, SECOND + round, 300);
+		for (unsigned int i = 0; i < 300; i++, frame += 8)
+			pages_map(pages, frame);
+	}
+	assert_true(most_mapped >= 8 * 1024 && most_mapped <= 8 * 2048);
+	pages_free(pages);
+	assert_int_equal(mapped, 0);
+}
+
+static void the_number_of_map_calls_per_round_is_limited(void **state)
+{
+	struct pages *pages = new_pages();
+
+	(void)state;
+	pages_begin(pages, SECOND, 10);
+	for (uint64_t i = 0; i < 20; i++) {
+		pages_get(pages, 8 * i);
+		assert_int_equal(pages_misses(pages), i + 1);
+		assert_int_equal(pages_missed(pages), i < 10);
+		assert_int_equal(pages_map(pages, 8 * i) != NULL, i < 10);
+	}
+	assert_int_equal(pages_map_calls(pages), 10);
+	/* The next one continues from there. */
+	pages_begin(pages, SECOND + 1, 10);
+	for (uint64_t i = 0; i < 20; i++)
+		assert_non_null(pages_map(pages, 8 * i));
+	assert_int_equal(pages_map_calls(pages), 20);
+	pages_free(pages);
+	assert_int_equal(mapped, 0);
+}
+
+int main(void)
+{
+	alarm(300);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_number_of_map_calls_per_round_is_limited),
+		cmocka_unit_test(the_number_of_mapped_pages_is_limited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "arch/arm.h"
+#include "unwind/walk.h"
+
+static enum translation translate(const void *cpu, const struct guest_memory *memory,
+				  uint64_t address, uint64_t *frame)
+{
+	return arm_translate(cpu, memory, address, frame);
+}
+
+void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain)
+{
+	struct walk walk = {
+		.reader = {.translate = translate, .cpu = cpu, .memory = memory},
+		.chain = chain,
+		.state = {.pc = cpu->pc, .is_sampled = true, .is_stopped = true},
+	};
+
+	chain->count = 0;
+	chain->end = CHAIN_WHOLE;
+	chain->frameless = false;
+	chain->address[chain->count++] = cpu->pc;
+	if (arm_is_aarch32(cpu))
+		arm32_walk(&walk);
+	else
+		arm64_walk(&walk);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unwind/reader.h"
+
+bool reader_enter_page(struct reader *reader, uint64_t address)
+{
+	uint64_t frame;
+
+	reader->page = NULL;
+	switch (reader->translate(reader->cpu, reader->memory, address, &frame)) {
+	case TRANSLATED:
+		reader->page = reader->memory->page(reader->memory->context, frame);
+		reader->page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
+		reader->failure = CHAIN_NO_PAGE;
+		break;
+	case NOT_PRESENT:
+		reader->failure = CHAIN_NOT_PRESENT;
+		break;
+	case NOT_CANONICAL:
+		reader->failure = CHAIN_NOT_CANONICAL;
+		break;
+	case NO_PAGE:
+		reader->failure = CHAIN_NO_PAGE;
+		break;
+	}
+	return reader->page != NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_UNWIND_READER_H
+#define UNIPROF_UNWIND_READER_H
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "arch/page.h"
+#include "base/guest.h"
+
+/*
+ * Reads guest-virtual memory; for unwind/ only. The frames of a chain are close to each
+ * other, so the page of the last read is kept for the next one.
+ */
+struct reader {
+	enum translation (*translate)(const void *cpu, const struct guest_memory *memory,
+				      uint64_t address, uint64_t *frame);
+	const void *cpu;
+	const struct guest_memory *memory;
+	uint64_t page_address;
+	const void *page;	/* NULL: none yet, or the last read failed */
+	enum chain_end failure; /* of the last read that failed */
+};
+
+/* Switches the reader to the page of @address: up to READ_PAGES_MAX page() calls. */
+bool reader_enter_page(struct reader *reader, uint64_t address);
+
+static inline bool reader_enter(struct reader *reader, uint64_t address)
+{
+	uint64_t page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
+
+	if (reader->page && reader->page_address == page_address)
+		return true;
+	return reader_enter_page(reader, address);
+}
+
+/* @address must be a multiple of @size, so that no word crosses into another page. */
+static inline bool reader_word(struct reader *reader, uint64_t address, unsigned int size,
+			       uint64_t *word)
+{
+	if (!reader_enter(reader, address))
+		return false;
+	*word = guest_word(reader->page, address & (GUEST_PAGE_SIZE - 1), size);
+	return true;
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_UNWIND_TABLE_STEP_H
+#define UNIPROF_UNWIND_TABLE_STEP_H
+
+#include "unwind/walk.h"
+
+/* The rule for code in a table; for unwind/ only. In a header like walk.h. */
+
+#define TABLE_WORD 8
+
+static inline uint64_t table_add(uint64_t address, int32_t offset)
+{
+	return address + (uint64_t)(int64_t)offset;
+}
+
+static inline bool table_read(struct walk *walk, uint64_t address, uint64_t *word)
+{
+	if (address % TABLE_WORD) {
+		walk->chain->end = CHAIN_UNALIGNED;
+		return false;
+	}
+	if (reader_word(&walk->reader, address, TABLE_WORD, word))
+		return true;
+	walk->chain->end = walk->reader.failure;
+	return false;
+}
+
+/* Reads the caller's frame pointer, which is saved relative to @saved. This is the last
+ * part of a step: without it, the caller itself is still known. */
+static inline enum step table_take_fp(struct walk *walk, const struct unwind_rule *rule,
+				      uint64_t saved)
+{
+	struct frame_state *state = &walk->state;
+
+	if (rule->fp == UNWIND_KEPT)
+		return STEP_CALLER;
+	state->fp = 0;
+	state->fp_is_lost = rule->fp == UNWIND_LOST;
+	if (!state->fp_is_lost &&
+	    !table_read(walk, table_add(saved, rule->fp), &state->fp))
+		return STEP_LAST;
+	return STEP_CALLER;
+}
+
+/* Finds the return address and the stack pointer of the caller. Stacks may differ only
+ * across an interrupt; a chain that goes in circles ends at CHAIN_MAX. */
+static inline enum step table_follow(struct walk *walk, const struct unwind_rule *rule,
+				     uint64_t base, uint64_t cfa,
+				     uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	struct frame_state *state = &walk->state;
+	uint64_t caller = state->lr, sp = cfa;
+	bool in_link = rule->kind == UNWIND_CALLER && rule->caller == UNWIND_KEPT;
+
+	if (in_link && !state->is_sampled)
+		return walk_end(walk, CHAIN_NOT_ASCENDING);
+	if (rule->kind == UNWIND_CALLER &&
+	    cfa < state->floor + (in_link ? 0 : TABLE_WORD))
+		return walk_end(walk, CHAIN_NOT_ASCENDING);
+	if (!in_link && !table_read(walk, table_add(cfa, rule->caller), &caller))
+		return STEP_END;
+	if (rule->kind == UNWIND_INTERRUPTED &&
+	    !table_read(walk, table_add(cfa, rule->word), &sp))
+		return STEP_END;
+	caller = clean(walk->reader.cpu, caller);
+	if (!caller)
+		return walk_end(walk, CHAIN_WHOLE);
+	state->pc = caller;
+	state->sp = state->floor = sp;
+	state->by_code = state->is_sampled && rule->kind == UNWIND_CALLER;
+	state->is_sampled = false;
+	state->is_stopped = rule->kind == UNWIND_INTERRUPTED;
+	return table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
+}
+
+/* The register that the rule is relative to; false if its value is not known. */
+static inline bool table_base(const struct walk *walk, const struct unwind_rule *rule,
+			      uint64_t *base)
+{
+	const struct frame_state *state = &walk->state;
+
+	*base = rule->from_fp ? state->fp : state->sp;
+	if (!rule->other)
+		return rule->from_fp ? !state->fp_is_lost : *base != 0;
+	if (!state->is_sampled || rule->other > walk->register_count)
+		return false;
+	*base = walk->registers[rule->other - 1];
+	return true;
+}
+
+/* The rule of nearly all instructions: the return address is at a distance from the stack
+ * pointer or the frame pointer. */
+static inline bool table_is_plain(const struct unwind_rule *rule)
+{
+	return rule->kind == UNWIND_CALLER && !(rule->from_word | rule->other) &&
+	       rule->caller != UNWIND_KEPT;
+}
+
+/* Moves to the caller as such a rule says. @clean: as in record_rule(). */
+static inline enum step
+table_plain_step(struct walk *walk, const struct unwind_rule *rule,
+		 uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	struct frame_state *state = &walk->state;
+	uint64_t base = rule->from_fp ? state->fp : state->sp;
+	uint64_t cfa = table_add(base, rule->cfa), caller;
+
+	if (rule->from_fp ? state->fp_is_lost : !base)
+		return STEP_NONE;
+	if (cfa < state->floor + TABLE_WORD)
+		return walk_end(walk, CHAIN_NOT_ASCENDING);
+	if (!table_read(walk, table_add(cfa, rule->caller), &caller))
+		return STEP_END;
+	caller = clean(walk->reader.cpu, caller);
+	if (!caller)
+		return walk_end(walk, CHAIN_WHOLE);
+	state->pc = caller;
+	state->sp = state->floor = cfa;
+	state->by_code = state->is_sampled;
+	state->is_sampled = state->is_stopped = false;
+	return table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
+}
+
+/* The same for the others. Not inlined: that would slow down the plain ones. */
+static __attribute__((noinline)) enum step
+table_other_step(struct walk *walk, const struct unwind_rule *rule,
+		 uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	uint64_t base, word;
+
+	if (rule->kind == UNWIND_OUTERMOST)
+		return walk_end(walk, CHAIN_WHOLE);
+	/* Other rules may still apply, as after a record of AArch64. */
+	if (!table_base(walk, rule, &base))
+		return STEP_NONE;
+	word = base;
+	if (rule->from_word && !table_read(walk, table_add(base, rule->word), &word))
+		return STEP_END;
+	return table_follow(walk, rule, base, table_add(word, rule->cfa), clean);
+}
+
+/* The rule for the instruction at @address. Most chains have the same callers as those
+ * before, whose rules are noted: the rules themselves are all over the table. */
+static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
+						       uint64_t address)
+{
+	uint64_t key = address ^ walk->serial;
+	struct rule_note *note;
+
+	if (!walk->rule_notes)
+		return unwind_table_find(walk->table, address);
+	note = &walk->rule_notes[(address ^ address >> 10) % RULE_NOTES];
+	if (note->key != key) {
+		note->rule = unwind_table_find(walk->table, address);
+		note->key = key;
+	}
+	return note->rule;
+}
+
+/* The rule for code in the table. A return address may belong to the next function, if
+ * the call does not return. */
+static inline enum step table_rule(struct walk *walk,
+				   uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	const struct unwind_rule *rule;
+
+	if (!walk->table)
+		return STEP_NONE;
+	rule = walk_find_rule(walk, walk->state.pc - !walk->state.is_stopped);
+	if (!rule)
+		return STEP_NONE;
+	return table_is_plain(rule) ? table_plain_step(walk, rule, clean)
+				    : table_other_step(walk, rule, clean);
+}
+
+#endif

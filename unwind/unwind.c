@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unwind/unwind.h"
+
+#include <string.h>
+
+/* Number of renewals after which notes on x86 code are dropped. */
+#define RENEWALS_MAX 1024
+
+void code_notes_renew(struct code_notes *notes)
+{
+	notes->budget = CODE_BUDGET_MAX;
+	memset(notes->note, 0, sizeof(notes->note));
+	if (++notes->renewals % RENEWALS_MAX == 0) {
+		memset(notes->exit, 0, sizeof(notes->exit));
+		memset(notes->block, 0, sizeof(notes->block));
+	}
+}
+
+void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain)
+{
+	if (cpu->family == CPU_FAMILY_ARM)
+		arm_unwind(&cpu->arm, memory, chain);
+	else
+		x86_unwind(&cpu->x86, memory, chain);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_UNWIND_UNWIND_H
+#define UNIPROF_UNWIND_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/arch.h"
+#include "base/guest.h"
+
+/*
+ * Unwinds call chains frame by frame. Like arch/, these are pure functions over a guest's
+ * pages: they never trust what they read, and take bounded time.
+ */
+
+#define CODE_NOTES  256
+#define EXIT_NOTES  512
+#define BLOCK_NOTES 128
+#define RULE_NOTES  1024
+
+/* Thumb: where the function that continues at an address saves its caller's registers. */
+struct code_note {
+	uint64_t ttbr0, ttbr1; /* the address space */
+	uint32_t address, next, caller;
+};
+
+/* x86: how a function returns. */
+enum x86_exit_kind {
+	EXIT_BY_FRAME,	/* through its frame, or not known */
+	EXIT_BY_STACK,	/* the return address is at caller */
+	EXIT_IN_MAKING, /* the same, and the word at saved is also still in rbp */
+	EXIT_BY_CHANCE, /* possibly the same: the code jumps to an unknown target */
+};
+
+/* How a function returns, according to the code from one of its instructions on. Offsets
+ * are bytes from the stack pointer there. */
+struct x86_exit {
+	enum x86_exit_kind kind;
+	int32_t caller;
+	/* The location of the caller's frame pointer, if not rbp. */
+	bool has_saved;
+	int32_t saved;
+};
+
+/* The exit from an address, and data to check that the code has not changed. */
+struct exit_note {
+	uint64_t space, address; /* space: root of the page tables */
+	uint64_t code;		 /* the bytes there */
+	struct x86_exit exit;
+};
+
+/* The table's rule for an address, which is in the key with the table's serial. */
+struct rule_note {
+	uint64_t key;
+	const struct unwind_rule *rule; /* NULL: none */
+};
+
+/* A cache of facts about a guest's code. Starts zeroed. */
+struct code_notes {
+	unsigned int budget; /* for each chain: halfwords of code */
+	uint32_t renewals;
+	struct code_note note[CODE_NOTES];
+	struct exit_note exit[EXIT_NOTES];   /* of sampled addresses */
+	struct exit_note block[BLOCK_NOTES]; /* of code on long paths */
+	struct rule_note rule[RULE_NOTES];
+};
+
+/*
+ * Drops facts that may have become invalid because the guest's code changed, and resets
+ * the budget. Notes on x86 code are checked against the code at each use, so they are
+ * kept for a thousand renewals.
+ */
+void code_notes_renew(struct code_notes *notes);
+
+/*
+ * Fills @chain, which holds CHAIN_MAX addresses, with the call chain of a vCPU. It always
+ * contains the sampled address.
+ */
+void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain);
+
+/*
+ * The same for one family. Follows the chain of frame pointers: each frame contains the
+ * caller's frame pointer and, above it, the return address (System V ABI for x86-64,
+ * section 3.2.2). If the sampled function has no frame, at all or at that point, its
+ * return address is found from the code after the sampled instruction
+ * (unwind/x86_exit.h), so that its direct caller is not missed. In 64-bit code, rules of
+ * the memory's table have priority over both.
+ */
+void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain);
+
+/*
+ * Return addresses are without pointer authentication codes and without Thumb's bit 0.
+ * unwind/arm64.c and unwind/arm32.c describe the layouts of frames. If the code after the
+ * sampled instruction shows that the return address is in the link register, still or
+ * again, it is taken from there.
+ */
+void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
+		struct chain *chain);
+
+/*
+ * Upper bounds of the guest_memory.page() calls in cpu_unwind(), for any guest contents.
+ * For each frame after the first address, x86 and AArch64 need two words; AArch32 needs
+ * words below and above the frame pointer and, if these don't determine the layout, the
+ * code before two addresses; Thumb code needs the code before three addresses and four
+ * words. To this add the sampled code (UNWIND_CODE_PAGES_MAX) and the starts of Thumb
+ * functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
+ * functions without frames, two words each of their stack, and the code before their
+ * callers' addresses, in two pages. A frame by a rule of the table needs three words.
+ */
+#define UNWIND_CODE_PAGES_MAX 8
+#define UNWIND_BACK_PAGES_MAX 32
+#define UNWIND_PAGES_MAX                                                         \
+	((UNWIND_CODE_PAGES_MAX + UNWIND_BACK_PAGES_MAX + 8 * (CHAIN_MAX - 1)) * \
+	 READ_PAGES_MAX)
+/* The maximum of notes.budget, which is also the budget without notes. */
+#define CODE_BUDGET_MAX (UNWIND_BACK_PAGES_MAX * GUEST_PAGE_SIZE / 2)
+#define X86_EXITS_MAX	2
+#define X86_UNWIND_PAGES_MAX                                                       \
+	((X86_EXITS_MAX * (UNWIND_CODE_PAGES_MAX + 2 + 2) + 2 * (CHAIN_MAX - 1)) * \
+	 READ_PAGES_MAX)
+#define ARM64_UNWIND_PAGES_MAX \
+	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)
+/* With a table; it is not used for 32-bit code. */
+#define X86_TABLE_PAGES_MAX   (X86_UNWIND_PAGES_MAX + (CHAIN_MAX - 1) * READ_PAGES_MAX)
+#define ARM64_TABLE_PAGES_MAX (ARM64_UNWIND_PAGES_MAX + (CHAIN_MAX - 1) * READ_PAGES_MAX)
+
+#endif

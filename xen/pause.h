@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_XEN_PAUSE_H
+#define UNIPROF_XEN_PAUSE_H
+
+#include "xen/internal.h"
+#include "xen/left.h"
+#include "xen/memory.h"
+
+/* Xen's maximum number of vCPUs (MAX_VIRT_CPUS, xen/include/asm-x86/domain.h). */
+#define PAUSE_VCPUS_MAX 8192
+
+/*
+ * The current pause, of at most one domain, in memory shared with the guard. Xen itself
+ * writes the results of a multicall's entries. The recorder holds a domain paused exactly
+ * while entry[0] has the result 0 and @resume has none.
+ */
+struct pause {
+	struct hypercall_memory memory;
+	multicall_entry_t *entry;  /* the pause, then contexts of up to PAUSE_VCPUS_MAX */
+	multicall_entry_t *resume; /* one */
+	struct xen_domctl *resume_domctl;
+	struct left *left; /* NULL: no file could be created */
+};
+
+/* Domctls that are made as one multicall; all in memory for hypercalls. */
+struct batch {
+	multicall_entry_t *entry;
+	struct xen_domctl *domctl;
+	unsigned int count;
+};
+
+/* Makes the calls from @first on: 0, or -errno. Xen may overwrite the entries: debug
+ * builds do so on purpose (xen/common/multicall.c). */
+int batch_call(struct xen *xen, const struct batch *batch, unsigned int first);
+
+/* The result of a single call: 0, or -errno. */
+static inline int batch_result(const struct batch *batch, unsigned int i)
+{
+	return (int)(long)batch->entry[i].result;
+}
+
+/* While nothing is paused: prepares the next pause, of @domain. */
+void pause_prepare(struct xen *xen, const struct left_domain *domain);
+
+/* To be called just before entry[0] is called: clears both results. */
+void pause_begin(struct pause *pause);
+
+/* To be called if Xen refused the pause. */
+void pause_failed(struct pause *pause);
+
+/* Ends the pause: 0; 1 if the domain is gone; -1 if Xen refused. */
+int pause_end(struct xen *xen, struct error *err);
+
+void pause_free(struct xen *xen);
+
+#endif

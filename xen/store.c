@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xen/store.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/compat.h"
+
+/* Enough for the library. The default would be too much, as the whole process is locked.
+ */
+#define STACK_SIZE (128u << 10)
+
+/* A query that is made by a separate thread, so that it can be abandoned. */
+struct question {
+	struct xen *xen;
+	bool all;
+	struct store_entry *entries; /* if not @all, a single one with the id */
+	size_t count;
+	bool describe; /* also read @facts of the first entry */
+	struct store_facts facts;
+	int failure; /* an errno */
+};
+
+static void read_node(struct xen *xen, char *text, size_t size, const char *format,
+		      uint32_t id)
+{
+	char path[64];
+	unsigned int length = 0;
+	char *value;
+
+	snprintf(path, sizeof(path), format, id);
+	value = xen->lib.store_read(xen->store, 0, path, &length);
+	snprintf(text, size, "%.*s", (int)length, value ? value : "");
+	free(value);
+}
+
+static void list_ids(struct question *question)
+{
+	struct xen *xen = question->xen;
+	unsigned int count = 0;
+	char **directory;
+
+	directory = xen->lib.store_directory(xen->store, 0, "/local/domain", &count);
+	if (!directory) {
+		question->failure = errno;
+		return;
+	}
+	question->entries = calloc(count + 1, sizeof(*question->entries));
+	for (unsigned int i = 0; question->entries && i < count; i++)
+		question->entries[question->count++].id = (uint32_t)strtoul(directory[i],
+									    NULL, 10);
+	if (!question->entries)
+		question->failure = ENOMEM;
+	free(directory);
+}
+
+static uint64_t read_number(struct xen *xen, const char *format, uint32_t id)
+{
+	char text[24];
+
+	read_node(xen, text, sizeof(text), format, id);
+	return strtoull(text, NULL, 10);
+}
+
+static void read_facts(struct xen *xen, uint32_t id, struct store_facts *facts)
+{
+	char path[64];
+	unsigned int count = 0;
+
+	read_node(xen, facts->type, sizeof(facts->type), "/libxl/%u/type", id);
+	read_node(xen, facts->vm, sizeof(facts->vm), "/local/domain/%u/vm", id);
+	facts->target = read_number(xen, "/local/domain/%u/memory/target", id);
+	facts->maximum = read_number(xen, "/local/domain/%u/memory/static-max", id);
+	snprintf(path, sizeof(path), "/local/domain/%u/cpu", id);
+	free(xen->lib.store_directory(xen->store, 0, path, &count));
+	facts->vcpus = count;
+}
+
+static void *ask(void *context)
+{
+	struct question *question = context;
+
+	if (question->all)
+		list_ids(question);
+	for (size_t i = 0; i < question->count; i++) {
+		struct store_entry *entry = &question->entries[i];
+
+		read_node(question->xen, entry->name, sizeof(entry->name),
+			  "/local/domain/%u/name", entry->id);
+		read_node(question->xen, entry->type, sizeof(entry->type),
+			  "/libxl/%u/type", entry->id);
+	}
+	if (question->describe)
+		read_facts(question->xen, question->entries[0].id, &question->facts);
+	return NULL;
+}
+
+static int start_thread(pthread_t *thread, struct question *question)
+{
+	pthread_attr_t small;
+	sigset_t all, was;
+	int status;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK_SIZE);
+	/* Signals are handled by the other thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	status = pthread_create(thread, &small, ask, question);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	pthread_attr_destroy(&small);
+	return status;
+}
+
+static int no_answer(struct error *err)
+{
+	return error_set(err, "xenstored did not answer for %d s: is it running?",
+			 STORE_PATIENCE_S);
+}
+
+/* -1 if there is no answer: the thread then owns @question forever. */
+static int wait_for_answer(struct question *question, struct error *err)
+{
+	uint64_t until = clock_monotonic() + STORE_PATIENCE_S * NS_PER_S;
+	const struct timespec time = {(time_t)(until / NS_PER_S),
+				      (long)(until % NS_PER_S)};
+	pthread_t thread;
+	int status = start_thread(&thread, question);
+
+	if (status) {
+		free(question->entries);
+		free(question);
+		return error_errno(err, status, "can't start a thread");
+	}
+	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &time) == 0)
+		return 0;
+	pthread_detach(thread);
+	question->xen->store_stuck = true;
+	return no_answer(err);
+}
+
+static struct question *new_question(struct xen *xen, bool all, struct error *err)
+{
+	struct question *question;
+
+	if (!xen->store) {
+		error_set(err, "can't reach xenstore: is xenstored running?");
+		return NULL;
+	}
+	if (xen->store_stuck) {
+		no_answer(err);
+		return NULL;
+	}
+	question = calloc(1, sizeof(*question));
+	if (!question) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	question->xen = xen;
+	question->all = all;
+	return question;
+}
+
+int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
+	       struct error *err)
+{
+	struct question *question = new_question(xen, true, err);
+	int failure;
+
+	if (!question || wait_for_answer(question, err) < 0)
+		return -1;
+	failure = question->failure;
+	*entries = question->entries;
+	*count = question->count;
+	free(question);
+	return failure ? error_errno(err, failure, "can't list domains in xenstore") : 0;
+}
+
+static int find(struct xen *xen, uint32_t id, struct store_entry *entry,
+		struct store_facts *facts, struct error *err)
+{
+	struct question *question = new_question(xen, false, err);
+
+	if (!question)
+		return -1;
+	question->count = 1;
+	question->describe = facts;
+	question->entries = calloc(1, sizeof(*question->entries));
+	if (!question->entries) {
+		free(question);
+		return error_set(err, "out of memory");
+	}
+	question->entries[0].id = id;
+	if (wait_for_answer(question, err) < 0)
+		return -1;
+	*entry = question->entries[0];
+	if (facts)
+		*facts = question->facts;
+	free(question->entries);
+	free(question);
+	return 0;
+}
+
+int store_find(struct xen *xen, uint32_t id, struct store_entry *entry, struct error *err)
+{
+	return find(xen, id, entry, NULL, err);
+}
+
+int store_describe(struct xen *xen, uint32_t id, struct store_facts *facts,
+		   struct error *err)
+{
+	struct store_entry entry;
+
+	return find(xen, id, &entry, facts, err);
+}
