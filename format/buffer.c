@@ -109,6 +109,15 @@ uint64_t cursor_long_varint(struct cursor *cursor)
 	return 0;
 }
 
+struct cursor cursor_of(const struct buffer *buffer)
+{
+	/* Not NULL for a buffer that has no memory: NULL + 0 is undefined in C. */
+	static const uint8_t nothing[1];
+	const uint8_t *start = buffer->data ? buffer->data : nothing;
+
+	return (struct cursor){start, start + buffer->size, false};
+}
+
 struct cursor cursor_take(struct cursor *cursor, uint64_t size)
 {
 	struct cursor taken = {cursor->at, cursor->at, false};

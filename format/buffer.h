@@ -53,6 +53,8 @@ static inline int64_t cursor_signed(struct cursor *cursor)
 	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
+/* A cursor over all of the buffer. */
+struct cursor cursor_of(const struct buffer *buffer);
 /* A cursor over the next @size bytes. */
 struct cursor cursor_take(struct cursor *cursor, uint64_t size);
 

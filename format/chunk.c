@@ -91,7 +91,7 @@ static const uint8_t *end_of_frame(struct cursor *payload, const uint8_t *start)
 /* The size of the payload as zstd frames; 0 if they don't fit, or out of memory. */
 static size_t compress_payload(uint8_t *to, size_t room, const struct buffer *payload)
 {
-	struct cursor cursor = {payload->data, payload->data + payload->size, false};
+	struct cursor cursor = cursor_of(payload);
 	ZSTD_CCtx *context = ZSTD_createCCtx();
 	const uint8_t *start = cursor.at;
 	size_t size = 0;

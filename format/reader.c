@@ -163,8 +163,7 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 	}
 	reader->start += CHUNK_HEADER_SIZE + header.stored;
 	*type = header.type;
-	*payload = (struct cursor){.at = reader->payload.data,
-				   .end = reader->payload.data + reader->payload.size};
+	*payload = cursor_of(&reader->payload);
 	return 1;
 }
 

@@ -41,8 +41,7 @@ static bool take(struct ends *ends, int fd, const struct chunk_header *header,
 		return true;
 	is_whole = read_payload(fd, header, offset, &payload);
 	if (is_whole) {
-		cursor = (struct cursor){.at = payload.data,
-					 .end = payload.data + payload.size};
+		cursor = cursor_of(&payload);
 		if (is_info)
 			is_whole = info_decode(cursor, &ends->info) == 0;
 		else

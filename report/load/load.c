@@ -157,15 +157,6 @@ static int take_end(struct load *load, struct cursor payload)
 	return 0;
 }
 
-static struct cursor chunk_payload(const struct ahead_chunk *chunk)
-{
-	return (struct cursor){
-		.at = chunk->payload.data,
-		.end = chunk->payload.data ? chunk->payload.data + chunk->payload.size
-					   : NULL,
-	};
-}
-
 /* The contents of a chunk. Each byte of an invalid payload may have taken as much time as
  * a node. */
 static struct recording_sums sum_up(const struct ahead_chunk *chunk)
@@ -178,7 +169,7 @@ static struct recording_sums sum_up(const struct ahead_chunk *chunk)
 	} else if (chunk->type == CHUNK_SAMPLES) {
 		sums.nodes = sums.payload;
 	} else if (chunk->type == CHUNK_NAMES) {
-		sums.names = name_list_count(chunk_payload(chunk));
+		sums.names = name_list_count(cursor_of(&chunk->payload));
 		sums.names_payload = sums.payload;
 	}
 	return sums;
@@ -202,7 +193,7 @@ static int check_sums(struct load *load, const struct ahead_chunk *chunk)
 
 static int take_chunk(struct load *load, struct ahead_chunk *chunk)
 {
-	const struct cursor payload = chunk_payload(chunk);
+	const struct cursor payload = cursor_of(&chunk->payload);
 
 	switch (chunk->type) {
 	case CHUNK_INFO:
@@ -250,7 +241,7 @@ static int take_stray(struct load *load, const struct ahead_chunk *chunk)
 	struct recording_info info;
 
 	load->undecoded.out_of_place++;
-	if (chunk->type != CHUNK_INFO || info_decode(chunk_payload(chunk), &info) < 0)
+	if (chunk->type != CHUNK_INFO || info_decode(cursor_of(&chunk->payload), &info) < 0)
 		return DAMAGED;
 	return check_info(load, &info, chunk->start) < 0 ? -1 : DAMAGED;
 }

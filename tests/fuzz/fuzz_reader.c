@@ -26,11 +26,6 @@
 #define TYPES	   7	  /* the known ones, and one more on each side */
 #define AGAIN_MOST 100000 /* addresses in a batch that is encoded again */
 
-static struct cursor cursor_of(const struct buffer *bytes)
-{
-	return (struct cursor){bytes->data, bytes->data + bytes->size, false};
-}
-
 static void check_info(struct cursor payload)
 {
 	struct recording_info info, again;

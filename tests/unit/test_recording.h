@@ -51,11 +51,6 @@ static inline void take_file(int fd, struct buffer *bytes)
 	close(fd);
 }
 
-static inline struct cursor cursor_of(const struct buffer *bytes)
-{
-	return (struct cursor){bytes->data, bytes->data + bytes->size, false};
-}
-
 /* Incompressible bytes. */
 static inline void fill_random(struct buffer *bytes, size_t size)
 {

@@ -16,11 +16,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static struct cursor cursor_of(const struct buffer *buffer)
-{
-	return (struct cursor){buffer->data, buffer->data + buffer->size, false};
-}
-
 static void expect_varint(uint64_t value, size_t length)
 {
 	struct buffer buffer = {0};
