@@ -14,8 +14,8 @@
 static void the_limits_grow_with_the_bytes_read(void **state)
 {
 	const struct recording_sums most[] = {
-		{.payload = ((uint64_t)16 << 20) + 512 * 1000},
-		{.samples = FREE_SAMPLES + 96 * 1000},
+		{.payload = ((uint64_t)16 << 20) + 256 * 1000},
+		{.samples = FREE_SAMPLES + 64 * 1000},
 		{.nodes = ((uint64_t)1 << 20) + 16 * 1000},
 		{.names = ((uint64_t)1 << 18) + 1000},
 		{.names_payload = ((uint64_t)16 << 20) + 32 * 1000},
