@@ -226,6 +226,23 @@ static void note_missed(const struct profile *profile)
 	say_note(profile, line.text);
 }
 
+/* A recorder that lowered its rate took fewer samples than the report counts. Imported
+ * recordings, which have no pauses, contain weights of other kinds. */
+static void note_thinned(const struct profile *profile)
+{
+	const struct summary *summary = &profile->summary;
+	double weight = (double)summary->weight / (double)summary->samples;
+	struct error line;
+
+	if (!summary->counts.pauses.count || weight < 1.5)
+		return;
+	error_set(&line,
+		  "only %" PRIu64 " samples were taken, each of which counts for %.1f on "
+		  "average: the recorder lowered its rate to keep --max-overhead",
+		  summary->samples, weight);
+	say_note(profile, line.text);
+}
+
 int profile_say_notes(const struct profile *profile)
 {
 	const struct summary *summary = &profile->summary;
@@ -249,6 +266,7 @@ int profile_say_notes(const struct profile *profile)
 	check_sources(profile);
 	check_fit(profile);
 	note_left(profile);
+	note_thinned(profile);
 	note_missed(profile);
 	if (quality_note_names(&profile->quality, &profile->sources, all, &line))
 		say_note(profile, line.text);

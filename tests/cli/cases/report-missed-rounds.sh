@@ -48,6 +48,7 @@ echo "# at a lowered rate"
 recorded 0 10 | "$MAKE_RECORDING" >some.up
 rates
 note || echo "nothing to say"
+"$UNIPROF" report -i some.up -o /dev/null -s "$data/web.sym" 2>&1 | grep taken
 echo "# a tenth of the rounds missed, and a little more"
 recorded 11 1 | "$MAKE_RECORDING" >some.up
 note || echo "nothing to say"
