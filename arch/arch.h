@@ -32,6 +32,8 @@ struct guest_memory {
 	struct code_notes *notes;
 	/* NULL, or the rules for frames of 64-bit code (unwind/table/table.h). */
 	const struct unwind_table *table;
+	/* NULL, or more rules: those for the page of Xen's hypercalls. */
+	const struct unwind_table *hypercalls;
 };
 
 /* Maximum number of guest_memory.page() calls per address: 5 tables and the page. */

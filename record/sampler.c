@@ -36,6 +36,7 @@ struct sampler {
 	struct code_notes notes;
 	const struct program_table *program; /* the table to check */
 	const struct unwind_table *table;    /* the same in use; NULL: not yet */
+	struct unwind_table *hypercalls;     /* its addition; NULL: not yet */
 	enum table_state table_state;
 	uint64_t table_check; /* when to check again: ns, monotonic */
 	struct error table_error;
@@ -74,6 +75,7 @@ void sampler_free(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
+	unwind_table_free(sampler->hypercalls);
 	free(sampler->sample);
 	free(sampler->ran);
 	free(sampler->address);
@@ -119,6 +121,7 @@ static struct guest_memory memory_of(struct sampler *sampler,
 		.context = sampler->guest->memory,
 		.notes = &sampler->notes,
 		.table = sampler->table,
+		.hypercalls = sampler->hypercalls,
 	};
 }
 
@@ -239,28 +242,54 @@ static int take(struct sampler *sampler, struct round *round, struct error *err)
 }
 
 /* Compares the table's programs with the guest's memory, as the vCPUs saw it in the last
- * pause. True if the table is used from now on. */
+ * pause. */
+static enum table_fit check_fit(struct sampler *sampler,
+				const struct guest_memory *memory)
+{
+	const struct guest *guest = sampler->guest;
+	enum table_fit fit = TABLE_UNSEEN;
+
+	for (unsigned int i = 0; i < guest->info.vcpus && fit == TABLE_UNSEEN; i++)
+		if (guest->vcpu[i].captured)
+			fit = program_table_check(sampler->program, &guest->vcpu[i].cpu,
+						  memory, &sampler->table_error);
+	return fit;
+}
+
+/* Looks for the page that Xen fills with hypercalls, in the same way. */
+static void find_hypercalls(struct sampler *sampler, const struct guest_memory *memory)
+{
+	const struct guest *guest = sampler->guest;
+
+	for (unsigned int i = 0; i < guest->info.vcpus && !sampler->hypercalls; i++)
+		if (guest->vcpu[i].captured)
+			sampler->hypercalls = program_table_hypercalls(
+				sampler->program, &guest->vcpu[i].cpu, memory);
+}
+
+/* True if the table is used from now on. */
 static bool check_table(struct sampler *sampler, uint64_t now)
 {
 	struct guest *guest = sampler->guest;
 	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
-	enum table_fit fit = TABLE_UNSEEN;
+	enum table_state before = sampler->table_state;
+	bool is_pending = before == TABLE_PENDING;
+	enum table_fit fit;
 
-	if (sampler->table_state != TABLE_PENDING || now < sampler->table_check)
+	if (now < sampler->table_check ||
+	    !(is_pending || (before == TABLE_USED && !sampler->hypercalls)))
 		return false;
 	sampler->table_check = now + CHECK_NS;
 	guest->ops->begin_pages(guest, now, CHECK_MAPS);
-	for (unsigned int i = 0; i < guest->info.vcpus && fit == TABLE_UNSEEN; i++)
-		if (guest->vcpu[i].captured)
-			fit = program_table_check(sampler->program, &guest->vcpu[i].cpu,
-						  &memory, &sampler->table_error);
+	fit = is_pending ? check_fit(sampler, &memory) : TABLE_FITS;
 	if (fit == TABLE_FITS) {
 		sampler->table = sampler->program->table;
 		sampler->table_state = TABLE_USED;
+		find_hypercalls(sampler, &memory);
 	} else if (fit == TABLE_DIFFERS) {
 		sampler->table_state = TABLE_REFUSED;
 	}
-	return fit == TABLE_FITS;
+	return is_pending && fit == TABLE_FITS;
 }
 
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,

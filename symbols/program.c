@@ -80,6 +80,8 @@ static int list_functions(struct program *program, struct error *err)
 	for (size_t i = 0; parts->functions && i < count; i++) {
 		if (!regions[i].name || regions[i].from != regions[i].start)
 			continue;
+		if (!program->hypercall_page && !strcmp(regions[i].name, HYPERCALL_PAGE))
+			program->hypercall_page = regions[i].start;
 		parts->functions[kept++] = (struct program_function){
 			.start = regions[i].from,
 			.end = i + 1 < count ? regions[i + 1].from : UINT64_MAX,
@@ -123,6 +125,7 @@ static int read_elf(struct program *program, const char *debug_directory,
 			     err))
 		return -1;
 	program->machine = elf.machine;
+	program->hypercall_page = elf.hypercall_page;
 	if (elf.build_id_size <= sizeof(program->build_id)) {
 		program->build_id_size = elf.build_id_size;
 		program->build_id_address = elf.build_id_address;

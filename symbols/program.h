@@ -31,6 +31,9 @@ struct program_file {
 	size_t size;
 };
 
+/* The symbol at the start of the page in which Xen puts its hypercalls. */
+#define HYPERCALL_PAGE "hypercall_page"
+
 /* A SHA-1; no known linker's build-id is longer. */
 #define PROGRAM_BUILD_ID 20
 
@@ -47,6 +50,7 @@ struct program {
 	uint8_t build_id[PROGRAM_BUILD_ID];
 	size_t build_id_size;	   /* bytes; 0: none */
 	uint64_t build_id_address; /* where the program has it in memory; 0: nowhere */
+	uint64_t hypercall_page;   /* which Xen fills in; 0: none */
 	const struct code_range *code; /* by address */
 	size_t code_count;
 	const struct program_function *functions; /* by address */

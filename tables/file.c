@@ -28,6 +28,7 @@ enum {
 	TAG_BUILD_ID = 2,
 	TAG_BUILD_ID_ADDRESS = 3,
 	TAG_PLACES = 4,
+	TAG_HYPERCALL_PAGE = 5,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
@@ -55,6 +56,8 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 	field_put(&program, TAG_BUILD_ID, origin->build_id, origin->build_id_size);
 	field_put_number(&program, TAG_BUILD_ID_ADDRESS, origin->build_id_address);
 	field_put(&program, TAG_PLACES, places.data, places.size);
+	if (origin->hypercall_page)
+		field_put_number(&program, TAG_HYPERCALL_PAGE, origin->hypercall_page);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
 	to->failed |= program.failed || places.failed;
 	buffer_free(&program);
@@ -150,6 +153,9 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 		return !bytes.failed;
 	case TAG_PLACES:
 		return take_places(origin, bytes);
+	case TAG_HYPERCALL_PAGE:
+		origin->hypercall_page = cursor_varint(&bytes);
+		return !bytes.failed;
 	}
 	return true;
 }

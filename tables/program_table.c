@@ -119,6 +119,8 @@ static void describe(struct table_origin *origin, const struct program *program)
 	memcpy(origin->build_id, program->build_id, sizeof(origin->build_id));
 	if (program->build_id_address)
 		origin->build_id_address = program->build_id_address + program->offset;
+	if (program->hypercall_page)
+		origin->hypercall_page = program->hypercall_page + program->offset;
 	for (uint64_t i = 0; i < TABLE_PLACES; i++)
 		take_place(origin, program, i * step, (i + 1) * step);
 }

@@ -34,6 +34,7 @@ struct table_origin {
 	uint8_t build_id[PROGRAM_BUILD_ID];
 	size_t build_id_size;
 	uint64_t build_id_address; /* where the guest has it; 0: not known */
+	uint64_t hypercall_page;   /* where the guest has it; 0: nowhere known */
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 };
@@ -91,6 +92,15 @@ enum table_fit {
 enum table_fit program_table_check(const struct program_table *table,
 				   const struct cpu *cpu,
 				   const struct guest_memory *memory, struct error *why);
+
+/*
+ * The rules for the guest's page of hypercalls, which Xen fills in at run time, where the
+ * programs have it or where @cpu executes; locked in memory, to be freed with
+ * unwind_table_free(). NULL if there is no such page, or not yet. While the guest runs.
+ */
+struct unwind_table *program_table_hypercalls(const struct program_table *table,
+					      const struct cpu *cpu,
+					      const struct guest_memory *memory);
 
 /* The names of the programs, separated by ", ", truncated to @size bytes. */
 void program_table_names(const struct program_table *table, char *to, size_t size);

@@ -139,6 +139,16 @@ table_other_step(struct walk *walk, const struct unwind_rule *rule,
 	return table_follow(walk, rule, base, table_add(word, rule->cfa), clean);
 }
 
+/* In the tables themselves. */
+static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
+						     uint64_t address)
+{
+	const struct unwind_rule *rule = unwind_table_find(walk->table, address);
+
+	return rule || !walk->hypercalls ? rule
+					 : unwind_table_find(walk->hypercalls, address);
+}
+
 /* The rule for the instruction at @address. Most chains have the same callers as those
  * before, whose rules are noted: the rules themselves are all over the table. */
 static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
@@ -148,10 +158,10 @@ static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
 	struct rule_note *note;
 
 	if (!walk->rule_notes)
-		return unwind_table_find(walk->table, address);
+		return walk_look_up(walk, address);
 	note = &walk->rule_notes[(address ^ address >> 10) % RULE_NOTES];
 	if (note->key != key) {
-		note->rule = unwind_table_find(walk->table, address);
+		note->rule = walk_look_up(walk, address);
 		note->key = key;
 	}
 	return note->rule;

@@ -30,10 +30,11 @@ struct frame_state {
 struct walk {
 	struct reader reader;
 	struct chain *chain;
-	const struct unwind_table *table; /* NULL: none for this kind of code */
-	uint64_t serial;		  /* the table's */
-	struct rule_note *rule_notes;	  /* NULL: none */
-	const uint64_t *registers;	  /* with a table: the vCPU's general registers */
+	const struct unwind_table *table;      /* NULL: none for this kind of code */
+	const struct unwind_table *hypercalls; /* NULL: none; only with a table */
+	uint64_t serial;		       /* of the tables */
+	struct rule_note *rule_notes;	       /* NULL: none */
+	const uint64_t *registers; /* with a table: the vCPU's general registers */
 	unsigned int register_count;
 	struct frame_state state;
 };
@@ -108,7 +109,9 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->table = walk->reader.memory->table;
 	walk->rule_notes = walk->reader.memory->notes ? walk->reader.memory->notes->rule
 						      : NULL;
+	walk->hypercalls = walk->reader.memory->hypercalls;
 	walk->serial = walk->table ? unwind_table_serial(walk->table) : 0;
+	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
 	walk->registers = registers;
 	walk->register_count = count;
 	walk->state.floor = walk->table ? walk->state.sp : 0;

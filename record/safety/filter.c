@@ -97,6 +97,9 @@ static void allow_recording(struct draft *draft)
 		SCMP_SYS(munmap),
 		SCMP_SYS(sched_getaffinity),
 		SCMP_SYS(sysinfo),
+		/* Unwind tables that are made once a guest's memory is seen. */
+		SCMP_SYS(getrandom),
+		SCMP_SYS(mlock),
 		/* Messages, and the recording, from which an unfinished chunk is cut off
 		 * if the disk is full. */
 		SCMP_SYS(ftruncate),
@@ -125,8 +128,9 @@ static void allow_following(struct draft *draft)
 	static const unsigned int flags[] = {F_GETFD, F_SETFD};
 	static const int following[] = {
 		SCMP_SYS(clone3), /* fails: deny_clone3() */
-		SCMP_SYS(getrandom), SCMP_SYS(mlock),		SCMP_SYS(mlockall),
-		SCMP_SYS(rseq),	     SCMP_SYS(set_robust_list),
+		SCMP_SYS(mlockall),
+		SCMP_SYS(rseq),
+		SCMP_SYS(set_robust_list),
 	};
 
 	ALLOW(draft, following);

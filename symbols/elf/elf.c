@@ -10,6 +10,9 @@
 
 #include "symbols/elf/section.h"
 
+/* XEN_ELFNOTE_HYPERCALL_PAGE (Xen, xen/include/public/elfnote.h) */
+#define NOTE_HYPERCALL_PAGE 2
+
 /* The properties of a section that its symbols depend on. */
 struct section {
 	uint64_t first, last; /* addresses, inclusive */
@@ -101,7 +104,25 @@ static const void *raw_bytes(const struct elf_file *file, Elf_Scn *scn,
 	return data && data->d_size >= header->sh_size ? data->d_buf : NULL;
 }
 
-/* The note of type NT_GNU_BUILD_ID (GNU ld manual, "--build-id"). */
+/* NT_GNU_BUILD_ID (GNU ld manual, "--build-id"); @address: the note's contents in memory,
+ * 0 if they are not there. */
+static void take_build_id(struct symbols_elf *shown, const void *bytes, size_t size,
+			  uint64_t address)
+{
+	if (shown->build_id_size || size < 2 || size > BUILD_ID_MAX)
+		return;
+	shown->build_id_size = size;
+	memcpy(shown->build_id, bytes, size);
+	shown->build_id_address = address;
+}
+
+static bool is_note(const GElf_Nhdr *note, const char *name, GElf_Word type,
+		    const char *wanted)
+{
+	return note->n_type == type && note->n_namesz == strlen(wanted) + 1 &&
+	       memcmp(name, wanted, note->n_namesz) == 0;
+}
+
 static void read_notes(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	struct symbols_elf *shown = file->shown;
@@ -110,20 +131,18 @@ static void read_notes(const struct elf_file *file, Elf_Scn *scn, const GElf_Shd
 	size_t at = 0, name, content;
 	GElf_Nhdr note;
 
-	if (shown->build_id_size)
-		return;
 	while (data && (at = gelf_getnote(data, at, &note, &name, &content)) > 0) {
 		const char *bytes = data->d_buf;
+		bool is_loaded = header->sh_flags & SHF_ALLOC;
 
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-		    memcmp(bytes + name, "GNU", 4) || note.n_descsz < 2 ||
-		    note.n_descsz > BUILD_ID_MAX)
-			continue;
-		shown->build_id_size = note.n_descsz;
-		memcpy(shown->build_id, bytes + content, note.n_descsz);
-		if (header->sh_flags & SHF_ALLOC)
-			shown->build_id_address = header->sh_addr + content;
-		return;
+		if (is_note(&note, bytes + name, NT_GNU_BUILD_ID, "GNU"))
+			take_build_id(shown, bytes + content, note.n_descsz,
+				      is_loaded ? header->sh_addr + content : 0);
+		/* A 64-bit program's address; x86 only, so it is little-endian. */
+		if (is_note(&note, bytes + name, NOTE_HYPERCALL_PAGE, "Xen") &&
+		    note.n_descsz == sizeof(shown->hypercall_page))
+			memcpy(&shown->hypercall_page, bytes + content,
+			       sizeof(shown->hypercall_page));
 	}
 }
 

@@ -21,7 +21,8 @@ struct symbols_elf {
 	size_t build_id_size; /* 0: none */
 	/* The address of the build-id in the program's memory; 0: not loaded. */
 	uint64_t build_id_address;
-	const char *debuglink; /* .gnu_debuglink: a name without '/'; NULL: none */
+	uint64_t hypercall_page; /* the address in the note for Xen; 0: none */
+	const char *debuglink;	 /* .gnu_debuglink: a name without '/'; NULL: none */
 	uint32_t debuglink_crc;
 	const void *debugdata; /* .gnu_debugdata; NULL: none */
 	size_t debugdata_size;

@@ -52,6 +52,9 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      const char *debug_directory, size_t *functions,
 			      struct error *err);
 
+/* Whether these 4096 bytes are a page of hypercalls that Xen has filled in. */
+bool unwind_is_hypercall_page(const uint8_t *page);
+
 /* Adds rules for Xen's hypercall page, with its contents (4096 bytes) in a running guest:
  * stubs of 32 bytes (Xen, arch/x86/pv/hypercall.c, hypercall_page_initialise_ring3). */
 int unwind_table_add_hypercalls(struct unwind_builder *builder, const uint8_t *page,

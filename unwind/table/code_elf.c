@@ -31,7 +31,7 @@ static int compare_entries(const void *left, const void *right)
 
 static bool is_hypercall_page(const struct symbols_entry *entry)
 {
-	static const char name[] = "hypercall_page";
+	static const char name[] = HYPERCALL_PAGE;
 
 	return entry->length == sizeof(name) - 1 &&
 	       memcmp(entry->name, name, sizeof(name) - 1) == 0;
@@ -197,35 +197,4 @@ out:
 	symbols_blocks_free(entries.blocks);
 	symbols_debug_free(&debug);
 	return status;
-}
-
-#define STUB_SIZE 32
-#define PAGE_SIZE 4096
-
-/* mov of the hypercall's number, after push rcx and push r11 in guests without their own
- * page tables. The stub of iret is not a function: it pushes another register. */
-static bool is_stub(const uint8_t *code)
-{
-	static const uint8_t pushes[] = {0x51, 0x41, 0x53};
-
-	return code[0] == 0xb8 ||
-	       (memcmp(code, pushes, sizeof(pushes)) == 0 && code[3] == 0xb8);
-}
-
-int unwind_table_add_hypercalls(struct unwind_builder *builder, const uint8_t *page,
-				uint64_t address, struct error *err)
-{
-	struct unwind_function stubs[PAGE_SIZE / STUB_SIZE];
-	struct unwind_code code = {
-		.bytes = page,
-		.size = PAGE_SIZE,
-		.address = address,
-		.functions = stubs,
-	};
-
-	for (size_t at = 0; at < PAGE_SIZE; at += STUB_SIZE)
-		if (is_stub(page + at))
-			stubs[code.count++] = (struct unwind_function){
-				address + at, STUB_SIZE, UNWIND_PART_FUNCTION};
-	return unwind_table_add_code(builder, &code, err);
 }

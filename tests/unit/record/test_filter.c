@@ -138,6 +138,8 @@ static void check_memory(void)
 	CHECK(mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0);
 	CHECK(REFUSED(mprotect(page, 4096, PROT_READ | PROT_EXEC)));
 	CHECK(munmap(page, 4096) == 0);
+	CHECK(mlock(&page, sizeof(page)) == 0);
+	CHECK(syscall(SYS_getrandom, &page, sizeof(page), 0) == sizeof(page));
 }
 
 static void *do_nothing(void *context)
@@ -223,8 +225,6 @@ static void one_that_follows(void)
 	CHECK(REFUSED(fcntl(fd, F_SETOWN, getpid())));
 	CHECK(REFUSED(open("/dev/null", O_WRONLY | O_TRUNC)));
 	CHECK(REFUSED(open("/tmp", O_WRONLY | O_TMPFILE, 0600)));
-	CHECK(mlock(&fd, sizeof(fd)) == 0);
-	CHECK(syscall(SYS_getrandom, &fd, sizeof(fd), 0) == sizeof(fd));
 }
 
 static void one_that_follows_may_also_open_and_start_threads(void **state)

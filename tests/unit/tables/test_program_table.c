@@ -213,6 +213,7 @@ static void a_file_has_all_of_a_table(void **state)
 	(void)state;
 	table->origin->build_id_size = 3;
 	table->origin->build_id_address = 0xffffffff80001234;
+	table->origin->hypercall_page = 0xffffffff80005000;
 	memcpy(table->origin->build_id, "\x01\xab\xff", 3);
 	table->origin->place[1].address = UINT64_MAX - 15;
 	assert_true(fd >= 0);
@@ -240,6 +241,73 @@ static void a_file_has_all_of_a_table(void **state)
 	program_table_free(table);
 }
 
+/* XEN_ELFNOTE_HYPERCALL_PAGE */
+asm(".pushsection .note.Xen, \"a\", @note; .balign 4; .long 4, 8, 2; .asciz \"Xen\"\n"
+    ".quad 0xffffffff80003000; .popsection\n");
+
+static void the_note_for_xen_has_the_page_of_hypercalls(void **state)
+{
+	static const char *const specs[] = {"/proc/self/exe", "/proc/self/exe@0x1000"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct error err;
+		struct program_table *table = program_table_make(&specs[i], 1, NULL, NULL,
+								 &err);
+
+		assert_non_null(table);
+		assert_int_equal(table->origin->hypercall_page,
+				 0xffffffff80003000 + i * 0x1000);
+		program_table_free(table);
+	}
+}
+
+/* As Xen fills it in for guests with their own page tables. */
+static void fill_page(struct scene *scene, uint64_t address)
+{
+	for (unsigned int i = 0; i < 32; i++) {
+		const uint8_t stub[] = {0xb8, (uint8_t)i, 0,	0,   0,
+					0x0f, 0x01,	  0xc1, 0xc3};
+
+		memcpy(guest_byte(scene->guest, address + (uint64_t)i * 32), stub,
+		       sizeof(stub));
+	}
+}
+
+static struct unwind_table *find_hypercalls(struct scene *scene)
+{
+	return program_table_hypercalls(scene->table, &scene->cpu, &scene->guest->memory);
+}
+
+static void the_page_of_hypercalls_has_rules_once_it_is_filled(void **state)
+{
+	const uint64_t page = CODE - GUEST_PAGE_SIZE;
+	struct scene scene = scene_new(&mode_4_level, 2);
+	struct unwind_table *table;
+
+	(void)state;
+	map_new(scene.guest, page);
+	scene.table->origin->hypercall_page = page;
+	scene.cpu.x86.rip = CODE + 8;
+	assert_null(find_hypercalls(&scene));
+	fill_page(&scene, page);
+	table = find_hypercalls(&scene);
+	assert_non_null(table);
+	assert_non_null(unwind_table_find(table, page + 31 * 32 + 8));
+	assert_null(unwind_table_find(table, page + 32 * 32));
+	unwind_table_free(table);
+
+	/* Without its address, it is found where a vCPU executes it. */
+	scene.table->origin->hypercall_page = 0;
+	assert_null(find_hypercalls(&scene));
+	scene.cpu.x86.rip = page + 29 * 32 + 5;
+	table = find_hypercalls(&scene);
+	assert_non_null(table);
+	assert_non_null(unwind_table_find(table, page + 29 * 32 + 5));
+	unwind_table_free(table);
+	scene_free(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +319,8 @@ int main(void)
 		cmocka_unit_test(one_wrong_program_of_several_is_named),
 		cmocka_unit_test(another_cpu_is_refused_unless_the_guest_boots),
 		cmocka_unit_test(a_file_has_all_of_a_table),
+		cmocka_unit_test(the_note_for_xen_has_the_page_of_hypercalls),
+		cmocka_unit_test(the_page_of_hypercalls_has_rules_once_it_is_filled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "symbols/program.h"
 #include "symbols/source.h"
 #include "unwind/table/code.h"
 
@@ -500,6 +501,16 @@ static void hypercalls_have_two_kinds_of_stubs(void **state)
 	expect_none(table, at + 23 * 32);
 	unwind_table_free(table);
 	unwind_builder_free(builder);
+
+	assert_false(unwind_is_hypercall_page(page));
+	for (unsigned int i = 3; i < 27; i++) {
+		memcpy(page + (size_t)i * 32, i % 2 ? pv : hvm,
+		       i % 2 ? sizeof(pv) : sizeof(hvm));
+		page[i * 32 + (i % 2 ? 4 : 1)] = (uint8_t)i;
+	}
+	assert_true(unwind_is_hypercall_page(page));
+	page[5 * 32 + 4] = page[7 * 32 + 4] = page[8 * 32 + 1] = 1;
+	assert_false(unwind_is_hypercall_page(page));
 }
 
 /* Filled by Xen at run time; the file contains something else. */
@@ -525,6 +536,7 @@ static void files_have_functions_by_their_symbols(void **state)
 {
 	struct symbols_source source;
 	struct unwind_table *table;
+	struct program program;
 	struct error err;
 	char *copy;
 
@@ -534,6 +546,10 @@ static void files_have_functions_by_their_symbols(void **state)
 	expect_sp(table, plain_call - (uint64_t)__executable_start + 0x1000, 40, -16);
 	expect_none(table, hypercall_page - (uint64_t)__executable_start + 0x1000);
 	expect_none(table, hypercall_page - (uint64_t)__executable_start + 0x1fff);
+	assert_int_equal(program_open(&program, "/proc/self/exe", NULL, &err), 0);
+	assert_int_equal(program.hypercall_page,
+			 hypercall_page - (uint64_t)__executable_start);
+	program_close(&program);
 	unwind_table_free(table);
 
 	copy = malloc(source.size);

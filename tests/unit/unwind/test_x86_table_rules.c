@@ -249,6 +249,41 @@ static void interrupted_code_is_followed_from_its_instruction(void **state)
 	tabled_free(&tabled);
 }
 
+/* An interrupt at the return from a hypercall. The page's rules may be found after the
+ * chain was noted without them. */
+static void interrupted_hypercalls_have_callers(void **state)
+{
+	struct tabled tabled = tabled_new(&mode_4_level);
+	struct code_notes *notes = calloc(1, sizeof(*notes));
+	struct unwind_builder *builder = unwind_builder_new();
+	const uint64_t page = OTHER + 8, callers[] = {page, RETURN(0)};
+	const struct unwind_rule rule = by_sp(24);
+	struct unwind_table *hypercalls;
+
+	(void)state;
+	assert_non_null(notes);
+	code_notes_renew(notes);
+	tabled.scene.guest->memory.notes = notes;
+	add(&tabled, CODE, CODE + 0x80,
+	    (struct unwind_rule){
+		    .kind = UNWIND_INTERRUPTED, .word = 8, .fp = UNWIND_KEPT});
+	add(&tabled, RETURN(0) - 1, RETURN(0),
+	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	poke(&tabled.scene, STACK + 0x100, page);
+	poke(&tabled.scene, STACK + 0x108, STACK + 0x140);
+	poke(&tabled.scene, STACK + 0x150, RETURN(0));
+	expect(&tabled, CHAIN_UNALIGNED, 1, callers);
+
+	assert_int_equal(unwind_builder_add(builder, page, page + 1, &rule), 0);
+	hypercalls = unwind_builder_finish(builder);
+	tabled.scene.guest->memory.hypercalls = hypercalls;
+	expect(&tabled, CHAIN_WHOLE, 2, callers);
+	unwind_builder_free(builder);
+	unwind_table_free(hypercalls);
+	free(notes);
+	tabled_free(&tabled);
+}
+
 /* What is noted about a table is not used for the next one, even at the same address. */
 static void notes_of_another_table_are_not_used(void **state)
 {
@@ -417,6 +452,7 @@ int main(void)
 		cmocka_unit_test(realigned_stacks_are_followed),
 		cmocka_unit_test(other_registers_are_used_in_the_sampled_function),
 		cmocka_unit_test(interrupted_code_is_followed_from_its_instruction),
+		cmocka_unit_test(interrupted_hypercalls_have_callers),
 		cmocka_unit_test(notes_of_another_table_are_not_used),
 		cmocka_unit_test(a_return_address_of_0_ends_the_chain),
 		cmocka_unit_test(wrong_rules_end_the_chain),
