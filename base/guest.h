@@ -37,7 +37,7 @@ enum vcpu_state {
 /* Why a call chain ends. All chains except CHAIN_WHOLE are incomplete. */
 enum chain_end {
 	CHAIN_WHOLE = 0,	 /* a frame pointer or return address of 0 */
-	CHAIN_TOO_DEEP = 1,	 /* CHAIN_MAX addresses reached */
+	CHAIN_TOO_DEEP = 1,	 /* more addresses than can be followed */
 	CHAIN_NOT_PRESENT = 2,	 /* the guest's page tables map nothing there */
 	CHAIN_NOT_CANONICAL = 3, /* not an address that the CPU can use */
 	CHAIN_NOT_ASCENDING = 4, /* the next frame is not at a higher address */
@@ -56,18 +56,38 @@ enum unwind_way {
 		3, /* the same, from when its code was seen in the guest */
 };
 
-/* Maximum number of addresses in a recorded chain. */
-#define CHAIN_MAX 256
+/*
+ * Maximum number of addresses in a recorded chain. If there are more, the innermost ones
+ * and the CHAIN_OUTER outermost ones are kept, with CHAIN_GAP between. This is an address
+ * that no CPU has, and counts as one. If there are more than CHAIN_STEPS, only the
+ * innermost CHAIN_MAX are kept.
+ */
+#define CHAIN_MAX   256
+#define CHAIN_OUTER 128
+#define CHAIN_STEPS 4096
+#define CHAIN_GAP   0x4fffffffffffffff
+
+/* What reports show there. */
+#define CHAIN_GAP_NAME "[...]"
 
 /* A call chain, leaf first: the sampled instruction, then return addresses. */
 struct chain {
-	uint64_t *address; /* room for CHAIN_MAX */
+	uint64_t *address; /* room for CHAIN_ROOM */
 	uint32_t count;
 	enum chain_end end;
 	/* address[1] is from the link register or the top of the stack, because the
 	 * sampled function had no frame at that point. */
 	bool frameless;
 };
+
+/* While a chain is made, what may be its outermost addresses follows the others. */
+#define CHAIN_ROOM (CHAIN_MAX + CHAIN_OUTER)
+
+static inline bool chain_has_gap(const struct chain *chain)
+{
+	return chain->count == CHAIN_MAX &&
+	       chain->address[CHAIN_MAX - CHAIN_OUTER - 1] == CHAIN_GAP;
+}
 
 /* Short human-readable names; "unknown" for other numbers. */
 const char *guest_type_name(unsigned int type);

@@ -239,7 +239,8 @@ static int name_frame(struct importer *importer, const struct import_frame *fram
 	};
 	bool has_address = frame->has_address && frame->address >= behind &&
 			   (frame->address < MADE_UP_FIRST ||
-			    frame->address > MADE_UP_LAST);
+			    frame->address > MADE_UP_LAST ||
+			    frame->address == CHAIN_GAP);
 	bool is_new;
 
 	if (frame->name.length > RECORDING_MAX_NAME ||
@@ -287,12 +288,23 @@ static int keep_dso(struct importer *importer, const struct import_frame *frame,
 	return check_writer(importer, writer_name(importer->writer, &name, err));
 }
 
+static bool is_gap(struct recording_text name)
+{
+	return name.length == strlen(CHAIN_GAP_NAME) &&
+	       memcmp(name.at, CHAIN_GAP_NAME, name.length) == 0;
+}
+
 int importer_frame(struct importer *importer, const struct import_frame *frame,
 		   struct error *err)
 {
 	struct chain *chain = &importer->sample.chain;
 	struct import_frame named = *frame;
 	char hex[24];
+
+	if (is_gap(frame->name)) {
+		named.has_address = true;
+		named.address = CHAIN_GAP;
+	}
 
 	if (chain->count == RECORDING_MAX_DEPTH) {
 		importer->too_deep = true;

@@ -32,7 +32,7 @@ struct sampler {
 	uint64_t cpu_time_unit;
 	uint64_t *ran;	   /* CPU time of each at its last sample, ns, in multiples of the
 			      unit */
-	uint64_t *address; /* CHAIN_MAX for each vCPU */
+	uint64_t *address; /* CHAIN_ROOM for each vCPU */
 	struct code_notes notes;
 	const struct program_table *program; /* the table to check */
 	const struct unwind_table *table;    /* the same in use; NULL: not yet */
@@ -47,7 +47,7 @@ struct sampler *sampler_new(struct guest *guest, uint32_t index, uint64_t period
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	size_t vcpus = guest->info.vcpus;
-	size_t chains = vcpus * CHAIN_MAX * sizeof(*sampler->address);
+	size_t chains = vcpus * CHAIN_ROOM * sizeof(*sampler->address);
 
 	if (sampler) {
 		sampler->guest = guest;
@@ -143,7 +143,7 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->vcpu = i;
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
-		sample->chain.address = sampler->address + round->samples * CHAIN_MAX;
+		sample->chain.address = sampler->address + round->samples * CHAIN_ROOM;
 		misses = guest->ops->page_misses(guest);
 		cpu_unwind(&vcpu->cpu, memory, &sample->chain);
 		if (sample->chain.end == CHAIN_NO_PAGE &&

@@ -28,6 +28,10 @@ static void print_chain(const struct chain *chain, struct symbols *symbols)
 		uint64_t address = chain->address[i];
 		struct symbol symbol;
 
+		if (address == CHAIN_GAP) {
+			printf("  %16s\n", CHAIN_GAP_NAME);
+			continue;
+		}
 		/* All but the first are return addresses (symbols_find()). */
 		printf("  %016" PRIx64, address);
 		if (symbols_find(symbols, address - (i > 0), &symbol))

@@ -6,6 +6,7 @@ bool reader_enter_page(struct reader *reader, uint64_t address)
 	uint64_t frame;
 
 	reader->page = NULL;
+	reader->entered++;
 	switch (reader->translate(reader->cpu, reader->memory, address, &frame)) {
 	case TRANSLATED:
 		reader->page = reader->memory->page(reader->memory->context, frame);

@@ -19,6 +19,7 @@ struct reader {
 	const struct guest_memory *memory;
 	uint64_t page_address;
 	const void *page;	/* NULL: none yet, or the last read failed */
+	unsigned int entered;	/* number of pages that were switched to */
 	enum chain_end failure; /* of the last read that failed */
 };
 

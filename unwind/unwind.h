@@ -73,8 +73,8 @@ struct code_notes {
 void code_notes_renew(struct code_notes *notes);
 
 /*
- * Fills @chain, which holds CHAIN_MAX addresses, with the call chain of a vCPU. It always
- * contains the sampled address.
+ * Fills @chain, which holds CHAIN_ROOM addresses, with the call chain of a vCPU. It
+ * always contains the sampled address.
  */
 void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain);
@@ -108,22 +108,29 @@ void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
  * functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
  * functions without frames, two words each of their stack, and the code before their
  * callers' addresses, in two pages. A frame by a rule of the table needs three words.
+ * Beyond CHAIN_MAX addresses, up to CHAIN_STEPS, the frames may be in UNWIND_DEEP_PAGES
+ * pages, and those of one more frame.
  */
-#define UNWIND_CODE_PAGES_MAX 8
-#define UNWIND_BACK_PAGES_MAX 32
+#define UNWIND_DEEP_PAGES	     128
+#define UNWIND_DEEP_PAGES_MAX(words) ((UNWIND_DEEP_PAGES + (words)) * READ_PAGES_MAX)
+#define UNWIND_CODE_PAGES_MAX	     8
+#define UNWIND_BACK_PAGES_MAX	     32
 #define UNWIND_PAGES_MAX                                                         \
 	((UNWIND_CODE_PAGES_MAX + UNWIND_BACK_PAGES_MAX + 8 * (CHAIN_MAX - 1)) * \
-	 READ_PAGES_MAX)
+		 READ_PAGES_MAX +                                                \
+	 UNWIND_DEEP_PAGES_MAX(8))
 /* The maximum of notes.budget, which is also the budget without notes. */
 #define CODE_BUDGET_MAX (UNWIND_BACK_PAGES_MAX * GUEST_PAGE_SIZE / 2)
 #define X86_EXITS_MAX	2
 #define X86_UNWIND_PAGES_MAX                                                       \
 	((X86_EXITS_MAX * (UNWIND_CODE_PAGES_MAX + 2 + 2) + 2 * (CHAIN_MAX - 1)) * \
-	 READ_PAGES_MAX)
-#define ARM64_UNWIND_PAGES_MAX \
-	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX)
+		 READ_PAGES_MAX +                                                  \
+	 UNWIND_DEEP_PAGES_MAX(2))
+#define ARM64_UNWIND_PAGES_MAX                                            \
+	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX + \
+	 UNWIND_DEEP_PAGES_MAX(2))
 /* With a table; it is not used for 32-bit code. */
-#define X86_TABLE_PAGES_MAX   (X86_UNWIND_PAGES_MAX + (CHAIN_MAX - 1) * READ_PAGES_MAX)
-#define ARM64_TABLE_PAGES_MAX (ARM64_UNWIND_PAGES_MAX + (CHAIN_MAX - 1) * READ_PAGES_MAX)
+#define X86_TABLE_PAGES_MAX   (X86_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
+#define ARM64_TABLE_PAGES_MAX (ARM64_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
 
 #endif

@@ -117,6 +117,9 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->state.floor = walk->table ? walk->state.sp : 0;
 }
 
+/* Continues a walk at CHAIN_MAX addresses. */
+void walk_deeper(struct walk *walk, enum step (*step)(struct walk *walk));
+
 /* Adds callers to the chain as long as @step() finds any. */
 static inline void walk_follow(struct walk *walk, enum step (*step)(struct walk *walk))
 {
@@ -124,8 +127,8 @@ static inline void walk_follow(struct walk *walk, enum step (*step)(struct walk 
 	enum step taken;
 
 	do {
-		if (chain->count >= CHAIN_MAX && (walk->state.fp || walk->table)) {
-			chain->end = CHAIN_TOO_DEEP;
+		if (chain->count == CHAIN_MAX) {
+			walk_deeper(walk, step);
 			return;
 		}
 		taken = step(walk);

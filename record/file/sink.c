@@ -52,7 +52,28 @@ struct sink {
 	uint64_t vcpus;
 	struct sampling_counts spill; /* of what there was no space for */
 	struct recording_end *end;    /* set before the thread is told to stop */
+	/* By domain, a bit each: whether the mark of gaps in chains has a name. */
+	uint8_t gap_is_named[(RECORDING_MAX_DOMAIN + 1) / 8];
 };
+
+/* Names the mark of a gap, so that a reader shows it like any other function. */
+static int name_gap(struct sink *sink, uint32_t domain)
+{
+	const struct recording_name name = {
+		.domain = domain,
+		/* It is a return address, and the start of what it names. */
+		.address = CHAIN_GAP - 1,
+		.offset = (uint64_t)-1,
+		.name = {CHAIN_GAP_NAME, sizeof(CHAIN_GAP_NAME) - 1},
+	};
+	uint8_t *named = &sink->gap_is_named[domain / 8],
+		bit = (uint8_t)(1 << domain % 8);
+
+	if (*named & bit)
+		return 0;
+	*named |= bit;
+	return writer_name(sink->writer, &name, &sink->err);
+}
 
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
@@ -72,6 +93,8 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		memcpy(address, from, size);
 		from += size;
 		sample.chain.address = address;
+		if (chain_has_gap(&sample.chain) && name_gap(sink, sample.domain) < 0)
+			return -1;
 		if (writer_sample(sink->writer, &sample, &sink->err) < 0)
 			return -1;
 	}

@@ -200,8 +200,11 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 	if (use == FRAME_CALLER && address)
 		address--;
 	frame->first = frames->chains_count;
-	if (!sources_find(frames->sources, summary_domain(frames->summary, domain),
-			  address, &symbol))
+	if (address == CHAIN_GAP - 1)
+		symbol = (struct symbol){
+			.name = CHAIN_GAP_NAME, .dso = "", .start = CHAIN_GAP};
+	else if (!sources_find(frames->sources, summary_domain(frames->summary, domain),
+			       address, &symbol))
 		recorded_find(frames->recorded, domain, address, &symbol);
 	frame->dso = symbol.dso;
 	if (!symbol.name) {

@@ -47,7 +47,7 @@ static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *me
 	struct guest *guest = memory->context;
 	bool is_aarch32 = cpu->cpsr & ARM_CPSR_AARCH32;
 	/* Of the exact size, so that a write beyond it is detected. */
-	struct chain chain = {.address = malloc(CHAIN_MAX * sizeof(uint64_t))};
+	struct chain chain = {.address = malloc(CHAIN_ROOM * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;

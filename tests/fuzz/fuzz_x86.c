@@ -49,7 +49,7 @@ static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *me
 {
 	struct guest *guest = memory->context;
 	/* Of the exact size, so that a write beyond it is detected. */
-	struct chain chain = {.address = malloc(CHAIN_MAX * sizeof(uint64_t))};
+	struct chain chain = {.address = malloc(CHAIN_ROOM * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;

@@ -25,6 +25,10 @@ struct kind kinds[] = {
 static unsigned long page[PAGES][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
 /* One page for some kinds, two for those whose chain continues. */
 static unsigned long own[KINDS][2][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
+/* More frames than any recorder follows: at least 4,608. */
+#define ENDLESS_PAGES 18
+static unsigned long endless[ENDLESS_PAGES * PAGE_WORDS]
+	__attribute__((aligned(PAGE_SIZE)));
 static pte_t moving[PAGES], nowhere[4096], flicker[2], remap[2], storm[STORM_TABLES];
 
 static const struct kind *chosen; /* NULL: all in turn */
@@ -100,11 +104,12 @@ static void init_chains(void)
 	hostile_put_frame(own_page(KIND_pair) + 2, at);
 
 	at = PLACE(endless);
-	kinds[KIND_endless].allowed = map_own(KIND_endless, at) &&
-				      tables_map(at + PAGE_SIZE, own[KIND_endless][1]);
-	for (unsigned long i = 0; i < 2 * PAGE_SIZE / FRAME_SIZE; i++)
-		hostile_put_frame(own_page(KIND_endless) + 2 * i,
-				  at + (i + 1) * FRAME_SIZE);
+	kinds[KIND_endless].frame = at + FRAME_POINTER;
+	for (unsigned long i = 0; i < ENDLESS_PAGES; i++)
+		kinds[KIND_endless].allowed &= tables_map(at + i * PAGE_SIZE,
+							  endless + i * PAGE_WORDS);
+	for (unsigned long i = 0; i < ENDLESS_PAGES * PAGE_SIZE / FRAME_SIZE; i++)
+		hostile_put_frame(endless + 2 * i, at + (i + 1) * FRAME_SIZE);
 
 	at = PLACE(unmapped);
 	kinds[KIND_unmapped].allowed = map_own(KIND_unmapped, at);

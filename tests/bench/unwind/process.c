@@ -12,7 +12,7 @@
 #include "unwind/table/cfi.h"
 
 struct truth {
-	uint64_t address[CHAIN_MAX];
+	uint64_t address[CHAIN_ROOM];
 	unsigned int count;
 	bool is_whole;
 };
@@ -72,7 +72,7 @@ static void sample(struct process *process, Dwfl *dwfl, const struct guest_memor
 		   struct truth *truth, unsigned int counts[3])
 {
 	struct user_regs_struct registers;
-	uint64_t address[CHAIN_MAX];
+	uint64_t address[CHAIN_ROOM];
 	struct chain chain = {.address = address};
 	struct x86_cpu cpu;
 

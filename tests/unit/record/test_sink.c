@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "format/name_list.h"
 #include "record/file/sink.h"
 
 #define VCPUS  3
@@ -108,6 +109,72 @@ static void rounds_of_several_domains_are_written_in_order(void **state)
 	/* Each is described when it appears, and again at the end. */
 	assert_int_equal(domains, 4);
 	samples_batch_free(&batch);
+	reader_free(reader);
+	samples_free(&samples);
+	close(fd);
+}
+
+static struct recording_name only_name(struct cursor payload)
+{
+	struct name_list_reader names;
+	struct recording_name name, other;
+
+	assert_int_equal(name_list_read(&names, payload), 0);
+	assert_true(name_list_next(&names, &name));
+	assert_false(name_list_next(&names, &other));
+	return name;
+}
+
+/* Readers show the mark by its name, once for each domain. */
+static void the_mark_of_a_gap_has_a_name(void **state)
+{
+	uint64_t seed = 3;
+	struct samples samples = likely_samples(6 * VCPUS, &seed);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_domain domain = domain_of(9);
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_to(fd);
+	struct sink *sink = started(writer);
+	size_t lists = 0;
+	struct reader *reader;
+	struct cursor payload;
+	unsigned int type;
+	struct error err;
+	sigset_t none;
+
+	(void)state;
+	assert_true(sink_domain(sink, &domain));
+	for (size_t i = 0; i < 6; i++) {
+		struct round round = round_of(&samples, i * VCPUS);
+		struct chain *chain = &round.sample[1].chain;
+
+		for (size_t j = 0; j < VCPUS; j++)
+			round.sample[j].domain = 9;
+		chain->count = i > 2 ? CHAIN_MAX : CHAIN_MAX - 1;
+		for (size_t j = 0; j < CHAIN_MAX; j++)
+			chain->address[j] = 0x1000 + j;
+		chain->address[CHAIN_MAX - CHAIN_OUTER - 1] = CHAIN_GAP;
+		sink_round(sink, &round, 0);
+	}
+	sigemptyset(&none);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	writer_free(writer);
+
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		if (type == CHUNK_NAMES) {
+			struct recording_name name = only_name(payload);
+
+			assert_int_equal(name.domain, 9);
+			assert_int_equal(name.address, CHAIN_GAP - 1);
+			assert_int_equal(name.address - name.offset, CHAIN_GAP);
+			assert_int_equal(name.name.length, 5);
+			assert_memory_equal(name.name.at, "[...]", 5);
+			lists++;
+		}
+	}
+	assert_int_equal(lists, 1);
 	reader_free(reader);
 	samples_free(&samples);
 	close(fd);
@@ -276,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_limit_of_locked_memory_is_named),
 		cmocka_unit_test(rounds_of_several_domains_are_written_in_order),
+		cmocka_unit_test(the_mark_of_a_gap_has_a_name),
 		cmocka_unit_test(samples_without_room_are_lost_and_counted),
 		cmocka_unit_test(a_round_of_a_domain_without_room_is_lost_and_counted),
 		cmocka_unit_test(a_signal_ends_waiting_for_a_stuck_reader),

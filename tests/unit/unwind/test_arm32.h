@@ -80,7 +80,7 @@ static inline struct scene scene_new(const struct mode *mode, bool is_thumb)
 	struct scene scene = {
 		.guest = guest_new(mode),
 		.is_thumb = is_thumb,
-		.chain.address = malloc(CHAIN_MAX * sizeof(uint64_t)),
+		.chain.address = malloc(CHAIN_ROOM * sizeof(uint64_t)),
 	};
 
 	assert_non_null(scene.chain.address);

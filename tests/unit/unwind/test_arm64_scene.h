@@ -39,7 +39,7 @@ static inline struct scene scene_new(const struct mode *mode)
 {
 	struct scene scene = {
 		.guest = guest_new(mode),
-		.chain.address = malloc(CHAIN_MAX * sizeof(uint64_t)),
+		.chain.address = malloc(CHAIN_ROOM * sizeof(uint64_t)),
 	};
 	uint64_t step = 1ull << granule_of(mode);
 

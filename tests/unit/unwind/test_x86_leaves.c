@@ -165,7 +165,7 @@ static void compare(struct program *program, const struct user_regs_struct *regi
 	enum kind kind = !function->is_own ? LIBRARY : function->is_leaf ? LEAF : FRAMED;
 	const struct call *call = &program->process.call[program->process.depth - 1];
 	const struct function *caller = function_of(program, call->caller - 1);
-	uint64_t address[CHAIN_MAX];
+	uint64_t address[CHAIN_ROOM];
 	struct x86_cpu cpu = process_cpu(registers);
 	struct chain chain = {.address = address};
 
@@ -190,9 +190,10 @@ static void compare(struct program *program, const struct user_regs_struct *regi
 static void sample(struct program *program, const struct user_regs_struct *registers,
 		   struct code_notes *notes, const struct function *function)
 {
-	struct guest_memory memory = {process_page, &program->process, notes, NULL};
+	struct guest_memory memory = {
+		.page = process_page, .context = &program->process, .notes = notes};
 	struct x86_cpu cpu = process_cpu(registers);
-	uint64_t address[CHAIN_MAX];
+	uint64_t address[CHAIN_ROOM];
 	struct chain chain = {.address = address};
 
 	notes->budget = PAUSE_BUDGET;

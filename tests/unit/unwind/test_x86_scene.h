@@ -29,7 +29,7 @@ static inline struct scene scene_new(const struct mode *mode)
 	struct scene scene = {
 		.guest = guest_new(mode),
 		.word = mode->levels >= 4 ? 8 : 4,
-		.chain.address = malloc(CHAIN_MAX * sizeof(uint64_t)),
+		.chain.address = malloc(CHAIN_ROOM * sizeof(uint64_t)),
 	};
 
 	assert_non_null(scene.chain.address);

@@ -80,7 +80,7 @@ static bool is_covered(const struct process *process, const struct unwind_table 
 static void compare(struct process *process, const struct user_regs_struct *registers,
 		    const struct guest_memory *memory, struct tally *tally)
 {
-	uint64_t address[CHAIN_MAX];
+	uint64_t address[CHAIN_ROOM];
 	struct x86_cpu cpu = process_cpu(registers);
 	struct chain chain = {.address = address};
 

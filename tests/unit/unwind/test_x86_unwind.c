@@ -2,6 +2,7 @@
 
 /* x86 call chains: no caller skipped, no guest trusted, no endless walk. */
 
+#include "tests/unit/unwind/test_deep.h"
 #include "tests/unit/unwind/test_x86_scene.h"
 
 static const struct mode *const modes[] = {&mode_32, &mode_32_pse, &mode_pae,
@@ -21,18 +22,62 @@ static void chains_of_every_length_are_complete(void **state)
 	}
 }
 
-static void a_chain_above_the_depth_limit_is_too_deep(void **state)
+static void deep_chains_keep_their_outermost_frames(void **state)
+{
+	uint64_t callers[CHAIN_STEPS];
+
+	(void)state;
+	for (unsigned int i = 0; i < CHAIN_STEPS; i++)
+		callers[i] = RETURN(i);
+	for (size_t i = 0; i < COUNT_OF(modes); i++) {
+		struct scene scene = scene_new(modes[i]);
+
+		for (unsigned int count = CHAIN_MAX; count < 3 * CHAIN_MAX; count++) {
+			put_frames(&scene, STACK + 0x200, count, 16);
+			unwind(&scene);
+			assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+			expect_gap(&scene.chain, count, callers);
+		}
+		put_frames(&scene, STACK + 0x200, CHAIN_STEPS - 1, 16);
+		unwind(&scene);
+		assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+		expect_gap(&scene.chain, CHAIN_STEPS - 1, callers);
+		scene_free(&scene);
+	}
+}
+
+static void frames_beyond_the_depth_limit_are_not_followed(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(modes); i++) {
 		struct scene scene = scene_new(modes[i]);
 
-		for (unsigned int count = CHAIN_MAX; count < CHAIN_MAX + 5; count++) {
-			put_frames(&scene, STACK + 0x200, count, 32);
-			expect_chain(&scene, CHAIN_MAX - 1, CHAIN_TOO_DEEP);
-		}
+		put_frames(&scene, STACK + 0x200, CHAIN_STEPS, 16);
+		expect_chain(&scene, CHAIN_MAX - 1, CHAIN_TOO_DEEP);
 		scene_free(&scene);
 	}
+}
+
+/* The chain is cut, but its outermost frames are known. */
+static void a_deep_chain_ends_where_it_is_cut(void **state)
+{
+	struct scene scene = scene_new(&mode_4_level);
+	uint64_t callers[1000];
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT_OF(callers); i++)
+		callers[i] = RETURN(i);
+	put_frames(&scene, STACK + 0x200, COUNT_OF(callers), 32);
+	poke(&scene, STACK + 0x200 + (COUNT_OF(callers) - 1) * 32, STACK_END + 8);
+	unwind(&scene);
+	assert_int_equal(scene.chain.end, CHAIN_NOT_PRESENT);
+	expect_gap(&scene.chain, COUNT_OF(callers), callers);
+	/* With exactly as many as are kept, nothing is left out. */
+	put_frames(&scene, STACK + 0x200, CHAIN_MAX - 1, 32);
+	poke(&scene, STACK + 0x200 + (CHAIN_MAX - 2) * 32, STACK_END + 8);
+	expect_chain(&scene, CHAIN_MAX - 1, CHAIN_NOT_PRESENT);
+	assert_false(chain_has_gap(&scene.chain));
+	scene_free(&scene);
 }
 
 static void a_return_address_of_0_ends_a_complete_chain(void **state)
@@ -203,7 +248,7 @@ static void chains_are_read_without_paging(void **state)
 	struct scene scene = {
 		.guest = guest_new(NULL),
 		.word = 4,
-		.chain.address = malloc(CHAIN_MAX * sizeof(uint64_t)),
+		.chain.address = malloc(CHAIN_ROOM * sizeof(uint64_t)),
 	};
 	uint32_t words[] = {0x3010, (uint32_t)RETURN(0), 0, 0, 0, (uint32_t)RETURN(1)};
 
@@ -284,7 +329,9 @@ int main(void)
 	alarm(300);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_of_every_length_are_complete),
-		cmocka_unit_test(a_chain_above_the_depth_limit_is_too_deep),
+		cmocka_unit_test(deep_chains_keep_their_outermost_frames),
+		cmocka_unit_test(frames_beyond_the_depth_limit_are_not_followed),
+		cmocka_unit_test(a_deep_chain_ends_where_it_is_cut),
 		cmocka_unit_test(a_return_address_of_0_ends_a_complete_chain),
 		cmocka_unit_test(frames_at_any_offset_in_a_page_are_read),
 		cmocka_unit_test(a_stack_on_a_large_page_is_read),
