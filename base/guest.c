@@ -56,6 +56,7 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_UNALIGNED] = "unaligned frame pointer",
 		[CHAIN_NO_PAGE] = "no memory at the address",
 		[CHAIN_NOT_READY] = "memory not mapped in time",
+		[CHAIN_NOT_CALLED] = "no call leads there",
 	};
 
 	return NAME_OF(names, end);

@@ -44,7 +44,19 @@ enum chain_end {
 	CHAIN_UNALIGNED = 5,
 	CHAIN_NO_PAGE = 6,   /* the page could not be mapped: usually not RAM */
 	CHAIN_NOT_READY = 7, /* the page was not mapped in time */
-	CHAIN_ENDS	     /* number of values */
+	/* The next return address is not of a call that leads to the function: found in
+	 * the code of the guest's programs, after the walk. */
+	CHAIN_NOT_CALLED = 8,
+	CHAIN_ENDS /* number of values */
+};
+
+/* Whether one function can have called another, according to a program's code. */
+enum program_link {
+	LINK_UNKNOWN,  /* one of them is not in the program, or has no symbol */
+	LINK_PROVEN,   /* the call is of that function, or of one that jumps to it */
+	LINK_POSSIBLE, /* an indirect call, jumps that can't be followed, an interrupt */
+	LINK_IMPOSSIBLE, /* there is no call, or it is of other functions */
+	LINK_KINDS
 };
 
 /* How the callers in a domain's chains were found. */

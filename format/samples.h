@@ -24,6 +24,9 @@
 struct sampling_counts {
 	uint64_t lost;	 /* samples lost because the buffer was full */
 	uint64_t missed; /* deadlines that passed before they could be met */
+	/* By enum program_link: the links of chains that were compared with the code of
+	 * the guest's programs, weighted as their samples. */
+	uint64_t links[LINK_KINDS];
 	struct pauses pauses;
 };
 
@@ -114,6 +117,10 @@ enum samples_tag {
 	SAMPLES_PAUSES = 26,
 	SAMPLES_PAUSE_SUM = 27,
 	SAMPLES_PAUSE_MAX = 28,
+	SAMPLES_LINKS_PROVEN = 29,
+	SAMPLES_LINKS_POSSIBLE = 30,
+	SAMPLES_LINKS_IMPOSSIBLE = 31,
+	SAMPLES_LINKS_UNKNOWN = 32,
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include "format/samples.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "format/chunk.h"
@@ -12,6 +13,7 @@
 struct columns {
 	uint64_t count, base_time, time_unit, time_step, cpu_time_unit, cpu_time_usual;
 	uint64_t nodes, lost, missed, pause_sum, pause_max;
+	uint64_t links[LINK_KINDS];
 	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, frameless;
 	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
 	struct cursor pauses;
@@ -65,6 +67,10 @@ static const struct place places[] = {
 	[SAMPLES_PAUSES] = COLUMN(pauses),
 	[SAMPLES_PAUSE_SUM] = NUMBER(pause_sum),
 	[SAMPLES_PAUSE_MAX] = NUMBER(pause_max),
+	[SAMPLES_LINKS_PROVEN] = NUMBER(links[LINK_PROVEN]),
+	[SAMPLES_LINKS_POSSIBLE] = NUMBER(links[LINK_POSSIBLE]),
+	[SAMPLES_LINKS_IMPOSSIBLE] = NUMBER(links[LINK_IMPOSSIBLE]),
+	[SAMPLES_LINKS_UNKNOWN] = NUMBER(links[LINK_UNKNOWN]),
 };
 
 static bool find_columns(struct cursor payload, struct columns *columns)
@@ -403,6 +409,7 @@ static bool decode_counts(struct sampling_counts *counts, const struct columns *
 		.missed = columns->missed,
 		.pauses = {.sum = columns->pause_sum, .max = columns->pause_max},
 	};
+	memcpy(counts->links, columns->links, sizeof(counts->links));
 	return decode_pauses(&counts->pauses, columns->pauses);
 }
 

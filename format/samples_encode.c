@@ -290,6 +290,20 @@ static void put_stacks(struct samples_encoder *encoder, struct buffer *payload)
 	buffer_reset(&encoder->stack);
 }
 
+static void put_links(struct buffer *payload, const uint64_t *links)
+{
+	static const unsigned int tags[LINK_KINDS] = {
+		[LINK_PROVEN] = SAMPLES_LINKS_PROVEN,
+		[LINK_POSSIBLE] = SAMPLES_LINKS_POSSIBLE,
+		[LINK_IMPOSSIBLE] = SAMPLES_LINKS_IMPOSSIBLE,
+		[LINK_UNKNOWN] = SAMPLES_LINKS_UNKNOWN,
+	};
+
+	for (unsigned int i = 0; i < LINK_KINDS; i++)
+		if (links[i])
+			field_put_number(payload, tags[i], links[i]);
+}
+
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload)
 {
@@ -307,6 +321,7 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	field_put_number(payload, SAMPLES_LOST, counts->lost);
 	field_put_number(payload, SAMPLES_MISSED, counts->missed);
 	put_pauses(payload, &counts->pauses);
+	put_links(payload, counts->links);
 	if (encoder->has_frameless)
 		put_column(payload, SAMPLES_FRAMELESS, &encoder->frameless);
 

@@ -239,8 +239,7 @@ static int name_frame(struct importer *importer, const struct import_frame *fram
 	};
 	bool has_address = frame->has_address && frame->address >= behind &&
 			   (frame->address < MADE_UP_FIRST ||
-			    frame->address > MADE_UP_LAST ||
-			    frame->address == CHAIN_GAP);
+			    frame->address > MADE_UP_LAST || frame->address == CHAIN_GAP);
 	bool is_new;
 
 	if (frame->name.length > RECORDING_MAX_NAME ||

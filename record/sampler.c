@@ -317,6 +317,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 			return -1;
 	}
 	take_cpu_times(sampler, round);
+	round->table = sampler->table ? sampler->program : NULL;
 	return 0;
 }
 

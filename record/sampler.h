@@ -28,6 +28,8 @@ struct round {
 	uint64_t time;		      /* of the samples: ns, monotonic */
 	uint64_t pause[ROUND_PAUSES]; /* each pause's length in ns */
 	unsigned int pauses;
+	/* By which the chains were found; NULL: by none. */
+	const struct program_table *table;
 	struct sample *sample; /* owned by the sampler; valid until the next round */
 	unsigned int samples;
 };

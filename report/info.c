@@ -83,15 +83,29 @@ static int open_files(struct info *info, const struct info_options *options,
 	return 0;
 }
 
+/* Whether any were compared with the programs' code while recording. */
+static bool has_links(const struct summary *summary)
+{
+	const uint64_t *links = summary->counts.links;
+
+	return links[LINK_PROVEN] || links[LINK_POSSIBLE] || links[LINK_IMPOSSIBLE];
+}
+
 static int write_overview(struct info *info, FILE *out, bool all)
 {
 	if (overview_write(out, info->input.name, &info->summary, info->stacks, all) < 0)
 		return -1;
-	if (!info->links.files)
+	if (!info->links.files) {
+		if (has_links(&info->summary))
+			overview_write_links(
+				out, "Links between callers and callees, when recorded",
+				info->summary.counts.links);
 		return 0;
+	}
 	if (links_measure(&info->links, info->stacks, &info->summary) < 0)
 		return -1;
-	overview_write_links(out, &info->links);
+	overview_write_links(out, "Links between callers and callees",
+			     info->links.counts);
 	return 0;
 }
 

@@ -296,7 +296,7 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 	return 0;
 }
 
-void overview_write_links(FILE *out, const struct links *links)
+void overview_write_links(FILE *out, const char *title, const uint64_t *counts)
 {
 	static const struct {
 		enum program_link kind;
@@ -309,13 +309,13 @@ void overview_write_links(FILE *out, const struct links *links)
 	uint64_t known = 0;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		known += links->counts[lines[i].kind];
-	fputs("Links between callers and callees\n", out);
+		known += counts[lines[i].kind];
+	fprintf(out, "%s\n", title);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		put(out, lines[i].label, "%" PRIu64 " (%.3f %%): %s",
-		    links->counts[lines[i].kind],
-		    percent(links->counts[lines[i].kind], known), lines[i].about);
-	if (links->counts[LINK_UNKNOWN])
+		    counts[lines[i].kind], percent(counts[lines[i].kind], known),
+		    lines[i].about);
+	if (counts[LINK_UNKNOWN])
 		put(out, "not checked", "%" PRIu64 ": outside of the files' functions",
-		    links->counts[LINK_UNKNOWN]);
+		    counts[LINK_UNKNOWN]);
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "report/load/summary.h"
-#include "report/links.h"
 #include "report/model/stacks.h"
 
 /*
@@ -15,7 +14,8 @@
 int overview_write(FILE *out, const char *name, const struct summary *summary,
 		   const struct stacks *stacks, bool all);
 
-/* Writes how many links between callers and callees were confirmed. */
-void overview_write_links(FILE *out, const struct links *links);
+/* Writes, under @title, how many links between callers and callees were confirmed:
+ * @counts by enum program_link. */
+void overview_write_links(FILE *out, const char *title, const uint64_t *counts);
 
 #endif

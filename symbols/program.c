@@ -19,6 +19,7 @@ struct program_parts {
 	struct symbols_entries entries;
 	struct code code;
 	struct program_function *functions;
+	uint8_t *copy; /* of the code; NULL: it is in the source */
 };
 
 enum cpu_kind program_cpu(uint16_t machine)
@@ -44,6 +45,7 @@ void program_close(struct program *program)
 	if (!parts)
 		return;
 	free(parts->functions);
+	free(parts->copy);
 	code_free(&parts->code);
 	free(parts->entries.list);
 	symbols_blocks_free(parts->entries.blocks);
@@ -174,4 +176,29 @@ int program_open(struct program *program, const char *spec, const char *debug_di
 fail:
 	program_close(program);
 	return -1;
+}
+
+int program_keep_code(struct program *program, struct error *err)
+{
+	struct program_parts *parts = program->parts;
+	size_t size = 0;
+	uint8_t *to;
+
+	for (size_t i = 0; i < parts->code.count; i++)
+		size += parts->code.list[i].size;
+	to = parts->copy = malloc(size + 1);
+	if (!to)
+		return no_memory(program, err);
+	for (size_t i = 0; i < parts->code.count; i++) {
+		struct code_range *range = &parts->code.list[i];
+
+		memcpy(to, range->bytes, range->size);
+		range->bytes = to;
+		to += range->size;
+	}
+	program->elf = program->debug = (struct program_file){0};
+	program->debug_missing = NULL;
+	symbols_debug_free(&parts->debug);
+	symbols_source_close(&parts->source);
+	return 0;
 }

@@ -69,6 +69,10 @@ int program_open(struct program *program, const char *spec, const char *debug_di
 /* May be called on a zeroed program. */
 void program_close(struct program *program);
 
+/* Copies the code, and releases the files: for programs that are kept in locked memory.
+ * -1 with one line in @err if out of memory. */
+int program_keep_code(struct program *program, struct error *err);
+
 /* The CPU that an ELF file with this e_machine is for. */
 enum cpu_kind program_cpu(uint16_t machine);
 

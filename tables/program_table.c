@@ -19,6 +19,9 @@ void program_table_free(struct program_table *table)
 	if (!table)
 		return;
 	unwind_table_free(table->table);
+	for (size_t i = 0; i < table->origins && table->program; i++)
+		program_close(&table->program[i]);
+	free(table->program);
 	free(table->origin);
 	free(table);
 }
@@ -249,13 +252,37 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 	status = take_programs(table, programs, specs, debug_directory, builder, err);
 	for (size_t i = 0; i < count && coverage && status == 0; i++)
 		measure(table->table, &programs[i], coverage);
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = program_keep_code(&programs[i], err);
+	table->program = programs;
+	programs = NULL;
 out:
-	for (size_t i = 0; i < count && programs; i++)
-		program_close(&programs[i]);
 	free(programs);
 	unwind_builder_free(builder);
 	if (status == 0)
 		return table;
 	program_table_free(table);
 	return NULL;
+}
+
+static bool is_in_page(uint64_t address, uint64_t page)
+{
+	return page && address - page < GUEST_PAGE_SIZE;
+}
+
+enum program_link program_table_check_link(const struct program_table *table,
+					   uint64_t caller, uint64_t callee)
+{
+	const struct unwind_rule *rule = unwind_table_find(table->table, callee);
+	enum program_link link = LINK_UNKNOWN;
+
+	if (!table->program)
+		return LINK_UNKNOWN;
+	/* Any code may be interrupted, and handlers need not end with their function. */
+	if (rule && rule->kind == UNWIND_INTERRUPTED)
+		return LINK_POSSIBLE;
+	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
+		if (!is_in_page(callee, table->origin[i].hypercall_page))
+			link = program_check_link(&table->program[i], caller, callee);
+	return link;
 }

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/error.h"
+#include "symbols/links.h"
 #include "symbols/program.h"
 #include "unwind/table/table.h"
 
@@ -44,6 +45,8 @@ struct program_table {
 	enum cpu_kind cpu;
 	struct table_origin *origin;
 	size_t origins;
+	/* The programs' code; NULL: not known, because the table is from a file. */
+	struct program *program;
 };
 
 /* How much of the programs' code a table describes. */
@@ -83,6 +86,14 @@ enum table_fit {
 	TABLE_DIFFERS, /* it runs others */
 	TABLE_UNSEEN,  /* too little of their code is mapped to tell */
 };
+
+/*
+ * Compares a link of a chain, of a guest that runs the programs, with their code, as
+ * program_check_link() does: between a return address and an address in the function that
+ * was called. In bounded time.
+ */
+enum program_link program_table_check_link(const struct program_table *table,
+					   uint64_t caller, uint64_t callee);
 
 /*
  * Compares the programs with what the address space of @cpu contains: the build-id where

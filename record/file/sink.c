@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "record/safety/priority.h"
+#include "record/file/link_check.h"
 #include "record/file/ring.h"
 #include "record/safety/privileges.h"
 
@@ -35,6 +36,7 @@ enum entry_kind {
 struct entry {
 	enum entry_kind kind;
 	uint64_t missed;
+	const struct program_table *table; /* the round's */
 	uint64_t pause[ROUND_PAUSES];
 	uint32_t pauses;
 	uint32_t samples;
@@ -44,6 +46,7 @@ struct sink {
 	struct writer *writer;
 	struct ring *ring;
 	pthread_t thread;
+	struct link_check *links;
 	sem_t ready;
 	sem_t stop;
 	int failed; /* atomic: set once @err has the reason */
@@ -93,6 +96,9 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		memcpy(address, from, size);
 		from += size;
 		sample.chain.address = address;
+		if (entry->table)
+			link_check_sample(sink->links, entry->table, &sample,
+					  counts->links);
 		if (chain_has_gap(&sample.chain) && name_gap(sink, sample.domain) < 0)
 			return -1;
 		if (writer_sample(sink->writer, &sample, &sink->err) < 0)
@@ -166,6 +172,7 @@ static int write_rounds(struct sink *sink)
 			oldest = now;
 		if (oldest && now - oldest >= FLUSH_NS) {
 			oldest = 0;
+			link_check_renew(sink->links);
 			if (writer_flush(sink->writer, &sink->err) < 0)
 				return -1;
 		}
@@ -201,6 +208,7 @@ void sink_free(struct sink *sink)
 	if (!sink)
 		return;
 	ring_free(sink->ring);
+	link_check_free(sink->links);
 	free(sink->part);
 	free(sink);
 }
@@ -209,14 +217,17 @@ struct sink *sink_new(struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
 
-	if (!sink) {
+	if (sink)
+		sink->links = link_check_new();
+	if (!sink || !sink->links) {
+		free(sink);
 		error_set(err, "out of memory");
 		return NULL;
 	}
 	sink->ring = ring_new(RING_SIZE, err);
 	if (sink->ring)
 		return sink;
-	free(sink);
+	sink_free(sink);
 	return NULL;
 }
 
@@ -261,6 +272,7 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
 {
 	struct entry entry = {.kind = ENTRY_ROUND,
 			      .missed = missed,
+			      .table = round->table,
 			      .pauses = round->pauses,
 			      .samples = round->samples};
 	size_t parts = 0;

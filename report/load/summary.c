@@ -133,6 +133,8 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 	summary->lacks_cpu_time |= batch->count && !batch->has_cpu_time;
 	summary->counts.lost += batch->counts.lost;
 	summary->counts.missed += batch->counts.missed;
+	for (unsigned int i = 0; i < LINK_KINDS; i++)
+		summary->counts.links[i] += batch->counts.links[i];
 	pauses_merge(&summary->counts.pauses, &batch->counts.pauses);
 	return 0;
 }
@@ -182,6 +184,8 @@ static int add_summary(struct summary *summary, const struct summary *other,
 		summary->deepest = other->deepest;
 	add(&summary->counts.lost, other->counts.lost);
 	add(&summary->counts.missed, other->counts.missed);
+	for (unsigned int i = 0; i < LINK_KINDS; i++)
+		add(&summary->counts.links[i], other->counts.links[i]);
 	pauses_merge(&summary->counts.pauses, &other->counts.pauses);
 	return 0;
 }

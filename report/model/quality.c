@@ -221,7 +221,7 @@ static bool is_stray(unsigned int end)
 {
 	return end == CHAIN_NOT_PRESENT || end == CHAIN_NOT_CANONICAL ||
 	       end == CHAIN_NOT_ASCENDING || end == CHAIN_UNALIGNED ||
-	       end == CHAIN_NO_PAGE;
+	       end == CHAIN_NO_PAGE || end == CHAIN_NOT_CALLED;
 }
 
 /* The most likely reason why chains are cut short, and what to do. */

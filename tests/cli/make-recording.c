@@ -16,6 +16,7 @@
  *   cpu-time NS                 of the samples that follow; not known before
  *   frameless 1|0               whether their direct callers were found without a frame
  *   pause NS COUNT, lost N, missed N
+ *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
  *   flush                       starts a new chunk
  *   many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random, but the same every time; the
  *                               CPU times are below the one given
@@ -283,6 +284,17 @@ static int add_pauses(struct maker *maker, char *rest)
 	return 0;
 }
 
+static int add_links(struct maker *maker, char *rest)
+{
+	uint64_t *links = writer_counts(maker->writer)->links;
+
+	links[LINK_PROVEN] += number(&rest);
+	links[LINK_POSSIBLE] += number(&rest);
+	links[LINK_IMPOSSIBLE] += number(&rest);
+	links[LINK_UNKNOWN] += number(&rest);
+	return 0;
+}
+
 static int add_end(struct maker *maker, char *rest)
 {
 	struct recording_end end = {.reason = number(&rest), .monotonic = number(&rest)};
@@ -322,6 +334,8 @@ static int take_line(struct maker *maker, char *rest)
 		return add_many(maker, rest);
 	if (strcmp(kind, "pause") == 0)
 		return add_pauses(maker, rest);
+	if (strcmp(kind, "links") == 0)
+		return add_links(maker, rest);
 	if (strcmp(kind, "chunk") == 0 || strcmp(kind, "bytes") == 0)
 		return add_raw(maker, kind, rest);
 	if (strcmp(kind, "flush") == 0)

@@ -87,5 +87,15 @@ links -s links@0x100000
 info -s links.s links.up
 info -s links,domain= links.up
 info -s nothing links.up
-# Without -s, nothing is checked.
+# Without -s, nothing is checked; but the recorder may have done so, chunk by chunk.
 links
+{
+	echo "info start 1000"
+	echo "sample 1000 0 1 0 0x100 0x200"
+	echo "links 900 90 0 5"
+	echo "flush"
+	echo "sample 2000 0 1 8 0x100"
+	echo "links 0 0 10 0"
+	echo "end 1 3000"
+} | "$MAKE_RECORDING" >recorded.up
+info recorded.up | sed -n '/^Call chains/,$p'

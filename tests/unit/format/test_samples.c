@@ -81,6 +81,10 @@ static void counts_and_pauses_round_trip(void **state)
 
 	codec->counts.lost = UINT64_MAX;
 	codec->counts.missed = 12345678901234;
+	codec->counts.links[LINK_PROVEN] = 1000000;
+	codec->counts.links[LINK_POSSIBLE] = 2;
+	codec->counts.links[LINK_IMPOSSIBLE] = UINT64_MAX;
+	codec->counts.links[LINK_UNKNOWN] = 1;
 	for (unsigned int i = 0; i < PAUSES_BUCKETS; i += 1 + i % 5)
 		pauses_add(&codec->counts.pauses, pauses_bucket_start(i));
 	pauses_add(&codec->counts.pauses, UINT64_MAX);

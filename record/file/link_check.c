@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/file/link_check.h"
+
+#include <stdlib.h>
+
+/* Links that were compared: chains have most of theirs in common. */
+#define NOTES 16384
+
+struct note {
+	const struct program_table *table; /* NULL: not used */
+	uint64_t caller, callee;
+	enum program_link link;
+};
+
+struct link_check {
+	unsigned int left; /* comparisons */
+	struct note note[NOTES];
+};
+
+struct link_check *link_check_new(void)
+{
+	struct link_check *check = calloc(1, sizeof(*check));
+
+	if (check)
+		link_check_renew(check);
+	return check;
+}
+
+void link_check_free(struct link_check *check)
+{
+	free(check);
+}
+
+void link_check_renew(struct link_check *check)
+{
+	check->left = LINK_CHECKS;
+}
+
+static enum program_link compare(struct link_check *check,
+				 const struct program_table *table, uint64_t caller,
+				 uint64_t callee)
+{
+	/* 2^64 divided by the golden ratio spreads close addresses. */
+	uint64_t key = (caller ^ callee << 20) * 0x9e3779b97f4a7c15;
+	struct note *note = &check->note[(key >> 32) % NOTES];
+
+	if (note->table == table && note->caller == caller && note->callee == callee)
+		return note->link;
+	if (!check->left)
+		return LINK_UNKNOWN;
+	check->left--;
+	*note = (struct note){table, caller, callee,
+			      program_table_check_link(table, caller, callee)};
+	return note->link;
+}
+
+void link_check_sample(struct link_check *check, const struct program_table *table,
+		       struct sample *sample, uint64_t counts[LINK_KINDS])
+{
+	struct chain *chain = &sample->chain;
+
+	for (uint32_t i = 1; i < chain->count; i++) {
+		uint64_t callee = chain->address[i - 1], caller = chain->address[i];
+		enum program_link link;
+
+		if (callee == CHAIN_GAP || caller == CHAIN_GAP)
+			continue;
+		/* The call, for a return address. */
+		link = compare(check, table, caller, callee - (i > 1));
+		counts[link] += sample->weight;
+		if (link == LINK_IMPOSSIBLE) {
+			chain->count = i;
+			chain->end = CHAIN_NOT_CALLED;
+		}
+	}
+}

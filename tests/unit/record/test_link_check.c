@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Links of chains that are compared with the code while recording. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "record/file/link_check.h"
+
+asm(".pushsection .text\n"
+    ".macro begin name\n"
+    ".p2align 4; .globl \\name; .type \\name, @function; \\name:\n"
+    ".endm\n"
+    "begin work; nop; ret; .size work, . - work\n"
+    "begin other; nop; ret; .size other, . - other\n"
+    "begin caller_of_work\n"
+    "call work\n"
+    ".globl after_work; after_work:\n"
+    "call *%rax\n"
+    ".globl after_any; after_any:\n"
+    "call other\n"
+    ".globl after_other; after_other:\n"
+    "ret; .size caller_of_work, . - caller_of_work\n"
+    "begin outermost\n"
+    "call caller_of_work\n"
+    ".globl after_caller; after_caller:\n"
+    "ret; .size outermost, . - outermost\n"
+    ".popsection\n");
+extern const uint8_t work[], after_work[], after_any[], after_other[], after_caller[];
+extern const uint8_t __executable_start[];
+
+#define WEIGHT 10
+
+struct scene {
+	struct program_table *table;
+	struct link_check *check;
+	uint64_t address[CHAIN_MAX];
+	struct sample sample;
+	uint64_t counts[LINK_KINDS];
+};
+
+static uint64_t in_file(const uint8_t *code)
+{
+	return (uint64_t)(code - __executable_start);
+}
+
+static int setup(void **state)
+{
+	static const char *const specs[] = {"/proc/self/exe"};
+	static struct scene scene;
+	struct error err;
+
+	scene.table = program_table_make(specs, 1, NULL, NULL, &err);
+	scene.check = link_check_new();
+	assert_non_null(scene.table);
+	assert_non_null(scene.check);
+	*state = &scene;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scene *scene = *state;
+
+	link_check_free(scene->check);
+	program_table_free(scene->table);
+	return 0;
+}
+
+static void check(struct scene *scene, const uint64_t *chain, size_t count)
+{
+	memcpy(scene->address, chain, count * sizeof(*chain));
+	memset(scene->counts, 0, sizeof(scene->counts));
+	scene->sample = (struct sample){
+		.weight = WEIGHT,
+		.chain = {.address = scene->address, .count = (uint32_t)count},
+	};
+	link_check_sample(scene->check, scene->table, &scene->sample, scene->counts);
+}
+
+static void expect_links(const struct scene *scene, uint64_t proven, uint64_t possible,
+			 uint64_t impossible, uint64_t unknown)
+{
+	assert_int_equal(scene->counts[LINK_PROVEN], proven * WEIGHT);
+	assert_int_equal(scene->counts[LINK_POSSIBLE], possible * WEIGHT);
+	assert_int_equal(scene->counts[LINK_IMPOSSIBLE], impossible * WEIGHT);
+	assert_int_equal(scene->counts[LINK_UNKNOWN], unknown * WEIGHT);
+}
+
+static void links_are_counted_and_chains_kept(void **state)
+{
+	struct scene *scene = *state;
+	const uint64_t proven[] = {in_file(work), in_file(after_work),
+				   in_file(after_caller)};
+	const uint64_t possible[] = {in_file(work) + 1, in_file(after_any)};
+	const uint64_t unknown[] = {0x10, in_file(after_work), 0x20};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		check(scene, proven, 3);
+		expect_links(scene, 2, 0, 0, 0);
+		assert_int_equal(scene->sample.chain.count, 3);
+		check(scene, possible, 2);
+		expect_links(scene, 0, 1, 0, 0);
+		check(scene, unknown, 3);
+		expect_links(scene, 0, 0, 0, 2);
+		assert_int_equal(scene->sample.chain.count, 3);
+		assert_int_equal(scene->sample.chain.end, CHAIN_WHOLE);
+	}
+}
+
+static void an_impossible_link_ends_the_chain(void **state)
+{
+	struct scene *scene = *state;
+	/* The second is a call of another function; the third is after no call. */
+	const uint64_t first[] = {in_file(work), in_file(after_other),
+				  in_file(after_caller)};
+	const uint64_t second[] = {in_file(work), in_file(after_work), in_file(work) + 1,
+				   in_file(after_work)};
+
+	check(scene, first, 3);
+	expect_links(scene, 0, 0, 1, 0);
+	assert_int_equal(scene->sample.chain.count, 1);
+	assert_int_equal(scene->sample.chain.end, CHAIN_NOT_CALLED);
+	check(scene, second, 4);
+	expect_links(scene, 1, 0, 1, 0);
+	assert_int_equal(scene->sample.chain.count, 2);
+	assert_int_equal(scene->sample.chain.end, CHAIN_NOT_CALLED);
+}
+
+static void a_gap_has_no_links(void **state)
+{
+	struct scene *scene = *state;
+	const uint64_t chain[] = {in_file(work), in_file(after_work), CHAIN_GAP,
+				  in_file(after_caller)};
+
+	check(scene, chain, 4);
+	expect_links(scene, 1, 0, 0, 0);
+	assert_int_equal(scene->sample.chain.count, 4);
+}
+
+/* Of a table from a file, the code is not known. */
+static void without_code_nothing_is_known(void **state)
+{
+	struct scene *scene = *state, other = *scene;
+	struct program_table table = *scene->table;
+	const uint64_t chain[] = {in_file(work), in_file(after_other)};
+
+	table.program = NULL;
+	other.table = &table;
+	check(&other, chain, 2);
+	expect_links(&other, 0, 0, 0, 1);
+	assert_int_equal(other.sample.chain.count, 2);
+}
+
+/* A hostile guest can have other chains each time. */
+static void the_number_of_comparisons_is_limited(void **state)
+{
+	struct scene *scene = *state;
+	const uint64_t known[] = {in_file(work), in_file(after_work)};
+	const uint64_t fresh[] = {in_file(work) + 1, in_file(after_work)};
+
+	link_check_renew(scene->check);
+	check(scene, known, 2);
+	for (uint64_t i = 0; i < LINK_CHECKS; i++) {
+		const uint64_t chain[] = {0x1000000 + i, 0x2000000 + i};
+
+		check(scene, chain, 2);
+	}
+	check(scene, fresh, 2);
+	expect_links(scene, 0, 0, 0, 1);
+	link_check_renew(scene->check);
+	check(scene, fresh, 2);
+	expect_links(scene, 1, 0, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(links_are_counted_and_chains_kept),
+		cmocka_unit_test(an_impossible_link_ends_the_chain),
+		cmocka_unit_test(a_gap_has_no_links),
+		cmocka_unit_test(without_code_nothing_is_known),
+		cmocka_unit_test(the_number_of_comparisons_is_limited),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
