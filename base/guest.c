@@ -67,6 +67,8 @@ const char *unwind_way_name(unsigned int way)
 	static const char *const names[] = {
 		[UNWIND_BY_FRAMES] = "by frame pointers",
 		[UNWIND_BY_TABLE] = "by a table",
+		[UNWIND_BY_FOUND_CODE] = "by frame pointers or, where these are missing, "
+					 "by code in memory",
 		[UNWIND_BY_TABLE_LATER] = "by a table, from when its code was found",
 	};
 

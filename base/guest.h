@@ -66,6 +66,9 @@ enum unwind_way {
 	UNWIND_BY_TABLE = 2,  /* by an unwind table, else as above */
 	UNWIND_BY_TABLE_LATER =
 		3, /* the same, from when its code was seen in the guest */
+	/* As UNWIND_BY_FRAMES, but if most callers are missing then, by a table that is
+	 * made of the code in the guest's memory. */
+	UNWIND_BY_FOUND_CODE = 4,
 };
 
 /*

@@ -107,6 +107,8 @@ static int add(struct recorder *recorder, const struct guest_info *domain,
 			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
 			domain->vcpus);
 	target_use(&subject->target, table);
+	if (!table && recorder->options->unwinding.call_graph == CALL_GRAPH_AUTO)
+		target_find(&subject->target);
 	subject->info = *domain;
 	recorder->subject[recorder->subjects++] = subject;
 	recorder->domains++;

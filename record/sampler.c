@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "tables/found_code.h"
 #include "unwind/unwind.h"
 
 /*
@@ -23,6 +24,11 @@
 /* The time between two checks of a table, and how many map calls each may make. */
 #define CHECK_NS   (NS_PER_S / 4)
 #define CHECK_MAPS (8 * TABLE_PLACES)
+
+/* The number of chains that decide whether frame pointers are missing, and how many map
+ * calls may be made to read code. */
+#define CHAINS_MIN 32
+#define FIND_MAPS  (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
 
 struct sampler {
 	struct guest *guest;
@@ -40,6 +46,9 @@ struct sampler {
 	enum table_state table_state;
 	uint64_t table_check; /* when to check again: ns, monotonic */
 	struct error table_error;
+	struct found_code *found; /* NULL: not looked for, or not yet */
+	bool may_find;		  /* code, if chains are short without */
+	unsigned int chains, short_chains;
 };
 
 struct sampler *sampler_new(struct guest *guest, uint32_t index, uint64_t period,
@@ -76,6 +85,7 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	unwind_table_free(sampler->hypercalls);
+	found_code_free(sampler->found);
 	free(sampler->sample);
 	free(sampler->ran);
 	free(sampler->address);
@@ -86,6 +96,16 @@ void sampler_use(struct sampler *sampler, const struct program_table *table)
 {
 	sampler->program = table;
 	sampler->table_state = table ? TABLE_PENDING : TABLE_NONE;
+}
+
+void sampler_find(struct sampler *sampler)
+{
+	sampler->may_find = true;
+}
+
+const struct unwind_table *sampler_found(const struct sampler *sampler)
+{
+	return sampler->found ? found_code_table(sampler->found) : NULL;
 }
 
 enum table_state sampler_table(const struct sampler *sampler, const char **why)
@@ -292,6 +312,49 @@ static bool check_table(struct sampler *sampler, uint64_t now)
 	return is_pending && fit == TABLE_FITS;
 }
 
+/* Whether frame pointers are missing: most chains have no more callers than the code
+ * after the sampled instruction shows. */
+static bool are_chains_short(struct sampler *sampler, const struct round *round)
+{
+	for (unsigned int i = 0; i < round->samples; i++) {
+		sampler->chains++;
+		sampler->short_chains += round->sample[i].chain.count <=
+					 X86_EXITS_MAX + 1;
+	}
+	return sampler->chains >= CHAINS_MIN &&
+	       2 * sampler->short_chains > sampler->chains;
+}
+
+/* Looks for the code that the vCPUs execute, and makes a table of it. */
+static void find_code(struct sampler *sampler, const struct round *round)
+{
+	struct guest *guest = sampler->guest;
+	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+
+	if (!sampler->may_find || round->time < sampler->table_check)
+		return;
+	if (!sampler->found) {
+		if (!are_chains_short(sampler, round))
+			return;
+		sampler->found = found_code_new();
+		if (!sampler->found)
+			return;
+	}
+	sampler->table_check = round->time + CHECK_NS;
+	guest->ops->begin_pages(guest, round->time, FIND_MAPS);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		if (guest->vcpu[i].captured)
+			found_code_look(sampler->found, &guest->vcpu[i].cpu, &memory);
+	sampler->table = found_code_table(sampler->found);
+}
+
+/* Once code is found, what is no caller there can be told from callers. */
+static void check_found(const struct sampler *sampler, struct round *round)
+{
+	for (unsigned int i = 0; sampler->found && i < round->samples; i++)
+		found_code_check(sampler->found, &round->sample[i].chain);
+}
+
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		  struct error *err)
 {
@@ -318,6 +381,8 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	}
 	take_cpu_times(sampler, round);
 	round->table = sampler->table ? sampler->program : NULL;
+	check_found(sampler, round);
+	find_code(sampler, round);
 	return 0;
 }
 

@@ -55,6 +55,15 @@ uint32_t sampler_index(const struct sampler *sampler);
  */
 void sampler_use(struct sampler *sampler, const struct program_table *table);
 
+/*
+ * If most chains turn out to end where frame pointers are needed, unwinds by a table that
+ * is made of the code in the guest's memory (tables/found_code.h), between rounds. Not
+ * together with sampler_use().
+ */
+void sampler_find(struct sampler *sampler);
+/* That table; NULL: there is none. Valid until the next round. */
+const struct unwind_table *sampler_found(const struct sampler *sampler);
+
 enum table_state {
 	TABLE_NONE,    /* none was given */
 	TABLE_PENDING, /* the programs' code was not seen yet */

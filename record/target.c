@@ -52,6 +52,12 @@ void target_use(struct target *target, const struct program_table *table)
 	sampler_use(target->sampler, table);
 }
 
+void target_find(struct target *target)
+{
+	target->may_find = true;
+	sampler_find(target->sampler);
+}
+
 void target_close(struct target *target)
 {
 	sampler_free(target->sampler);
@@ -66,7 +72,8 @@ static void describe_unwinding(const struct target *target,
 	const struct program_table *table = target->table;
 	const char *why;
 
-	description->unwind_way = UNWIND_BY_FRAMES;
+	description->unwind_way = target->may_find ? UNWIND_BY_FOUND_CODE
+						   : UNWIND_BY_FRAMES;
 	switch (sampler_table(target->sampler, &why)) {
 	case TABLE_NONE:
 	case TABLE_REFUSED:

@@ -9,6 +9,7 @@ struct target {
 	struct guest *guest;
 	struct sampler *sampler;
 	const struct program_table *table; /* to unwind by; NULL: none */
+	bool may_find;			   /* by the code in its memory */
 };
 
 /*
@@ -24,6 +25,9 @@ int target_open(struct target *target, struct host *host, const struct guest_inf
 
 /* Unwinds by @table, which may be NULL; see sampler_use(). */
 void target_use(struct target *target, const struct program_table *table);
+
+/* Unwinds by the code in its memory if frame pointers are missing; see sampler_find(). */
+void target_find(struct target *target);
 
 /* Releases the guest; may be called again, and on a zeroed target. */
 void target_close(struct target *target);

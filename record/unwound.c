@@ -2,6 +2,7 @@
 #include "record/unwound.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +46,13 @@ int unwound_refuse(const struct unwound *unwound, const struct target *target,
 
 void unwound_add(struct unwound *unwound, const struct target *target)
 {
+	const struct unwind_table *found = sampler_found(target->sampler);
 	const char *why;
+
+	if (found) {
+		unwound->by_code++;
+		unwound->code_rows += unwind_table_rows(found);
+	}
 
 	unwound->domains++;
 	switch (sampler_table(target->sampler, &why)) {
@@ -65,19 +72,36 @@ void unwound_add(struct unwound *unwound, const struct target *target)
 	}
 }
 
+/* Appends to the @used characters; returns how many there are then, at most @size. */
+static size_t __attribute__((format(printf, 4, 5)))
+append(char *to, size_t used, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	int more;
+
+	va_start(arguments, format);
+	more = vsnprintf(to + used, size - used, format, arguments);
+	va_end(arguments);
+	if (more < 0)
+		return used;
+	return (size_t)more < size - used ? used + (size_t)more : size - 1;
+}
+
 void unwound_text(const struct unwound *unwound, char *to, size_t size)
 {
-	unsigned int others = unwound->domains - unwound->by_table;
-	int used;
+	unsigned int others = unwound->domains - unwound->by_table - unwound->by_code;
+	size_t used = 0;
 
-	if (!unwound->by_table) {
-		snprintf(to, size, "by frame pointers");
-		return;
-	}
-	used = snprintf(to, size, "by tables of %s (%" PRIu64 " rows)", unwound->names,
-			unwound->rows);
-	if (others && used >= 0 && (size_t)used < size)
-		snprintf(to + used, size - (size_t)used,
-			 ", %u of %u domains by frame pointers", others,
-			 unwound->domains);
+	*to = 0;
+	if (unwound->by_table)
+		used = append(to, used, size, "by tables of %s (%" PRIu64 " rows)",
+			      unwound->names, unwound->rows);
+	if (unwound->by_code)
+		used = append(to, used, size, "%sby code in memory (%" PRIu64 " rows)",
+			      used ? ", " : "", unwound->code_rows);
+	if (!used)
+		append(to, used, size, "by frame pointers");
+	else if (others)
+		append(to, used, size, ", %u of %u domains by frame pointers", others,
+		       unwound->domains);
 }

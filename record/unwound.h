@@ -12,7 +12,9 @@ struct unwound {
 	bool is_wanted; /* domains without a table that fits are not sampled */
 	unsigned int domains;
 	unsigned int by_table;
+	unsigned int by_code;		  /* found in their memory */
 	uint64_t rows;			  /* of the tables used */
+	uint64_t code_rows;		  /* of the tables made of found code */
 	unsigned int tables;		  /* number of different ones */
 	char names[256];		  /* of the files that they are made from */
 	const void *seen[UNWOUND_TABLES]; /* those */
@@ -30,7 +32,8 @@ int unwound_refuse(const struct unwound *unwound, const struct target *target,
  * used. */
 void unwound_add(struct unwound *unwound, const struct target *target);
 
-/* "by frame pointers", or "by tables of web.elf (12345 rows)". */
+/* "by frame pointers", "by tables of web.elf (12345 rows)", or "by code in memory (12345
+ * rows)". */
 void unwound_text(const struct unwound *unwound, char *to, size_t size);
 
 #endif

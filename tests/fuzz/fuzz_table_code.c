@@ -49,6 +49,24 @@ static void check_table(struct unwind_builder *builder, uint64_t start, size_t s
 	unwind_table_free(table);
 }
 
+/* Functions are found in it, from some of its places on. */
+static void check_found(struct unwind_code code)
+{
+	const uint64_t known[] = {ADDRESS, ADDRESS + code.size / 2, ADDRESS - 1};
+	struct unwind_builder *builder = unwind_builder_new();
+	struct error err;
+
+	check(builder != NULL);
+	check(!unwind_find_functions(&code, known, 3));
+	for (size_t i = 0; i < code.count; i++)
+		check(code.functions[i].start - ADDRESS < code.size &&
+		      (!i || code.functions[i].start > code.functions[i - 1].start));
+	check(!unwind_table_add_code(builder, &code, &err));
+	check_table(builder, ADDRESS, code.size);
+	free((void *)(uintptr_t)code.functions);
+	unwind_builder_free(builder);
+}
+
 static void check_code(const uint8_t *data, size_t size)
 {
 	struct unwind_builder *builder = unwind_builder_new();
@@ -76,8 +94,9 @@ static void check_code(const uint8_t *data, size_t size)
 	code.size = size;
 	check(!unwind_table_add_code(builder, &code, &err));
 	check_table(builder, ADDRESS, size);
-	free(copy);
 	unwind_builder_free(builder);
+	check_found(code);
+	free(copy);
 }
 
 static void check_elf(const uint8_t *data, size_t size)

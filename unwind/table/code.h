@@ -52,6 +52,18 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      const char *debug_directory, size_t *functions,
 			      struct error *err);
 
+/*
+ * Finds the functions in code without symbols, by ascending address, for @code->functions
+ * and
+ * @code->count, which it sets: places that are called, and places behind padding that no
+ * jump of the code before leads to. Instructions are decoded one after the other, from
+ * @known, which are @count addresses where instructions start, and from what these lead
+ * to; what is before all of them is not examined. The caller frees @code->functions.
+ * Takes time and memory in proportion to the size, whatever the code is. -1 if out of
+ * memory.
+ */
+int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_t count);
+
 /* Whether these 4096 bytes are a page of hypercalls that Xen has filled in. */
 bool unwind_is_hypercall_page(const uint8_t *page);
 

@@ -5,10 +5,12 @@
  * file's call frame information, as readelf prints it: at each instruction, and at calls
  * in particular, because only these are in the middle of call chains.
  *
- *   code [-v] [-f] FILE...
+ *   code [-v] [-f | -n] FILE...
  *
  * -f takes the functions' ranges from the call frame information, for files without
- * symbols. -v lists what differs. Prints one line per file.
+ * symbols. -n finds the functions in the code, as in a guest's memory, from the program's
+ * start or, in a library, from the first function in call frame information. -v lists
+ * what differs. Prints one line per file.
  */
 
 #include <elf.h>
@@ -298,6 +300,35 @@ static void add_by_ranges(struct unwind_builder *builder, const struct truth *tr
 	}
 }
 
+/* The address of the first function in the code. */
+static uint64_t first_function(const struct truth *truth, const struct code_range *range)
+{
+	for (size_t i = 0; i < truth->functions; i++)
+		if (truth->function[i].start - range->address < range->size)
+			return truth->function[i].start;
+	return 0;
+}
+
+static void add_by_search(struct unwind_builder *builder, const struct truth *truth,
+			  const struct code *code)
+{
+	struct error err;
+
+	for (size_t i = 0; i < code->count; i++) {
+		const uint64_t known = first_function(truth, &code->list[i]);
+		struct unwind_code part = {
+			.bytes = code->list[i].bytes,
+			.size = code->list[i].size,
+			.address = code->list[i].address,
+		};
+
+		if (unwind_find_functions(&part, &known, 1) ||
+		    unwind_table_add_code(builder, &part, &err))
+			die("out of memory");
+		free((void *)(uintptr_t)part.functions);
+	}
+}
+
 static void print_share(const size_t *tally, enum verdict verdict)
 {
 	size_t sum = tally[RIGHT] + tally[OTHER_FORM] + tally[UNKNOWN] + tally[WRONG];
@@ -333,7 +364,7 @@ static void set_outermost(struct truth *truth, const void *data, size_t size)
 			truth->row[i].is_outermost = true;
 }
 
-static void measure(const char *path, bool by_ranges, bool is_loud)
+static void measure(const char *path, int way, bool is_loud)
 {
 	struct unwind_builder *builder = unwind_builder_new();
 	struct symbols_source source;
@@ -351,8 +382,10 @@ static void measure(const char *path, bool by_ranges, bool is_loud)
 	set_outermost(&truth, source.data, source.size);
 	code_read(&code, source.data, source.size);
 	start = now();
-	if (by_ranges)
+	if (way == 'f')
 		add_by_ranges(builder, &truth, &code);
+	else if (way == 'n')
+		add_by_search(builder, &truth, &code);
 	else if (unwind_table_add_elf_code(builder, path, source.data, source.size, 0,
 					   "/usr/lib/debug", &functions, &err))
 		die(err.text);
@@ -380,11 +413,11 @@ static void measure(const char *path, bool by_ranges, bool is_loud)
 
 int main(int argc, char **argv)
 {
-	bool by_ranges = false, is_loud = false;
-	int option;
+	bool is_loud = false;
+	int option, way = 0;
 
-	while ((option = getopt(argc, argv, "fv")) != -1) {
-		by_ranges |= option == 'f';
+	while ((option = getopt(argc, argv, "fnv")) != -1) {
+		way = option == 'v' ? way : option;
 		is_loud |= option == 'v';
 	}
 	printf("%-28s %6s %5s %5s %8s %35s %35s\n", "", "KB", "rows", "ms", "calls",
@@ -392,6 +425,6 @@ int main(int argc, char **argv)
 	printf("%-28s %6s %5s %5s %8s %35s %35s\n", "", "", "/KB", "/MB", "",
 	       "unknown, wrong", "unknown, wrong");
 	for (int i = optind; i < argc; i++)
-		measure(argv[i], by_ranges, is_loud);
+		measure(argv[i], way, is_loud);
 	return 0;
 }

@@ -501,16 +501,6 @@ static void hypercalls_have_two_kinds_of_stubs(void **state)
 	expect_none(table, at + 23 * 32);
 	unwind_table_free(table);
 	unwind_builder_free(builder);
-
-	assert_false(unwind_is_hypercall_page(page));
-	for (unsigned int i = 3; i < 27; i++) {
-		memcpy(page + (size_t)i * 32, i % 2 ? pv : hvm,
-		       i % 2 ? sizeof(pv) : sizeof(hvm));
-		page[i * 32 + (i % 2 ? 4 : 1)] = (uint8_t)i;
-	}
-	assert_true(unwind_is_hypercall_page(page));
-	page[5 * 32 + 4] = page[7 * 32 + 4] = page[8 * 32 + 1] = 1;
-	assert_false(unwind_is_hypercall_page(page));
 }
 
 /* Filled by Xen at run time; the file contains something else. */

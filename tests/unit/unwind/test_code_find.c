@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Functions are found in code without symbols. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/random.h"
+#include "unwind/table/code.h"
+
+#define LABEL(name) ".globl " #name "; " #name ": "
+
+asm(".pushsection .text; .balign 4096\n"
+    /* Called by nobody: the code is known from its start on. It has a loop behind
+     * padding, and its unlikely part was moved away. */
+    LABEL(code) LABEL(first) "push %rbx; jmp 2f; .balign 16\n"
+			     "1: call called; dec %rbx\n"
+			     "2: test %rbx, %rbx; jne 1b; js first_cold; pop %rbx; ret\n"
+			     ".balign 16\n"
+    /* Called through a pointer only, and ends with a call that does not return. */
+    LABEL(by_pointer) "sub $8, %rsp; call never_returns\n"
+		      ".balign 16\n"
+    /* The target of a jump at the end of another function. */
+    LABEL(by_jump) "mov $1, %eax; ret\n"
+		   ".balign 16\n" LABEL(
+			   jumps) "xor %edi, %edi; test %esi, %esi; je 3f; jmp by_jump\n"
+				  "3: ret\n"
+				  ".balign 16\n" LABEL(
+					  called) "ret\n"
+						  ".balign 16\n" LABEL(
+							  never_returns) "push %rax; 4: "
+									 "call called; "
+									 "jmp 4b\n"
+    /* Not aligned, because they are small. */
+    LABEL(first_cold) "call called; ud2\n" LABEL(
+	    small) "push %rbp; pop %rbp; ret\n" LABEL(code_end) ".balign 4096; "
+								".popsection\n");
+extern const uint8_t code[], by_pointer[], by_jump[], jumps[], called[];
+extern const uint8_t never_returns[], first_cold[], small[], code_end[];
+
+#define ADDRESS 0x400000
+
+static void functions_are_found_by_calls_padding_and_prologues(void **state)
+{
+	const uint8_t *const expected[] = {by_pointer,	  by_jump,    jumps, called,
+					   never_returns, first_cold, small};
+	const size_t count = sizeof(expected) / sizeof(expected[0]);
+	struct unwind_code found = {
+		.bytes = code, .size = (size_t)(code_end - code), .address = ADDRESS};
+	const uint64_t known[] = {ADDRESS - 1, ADDRESS};
+
+	(void)state;
+	assert_int_equal(unwind_find_functions(&found, known, 2), 0);
+	assert_int_equal(found.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(found.functions[i].start - ADDRESS,
+				 (uint64_t)(expected[i] - code));
+	free((void *)(uintptr_t)found.functions);
+}
+
+static void code_that_nothing_leads_to_is_not_examined(void **state)
+{
+	struct unwind_code found = {
+		.bytes = code, .size = (size_t)(code_end - code), .address = ADDRESS};
+	const uint64_t known = ADDRESS + (uint64_t)(first_cold - code);
+
+	(void)state;
+	assert_int_equal(unwind_find_functions(&found, &known, 1), 0);
+	assert_true(found.count >= 2);
+	assert_int_equal(found.functions[0].start - ADDRESS, (uint64_t)(called - code));
+	free((void *)(uintptr_t)found.functions);
+}
+
+static void random_bytes_are_safe(void **state)
+{
+	uint8_t bytes[4096];
+	uint64_t seed = 1;
+
+	(void)state;
+	for (unsigned int round = 0; round < 300; round++) {
+		struct unwind_code found = {.address = -(uint64_t)sizeof(bytes)};
+		uint64_t known[8];
+		size_t size = random_next(&seed) % sizeof(bytes);
+		uint8_t *copy = malloc(size + 1);
+
+		assert_non_null(copy);
+		for (size_t i = 0; i < size; i++) {
+			copy[i] = (uint8_t)random_next(&seed);
+			/* Calls and jumps of places that are close. */
+			if (round % 2 && i % 7 == 4 && i > 4)
+				memcpy(copy + i - 4,
+				       (uint8_t[]){0xe8, copy[i - 3], copy[i - 2] % 16,
+						   0},
+				       4);
+		}
+		for (size_t i = 0; i < 8; i++)
+			known[i] = found.address +
+				   random_next(&seed) % (2 * sizeof(bytes));
+		found.bytes = copy;
+		found.size = size;
+		assert_int_equal(unwind_find_functions(&found, known, 8), 0);
+		for (size_t i = 0; i < found.count; i++) {
+			assert_true(found.functions[i].start - found.address < size);
+			assert_true(!i || found.functions[i].start >
+						  found.functions[i - 1].start);
+		}
+		free((void *)(uintptr_t)found.functions);
+		free(copy);
+	}
+}
+
+/* Xen's stubs have the number of their hypercall; with and without the guest's own page
+ * tables. */
+static void a_page_of_hypercalls_is_recognized(void **state)
+{
+	static const uint8_t pv[] = {0x51, 0x41, 0x53, 0xb8}, hvm[] = {0xb8};
+	uint8_t page[4096] = {0};
+
+	(void)state;
+	for (size_t i = 3; i < 27; i++) {
+		uint8_t *stub = page + i * 32;
+
+		assert_false(unwind_is_hypercall_page(page));
+		memcpy(stub, i % 2 ? pv : hvm, i % 2 ? sizeof(pv) : sizeof(hvm));
+		stub[i % 2 ? sizeof(pv) : sizeof(hvm)] = (uint8_t)i;
+	}
+	assert_true(unwind_is_hypercall_page(page));
+	page[7 * 32 + sizeof(pv)]++;
+	assert_false(unwind_is_hypercall_page(page));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_found_by_calls_padding_and_prologues),
+		cmocka_unit_test(code_that_nothing_leads_to_is_not_examined),
+		cmocka_unit_test(random_bytes_are_safe),
+		cmocka_unit_test(a_page_of_hypercalls_is_recognized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
