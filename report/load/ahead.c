@@ -71,7 +71,8 @@ static void read_chunk(struct reader *reader, struct ahead_chunk *chunk)
 /* The part of the work on a chunk of samples that doesn't depend on earlier chunks. */
 static void decode_chunk(struct ahead_chunk *chunk)
 {
-	chunk->is_decoded = samples_decode(cursor_of(&chunk->payload), &chunk->batch) == 0;
+	chunk->is_decoded = samples_decode(cursor_of(&chunk->payload), &chunk->batch) ==
+			    0;
 	summary_free(&chunk->summary);
 	chunk->is_summed_up = chunk->is_decoded &&
 			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;

@@ -241,7 +241,8 @@ static int take_stray(struct load *load, const struct ahead_chunk *chunk)
 	struct recording_info info;
 
 	load->undecoded.out_of_place++;
-	if (chunk->type != CHUNK_INFO || info_decode(cursor_of(&chunk->payload), &info) < 0)
+	if (chunk->type != CHUNK_INFO ||
+	    info_decode(cursor_of(&chunk->payload), &info) < 0)
 		return DAMAGED;
 	return check_info(load, &info, chunk->start) < 0 ? -1 : DAMAGED;
 }
