@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 
-#define FIRST_SLOT_BITS 12
+#define FIRST_SLOT_BITS 6
 
 static uint32_t *make_slots(unsigned int bits)
 {
@@ -22,7 +22,9 @@ static uint32_t *make_slots(unsigned int bits)
 int tree_init(struct tree *tree, uint32_t roots)
 {
 	*tree = (struct tree){.slot_bits = FIRST_SLOT_BITS};
-	tree->capacity = (1u << FIRST_SLOT_BITS) / 2 + roots;
+	while ((1u << tree->slot_bits) / 2 < roots)
+		tree->slot_bits++;
+	tree->capacity = (1u << tree->slot_bits) / 2;
 	tree->nodes = malloc(tree->capacity * sizeof(*tree->nodes));
 	tree->slots = make_slots(tree->slot_bits);
 	if (!tree->nodes || !tree->slots)

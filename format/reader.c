@@ -7,9 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Holds the largest chunk, so that every chunk can be read as a whole. */
-#define WINDOW_SIZE (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
-#define READ_SIZE   (256u << 10)
+#include "base/array.h"
+
+#define CHUNK_MAX (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
+
+/* The window grows with the chunks, because each is read as a whole. Those of most
+ * recordings need no more than this. */
+#define WINDOW_FIRST (64u << 10)
 
 struct reader {
 	int fd;
@@ -18,7 +22,8 @@ struct reader {
 	bool any_chunk; /* an intact one was found */
 	bool in_damage; /* the last byte was skipped */
 	uint8_t *window;
-	size_t start, end; /* the filled and unused part of the window */
+	size_t room;	   /* in the window */
+	size_t start, end; /* its filled and unused part */
 	uint64_t offset;   /* of the window's start in the file */
 	struct damage damage;
 	struct buffer payload;
@@ -32,7 +37,8 @@ struct reader *reader_new(int fd)
 		return NULL;
 	reader->fd = fd;
 	reader->stop = -1;
-	reader->window = malloc(WINDOW_SIZE);
+	reader->room = WINDOW_FIRST;
+	reader->window = malloc(reader->room);
 	if (!reader->window) {
 		free(reader);
 		return NULL;
@@ -76,26 +82,39 @@ static bool wait_for_input(const struct reader *reader)
 	return !fds[1].revents;
 }
 
-/* Fills the window to @wanted bytes, or up to the end of the file; -1 on a read error. */
-static int fill(struct reader *reader, size_t wanted, struct error *err)
+/* Makes room for more at the end of the window, which has less than CHUNK_MAX bytes. It
+ * only doubles, whatever a header says: the file may be shorter. -1 if out of memory. */
+static int make_room(struct reader *reader, struct error *err)
 {
-	if (reader->end - reader->start >= wanted || reader->at_eof)
-		return 0;
-	if (WINDOW_SIZE - reader->start < wanted) {
+	size_t room = reader->room * 2 < CHUNK_MAX ? reader->room * 2 : CHUNK_MAX;
+
+	if (reader->start) {
 		memmove(reader->window, reader->window + reader->start,
 			reader->end - reader->start);
 		reader->offset += reader->start;
 		reader->end -= reader->start;
 		reader->start = 0;
 	}
+	if (reader->end < reader->room)
+		return 0;
+	if (!array_grow(&reader->window, room, 1))
+		return error_set(err, "out of memory reading the recording");
+	reader->room = room;
+	return 0;
+}
+
+/* Fills the window to @wanted bytes, or up to the end of the file; -1 on an error. */
+static int fill(struct reader *reader, size_t wanted, struct error *err)
+{
 	while (reader->end - reader->start < wanted && !reader->at_eof) {
-		size_t room = WINDOW_SIZE - reader->end;
 		ssize_t got;
 
+		if (make_room(reader, err) < 0)
+			return -1;
 		if (!wait_for_input(reader))
 			return error_set(err, "reading was stopped");
 		got = read(reader->fd, reader->window + reader->end,
-			   room < READ_SIZE ? room : READ_SIZE);
+			   reader->room - reader->end);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -188,7 +207,7 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 		}
 		if (taken)
 			return taken;
-		if (!reader->any_chunk && reader->damage.bytes > WINDOW_SIZE)
+		if (!reader->any_chunk && reader->damage.bytes > CHUNK_MAX)
 			break;
 	}
 	return error_set(err, reader_offset(reader) ? "not a uniprof recording"

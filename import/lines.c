@@ -6,12 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The longest line, with its line end. */
-#define BUFFER_SIZE ((size_t)LINES_MAX + 2)
+#include "base/array.h"
+
+/* The buffer grows to the longest line, with its line end. */
+#define ROOM_FIRST ((size_t)64 << 10)
+#define ROOM_MAX   ((size_t)LINES_MAX + 2)
 
 int lines_init(struct lines *lines, int fd)
 {
-	*lines = (struct lines){.fd = fd, .buffer = malloc(BUFFER_SIZE)};
+	*lines = (struct lines){
+		.fd = fd, .buffer = malloc(ROOM_FIRST), .room = ROOM_FIRST};
 	return lines->buffer ? 0 : -1;
 }
 
@@ -21,10 +25,10 @@ void lines_free(struct lines *lines)
 	lines->buffer = NULL;
 }
 
-/* Reads more; the buffer has space. */
-static int read_more(struct lines *lines, struct error *err)
+/* Makes room for more at the buffer's end; there are less than ROOM_MAX bytes in it. */
+static int make_room(struct lines *lines, struct error *err)
 {
-	ssize_t got;
+	size_t room = lines->room * 2 < ROOM_MAX ? lines->room * 2 : ROOM_MAX;
 
 	if (lines->start) {
 		memmove(lines->buffer, lines->buffer + lines->start,
@@ -32,9 +36,23 @@ static int read_more(struct lines *lines, struct error *err)
 		lines->end -= lines->start;
 		lines->start = 0;
 	}
+	if (lines->end < lines->room)
+		return 0;
+	if (!array_grow(&lines->buffer, room, 1))
+		return error_set(err, "out of memory");
+	lines->room = room;
+	return 0;
+}
+
+static int read_more(struct lines *lines, struct error *err)
+{
+	ssize_t got;
+
+	if (make_room(lines, err) < 0)
+		return -1;
 	do
 		got = read(lines->fd, lines->buffer + lines->end,
-			   BUFFER_SIZE - lines->end);
+			   lines->room - lines->end);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return error_errno(err, errno, "can't read");
@@ -112,7 +130,7 @@ int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
 		from = lines->buffer + lines->start + *ahead;
 		size = lines->end - lines->start - *ahead;
 		end = memchr(from, '\n', size);
-		if (end || lines->at_eof || lines->end - lines->start == BUFFER_SIZE)
+		if (end || lines->at_eof || lines->end - lines->start == ROOM_MAX)
 			break;
 		if (read_more(lines, err) < 0)
 			return -1;

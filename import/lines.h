@@ -11,6 +11,7 @@
 struct lines {
 	int fd;
 	char *buffer;
+	size_t room;	   /* in the buffer */
 	size_t start, end; /* read but not yet returned */
 	bool at_eof;
 	uint64_t number; /* of the last line returned; the first is 1 */
@@ -25,8 +26,8 @@ void lines_free(struct lines *lines);
 
 /*
  * Gets the next line without its line end, valid until the next call. Returns 1; 0 at
- * the end of the file; -1 with @err set if reading fails; LINES_BAD with @err set if the
- * line is longer than LINES_MAX or contains a NUL byte.
+ * the end of the file; -1 with @err set if reading fails or memory runs out; LINES_BAD
+ * with @err set if the line is longer than LINES_MAX or contains a NUL byte.
  */
 int lines_next(struct lines *lines, struct recording_text *line, struct error *err);
 

@@ -30,7 +30,7 @@
 struct loader {
 	struct symbols_entries *entries;
 	char *names; /* where the next name goes */
-	size_t names_room;
+	size_t names_room, names_at_once;
 	struct text module; /* of the previous line */
 	uint32_t group;
 	bool has_modules;
@@ -112,10 +112,10 @@ static const char *keep_name(struct loader *loader, struct text name)
 
 	if (loader->names_room < size) {
 		loader->names = symbols_block_new(&loader->entries->blocks,
-						  NAMES_AT_ONCE);
+						  loader->names_at_once);
 		if (!loader->names)
 			return NULL;
-		loader->names_room = NAMES_AT_ONCE;
+		loader->names_room = loader->names_at_once;
 	}
 	kept = loader->names;
 	memcpy(kept, name.at, length);
@@ -207,7 +207,11 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 		      struct error *err)
 {
 	struct text rest = {data, (const char *)data + size};
-	struct loader loader = {.entries = entries};
+	struct loader loader = {
+		.entries = entries,
+		/* The names are parts of the text, each with a line end or at the end. */
+		.names_at_once = size < NAMES_AT_ONCE ? size + 1 : NAMES_AT_ONCE,
+	};
 	enum line_format format;
 	struct text text;
 

@@ -25,17 +25,13 @@ static int make_counters(struct stacks *stacks)
 struct stacks *stacks_new(void)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
-	size_t heads_size = (RECORDING_MAX_DOMAIN + 1) * sizeof(*stacks->heads);
 
 	if (!stacks)
 		return NULL;
-	stacks->heads = malloc(heads_size);
-	if (!stacks->heads || tree_init(&stacks->tree, SAMPLES_ROOTS) < 0 ||
-	    make_counters(stacks) < 0) {
+	if (tree_init(&stacks->tree, SAMPLES_ROOTS) < 0 || make_counters(stacks) < 0) {
 		stacks_free(stacks);
 		return NULL;
 	}
-	memset(stacks->heads, 0xff, heads_size);
 	stacks->filled = SAMPLES_ROOTS;
 	return stacks;
 }
@@ -154,15 +150,36 @@ static int map_nodes(struct stacks *stacks, const struct samples_batch *batch,
 	return 0;
 }
 
+/* Makes room for the chunk's domains. */
+static int make_heads(struct stacks *stacks, const struct samples_batch *batch)
+{
+	uint32_t room = stacks->head_room;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->domain[i] >= room)
+			room = batch->domain[i] + 1;
+	if (room == stacks->head_room)
+		return 0;
+	if (!array_grow(&stacks->heads, room, sizeof(*stacks->heads)))
+		return -1;
+	memset(stacks->heads + stacks->head_room, 0xff,
+	       (room - stacks->head_room) * sizeof(*stacks->heads));
+	stacks->head_room = room;
+	return 0;
+}
+
 /* Domain by domain, because the map is for one at a time. */
 static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
 		       const uint64_t *counts)
 {
-	uint32_t *heads = stacks->heads;
+	uint32_t *heads;
 	int status = 0;
 
 	if (has_one_domain(batch))
 		return map_nodes(stacks, batch, counts);
+	if (make_heads(stacks, batch) < 0)
+		return -1;
+	heads = stacks->heads;
 	for (uint32_t i = (uint32_t)batch->count; i-- > 0;) {
 		stacks->chains[i] = TREE_NONE;
 		if (!counts[i])

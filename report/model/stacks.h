@@ -30,6 +30,7 @@ struct stacks {
 	uint32_t *map_domain; /* the domain it is for */
 	size_t map_capacity;
 	uint32_t *heads; /* by domain: its first sample; TREE_NONE between chunks */
+	uint32_t head_room;
 };
 
 /* NULL if out of memory. */
