@@ -13,6 +13,9 @@
  * work: additional threads would only wait for their turn. */
 #define MAX_THREADS 3
 
+/* For a recording of so few bytes, threads would cost more time than they save. */
+#define SMALL (64u << 10)
+
 /* Chunks read ahead in addition to those the threads work on. Each takes memory. */
 #define SPARE 2
 
@@ -36,7 +39,7 @@ struct ahead {
 	int is_stopped; /* atomic: threads must end */
 	int stop;	/* an eventfd that is readable then; -1: none */
 	pthread_t thread[MAX_THREADS];
-	unsigned int threads; /* running */
+	unsigned int threads; /* running; none: ahead_next() reads */
 };
 
 static void wait_for(sem_t *semaphore)
@@ -98,25 +101,34 @@ static struct slot *read_slot(struct ahead *ahead)
 	return slot;
 }
 
-/* A thread; it ends at the end of the recording, or when stopped. */
-static void *read_ahead(void *context)
+/* Reads and decodes the next chunk; false if there was none. */
+static bool fill_slot(struct ahead *ahead)
 {
-	struct ahead *ahead = context;
-	struct slot *slot;
+	struct slot *slot = read_slot(ahead);
 
-	while ((slot = read_slot(ahead))) {
-		if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES)
-			decode_chunk(&slot->chunk);
-		sem_post(&slot->ready);
-	}
+	if (!slot)
+		return false;
+	if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES)
+		decode_chunk(&slot->chunk);
+	sem_post(&slot->ready);
+	return true;
+}
+
+/* A thread; it ends at the end of the recording, or when stopped. */
+static void *read_ahead(void *ahead)
+{
+	while (fill_slot(ahead))
+		;
 	return NULL;
 }
 
-static unsigned int useful_threads(void)
+static unsigned int useful_threads(uint64_t size)
 {
 	cpu_set_t cpus;
 	int count;
 
+	if (size && size <= SMALL)
+		return 0;
 	/* Fails if there are more CPUs than fit in the set. */
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
 		return MAX_THREADS;
@@ -124,22 +136,24 @@ static unsigned int useful_threads(void)
 	return count < MAX_THREADS ? (unsigned int)count : MAX_THREADS;
 }
 
-struct ahead *ahead_start(int fd, unsigned int threads, struct error *err)
+struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads, struct error *err)
 {
 	struct ahead *ahead = calloc(1, sizeof(*ahead));
+	unsigned int slots;
 	int status = 0;
 
 	if (!ahead)
 		goto out_of_memory;
 	if (!threads)
-		threads = useful_threads();
+		threads = useful_threads(size);
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
 	sem_init(&ahead->turn, 0, 1);
-	sem_init(&ahead->room, 0, threads + SPARE);
+	slots = threads ? threads + SPARE : 1;
+	sem_init(&ahead->room, 0, slots);
 	ahead->stop = eventfd(0, EFD_CLOEXEC);
 	ahead->reader = reader_new(fd);
-	ahead->slots = calloc(threads + SPARE, sizeof(*ahead->slots));
+	ahead->slots = calloc(slots, sizeof(*ahead->slots));
 	if (!ahead->reader || !ahead->slots)
 		goto out_of_memory;
 	if (ahead->stop < 0) {
@@ -149,18 +163,15 @@ struct ahead *ahead_start(int fd, unsigned int threads, struct error *err)
 		return NULL;
 	}
 	reader_stop_at(ahead->reader, ahead->stop);
-	for (; ahead->slot_count < threads + SPARE; ahead->slot_count++)
+	for (; ahead->slot_count < slots; ahead->slot_count++)
 		sem_init(&ahead->slots[ahead->slot_count].ready, 0, 0);
 	while (ahead->threads < threads && !status) {
 		status = pthread_create(&ahead->thread[ahead->threads], NULL, read_ahead,
 					ahead);
 		ahead->threads += !status;
 	}
-	if (ahead->threads)
-		return ahead;
-	ahead_stop(ahead);
-	error_errno(err, status, "can't start a thread");
-	return NULL;
+	/* If none can be started, it just takes longer. */
+	return ahead;
 out_of_memory:
 	ahead_stop(ahead);
 	error_set(err, "out of memory reading the recording");
@@ -201,6 +212,8 @@ struct ahead_chunk *ahead_next(struct ahead *ahead)
 
 	if (ahead->used++)
 		sem_post(&ahead->room);
+	if (!ahead->threads)
+		fill_slot(ahead);
 	wait_for(&slot->ready);
 	return &slot->chunk;
 }

@@ -8,7 +8,7 @@
 /*
  * The chunks of a recording, in order, read ahead by threads: one thread at a time reads
  * the next chunk; decoding is parallel. The result doesn't depend on the number of
- * threads.
+ * threads; a small recording is read without any.
  */
 struct ahead;
 
@@ -28,10 +28,11 @@ struct ahead_chunk {
 };
 
 /*
- * Starts reading from @fd, which the caller keeps, with @threads threads; 0: one for each
- * CPU, up to a useful number. NULL with @err set on error.
+ * Starts reading from @fd, which the caller keeps, a recording of @size bytes (0 if that
+ * is unknown) with @threads threads; 0: as many as are useful for the size and the CPUs.
+ * NULL with @err set on error.
  */
-struct ahead *ahead_start(int fd, unsigned int threads, struct error *err);
+struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads, struct error *err);
 /* Stops at once, even while waiting for a pipe. */
 void ahead_stop(struct ahead *ahead);
 

@@ -305,7 +305,7 @@ int load_recording(const struct input *input, unsigned int threads,
 	int status;
 
 	memory_bound_begin(&load.memory, input->size, input->extra_memory);
-	ahead = ahead_start(input->fd, threads, err);
+	ahead = ahead_start(input->fd, input->size, threads, err);
 	if (!ahead)
 		return -1;
 	status = take_chunks(&load, ahead);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Loading gives the same result with any number of threads, for damaged recordings, too.
- */
+/* Loading gives the same result with any number of threads and without, for damaged
+ * recordings, too. */
 
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
@@ -52,15 +52,22 @@ static int take_samples(void *arg, struct samples_batch *batch, struct error *er
 	return ++outcome->batches == outcome->stop_at ? error_set(err, STOPPING) : 0;
 }
 
-static void load(int fd, unsigned int threads, unsigned int stop_at,
-		 struct outcome *outcome)
+static void load_sized(int fd, uint64_t size, unsigned int threads, unsigned int stop_at,
+		       struct outcome *outcome)
 {
 	const struct load_visitor visitor = {.samples = take_samples, .arg = outcome};
-	const struct input input = {.name = "input", .fd = fd};
+	const struct input input = {.name = "input", .fd = fd, .size = size};
 
 	*outcome = (struct outcome){.stop_at = stop_at};
 	outcome->status = load_recording(&input, threads, &outcome->summary, &visitor,
 					 &outcome->err);
+}
+
+/* An input of unknown size, which is read by threads; 0: as many as are useful. */
+static void load(int fd, unsigned int threads, unsigned int stop_at,
+		 struct outcome *outcome)
+{
+	load_sized(fd, 0, threads, stop_at, outcome);
 }
 
 /* The same without threads, and without the parts that these sum up. */
@@ -139,18 +146,22 @@ static void make_recording(struct buffer *bytes)
 	samples_free(&samples);
 }
 
-/* Loads the file with every number of threads from @fewest on. */
+/* Loads the file with every number of threads from @fewest on, and without. */
 static void expect_same_with_any(int fd, unsigned int fewest,
 				 const struct outcome *wanted)
 {
-	for (unsigned int threads = fewest; threads <= THREADS; threads++) {
-		struct outcome outcome;
+	struct outcome outcome;
 
+	for (unsigned int threads = fewest; threads <= THREADS; threads++) {
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 		load(fd, threads, 0, &outcome);
 		expect_same(&outcome, wanted);
 		outcome_free(&outcome);
 	}
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	load_sized(fd, wanted->summary.bytes, 0, 0, &outcome);
+	expect_same(&outcome, wanted);
+	outcome_free(&outcome);
 }
 
 static void the_number_of_threads_does_not_change_the_result(void **state)
