@@ -89,38 +89,33 @@ static const uint8_t *end_of_frame(struct cursor *payload, const uint8_t *start)
 }
 
 /* The size of the payload as zstd frames; 0 if they don't fit, or out of memory. */
-static size_t compress_payload(uint8_t *to, size_t room, const struct buffer *payload)
+static size_t compress_payload(ZSTD_CCtx *context, uint8_t *to, size_t room,
+			       const struct buffer *payload)
 {
 	struct cursor cursor = cursor_of(payload);
-	ZSTD_CCtx *context = ZSTD_createCCtx();
 	const uint8_t *start = cursor.at;
 	size_t size = 0;
 
-	if (!context)
-		return 0;
 	ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	while (start < cursor.end) {
 		const uint8_t *end = end_of_frame(&cursor, start);
 		size_t frame = ZSTD_compress2(context, to + size, room - size, start,
 					      (size_t)(end - start));
 
-		if (ZSTD_isError(frame)) {
-			size = 0;
-			break;
-		}
+		if (ZSTD_isError(frame))
+			return 0;
 		size += frame;
 		start = end;
 	}
-	ZSTD_freeCCtx(context);
 	return size;
 }
 
-static int encode(struct buffer *file, enum chunk_type type, const struct buffer *payload,
-		  bool is_compressed)
+int chunk_encode_with(ZSTD_CCtx *context, struct buffer *file, enum chunk_type type,
+		      const struct buffer *payload)
 {
 	struct chunk_header header = {.type = (uint16_t)type, .encoding = CHUNK_ZSTD};
 	size_t start = file->size, stored = 0;
-	size_t bound = is_compressed ? ZSTD_compressBound(payload->size) : payload->size;
+	size_t bound = context ? ZSTD_compressBound(payload->size) : payload->size;
 	uint8_t *to;
 
 	if (payload->failed || payload->size > RECORDING_MAX_PAYLOAD)
@@ -128,8 +123,9 @@ static int encode(struct buffer *file, enum chunk_type type, const struct buffer
 	to = buffer_extend(file, CHUNK_HEADER_SIZE + bound);
 	if (!to)
 		return -1;
-	if (is_compressed)
-		stored = compress_payload(to + CHUNK_HEADER_SIZE, bound, payload);
+	if (context)
+		stored = compress_payload(context, to + CHUNK_HEADER_SIZE, bound,
+					  payload);
 	if (!stored || stored >= payload->size) {
 		header.encoding = CHUNK_PLAIN;
 		stored = payload->size;
@@ -146,13 +142,17 @@ static int encode(struct buffer *file, enum chunk_type type, const struct buffer
 
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload)
 {
-	return encode(file, type, payload, true);
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	int status = chunk_encode_with(context, file, type, payload);
+
+	ZSTD_freeCCtx(context);
+	return status;
 }
 
 int chunk_encode_plain(struct buffer *file, enum chunk_type type,
 		       const struct buffer *payload)
 {
-	return encode(file, type, payload, false);
+	return chunk_encode_with(NULL, file, type, payload);
 }
 
 void field_put(struct buffer *payload, unsigned int tag, const void *data, size_t size)

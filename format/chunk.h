@@ -48,6 +48,14 @@ bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
  */
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload);
 
+/*
+ * The same with the memory that zstd needs, kept from one chunk to the next: it takes
+ * longer to get than a small chunk to compress. Not compressed if @context is NULL.
+ */
+struct ZSTD_CCtx_s; /* ZSTD_CCtx */
+int chunk_encode_with(struct ZSTD_CCtx_s *context, struct buffer *file,
+		      enum chunk_type type, const struct buffer *payload);
+
 /* The same, not compressed. */
 int chunk_encode_plain(struct buffer *file, enum chunk_type type,
 		       const struct buffer *payload);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "format/chunk.h"
 #include "format/name_list.h"
@@ -30,6 +31,7 @@ struct writer {
 	struct pauses pauses; /* of all chunks written */
 	uint64_t bytes;
 	struct buffer payload, file;
+	ZSTD_CCtx *context; /* NULL: out of memory, chunks are not compressed */
 };
 
 /* Truncates the last @size bytes of the file, if possible. */
@@ -104,6 +106,12 @@ static int describe(struct writer *writer, const struct recording_info *info,
 	return 0;
 }
 
+/* Appends a chunk with the current payload to the file's buffer. */
+static int encode(struct writer *writer, enum chunk_type type)
+{
+	return chunk_encode_with(writer->context, &writer->file, type, &writer->payload);
+}
+
 /* Appends the description from its byte @from on to the file's buffer. */
 static void put_description(struct writer *writer, size_t from)
 {
@@ -117,7 +125,7 @@ static void put_description(struct writer *writer, size_t from)
 			break;
 		writer_begin(writer, &writer->payload);
 		buffer_put(&writer->payload, at + CHUNK_HEADER_SIZE, header.stored);
-		if (chunk_encode(&writer->file, header.type, &writer->payload) < 0)
+		if (encode(writer, header.type) < 0)
 			writer->file.failed = true;
 	}
 }
@@ -131,6 +139,7 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 	if (!writer)
 		goto no_memory;
 	writer->fd = fd;
+	writer->context = ZSTD_createCCtx();
 	writer->encoder = samples_encoder_new();
 	if (!writer->encoder || describe(writer, info, domains, count) < 0)
 		goto no_memory;
@@ -151,6 +160,7 @@ void writer_free(struct writer *writer)
 		return;
 	name_list_free(&writer->names);
 	samples_encoder_free(writer->encoder);
+	ZSTD_freeCCtx(writer->context);
 	buffer_free(&writer->description);
 	buffer_free(&writer->payload);
 	buffer_free(&writer->file);
@@ -240,7 +250,7 @@ static void put_chunk(struct writer *writer, enum chunk_type type,
 {
 	struct buffer *file = &writer->file;
 	size_t start = file->size;
-	int status = chunk_encode(file, type, &writer->payload);
+	int status = encode(writer, type);
 
 	sums_add(&writer->sums, more);
 	writer->sums.payload += writer->payload.size;
@@ -309,7 +319,7 @@ int writer_end(struct writer *writer, struct recording_end *end, struct error *e
 	put_description(writer, 0);
 	writer_begin(writer, &writer->payload);
 	end_encode(&writer->payload, end);
-	if (chunk_encode(&writer->file, CHUNK_END, &writer->payload) < 0)
+	if (encode(writer, CHUNK_END) < 0)
 		writer->file.failed = true;
 	return write_out(writer, &writer->file, err);
 }
