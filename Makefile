@@ -238,7 +238,7 @@ bench-unwind: $(O)/tests/bench/unwind/code
 	tests/bench/unwind/run $<
 
 # All code is instrumented; FUZZ_FLAGS: also for coverage (tests/fuzz/run --coverage).
-FUZZ_CC = clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O1 -g -fno-sanitize-recover=all \
+FUZZ_CC = clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O2 -g -fno-sanitize-recover=all \
 	$(FUZZ_FLAGS)
 FUZZ_OBJECTS = $(SOURCES:%.c=$(O)/instrumented/%.o)
 

@@ -42,8 +42,12 @@ static const struct line {
 	{&command_info, true, {"-v", DATA}},
 	{&command_report, true, {"--format", "histogram", "-s", SYMBOLS, DATA}},
 	{&command_report, true, {"--format", "histogram", "--per-vcpu", "-v", DATA}},
-	{&command_report, true, {"--format", "csv", "--per-vcpu", "-s", SYMBOLS, DATA}},
-	{&command_report, true, {"--format", "json", "--weight", "cpu-time", DATA}},
+	{&command_report,
+	 true,
+	 {"--format", "histogram-csv", "--per-vcpu", "-s", SYMBOLS, DATA}},
+	{&command_report,
+	 true,
+	 {"--format", "histogram-json", "--weight", "cpu-time", DATA}},
 	{&command_report, true, {"--format", "folded", "--weight", "wall", DATA}},
 	{&command_report, true, {"--format", "tree", "-s", SYMBOLS, DATA, RECORDING}},
 	{&command_report, true, {"--format", "tree", "--invert", "--state", "all", DATA}},
@@ -116,23 +120,6 @@ static void write_symbols(int fd)
 		check(dprintf(fd, "%016x T f%u\n", TEXT + i * 16, i) > 0);
 }
 
-/* Messages go nowhere; libFuzzer and the sanitizers have their own ways to fd 2. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	int fd = file_with(NULL, 0);
-
-	(void)argc;
-	(void)argv;
-	write_recording(fd);
-	snprintf(recording, sizeof(recording), "/proc/self/fd/%d", fd);
-	fd = file_with(NULL, 0);
-	write_symbols(fd);
-	snprintf(symbols, sizeof(symbols), "/proc/self/fd/%d", fd);
-	stderr = fopen("/dev/null", "we");
-	check(stderr && freopen("/dev/null", "we", stdout));
-	return 0;
-}
-
 /* A file of the chunks in the list. */
 static void put_chunks(struct buffer *file, const uint8_t *data, size_t size)
 {
@@ -182,17 +169,12 @@ static char *argument(const char *word, int fd, char room[64])
 	return room;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int run(const struct line *line, int fd)
 {
-	const struct line *line;
 	char room[WORDS_MAX + 3][64];
 	char *argv[WORDS_MAX + 4];
-	int argc = 0, fd, status;
+	int argc = 0;
 
-	if (size < 1)
-		return 0;
-	line = &lines[data[0] % LINES];
-	fd = input_file(line, data + 1, size - 1);
 	argv[argc] = argument(line->command->name, fd, room[argc]);
 	argc++;
 	if (line->command != &command_info)
@@ -202,7 +184,47 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		argv[argc] = argument(line->words[i], fd, room[argc]);
 	argv[argc] = NULL;
 	optind = 0; /* getopt_long(3): start again */
-	status = line->command->run(line->command, argc, argv);
+	return line->command->run(line->command, argc, argv);
+}
+
+/* A command line that is refused would test nothing. */
+static void check_lines(void)
+{
+	int fd = file_with("a;b 1\n", 6);
+
+	for (unsigned int i = 0; i < LINES; i++)
+		check(run(&lines[i], fd) != EXIT_USAGE);
+	close(fd);
+}
+
+/* Messages go nowhere; libFuzzer and the sanitizers have their own ways to fd 2. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	int fd = file_with(NULL, 0);
+
+	(void)argc;
+	(void)argv;
+	write_recording(fd);
+	snprintf(recording, sizeof(recording), "/proc/self/fd/%d", fd);
+	fd = file_with(NULL, 0);
+	write_symbols(fd);
+	snprintf(symbols, sizeof(symbols), "/proc/self/fd/%d", fd);
+	stderr = fopen("/dev/null", "we");
+	check(stderr && freopen("/dev/null", "we", stdout));
+	check_lines();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct line *line;
+	int fd, status;
+
+	if (size < 1)
+		return 0;
+	line = &lines[data[0] % LINES];
+	fd = input_file(line, data + 1, size - 1);
+	status = run(line, fd);
 	check(status == EXIT_DONE || status == EXIT_FAILED || status == EXIT_USAGE ||
 	      status == EXIT_DAMAGED);
 	close(fd);
