@@ -6,6 +6,10 @@
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
 #include "report/load/load.h"
 
 #define THREADS	 6 /* more than are useful */
@@ -13,6 +17,24 @@
 #define EACH	 3 /* samples in a chunk */
 #define DAMAGES	 100
 #define STOPPING "the visitor stops"
+
+static bool refuse_threads;
+static unsigned int threads_refused;
+
+/* The loader's, too: there is no other way to be out of threads that works for root. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*start)(void *), void *argument)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+		      void *) = dlsym(RTLD_NEXT, "pthread_create");
+
+	if (refuse_threads) {
+		threads_refused++;
+		return EAGAIN;
+	}
+	assert_non_null(create);
+	return create(thread, attributes, start, argument);
+}
 
 /* The result of loading a recording. */
 struct outcome {
@@ -181,6 +203,29 @@ static void the_number_of_threads_does_not_change_the_result(void **state)
 	buffer_free(&bytes);
 }
 
+static void a_recording_is_read_even_if_no_thread_can_be_started(void **state)
+{
+	struct outcome wanted, outcome;
+	struct buffer bytes = {0};
+	int fd;
+
+	(void)state;
+	make_recording(&bytes);
+	fd = file_with(bytes.data, bytes.size);
+	read_alone(fd, &wanted);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	threads_refused = 0;
+	refuse_threads = true;
+	load(fd, THREADS, 0, &outcome);
+	refuse_threads = false;
+	assert_int_equal(threads_refused, 1);
+	expect_same(&outcome, &wanted);
+	outcome_free(&outcome);
+	outcome_free(&wanted);
+	close(fd);
+	buffer_free(&bytes);
+}
+
 /* Bytes that are changed, removed or inserted. */
 static void damage(struct buffer *bytes, uint64_t *seed)
 {
@@ -325,6 +370,7 @@ int main(void)
 	alarm(600);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_threads_does_not_change_the_result),
+		cmocka_unit_test(a_recording_is_read_even_if_no_thread_can_be_started),
 		cmocka_unit_test(
 			the_number_of_threads_does_not_change_damaged_recordings),
 		cmocka_unit_test(invalid_payloads_are_damage),
