@@ -27,27 +27,23 @@ static void put_length(FILE *out, const char *label, uint64_t ns)
 	fprintf(out, "  %-14s  %s\n", label, length_text(text, ns));
 }
 
-/* Counts pauses of 2^@octave ns up to twice that; octave 0 includes those of 0 ns. */
-static uint64_t count_octave(const struct pauses *pauses, unsigned int octave)
+/* Counts pauses of 2^i ns up to twice that in @counts[i]; those of 0 ns in @counts[0]. */
+static void count_octaves(const struct pauses *pauses, uint64_t counts[64])
 {
-	uint64_t count = 0;
-
 	for (unsigned int i = 0; i < PAUSES_BUCKETS; i++) {
 		uint64_t start = pauses_bucket_start(i);
 
-		if ((start ? 63u - (unsigned int)__builtin_clzll(start) : 0) == octave)
-			count += pauses->bucket[i];
+		counts[start ? 63 - __builtin_clzll(start) : 0] += pauses->bucket[i];
 	}
-	return count;
 }
 
 static void put_bars(FILE *out, const struct pauses *pauses)
 {
-	uint64_t counts[64], most = 0;
+	uint64_t counts[64] = {0}, most = 0;
 	unsigned int first = 64, last = 0;
 
+	count_octaves(pauses, counts);
 	for (unsigned int i = 0; i < 64; i++) {
-		counts[i] = count_octave(pauses, i);
 		if (!counts[i])
 			continue;
 		if (first == 64)
