@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -18,6 +19,7 @@
 struct reader {
 	int fd;
 	int stop; /* -1: none */
+	bool follows, grows; /* reader_follow(), and the input is a file */
 	bool at_eof;
 	bool any_chunk; /* an intact one was found */
 	bool in_damage; /* the last byte was skipped */
@@ -60,6 +62,19 @@ void reader_stop_at(struct reader *reader, int stop)
 	reader->stop = stop;
 }
 
+void reader_follow(struct reader *reader)
+{
+	struct stat st;
+
+	reader->follows = true;
+	reader->grows = fstat(reader->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool reader_ended(const struct reader *reader)
+{
+	return reader->at_eof;
+}
+
 const struct damage *reader_damage(const struct reader *reader)
 {
 	return &reader->damage;
@@ -80,6 +95,14 @@ static bool wait_for_input(const struct reader *reader)
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)
 		;
 	return !fds[1].revents;
+}
+
+/* Whether there is something to read now, if only the end. */
+static bool has_input(const struct reader *reader)
+{
+	struct pollfd fd = {reader->fd, POLLIN, 0};
+
+	return poll(&fd, 1, 0) > 0;
 }
 
 /* Makes room for more at the end of the window, which has less than CHUNK_MAX bytes. It
@@ -103,7 +126,8 @@ static int make_room(struct reader *reader, struct error *err)
 	return 0;
 }
 
-/* Fills the window to @wanted bytes, or up to the end of the file; -1 on an error. */
+/* Fills the window to @wanted bytes, up to the end of the file, or with what is there of a
+ * recording that is followed; -1 on an error. */
 static int fill(struct reader *reader, size_t wanted, struct error *err)
 {
 	while (reader->end - reader->start < wanted && !reader->at_eof) {
@@ -113,16 +137,26 @@ static int fill(struct reader *reader, size_t wanted, struct error *err)
 			return -1;
 		if (!wait_for_input(reader))
 			return error_set(err, "reading was stopped");
+		if (reader->follows && !has_input(reader))
+			return 0;
 		got = read(reader->fd, reader->window + reader->end,
 			   reader->room - reader->end);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return error_errno(err, errno, "can't read the recording");
+		if (got == 0 && reader->grows)
+			return 0;
 		reader->at_eof = got == 0;
 		reader->end += (size_t)got;
 	}
 	return 0;
+}
+
+/* Whether fill() got less than @wanted bytes, and the rest may follow. */
+static bool is_partial(const struct reader *reader, size_t wanted)
+{
+	return reader->end - reader->start < wanted && !reader->at_eof;
 }
 
 static void pass_over(struct reader *reader, size_t bytes)
@@ -146,6 +180,9 @@ static void pass_to_magic(struct reader *reader)
 	pass_over(reader, 1 + (magic ? (size_t)(magic - from) : left));
 }
 
+/* Returned by take_chunk() besides -1: nothing is consumed yet. */
+#define PARTIAL 2
+
 /* 1 if there was an intact chunk at the window's start, which is consumed; 0 if not. */
 static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *payload,
 		      struct error *err)
@@ -167,6 +204,8 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 	}
 	if (fill(reader, CHUNK_HEADER_SIZE + header.stored, err) < 0)
 		return -1;
+	if (is_partial(reader, CHUNK_HEADER_SIZE + header.stored))
+		return PARTIAL;
 	if (reader->end - reader->start < CHUNK_HEADER_SIZE + header.stored) {
 		reader->damage.cut = true;
 		pass_to_magic(reader);
@@ -190,16 +229,22 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 		struct error *err)
 {
 	for (;;) {
-		int taken;
+		int taken = PARTIAL;
 
 		if (fill(reader, CHUNK_HEADER_SIZE, err) < 0)
 			return -1;
-		if (reader->start == reader->end) {
+		if (!is_partial(reader, CHUNK_HEADER_SIZE) && reader->start == reader->end) {
 			if (!reader->any_chunk)
 				break;
 			return 0;
 		}
-		taken = take_chunk(reader, type, payload, err);
+		if (!is_partial(reader, CHUNK_HEADER_SIZE))
+			taken = take_chunk(reader, type, payload, err);
+		if (taken == PARTIAL) {
+			if (!reader->any_chunk && reader->damage.bytes)
+				break;
+			return 0;
+		}
 		if (taken > 0) {
 			reader->any_chunk = true;
 			reader->in_damage = false;

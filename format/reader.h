@@ -30,6 +30,15 @@ void reader_free(struct reader *reader);
 void reader_stop_at(struct reader *reader, int stop);
 
 /*
+ * From now on, the recording may still be written: reader_next() doesn't wait, but returns
+ * 0 if the next chunk is not complete yet, and may be called again. The end of a file is
+ * never final then, that of a pipe is.
+ */
+void reader_follow(struct reader *reader);
+/* Whether the end was reached, and nothing can follow. */
+bool reader_ended(const struct reader *reader);
+
+/*
  * Moves to the next intact chunk. Returns 1 with its type, which may be unknown to this
  * version, and its payload, which is valid until the next call; 0 at the end; -1 on a
  * read error, or if no chunk is found within the maximum size of a chunk from the start:

@@ -7,18 +7,16 @@
 #include "report/options.h"
 #include "report/write/outfile.h"
 
-/* Reads the recordings and writes the report; the caller closes it. */
-static int write_report(struct profile *profile, const struct report_options *options,
-			FILE *out, struct error *err)
+int report_write(struct profile *profile, const struct output *format,
+		 const struct report_view *view, bool is_watched, FILE *out,
+		 struct error *err)
 {
-	const struct output *format = options->format;
 	struct report report = profile_report(profile);
-	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(out));
 	struct error why = {""};
 	void *state;
 	int status;
 
-	report.view = options->view;
+	report.view = *view;
 	report.out = out;
 	report.why = &why;
 	state = format->begin(&report);
@@ -43,6 +41,7 @@ static int run(const struct report_options *options)
 	struct error err = {""}, write_err = {""};
 	int exit_code = EXIT_FAILED, status;
 	struct outfile out;
+	bool is_watched;
 
 	if (profile_open(&profile, &options->profile.rules, &err) < 0)
 		goto out;
@@ -54,7 +53,9 @@ static int run(const struct report_options *options)
 		goto out;
 	out.writes.recorded = &profile.bytes;
 	profile_describe_symbols(&profile);
-	status = write_report(&profile, options, out.stream, &err);
+	is_watched = isatty(STDERR_FILENO) && !isatty(fileno(out.stream));
+	status = report_write(&profile, options->format, &options->view, is_watched,
+			      out.stream, &err);
 	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;

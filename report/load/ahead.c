@@ -83,6 +83,20 @@ static void decode_chunk(struct ahead_chunk *chunk)
 		buffer_free(&chunk->payload);
 }
 
+void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader)
+{
+	read_chunk(reader, chunk);
+	if (chunk->status > 0 && chunk->type == CHUNK_SAMPLES)
+		decode_chunk(chunk);
+}
+
+void ahead_chunk_free(struct ahead_chunk *chunk)
+{
+	buffer_free(&chunk->payload);
+	samples_batch_free(&chunk->batch);
+	summary_free(&chunk->summary);
+}
+
 /* Reads the next chunk into the next slot; NULL if there was none. */
 static struct slot *read_slot(struct ahead *ahead)
 {
@@ -192,9 +206,7 @@ void ahead_stop(struct ahead *ahead)
 	for (size_t i = 0; i < ahead->slot_count; i++) {
 		struct slot *slot = &ahead->slots[i];
 
-		buffer_free(&slot->chunk.payload);
-		samples_batch_free(&slot->chunk.batch);
-		summary_free(&slot->chunk.summary);
+		ahead_chunk_free(&slot->chunk);
 		sem_destroy(&slot->ready);
 	}
 	free(ahead->slots);

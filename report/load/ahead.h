@@ -27,6 +27,10 @@ struct ahead_chunk {
 	struct damage damage;	    /* what the reader skipped so far */
 };
 
+/* Reads and decodes the next chunk in this thread. */
+void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader);
+void ahead_chunk_free(struct ahead_chunk *chunk);
+
 /*
  * Starts reading from @fd, which the caller keeps, a recording of @size bytes (0 if that
  * is unknown) with @threads threads; 0: as many as are useful for the size and the CPUs.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +22,11 @@ struct load {
 	struct recording_sums sums; /* so far */
 	struct sequence sequence;
 	struct damage undecoded; /* in intact chunks */
+	uint64_t skipped;	 /* bytes of damage up to the last chunk taken */
 	struct memory_bound memory;
+	/* Of load_follow() only: */
+	struct reader *reader;
+	struct ahead_chunk chunk;
 };
 
 int input_open(struct input *input, const char *path, struct error *err)
@@ -260,35 +265,32 @@ static int take_placed(struct load *load, struct ahead_chunk *chunk, bool is_aft
 	return take_chunk(load, chunk);
 }
 
-/* Processes all chunks; -1 with @err set by the reader or the visitor. */
-static int take_chunks(struct load *load, struct ahead *ahead)
+/* Processes what was read: 1 if it was a chunk, 0 if it was the end. -1 with @err set by
+ * the reader or the visitor. */
+static int take_read(struct load *load, struct ahead_chunk *chunk)
 {
-	uint64_t bytes = 0; /* of damage up to the last chunk taken */
+	struct summary *summary = load->summary;
+	int status;
 
-	for (;;) {
-		struct ahead_chunk *chunk = ahead_next(ahead);
-		int status;
-
-		if (chunk->status < 0)
-			return error_set(load->err, "%s: %s", load->input->name,
-					 chunk->why.text);
-		load->summary->bytes = chunk->end;
-		load->summary->damage = add_damage(&chunk->damage, &load->undecoded);
-		if (chunk->status == 0)
-			return 0;
-		memory_bound_raise(&load->memory, chunk->end);
-		if (check_sums(load, chunk) < 0)
-			return -1;
-		status = take_placed(load, chunk, load->summary->damage.bytes > bytes);
-		if (status < 0)
-			return -1;
-		if (status == DAMAGED) {
-			count_damage(&load->undecoded, chunk->start, chunk->end);
-			continue;
-		}
-		bytes = load->summary->damage.bytes;
-		load->summary->chunks++;
+	if (chunk->status < 0)
+		return error_set(load->err, "%s: %s", load->input->name, chunk->why.text);
+	summary->bytes = chunk->end;
+	summary->damage = add_damage(&chunk->damage, &load->undecoded);
+	if (chunk->status == 0)
+		return 0;
+	memory_bound_raise(&load->memory, chunk->end);
+	if (check_sums(load, chunk) < 0)
+		return -1;
+	status = take_placed(load, chunk, summary->damage.bytes > load->skipped);
+	if (status < 0)
+		return -1;
+	if (status == DAMAGED) {
+		count_damage(&load->undecoded, chunk->start, chunk->end);
+		return 1;
 	}
+	load->skipped = summary->damage.bytes;
+	summary->chunks++;
+	return 1;
 }
 
 int load_recording(const struct input *input, unsigned int threads,
@@ -308,7 +310,52 @@ int load_recording(const struct input *input, unsigned int threads,
 	ahead = ahead_start(input->fd, input->size, threads, err);
 	if (!ahead)
 		return -1;
-	status = take_chunks(&load, ahead);
+	do
+		status = take_read(&load, ahead_next(ahead));
+	while (status > 0);
 	ahead_stop(ahead);
 	return status;
+}
+
+struct load *load_follow(const struct input *input, struct summary *summary,
+			 const struct load_visitor *visitor, struct error *err)
+{
+	struct load *load = calloc(1, sizeof(*load));
+
+	if (load) {
+		load->input = input;
+		load->summary = summary;
+		load->visitor = visitor;
+		load->reader = reader_new(input->fd);
+	}
+	if (load && load->reader) {
+		reader_follow(load->reader);
+		return load;
+	}
+	free(load);
+	error_set(err, "out of memory reading %s", input->name);
+	return NULL;
+}
+
+void load_free(struct load *load)
+{
+	if (!load)
+		return;
+	ahead_chunk_free(&load->chunk);
+	reader_free(load->reader);
+	free(load);
+}
+
+int load_more(struct load *load, struct error *err)
+{
+	int status;
+
+	load->err = err;
+	do {
+		ahead_chunk_read(&load->chunk, load->reader);
+		status = take_read(load, &load->chunk);
+	} while (status > 0);
+	if (status < 0)
+		return -1;
+	return !load->summary->has_end && !reader_ended(load->reader);
 }

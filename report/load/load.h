@@ -47,6 +47,20 @@ int load_recording(const struct input *input, unsigned int threads,
 		   struct summary *summary, const struct load_visitor *visitor,
 		   struct error *err);
 
+/*
+ * The same in this thread, for a recording that may still be written, and without a limit
+ * on memory: load_more() takes the chunks that are complete. All arguments must outlive
+ * it, except @err. NULL if out of memory.
+ */
+struct load;
+struct load *load_follow(const struct input *input, struct summary *summary,
+			 const struct load_visitor *visitor, struct error *err);
+void load_free(struct load *load);
+
+/* 1 if more may follow; 0 if not: the recording has its end, or the pipe was closed. -1 as
+ * for load_recording(). */
+int load_more(struct load *load, struct error *err);
+
 /* Prepares an input that can be read again for another load_recording(). */
 int input_rewind(const struct input *input, struct error *err);
 

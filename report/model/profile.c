@@ -240,16 +240,17 @@ static int choose_symbols(struct profile *profile)
 	return 0;
 }
 
-int profile_open(struct profile *profile, const struct profile_rules *rules,
-		 struct error *err)
+/* Opens the recordings, and prepares to count their samples. */
+static int open_recordings(struct profile *profile, struct error *err)
 {
-	profile->rules = rules;
+	const struct profile_rules *rules = profile->rules;
+
 	profile->recordings = calloc(rules->input_count, sizeof(*profile->recordings));
 	profile->inputs = calloc(rules->input_count, sizeof(*profile->inputs));
 	profile->stacks = stacks_new();
 	profile->recorded = recorded_new();
 	if (!profile->recordings || !profile->inputs || !profile->stacks ||
-	    !profile->recorded || choose_symbols(profile) < 0 ||
+	    !profile->recorded ||
 	    measure_init(&profile->measure, rules->weight, rules->states,
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);
@@ -262,26 +263,43 @@ int profile_open(struct profile *profile, const struct profile_rules *rules,
 		profile->recordings[i].input = &profile->inputs[i];
 		profile->opened++;
 	}
-	for (size_t i = 0; i < rules->symbol_count; i++)
-		if (sources_add(&profile->sources, rules->symbols[i], err) < 0)
-			return -1;
+	return 0;
+}
+
+/* Prepares to look names up. */
+static int open_names(struct profile *profile, struct error *err)
+{
 	profile->frames = frames_new(&profile->sources, profile->recorded,
 				     &profile->summary);
 	if (!profile->frames)
 		return profile_out_of_memory(err);
-	profile->filter = filter_new(&rules->filter, profile->frames);
+	profile->filter = filter_new(&profile->rules->filter, profile->frames);
 	return profile->filter ? 0 : profile_out_of_memory(err);
 }
 
-void profile_close(struct profile *profile)
+int profile_open(struct profile *profile, const struct profile_rules *rules,
+		 struct error *err)
+{
+	profile->rules = rules;
+	profile->said = names_new();
+	if (!profile->said || choose_symbols(profile) < 0)
+		return profile_out_of_memory(err);
+	if (open_recordings(profile, err) < 0)
+		return -1;
+	for (size_t i = 0; i < rules->symbol_count; i++)
+		if (sources_add(&profile->sources, rules->symbols[i], err) < 0)
+			return -1;
+	return open_names(profile, err);
+}
+
+/* Frees all but the symbols. */
+static void close_recordings(struct profile *profile)
 {
 	filter_free(profile->filter);
 	frames_free(profile->frames);
 	if (profile->domains)
 		names_free(profile->domains);
 	recorded_free(profile->recorded);
-	sources_free(&profile->sources);
-	free(profile->debug_directory);
 	measure_free(&profile->measure);
 	fit_free(&profile->fit);
 	stacks_free(profile->stacks);
@@ -290,6 +308,29 @@ void profile_close(struct profile *profile)
 		input_close(&profile->inputs[i]);
 	free(profile->inputs);
 	free(profile->recordings);
+}
+
+void profile_close(struct profile *profile)
+{
+	close_recordings(profile);
+	sources_free(&profile->sources);
+	free(profile->debug_directory);
+	if (profile->said)
+		names_free(profile->said);
+}
+
+int profile_restart(struct profile *profile, struct error *err)
+{
+	const struct profile kept = *profile;
+
+	close_recordings(profile);
+	*profile = (struct profile){
+		.rules = kept.rules,
+		.sources = kept.sources,
+		.debug_directory = kept.debug_directory,
+		.said = kept.said,
+	};
+	return open_recordings(profile, err) < 0 ? -1 : open_names(profile, err);
 }
 
 bool profile_reads(const struct profile *profile, const char *path, struct error *err)

@@ -69,6 +69,7 @@ struct profile {
 	struct names *domains; /* in the report */
 	uint64_t duration;     /* of the samples in it, ns */
 	uint64_t bytes;	       /* bytes of recordings read so far */
+	struct names *said;    /* notes, each of which is written once */
 	struct progress progress;
 
 	/* While they are read: */
@@ -86,6 +87,10 @@ struct profile {
 int profile_open(struct profile *profile, const struct profile_rules *rules,
 		 struct error *err);
 void profile_close(struct profile *profile);
+
+/* Forgets what was read, and reopens the recordings of the rules, which may have changed;
+ * keeps the symbols. -1 with @err set on failure. */
+int profile_restart(struct profile *profile, struct error *err);
 
 /*
  * Whether writing to @path would overwrite an input of the profile: a recording, a symbol

@@ -14,7 +14,11 @@ static void say(const struct profile *profile, const char *text)
 static void say_about(const struct profile *profile, const char *kind, const char *text)
 {
 	const char *about = profile->rules->about;
+	uint32_t said = names_count(profile->said);
 
+	/* If out of memory, it is rather written twice than not at all. */
+	if (names_intern(profile->said, text) < said)
+		return;
 	fprintf(stderr, "uniprof %s: %s: %s%s%s\n", profile->rules->command, kind,
 		about ? about : "", about ? ": " : "", text);
 }

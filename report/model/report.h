@@ -12,6 +12,13 @@
 #include "report/model/quality.h"
 #include "report/model/stacks.h"
 
+/* By what the rows of a histogram are sorted first. */
+enum report_sort {
+	REPORT_SORT_SELF,
+	REPORT_SORT_TOTAL,
+	REPORT_SORT_NAME,
+};
+
 /* Presentation options, for the outputs that support them. */
 struct report_view {
 	bool per_vcpu;
@@ -19,6 +26,8 @@ struct report_view {
 	bool invert;	  /* the sampled functions first, then their callers */
 	bool has_limit;	  /* percent_limit was given */
 	double percent_limit;
+	enum report_sort sort; /* of histograms */
+	size_t columns;	       /* width; 0: that of the terminal, or unlimited */
 };
 
 /* What every output gets. It is complete at the output's end(); before that, the summary

@@ -254,7 +254,7 @@ static int call_tree_end(void *state)
 	if (tally(call_tree) < 0 || list_children(call_tree) < 0 ||
 	    set_indent(call_tree, 0, "", column) < 0)
 		return -1;
-	call_tree->columns = text_columns(call_tree->report->out);
+	call_tree->columns = heading_columns(call_tree->report);
 	heading_write(call_tree->report);
 	for (uint32_t i = call_tree->first[0]; i < call_tree->first[1]; i++) {
 		uint32_t node = call_tree->children[i];

@@ -19,6 +19,11 @@ const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report
 	return to;
 }
 
+size_t heading_columns(const struct report *report)
+{
+	return report->view.columns ? report->view.columns : text_columns(report->out);
+}
+
 /* Writes how much is counted, in samples or seconds, and the total before filtering. */
 static void put_total(const struct report *report)
 {

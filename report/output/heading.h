@@ -12,6 +12,9 @@
 /* Sets @to to the report's domain, or the number of domains. Returns @to. */
 const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report);
 
+/* The width of a human-readable report in columns; SIZE_MAX if it is not limited. */
+size_t heading_columns(const struct report *report);
+
 /* Writes lines with '#': the domain, how much is counted, how reliable it is. */
 void heading_write(const struct report *report);
 

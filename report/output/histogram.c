@@ -254,15 +254,25 @@ static int fill_cells(struct histogram *histogram)
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_names(const struct histogram_row *x, const struct histogram_row *y)
 {
+	return strcmp(x->function, y->function) ?: strcmp(x->domain, y->domain);
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const enum report_sort *sort = arg;
 	const struct histogram_row *x = a, *y = b;
 
+	if (*sort == REPORT_SORT_NAME)
+		return compare_names(x, y);
+	if (*sort == REPORT_SORT_TOTAL && x->total != y->total)
+		return x->total < y->total ? 1 : -1;
 	if (x->self != y->self)
 		return x->self < y->self ? 1 : -1;
 	if (x->total != y->total)
 		return x->total < y->total ? 1 : -1;
-	return strcmp(x->function, y->function) ?: strcmp(x->domain, y->domain);
+	return compare_names(x, y);
 }
 
 /* Whether the row is shown: 1 or 0; -1 if out of memory. @function is its number. */
@@ -280,6 +290,7 @@ static int is_shown(const struct histogram *histogram, const struct histogram_ro
 int histogram_finish(struct histogram *histogram)
 {
 	const struct frames *frames = histogram->report->frames;
+	enum report_sort sort = histogram->report->view.sort;
 	const struct tree_node *nodes;
 	uint32_t kept = 0;
 
@@ -308,7 +319,8 @@ int histogram_finish(struct histogram *histogram)
 	}
 	histogram->row_count = kept;
 	if (kept)
-		qsort(histogram->rows, kept, sizeof(*histogram->rows), compare_rows);
+		qsort_r(histogram->rows, kept, sizeof(*histogram->rows), compare_rows,
+			&sort);
 	return 0;
 }
 

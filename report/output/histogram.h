@@ -26,7 +26,8 @@ void histogram_free(void *state);
 int histogram_finish(struct histogram *histogram);
 
 const struct report *histogram_report(const struct histogram *histogram);
-/* The rows to show, sorted by self, total, function, domain. */
+/* The rows to show, sorted by self, total, function, domain, or as
+ * the view says. */
 uint32_t histogram_rows(const struct histogram *histogram,
 			const struct histogram_row **rows);
 /* The vCPUs with columns, in order; none unless per_vcpu is set. */

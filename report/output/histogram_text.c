@@ -80,7 +80,7 @@ static int bar_width(const struct layout *layout, int room)
 /* Distributes the width of the terminal. */
 static void fit(struct layout *layout)
 {
-	size_t columns = text_columns(layout->report->out);
+	size_t columns = heading_columns(layout->report);
 	int room;
 
 	layout->name = columns;
