@@ -8,10 +8,11 @@
 #include "record/commands.h"
 #include "report/report.h"
 #include "tables/command.h"
+#include "top/command.h"
 
 static const struct command *const commands[] = {
-	&command_record, &command_report, &command_diff,  &command_info,
-	&command_import, &command_list,	  &command_stack, &command_table,
+	&command_record, &command_top,	&command_report, &command_diff,	 &command_info,
+	&command_import, &command_list, &command_stack,	 &command_table,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -18,7 +18,7 @@
 
 struct reader {
 	int fd;
-	int stop; /* -1: none */
+	int stop;	     /* -1: none */
 	bool follows, grows; /* reader_follow(), and the input is a file */
 	bool at_eof;
 	bool any_chunk; /* an intact one was found */
@@ -233,7 +233,8 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 
 		if (fill(reader, CHUNK_HEADER_SIZE, err) < 0)
 			return -1;
-		if (!is_partial(reader, CHUNK_HEADER_SIZE) && reader->start == reader->end) {
+		if (!is_partial(reader, CHUNK_HEADER_SIZE) &&
+		    reader->start == reader->end) {
 			if (!reader->any_chunk)
 				break;
 			return 0;

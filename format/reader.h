@@ -30,9 +30,9 @@ void reader_free(struct reader *reader);
 void reader_stop_at(struct reader *reader, int stop);
 
 /*
- * From now on, the recording may still be written: reader_next() doesn't wait, but returns
- * 0 if the next chunk is not complete yet, and may be called again. The end of a file is
- * never final then, that of a pipe is.
+ * From now on, the recording may still be written: reader_next() doesn't wait, but
+ * returns 0 if the next chunk is not complete yet, and may be called again. The end of a
+ * file is never final then, that of a pipe is.
  */
 void reader_follow(struct reader *reader);
 /* Whether the end was reached, and nothing can follow. */

@@ -11,8 +11,8 @@ extern const struct command command_report;
 extern const struct command command_diff;
 extern const struct command command_info;
 
-/* Reads the profile's recordings and writes them to @out. -1 with @err set, which is empty
- * if @out has a write error. Shows its progress on the terminal if @is_watched. */
+/* Reads the profile's recordings and writes them to @out. -1 with @err set, which is
+ * empty if @out has a write error. Shows its progress on the terminal if @is_watched. */
 int report_write(struct profile *profile, const struct output *format,
 		 const struct report_view *view, bool is_watched, FILE *out,
 		 struct error *err);

@@ -57,8 +57,8 @@ struct load *load_follow(const struct input *input, struct summary *summary,
 			 const struct load_visitor *visitor, struct error *err);
 void load_free(struct load *load);
 
-/* 1 if more may follow; 0 if not: the recording has its end, or the pipe was closed. -1 as
- * for load_recording(). */
+/* 1 if more may follow; 0 if not: the recording has its end, or the pipe was closed. -1
+ * as for load_recording(). */
 int load_more(struct load *load, struct error *err);
 
 /* Prepares an input that can be read again for another load_recording(). */

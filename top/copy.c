@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "top/copy.h"
+
+#include "format/reader.h"
+
+/* INFO of the copy: it starts with its first sample if earlier ones are left out. */
+static struct recording_info info_of(const struct copy *copy)
+{
+	const struct summary *summary = copy->summary;
+	struct recording_info info = summary->info;
+	uint64_t skipped;
+
+	if (!summary->has_info) {
+		info.version = RECORDING_VERSION;
+		info.monotonic_start = summary->first_time;
+	}
+	if (copy->start <= info.monotonic_start)
+		return info;
+	skipped = copy->start - info.monotonic_start;
+	info.monotonic_start += skipped;
+	if (info.wall_start)
+		info.wall_start += skipped;
+	return info;
+}
+
+int copy_begin(struct copy *copy, struct error *err)
+{
+	const struct summary *summary = copy->summary;
+	const struct recording_info info = info_of(copy);
+
+	if (copy->writer)
+		return 0;
+	copy->writer = writer_new(copy->fd, &info, NULL, 0, err);
+	if (!copy->writer)
+		return -1;
+	for (size_t i = 0; i < summary->domain_room; i++)
+		if (summary->domains[i] &&
+		    writer_domain(copy->writer, summary->domains[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
+{
+	struct copy *copy = arg;
+
+	/* Until then, it is described with all others. */
+	return copy->writer ? writer_domain(copy->writer, domain, err) : 0;
+}
+
+static int take_names(void *arg, const struct name_list_reader *names, struct error *err)
+{
+	struct name_list_reader left = *names;
+	struct recording_name name;
+	struct copy *copy = arg;
+
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	while (name_list_next(&left, &name))
+		if (writer_name(copy->writer, &name, err) < 0)
+			return -1;
+	return writer_flush(copy->writer, err);
+}
+
+/* The time of the last sample; 0 if there is none. */
+static uint64_t newest_of(const struct samples_batch *batch)
+{
+	uint64_t newest = 0;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->time[i] > newest)
+			newest = batch->time[i];
+	return newest;
+}
+
+int copy_samples(struct copy *copy, struct samples_batch *batch, struct error *err)
+{
+	uint64_t address[RECORDING_MAX_DEPTH], newest = newest_of(batch);
+	struct sampling_counts *counts;
+
+	if (newest < copy->from) {
+		if (newest > copy->start)
+			copy->start = newest;
+		return 0;
+	}
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct sample sample = samples_batch_get(batch, i, address);
+
+		if (writer_sample(copy->writer, &sample, err) < 0)
+			return -1;
+	}
+	counts = writer_counts(copy->writer);
+	counts->lost += batch->counts.lost;
+	counts->missed += batch->counts.missed;
+	pauses_merge(&counts->pauses, &batch->counts.pauses);
+	return writer_flush(copy->writer, err);
+}
+
+static int take_samples(void *arg, struct samples_batch *batch, struct error *err)
+{
+	return copy_samples(arg, batch, err);
+}
+
+struct load_visitor copy_visitor(struct copy *copy)
+{
+	return (struct load_visitor){take_domain, take_names, take_samples, copy};
+}
+
+int copy_end(struct copy *copy, struct error *err)
+{
+	const struct summary *summary = copy->summary;
+	struct recording_end end = {.reason = END_SIGNAL,
+				    .monotonic = summary->last_time};
+
+	if (summary->has_end)
+		end = summary->end;
+	if (end.monotonic < copy->start)
+		end.monotonic = copy->start;
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	return writer_end(copy->writer, &end, err);
+}
+
+void copy_free(struct copy *copy)
+{
+	writer_free(copy->writer);
+	copy->writer = NULL;
+}
+
+int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
+	      struct summary *summary, struct error *err)
+{
+	const struct load_visitor visitor = copy_visitor(copy);
+	struct input input;
+	int status;
+
+	*copy = (struct copy){.fd = fd, .summary = summary, .from = from};
+	if (input_open(&input, path, err) < 0)
+		return -1;
+	status = load_recording(&input, 0, summary, &visitor, err);
+	if (status == 0)
+		status = copy_begin(copy, err);
+	input_close(&input);
+	return status;
+}

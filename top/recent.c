@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "top/recent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+#include "base/replace.h"
+
+static int open_memory(struct error *err)
+{
+	int fd = memfd_create("uniprof-top", MFD_CLOEXEC);
+
+	return fd < 0 ? error_errno(err, errno, "can't make a file in memory") : fd;
+}
+
+static void use_copy(struct recent *recent, const struct copy *copy)
+{
+	copy_free(&recent->copy);
+	if (recent->copy.fd >= 0)
+		close(recent->copy.fd);
+	recent->copy = *copy;
+	recent->copy.summary = &recent->summary;
+	snprintf(recent->path, sizeof(recent->path), "/proc/self/fd/%d", copy->fd);
+}
+
+/* Copies what is not older than @from, and drops the rest. */
+static int drop_before(struct recent *recent, uint64_t from, struct error *err)
+{
+	struct summary summary = {0};
+	int fd = open_memory(err), status;
+	struct copy copy;
+
+	if (fd < 0)
+		return -1;
+	status = copy_file(&copy, fd, recent->path, from, &summary, err);
+	summary_free(&summary);
+	if (status < 0) {
+		copy_free(&copy);
+		close(fd);
+		return -1;
+	}
+	use_copy(recent, &copy);
+	return 0;
+}
+
+static int trim(struct recent *recent, struct error *err)
+{
+	uint64_t newest = recent->summary.last_time, start = recent->copy.start;
+
+	if (!start)
+		start = summary_start(&recent->summary);
+	if (newest < start)
+		return 0;
+	if (recent->length && newest - start > recent->length + recent->length / 8)
+		return drop_before(recent, newest - recent->length, err);
+	if (writer_bytes(recent->copy.writer) <= RECENT_BYTES)
+		return 0;
+	if (drop_before(recent, start + (newest - start) / 2, err) < 0)
+		return -1;
+	/* Their times are not those of a real recording. */
+	if (writer_bytes(recent->copy.writer) > RECENT_BYTES / 4 * 3)
+		return drop_before(recent, newest + 1, err);
+	return 0;
+}
+
+static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
+{
+	struct recent *recent = arg;
+
+	return recent->copied.domain(&recent->copy, domain, err);
+}
+
+static int take_names(void *arg, const struct name_list_reader *names, struct error *err)
+{
+	struct recent *recent = arg;
+
+	return recent->copied.names(&recent->copy, names, err);
+}
+
+static int take_samples(void *arg, struct samples_batch *batch, struct error *err)
+{
+	struct recent *recent = arg;
+
+	return copy_samples(&recent->copy, batch, err) < 0 ? -1 : trim(recent, err);
+}
+
+int recent_open(struct recent *recent, const struct input *input, uint64_t length,
+		struct error *err)
+{
+	struct copy copy = {0};
+
+	*recent = (struct recent){
+		.input = input, .length = length, .copy.fd = -1, .more = true};
+	copy.fd = open_memory(err);
+	if (copy.fd < 0)
+		return -1;
+	use_copy(recent, &copy);
+	recent->copied = copy_visitor(&recent->copy);
+	recent->visitor = (struct load_visitor){take_domain, take_names, take_samples,
+						recent};
+	recent->load = load_follow(input, &recent->summary, &recent->visitor, err);
+	return recent->load ? 0 : -1;
+}
+
+void recent_close(struct recent *recent)
+{
+	load_free(recent->load);
+	copy_free(&recent->copy);
+	if (recent->copy.fd >= 0)
+		close(recent->copy.fd);
+	summary_free(&recent->summary);
+}
+
+int recent_more(struct recent *recent, struct error *err)
+{
+	int status;
+
+	if (!recent->more)
+		return 0;
+	status = load_more(recent->load, err);
+	if (status < 0)
+		return -1;
+	recent->more = status;
+	if (recent->summary.has_info && copy_begin(&recent->copy, err) < 0)
+		return -1;
+	return recent->summary.has_end ? copy_end(&recent->copy, err) : 0;
+}
+
+bool recent_is_ready(const struct recent *recent)
+{
+	return recent->copy.writer && (recent->summary.domain_count || !recent->more);
+}
+
+int recent_save(const char *copy, const char *path, struct error *err)
+{
+	struct summary summary = {0};
+	struct copy saved = {0};
+	struct replace file;
+	int status;
+
+	if (replace_open(&file, path, 0600, true, err) < 0)
+		return -1;
+	status = copy_file(&saved, file.fd, copy, 0, &summary, err);
+	if (status == 0)
+		status = copy_end(&saved, err);
+	copy_free(&saved);
+	summary_free(&summary);
+	if (status == 0)
+		return replace_commit(&file, err);
+	replace_abandon(&file);
+	return -1;
+}
