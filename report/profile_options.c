@@ -80,21 +80,20 @@ static int set_window(void *to, const char *argument, struct error *err)
 static int set_regex(regex_t *regex, const regex_t **rule, const char *text,
 		     struct error *err)
 {
+	regex_t compiled;
 	char why[128];
-	int code;
+	int code = regcomp(&compiled, text, REG_EXTENDED | REG_NOSUB);
 
-	if (*rule) { /* given twice: the last one is used */
-		regfree(regex);
-		*rule = NULL;
-	}
-	code = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
 	if (code == 0) {
+		if (*rule) /* given twice: the last one is used */
+			regfree(regex);
+		*regex = compiled;
 		*rule = regex;
 		return 0;
 	}
 	if (code == REG_ESPACE)
 		return COMMAND_NO_MEMORY;
-	regerror(code, regex, why, sizeof(why));
+	regerror(code, &compiled, why, sizeof(why));
 	return error_set(err, "invalid regular expression: %s", why);
 }
 
@@ -110,6 +109,20 @@ static int set_symbol(void *to, const char *argument, struct error *err)
 	struct profile_options *options = to;
 
 	return set_regex(&options->symbol, &options->rules.filter.symbol, argument, err);
+}
+
+int profile_options_filter(struct profile_options *options, const char *regex,
+			   struct error *err)
+{
+	const regex_t **rule = &options->rules.filter.symbol;
+
+	error_set(err, "out of memory"); /* unless there is another reason */
+	if (*regex)
+		return set_regex(&options->symbol, rule, regex, err) ? -1 : 0;
+	if (*rule)
+		regfree(&options->symbol);
+	*rule = NULL;
+	return 0;
 }
 
 static int set_depth(void *to, const char *argument, struct error *err)

@@ -125,7 +125,9 @@ static int run(struct top *top)
 		.format = options->format,
 		.report = options->view,
 	};
-	status = open_input(top, &err);
+	status = options->tables ? 0 : messages_keep(&top->messages, &err);
+	if (status == 0)
+		status = open_input(top, &err);
 	top->view.name = top->input.name;
 	if (status == 0)
 		status = recent_open(&top->recent, &top->input, options->window, &err);
@@ -137,6 +139,7 @@ static int run(struct top *top)
 					 : screen_run(top, &err);
 	}
 	end_live(top);
+	messages_end(&top->messages);
 	/* A recorder that failed has said why. */
 	if (top->live.status)
 		return top->live.status;
@@ -148,7 +151,10 @@ static int run(struct top *top)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
-	struct top top = {.input.fd = -1, .live.pipe = -1, .recent.copy.fd = -1};
+	struct top top = {.input.fd = -1,
+			  .live.pipe = -1,
+			  .recent.copy.fd = -1,
+			  .messages.fd = -1};
 	int status = top_options_parse(&top.options, command, argc, argv);
 
 	if (status == COMMAND_GO_ON) {
@@ -156,6 +162,9 @@ static int run_command(const struct command *command, int argc, char **argv)
 		view_close(&top.view);
 		recent_close(&top.recent);
 		input_close(&top.input);
+		for (size_t i = 0; i < top.spec_count; i++)
+			free(top.specs[i]);
+		free(top.specs);
 	}
 	top_options_free(&top.options);
 	return status;

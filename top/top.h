@@ -2,7 +2,9 @@
 #ifndef UNIPROF_TOP_TOP_H
 #define UNIPROF_TOP_TOP_H
 
+#include "base/clock.h"
 #include "top/live.h"
+#include "top/messages.h"
 #include "top/options.h"
 #include "top/view.h"
 #include "top/recent.h"
@@ -14,6 +16,11 @@ struct top {
 	struct input input; /* the recording: the recorder's pipe, or a file */
 	struct recent recent;
 	struct view view;
+	struct messages messages;
+	/* Chosen by keys: the domains, and symbol files, which are freed at the end. */
+	char domain[256];
+	char **specs;
+	size_t spec_count;
 };
 
 /* When to look at a file again that is written by another process. */

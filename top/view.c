@@ -46,10 +46,9 @@ static void put_rates(const struct summary *summary, FILE *out)
 	if (rate <= 0)
 		return;
 	fprintf(out,
-		"# %.4g of %.4g rounds per second%s, %s paused for %.3f %% of the time, "
-		"samples lost: %" PRIu64 "\n",
-		rate, wanted / 1000, several ? " and domain" : "",
-		several ? "domains" : "domain",
+		"# %.4g of %.4g rounds/s%s paused %.3f %% of the time, samples lost: "
+		"%" PRIu64 "\n",
+		rate, wanted / 1000, several ? " each, domains" : ", domain",
 		(double)summary->counts.pauses.sum / 1e7 / seconds, summary->counts.lost);
 }
 

@@ -1,0 +1,198 @@
+# top on a terminal, which tmux is: keys, sizes, Ctrl-Z, signals.
+. "$CLI/lib.sh"
+command -v tmux >/dev/null || skip 'tmux is not installed'
+
+# A private server, whose sockets have a short path.
+TMUX_TMPDIR=$(mktemp -d /tmp/top.XXXXXX) || exit 1
+export TMUX_TMPDIR
+unset TMUX
+trap 'tmux kill-server 2>/dev/null; rm -rf "$TMUX_TMPDIR"' EXIT
+
+# keys KEY...: types them
+keys()
+{
+	tmux send-keys "$@"
+}
+
+# type_line TEXT
+type_line()
+{
+	tmux send-keys -l "$1"
+	tmux send-keys Enter
+}
+
+shown()
+{
+	tmux capture-pane -p | sed 's/ *$//'
+}
+
+# until_shown TEXT...: waits until all of the texts are on the terminal
+until_shown()
+{
+	tries=0
+	for text; do
+		until shown | grep -qF -- "$text"; do
+			tries=$((tries + 1))
+			[ $tries -lt 1200 ] || { echo "'$text' is not shown:"; shown; exit 1; }
+			sleep 0.05
+		done
+	done
+}
+
+# until_gone TEXT
+until_gone()
+{
+	tries=0
+	while shown | grep -qF -- "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 1200 ] || { echo "'$1' is still shown:"; shown; exit 1; }
+		sleep 0.05
+	done
+}
+
+# show WHAT: prints the terminal, without empty lines
+show()
+{
+	echo "-- $1"
+	shown | grep .
+}
+
+# until_last ROW: waits until the list of keys is there
+until_last()
+{
+	tries=0
+	until shown | sed -n "$1p" | grep -q '^q quit'; do
+		tries=$((tries + 1))
+		[ $tries -lt 1200 ] || { echo "the keys are not in row $1:"; shown; exit 1; }
+		sleep 0.05
+	done
+}
+
+make_recording web two
+cp "$data/web.sym" .
+cat >start <<END
+PS1='$ ' PATH=$(dirname "$UNIPROF"):\$PATH
+stty -g >stty.before
+END
+TERM=screen tmux -f /dev/null new-session -d -x 80 -y 24 'ENV=./start exec sh -i'
+until_shown '$'
+
+type_line 'clear; uniprof top -i web.up -s web.sym 2>/dev/null; echo "exit $?"'
+until_shown 'uniprof top, ended' 'main'
+show '80 columns'
+keys t
+until_shown '--50.0%--'
+show 'tree'
+keys i
+until_shown '`--'
+until_gone '90.0%  main'
+show 'inverted'
+keys t v
+until_shown vcpu0 vcpu1
+show 'per vCPU'
+keys v s
+until_shown 'sorted by total'
+keys /
+until_shown 'regular expression'
+type_line 'idle'
+until_shown 'functions: idle'
+show 'filter'
+keys /
+type_line '('
+until_shown 'invalid regular expression'
+show 'a wrong filter changes nothing'
+keys / Escape /
+type_line ''
+until_gone 'functions: idle'
+keys d
+type_line 'nobody'
+until_shown "no domain 'nobody' in web.up (domains: web (3))"
+keys d
+type_line 'web'
+until_shown 'domain: web'
+keys h
+until_shown 'call tree'
+show 'help'
+keys h
+until_shown middle
+
+tmux resize-window -x 200 -y 60
+until_last 60
+until_shown rounds/s unresolved
+show '200 columns'
+tmux resize-window -x 30 -y 8
+until_last 8
+until_shown rounds/s '9  90.0%'
+show '30 columns'
+keys End
+until_shown '1  10.0%       1  10.0%'
+until_gone '9  90.0%'
+show 'scrolled down'
+keys Home
+until_shown '9  90.0%'
+tmux resize-window -x 80 -y 24
+until_last 24
+
+keys w
+type_line 'saved.up'
+until_shown 'saved in saved.up'
+keys w
+type_line 'web.up'
+until_shown 'refusing to overwrite web.up'
+
+keys C-z
+until_shown Stopped
+type_line 'stty -g | cmp - stty.before && echo the terminal is as "be"fore'
+until_shown 'the terminal is as before'
+type_line fg
+until_shown 'uniprof top, domain: web, ended' middle
+keys q
+until_gone 'uniprof top,'
+type_line 'echo "exit $?"'
+until_shown 'exit 0'
+type_line 'clear; stty -g | cmp - stty.before && echo the terminal is as "it" was'
+until_shown 'the terminal is as it was'
+
+echo "-- saved"
+"$UNIPROF" report saved.up -s web.sym >saved 2>/dev/null
+"$UNIPROF" report web.up -s web.sym 2>/dev/null | diff - saved && echo "has the same report"
+
+# Names can't reach the terminal as escapes; symbols can be given later.
+printf '0000000000001000 T evil\033]0;title\007\233name\n' >evil.sym
+type_line 'clear; uniprof top -i two.up 2>/dev/null; echo "exit $?"'
+until_shown 0x1104
+keys y
+type_line nothing.sym
+until_shown "can't open nothing.sym"
+keys y
+type_line evil.sym
+until_shown 'evil?]0:title??name'
+show 'an evil name'
+
+# A signal ends it as q does.
+kill -TERM "$(tmux list-panes -F '#{pane_pid}' | xargs -n 1 pgrep -P)"
+until_shown 'exit 0'
+type_line 'clear; stty -g | cmp - stty.before && echo the terminal is still as "be"fore'
+until_shown 'still as before'
+
+# Frozen, it shows what it did, and other views of that.
+head -c 700 web.up >grows.up
+type_line 'clear; uniprof top -d 0.05 -i grows.up -s web.sym; echo "exit $?"'
+until_shown 'uniprof top' 'samples in'
+keys f
+until_shown frozen
+shown | grep samples >frozen
+cat web.up | tail -c +701 >>grows.up
+until_shown ended
+keys v
+until_shown vcpu0
+shown | grep samples | cmp - frozen && echo "-- frozen: the same samples"
+keys f
+until_gone frozen
+shown | grep ' 10 samples'
+keys q
+until_shown 'exit 0'
+
+type_line 'clear; TERM=nothing uniprof top -i web.up; echo "exit $?"'
+until_shown 'exit 1'
+show 'an unknown terminal'
