@@ -56,13 +56,14 @@ static int trim(struct recent *recent, struct error *err)
 		return 0;
 	if (recent->length && newest - start > recent->length + recent->length / 8)
 		return drop_before(recent, newest - recent->length, err);
-	if (writer_bytes(recent->copy.writer) <= RECENT_BYTES)
+	if (writer_bytes(recent->copy.writer) <= recent->most)
 		return 0;
-	if (drop_before(recent, start + (newest - start) / 2, err) < 0)
-		return -1;
-	/* Their times are not those of a real recording. */
-	if (writer_bytes(recent->copy.writer) > RECENT_BYTES / 4 * 3)
-		return drop_before(recent, newest + 1, err);
+	/* Usually once; there may have been more samples lately. */
+	while (start <= newest && writer_bytes(recent->copy.writer) > recent->most / 2) {
+		start += (newest - start) / 2 + 1;
+		if (drop_before(recent, start, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -92,8 +93,11 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 {
 	struct copy copy = {0};
 
-	*recent = (struct recent){
-		.input = input, .length = length, .copy.fd = -1, .more = true};
+	*recent = (struct recent){.input = input,
+				  .length = length,
+				  .most = RECENT_BYTES,
+				  .copy.fd = -1,
+				  .more = true};
 	copy.fd = open_memory(err);
 	if (copy.fd < 0)
 		return -1;

@@ -11,6 +11,7 @@
 struct recent {
 	const struct input *input;
 	uint64_t length;	/* ns to keep; 0: all */
+	uint64_t most;		/* bytes of the copy; RECENT_BYTES until it is changed */
 	struct summary summary; /* of all that was read */
 	struct copy copy;
 	char path[32];		    /* of the copy */
@@ -20,7 +21,7 @@ struct recent {
 	struct load *load;
 };
 
-#define RECENT_BYTES (64u << 20) /* maximum size of the copy */
+#define RECENT_BYTES (64u << 20)
 
 /* @recent and @input must not be moved; recent_close() must be called either way. -1 with
  * @err set on failure. */
@@ -29,7 +30,7 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 void recent_close(struct recent *recent);
 
 /* Reads what is there, and drops what is too old. The copy is from @length to @length +
- * 1/8 long, and shorter if it would be larger than RECENT_BYTES. Sets @more. */
+ * 1/8 long, and shorter if it would be larger than @most. Sets @more. */
 int recent_more(struct recent *recent, struct error *err);
 
 /* Whether the copy can be read: a domain is known, or the recording has ended. */

@@ -176,13 +176,13 @@ type_line 'clear; stty -g | cmp - stty.before && echo the terminal is still as "
 until_shown 'still as before'
 
 # Frozen, it shows what it did, and other views of that.
-head -c 700 web.up >grows.up
+head -c 400 web.up >grows.up
 type_line 'clear; uniprof top -d 0.05 -i grows.up -s web.sym; echo "exit $?"'
-until_shown 'uniprof top' 'samples in'
+until_shown 'web: 6 samples'
 keys f
 until_shown frozen
 shown | grep samples >frozen
-cat web.up | tail -c +701 >>grows.up
+cat web.up | tail -c +401 >>grows.up
 until_shown ended
 keys v
 until_shown vcpu0
