@@ -21,8 +21,8 @@ extern const struct command_option profile_sample_options[];
 int profile_options_init(struct profile_options *options, const char *command, int argc);
 void profile_options_free(struct profile_options *options);
 
-/* Sets the filter of functions, a regular expression; "" removes it. -1 with @err set, and
- * nothing changed, if it is invalid. */
+/* Sets the filter of functions, a regular expression; "" removes it. -1 with @err set,
+ * and nothing changed, if it is invalid. */
 int profile_options_filter(struct profile_options *options, const char *regex,
 			   struct error *err);
 

@@ -8,8 +8,9 @@
 #include "base/error.h"
 
 /*
- * ncurses, loaded when the terminal is used, so that all else works without it. The numbers
- * and types are those of <ncurses.h>, the same in versions 5 and 6 of the library.
+ * ncurses, loaded when the terminal is used, so that all else works without it. The
+ * numbers and types are those of <ncurses.h>, the same in versions 5 and 6 of the
+ * library.
  */
 #define CURSES_REVERSE (1 << 18) /* A_REVERSE, */
 #define CURSES_BOLD    (1 << 21) /* and so on */

@@ -36,8 +36,8 @@ static void set_domain(struct screen *screen, const char *text)
 	struct profile_rules *rules = &top->options.profile.rules;
 	struct error err;
 
-	if (*text && !domain_list_is_known(&top->recent.summary, text, top->view.name,
-					   &err)) {
+	if (*text &&
+	    !domain_list_is_known(&top->recent.summary, text, top->view.name, &err)) {
 		screen_note(screen, "%s", err.text);
 		return;
 	}
@@ -159,7 +159,8 @@ static void toggle_frozen(struct screen *screen)
 		return;
 	}
 	screen->frozen = fd;
-	snprintf(screen->frozen_path, sizeof(screen->frozen_path), "/proc/self/fd/%d", fd);
+	snprintf(screen->frozen_path, sizeof(screen->frozen_path), "/proc/self/fd/%d",
+		 fd);
 	screen_update(screen);
 }
 

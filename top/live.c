@@ -70,4 +70,5 @@ void live_stop(struct live *live)
 		;
 	live->recorder = 0;
 	live->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+	live->killed = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }

@@ -14,7 +14,8 @@
 struct live {
 	pid_t recorder; /* 0: none */
 	int pipe;	/* to read from; -1: none */
-	int status;	/* exit code, after live_stop() */
+	int status;	/* exit code, after live_stop(); */
+	int killed;	/* the signal that killed it, if it is not 0 */
 };
 
 /* Starts it with the command line @argv of `uniprof record`. Must be called before

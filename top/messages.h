@@ -20,7 +20,8 @@ struct messages {
 /* -1 with @err set on failure. */
 int messages_keep(struct messages *messages, struct error *err);
 
-/* Sets @line to the last whole line written since the last call; false if there is none. */
+/* Sets @line to the last whole line written since the last call; false if there is none.
+ */
 bool messages_last(struct messages *messages, struct error *line);
 
 /* Restores standard error, and writes to it what was kept. */

@@ -116,7 +116,8 @@ static void put_title(struct screen *screen)
 	if (*name)
 		error_set(&filter, ", functions: %s", name);
 	error_set(&title, "uniprof top%s%s%s%s%s", domains ? ", domain: " : "",
-		  domains ? domains : "", filter.text, screen->frozen >= 0 ? ", frozen" : "",
+		  domains ? domains : "", filter.text,
+		  screen->frozen >= 0 ? ", frozen" : "",
 		  top->recent.more ? "" : ", ended");
 	put_line(screen, 0, title.text, CURSES_REVERSE);
 }
@@ -260,7 +261,8 @@ static int loop(struct screen *screen, int signals, struct error *err)
 
 		poll(fds, 3, wait_ms(screen));
 		/* The terminal may be gone. */
-		if (take_signal(signals) || fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+		if (take_signal(signals) ||
+		    fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			return 0;
 		if (take_samples(screen, err) < 0)
 			return -1;

@@ -21,10 +21,10 @@ struct screen {
 	char *text;   /* of the table */
 	char **lines; /* of it */
 	size_t line_count, line_room;
-	size_t heading_count; /* the first of them */
-	size_t first, page;   /* the first row shown, and how many fit */
-	uint64_t next;	      /* when to make the next table, ns */
-	struct error note;    /* in the last line; empty: the keys */
+	size_t heading_count;	     /* the first of them */
+	size_t first, page;	     /* the first row shown, and how many fit */
+	uint64_t next;		     /* when to make the next table, ns */
+	struct error note;	     /* in the last line; empty: the keys */
 	const struct prompt *prompt; /* NULL: none */
 	char typed[256];	     /* its answer so far */
 	char filter[256];	     /* "": none */

@@ -140,7 +140,10 @@ static int run(struct top *top)
 	}
 	end_live(top);
 	messages_end(&top->messages);
-	/* A recorder that failed has said why. */
+	/* A recorder that failed has said why, unless it could not. */
+	if (top->live.killed)
+		fprintf(stderr, "uniprof top: the recorder was killed by signal %d\n",
+			top->live.killed);
 	if (top->live.status)
 		return top->live.status;
 	if (status == 0)
@@ -151,10 +154,8 @@ static int run(struct top *top)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
-	struct top top = {.input.fd = -1,
-			  .live.pipe = -1,
-			  .recent.copy.fd = -1,
-			  .messages.fd = -1};
+	struct top top = {
+		.input.fd = -1, .live.pipe = -1, .recent.copy.fd = -1, .messages.fd = -1};
 	int status = top_options_parse(&top.options, command, argc, argv);
 
 	if (status == COMMAND_GO_ON) {
