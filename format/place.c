@@ -39,6 +39,14 @@ struct chunk_place place_of(struct cursor payload)
 	return place;
 }
 
+struct cursor place_skip(struct cursor payload)
+{
+	struct cursor rest = payload;
+	struct field field;
+
+	return field_next(&rest, &field) && field.tag == PLACE_TAG ? rest : payload;
+}
+
 bool sequence_take(struct sequence *sequence, const struct chunk_place *place,
 		   uint64_t *missing)
 {

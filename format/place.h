@@ -23,6 +23,9 @@ void place_put(struct buffer *payload, uint64_t mark, uint64_t number);
 /* The place of a chunk; not known if the first field is another, or damaged. */
 struct chunk_place place_of(struct cursor payload);
 
+/* The payload without its place. */
+struct cursor place_skip(struct cursor payload);
+
 /* Compares the places of the chunks of a recording. Starts zeroed. */
 struct sequence {
 	bool has_mark; /* a chunk had a place */

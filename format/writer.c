@@ -303,6 +303,32 @@ int writer_flush(struct writer *writer, struct error *err)
 	return 0;
 }
 
+int writer_samples(struct writer *writer, struct cursor payload,
+		   const struct samples_batch *batch, struct error *err)
+{
+	const struct recording_sums more = {
+		.samples = batch->count,
+		.nodes = batch->nodes - SAMPLES_ROOTS,
+	};
+
+	if (writer_flush(writer, err) < 0)
+		return -1;
+	payload = place_skip(payload);
+	writer_begin(writer, &writer->payload);
+	buffer_put(&writer->payload, payload.at, (size_t)(payload.end - payload.at));
+	buffer_reset(&writer->file);
+	put_chunk(writer, CHUNK_SAMPLES, &more);
+	if (write_out(writer, &writer->file, err) < 0)
+		return -1;
+	writer->total.samples += batch->count;
+	for (size_t i = 0; i < batch->count; i++)
+		writer->total_weight += batch->weight[i];
+	writer->total.lost += batch->counts.lost;
+	writer->total.missed += batch->counts.missed;
+	pauses_merge(&writer->pauses, &batch->counts.pauses);
+	return 0;
+}
+
 int writer_end(struct writer *writer, struct recording_end *end, struct error *err)
 {
 	int flushed = writer_flush(writer, err);

@@ -37,6 +37,11 @@ int writer_domain(struct writer *writer, const struct recording_domain *domain,
  */
 int writer_sample(struct writer *writer, const struct sample *sample, struct error *err);
 
+/* Adds a chunk of samples of another recording, as its payload and decoded. -1 as for
+ * writer_sample(). */
+int writer_samples(struct writer *writer, struct cursor payload,
+		   const struct samples_batch *batch, struct error *err);
+
 /*
  * Names a place, once, before the first sample that contains it. -1 as above, and if
  * there are too many names for a recording.

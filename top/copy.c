@@ -73,10 +73,10 @@ static uint64_t newest_of(const struct samples_batch *batch)
 	return newest;
 }
 
-int copy_samples(struct copy *copy, struct samples_batch *batch, struct error *err)
+int copy_samples(struct copy *copy, const struct samples_batch *batch,
+		 struct cursor payload, struct error *err)
 {
-	uint64_t address[RECORDING_MAX_DEPTH], newest = newest_of(batch);
-	struct sampling_counts *counts;
+	uint64_t newest = newest_of(batch);
 
 	if (newest < copy->from) {
 		if (newest > copy->start)
@@ -85,27 +85,23 @@ int copy_samples(struct copy *copy, struct samples_batch *batch, struct error *e
 	}
 	if (copy_begin(copy, err) < 0)
 		return -1;
-	for (size_t i = 0; i < batch->count; i++) {
-		const struct sample sample = samples_batch_get(batch, i, address);
-
-		if (writer_sample(copy->writer, &sample, err) < 0)
-			return -1;
-	}
-	counts = writer_counts(copy->writer);
-	counts->lost += batch->counts.lost;
-	counts->missed += batch->counts.missed;
-	pauses_merge(&counts->pauses, &batch->counts.pauses);
-	return writer_flush(copy->writer, err);
+	return writer_samples(copy->writer, payload, batch, err);
 }
 
-static int take_samples(void *arg, struct samples_batch *batch, struct error *err)
+static int take_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
+		      struct error *err)
 {
-	return copy_samples(arg, batch, err);
+	return copy_samples(arg, batch, payload, err);
 }
 
 struct load_visitor copy_visitor(struct copy *copy)
 {
-	return (struct load_visitor){take_domain, take_names, take_samples, copy};
+	return (struct load_visitor){
+		.domain = take_domain,
+		.names = take_names,
+		.chunk = take_chunk,
+		.arg = copy,
+	};
 }
 
 int copy_end(struct copy *copy, struct error *err)
@@ -134,14 +130,16 @@ int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
 {
 	const struct load_visitor visitor = copy_visitor(copy);
 	struct input input;
-	int status;
+	struct load *load;
+	int status = -1;
 
 	*copy = (struct copy){.fd = fd, .summary = summary, .from = from};
 	if (input_open(&input, path, err) < 0)
 		return -1;
-	status = load_recording(&input, 0, summary, &visitor, err);
-	if (status == 0)
+	load = load_follow(&input, summary, &visitor, err);
+	if (load && load_more(load, err) >= 0)
 		status = copy_begin(copy, err);
+	load_free(load);
 	input_close(&input);
 	return status;
 }

@@ -15,12 +15,13 @@ struct copy {
 	struct writer *writer; /* NULL until there is something to write */
 };
 
-/* The visitor for load_recording() into @summary; the caller keeps @copy, which has the
+/* The visitor for load_follow() into @summary; the caller keeps @copy, which has the
  * first three members set, and its descriptor. */
 struct load_visitor copy_visitor(struct copy *copy);
 
-/* What the visitor does with samples. */
-int copy_samples(struct copy *copy, struct samples_batch *batch, struct error *err);
+/* What the visitor does with a chunk of samples. */
+int copy_samples(struct copy *copy, const struct samples_batch *batch,
+		 struct cursor payload, struct error *err);
 
 /* Writes the start of the copy if nothing is written yet; @copy->summary must have INFO
  * or a sample. */

@@ -81,11 +81,13 @@ static int take_names(void *arg, const struct name_list_reader *names, struct er
 	return recent->copied.names(&recent->copy, names, err);
 }
 
-static int take_samples(void *arg, struct samples_batch *batch, struct error *err)
+static int take_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
+		      struct error *err)
 {
 	struct recent *recent = arg;
 
-	return copy_samples(&recent->copy, batch, err) < 0 ? -1 : trim(recent, err);
+	return copy_samples(&recent->copy, batch, payload, err) < 0 ? -1
+								    : trim(recent, err);
 }
 
 int recent_open(struct recent *recent, const struct input *input, uint64_t length,
@@ -103,8 +105,12 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 		return -1;
 	use_copy(recent, &copy);
 	recent->copied = copy_visitor(&recent->copy);
-	recent->visitor = (struct load_visitor){take_domain, take_names, take_samples,
-						recent};
+	recent->visitor = (struct load_visitor){
+		.domain = take_domain,
+		.names = take_names,
+		.chunk = take_chunk,
+		.arg = recent,
+	};
 	recent->load = load_follow(input, &recent->summary, &recent->visitor, err);
 	return recent->load ? 0 : -1;
 }
@@ -135,7 +141,10 @@ int recent_more(struct recent *recent, struct error *err)
 
 bool recent_is_ready(const struct recent *recent)
 {
-	return recent->copy.writer && (recent->summary.domain_count || !recent->more);
+	const struct summary *summary = &recent->summary;
+
+	return recent->copy.writer && (summary->domain_count || summary->samples ||
+				       !recent->more || recent->input->start >= 0);
 }
 
 int recent_save(const char *copy, const char *path, struct error *err)

@@ -33,7 +33,7 @@ void recent_close(struct recent *recent);
  * 1/8 long, and shorter if it would be larger than @most. Sets @more. */
 int recent_more(struct recent *recent, struct error *err);
 
-/* Whether the copy can be read: a domain is known, or the recording has ended. */
+/* Whether there is something to show. A recorder is waited for. */
 bool recent_is_ready(const struct recent *recent);
 
 /* Writes the recording at @copy, such as that of a struct recent, to the file @path; an

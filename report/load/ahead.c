@@ -79,8 +79,6 @@ static void decode_chunk(struct ahead_chunk *chunk)
 	summary_free(&chunk->summary);
 	chunk->is_summed_up = chunk->is_decoded &&
 			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;
-	if (chunk->payload.capacity > KEEP_BYTES)
-		buffer_free(&chunk->payload);
 }
 
 void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader)
@@ -122,8 +120,11 @@ static bool fill_slot(struct ahead *ahead)
 
 	if (!slot)
 		return false;
-	if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES)
+	if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES) {
 		decode_chunk(&slot->chunk);
+		if (slot->chunk.payload.capacity > KEEP_BYTES)
+			buffer_free(&slot->chunk.payload);
+	}
 	sem_post(&slot->ready);
 	return true;
 }

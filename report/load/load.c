@@ -137,6 +137,9 @@ static int take_samples(struct load *load, struct ahead_chunk *chunk)
 		return chunk->batch.no_memory ? out_of_memory(load) : DAMAGED;
 	if (!chunk->is_summed_up || summary_join(load->summary, &chunk->summary) < 0)
 		return out_of_memory(load);
+	if (load->reader && visitor->chunk)
+		return visitor->chunk(visitor->arg, &chunk->batch,
+				      cursor_of(&chunk->payload), load->err);
 	return visitor->samples(visitor->arg, &chunk->batch, load->err);
 }
 
@@ -351,6 +354,9 @@ int load_more(struct load *load, struct error *err)
 	int status;
 
 	load->err = err;
+	/* Since the last call, others have used memory. */
+	memory_bound_begin(&load->memory, load->summary->bytes,
+			   load->input->extra_memory);
 	do {
 		ahead_chunk_read(&load->chunk, load->reader);
 		status = take_read(load, &load->chunk);

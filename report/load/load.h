@@ -32,6 +32,9 @@ struct load_visitor {
 	/* @batch is valid during the call and may be changed; it was already added to the
 	 * summary. */
 	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);
+	/* Called by load_more() instead, if it is set, also with the chunk's payload. */
+	int (*chunk)(void *arg, const struct samples_batch *batch, struct cursor payload,
+		     struct error *err);
 	void *arg;
 };
 
@@ -48,9 +51,9 @@ int load_recording(const struct input *input, unsigned int threads,
 		   struct error *err);
 
 /*
- * The same in this thread, for a recording that may still be written, and without a limit
- * on memory: load_more() takes the chunks that are complete. All arguments must outlive
- * it, except @err. NULL if out of memory.
+ * The same in this thread, for a recording that may still be written: load_more() takes
+ * the chunks that are complete. All arguments must outlive it, except @err. NULL if out
+ * of memory.
  */
 struct load;
 struct load *load_follow(const struct input *input, struct summary *summary,

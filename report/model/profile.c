@@ -383,8 +383,12 @@ static uint32_t domain_indexes(const struct summary *summary)
 static int read_recording(struct profile *profile, struct recording *recording,
 			  bool is_watched, struct error *err)
 {
-	const struct load_visitor visitor = {take_domain, take_names, take_samples,
-					     profile};
+	const struct load_visitor visitor = {
+		.domain = take_domain,
+		.names = take_names,
+		.samples = take_samples,
+		.arg = profile,
+	};
 	bool is_first = recording == profile->recordings;
 	struct summary other = {0};
 	int status;

@@ -30,6 +30,11 @@ def limit():
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS * 2, SECONDS * 2))
 
 
+def follow(uniprof, path):
+    """A pipe, because top waits for more of a file without an end."""
+    return ["sh", "-c", 'cat "$2" | "$1" top --batch 1 -i -', "sh", uniprof, path]
+
+
 def run(command):
     """What went wrong; None if nothing did."""
     with open("/dev/null", "w", encoding="ascii") as null, \
@@ -56,8 +61,9 @@ def main():
         with open("hostile.up", "wb") as out:
             subprocess.run([make, shape, size, filler], stdout=out, check=True)
         wrong = 0
-        for command in commands("hostile.up"):
-            what = run([uniprof, *command])
+        path = "hostile.up"
+        for command in [*([uniprof, *c] for c in commands(path)), follow(uniprof, path)]:
+            what = run(command)
             if what:
                 wrong += 1
                 print(f"{shape}: {' '.join(command)}: {what}")
