@@ -85,9 +85,6 @@ struct samples_batch {
  * case, @batch->no_memory is set.
  */
 int samples_decode(struct cursor payload, struct samples_batch *batch);
-/* The sample of that index, with its chain in @address. */
-struct sample samples_batch_get(const struct samples_batch *batch, size_t i,
-				uint64_t address[RECORDING_MAX_DEPTH]);
 void samples_batch_free(struct samples_batch *batch);
 
 /* The fields of a CHUNK_SAMPLES (FORMAT.md). */

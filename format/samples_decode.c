@@ -460,25 +460,3 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->last_callee);
 	*batch = (struct samples_batch){0};
 }
-
-struct sample samples_batch_get(const struct samples_batch *batch, size_t i,
-				uint64_t address[RECORDING_MAX_DEPTH])
-{
-	struct sample sample = {
-		.time = batch->time[i],
-		.domain = batch->domain[i],
-		.vcpu = batch->vcpu[i],
-		.weight = batch->weight[i],
-		.state = (uint8_t)batch->state[i],
-		.cpu_time = batch->cpu_time[i],
-		.has_cpu_time = batch->has_cpu_time,
-		.chain.address = address,
-		.chain.frameless = batch->frameless[i],
-	};
-	uint32_t node = batch->stack[i];
-
-	for (; node >= SAMPLES_ROOTS; node = batch->parent[node])
-		address[sample.chain.count++] = batch->address[node];
-	sample.chain.end = node;
-	return sample;
-}
