@@ -126,8 +126,8 @@ static int make_room(struct reader *reader, struct error *err)
 	return 0;
 }
 
-/* Fills the window to @wanted bytes, up to the end of the file, or with what is there of a
- * recording that is followed; -1 on an error. */
+/* Fills the window to @wanted bytes, up to the end of the file, or with what is there of
+ * a recording that is followed; -1 on an error. */
 static int fill(struct reader *reader, size_t wanted, struct error *err)
 {
 	while (reader->end - reader->start < wanted && !reader->at_eof) {
