@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/version.h"
+#include "command/nearest.h"
 #include "format/recording.h"
 #include "import/commands.h"
 #include "record/commands.h"
@@ -17,6 +18,26 @@ static const struct command *const commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+static int run_help(int argc, char **argv);
+static int run_version(int argc, char **argv);
+static int list_options(int argc, char **argv);
+
+/* What can be said instead of a command. */
+static const struct {
+	const char *name;
+	const char *summary; /* NULL: not listed among the commands */
+	int (*run)(int argc, char **argv);
+} words[] = {
+	{"help", "show the help of uniprof, or of a command", run_help},
+	{"version", "show the version, as --version does", run_version},
+	{"--help", NULL, run_help},
+	{"-h", NULL, run_help},
+	{"--version", NULL, run_version},
+	{"--list-options", NULL, list_options},
+};
+
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
 static void print_help(FILE *to)
 {
 	fputs("Usage: uniprof COMMAND [OPTION]...\n"
@@ -27,6 +48,9 @@ static void print_help(FILE *to)
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+	for (size_t i = 0; i < WORDS; i++)
+		if (words[i].summary)
+			fprintf(to, "  %-8s %s\n", words[i].name, words[i].summary);
 	fputs("\n"
 	      "Options:\n"
 	      "  -h, --help  show this help; after a command, the help of that command\n"
@@ -34,15 +58,54 @@ static void print_help(FILE *to)
 	      to);
 }
 
-static int print_version(void)
+static int refuse_command(const char *name)
 {
+	char hint[NEAREST_HINT_SIZE];
+	struct nearest nearest;
+
+	nearest_start(&nearest, name, strlen(name));
+	for (size_t i = 0; i < COMMANDS; i++)
+		nearest_consider(&nearest, commands[i]->name);
+	for (size_t i = 0; i < WORDS; i++)
+		nearest_consider(&nearest, words[i].name);
+	fprintf(stderr, "uniprof: unknown command '%s'%s (see uniprof --help)\n", name,
+		nearest_hint(&nearest, "", hint));
+	return EXIT_USAGE;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+/* uniprof help [COMMAND] */
+static int run_help(int argc, char **argv)
+{
+	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
+
+	if (argc > 1 && !command)
+		return refuse_command(argv[1]);
+	if (command)
+		command_help(command, stdout);
+	else
+		print_help(stdout);
+	return EXIT_DONE;
+}
+
+static int run_version(int argc, char **argv)
+{
+	(void)argc, (void)argv;
 	printf("uniprof %s (recording format %d)\n", UNIPROF_VERSION, RECORDING_VERSION);
 	return EXIT_DONE;
 }
 
 /* For scripts/completions and tests. */
-static int list_options(void)
+static int list_options(int argc, char **argv)
 {
+	(void)argc, (void)argv;
 	for (size_t i = 0; i < COMMANDS; i++)
 		command_list_options(commands[i], stdout);
 	return EXIT_DONE;
@@ -50,25 +113,18 @@ static int list_options(void)
 
 static int run(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
+	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
 
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i]->run(commands[i], argc - 1, argv + 1);
-	if (strcmp(name, "--version") == 0)
-		return print_version();
-	if (strcmp(name, "--list-options") == 0)
-		return list_options();
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-		print_help(stdout);
-		return EXIT_DONE;
-	}
-	if (*name)
-		fprintf(stderr, "uniprof: unknown command '%s' (see uniprof --help)\n",
-			name);
-	else
+	if (command)
+		return command->run(command, argc - 1, argv + 1);
+	if (argc < 2 || !*argv[1]) {
 		print_help(stderr);
-	return EXIT_USAGE;
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < WORDS; i++)
+		if (strcmp(words[i].name, argv[1]) == 0)
+			return words[i].run(argc - 1, argv + 1);
+	return refuse_command(argv[1]);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "command/nearest.h"
 #include "command/usage.h"
 
 #define MAX_OPTIONS 64
@@ -72,6 +73,19 @@ static void parser_init(struct parser *parser, const struct command *command,
 	parser->longs[parser->count] = (struct option){"help", no_argument, NULL, 'h'};
 }
 
+/* @word is as typed: "--NAME" or "--NAME=ARGUMENT". */
+static int refuse_unknown(const struct parser *parser, const char *word)
+{
+	char hint[NEAREST_HINT_SIZE];
+	struct nearest nearest;
+
+	nearest_start(&nearest, word + 2, strcspn(word + 2, "="));
+	for (const struct option *known = parser->longs; known->name; known++)
+		nearest_consider(&nearest, known->name);
+	return usage_error(parser->command->name, "unknown option '%s'%s", word,
+			   nearest_hint(&nearest, "--", hint));
+}
+
 /* Reports the error that getopt_long() returned ':' or '?' for. */
 static int refuse(const struct parser *parser, int found, char **argv)
 {
@@ -80,7 +94,7 @@ static int refuse(const struct parser *parser, int found, char **argv)
 	if (found == ':')
 		return usage_error(command, "option '%s' needs a value", word);
 	if (!optopt)
-		return usage_error(command, "unknown option '%s'", word);
+		return refuse_unknown(parser, word);
 	/* A known letter is never refused here, so this was the long form. */
 	if (optopt >= LONG_ONLY || strchr(parser->shorts, optopt))
 		return usage_error(command, "option '%s' takes no value", word);
