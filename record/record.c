@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "format/writer.h"
+#include "command/message.h"
 #include "record/commands.h"
+#include "record/file/meter.h"
 #include "record/file/recording_file.h"
 #include "record/file/sink.h"
 #include "record/open.h"
@@ -33,6 +35,7 @@ struct run {
 	struct guard *guard;
 	struct recorder *recorder;
 	struct writer *writer;
+	struct meter meter;
 	struct recording_file file;
 	sigset_t signals;
 	uint64_t start; /* ns, monotonic: the first deadline */
@@ -91,11 +94,11 @@ static void print_closing_line(const struct run *run, const struct recording_end
 	name_domains(run, domains, sizeof(domains));
 	if (weight != end->samples)
 		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", end->samples);
-	fprintf(stderr,
-		"uniprof record: %" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
+	message("record",
+		"%" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
 		" bytes in %s; lost %" PRIu64 ", missed %" PRIu64
 		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
-		"time; unwound %s\n",
+		"time; unwound %s",
 		weight, taken, domains, seconds, writer_bytes(run->writer),
 		recording_file_name(&run->file), end->lost, end->missed,
 		(double)pauses_quantile(pauses, 0.5) / 1000,
@@ -135,9 +138,9 @@ static void print_privileges(unsigned int user, int landlock, const struct error
 	if (filter)
 		snprintf(calls, sizeof(calls), "; system calls are not restricted (%s)",
 			 filter->text);
-	fprintf(stderr,
-		"uniprof record: privileges kept: the interface to Xen (to pause guests "
-		"and read their memory) and user ID %u; no capabilities%s%s\n",
+	message("record",
+		"privileges kept: the interface to Xen (to pause guests "
+		"and read their memory) and user ID %u; no capabilities%s%s",
 		user, files, calls);
 }
 
@@ -145,9 +148,10 @@ static void print_privileges(unsigned int user, int landlock, const struct error
  * what tracing needs is most of what a filter would refuse. */
 static void print_tracing(unsigned int user)
 {
-	fprintf(stderr,
-		"uniprof record: privileges kept: user ID %u, and the capabilities to "
-		"trace processes, read files and lock memory\n",
+	message("record",
+		"privileges kept: user ID %u, and the capabilities to trace processes, "
+		"read "
+		"files and lock memory",
 		user);
 }
 
@@ -185,6 +189,17 @@ static int begin(struct run *run, int argc, char **argv, struct error *err)
 	return recording_file_begin(&run->file, err);
 }
 
+/* If the recording goes to a pipe, the terminal is left to the program that reads it. */
+static void start_meter(struct run *run)
+{
+	run->meter = (struct meter){
+		.frequency = run->options->frequency,
+		.start = run->start,
+		.time_limit = run->options->time_limit,
+	};
+	meter_start(&run->meter, run->file.path ? STDERR_FILENO : -1);
+}
+
 static int record(struct run *run, int argc, char **argv, struct error *err)
 {
 	struct recording_end end = {0};
@@ -203,8 +218,10 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 		sink_free(sink);
 		return -1;
 	}
+	start_meter(run);
 	landlock = confine(run); /* after this, files can't be renamed */
-	if (sink_start(sink, run->writer, err) < 0) {
+	if (sink_start(sink, run->writer, &run->meter, err) < 0) {
+		meter_stop(&run->meter);
 		sink_free(sink);
 		return -1;
 	}
@@ -240,8 +257,8 @@ static int run_record(struct run *run, int argc, char **argv)
 	run->unwinding = unwinding_open(&options->unwinding, &err);
 	run->host = run->unwinding ? open_host("record", options->force, &err) : NULL;
 	if (run->host && options->verbose)
-		fprintf(stderr, "uniprof record: %s, domctl interface 0x%x\n",
-			run->host->version, run->host->domctl_version);
+		message("record", "%s, domctl interface 0x%x", run->host->version,
+			run->host->domctl_version);
 	if (run->host && left_report(run->host, options->unpause,
 				     options->all ? NULL : options->domain,
 				     options->domains, &err) == 0)
@@ -252,14 +269,14 @@ static int run_record(struct run *run, int argc, char **argv)
 	if (run->recorder)
 		status = record(run, argc, argv, &err);
 	if (status < 0)
-		fprintf(stderr, "uniprof record: %s\n", err.text);
+		message("record", "%s", err.text);
 	recorder_free(run->recorder);
 	guard_stop(run->guard);
 	host_close(run->host);
 	writer_free(run->writer);
 	unwinding_free(run->unwinding);
 	if (recording_file_close(&run->file, &err) < 0 && !status) {
-		fprintf(stderr, "uniprof record: %s\n", err.text);
+		message("record", "%s", err.text);
 		status = -1;
 	}
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;

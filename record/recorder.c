@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "command/message.h"
 #include "host/open.h"
 #include "record/pacer.h"
 #include "record/safety/priority.h"
@@ -63,7 +64,7 @@ struct recorder {
 
 static void note(const struct subject *subject, const char *text)
 {
-	fprintf(stderr, "uniprof record: '%s' %s\n", subject->info.name, text);
+	message("record", "'%s' %s", subject->info.name, text);
 }
 
 /* The requested period, ns. */
@@ -101,8 +102,7 @@ static int add(struct recorder *recorder, const struct guest_info *domain,
 		return -1;
 	}
 	if (recorder->options->verbose)
-		fprintf(stderr,
-			"uniprof record: domain %u '%s', %s%s%s, %u of %u vCPUs online\n",
+		message("record", "domain %u '%s', %s%s%s, %u of %u vCPUs online",
 			domain->id, domain->name, guest_type_name(domain->type),
 			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
 			domain->vcpus);
@@ -119,16 +119,15 @@ static void print_notes(const struct recorder *recorder, const struct subject *s
 			uint64_t time)
 {
 	if (subject->thinned)
-		fprintf(stderr,
-			"uniprof record: the rate was lowered to %.1f Hz on average for "
-			"'%s': pauses may take at most %g %% of the time "
-			"(--max-overhead)\n",
+		message("record",
+			"the rate was lowered to %.1f Hz on average for '%s': pauses may "
+			"take at most %g %% of the time (--max-overhead)",
 			(double)subject->rounds * NS_PER_S / (double)time,
 			subject->info.name, recorder->options->max_overhead * 100);
 	if (subject->skipped)
-		fprintf(stderr,
-			"uniprof record: %" PRIu64
-			" rounds were skipped because someone else had paused '%s'\n",
+		message("record",
+			"%" PRIu64
+			" rounds were skipped because someone else had paused '%s'",
 			subject->skipped, subject->info.name);
 }
 
@@ -210,8 +209,7 @@ static void add_listed(struct recorder *recorder, const struct guest_info *guest
 		if (add(recorder, domain, &why) < 0) {
 			if (recorder->watch)
 				watch_refuse(recorder->watch, domain);
-			fprintf(stderr, "uniprof record: skipping '%s': %s\n",
-				domain->name, why.text);
+			message("record", "skipping '%s': %s", domain->name, why.text);
 		}
 	}
 }
@@ -283,8 +281,7 @@ static int add_followed(struct recorder *recorder, struct error *err)
 		return -1;
 	for (size_t i = 0; i < domains; i++)
 		if (!name_is_sampled(recorder, recorder->name[i]))
-			fprintf(stderr, "uniprof record: waiting for '%s'\n",
-				recorder->name[i]);
+			message("record", "waiting for '%s'", recorder->name[i]);
 	return 0;
 }
 
@@ -459,7 +456,7 @@ static int sample(struct recorder *recorder, size_t i, struct error *err)
 		drop(recorder, i);
 		if (!recorder->subjects && !recorder->options->follow)
 			return -1;
-		fprintf(stderr, "uniprof record: %s\n", err->text);
+		message("record", "%s", err->text);
 	} else if (outcome == ROUND_SHUT || outcome == ROUND_GONE) {
 		end(recorder, i, outcome == ROUND_GONE);
 	}

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/message.h"
+
 /* Domains often share a table. */
 static void add_table(struct unwound *unwound, const struct program_table *table)
 {
@@ -39,8 +41,7 @@ int unwound_refuse(const struct unwound *unwound, const struct target *target,
 		error_set(err, "'%s' is not sampled: %s", name, why);
 		return 1;
 	}
-	fprintf(stderr, "uniprof record: '%s' is unwound by frame pointers: %s\n", name,
-		why);
+	message("record", "'%s' is unwound by frame pointers: %s", name, why);
 	return 0;
 }
 
@@ -61,9 +62,7 @@ void unwound_add(struct unwound *unwound, const struct target *target)
 		break;
 	case TABLE_PENDING:
 		if (*why)
-			fprintf(stderr,
-				"uniprof record: '%s' was unwound by frame pointers: "
-				"%s\n",
+			message("record", "'%s' was unwound by frame pointers: %s",
 				target->guest->info.name, why);
 		break;
 	case TABLE_NONE:

@@ -126,8 +126,7 @@ static int run(const char *path, const struct info_options *options)
 		error_set(&err, "out of memory");
 		goto out;
 	}
-	progress_start(&info.progress, isatty(STDERR_FILENO) ? stderr : NULL,
-		       info.input.size);
+	progress_start(&info.progress, true, info.input.size);
 	status = load_recording(&info.input, 0, &info.summary, &visitor, &err);
 	progress_end(&info.progress);
 	if (status < 0)

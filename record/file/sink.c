@@ -44,6 +44,7 @@ struct entry {
 
 struct sink {
 	struct writer *writer;
+	struct meter *meter; /* NULL: none */
 	struct ring *ring;
 	pthread_t thread;
 	struct link_check *links;
@@ -81,6 +82,7 @@ static int name_gap(struct sink *sink, uint32_t domain)
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
 	struct sampling_counts *counts = writer_counts(sink->writer);
+	uint64_t weight = 0; /* the same for all samples of a round */
 
 	counts->missed += entry->missed;
 	for (uint32_t i = 0; i < entry->pauses; i++)
@@ -103,7 +105,10 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 			return -1;
 		if (writer_sample(sink->writer, &sample, &sink->err) < 0)
 			return -1;
+		weight = sample.weight;
 	}
+	if (sink->meter)
+		meter_round(sink->meter, entry->samples, weight, entry->missed);
 	return 0;
 }
 
@@ -176,6 +181,10 @@ static int write_rounds(struct sink *sink)
 			if (writer_flush(sink->writer, &sink->err) < 0)
 				return -1;
 		}
+		/* What the writer has counted is up to date after a flush. */
+		if (sink->meter && !oldest)
+			meter_show(sink->meter, now, writer_pauses(sink->writer),
+				   writer_bytes(sink->writer));
 	}
 	return 0;
 }
@@ -193,6 +202,8 @@ static void *run(void *context)
 		while (!wait_for_stop(sink))
 			;
 	}
+	if (sink->meter)
+		meter_stop(sink->meter);
 	counts = writer_counts(sink->writer);
 	counts->lost += sink->spill.lost;
 	counts->missed += sink->spill.missed;
@@ -231,11 +242,13 @@ struct sink *sink_new(struct error *err)
 	return NULL;
 }
 
-int sink_start(struct sink *sink, struct writer *writer, struct error *err)
+int sink_start(struct sink *sink, struct writer *writer, struct meter *meter,
+	       struct error *err)
 {
 	int status;
 
 	sink->writer = writer;
+	sink->meter = meter;
 	sem_init(&sink->ready, 0, 0);
 	sem_init(&sink->stop, 0, 0);
 	status = pthread_create(&sink->thread, NULL, run, sink);

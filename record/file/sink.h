@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "format/writer.h"
+#include "record/file/meter.h"
 #include "record/sampler.h"
 
 /*
@@ -20,10 +21,12 @@ struct sink *sink_new(struct error *err);
 /* For a sink that was not started. */
 void sink_free(struct sink *sink);
 
-/* Starts to take rounds to @writer. The caller still owns @writer, but must not use it
- * until sink_end(). Returns once the thread has its priority and has dropped its
- * privileges: 0, or -1 with the reason in @err. */
-int sink_start(struct sink *sink, struct writer *writer, struct error *err);
+/* Starts to take rounds to @writer, and to show @meter, which was started; NULL: none.
+ * The caller still owns both, but must not use them until sink_end(). Returns once the
+ * thread has its priority and has dropped its privileges: 0, or -1 with the reason in
+ * @err. */
+int sink_start(struct sink *sink, struct writer *writer, struct meter *meter,
+	       struct error *err);
 
 /* Describes a domain before its first round. False if there is no space now; try again
  * later. */
@@ -40,9 +43,9 @@ bool sink_failed(const struct sink *sink);
 
 /*
  * Writes all rounds that were added, ends the recording with @end as writer_end() does,
- * ends the thread and frees @sink. 0, or -1 with the reason in @err. If this takes long,
- * for example if no process reads from a pipe, @signals are unblocked and may end the
- * process. So no guest may be paused when this is called.
+ * stops the meter, ends the thread and frees @sink. 0, or -1 with the reason in @err. If
+ * this takes long, for example if no process reads from a pipe, @signals are unblocked
+ * and may end the process. So no guest may be paused when this is called.
  */
 int sink_end(struct sink *sink, struct recording_end *end, const sigset_t *signals,
 	     struct error *err);

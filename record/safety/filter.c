@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,7 +112,12 @@ static void allow_recording(struct draft *draft)
 		SCMP_SYS(wait4),
 	};
 
+	/* The status line: the terminal's width, and who is in the foreground. */
+	static const unsigned int requests[] = {TIOCGWINSZ, TIOCGPGRP};
+
 	ALLOW(draft, recording);
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		allow_if(draft, SCMP_SYS(ioctl), 1, is(1, requests[i]));
 	allow_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, 0));
 	allow_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, 0));
 	/* It gives up its priority, and removes its file in HOST_DIRECTORY. */

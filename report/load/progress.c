@@ -1,50 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/load/progress.h"
 
-#include <time.h>
+#include <stdio.h>
+#include <unistd.h>
 
-#define SECOND 1000000000u
+#include "base/clock.h"
 
-static uint64_t now(void)
+void progress_start(struct progress *progress, bool is_watched, uint64_t whole)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
-
-void progress_start(struct progress *progress, FILE *to, uint64_t whole)
-{
-	*progress = (struct progress){.to = to, .whole = whole};
-	if (to)
-		progress->next = now() + SECOND;
+	*progress = (struct progress){.whole = whole};
+	status_line_open(&progress->line, is_watched ? STDERR_FILENO : -1);
+	progress->next = clock_monotonic() + NS_PER_S;
 }
 
 void progress_update(struct progress *progress, uint64_t done)
 {
-	uint64_t time;
+	char text[80], share[40] = "";
+	uint64_t now;
 
-	if (!progress->to)
+	if (progress->line.fd < 0)
 		return;
-	time = now();
-	if (time < progress->next)
+	now = clock_monotonic();
+	if (now < progress->next)
 		return;
-	progress->next = time + SECOND;
-	progress->shown = true;
-	fprintf(progress->to, "\rreading: %.1f MB", (double)done / 1e6);
+	progress->next = now + NS_PER_S;
 	if (progress->whole)
-		fprintf(progress->to, " of %.1f MB (%.0f %%)",
-			(double)progress->whole / 1e6,
-			100.0 * (double)done / (double)progress->whole);
-	fflush(progress->to);
+		snprintf(share, sizeof(share), " of %.1f MB (%.0f %%)",
+			 (double)progress->whole / 1e6,
+			 100.0 * (double)done / (double)progress->whole);
+	snprintf(text, sizeof(text), "reading: %.1f MB%s", (double)done / 1e6, share);
+	status_line_show(&progress->line, text);
 }
 
 void progress_end(struct progress *progress)
 {
-	if (!progress->shown)
-		return;
-	/* ECMA-48, 8.3.41: erase to the end of the line. */
-	fputs("\r\033[K", progress->to);
-	fflush(progress->to);
-	progress->shown = false;
+	status_line_close(&progress->line);
 }

@@ -167,7 +167,7 @@ static int read_through(struct profile *profile, const struct input *input,
 	int status;
 
 	profile->reading = summary;
-	progress_start(&profile->progress, is_watched ? stderr : NULL, input->size);
+	progress_start(&profile->progress, is_watched, input->size);
 	status = load_recording(input, 0, summary, &visitor, err);
 	progress_end(&profile->progress);
 	return status < 0 ? -1 : input_rewind(input, err);
@@ -396,8 +396,7 @@ static int read_recording(struct profile *profile, struct recording *recording,
 	profile->recording = recording;
 	profile->reading = is_first ? &profile->summary : &other;
 	profile->base = domain_indexes(&profile->summary);
-	progress_start(&profile->progress, is_watched ? stderr : NULL,
-		       recording->input->size);
+	progress_start(&profile->progress, is_watched, recording->input->size);
 	status = load_recording(recording->input, 0, profile->reading, &visitor, err);
 	progress_end(&profile->progress);
 	if (status == 0 &&

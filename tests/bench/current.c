@@ -55,7 +55,7 @@ static int start(struct current *way, const struct guest_info *domain, struct er
 	way->sink = way->writer ? sink_new(err) : NULL;
 	if (!way->sink)
 		return -1;
-	if (sink_start(way->sink, way->writer, err) < 0) {
+	if (sink_start(way->sink, way->writer, NULL, err) < 0) {
 		sink_free(way->sink);
 		way->sink = NULL;
 		return -1;

@@ -162,6 +162,8 @@ static void a_recorder(void)
 	check_basics();
 	check_memory();
 	CHECK(REACHES(ioctl(-1, SAMPLING_REQUEST)));
+	CHECK(REACHES(ioctl(-1, TIOCGWINSZ)));
+	CHECK(REACHES(ioctl(-1, TIOCGPGRP)));
 	CHECK(REFUSED(ioctl(-1, FOLLOWING_REQUEST)));
 	CHECK(REFUSED(ioctl(-1, GUARDING_REQUEST)));
 	CHECK(REFUSED(open("/etc/passwd", O_RDONLY)));

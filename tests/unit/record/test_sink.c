@@ -32,7 +32,7 @@ static struct sink *started(struct writer *writer)
 	struct sink *sink = sink_new(&err);
 
 	assert_non_null(sink);
-	assert_int_equal(sink_start(sink, writer, &err), 0);
+	assert_int_equal(sink_start(sink, writer, NULL, &err), 0);
 	return sink;
 }
 

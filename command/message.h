@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_COMMAND_MESSAGE_H
+#define UNIPROF_COMMAND_MESSAGE_H
+
+/*
+ * Prints "uniprof @command: " and the message to standard error, as one line in a single
+ * write(), in the place of a status line (base/status_line.h) that another thread may
+ * show there. A message of more than 2 KiB is truncated.
+ */
+void message(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3), nonnull(1, 2)));
+
+#endif
