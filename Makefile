@@ -109,15 +109,21 @@ arm64:
 # A cross-compiled program can't run here to generate completions; packagers can use a native
 # build of the same version.
 completions: $(O)/uniprof
-	scripts/completions $(O)/uniprof >$(O)/completions.bash
+	@for shell in bash zsh fish; do \
+		scripts/completions $$shell $(O)/uniprof >$(O)/completions.$$shell || exit 1; \
+	done
+
+install_completions = [ ! -e $(O)/completions.$(1) ] || \
+	install -D -m 644 $(O)/completions.$(1) $(DESTDIR)$(PREFIX)/share/$(2)
 
 install: all $(if $(CROSS_COMPILE),,completions)
 	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
 	for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man1/$${page##*/} || exit 1; \
 	done
-	[ ! -e $(O)/completions.bash ] || install -D -m 644 $(O)/completions.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/uniprof
+	$(call install_completions,bash,bash-completion/completions/uniprof)
+	$(call install_completions,zsh,zsh/site-functions/_uniprof)
+	$(call install_completions,fish,fish/vendor_completions.d/uniprof.fish)
 
 # Tests without Xen; those with Xen are in tests/lab (scripts/test runs all).
 check: unit cli

@@ -20,20 +20,23 @@ static const struct command *const commands[] = {
 
 static int run_help(int argc, char **argv);
 static int run_version(int argc, char **argv);
+static int list_commands(int argc, char **argv);
 static int list_options(int argc, char **argv);
 
 /* What can be said instead of a command. */
 static const struct {
 	const char *name;
+	const char *arguments;
 	const char *summary; /* NULL: not listed among the commands */
 	int (*run)(int argc, char **argv);
 } words[] = {
-	{"help", "show the help of uniprof, or of a command", run_help},
-	{"version", "show the version, as --version does", run_version},
-	{"--help", NULL, run_help},
-	{"-h", NULL, run_help},
-	{"--version", NULL, run_version},
-	{"--list-options", NULL, list_options},
+	{"help", "[COMMAND]", "show the help of uniprof, or of a command", run_help},
+	{"version", NULL, "show the version, as --version does", run_version},
+	{"--help", NULL, NULL, run_help},
+	{"-h", NULL, NULL, run_help},
+	{"--version", NULL, NULL, run_version},
+	{"--list-commands", NULL, NULL, list_commands},
+	{"--list-options", NULL, NULL, list_options},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -102,7 +105,25 @@ static int run_version(int argc, char **argv)
 	return EXIT_DONE;
 }
 
-/* For scripts/completions and tests. */
+static void list_command(const char *name, const char *arguments, const char *summary)
+{
+	printf("%s\t%s\t%s\n", name, arguments ? arguments : "", summary);
+}
+
+/* For scripts/completions and tests: a line for each, with tab-separated fields. */
+static int list_commands(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	for (size_t i = 0; i < COMMANDS; i++)
+		list_command(commands[i]->name, commands[i]->arguments,
+			     commands[i]->summary);
+	for (size_t i = 0; i < WORDS; i++)
+		if (words[i].summary)
+			list_command(words[i].name, words[i].arguments, words[i].summary);
+	return EXIT_DONE;
+}
+
+/* The same for options (command_list_options()). */
 static int list_options(int argc, char **argv)
 {
 	(void)argc, (void)argv;

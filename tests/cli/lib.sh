@@ -251,3 +251,21 @@ shorten()
 			print
 		}'
 }
+
+# pretend_domains: makes bin/uniprof, which comes first in PATH and lists two domains
+pretend_domains()
+{
+	mkdir bin
+	cat >bin/uniprof <<-'END'
+		#!/bin/sh
+		[ "$*" = list ] && printf '%s\n' '   ID  NAME' '    1  web' '   12  mail'
+	END
+	chmod +x bin/uniprof
+	PATH=$PWD/bin:$PATH
+}
+
+# completions SHELL: prints them
+completions()
+{
+	"$CLI/../../scripts/completions" "$1" "$UNIPROF" || echo "exit code $?"
+}

@@ -1,6 +1,13 @@
-# bash completes commands, options and the values of options.
-bash -s "$CLI/../../scripts/completions" "$UNIPROF" <<'END'
-. <("$1" "$2")
+# bash completes commands, options, the values of options, domains and files.
+. "$CLI/lib.sh"
+pretend_domains
+completions bash >completions.bash
+mkdir files && touch files/a.data
+bash -s <<'END'
+. ./completions.bash
+cd files
+# bash knows it only while it completes a line.
+compopt() { echo "compopt $*"; }
 # try WORD...: the completions of the last word, in one line
 try()
 {
@@ -10,9 +17,18 @@ try()
 }
 try re
 try --v
+try help st
 try record --j
+try record ""
+try record -T 1 m
+try record -F ""
+try stack w
 try report --format f
+try report --format = f
+try report --format =
 try report --state ""
+try report --symfs ""
+try report -s ""
 try import -f xen
 try diff --base
 try diff a.data b
