@@ -199,9 +199,13 @@ const struct command_option profile_sample_options[] = {
 	{"vcpu", 0, "LIST", "only these vCPUs, e.g. 0,2-5",
 	 .takes = "numbers and ranges up to 8191, e.g. 0,2-5", .set = set_vcpus},
 	{"time", 0, "FROM,TO",
-	 "only this part of the recording: seconds since its start, or percent "
-	 "(10%,20%); either end can be omitted",
-	 .takes = "FROM,TO in seconds or percent, e.g. 1.5,3 or 10%,20%",
+	 "only this part of the recording: seconds since its start, percent (10%,20%), "
+	 "or "
+	 "the local time (14:03:20,14:03:40, or with a date: 2026-11-22T14:03:20); "
+	 "either "
+	 "end can be omitted",
+	 .takes = "FROM,TO in seconds, percent or local time, e.g. 1.5,3 or 10%,20% or "
+		  "14:03:20,14:03:40",
 	 .set = set_window, .offset = RULE(window)},
 	{"parent", 0, "REGEX", "only samples with a caller that matches",
 	 .set = set_parent},

@@ -8,8 +8,13 @@
 /* One end of a time window. */
 struct window_end {
 	bool given;
-	bool is_percent;
-	uint64_t value; /* ns since the recording's start, or billionths of a percent */
+	enum {
+		WINDOW_SECONDS, /* ns since the recording's start */
+		WINDOW_PERCENT, /* of its length, in billionths */
+		WINDOW_CLOCK,	/* ns since midnight in the local time zone, on any day */
+		WINDOW_DATE,	/* ns since 1970-01-01 UTC */
+	} unit;
+	uint64_t value;
 };
 
 /* A time window of a recording: from its first end (inclusive) to the second (exclusive).
@@ -18,18 +23,32 @@ struct window {
 	struct window_end from, to;
 };
 
+/* The time that a recording covers, in ns. */
+struct window_span {
+	uint64_t start;	 /* by the clock of its samples */
+	uint64_t wall;	 /* the same since 1970-01-01 UTC; 0: unknown */
+	uint64_t length; /* may be 0 unless window_needs_length() */
+};
+
 /*
- * Parses "FROM,TO": each in seconds, or in percent followed by '%'; one can be omitted.
- * -1 if @text is invalid or FROM is not before TO; @window is then unchanged.
+ * Parses "FROM,TO"; one can be omitted. Each is in seconds, in percent followed by '%',
+ * the local time of day (HH:MM[:SS[.FRACTION]]), or that after a date as in ISO 8601
+ * (YYYY-MM-DDT), which may end with a time zone (Z or +HH:MM). -1 if @text is invalid or
+ * FROM is not before TO; @window is then unchanged.
  */
 int window_parse(const char *text, struct window *window);
 
 /* Whether the recording's length must be known. */
-bool window_has_percent(const struct window *window);
+bool window_needs_length(const struct window *window);
 
-/* The times, in ns, for a recording of that start and length; 0 and UINT64_MAX for ends
- * that were not given or are the recording's own. */
-void window_place(const struct window *window, uint64_t start, uint64_t length,
-		  uint64_t *from, uint64_t *to);
+/*
+ * The times by the clock of the samples, in ns; 0 and UINT64_MAX for ends that were not
+ * given or are the recording's own. A time of day for TO is the first one after FROM or
+ * else the recording's start, for FROM the last one before TO or else the recording's
+ * end. -1 if this needs the time of day at which the recording started, and it is
+ * unknown.
+ */
+int window_place(const struct window *window, const struct window_span *span,
+		 uint64_t *from, uint64_t *to);
 
 #endif

@@ -74,14 +74,23 @@ static int take_names(void *arg, const struct name_list_reader *names, struct er
 		       : 0;
 }
 
-static void set_window(struct profile *profile)
+static int set_window(struct profile *profile, struct error *err)
 {
 	const struct recording *recording = profile->recording;
-	uint64_t start = recording->length ? recording->start
-					   : summary_start(profile->reading);
+	const struct summary *reading = profile->reading;
+	const struct window_span span = {
+		.start = recording->length ? recording->start : summary_start(reading),
+		.wall = reading->has_info ? reading->info.wall_start : 0,
+		.length = recording->length,
+	};
 
-	window_place(&profile->rules->window, start, recording->length,
-		     &profile->measure.from, &profile->measure.to);
+	if (window_place(&profile->rules->window, &span, &profile->measure.from,
+			 &profile->measure.to) == 0)
+		return 0;
+	return error_set(err,
+			 "%s does not say at what time of day it started: give --time in "
+			 "seconds or percent",
+			 recording->input->name);
 }
 
 /* How much of the recording that was read is in the window, in ns. */
@@ -89,8 +98,10 @@ static uint64_t duration_in_window(struct profile *profile)
 {
 	uint64_t from = summary_start(profile->reading);
 	uint64_t to = from + summary_duration(profile->reading);
+	struct error ignored; /* a recording without samples */
 
-	set_window(profile);
+	if (set_window(profile, &ignored) < 0)
+		return 0;
 	if (from < profile->measure.from)
 		from = profile->measure.from;
 	if (to > profile->measure.to)
@@ -135,7 +146,8 @@ static int take_samples(void *arg, struct samples_batch *batch, struct error *er
 		if (batch->domain[i] > RECORDING_MAX_DOMAIN)
 			return too_many_domains(profile, err);
 	}
-	set_window(profile);
+	if (set_window(profile, err) < 0)
+		return -1;
 	if (measure_batch(measure, &profile->summary, batch) < 0 ||
 	    stacks_find(profile->stacks, batch, measure->counts) < 0 ||
 	    filter_batch(profile->filter, profile->stacks, measure, batch->count) < 0 ||
@@ -194,9 +206,9 @@ static int survey(struct profile *profile, struct recording *recording, bool is_
 /* Collects the hosts of several recordings, and what --time may need. */
 static int survey_all(struct profile *profile, bool is_watched, struct error *err)
 {
-	bool has_percent = window_has_percent(&profile->rules->window);
+	bool needs_length = window_needs_length(&profile->rules->window);
 
-	if (profile->opened == 1 && !has_percent)
+	if (profile->opened == 1 && !needs_length)
 		return 0;
 	for (size_t i = 0; i < profile->opened; i++) {
 		struct recording *recording = &profile->recordings[i];
@@ -204,7 +216,7 @@ static int survey_all(struct profile *profile, bool is_watched, struct error *er
 		if (recording->input->start >= 0) {
 			if (survey(profile, recording, is_watched, err) < 0)
 				return -1;
-		} else if (has_percent) {
+		} else if (needs_length) {
 			return error_set(err,
 					 "%s is a pipe, so its length is not known in "
 					 "advance: give --time in seconds, or use a file",

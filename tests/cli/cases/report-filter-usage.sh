@@ -3,7 +3,8 @@
 report --parent '('
 report --symbol-filter 'a[' --format folded
 report --symbol-filter 'a{2'
-for time in '' ',' 1 2,1 1,1 '20%,10%' 1,2,3 '101%,' ',-1' 'a,b' '1s,2s' ',%'; do
+for time in '' ',' 1 2,1 1,1 '20%,10%' 1,2,3 '101%,' ',-1' 'a,b' '1s,2s' ',%' '24:00,' '14:00,14:00' \
+	'2026-11-31T14:00,' '2026-11-22T14:00,2026-11-22T13:00'; do
 	report --time "$time"
 done
 report --vcpu 8192

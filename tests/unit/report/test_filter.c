@@ -26,7 +26,7 @@ static void time_windows_are_in_seconds_or_percent(void **state)
 	} right[] = {
 		{"1.5,3", 1500001000, 3000001000},
 		{"10%,20%", 500001000, 1000001000},
-		{"0.000000001%,50%", 1000, 2500001000},
+		{"0.000000001%,50%", 0, 2500001000},
 		{"1,50%", 1000001000, 2500001000},
 		{"2,", 2000001000, UINT64_MAX},
 		{",2", 0, 2000001000},
@@ -49,6 +49,7 @@ static void time_windows_are_in_seconds_or_percent(void **state)
 					    "20%,20%",
 					    "0000000000000000000000000000000000000000000"
 					    "00000000000000000000000001,2"};
+	struct window_span span = {.start = 1000, .length = 5000000000};
 	struct window window = {0};
 	uint64_t from, to;
 
@@ -56,10 +57,10 @@ static void time_windows_are_in_seconds_or_percent(void **state)
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
 		if (window_parse(right[i].text, &window) < 0)
 			fail_msg("%s", right[i].text);
-		window_place(&window, 1000, 5000000000, &from, &to);
+		assert_int_equal(window_place(&window, &span, &from, &to), 0);
 		assert_int_equal(from, right[i].from);
 		assert_int_equal(to, right[i].to);
-		assert_int_equal(window_has_percent(&window),
+		assert_int_equal(window_needs_length(&window),
 				 strchr(right[i].text, '%') != NULL);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -67,12 +68,115 @@ static void time_windows_are_in_seconds_or_percent(void **state)
 			fail_msg("%s", wrong[i]);
 	/* A recording may contain any times. */
 	assert_int_equal(window_parse("1,2", &window), 0);
-	window_place(&window, UINT64_MAX - 1500000000, 0, &from, &to);
+	span = (struct window_span){.start = UINT64_MAX - 1500000000};
+	window_place(&window, &span, &from, &to);
 	assert_int_equal(from, UINT64_MAX - 500000000);
 	assert_int_equal(to, UINT64_MAX);
 	assert_int_equal(window_parse("50%,60%", &window), 0);
-	window_place(&window, 0, UINT64_MAX, &from, &to);
+	span = (struct window_span){.wall = UINT64_MAX, .length = UINT64_MAX};
+	window_place(&window, &span, &from, &to);
 	assert_int_equal(from, UINT64_MAX / 2);
+}
+
+/* 2026-11-22T22:00:00 in Berlin, 21:00:00 UTC */
+#define EVENING 1795381200ull
+
+static void time_windows_by_the_clock(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t start, length; /* of the recording, in seconds */
+		int64_t from, to;	/* seconds after its start; -1: not limited */
+	} right[] = {
+		/* on the day of the start */
+		{"22:10:20,22:10:40", EVENING, 3600, 620, 640},
+		{"22:10,22:11", EVENING, 3600, 600, 660},
+		{"22:00,22:11", EVENING, 3600, -1, 660},
+		{"21:50,22:11", EVENING, 3600, -1, 660},
+		/* over midnight, and after it */
+		{"23:50,00:10", EVENING, 4 * 3600, 6600, 7800},
+		{"00:30,01:00", EVENING, 4 * 3600, 9000, 10800},
+		{"00:30,01:00", EVENING + 4 * 3600, 3600, 81000, 82800},
+		/* one end */
+		{"22:10,", EVENING, 3600, 600, -1},
+		{"21:50,", EVENING, 3600, -1, -1},
+		{"00:30,", EVENING, 4 * 3600, 9000, -1},
+		{",22:10", EVENING, 3600, -1, 600},
+		{",00:10", EVENING, 4 * 3600, -1, 7800},
+		/* with the other in seconds or percent */
+		{"60,22:10", EVENING, 3600, 60, 600},
+		{"22:10,900", EVENING, 3600, 600, 900},
+		{"22:10,50%", EVENING, 3600, 600, 1800},
+		/* more than a day: the first such TO after FROM */
+		{"21:00,22:30", EVENING, 50 * 3600, -1, 1800},
+		{"24000,22:30", EVENING, 50 * 3600, 24000, 88200},
+		/* with a date */
+		{"2026-11-22T22:10:20,2026-11-22T22:10:40", EVENING, 3600, 620, 640},
+		{"2026-11-23T22:10,2026-11-23T22:11", EVENING, 3600, 87000, 87060},
+		{"2026-11-22T21:10:20Z,2026-11-22T22:10:40+01:00", EVENING, 3600, 620,
+		 640},
+		{"2026-11-22T16:10-0500,", EVENING, 3600, 600, -1},
+		{"2025-01-01T00:00,", EVENING, 3600, -1, -1},
+		{"2026-11-22T22:10,22:20", EVENING, 3600, 600, 1200},
+		/* on the day when summer time ends, October 25, 22:00 is 25 h after 22:00
+		 */
+		{"80000,22:00", 1792872000, 100000, 80000, 90000},
+	};
+	static const char *const wrong[] = {
+		"24:00,",
+		"14:60,",
+		"14:00:60,",
+		"14,15:00:",
+		"1:00,",
+		"14:00.5,",
+		"14:00:00.,",
+		"14:00,14:00",
+		"14:00Z,",
+		"2026-13-01T14:00,",
+		"2026-02-30T14:00,",
+		"2026-11-22,",
+		"2026-11-22 14:00,",
+		"2026-11-22T14:00+1,",
+		"2026-11-22T14:00,2026-11-22T14:00",
+		"2026-11-22T15:00,2026-11-22T14:00",
+		"1969-12-31T23:00Z,",
+		"14:00%,",
+	};
+	struct window window;
+	uint64_t from, to;
+
+	(void)state;
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		struct window_span span = {1000, right[i].start * 1000000000,
+					   right[i].length * 1000000000};
+
+		if (window_parse(right[i].text, &window) < 0)
+			fail_msg("%s", right[i].text);
+		assert_int_equal(window_place(&window, &span, &from, &to), 0);
+		if (from != (right[i].from < 0 ? 0
+					       : 1000 + right[i].from * 1000000000ull) ||
+		    to != (right[i].to < 0 ? UINT64_MAX
+					   : 1000 + right[i].to * 1000000000ull))
+			fail_msg("%s: from %.3f to %.3f", right[i].text, from / 1e9,
+				 to / 1e9);
+		/* Only these need it. */
+		if (!window_needs_length(&window)) {
+			uint64_t other_from, other_to;
+
+			span.length = 0;
+			window_place(&window, &span, &other_from, &other_to);
+			assert_int_equal(other_from, from);
+			assert_int_equal(other_to, to);
+		}
+		span.wall = 0;
+		assert_int_equal(window_place(&window, &span, &from, &to), -1);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (window_parse(wrong[i], &window) == 0)
+			fail_msg("%s", wrong[i]);
+	assert_int_equal(window_parse("14:00:00.25,", &window), 0);
+	assert_int_equal(window.from.value, 14 * 3600 * 1000000000ull + 250000000);
 }
 
 /* Chains of four functions a to d, at 0x1000 to 0x1300; no other address has a name. */
@@ -293,6 +397,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_windows_are_in_seconds_or_percent),
+		cmocka_unit_test(time_windows_by_the_clock),
 		TEST(parent_filters_match_callers),
 		TEST(symbol_filters_match_callers_and_sampled_functions),
 		TEST(functions_without_name_match_unresolved),
