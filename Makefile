@@ -52,7 +52,7 @@ ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE
 LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp) $(if $(filter -static%,$(LDFLAGS)),-lbz2) -ldl
 
 PARTS = base command format arch unwind guest xen kvm host symbols tables record report import \
-	top
+	top flamegraph
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # The code that runs while a guest is paused is linked first, in one place: each further page

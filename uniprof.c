@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 #include "command/nearest.h"
+#include "flamegraph/command.h"
 #include "format/recording.h"
 #include "import/commands.h"
 #include "record/commands.h"
@@ -12,8 +13,9 @@
 #include "top/command.h"
 
 static const struct command *const commands[] = {
-	&command_record, &command_top,	&command_report, &command_diff,	 &command_info,
-	&command_import, &command_list, &command_stack,	 &command_table,
+	&command_record, &command_top,	      &command_report, &command_diff,
+	&command_info,	 &command_import,     &command_list,   &command_stack,
+	&command_table,	 &command_flamegraph,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -50,10 +52,10 @@ static void print_help(FILE *to)
 	      "Commands:\n",
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	for (size_t i = 0; i < WORDS; i++)
 		if (words[i].summary)
-			fprintf(to, "  %-8s %s\n", words[i].name, words[i].summary);
+			fprintf(to, "  %-10s %s\n", words[i].name, words[i].summary);
 	fputs("\n"
 	      "Options:\n"
 	      "  -h, --help  show this help; after a command, the help of that command\n"

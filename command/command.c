@@ -174,6 +174,7 @@ int command_parse(const struct command *command, int argc, char **argv, void *op
 
 	parser_init(&parser, command, options);
 	opterr = 0;
+	optind = 0; /* a command line may be parsed after another */
 	while ((found = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) !=
 	       -1) {
 		if (found == 'h') {

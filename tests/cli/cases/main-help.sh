@@ -20,7 +20,6 @@ try --versoin
 try help reprot
 try help nothing
 try frobnicate
-try ''
 try report --fromat folded
 try report --fromat=folded
 try record --folow web

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flamegraph/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command/message.h"
+#include "record/signals.h"
+
+#define NOT_RUN 127
+
+void children_hold(struct children *children)
+{
+	children->interrupted = false;
+	sigprocmask(SIG_SETMASK, NULL, &children->before);
+	signals_block(&children->signals);
+}
+
+void children_release(const struct children *children)
+{
+	sigprocmask(SIG_SETMASK, &children->before, NULL);
+}
+
+/* -1: the child has not ended. */
+static int ended(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, WNOHANG) != child)
+		return -1;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	message("flamegraph", "a step was killed by signal %d (%s)", WTERMSIG(status),
+		strsignal(WTERMSIG(status)));
+	return EXIT_FAILED;
+}
+
+/* With @passes_on, signals that end processes are passed on to the child, except those of
+ * the terminal (Ctrl-C), which it has received, too. */
+static int wait_for(struct children *children, pid_t child, bool passes_on)
+{
+	siginfo_t info;
+
+	for (;;) {
+		int number = sigwaitinfo(&children->signals, &info), code;
+
+		if (number < 0)
+			continue;
+		if (number == SIGCHLD && (code = ended(child)) >= 0)
+			return code;
+		if (number == SIGTSTP)
+			raise(SIGSTOP);
+		if (number == SIGCHLD || number == SIGTSTP)
+			continue;
+		children->interrupted = true;
+		if (passes_on && info.si_code != SI_KERNEL)
+			kill(child, number);
+	}
+}
+
+static void discard(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0)
+		dup2(null, fd);
+}
+
+int child_command(struct children *children, const struct command *command, char **argv,
+		  bool is_quiet)
+{
+	int argc = 0, code;
+	pid_t parent = getpid(), child;
+
+	while (argv[argc])
+		argc++;
+	fflush(NULL);
+	child = fork();
+	if (child < 0) {
+		message("flamegraph", "can't start a process: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (child)
+		return wait_for(children, child, true);
+	/* Without its parent, a recorder would run until somebody finds it. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(EXIT_FAILED);
+	if (is_quiet)
+		discard(STDERR_FILENO);
+	children_release(children);
+	code = command->run(command, argc, argv);
+	_exit(fflush(NULL) == 0 || code ? code : EXIT_FAILED);
+}
+
+int child_program(struct children *children, char *const *argv, bool is_quiet)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		return NOT_RUN;
+	if (child)
+		return wait_for(children, child, false);
+	setpgid(0, 0);
+	discard(STDIN_FILENO);
+	if (is_quiet)
+		discard(STDERR_FILENO);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	children_release(children);
+	execvp(argv[0], argv);
+	_exit(NOT_RUN);
+}
