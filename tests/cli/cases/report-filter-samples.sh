@@ -56,7 +56,7 @@ domain 0 1 2 1 1 web"
 	echo "end 1 10000000000"
 } | "$MAKE_RECORDING" >night.up
 export TZ=CET-1
-for time in 23:59:59,00:00:01 23:59,23:59:59 00:00, ,00:00 00:00:00.4,00:00:00.6 \
+for time in 23:59:59,00:00:01 23:59,23:59:59 "00:00," ",00:00" 00:00:00.4,00:00:00.6 \
 	2026-11-22T23:59:59,2026-11-23T00:00:01 2026-11-22T22:59:59Z,00:00:01 20%,00:00 \
 	12:00,13:00; do
 	echo "$time: $("$UNIPROF" report --time "$time" --format folded night.up 2>&1 | grep -v "note: 100" | tr "\n" " ")"
