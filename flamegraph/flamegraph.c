@@ -34,7 +34,7 @@ struct words {
 
 /* The options are passed to record and report as they were given. */
 struct options {
-	const char *frequency, *time, *output, *config;
+	const char *frequency, *time, *max_overhead, *output, *config;
 	struct words symbols;
 	bool force, verbose;
 };
@@ -94,6 +94,10 @@ static const struct command_option known[] = {
 	 "symbol file for the guest; an ELF file is also used to unwind code without "
 	 "frame pointers; can be repeated",
 	 .set = add_symbols},
+	{"max-overhead", 0, "PERCENT",
+	 "limit the share of time that the guest is paused, by lowering the rate "
+	 "(default: 5)",
+	 .set = option_set_text, .offset = offsetof(struct options, max_overhead)},
 	{"output", 'o', "DIR", "folder to write to (default: uniprof-DOMAIN)",
 	 .set = option_set_text, .offset = offsetof(struct options, output)},
 	{"config", 0, "FILE",
@@ -170,7 +174,8 @@ static int make_steps(struct run *run)
 
 	if (name_files(run) < 0 || ADD(record, "record") < 0 ||
 	    add_option(record, "-F", options->frequency) < 0 ||
-	    add_option(record, "-T", options->time) < 0)
+	    add_option(record, "-T", options->time) < 0 ||
+	    add_option(record, "--max-overhead", options->max_overhead) < 0)
 		return -1;
 	for (size_t i = 0; i < options->symbols.count; i++)
 		if (has_table(options->symbols.word[i]) &&

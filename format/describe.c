@@ -174,6 +174,7 @@ const char *end_reason_name(unsigned int reason)
 		[END_SIGNAL] = "interrupted",
 		[END_GUEST] = "guest shut down or was destroyed",
 		[END_ERROR] = "error",
+		[END_ROTATED] = "continued in the next file",
 	};
 
 	return reason < COUNT_OF(names) ? names[reason] : names[END_UNKNOWN];

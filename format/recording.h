@@ -73,6 +73,7 @@ enum end_reason {
 	END_SIGNAL = 2, /* interrupted by the user */
 	END_GUEST = 3,	/* the guest shut down, rebooted or was destroyed */
 	END_ERROR = 4,
+	END_ROTATED = 5, /* continued in the next file (record --rotate) */
 };
 
 /* The totals of a recording; written last. */

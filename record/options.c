@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/options.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/parse.h"
 #include "command/usage.h"
 #include "record/open.h"
@@ -26,6 +28,35 @@ static int set_percent(void *to, const char *argument, struct error *err)
 	return parse_percent(argument, to);
 }
 
+/* A number and its unit, in either of two lists, as in perf. */
+static int set_rotation(void *to, const char *argument, struct error *err)
+{
+	static const char times[] = "smhd", sizes[] = "BKMG";
+	static const uint64_t seconds[] = {1, 60, 3600, 24 * 3600};
+	struct rotation *rotation = to;
+	size_t length = strlen(argument);
+	char unit = length ? argument[length - 1] : 0, copy[16];
+	const char *time = unit ? strchr(times, unit) : NULL;
+	const char *size = unit ? strchr(sizes, unit) : NULL;
+	uint64_t number;
+
+	(void)err;
+	if ((!time && !size) || length > sizeof(copy))
+		return -1;
+	snprintf(copy, sizeof(copy), "%.*s", (int)length - 1, argument);
+	if (parse_number(copy, 1, 1000000, &number) < 0)
+		return -1;
+	rotation->time = time ? number * seconds[time - times] * NS_PER_S : 0;
+	rotation->size = size ? number << 10 * (size - sizes) : 0;
+	return 0;
+}
+
+static int set_keep(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_number(argument, 1, UINT32_MAX, to);
+}
+
 _Static_assert(DEFAULT_FREQUENCY == 99 && MAX_FREQUENCY == 10000, "as below");
 
 static const struct command_option known[] = {
@@ -39,6 +70,15 @@ static const struct command_option known[] = {
 	 "output file (default: uniprof.data; - for standard output); an existing "
 	 "recording is kept as FILE.old",
 	 .set = option_set_text, .offset = offsetof(struct record_options, output)},
+	{"rotate", 0, "TIME|SIZE",
+	 "write FILE.1, FILE.2 and so on, each a recording of its own: a new one after "
+	 "this "
+	 "time or size, such as 60s or 100M",
+	 .takes = "a time or a size, such as 60s, 10m, 1h, 500K or 100M",
+	 .set = set_rotation, .offset = offsetof(struct record_options, rotation)},
+	{"keep", 0, "N", "with --rotate, keep only the last N of these files",
+	 .takes = "a number above 0", .set = set_keep,
+	 .offset = offsetof(struct record_options, rotation.keep)},
 	{"all", 'a', NULL, "sample all guests", .set = option_set_true,
 	 .offset = offsetof(struct record_options, all)},
 	{"follow", 0, NULL,
@@ -90,6 +130,7 @@ int record_options_read(const struct command *command, int argc, char **argv,
 {
 	struct error err;
 	char **domains;
+	bool rotates;
 	int status;
 
 	*options = (struct record_options){
@@ -111,6 +152,12 @@ int record_options_read(const struct command *command, int argc, char **argv,
 				   options->domain[0]);
 	if (unwinding_check(&options->unwinding, &err) < 0)
 		return usage_error(command->name, "%s", err.text);
+	rotates = options->rotation.time || options->rotation.size;
+	if (options->rotation.keep && !rotates)
+		return usage_error(command->name, "--keep needs --rotate");
+	if (rotates && strcmp(options->output, "-") == 0)
+		return usage_error(command->name,
+				   "--rotate needs files, not standard output");
 	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return usage_error(command->name, "refusing to write a recording to a "
 						  "terminal; use -o FILE or a pipe");

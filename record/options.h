@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "command/command.h"
+#include "record/file/series.h"
 #include "record/unwinding.h"
 
 #define DEFAULT_FREQUENCY 99
@@ -19,12 +20,13 @@ struct record_options {
 	bool jitter;
 	uint64_t time_limit; /* ns; 0: none */
 	const char *output;  /* "-" for standard output */
-	const char *vcpus;   /* a list; NULL: all */
-	char **domain;	     /* names or ids, in argv */
-	size_t domains;	     /* number of them */
-	bool all;	     /* all guests instead */
-	bool follow;	     /* also guests that start later or come back */
-	bool unpause;	     /* first resume those that a killed recorder left paused */
+	struct rotation rotation;
+	const char *vcpus; /* a list; NULL: all */
+	char **domain;	   /* names or ids, in argv */
+	size_t domains;	   /* number of them */
+	bool all;	   /* all guests instead */
+	bool follow;	   /* also guests that start later or come back */
+	bool unpause;	   /* first resume those that a killed recorder left paused */
 	struct unwinding_options unwinding;
 	bool force; /* a Xen newer than known even if its answers do not fit */
 	bool verbose;

@@ -11,11 +11,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/version.h"
-#include "format/writer.h"
 #include "command/message.h"
 #include "record/commands.h"
 #include "record/file/meter.h"
-#include "record/file/recording_file.h"
+#include "record/file/series.h"
 #include "record/file/sink.h"
 #include "record/open.h"
 #include "record/options.h"
@@ -34,9 +33,8 @@ struct run {
 	struct unwinding *unwinding;
 	struct guard *guard;
 	struct recorder *recorder;
-	struct writer *writer;
+	struct series series;
 	struct meter meter;
-	struct recording_file file;
 	sigset_t signals;
 	uint64_t start; /* ns, monotonic: the first deadline */
 };
@@ -84,26 +82,30 @@ static void name_domains(const struct run *run, char *text, size_t size)
  */
 static void print_closing_line(const struct run *run, const struct recording_end *end)
 {
-	const struct pauses *pauses = writer_pauses(run->writer);
+	struct pauses pauses;
 	double seconds = (double)(end->monotonic - run->start) / NS_PER_S;
-	uint64_t weight = writer_weight(run->writer);
+	uint64_t weight = series_weight(&run->series);
 	uint64_t time = recorder_time(run->recorder);
-	char domains[512], taken[64] = "", unwound[512];
+	char domains[512], taken[64] = "", unwound[512], files[64] = "";
 
+	series_pauses(&run->series, &pauses);
+	if (run->series.files > 1)
+		snprintf(files, sizeof(files), "%" PRIu64 " files, the last is ",
+			 run->series.files);
 	unwound_text(recorder_unwound(run->recorder), unwound, sizeof(unwound));
 	name_domains(run, domains, sizeof(domains));
 	if (weight != end->samples)
 		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", end->samples);
 	message("record",
 		"%" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
-		" bytes in %s; lost %" PRIu64 ", missed %" PRIu64
+		" bytes in %s%s; lost %" PRIu64 ", missed %" PRIu64
 		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
 		"time; unwound %s",
-		weight, taken, domains, seconds, writer_bytes(run->writer),
-		recording_file_name(&run->file), end->lost, end->missed,
-		(double)pauses_quantile(pauses, 0.5) / 1000,
-		(double)pauses_quantile(pauses, 0.99) / 1000,
-		time ? (double)pauses->sum / (double)time * 100 : 0, unwound);
+		weight, taken, domains, seconds, series_bytes(&run->series), files,
+		series_name(&run->series), end->lost, end->missed,
+		(double)pauses_quantile(&pauses, 0.5) / 1000,
+		(double)pauses_quantile(&pauses, 0.99) / 1000,
+		time ? (double)pauses.sum / (double)time * 100 : 0, unwound);
 }
 
 /* Page faults must not extend a pause. The fork of the guard made every page
@@ -169,7 +171,10 @@ static void drop_privileges(const struct run *run, int landlock)
 			print_tracing(user);
 		return;
 	}
-	filtered = filter_recorder(run->host->ops, run->options->follow, &why) == 0;
+	filtered = filter_recorder(run->host->ops, run->options->follow,
+				   run->series.opener.child ? run->series.opener.socket
+							    : -1,
+				   &why) == 0;
 	if (run->options->verbose)
 		print_privileges(user, landlock, filtered ? NULL : &why);
 }
@@ -178,15 +183,10 @@ static void drop_privileges(const struct run *run, int landlock)
 static int begin(struct run *run, int argc, char **argv, struct error *err)
 {
 	struct recording_info info;
-	struct error write_error;
 
 	run->start = clock_monotonic();
 	describe(run, argc, argv, &info);
-	run->writer = writer_new(run->file.fd, &info, NULL, 0, &write_error);
-	if (!run->writer)
-		return error_set(err, "%s: %s", recording_file_name(&run->file),
-				 write_error.text);
-	return recording_file_begin(&run->file, err);
+	return series_begin(&run->series, &info, err);
 }
 
 /* If the recording goes to a pipe, the terminal is left to the program that reads it. */
@@ -197,7 +197,7 @@ static void start_meter(struct run *run)
 		.start = run->start,
 		.time_limit = run->options->time_limit,
 	};
-	meter_start(&run->meter, run->file.path ? STDERR_FILENO : -1);
+	meter_start(&run->meter, run->series.file.path ? STDERR_FILENO : -1);
 }
 
 static int record(struct run *run, int argc, char **argv, struct error *err)
@@ -207,7 +207,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	struct sink *sink;
 	int status = 0, landlock;
 
-	if (recording_file_open(&run->file, run->options->output, err) < 0)
+	if (series_open(&run->series, err) < 0)
 		return -1;
 	signals_block(&run->signals);
 	sink = sink_new(err);
@@ -220,7 +220,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	}
 	start_meter(run);
 	landlock = confine(run); /* after this, files can't be renamed */
-	if (sink_start(sink, run->writer, &run->meter, err) < 0) {
+	if (sink_start(sink, &run->series, &run->meter, err) < 0) {
 		meter_stop(&run->meter);
 		sink_free(sink);
 		return -1;
@@ -235,8 +235,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	if (end.reason == END_ERROR)
 		status = -1;
 	if (sink_end(sink, &end, &run->signals, &write_error) < 0) {
-		error_set(err, "%s: %s", recording_file_name(&run->file),
-			  write_error.text);
+		error_set(err, "%s: %s", series_name(&run->series), write_error.text);
 		status = -1;
 	}
 	print_closing_line(run, &end);
@@ -247,14 +246,16 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	return status;
 }
 
-/* Tables are made before Xen is opened, so that the guard does not share their making. */
+/* Tables are made before Xen is opened, so that the guard does not share their making.
+ * The process that creates files for a rotation shares neither. */
 static int run_record(struct run *run, int argc, char **argv)
 {
 	const struct record_options *options = run->options;
 	struct error err;
 	int status = -1;
 
-	run->unwinding = unwinding_open(&options->unwinding, &err);
+	if (series_init(&run->series, options->output, &options->rotation, &err) == 0)
+		run->unwinding = unwinding_open(&options->unwinding, &err);
 	run->host = run->unwinding ? open_host("record", options->force, &err) : NULL;
 	if (run->host && options->verbose)
 		message("record", "%s, domctl interface 0x%x", run->host->version,
@@ -273,9 +274,8 @@ static int run_record(struct run *run, int argc, char **argv)
 	recorder_free(run->recorder);
 	guard_stop(run->guard);
 	host_close(run->host);
-	writer_free(run->writer);
 	unwinding_free(run->unwinding);
-	if (recording_file_close(&run->file, &err) < 0 && !status) {
+	if (series_close(&run->series, &err) < 0 && !status) {
 		message("record", "%s", err.text);
 		status = -1;
 	}

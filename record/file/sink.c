@@ -43,7 +43,7 @@ struct entry {
 };
 
 struct sink {
-	struct writer *writer;
+	struct series *series;
 	struct meter *meter; /* NULL: none */
 	struct ring *ring;
 	pthread_t thread;
@@ -56,7 +56,8 @@ struct sink {
 	uint64_t vcpus;
 	struct sampling_counts spill; /* of what there was no space for */
 	struct recording_end *end;    /* set before the thread is told to stop */
-	/* By domain, a bit each: whether the mark of gaps in chains has a name. */
+	/* By domain, a bit each: whether the mark of gaps in chains has a name in the
+	 * current file. */
 	uint8_t gap_is_named[(RECORDING_MAX_DOMAIN + 1) / 8];
 };
 
@@ -76,20 +77,38 @@ static int name_gap(struct sink *sink, uint32_t domain)
 	if (*named & bit)
 		return 0;
 	*named |= bit;
-	return writer_name(sink->writer, &name, &sink->err);
+	return series_place(sink->series, &name, &sink->err);
+}
+
+/* Begins the next file if that is due; nothing has a name in it yet. */
+static int advance(struct sink *sink, uint64_t time)
+{
+	uint64_t files = sink->series->files;
+
+	if (series_advance(sink->series, time, &sink->err) < 0)
+		return -1;
+	if (sink->series->files != files)
+		memset(sink->gap_is_named, 0, sizeof(sink->gap_is_named));
+	return 0;
 }
 
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
-	struct sampling_counts *counts = writer_counts(sink->writer);
+	struct sampling_counts *counts;
 	uint64_t weight = 0; /* the same for all samples of a round */
+	struct sample sample;
 
+	if (entry->samples) {
+		memcpy(&sample, from, sizeof(sample));
+		if (advance(sink, sample.time) < 0)
+			return -1;
+	}
+	counts = writer_counts(sink->series->writer);
 	counts->missed += entry->missed;
 	for (uint32_t i = 0; i < entry->pauses; i++)
 		pauses_add(&counts->pauses, entry->pause[i]);
 	for (uint32_t i = 0; i < entry->samples; i++) {
 		uint64_t address[CHAIN_MAX];
-		struct sample sample;
 		size_t size;
 
 		memcpy(&sample, from, sizeof(sample));
@@ -103,7 +122,7 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 					  counts->links);
 		if (chain_has_gap(&sample.chain) && name_gap(sink, sample.domain) < 0)
 			return -1;
-		if (writer_sample(sink->writer, &sample, &sink->err) < 0)
+		if (series_sample(sink->series, &sample, &sink->err) < 0)
 			return -1;
 		weight = sample.weight;
 	}
@@ -122,7 +141,7 @@ static int write_entry(struct sink *sink, const uint8_t *from)
 	if (entry.kind == ENTRY_ROUND)
 		return write_round(sink, &entry, from);
 	memcpy(&domain, from, sizeof(domain));
-	return writer_domain(sink->writer, &domain, &sink->err);
+	return series_domain(sink->series, &domain, &sink->err);
 }
 
 /* Writes what is in the ring. Returns the number of entries, or -1. */
@@ -158,6 +177,14 @@ static bool wait_for_stop(struct sink *sink)
 	return true;
 }
 
+static void show_meter(struct sink *sink, uint64_t now)
+{
+	struct pauses pauses;
+
+	series_pauses(sink->series, &pauses);
+	meter_show(sink->meter, now, &pauses, series_bytes(sink->series));
+}
+
 /* Writes entries from the ring until the thread is told to stop: 0, or -1. */
 static int write_rounds(struct sink *sink)
 {
@@ -178,21 +205,26 @@ static int write_rounds(struct sink *sink)
 		if (oldest && now - oldest >= FLUSH_NS) {
 			oldest = 0;
 			link_check_renew(sink->links);
-			if (writer_flush(sink->writer, &sink->err) < 0)
+			if (writer_flush(sink->series->writer, &sink->err) < 0)
 				return -1;
 		}
 		/* What the writer has counted is up to date after a flush. */
 		if (sink->meter && !oldest)
-			meter_show(sink->meter, now, writer_pauses(sink->writer),
-				   writer_bytes(sink->writer));
+			show_meter(sink, now);
 	}
 	return 0;
+}
+
+static void count_spill(const struct sink *sink, struct sampling_counts *counts)
+{
+	counts->lost += sink->spill.lost;
+	counts->missed += sink->spill.missed;
+	pauses_merge(&counts->pauses, &sink->spill.pauses);
 }
 
 static void *run(void *context)
 {
 	struct sink *sink = context;
-	struct sampling_counts *counts;
 
 	priority_set(PRIORITY_WRITER);
 	privileges_drop(false);
@@ -204,12 +236,10 @@ static void *run(void *context)
 	}
 	if (sink->meter)
 		meter_stop(sink->meter);
-	counts = writer_counts(sink->writer);
-	counts->lost += sink->spill.lost;
-	counts->missed += sink->spill.missed;
-	pauses_merge(&counts->pauses, &sink->spill.pauses);
+	if (sink->series->writer)
+		count_spill(sink, writer_counts(sink->series->writer));
 	/* After a failure, this fails for the same reason, but sets the totals. */
-	if (writer_end(sink->writer, sink->end, &sink->err) < 0)
+	if (series_end(sink->series, sink->end, &sink->err) < 0)
 		sink->failed = 1;
 	return NULL;
 }
@@ -242,12 +272,12 @@ struct sink *sink_new(struct error *err)
 	return NULL;
 }
 
-int sink_start(struct sink *sink, struct writer *writer, struct meter *meter,
+int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	       struct error *err)
 {
 	int status;
 
-	sink->writer = writer;
+	sink->series = series;
 	sink->meter = meter;
 	sem_init(&sink->ready, 0, 0);
 	sem_init(&sink->stop, 0, 0);

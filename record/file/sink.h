@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "format/writer.h"
 #include "record/file/meter.h"
+#include "record/file/series.h"
 #include "record/sampler.h"
 
 /*
@@ -21,11 +21,12 @@ struct sink *sink_new(struct error *err);
 /* For a sink that was not started. */
 void sink_free(struct sink *sink);
 
-/* Starts to take rounds to @writer, and to show @meter, which was started; NULL: none.
- * The caller still owns both, but must not use them until sink_end(). Returns once the
- * thread has its priority and has dropped its privileges: 0, or -1 with the reason in
+/* Starts to take rounds to @series, which has begun, and to show @meter, which was
+ * started; NULL: none. The caller still owns both, but must not use them until
+ * sink_end(). Returns once the thread has its priority and has dropped its privileges: 0,
+ * or -1 with the reason in
  * @err. */
-int sink_start(struct sink *sink, struct writer *writer, struct meter *meter,
+int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	       struct error *err);
 
 /* Describes a domain before its first round. False if there is no space now; try again
@@ -42,7 +43,7 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
 bool sink_failed(const struct sink *sink);
 
 /*
- * Writes all rounds that were added, ends the recording with @end as writer_end() does,
+ * Writes all rounds that were added, ends the recording with @end as series_end() does,
  * stops the meter, ends the thread and frees @sink. 0, or -1 with the reason in @err. If
  * this takes long, for example if no process reads from a pipe, @signals are unblocked
  * and may end the process. So no guest may be paused when this is called.

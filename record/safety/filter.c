@@ -225,7 +225,8 @@ static int deny_clone3(struct error *err)
 	return load(&draft, false, err);
 }
 
-int filter_recorder(const struct host_ops *host, bool follow, struct error *err)
+int filter_recorder(const struct host_ops *host, bool follow, int opener,
+		    struct error *err)
 {
 	struct draft draft;
 
@@ -235,6 +236,8 @@ int filter_recorder(const struct host_ops *host, bool follow, struct error *err)
 	allow_basics(&draft);
 	allow_recording(&draft);
 	allow_for_host(&draft, host->sampling_calls);
+	if (opener >= 0)
+		allow_if(&draft, SCMP_SYS(recvmsg), 1, is(0, (unsigned int)opener));
 	if (follow) {
 		allow_following(&draft);
 		allow_for_host(&draft, host->following_calls);
@@ -255,10 +258,12 @@ int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
 
 #else
 
-int filter_recorder(const struct host_ops *host, bool follow, struct error *err)
+int filter_recorder(const struct host_ops *host, bool follow, int opener,
+		    struct error *err)
 {
 	(void)host;
 	(void)follow;
+	(void)opener;
 	return error_set(err, "built without libseccomp");
 }
 

@@ -21,10 +21,12 @@
 
 /*
  * The recorder: may sample guests that are open, write to open files, and end. With
- * @follow, also list and open guests that start later, and start threads for this. Must
- * be called after its threads have set their priorities.
+ * @follow, also list and open guests that start later, and start threads for this. Unless
+ * it is -1, @opener is a socket on which it may receive messages. Must be called after
+ * its threads have set their priorities.
  */
-int filter_recorder(const struct host_ops *host, bool follow, struct error *err);
+int filter_recorder(const struct host_ops *host, bool follow, int opener,
+		    struct error *err);
 
 /* What the guard's filter refers to. */
 struct filter_guard {

@@ -17,7 +17,7 @@ struct current {
 	struct host *host;
 	struct target target;
 	int output;
-	struct writer *writer;
+	struct series series;
 	struct sink *sink;
 };
 
@@ -51,11 +51,11 @@ static int start(struct current *way, const struct guest_info *domain, struct er
 	way->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (way->output < 0)
 		return error_errno(err, errno, "can't open /dev/null");
-	way->writer = writer_new(way->output, &info, NULL, 0, err);
-	way->sink = way->writer ? sink_new(err) : NULL;
+	way->series.writer = writer_new(way->output, &info, NULL, 0, err);
+	way->sink = way->series.writer ? sink_new(err) : NULL;
 	if (!way->sink)
 		return -1;
-	if (sink_start(way->sink, way->writer, NULL, err) < 0) {
+	if (sink_start(way->sink, &way->series, NULL, err) < 0) {
 		sink_free(way->sink);
 		way->sink = NULL;
 		return -1;
@@ -103,7 +103,7 @@ void current_free(struct current *way)
 	sigemptyset(&none);
 	if (way->sink)
 		sink_end(way->sink, &end, &none, &ignored);
-	writer_free(way->writer);
+	writer_free(way->series.writer);
 	if (way->output >= 0)
 		close(way->output);
 	target_close(&way->target);

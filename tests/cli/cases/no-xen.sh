@@ -8,7 +8,8 @@ for command in "list" "record -T 1 web" "stack web"; do
 done
 for command in "list web" "record" "record -F 0 web" "record -F 10001 web" \
 	"record -F many web" "record -T 0 web" "record -T 1e3 web" "record --flight web" \
-	"record -a web" "stack" "stack web mail"; do
+	"record -a web" "record --rotate 60 web" "record --rotate 0s web" "record --rotate M web" \
+	"record --rotate 1s -o - web" "record --keep 3 web" "record --rotate 1s --keep 0 web" "stack" "stack web mail"; do
 	"$UNIPROF" $command
 	echo "exit code $?"
 done

@@ -83,7 +83,7 @@ static void restrict_recorder(bool follow)
 {
 	struct error err;
 
-	CHECK(filter_recorder(&host, follow, &err) == 0);
+	CHECK(filter_recorder(&host, follow, -1, &err) == 0);
 }
 
 /* What neither a recorder nor a guard needs. */
@@ -147,6 +147,21 @@ static void *do_nothing(void *context)
 	return context;
 }
 
+/* Files come from a process that was started before: record --rotate. */
+static void a_recorder_that_receives_files(void)
+{
+	int sockets[2];
+	struct msghdr message = {0};
+	struct error err;
+
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) == 0);
+	CHECK(filter_recorder(&host, false, sockets[0], &err) == 0);
+	check_powers();
+	CHECK(write(sockets[1], "", 1) == 1);
+	CHECK(recvmsg(sockets[0], &message, 0) == 0);
+	CHECK(REFUSED(recvmsg(sockets[1], &message, 0)));
+}
+
 static void a_recorder(void)
 {
 	int file = memfd_create("recording", 0), status;
@@ -163,6 +178,7 @@ static void a_recorder(void)
 	check_memory();
 	CHECK(REACHES(ioctl(-1, SAMPLING_REQUEST)));
 	CHECK(REACHES(ioctl(-1, TIOCGWINSZ)));
+	CHECK(REFUSED(recvmsg(-1, &(struct msghdr){0}, 0)));
 	CHECK(REACHES(ioctl(-1, TIOCGPGRP)));
 	CHECK(REFUSED(ioctl(-1, FOLLOWING_REQUEST)));
 	CHECK(REFUSED(ioctl(-1, GUARDING_REQUEST)));
@@ -191,6 +207,7 @@ static void a_recorder_may_only_sample_write_and_end(void **state)
 {
 	(void)state;
 	assert_int_equal(run(a_recorder), 0);
+	assert_int_equal(run(a_recorder_that_receives_files), 0);
 }
 
 static void *allocate(void *context)
@@ -379,7 +396,7 @@ static void try(void)
 {
 	struct error err;
 
-	if (filter_recorder(&host, true, &err) == 0)
+	if (filter_recorder(&host, true, -1, &err) == 0)
 		_exit(0);
 	fprintf(stderr, "skipped: %s\n", err.text);
 	_exit(1);

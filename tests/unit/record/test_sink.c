@@ -16,23 +16,23 @@
 #define VCPUS  3
 #define ROUNDS 200
 
-static struct writer *writer_to(int fd)
+static struct series series_to(int fd)
 {
 	struct recording_info info = test_info();
 	struct error err;
 	struct writer *writer = writer_new(fd, &info, NULL, 0, &err);
 
 	assert_non_null(writer);
-	return writer;
+	return (struct series){.writer = writer};
 }
 
-static struct sink *started(struct writer *writer)
+static struct sink *started(struct series *series)
 {
 	struct error err;
 	struct sink *sink = sink_new(&err);
 
 	assert_non_null(sink);
-	assert_int_equal(sink_start(sink, writer, NULL, &err), 0);
+	assert_int_equal(sink_start(sink, series, NULL, &err), 0);
 	return sink;
 }
 
@@ -63,11 +63,11 @@ static void rounds_of_several_domains_are_written_in_order(void **state)
 	struct samples samples = likely_samples(ROUNDS * VCPUS, &seed);
 	struct recording_end end = {.reason = END_TIME};
 	int fd = file_with(NULL, 0);
-	struct writer *writer = writer_to(fd);
+	struct series series = series_to(fd);
 	struct samples_batch batch = {0};
 	size_t domains = 0, found = 0;
 	struct error err;
-	struct sink *sink = started(writer);
+	struct sink *sink = started(&series);
 	struct reader *reader;
 	struct cursor payload;
 	unsigned int type;
@@ -90,7 +90,6 @@ static void rounds_of_several_domains_are_written_in_order(void **state)
 	assert_int_equal(end.pauses, ROUNDS);
 	assert_int_equal(end.missed, 1);
 	assert_int_equal(end.lost, 0);
-	writer_free(writer);
 
 	lseek(fd, 0, SEEK_SET);
 	reader = reader_new(fd);
@@ -191,7 +190,7 @@ static void samples_without_room_are_lost_and_counted(void **state)
 	char byte[65536];
 	const uint64_t rounds = 10000;
 	struct error err;
-	struct writer *writer;
+	struct series series;
 	struct sink *sink;
 	sigset_t none;
 
@@ -202,8 +201,8 @@ static void samples_without_room_are_lost_and_counted(void **state)
 		samples.at[i].weight = 1;
 	}
 	assert_int_equal(pipe(pipes), 0);
-	writer = writer_to(pipes[1]);
-	sink = started(writer);
+	series = series_to(pipes[1]);
+	sink = started(&series);
 	assert_true(sink_domain(sink, &domain));
 	for (uint64_t i = 0; i < rounds; i++) {
 		for (size_t j = 0; j < VCPUS; j++)
@@ -224,7 +223,6 @@ static void samples_without_room_are_lost_and_counted(void **state)
 	assert_true(end.lost > 0);
 	assert_true(end.samples > 0);
 	assert_int_equal(end.pauses, rounds);
-	writer_free(writer);
 	close(pipes[1]);
 	wait(NULL);
 	samples_free(&samples);
@@ -239,8 +237,8 @@ static void a_round_of_a_domain_without_room_is_lost_and_counted(void **state)
 	struct recording_domain domain = domain_of(0);
 	struct round round = round_of(&samples, 0);
 	int fd = file_with(NULL, 0);
-	struct writer *writer = writer_to(fd);
-	struct sink *sink = started(writer);
+	struct series series = series_to(fd);
+	struct sink *sink = started(&series);
 	struct error err;
 	sigset_t none;
 
@@ -260,7 +258,6 @@ static void a_round_of_a_domain_without_room_is_lost_and_counted(void **state)
 	assert_int_equal(end.missed, 2);
 	assert_int_equal(end.samples, VCPUS - 1);
 	assert_int_equal(end.pauses, 3);
-	writer_free(writer);
 	samples_free(&samples);
 	close(fd);
 }
@@ -272,7 +269,7 @@ static void end_with_stuck_reader(const struct samples *samples)
 	struct recording_domain domain = domain_of(0);
 	struct round round = round_of(samples, 0);
 	struct error err;
-	struct writer *writer;
+	struct series series;
 	struct sink *sink;
 	sigset_t signals;
 	int pipes[2];
@@ -283,12 +280,12 @@ static void end_with_stuck_reader(const struct samples *samples)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (pipe(pipes) < 0)
 		_exit(1);
-	writer = writer_to(pipes[1]);
+	series = series_to(pipes[1]);
 	fcntl(pipes[1], F_SETFL, O_NONBLOCK);
 	while (write(pipes[1], byte, sizeof(byte)) > 0)
 		;
 	fcntl(pipes[1], F_SETFL, 0);
-	sink = started(writer);
+	sink = started(&series);
 	if (!sink_domain(sink, &domain))
 		_exit(1);
 	sink_round(sink, &round, 0);
