@@ -63,7 +63,7 @@ PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_
 	$(patsubst %,arch/%.c,x86 x86_code x86_parts arm_tables arm32 arm64 \
 	arm64_code arm32_a32 arm32_t32 cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
-	$(sort $(wildcard $(part)/*.c $(part)/*/*.c))))
+	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))

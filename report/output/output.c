@@ -16,7 +16,8 @@
 	X(perf_data)      \
 	X(pprof)          \
 	X(speedscope)     \
-	X(callgrind)
+	X(callgrind)      \
+	X(rows)
 
 #define DECLARE(name) extern const struct output output_##name;
 #define ADDRESS(name) &output_##name,

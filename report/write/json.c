@@ -14,6 +14,7 @@
 
 struct json {
 	FILE *out;
+	unsigned int line_depth; /* LINE_DEPTH, or 0: each text is one line */
 	unsigned int depth;
 	char close[MAX_DEPTH]; /* closing bracket of each open object and array */
 	bool any[MAX_DEPTH];   /* it already has a value */
@@ -23,8 +24,19 @@ struct json *json_new(FILE *out)
 {
 	struct json *json = calloc(1, sizeof(*json));
 
-	if (json)
+	if (json) {
 		json->out = out;
+		json->line_depth = LINE_DEPTH;
+	}
+	return json;
+}
+
+struct json *json_new_lines(FILE *out)
+{
+	struct json *json = json_new(out);
+
+	if (json)
+		json->line_depth = 0;
 	return json;
 }
 
@@ -32,7 +44,8 @@ void json_free(struct json *json)
 {
 	if (!json)
 		return;
-	putc('\n', json->out);
+	if (json->line_depth)
+		putc('\n', json->out);
 	free(json);
 }
 
@@ -70,7 +83,7 @@ static void begin_value(struct json *json, const char *key)
 
 		if (*any)
 			putc_unlocked(',', json->out);
-		if (json->depth <= LINE_DEPTH)
+		if (json->depth <= json->line_depth)
 			put_line_break(json);
 		else if (*any)
 			putc_unlocked(' ', json->out);
@@ -107,15 +120,23 @@ void json_end(struct json *json)
 
 	assert(json->depth);
 	any = json->any[--json->depth];
-	if (any && json->depth < LINE_DEPTH)
+	if (any && json->depth < json->line_depth)
 		put_line_break(json);
 	putc(json->close[json->depth], json->out);
+	if (!json->depth && !json->line_depth)
+		putc('\n', json->out);
 }
 
 void json_string(struct json *json, const char *key, const char *value)
 {
 	begin_value(json, key);
 	put_string(json->out, value);
+}
+
+void json_null(struct json *json, const char *key)
+{
+	begin_value(json, key);
+	fputs("null", json->out);
 }
 
 void json_number(struct json *json, const char *key, uint64_t value)

@@ -14,7 +14,10 @@ struct json;
 
 /* NULL if out of memory. The caller closes @out. */
 struct json *json_new(FILE *out);
-/* Ends the text with a newline. All objects and arrays must have been ended. */
+/* The same for any number of texts, each in a line of its own: JSON lines. */
+struct json *json_new_lines(FILE *out);
+/* Ends the text with a newline. All objects and arrays must have been ended, unless
+ * writing failed. @json may be NULL. */
 void json_free(struct json *json);
 
 void json_object(struct json *json, const char *key);
@@ -23,6 +26,7 @@ void json_array(struct json *json, const char *key);
 void json_end(struct json *json);
 
 void json_string(struct json *json, const char *key, const char *value);
+void json_null(struct json *json, const char *key);
 void json_number(struct json *json, const char *key, uint64_t value);
 /* With @digits after the point. Values that are not finite become null, as JSON can't
  * represent them. */

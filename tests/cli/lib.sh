@@ -219,11 +219,12 @@ make_plain()
 # totals OPTION...: the total of big.up in each output, in samples or us
 totals()
 {
-	for format in folded perf-script histogram histogram-csv histogram-json; do
+	for format in folded perf-script histogram histogram-csv histogram-json rows; do
 		"$UNIPROF" report -i big.up -s big.sym --format $format "$@" \
 			>$format 2>/dev/null || echo "$format failed"
 	done
 	awk '{ sum += $NF } END { print sum + 0 }' folded
+	awk '{ sum += $NF } END { print sum + 0 }' rows # "}" follows the number
 	case "$*" in
 	*cpu-time* | *wall*) unit=1000 ;;
 	*) unit=1 ;;

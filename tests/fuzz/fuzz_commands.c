@@ -59,6 +59,7 @@ static const struct line {
 	{&command_report, true, {"--format", "pprof", "-s", SYMBOLS, DATA}},
 	{&command_report, true, {"--format", "callgrind", "-s", SYMBOLS, DATA}},
 	{&command_report, true, {"--format", "speedscope", "-s", SYMBOLS, DATA}},
+	{&command_report, true, {"--format", "rows", "-s", SYMBOLS, DATA}},
 	{&command_report, true, {"--time", "10%,60%", "--vcpu", "0,2-5", DATA}},
 	{&command_report,
 	 true,

@@ -9,11 +9,12 @@
 awk 'BEGIN { for (i = 0; i < 30; i++)
 	printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
 for symbols in "" "-s big.sym"; do
-	for format in folded perf-script histogram histogram-csv; do
+	for format in folded perf-script histogram histogram-csv rows; do
 		"$UNIPROF" report -i big.up --format $format $symbols >$format \
 			2>/dev/null
 	done
 	awk '{ sum += $NF } END { print "folded", sum }' folded
+	awk '{ sum += $NF } END { print "rows", sum }' rows
 	awk '/cpu-clock:/ { sum += $5 } END { print "perf-script", sum }' perf-script
 	awk '!/^#/ { sum += $1 } END { print "histogram", sum }' histogram
 	awk -F , 'NR > 1 { sum += $2 } END { print "histogram-csv", sum }' histogram-csv

@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 
 #include "base/array.h"
-#include "report/output/perf.h"
+#include "report/output/perf/perf.h"
 #include "report/write/spool.h"
 
 /* tools/lib/perf/include/perf/event.h */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/output/perf.h"
+#include "report/output/perf/perf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

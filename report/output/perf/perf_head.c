@@ -10,7 +10,7 @@
  * the recorder's version, arch and CPUs those of the guests. Build-ids are from the ELF
  * files' notes.
  */
-#include "report/output/perf.h"
+#include "report/output/perf/perf.h"
 
 #include <limits.h>
 #include <stddef.h>

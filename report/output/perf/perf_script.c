@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/output/perf.h"
+#include "report/output/perf/perf.h"
 #include "base/text.h"
 
 /* The text for an address; NULL until it is needed. */
