@@ -91,11 +91,9 @@ static struct text write_line(const struct meter *meter, uint64_t now,
 	add(&text, ", %" PRIu64 " samples", meter->samples);
 	if (meter->rate >= 0)
 		add(&text, ", %.1f of %" PRIu64 " Hz", meter->rate, meter->frequency);
-	if (pauses->count)
-		add(&text, ", pause median %.1f us",
-		    (double)pauses_quantile(pauses, 0.5) / NS_PER_US);
 	if (pauses->count && meter->slots)
-		add(&text, ", stopped %.2f %%",
+		add(&text, ", pause %.1f us (%.2f %%)",
+		    (double)pauses_quantile(pauses, 0.5) / NS_PER_US,
 		    (double)pauses->sum * (double)meter->frequency /
 			    ((double)meter->slots * NS_PER_S) * 100);
 	add_size(&text, bytes);
