@@ -132,8 +132,8 @@ static void the_mark_of_a_gap_has_a_name(void **state)
 	struct recording_end end = {.reason = END_TIME};
 	struct recording_domain domain = domain_of(9);
 	int fd = file_with(NULL, 0);
-	struct writer *writer = writer_to(fd);
-	struct sink *sink = started(writer);
+	struct series series = series_to(fd);
+	struct sink *sink = started(&series);
 	size_t lists = 0;
 	struct reader *reader;
 	struct cursor payload;
@@ -157,7 +157,6 @@ static void the_mark_of_a_gap_has_a_name(void **state)
 	}
 	sigemptyset(&none);
 	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
-	writer_free(writer);
 
 	lseek(fd, 0, SEEK_SET);
 	reader = reader_new(fd);
