@@ -70,7 +70,8 @@ BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 # The writer's memory can't be measured with sanitizers, which allocate memory too, and there
 # are no filters.
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
-	tests/unit/format/test_writer_days.c tests/unit/record/test_filter.c), \
+	tests/unit/format/test_writer_days.c tests/unit/record/test_filter.c \
+	tests/unit/kvm/test_calls.c), \
 	$(sort $(wildcard tests/unit/*/test_*.c))))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)

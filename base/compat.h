@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -42,6 +43,18 @@ int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
  * O_DIRECTORY, and open() fails. */
 #ifndef O_TMPFILE
 #define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+
+/* System calls of newer kernels, the same on all CPUs (Linux 5.1, 5.3 and 5.6,
+ * include/uapi/asm-generic/unistd.h); there are no functions for them. */
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
 #endif
 
 #if COMPAT_NEEDED(25)

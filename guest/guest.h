@@ -20,12 +20,13 @@ struct guest {
 	const struct guest_ops *ops;
 	struct guest_info info;	 /* from when the guest was opened */
 	struct guest_vcpu *vcpu; /* info.vcpus elements */
-	void *memory;		 /* the argument of get_page() and map_page() */
+	void *memory;		 /* the argument of the functions for pages */
 };
 
 enum observation {
 	OBSERVED_RUNNING,
 	OBSERVED_PAUSED, /* by someone else; don't touch it */
+	OBSERVED_GREW,	 /* runs, and has vCPUs that it had not when it was opened */
 	OBSERVED_SHUT,	 /* shut down or dying, but still exists */
 	OBSERVED_GONE,
 };
@@ -80,7 +81,7 @@ struct guest_ops {
 	 * mappings. In this round, map_page() makes at most @map_calls map calls, so that
 	 * a guest that uses other pages each time can't make a round longer.
 	 */
-	void (*begin_pages)(struct guest *guest, uint64_t now, unsigned int map_calls);
+	void (*begin_pages)(void *memory, uint64_t now, unsigned int map_calls);
 	/* While the guest is paused: only looks up a page, and counts misses. A
 	 * guest_memory callback, as is the next. */
 	const void *(*get_page)(void *memory, uint64_t frame);
@@ -88,9 +89,9 @@ struct guest_ops {
 	const void *(*map_page)(void *memory, uint64_t frame);
 	/* Whether, since the last call, get_page() missed a page that may exist and may
 	 * be mapped in this round. */
-	bool (*pages_missed)(struct guest *guest);
+	bool (*pages_missed)(void *memory);
 	/* How many pages that may exist get_page() ever missed. */
-	uint64_t (*page_misses)(const struct guest *guest);
+	uint64_t (*page_misses)(const void *memory);
 };
 
 #endif

@@ -38,15 +38,53 @@ struct host {
 	char version[64];	 /* "Xen 4.17.7" */
 	uint32_t domctl_version; /* of Xen's control interface; 0 for others */
 	char note[224];		 /* what the user should know about it; empty: nothing */
-	/* Guests are processes of this kernel, sampled with ptrace(2), and their memory
-	 * is mapped as a whole. */
-	bool traces;
 };
 
-/* System calls. Either array may be NULL. */
-struct host_calls {
-	const int *number;	    /* SYS_*, ends with -1 */
-	const unsigned long *ioctl; /* requests of ioctl(2), ends with 0 */
+/* A system call, with any arguments or, if @mask is not 0, only with one of which the
+ * bits in @mask are those of @value. */
+struct host_call {
+	int number; /* SYS_*; -1: the end of an array */
+	unsigned int argument;
+	uint32_t mask, value;
+};
+
+#define HOST_CALL(number)       \
+	{                       \
+		number, 0, 0, 0 \
+	}
+#define HOST_CALL_WITH(number, argument, value)     \
+	{                                           \
+		number, argument, UINT32_MAX, value \
+	}
+#define HOST_CALL_IF(number, argument, mask, value) \
+	{                                           \
+		number, argument, mask, value       \
+	}
+#define HOST_CALLS_END      \
+	{                   \
+		-1, 0, 0, 0 \
+	}
+
+/*
+ * What a host's functions need once a process has started; record/safety/ refuses the
+ * rest.
+ */
+struct host_needs {
+	/* The calls that are made besides those that record/safety/filter.c allows for
+	 * every hypervisor: by open guests' functions and close(), by list() and open(),
+	 * and in the guard. NULL: none. */
+	const struct host_call *sampling, *following, *guarding;
+	/* The folder of the devices that open() opens; NULL: none. */
+	const char *devices;
+	/* Removes files in HOST_DIRECTORY. */
+	bool removes;
+	/* Traces other processes, which Landlock would forbid (ptrace_access_check in
+	 * security/landlock/), and reads their files in /proc. */
+	bool inspects;
+	/* Maps guests' whole memory, which must not be filled for locking it. */
+	bool maps_all;
+	/* For messages: what a process keeps. */
+	const char *kept;
 };
 
 /*
@@ -57,15 +95,9 @@ struct host_calls {
  * separate host. At most one guest is paused at a time.
  */
 struct host_ops {
-	/*
-	 * The calls that functions make once a process has started; others are refused
-	 * then, except those that record/safety/filter.c allows for every hypervisor. Of
-	 * open guests' functions and close(), of list() and open(), and of left_paused()
-	 * and resume(). NULL: none.
-	 */
-	const struct host_calls *sampling_calls, *following_calls, *guarding_calls;
-	/* The folder of the devices that open() opens. */
-	const char *devices;
+	const struct host_needs *needs;
+	/* Guests are run by programs of this host, and their ids are pids. */
+	bool has_vmms;
 
 	void (*close)(struct host *host);
 
@@ -91,6 +123,9 @@ struct host_ops {
 	bool (*left_paused)(const struct host *host);
 	/* In the guard, after the recorder's end: resumes that guest. */
 	int (*resume)(struct host *host, struct error *err);
+	/* The same, after that: undoes what else a recorder that was killed left in
+	 * guests. NULL: nothing. */
+	void (*tidy)(struct host *host);
 
 	/*
 	 * For hypervisors where a recorder and its guard, killed at once, can leave a

@@ -5,27 +5,22 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/compat.h"
 #include "kvm/internal.h"
 #include "kvm/memory.h"
 #include "kvm/registers.h"
 #include "kvm/vcpus.h"
-
-/* Missing in older headers (Linux 5.3, include/uapi/asm-generic/unistd.h). */
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 
 /* To find the threads of vCPUs at first: a thread can be in the VMM's own code at the
  * moment when it is looked at. */
 #define TRIES  50
 #define TRY_NS 1000000
 
-/* How often to look for the thread of a vCPU that has lost it. */
+/* How often to look for the thread of a vCPU that has lost it, and for new vCPUs. */
 #define LOOK_NS NS_PER_S
 
 /* After so many pauses that were refused while nobody else traced the VMM, the permission
@@ -41,6 +36,8 @@ struct kvm_guest {
 	bool *wanted;
 	struct kvm_memory *memory;
 	uint64_t looked;       /* when for threads, ns */
+	uint64_t counted;      /* when all vCPUs, ns */
+	bool grew;	       /* there are new vCPUs */
 	pid_t refused;	       /* the thread that could not be attached to; 0: none */
 	unsigned int refusals; /* one after the other */
 	uint64_t observed;     /* when last: ns, monotonic */
@@ -110,6 +107,22 @@ static char observe_vcpu(struct kvm_guest *guest, unsigned int i)
 	return state;
 }
 
+/* Whether the VMM has vCPUs that are not open here. */
+static bool has_grown(struct kvm_guest *guest, unsigned int open)
+{
+	struct vcpu_fd *fds;
+	size_t count;
+
+	if (guest->grew || guest->observed - guest->counted < LOOK_NS)
+		return guest->grew;
+	guest->counted = guest->observed;
+	if (vcpus_list(guest->pid, &fds, &count) < 0)
+		return false;
+	free(fds);
+	guest->grew = count > open;
+	return guest->grew;
+}
+
 static int observe(struct guest *observed, enum observation *observation,
 		   struct error *err)
 {
@@ -137,7 +150,10 @@ static int observe(struct guest *observed, enum observation *observation,
 	}
 	if (threads < open && !is_stopped && clock_monotonic() - guest->looked >= LOOK_NS)
 		find_threads(guest);
-	*observation = is_stopped || !threads ? OBSERVED_PAUSED : OBSERVED_RUNNING;
+	if (is_stopped || !threads)
+		*observation = OBSERVED_PAUSED;
+	else
+		*observation = has_grown(guest, open) ? OBSERVED_GREW : OBSERVED_RUNNING;
 	return 0;
 }
 
@@ -177,7 +193,7 @@ static void prepare(struct guest *prepared)
 		vcpu->traced = (struct traced){0};
 		if (!vcpu->run || !vcpu->tid || guest->refused)
 			continue;
-		vcpu_request(vcpu);
+		vcpu_request(vcpu, guest->pid, guest->kvm->requests);
 		if (trace_attach(&vcpu->traced, vcpu->tid) < 0 && errno == EPERM)
 			guest->refused = vcpu->tid;
 	}
@@ -317,21 +333,6 @@ static enum cpu_kind kind(const struct guest *guest)
 	return CPU_UNKNOWN;
 }
 
-static void begin_pages(struct guest *guest, uint64_t now, unsigned int map_calls)
-{
-	kvm_memory_begin(guest->memory, now, map_calls);
-}
-
-static bool missed(struct guest *guest)
-{
-	return kvm_memory_missed(guest->memory);
-}
-
-static uint64_t misses(const struct guest *guest)
-{
-	return kvm_memory_misses(guest->memory);
-}
-
 static const struct guest_ops operations = {
 	.close = close_guest,
 	.observe = observe,
@@ -343,11 +344,11 @@ static const struct guest_ops operations = {
 	.take = take,
 	.learn_modes = learn_modes,
 	.kind = kind,
-	.begin_pages = begin_pages,
+	.begin_pages = kvm_memory_begin,
 	.get_page = kvm_memory_get,
 	.map_page = kvm_memory_map,
-	.pages_missed = missed,
-	.page_misses = misses,
+	.pages_missed = kvm_memory_missed,
+	.page_misses = kvm_memory_misses,
 };
 
 static int open_vcpus(struct kvm_guest *guest, struct error *err)
@@ -364,7 +365,9 @@ static int open_vcpus(struct kvm_guest *guest, struct error *err)
 	if (count < vcpus)
 		status = error_set(err, "process %d has just closed vCPUs", guest->pid);
 	for (unsigned int i = 0; i < vcpus && status == 0; i++)
-		if (vcpu_open(&guest->vcpu[i], guest->pidfd, fds[i].fd) < 0)
+		if (vcpu_open(&guest->vcpu[i], guest->pidfd, fds[i].fd) == 0)
+			vcpu_request(&guest->vcpu[i], guest->pid, guest->kvm->requests);
+		else
 			status = trace_refused(guest->pid, errno, err);
 	free(fds);
 	return status;
@@ -444,7 +447,7 @@ struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 	if (check_same(guest, err) < 0 || allocate(guest, wanted, err) < 0 ||
 	    open_vcpus(guest, err) < 0 || find_all_threads(guest, err) < 0)
 		goto fail;
-	guest->memory = kvm_memory_new(guest->pid, guest->pidfd, err);
+	guest->memory = kvm_memory_new(guest->pid, err);
 	if (!guest->memory)
 		goto fail;
 	guest->guest.memory = guest->memory;

@@ -6,6 +6,7 @@
 
 #include "guest/host.h"
 #include "kvm/kvm.h"
+#include "kvm/requests.h"
 #include "kvm/trace.h"
 
 /*
@@ -19,7 +20,9 @@ struct kvm_shared {
 
 struct kvm {
 	struct host host;
-	struct kvm_shared *shared; /* NULL until the host is armed */
+	/* Both are NULL until the host is armed. */
+	struct kvm_shared *shared;
+	struct request *requests;
 	struct trace trace;
 };
 
@@ -27,6 +30,9 @@ static inline struct kvm *kvm_of(struct host *host)
 {
 	return (struct kvm *)host;
 }
+
+/* In kvm/calls.c. */
+extern const struct host_needs kvm_needs;
 
 /* The functions of struct host_ops, in kvm/list.c and kvm/guest_ops.c. */
 int kvm_guest_info(struct host *host, uint32_t id, struct guest_info *info,

@@ -49,6 +49,7 @@ static void close_kvm(struct host *host)
 		trace_free(&kvm->trace);
 		munmap(kvm->shared, sizeof(*kvm->shared));
 	}
+	requests_free(kvm->requests);
 	free(kvm);
 }
 
@@ -62,6 +63,9 @@ static int arm(struct host *host, struct error *err)
 		kvm->shared = NULL;
 		return error_errno(err, errno, "can't allocate memory");
 	}
+	kvm->requests = requests_new(err);
+	if (!kvm->requests)
+		return -1;
 	return trace_init(&kvm->trace, err);
 }
 
@@ -84,7 +88,14 @@ static int resume(struct host *host, struct error *err)
 	return 0;
 }
 
+static void tidy(struct host *host)
+{
+	requests_withdraw(kvm_of(host)->requests);
+}
+
 static const struct host_ops operations = {
+	.needs = &kvm_needs,
+	.has_vmms = true,
 	.close = close_kvm,
 	.info = kvm_guest_info,
 	.list = kvm_guest_list,
@@ -92,6 +103,7 @@ static const struct host_ops operations = {
 	.adopt = adopt,
 	.left_paused = left_paused,
 	.resume = resume,
+	.tidy = tidy,
 	.open = kvm_guest_open,
 };
 
@@ -109,7 +121,6 @@ struct host *kvm_open(bool force, struct error *err)
 		return NULL;
 	}
 	kvm->host.ops = &operations;
-	kvm->host.traces = true;
 	uname(&kernel);
 	snprintf(kvm->host.version, sizeof(kvm->host.version), "KVM, Linux %.50s",
 		 kernel.release);

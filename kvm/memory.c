@@ -25,7 +25,6 @@
 
 struct kvm_memory {
 	pid_t pid;
-	int pidfd;
 	struct layout layout;		    /* count is 0 if it is not known */
 	const char *mapped[LAYOUT_REGIONS]; /* NULL: private, or can't be mapped */
 	uint64_t now;
@@ -42,7 +41,7 @@ struct kvm_memory {
 	uint64_t misses, asked;
 };
 
-struct kvm_memory *kvm_memory_new(pid_t pid, int pidfd, struct error *err)
+struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
 {
 	struct kvm_memory *memory = calloc(1, sizeof(*memory));
 
@@ -51,7 +50,6 @@ struct kvm_memory *kvm_memory_new(pid_t pid, int pidfd, struct error *err)
 		return NULL;
 	}
 	memory->pid = pid;
-	memory->pidfd = pidfd;
 	memory->copy = mmap(NULL, (size_t)COPIES * GUEST_PAGE_SIZE,
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -225,16 +223,18 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 		unmap(memory);
 		memory->layout = best;
 		for (unsigned int i = 0; i < best.count; i++)
-			memory->mapped[i] = share_map(memory->pid, memory->pidfd, maps,
-						      count, &best.region[i]);
+			memory->mapped[i] = share_map(memory->pid, maps, count,
+						      &best.region[i]);
 		kvm_memory_begin(memory, memory->now, memory->allowed);
 	}
 	free(maps);
 	return found;
 }
 
-void kvm_memory_begin(struct kvm_memory *memory, uint64_t now, unsigned int map_calls)
+void kvm_memory_begin(void *context, uint64_t now, unsigned int map_calls)
 {
+	struct kvm_memory *memory = context;
+
 	memory->now = now ? now : 1;
 	memory->allowed = map_calls < COPIES ? map_calls : COPIES;
 	memory->count = 0;
@@ -335,15 +335,18 @@ const void *kvm_memory_map(void *context, uint64_t frame)
 	return page(context, frame, &any);
 }
 
-bool kvm_memory_missed(struct kvm_memory *memory)
+bool kvm_memory_missed(void *context)
 {
+	struct kvm_memory *memory = context;
 	bool missed = memory->count < memory->allowed && memory->misses != memory->asked;
 
 	memory->asked = memory->misses;
 	return missed;
 }
 
-uint64_t kvm_memory_misses(const struct kvm_memory *memory)
+uint64_t kvm_memory_misses(const void *context)
 {
+	const struct kvm_memory *memory = context;
+
 	return memory->misses;
 }

@@ -13,9 +13,8 @@
  */
 struct kvm_memory;
 
-/* @pidfd stays the caller's. All memory is allocated here. NULL with the reason in @err
- * on failure. */
-struct kvm_memory *kvm_memory_new(pid_t pid, int pidfd, struct error *err);
+/* All memory is allocated here. NULL with the reason in @err on failure. */
+struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err);
 void kvm_memory_free(struct kvm_memory *memory);
 
 /*
@@ -28,10 +27,10 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
 void kvm_memory_prepare(struct kvm_memory *memory);
 
 /* As in struct guest_ops. */
-void kvm_memory_begin(struct kvm_memory *memory, uint64_t now, unsigned int map_calls);
+void kvm_memory_begin(void *memory, uint64_t now, unsigned int map_calls);
 const void *kvm_memory_get(void *memory, uint64_t frame);
 const void *kvm_memory_map(void *memory, uint64_t frame);
-bool kvm_memory_missed(struct kvm_memory *memory);
-uint64_t kvm_memory_misses(const struct kvm_memory *memory);
+bool kvm_memory_missed(void *memory);
+uint64_t kvm_memory_misses(const void *memory);
 
 #endif

@@ -54,6 +54,17 @@ bool proc_parse_stat(const char *text, struct proc_stat *stat)
 	return true;
 }
 
+bool proc_parse_start(const char *text, uint64_t *start)
+{
+	const char *end = strrchr(text, ')');
+
+	/* The 22nd field; the second ends with the bracket. */
+	return end && sscanf(end,
+			     ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			     "%*s %*s %*s %*s %*s %" SCNu64,
+			     start) == 1;
+}
+
 bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited)
 {
 	return sscanf(text, "%" SCNu64 " %" SCNu64, ran, waited) == 2;

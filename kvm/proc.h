@@ -43,6 +43,8 @@ int proc_open(pid_t pid, pid_t tid, const char *name);
 
 /* /proc/PID/stat and /proc/PID/task/TID/stat */
 bool proc_parse_stat(const char *text, struct proc_stat *stat);
+/* stat: when the process started, in clock ticks since the boot */
+bool proc_parse_start(const char *text, uint64_t *start);
 /* schedstat: the time a thread ran, and waited for a CPU, ns */
 bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited);
 /* status: the process that traces the thread; 0: none */

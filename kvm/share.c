@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kvm/vcpus.h"
-
 /* The mapping that contains the whole region; NULL if there is none. */
 static const struct proc_map *find_map(const struct proc_map *maps, size_t count,
 				       const struct region *region)
@@ -29,9 +27,15 @@ static bool is_file_of(const struct proc_map *map, const struct stat *file)
 	       file->st_dev == map->device;
 }
 
-/* The VMM's own descriptor of the file, or its mapping, which only some may open
- * (proc(5), /proc/pid/map_files). */
-static int open_file(pid_t pid, int pidfd, const struct proc_map *map)
+/* Should be a regular file, but its link may refer to a device by now. */
+static int open_read_only(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* By one of the VMM's descriptors of the file, or by its mapping, which only some may
+ * open (proc(5), /proc/pid/map_files). */
+static int open_file(pid_t pid, const struct proc_map *map)
 {
 	struct dirent *entry;
 	char path[96];
@@ -43,9 +47,11 @@ static int open_file(pid_t pid, int pidfd, const struct proc_map *map)
 	while (dir && fd < 0 && (entry = readdir(dir))) {
 		struct stat file;
 
-		if (fstatat(dirfd(dir), entry->d_name, &file, 0) == 0 &&
-		    is_file_of(map, &file))
-			fd = pidfd_get(pidfd, atoi(entry->d_name));
+		if (fstatat(dirfd(dir), entry->d_name, &file, 0) < 0 ||
+		    !is_file_of(map, &file))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, atoi(entry->d_name));
+		fd = open_read_only(path);
 	}
 	if (dir)
 		closedir(dir);
@@ -53,10 +59,10 @@ static int open_file(pid_t pid, int pidfd, const struct proc_map *map)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 map->start, map->end);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return open_read_only(path);
 }
 
-const char *share_map(pid_t pid, int pidfd, const struct proc_map *maps, size_t count,
+const char *share_map(pid_t pid, const struct proc_map *maps, size_t count,
 		      const struct region *region)
 {
 	const struct proc_map *map = find_map(maps, count, region);
@@ -67,7 +73,7 @@ const char *share_map(pid_t pid, int pidfd, const struct proc_map *maps, size_t 
 
 	if (!map || !map->shared || !map->inode)
 		return NULL;
-	fd = open_file(pid, pidfd, map);
+	fd = open_file(pid, map);
 	if (fd < 0)
 		return NULL;
 	offset = map->offset + (region->address - map->start);

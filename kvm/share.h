@@ -8,7 +8,7 @@
  * Maps a region of a VMM's memory into this process, read-only; the caller unmaps its
  * region->size bytes. NULL if it is private memory, or its file can't be had.
  */
-const char *share_map(pid_t pid, int pidfd, const struct proc_map *maps, size_t count,
+const char *share_map(pid_t pid, const struct proc_map *maps, size_t count,
 		      const struct region *region);
 
 #endif

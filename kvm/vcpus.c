@@ -7,19 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/compat.h"
 #include "kvm/proc.h"
 #include "kvm/registers.h"
-
-/* Missing in older headers; the same on all CPUs (Linux 5.6,
- * include/uapi/asm-generic/unistd.h). */
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
+#include "kvm/requests.h"
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -100,29 +94,11 @@ bool vcpus_shared(pid_t a, pid_t b, int fd)
 	return syscall(SYS_kcmp, a, b, KCMP_FILE, fd, fd) == 0;
 }
 
-int pidfd_get(int pidfd, int fd)
-{
-	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-}
-
 int vcpu_open(struct vcpu *vcpu, int pidfd, int fd)
 {
-	*vcpu = (struct vcpu){.theirs = fd, .stat = -1, .schedstat = -1};
-	vcpu->ours = pidfd_get(pidfd, fd);
-	if (vcpu->ours < 0)
-		return -1;
-	vcpu->run = mmap(NULL, sizeof(*vcpu->run), PROT_READ | PROT_WRITE, MAP_SHARED,
-			 vcpu->ours, 0);
-	if (vcpu->run == MAP_FAILED) {
-		int errnum = errno;
-
-		vcpu->run = NULL;
-		vcpu_close(vcpu);
-		errno = errnum;
-		return -1;
-	}
-	vcpu_request(vcpu);
-	return 0;
+	*vcpu = (struct vcpu){.theirs = fd, .ours = -1, .stat = -1, .schedstat = -1};
+	vcpu->run = run_page_map(pidfd, fd, &vcpu->ours);
+	return vcpu->run ? 0 : -1;
 }
 
 static void forget_thread(struct vcpu *vcpu)
@@ -138,25 +114,23 @@ static void forget_thread(struct vcpu *vcpu)
 void vcpu_close(struct vcpu *vcpu)
 {
 	forget_thread(vcpu);
-	if (vcpu->run) {
-		__atomic_and_fetch(&vcpu->run->kvm_valid_regs, ~vcpu->added,
-				   __ATOMIC_SEQ_CST);
-		munmap(vcpu->run, sizeof(*vcpu->run));
-	}
-	if (vcpu->ours >= 0)
-		close(vcpu->ours);
+	if (vcpu->run)
+		run_page_unmap(vcpu->run, vcpu->ours, vcpu->added);
+	requests_remove(vcpu->request);
 	*vcpu = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
 }
 
-void vcpu_request(struct vcpu *vcpu)
+void vcpu_request(struct vcpu *vcpu, pid_t pid, struct request *requests)
 {
 	uint64_t wanted = kvm_registers_wanted();
-	uint64_t had;
+	uint64_t missing = wanted & ~vcpu->run->kvm_valid_regs;
 
-	if ((vcpu->run->kvm_valid_regs & wanted) == wanted)
+	if (!missing)
 		return;
-	had = __atomic_fetch_or(&vcpu->run->kvm_valid_regs, wanted, __ATOMIC_SEQ_CST);
-	vcpu->added |= wanted & ~had;
+	vcpu->added |= missing;
+	requests_remove(vcpu->request);
+	vcpu->request = requests_add(requests, pid, vcpu->theirs, vcpu->added);
+	__atomic_or_fetch(&vcpu->run->kvm_valid_regs, missing, __ATOMIC_SEQ_CST);
 	vcpu->runs = 0;
 }
 

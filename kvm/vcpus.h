@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "kvm/requests.h"
 #include "kvm/trace.h"
 
 /* A limit for processes that open vCPUs without end; KVM's own is 1024 or 4096. */
@@ -31,9 +32,6 @@ int vcpus_list(pid_t pid, struct vcpu_fd **fds, size_t *count);
 /* Whether two processes have the same vCPU open: one is a fork of the other. */
 bool vcpus_shared(pid_t a, pid_t b, int fd);
 
-/* A duplicate of a process's descriptor (pidfd_getfd(2)), or -1 with errno set. */
-int pidfd_get(int pidfd, int fd);
-
 /* A vCPU of another process. */
 struct vcpu {
 	int theirs; /* the VMM's descriptor */
@@ -41,9 +39,10 @@ struct vcpu {
 	/* The run page, shared with KVM and the VMM: nothing but kvm_valid_regs is ever
 	 * written. */
 	struct kvm_run *run;
-	uint64_t added;	     /* the bits of it that we set */
-	pid_t tid;	     /* the thread that runs it; 0: not known */
-	int stat, schedstat; /* of the thread */
+	uint64_t added;		 /* the bits of it that we set */
+	struct request *request; /* the note of that; NULL: none */
+	pid_t tid;		 /* the thread that runs it; 0: not known */
+	int stat, schedstat;	 /* of the thread */
 	/* How often the thread was stopped on its way out of KVM_RUN since KVM was asked
 	 * to store registers: they are in the page from the second time on, because the
 	 * first KVM_RUN may have been over before. */
@@ -58,8 +57,8 @@ int vcpu_open(struct vcpu *vcpu, int pidfd, int fd);
 void vcpu_close(struct vcpu *vcpu);
 
 /* Asks KVM to store registers, if it does not: another profiler may have ended, and put
- * the request back. */
-void vcpu_request(struct vcpu *vcpu);
+ * the request back. Notes it in @requests. */
+void vcpu_request(struct vcpu *vcpu, pid_t pid, struct request *requests);
 
 /* Whether the VMM still has it open. */
 bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid);

@@ -38,11 +38,11 @@ static int run_command(const struct command *command, int argc, char **argv)
 	status = EXIT_FAILED;
 	host = open_host(command->name, force, &err);
 	if (host && host->ops->list(host, &domains, &count, &err) == 0) {
-		int width = host->traces ? 16 : 4;
+		int width = host->ops->has_vmms ? 16 : 4;
 
 		printf("%5s  %-24s  %-*s   VCPUS    MEMORY  STATE\n",
-		       host->traces ? "PID" : "ID", "NAME", width,
-		       host->traces ? "VMM" : "TYPE");
+		       host->ops->has_vmms ? "PID" : "ID", "NAME", width,
+		       host->ops->has_vmms ? "VMM" : "TYPE");
 		for (size_t i = 0; i < count; i++)
 			print_domain(&domains[i], width);
 		free(domains);

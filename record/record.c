@@ -119,64 +119,54 @@ static void settle(void)
 /* Before threads are started. Returns the version of Landlock, or 0. */
 static int confine(const struct run *run)
 {
+	const struct host_needs *host = run->host->ops->needs;
 	const struct privileges needed = {
-		.devices = run->options->follow ? run->host->ops->devices : NULL,
-		.removes = true,
-		.traces = run->host->traces,
+		.devices = run->options->follow ? host->devices : NULL,
+		.removes = host->removes,
+		.inspects = host->inspects,
 	};
 
 	return privileges_confine(&needed);
 }
 
-static void print_privileges(unsigned int user, int landlock, const struct error *filter)
+static void print_privileges(const struct host_needs *host, unsigned int user,
+			     const char *capabilities, int landlock,
+			     const struct error *filter)
 {
-	char files[80] =
+	char files[128] =
 		"; access to files is not restricted (no Landlock in this kernel)";
 	char calls[600] = ", only the system calls for sampling (seccomp)";
 
-	if (landlock)
+	if (host->inspects)
+		snprintf(files, sizeof(files),
+			 "; access to files is not restricted (Landlock would forbid to "
+			 "trace processes)");
+	else if (landlock)
 		snprintf(files, sizeof(files),
 			 ", no access to other files (Landlock version %d)", landlock);
 	if (filter)
 		snprintf(calls, sizeof(calls), "; system calls are not restricted (%s)",
 			 filter->text);
-	message("record",
-		"privileges kept: the interface to Xen (to pause guests "
-		"and read their memory) and user ID %u; no capabilities%s%s",
-		user, files, calls);
-}
-
-/* A process with restricted access to files may not trace one without (Landlock), and
- * what tracing needs is most of what a filter would refuse. */
-static void print_tracing(unsigned int user)
-{
-	message("record",
-		"privileges kept: user ID %u, and the capabilities to trace processes, "
-		"read "
-		"files and lock memory",
-		user);
+	message("record", "privileges kept: %s and user ID %u; %s%s%s", host->kept, user,
+		capabilities, files, calls);
 }
 
 /* After the writer's thread has started. From here on, the process only samples and
  * writes. */
 static void drop_privileges(const struct run *run, int landlock)
 {
+	const struct host_needs *host = run->host->ops->needs;
 	const unsigned int user = geteuid();
+	const char *capabilities = privileges_drop(host->inspects);
 	struct error why;
-	bool filtered;
+	bool filtered = filter_recorder(
+				host, run->options->follow,
+				run->series.opener.child ? run->series.opener.socket : -1,
+				&why) == 0;
 
-	privileges_drop(run->host->traces);
-	if (run->host->traces) {
-		if (run->options->verbose)
-			print_tracing(user);
-		return;
-	}
-	filtered = filter_recorder(run->host->ops, run->options->follow,
-				   run->series.opener.child ? run->series.opener.socket
-							    : -1,
-				   &why) == 0;
 	if (run->options->verbose)
-		print_privileges(user, landlock, filtered ? NULL : &why);
+		print_privileges(host, user, capabilities, landlock,
+				 filtered ? NULL : &why);
 }
 
 /* Writes the start of the recording. */

@@ -367,6 +367,22 @@ static void begin_all(struct recorder *recorder, uint64_t start)
 	share_rest_of(&recorder->share, start, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 }
 
+/* Starts with those that were just added: all but the first @before. */
+static void begin_added(const struct recorder *recorder, size_t before, const char *what)
+{
+	bool maps_all = recorder->host->ops->needs->maps_all;
+
+	if (recorder->subjects == before)
+		return;
+	/* Page faults must not extend a pause. A guest's memory that is mapped must not
+	 * be filled for that. */
+	mlockall(MCL_CURRENT | (maps_all ? MCL_ONFAULT : 0));
+	for (size_t i = before; i < recorder->subjects; i++) {
+		begin(recorder, recorder->subject[i], clock_monotonic());
+		note(recorder->subject[i], what);
+	}
+}
+
 /* Adds domains to follow that have started since the last call. A listing older than the
  * end of a domain may still contain it. */
 static void follow(struct recorder *recorder)
@@ -380,15 +396,7 @@ static void follow(struct recorder *recorder)
 		return;
 	add_listed(recorder, guests, count, false);
 	free(guests);
-	if (recorder->subjects == before)
-		return;
-	/* Page faults must not extend a pause. A guest's memory that is mapped must not
-	 * be filled for that. */
-	mlockall(MCL_CURRENT | (recorder->host->traces ? MCL_ONFAULT : 0));
-	for (size_t i = before; i < recorder->subjects; i++) {
-		begin(recorder, recorder->subject[i], clock_monotonic());
-		note(recorder->subject[i], "has started and is sampled");
-	}
+	begin_added(recorder, before, "has started and is sampled");
 }
 
 /* The domain to sample next; SIZE_MAX if there is none. */
@@ -463,6 +471,26 @@ static int sample(struct recorder *recorder, size_t i, struct error *err)
 	return 0;
 }
 
+/* Samples the @i-th with its new vCPUs, from here on as another domain of the recording,
+ * because the number of a domain's vCPUs is fixed. */
+static void renew(struct recorder *recorder, size_t i)
+{
+	uint32_t id = recorder->subject[i]->info.id;
+	struct guest_info info;
+	struct error why;
+	size_t before;
+	int status;
+
+	drop(recorder, i);
+	before = recorder->subjects;
+	status = recorder->host->ops->info(recorder->host, id, &info, &why);
+	if (status == 0)
+		status = add(recorder, &info, &why);
+	if (status < 0)
+		fprintf(stderr, "uniprof record: %s\n", why.text);
+	begin_added(recorder, before, "has new vCPUs, and is sampled with them");
+}
+
 static int check(struct recorder *recorder, struct error *err)
 {
 	recorder->check = clock_monotonic() + CHECK_NS;
@@ -472,6 +500,8 @@ static int check(struct recorder *recorder, struct error *err)
 
 		if (guest->ops->observe(guest, &observation, err) < 0)
 			return -1;
+		if (observation == OBSERVED_GREW)
+			renew(recorder, i);
 		if (observation == OBSERVED_SHUT || observation == OBSERVED_GONE)
 			end(recorder, i, observation == OBSERVED_GONE);
 	}

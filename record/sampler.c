@@ -164,10 +164,10 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
 		sample->chain.address = sampler->address + round->samples * CHAIN_ROOM;
-		misses = guest->ops->page_misses(guest);
+		misses = guest->ops->page_misses(guest->memory);
 		cpu_unwind(&vcpu->cpu, memory, &sample->chain);
 		if (sample->chain.end == CHAIN_NO_PAGE &&
-		    guest->ops->page_misses(guest) != misses)
+		    guest->ops->page_misses(guest->memory) != misses)
 			sample->chain.end = CHAIN_NOT_READY;
 		round->samples++;
 	}
@@ -235,7 +235,7 @@ static void begin(struct sampler *sampler, uint32_t weight, unsigned int map_cal
 	round->pauses = 0;
 	round->samples = 0;
 	round->sample = sampler->sample;
-	guest->ops->begin_pages(guest, round->time, map_calls);
+	guest->ops->begin_pages(guest->memory, round->time, map_calls);
 }
 
 /* Pauses until nothing is missing, or too often. */
@@ -253,7 +253,7 @@ static int take(struct sampler *sampler, struct round *round, struct error *err)
 			return -1;
 		if (status > 0)
 			round->outcome = status == PAUSE_HELD ? ROUND_PAUSED : ROUND_GONE;
-		missed = guest->ops->pages_missed(guest);
+		missed = guest->ops->pages_missed(guest->memory);
 		learned = guest->ops->learn_modes(guest);
 		if (!missed && !learned)
 			break;
@@ -300,7 +300,7 @@ static bool check_table(struct sampler *sampler, uint64_t now)
 	    !(is_pending || (before == TABLE_USED && !sampler->hypercalls)))
 		return false;
 	sampler->table_check = now + CHECK_NS;
-	guest->ops->begin_pages(guest, now, CHECK_MAPS);
+	guest->ops->begin_pages(guest->memory, now, CHECK_MAPS);
 	fit = is_pending ? check_fit(sampler, &memory) : TABLE_FITS;
 	if (fit == TABLE_FITS) {
 		sampler->table = sampler->program->table;
@@ -341,7 +341,7 @@ static void find_code(struct sampler *sampler, const struct round *round)
 			return;
 	}
 	sampler->table_check = round->time + CHECK_NS;
-	guest->ops->begin_pages(guest, round->time, FIND_MAPS);
+	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
 		if (guest->vcpu[i].captured)
 			found_code_look(sampler->found, &guest->vcpu[i].cpu, &memory);
@@ -359,9 +359,8 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		  struct error *err)
 {
 	static const enum round_outcome outcomes[] = {
-		[OBSERVED_RUNNING] = ROUND_TAKEN,
-		[OBSERVED_PAUSED] = ROUND_PAUSED,
-		[OBSERVED_SHUT] = ROUND_SHUT,
+		[OBSERVED_RUNNING] = ROUND_TAKEN, [OBSERVED_PAUSED] = ROUND_PAUSED,
+		[OBSERVED_GREW] = ROUND_TAKEN,	  [OBSERVED_SHUT] = ROUND_SHUT,
 		[OBSERVED_GONE] = ROUND_GONE,
 	};
 	struct guest *guest = sampler->guest;
@@ -375,7 +374,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	if (take(sampler, round, err) < 0)
 		return -1;
 	if (round->outcome == ROUND_TAKEN && check_table(sampler, round->time)) {
-		guest->ops->begin_pages(guest, round->time, map_calls);
+		guest->ops->begin_pages(guest->memory, round->time, map_calls);
 		if (take(sampler, round, err) < 0)
 			return -1;
 	}
@@ -403,7 +402,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 			return -1;
 	} while (guest->ops->learn_modes(guest));
 	check_table(sampler, round->time);
-	guest->ops->begin_pages(guest, round->time, UINT_MAX);
+	guest->ops->begin_pages(guest->memory, round->time, UINT_MAX);
 	memory = memory_of(sampler, guest->ops->map_page);
 	code_notes_renew(&sampler->notes);
 	walk(sampler, &memory, round);

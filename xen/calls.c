@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -38,14 +39,44 @@ struct map_batch_v2 {
  * (IOCTL_PRIVCMD_UNIMPLEMENTED in Xen's tools/include/xen-sys/Linux/privcmd.h). */
 #define UNKNOWN _IOC(_IOC_NONE, 'P', 0xff, 0)
 
-static const unsigned long sampling[] = {HYPERCALL, MAP_BATCH_V2, MAP_BATCH, 0};
-static const unsigned long following[] = {RESTRICT, UNKNOWN, 0};
-static const unsigned long guarding[] = {HYPERCALL, 0};
+/* What open() may be called with: files are neither created nor truncated. */
+#define CHANGE (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
-/* To talk to xenstored, whose socket is open. Newer versions of the library send with
- * sendmsg(). */
-static const int store[] = {SYS_read, SYS_sendmsg, -1};
+#define IOCTL(request) HOST_CALL_WITH(SYS_ioctl, 1, request)
 
-const struct host_calls xen_sampling_calls = {.ioctl = sampling};
-const struct host_calls xen_following_calls = {.number = store, .ioctl = following};
-const struct host_calls xen_guarding_calls = {.ioctl = guarding};
+static const struct host_call sampling[] = {
+	IOCTL(HYPERCALL),
+	IOCTL(MAP_BATCH_V2),
+	IOCTL(MAP_BATCH),
+	/* A file, not a folder (xen/left.c). */
+	HOST_CALL_WITH(SYS_unlinkat, 2, 0),
+	HOST_CALLS_END,
+};
+
+static const struct host_call following[] = {
+	IOCTL(RESTRICT),
+	IOCTL(UNKNOWN),
+	HOST_CALL_IF(SYS_openat, 2, CHANGE, 0),
+#ifdef SYS_open
+	HOST_CALL_IF(SYS_open, 1, CHANGE, 0),
+#endif
+	/* Xen's libraries before 4.10 set FD_CLOEXEC after open(). */
+	HOST_CALL_WITH(SYS_fcntl, 1, F_GETFD),
+	HOST_CALL_WITH(SYS_fcntl, 1, F_SETFD),
+	/* To talk to xenstored, whose socket is open. Newer versions of the library send
+	 * with sendmsg(). */
+	HOST_CALL(SYS_read),
+	HOST_CALL(SYS_sendmsg),
+	HOST_CALLS_END,
+};
+
+static const struct host_call guarding[] = {IOCTL(HYPERCALL), HOST_CALLS_END};
+
+const struct host_needs xen_needs = {
+	.sampling = sampling,
+	.following = following,
+	.guarding = guarding,
+	.devices = "/dev/xen",
+	.removes = true,
+	.kept = "the interface to Xen (to pause guests and read their memory)",
+};

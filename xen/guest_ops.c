@@ -280,21 +280,6 @@ static bool learn_modes(struct guest *learned)
 	return any;
 }
 
-static void begin_pages(struct guest *guest, uint64_t now, unsigned int map_calls)
-{
-	pages_begin(guest->memory, now, map_calls);
-}
-
-static bool missed(struct guest *guest)
-{
-	return pages_missed(guest->memory);
-}
-
-static uint64_t misses(const struct guest *guest)
-{
-	return pages_misses(guest->memory);
-}
-
 static const struct guest_ops operations = {
 	.close = close_guest,
 	.observe = observe,
@@ -306,11 +291,11 @@ static const struct guest_ops operations = {
 	.take = take,
 	.learn_modes = learn_modes,
 	.kind = kind,
-	.begin_pages = begin_pages,
+	.begin_pages = pages_begin,
 	.get_page = pages_get,
 	.map_page = pages_map,
-	.pages_missed = missed,
-	.page_misses = misses,
+	.pages_missed = pages_missed,
+	.page_misses = pages_misses,
 };
 
 static int get_arrays(struct xen_guest *guest, const bool *wanted)

@@ -49,9 +49,8 @@ int xen_domctl(struct xen *xen, struct xen_domctl *domctl);
  */
 int xen_find_domctl_version(struct xen *xen, bool force, struct error *err);
 
-/* The fields of struct host_ops, in xen/calls.c. */
-extern const struct host_calls xen_sampling_calls, xen_following_calls,
-	xen_guarding_calls;
+/* In xen/calls.c. */
+extern const struct host_needs xen_needs;
 
 /* The functions of struct host_ops, in xen/domain.c, xen/pause.c and xen/guest_ops.c. */
 int xen_domain_info(struct host *host, uint32_t id, struct guest_info *info,

@@ -111,8 +111,10 @@ void pages_free(struct pages *pages)
 	free(pages);
 }
 
-void pages_begin(struct pages *pages, uint64_t now, unsigned int map_calls)
+void pages_begin(void *context, uint64_t now, unsigned int map_calls)
 {
+	struct pages *pages = context;
+
 	pages->allowed = map_calls;
 	pages->now = now ? now : 1;
 	if (pages->crowded || GROUPS_MAX - pages->used < GROUPS_RESERVE ||
@@ -208,16 +210,19 @@ const void *pages_map(void *context, uint64_t frame)
 	return page_of(slot, frame);
 }
 
-bool pages_missed(struct pages *pages)
+bool pages_missed(void *context)
 {
+	struct pages *pages = context;
 	bool missed = pages->allowed && pages->misses != pages->asked;
 
 	pages->asked = pages->misses;
 	return missed;
 }
 
-uint64_t pages_misses(const struct pages *pages)
+uint64_t pages_misses(const void *context)
 {
+	const struct pages *pages = context;
+
 	return pages->misses;
 }
 

@@ -19,13 +19,15 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err);
 /* Unmaps all pages: until then, a destroyed domain remains as a zombie. */
 void pages_free(struct pages *pages);
 
+/* The functions below that take a void * are those of struct guest_ops. */
+
 /*
  * Starts a round at time @now (ns, monotonic): unmaps all pages if little space is left
  * or they are old. Pages that could not be mapped are tried again after a second. This
  * round makes at most @map_calls map calls, so that a guest that uses other pages each
  * time can't make a round longer.
  */
-void pages_begin(struct pages *pages, uint64_t now, unsigned int map_calls);
+void pages_begin(void *pages, uint64_t now, unsigned int map_calls);
 
 /* For use while the domain is paused: only looks up a page, and counts misses. A
  * guest_memory callback, as is the next. */
@@ -36,10 +38,10 @@ const void *pages_map(void *pages, uint64_t frame);
 
 /* Whether, since the last call, pages_get() missed a page that may exist and may be
  * mapped in this round. */
-bool pages_missed(struct pages *pages);
+bool pages_missed(void *pages);
 
 /* How many pages that may exist pages_get() ever missed. */
-uint64_t pages_misses(const struct pages *pages);
+uint64_t pages_misses(const void *pages);
 
 /* The total number of map calls. */
 uint64_t pages_map_calls(const struct pages *pages);

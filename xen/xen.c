@@ -78,10 +78,7 @@ static void close_xen(struct host *host)
 }
 
 static const struct host_ops operations = {
-	.sampling_calls = &xen_sampling_calls,
-	.following_calls = &xen_following_calls,
-	.guarding_calls = &xen_guarding_calls,
-	.devices = "/dev/xen",
+	.needs = &xen_needs,
 	.close = close_xen,
 	.info = xen_domain_info,
 	.list = xen_domain_list,

@@ -5,7 +5,6 @@
 #if defined(HAVE_SECCOMP) && (defined(__x86_64__) || defined(__aarch64__))
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -57,14 +56,11 @@ static struct scmp_arg_cmp has(unsigned int argument, unsigned int mask, unsigne
 	return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, set);
 }
 
-static void allow_for_host(struct draft *draft, const struct host_calls *calls)
+static void allow_for_host(struct draft *draft, const struct host_call *call)
 {
-	if (!calls)
-		return;
-	for (const int *number = calls->number; number && *number >= 0; number++)
-		allow(draft, number, 1);
-	for (const unsigned long *request = calls->ioctl; request && *request; request++)
-		allow_if(draft, SCMP_SYS(ioctl), 1, is(1, (unsigned int)*request));
+	for (; call && call->number >= 0; call++)
+		allow_if(draft, call->number, call->mask != 0,
+			 has(call->argument, call->mask, call->value));
 }
 
 /* Waiting, ending, and abort(), which glibc also calls if it detects damaged memory. The
@@ -120,18 +116,14 @@ static void allow_recording(struct draft *draft)
 		allow_if(draft, SCMP_SYS(ioctl), 1, is(1, requests[i]));
 	allow_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, 0));
 	allow_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, 0));
-	/* It gives up its priority, and removes its file in HOST_DIRECTORY. */
+	/* It gives up its priority. */
 	allow_if(draft, SCMP_SYS(sched_setscheduler), 1,
 		 has(1, ~(unsigned int)SCHED_RESET_ON_FORK, SCHED_OTHER));
-	allow_if(draft, SCMP_SYS(unlinkat), 1, is(2, 0));
 }
 
 static void allow_following(struct draft *draft)
 {
 	const unsigned int thread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
-	const unsigned int change = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
-	/* Xen's libraries before 4.10 set FD_CLOEXEC after open(). */
-	static const unsigned int flags[] = {F_GETFD, F_SETFD};
 	static const int following[] = {
 		SCMP_SYS(clone3), /* fails: deny_clone3() */
 		SCMP_SYS(mlockall),
@@ -141,10 +133,6 @@ static void allow_following(struct draft *draft)
 
 	ALLOW(draft, following);
 	allow_if(draft, SCMP_SYS(clone), 1, has(0, thread, thread));
-	allow_if(draft, SCMP_SYS(openat), 1, has(2, change, 0));
-	allow_if(draft, SCMP_SYS(open), 1, has(1, change, 0));
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		allow_if(draft, SCMP_SYS(fcntl), 1, is(1, flags[i]));
 }
 
 static void allow_guarding(struct draft *draft, const struct filter_guard *guard)
@@ -225,7 +213,7 @@ static int deny_clone3(struct error *err)
 	return load(&draft, false, err);
 }
 
-int filter_recorder(const struct host_ops *host, bool follow, int opener,
+int filter_recorder(const struct host_needs *host, bool follow, int opener,
 		    struct error *err)
 {
 	struct draft draft;
@@ -235,30 +223,30 @@ int filter_recorder(const struct host_ops *host, bool follow, int opener,
 	draft = begin(SCMP_ACT_ERRNO(EPERM));
 	allow_basics(&draft);
 	allow_recording(&draft);
-	allow_for_host(&draft, host->sampling_calls);
+	allow_for_host(&draft, host->sampling);
 	if (opener >= 0)
 		allow_if(&draft, SCMP_SYS(recvmsg), 1, is(0, (unsigned int)opener));
 	if (follow) {
 		allow_following(&draft);
-		allow_for_host(&draft, host->following_calls);
+		allow_for_host(&draft, host->following);
 	}
 	return load(&draft, true, err);
 }
 
-int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
+int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err)
 {
 	struct draft draft = begin(SCMP_ACT_ERRNO(EPERM));
 
 	allow_basics(&draft);
 	allow_guarding(&draft, guard);
-	allow_for_host(&draft, host->guarding_calls);
+	allow_for_host(&draft, host->guarding);
 	return load(&draft, true, err);
 }
 
 #else
 
-int filter_recorder(const struct host_ops *host, bool follow, int opener,
+int filter_recorder(const struct host_needs *host, bool follow, int opener,
 		    struct error *err)
 {
 	(void)host;
@@ -267,7 +255,7 @@ int filter_recorder(const struct host_ops *host, bool follow, int opener,
 	return error_set(err, "built without libseccomp");
 }
 
-int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
+int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err)
 {
 	(void)host;

@@ -25,7 +25,7 @@
  * it is -1, @opener is a socket on which it may receive messages. Must be called after
  * its threads have set their priorities.
  */
-int filter_recorder(const struct host_ops *host, bool follow, int opener,
+int filter_recorder(const struct host_needs *host, bool follow, int opener,
 		    struct error *err);
 
 /* What the guard's filter refers to. */
@@ -38,7 +38,7 @@ struct filter_guard {
 
 /* The guard: may wait for the recorder's end, stop and continue it, and resume a guest.
  */
-int filter_guard(const struct host_ops *host, const struct filter_guard *guard,
+int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err);
 
 #endif

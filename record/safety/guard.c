@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,15 +30,6 @@
 #define MOMENT_NS (100 * NS_PER_US)
 #define MOMENTS	  1000
 #define TRIES	  20
-
-/* Missing in older headers; the same on all CPUs (Linux 5.1 and 5.3,
- * include/uapi/asm-generic/unistd.h). */
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 
 struct guard {
 	struct host *host;
@@ -204,6 +194,7 @@ static int be_guard(struct guard *guard, int to_parent)
 	struct host *host = guard->host;
 	struct error err;
 	char byte = 1;
+	int status = 0;
 
 	detach(kept, sizeof(kept) / sizeof(*kept));
 	refuse_oom();
@@ -211,18 +202,23 @@ static int be_guard(struct guard *guard, int to_parent)
 		return 1;
 	/* The guard must not be delayed when the recorder ends. */
 	priority_set(PRIORITY_GUARD);
-	privileges_confine(&(struct privileges){.signals = true});
+	privileges_confine(&(struct privileges){
+		.signals = true,
+		.inspects = host->ops->needs->inspects,
+	});
 	mlockall(MCL_CURRENT);
-	privileges_drop(false);
+	privileges_drop(host->ops->needs->inspects);
 	/* The recorder reports it if the kernel has no filters. */
-	filter_guard(host->ops, &needed, &err);
+	filter_guard(host->ops->needs, &needed, &err);
 	if (write(to_parent, &byte, 1) != 1)
 		return 1;
 	close(to_parent);
 	watch(guard);
 	if (host->ops->left_paused(host))
-		return host->ops->resume(host, &err) < 0;
-	return 0;
+		status = host->ops->resume(host, &err) < 0;
+	if (host->ops->tidy)
+		host->ops->tidy(host);
+	return status;
 }
 
 static pthread_mutex_t *hold_mutex(void)

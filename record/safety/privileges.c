@@ -73,21 +73,24 @@ int privileges_confine(const struct privileges *needed)
 
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	return needed->traces ? 0 : restrict_access(needed);
+	return needed->inspects ? 0 : restrict_access(needed);
 }
 
-void privileges_drop(bool traces)
+const char *privileges_drop(bool inspects)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
-	uint32_t tracing = CAP_TO_MASK(CAP_SYS_PTRACE) |
-			   CAP_TO_MASK(CAP_DAC_READ_SEARCH) | CAP_TO_MASK(CAP_IPC_LOCK);
+	uint32_t needed = CAP_TO_MASK(CAP_SYS_PTRACE) | CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
+			  CAP_TO_MASK(CAP_IPC_LOCK);
 
-	if (traces && syscall(SYS_capget, &header, kept) == 0)
-		tracing &= kept[0].permitted;
+	if (inspects && syscall(SYS_capget, &header, kept) == 0)
+		needed &= kept[0].permitted;
 	else
-		tracing = 0;
+		needed = 0;
 	memset(kept, 0, sizeof(kept));
-	kept[0].permitted = kept[0].effective = tracing;
+	kept[0].permitted = kept[0].effective = needed;
 	syscall(SYS_capset, &header, kept);
+	return needed ? "only the capabilities to trace processes, read files and lock "
+			"memory"
+		      : "no capabilities";
 }

@@ -16,7 +16,7 @@ struct privileges {
 	const char *devices; /* a folder whose files it opens; NULL: none */
 	bool removes;	     /* files in HOST_DIRECTORY */
 	bool signals;	     /* to other processes */
-	bool traces;	     /* other processes: nothing can be restricted then */
+	bool inspects;	     /* other processes, which Landlock forbids: it is not used */
 };
 
 /*
@@ -32,11 +32,11 @@ int privileges_confine(const struct privileges *needed);
 /*
  * Permanently drops all capabilities (capabilities(7)) of the calling thread; to be
  * called once it has its priority. It keeps its user ID, which owns Xen's devices: they
- * are opened again for each guest that starts later. With @traces, it also keeps those
- * that it needs to sample processes of other users, if it has them: CAP_SYS_PTRACE,
- * CAP_DAC_READ_SEARCH for /proc/PID/fd, CAP_IPC_LOCK for guests that start later. The
- * first allows to control any process, so the others add nothing to it.
+ * are opened again for each guest that starts later. If it @inspects processes, it also
+ * keeps those that it needs for processes of other users, as far as it has them:
+ * CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH for /proc/PID/fd, CAP_IPC_LOCK for guests that
+ * start later. Returns what it keeps, for messages: "no capabilities".
  */
-void privileges_drop(bool traces);
+const char *privileges_drop(bool inspects);
 
 #endif

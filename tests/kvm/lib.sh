@@ -39,8 +39,8 @@ wait_for()
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || fail "waited in vain for $what"
-		sleep 0.1
+		[ $tries -lt 600 ] || fail "waited in vain for $what"
+		sleep 0.05
 	done
 }
 
@@ -64,6 +64,15 @@ check_runs()
 	if grep -l -e '^TracerPid:.*[1-9]' -e '^State:.*[Tt] (' /proc/"$vmm"/task/*/status; then
 		fail "a thread is traced or stopped"
 	fi
+}
+
+# has_no_request: no vCPU of the guest web, which has two, is asked for its registers
+has_no_request()
+{
+	: >web.err
+	kill -HUP "$vmm"
+	sleep 0.2
+	[ "$(grep -c '^vCPU [01]: valid_regs 0$' web.err)" = 2 ]
 }
 
 # record OPTION...: runs uniprof record; its messages are in record.err

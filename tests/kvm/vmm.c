@@ -7,8 +7,9 @@
  *
  * --shared: memory of a memfd, else private. --high: 3.25 GiB and 16 MiB more, which the
  * guest sees at 4 GiB, with its stacks there. SIGUSR1: executes sleep(1), which is no
- *VMM. SIGUSR2: forks a child, which has the VMM's descriptors. SIGHUP: prints the vCPUs'
- * kvm_valid_regs.
+ * VMM. SIGUSR2: forks a child, which has the VMM's descriptors. SIGHUP: prints the vCPUs'
+ * kvm_valid_regs. SIGWINCH: adds a vCPU. SIGURG: adds memory, which the guest does not
+ * use.
  *
  * Any result of KVM_RUN that a profiler must not cause ends it with exit code 9.
  */
@@ -32,6 +33,8 @@
 #define GAP	  0xd0000000ull
 #define HIGH	  (16ull << 20)
 #define ABOVE	  (1ull << 32)
+#define MORE	  (64ull << 20) /* added by SIGURG, at ADDED */
+#define ADDED	  (8ull << 30)
 #define VCPUS_MAX 2
 
 struct vcpu {
@@ -195,7 +198,26 @@ static void *run(void *context)
 	return NULL;
 }
 
-static void wait_for_orders(const struct vm *vm, const sigset_t *orders)
+static void start_vcpu(struct vm *vm, unsigned int i)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, run, &vm->vcpu[i]))
+		die("thread");
+}
+
+static void add_memory(const struct vm *vm)
+{
+	char *memory = mmap(NULL, MORE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		die("memory");
+	add_slot(vm, 2, ADDED, MORE, memory);
+	fprintf(stderr, "memory was added\n");
+}
+
+static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 {
 	for (;;) {
 		int number;
@@ -204,6 +226,12 @@ static void wait_for_orders(const struct vm *vm, const sigset_t *orders)
 			die("sigwait");
 		if (number == SIGUSR1)
 			execlp("sleep", "sleep", "1000", (char *)NULL);
+		if (number == SIGWINCH && vm->vcpus < VCPUS_MAX) {
+			make_vcpu(vm, vm->vcpus);
+			start_vcpu(vm, vm->vcpus++);
+		}
+		if (number == SIGURG)
+			add_memory(vm);
 		for (unsigned int i = 0; number == SIGHUP && i < vm->vcpus; i++)
 			fprintf(stderr, "vCPU %u: valid_regs %llu\n", i,
 				(unsigned long long)vm->vcpu[i].run->kvm_valid_regs);
@@ -242,6 +270,8 @@ int main(int argc, char **argv)
 	sigaddset(&orders, SIGUSR1);
 	sigaddset(&orders, SIGUSR2);
 	sigaddset(&orders, SIGHUP);
+	sigaddset(&orders, SIGWINCH);
+	sigaddset(&orders, SIGURG);
 	sigprocmask(SIG_BLOCK, &orders, NULL);
 	vm.kvm = check(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
 	vm.fd = check(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
@@ -250,11 +280,7 @@ int main(int argc, char **argv)
 	load(&vm, argv[optind]);
 	for (unsigned int i = 0; i < vm.vcpus; i++)
 		make_vcpu(&vm, i);
-	for (unsigned int i = 0; i < vm.vcpus; i++) {
-		pthread_t thread;
-
-		if (pthread_create(&thread, NULL, run, &vm.vcpu[i]))
-			die("thread");
-	}
+	for (unsigned int i = 0; i < vm.vcpus; i++)
+		start_vcpu(&vm, i);
 	wait_for_orders(&vm, &orders);
 }

@@ -74,7 +74,7 @@ static int be_recorder(const char *name, const char *how, struct error *err)
 	for (unsigned int i = 0; i < 10; i++)
 		if (sampler_round(sampler, 1, &round, err) < 0)
 			return -1;
-	guest->ops->begin_pages(guest, clock_monotonic(), GROUPS);
+	guest->ops->begin_pages(guest->memory, clock_monotonic(), GROUPS);
 	for (uint64_t i = 0; i < GROUPS; i++)
 		guest->ops->map_page(guest->memory, 8 * i);
 	guest->ops->prepare(guest);

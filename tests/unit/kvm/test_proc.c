@@ -39,6 +39,21 @@ static void a_stat_is_read_whatever_the_command_is(void **state)
 	assert_false(proc_parse_stat("12 (qemu) S", &stat));
 }
 
+static void the_start_is_the_22nd_field(void **state)
+{
+	uint64_t start;
+
+	(void)state;
+	assert_true(proc_parse_start(
+		"5 (a) 9) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 "
+		"21 22333 23 24",
+		&start));
+	assert_int_equal(start, 22333);
+	assert_false(proc_parse_start(
+		"5 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", &start));
+	assert_false(proc_parse_start("", &start));
+}
+
 static void a_long_command_is_cut(void **state)
 {
 	struct proc_stat stat;
@@ -230,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stat_is_read_whatever_the_command_is),
+		cmocka_unit_test(the_start_is_the_22nd_field),
 		cmocka_unit_test(a_long_command_is_cut),
 		cmocka_unit_test(times_of_a_thread_are_read),
 		cmocka_unit_test(a_tracer_is_found),

@@ -60,7 +60,10 @@ static int resume(struct host *host, struct error *err)
 	return 0;
 }
 
+static const struct host_needs needs_nothing = {0};
+
 static const struct host_ops fake_ops = {
+	.needs = &needs_nothing,
 	.arm = arm,
 	.adopt = arm,
 	.left_paused = left_paused,

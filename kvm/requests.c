@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kvm/requests.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/compat.h"
+#include "kvm/proc.h"
+
+#define SIZE (REQUESTS_MAX * sizeof(struct request))
+
+struct request *requests_new(struct error *err)
+{
+	struct request *requests = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (requests != MAP_FAILED)
+		return requests;
+	error_errno(err, errno, "can't allocate memory");
+	return NULL;
+}
+
+void requests_free(struct request *requests)
+{
+	if (requests)
+		munmap(requests, SIZE);
+}
+
+static bool read_start(pid_t pid, uint64_t *start)
+{
+	char text[1024];
+
+	return proc_read(pid, 0, "stat", text, sizeof(text)) > 0 &&
+	       proc_parse_start(text, start);
+}
+
+struct request *requests_add(struct request *requests, pid_t pid, int fd, uint64_t bits)
+{
+	struct request *request = requests, *end = requests + REQUESTS_MAX;
+
+	while (request < end && request->bits)
+		request++;
+	if (request == end || !read_start(pid, &request->start))
+		return NULL;
+	request->pid = pid;
+	request->fd = fd;
+	/* The guard may look at it from here on. */
+	__atomic_store_n(&request->bits, bits, __ATOMIC_RELEASE);
+	return request;
+}
+
+void requests_remove(struct request *request)
+{
+	if (request)
+		__atomic_store_n(&request->bits, 0, __ATOMIC_RELEASE);
+}
+
+struct kvm_run *run_page_map(int pidfd, int fd, int *ours)
+{
+	struct kvm_run *run;
+	int errnum;
+
+	*ours = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (*ours < 0)
+		return NULL;
+	run = mmap(NULL, sizeof(*run), PROT_READ | PROT_WRITE, MAP_SHARED, *ours, 0);
+	if (run != MAP_FAILED)
+		return run;
+	errnum = errno;
+	close(*ours);
+	*ours = -1;
+	errno = errnum;
+	return NULL;
+}
+
+void run_page_unmap(struct kvm_run *run, int ours, uint64_t bits)
+{
+	__atomic_and_fetch(&run->kvm_valid_regs, ~bits, __ATOMIC_SEQ_CST);
+	munmap(run, sizeof(*run));
+	close(ours);
+}
+
+static bool is_vcpu(pid_t pid, int fd)
+{
+	char path[64], target[64];
+	unsigned int number;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	length = readlink(path, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = 0;
+	return proc_parse_vcpu(target, &number);
+}
+
+/* The pid may be another process's by now, and the descriptor another file's. */
+static void withdraw(const struct request *request, uint64_t bits)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, request->pid, 0), ours;
+	struct kvm_run *run = NULL;
+	uint64_t start;
+
+	if (pidfd < 0)
+		return;
+	if (read_start(request->pid, &start) && start == request->start &&
+	    is_vcpu(request->pid, request->fd))
+		run = run_page_map(pidfd, request->fd, &ours);
+	if (run)
+		run_page_unmap(run, ours, bits);
+	close(pidfd);
+}
+
+void requests_withdraw(struct request *requests)
+{
+	for (size_t i = 0; i < REQUESTS_MAX; i++) {
+		uint64_t bits = __atomic_load_n(&requests[i].bits, __ATOMIC_ACQUIRE);
+
+		if (bits)
+			withdraw(&requests[i], bits);
+	}
+}
