@@ -83,7 +83,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 completions install check unit cli kvm threads lint guests guests-arm bench bench-lab bench-report \
+.PHONY: all arm64 completions install check unit cli kvm threads lint guests guests-arm bench bench-kvm bench-lab bench-report \
 	bench-report-tools bench-unwind fuzzers clean
 all: $(O)/uniprof
 
@@ -229,6 +229,14 @@ $(O)/tests/bench/unwind/%: tests/bench/unwind/%.c $(OBJECTS)
 $(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lm)
+
+# What sampling costs guests of this machine's KVM.
+$(O)/tests/bench/kvm/pauses: tests/bench/kvm/pauses.c tests/bench/series.c $(OBJECTS)
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
+
+bench-kvm: $(O)/tests/bench/kvm/pauses $(KVM_PROGRAMS)
+	tests/bench/kvm/run
 
 bench: bench-lab $(if $(ARCH),,bench-report)
 

@@ -44,6 +44,12 @@ wait_for()
 	done
 }
 
+# children_of PID: the pids of its children
+children_of()
+{
+	grep -l "^PPid:.$1\$" /proc/[0-9]*/status 2>/dev/null | cut -d/ -f3
+}
+
 # lines FILE: the number of lines
 lines()
 {
@@ -66,13 +72,13 @@ check_runs()
 	fi
 }
 
-# has_no_request: no vCPU of the guest web, which has two, is asked for its registers
+# has_no_request NAME: no vCPU of the guest, which has two, is asked for its registers
 has_no_request()
 {
-	: >web.err
+	: >"$1.err"
 	kill -HUP "$vmm"
 	sleep 0.2
-	[ "$(grep -c '^vCPU [01]: valid_regs 0$' web.err)" = 2 ]
+	[ "$(grep -c '^vCPU [01]: valid_regs 0$' "$1.err")" = 2 ]
 }
 
 # record OPTION...: runs uniprof record; its messages are in record.err
@@ -93,10 +99,10 @@ has_run()
 }
 
 # record_busy SECONDS OPTION...: records until the guest has run for so long, but on a busy
-# machine no more than 100 s
+# machine no more than 100 s. TIMES: so many times as long, where samples take longer.
 record_busy()
 {
-	until=$(($(ticks) + $1 * 100))
+	until=$(($(ticks) + $1 * 100 * ${TIMES:-1}))
 	shift
 	"$UNIPROF" record -T 100 "$@" 2>record.err &
 	recorder=$!

@@ -2,7 +2,8 @@
 # Downloads Debian's packages and makes the images that scripts/lab boots, for the CPU whose
 # file (amd64.sh etc.) was sourced before.
 
-packages=(
+# xen_version is empty for a machine without Xen.
+xen_packages=(
 	"xen-hypervisor-$xen_version-$arch"
 	"xen-utils-$xen_version"
 	xen-utils-common
@@ -11,6 +12,10 @@ packages=(
 	libxencall1 libxendevicemodel1 libxenevtchn1 libxenforeignmemory1
 	libxengnttab1 libxenhypfs1 libxentoolcore1 libxentoollog1
 	libyajl2 libuuid1 libncurses6 libtinfo6
+)
+[ -n "$xen_version" ] || xen_packages=()
+packages=(
+	"${xen_packages[@]}"
 	libc6 libgcc-s1 libstdc++6 libseccomp2
 	liblzma5 libbz2-1.0 libzstd1 liblz4-1 zlib1g
 	busybox-static zstd
@@ -165,6 +170,19 @@ pack()
 	(cd "$1" && find . | sort | cpio --quiet -o -H newc -R 0:0) | zstd -q -5 >"$2"
 }
 
+# The wrappers in /usr/sbin only detect the running version of Xen, which is known here.
+copy_xen()
+{
+	local tree=$1 file
+
+	cp -rL "$root/usr/lib/xen-$xen_version" "$tree/usr/lib/"
+	rm -rf "$tree/usr/lib/xen-$xen_version"/{lib,boot}
+	for file in "$tree/usr/lib/xen-$xen_version/bin"/*; do
+		ln -s "../lib/xen-$xen_version/bin/${file##*/}" "$tree/usr/sbin/"
+	done
+	find "$root/usr/bin" -name 'xenstore*' -exec cp -P {} "$tree/usr/bin/" \;
+}
+
 build_dom0()
 {
 	local tree=$1 seen='' dir file
@@ -185,13 +203,7 @@ build_dom0()
 		[ -d "$root/$dir" ] || continue
 		find "$root/$dir" -maxdepth 1 -name '*.so*' -exec cp -P {} "$tree/$libdir/" \;
 	done
-	# The wrappers in /usr/sbin only detect the running version of Xen, which is known here.
-	cp -rL "$root/usr/lib/xen-$xen_version" "$tree/usr/lib/"
-	rm -rf "$tree/usr/lib/xen-$xen_version"/{lib,boot}
-	for file in "$tree/usr/lib/xen-$xen_version/bin"/*; do
-		ln -s "../lib/xen-$xen_version/bin/${file##*/}" "$tree/usr/sbin/"
-	done
-	find "$root/usr/bin" -name 'xenstore*' -exec cp -P {} "$tree/usr/bin/" \;
+	[ -z "$xen_version" ] || copy_xen "$tree"
 	cp "$root/usr/bin/zstd" "$tree/usr/bin/"
 	install -m 755 "$parts"/{add-hvm,wait-disk,wait-guest} "$tree/usr/bin/"
 

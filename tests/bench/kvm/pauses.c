@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What pauses cost a KVM guest: pauses GUEST SAMPLES
+ *
+ * The floor stops the threads of all vCPUs and lets them go on, and reads nothing. It
+ * alternates with samples as `uniprof record` takes them: of these, the first pause of
+ * each counts. Prints a line for both, as series_print(), and how deep the chains were.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/compat.h"
+#include "kvm/internal.h"
+#include "kvm/vcpus.h"
+#include "record/safety/priority.h"
+#include "record/target.h"
+#include "tests/bench/bench.h"
+
+/* The time between two pauses, in which the guest works. */
+#define REST_NS (NS_PER_S / 1000)
+/* Samples before those that count. */
+#define WARM_UP 50
+
+struct floor {
+	struct trace *trace;
+	struct vcpu *vcpu;
+	unsigned int vcpus;
+};
+
+static int floor_open(struct floor *floor, struct trace *trace,
+		      const struct guest_info *info, struct error *err)
+{
+	pid_t pid = (pid_t)info->id;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct vcpu_fd *fds;
+	size_t count;
+
+	*floor = (struct floor){.trace = trace, .vcpus = info->vcpus};
+	floor->vcpu = calloc(info->vcpus, sizeof(*floor->vcpu));
+	if (!floor->vcpu || vcpus_list(pid, &fds, &count) < 0 || count != info->vcpus)
+		return error_set(err, "can't list the vCPUs of process %d", pid);
+	for (size_t i = 0; i < count; i++)
+		if (vcpu_open(&floor->vcpu[i], pidfd, fds[i].fd) < 0)
+			return error_set(err, "can't open vCPU %zu", i);
+	free(fds);
+	close(pidfd);
+	for (int tries = 0; vcpus_find_threads(floor->vcpu, count, pid, trace); tries++)
+		if (tries == 1000)
+			return error_set(err, "a vCPU has no thread");
+	return 0;
+}
+
+static void floor_close(struct floor *floor)
+{
+	for (unsigned int i = 0; i < floor->vcpus; i++)
+		vcpu_close(&floor->vcpu[i]);
+	free(floor->vcpu);
+}
+
+/* For how long all vCPUs have waited for a CPU since the last call, at most. */
+static uint64_t least_wait(struct floor *floor)
+{
+	uint64_t least = UINT64_MAX, ran, before;
+
+	for (unsigned int i = 0; i < floor->vcpus; i++) {
+		struct vcpu *vcpu = &floor->vcpu[i];
+
+		before = vcpu->waited;
+		if (vcpu_thread(vcpu, &ran, &vcpu->waited) &&
+		    vcpu->waited - before < least)
+			least = vcpu->waited - before;
+	}
+	return least;
+}
+
+/* As in kvm/guest_ops.c, attaching is not part of the pause, nor is a time in which all
+ * vCPUs waited for a CPU. */
+static int floor_sample(struct floor *floor, uint64_t *ns, struct error *err)
+{
+	uint64_t start, stopped, least;
+
+	least_wait(floor);
+	trace_begin(floor->trace, floor->vcpus);
+	for (unsigned int i = 0; i < floor->vcpus; i++)
+		if (trace_attach(&floor->vcpu[i].traced, floor->vcpu[i].tid) < 0)
+			return error_set(err, "can't trace vCPU %u", i);
+	start = clock_monotonic();
+	for (unsigned int i = 0; i < floor->vcpus; i++)
+		trace_interrupt(&floor->vcpu[i].traced);
+	for (unsigned int i = 0; i < floor->vcpus; i++)
+		trace_wait(floor->trace, &floor->vcpu[i].traced);
+	stopped = clock_monotonic() - start;
+	for (unsigned int i = 0; i < floor->vcpus; i++)
+		trace_release(floor->trace, &floor->vcpu[i].traced);
+	*ns = clock_monotonic() - start;
+	trace_end(floor->trace);
+	least = least_wait(floor);
+	*ns -= least < stopped ? least : stopped;
+	return 0;
+}
+
+/* All times of a way, and how deep its chains were. */
+struct result {
+	struct series series;
+	uint64_t frames, chains;
+};
+
+static int sample_both(struct target *target, struct floor *floor, struct result *floors,
+		       struct result *ours, struct error *err)
+{
+	const struct timespec rest = {0, REST_NS};
+	struct round round;
+	uint64_t ns = 0;
+
+	nanosleep(&rest, NULL);
+	if (floor_sample(floor, &ns, err) < 0)
+		return -1;
+	nanosleep(&rest, NULL);
+	if (sampler_round(target->sampler, 1, &round, err) < 0)
+		return -1;
+	if (round.outcome == ROUND_GONE)
+		return error_set(err, "the guest has ended");
+	/* A thread that was too late to stop is still traced by the other way. */
+	if (round.outcome != ROUND_TAKEN || !round.pauses)
+		return 0;
+	series_add(&floors->series, ns);
+	series_add(&ours->series, round.pause[0]);
+	for (unsigned int i = 0; i < round.samples; i++)
+		ours->frames += round.sample[i].chain.count;
+	ours->chains += round.samples;
+	return 0;
+}
+
+static int measure(struct host *host, const struct guest_info *info, struct trace *trace,
+		   size_t samples, struct error *err)
+{
+	struct result floors = {0}, ours = {0};
+	struct target target = {0};
+	struct floor floor = {0};
+	int status = -1;
+
+	if (series_new(&floors.series, "floor", samples + WARM_UP, err) == 0 &&
+	    series_new(&ours.series, "uniprof", samples + WARM_UP, err) == 0 &&
+	    target_open(&target, host, info, NULL, 0, 0, err) == 0 &&
+	    floor_open(&floor, trace, info, err) == 0) {
+		status = 0;
+		mlockall(MCL_CURRENT | MCL_ONFAULT);
+		priority_set(PRIORITY_SAMPLER);
+	}
+	for (size_t i = 0; status == 0 && i < WARM_UP; i++)
+		status = sample_both(&target, &floor, &floors, &ours, err);
+	floors.series.count = ours.series.count = ours.frames = ours.chains = 0;
+	while (status == 0 && ours.series.count < samples)
+		status = sample_both(&target, &floor, &floors, &ours, err);
+	priority_set(PRIORITY_USUAL);
+	if (status == 0) {
+		series_print(&floors.series);
+		series_print(&ours.series);
+		printf("deep %.1f\n",
+		       ours.chains ? (double)ours.frames / ours.chains : 0);
+	}
+	floor_close(&floor);
+	target_close(&target);
+	series_free(&floors.series);
+	series_free(&ours.series);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct guest_info info;
+	struct trace trace;
+	struct error err;
+	struct host *host;
+	int status;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: pauses GUEST SAMPLES\n");
+		return 2;
+	}
+	host = kvm_open(false, &err);
+	status = host ? host->ops->arm(host, &err) : -1;
+	if (status == 0 && trace_init(&trace, &err) == 0)
+		status = host_find(host, argv[1], &info, &err) == 0
+				 ? measure(host, &info, &trace,
+					   strtoul(argv[2], NULL, 10), &err)
+				 : -1;
+	if (status < 0)
+		fprintf(stderr, "pauses: %s\n", err.text);
+	host_close(host);
+	return status < 0;
+}
