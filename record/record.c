@@ -158,11 +158,10 @@ static void drop_privileges(const struct run *run, int landlock)
 	const struct host_needs *host = run->host->ops->needs;
 	const unsigned int user = geteuid();
 	const char *capabilities = privileges_drop(host->inspects);
+	const struct opener *opener = &run->series.opener;
 	struct error why;
-	bool filtered = filter_recorder(
-				host, run->options->follow,
-				run->series.opener.child ? run->series.opener.socket : -1,
-				&why) == 0;
+	bool filtered = filter_recorder(host, run->options->follow,
+					opener->child ? opener->socket : -1, &why) == 0;
 
 	if (run->options->verbose)
 		print_privileges(host, user, capabilities, landlock,

@@ -79,7 +79,7 @@ static void a_recorder(pid_t other, int pidfd)
 	int value = 0, fd;
 
 	CHECK(pidfd >= 0 && trace_init(&trace, &err) == 0);
-	CHECK(filter_recorder(&kvm_needs, false, &err) == 0);
+	CHECK(filter_recorder(&kvm_needs, false, -1, &err) == 0);
 	/* What sampling needs. */
 	CHECK(trace_attach(&traced, other) == 0);
 	trace_begin(&trace, 1);
@@ -148,7 +148,7 @@ static void try(pid_t other, int pidfd)
 {
 	struct error err;
 
-	CHECK(pidfd >= 0 && filter_recorder(&kvm_needs, false, &err) == 0);
+	CHECK(pidfd >= 0 && filter_recorder(&kvm_needs, false, -1, &err) == 0);
 	CHECK(syscall(SYS_kcmp, getpid(), other, KCMP_FILE, 0, 0) == 0);
 }
 
