@@ -52,6 +52,7 @@ struct comparison {
 	unsigned int columns;
 	struct line last;
 	bool has_last;
+	bool is_index; /* in a section without entries */
 	/* What was found. */
 	unsigned long functions, rows, by_expression, not_expressible, stopped;
 };
@@ -243,10 +244,19 @@ static void take_row(struct comparison *comparison, char *text)
 	comparison->has_last = true;
 }
 
+/* Newer versions of readelf print .eh_frame_hdr, too. */
+static void begin_section(struct comparison *comparison, const char *text)
+{
+	comparison->common_count = 0;
+	comparison->is_index = strstr(text, ".eh_frame_hdr") != NULL;
+}
+
 static void take_line(struct comparison *comparison, char *text)
 {
 	char *word;
 
+	if (comparison->is_index && strncmp(text, "Contents of", 11) != 0)
+		return;
 	if (strstr(text, " CIE "))
 		take_common(comparison, strtoull(text, NULL, 16), text);
 	else if (strstr(text, " FDE "))
@@ -254,7 +264,7 @@ static void take_line(struct comparison *comparison, char *text)
 	else if (strstr(text, " LOC "))
 		take_columns(comparison, text);
 	else if (strncmp(text, "Contents of", 11) == 0)
-		comparison->common_count = 0;
+		begin_section(comparison, text);
 	else if (strstr(text, " ZERO "))
 		end_entry(comparison);
 	else if (strtoull(text, &word, 16) || word - text == 16)
