@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -48,13 +47,17 @@ static int run(void (*child)(pid_t other, int pidfd))
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		pid_t other = fork();
+		int held[2]; /* the other ends with the child, which has one end */
+		pid_t other;
+		char byte;
 
+		CHECK(pipe(held) == 0);
+		other = fork();
 		CHECK(other >= 0);
-		if (other == 0)
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (other == 0)
-			pause();
+		if (other == 0) {
+			close(held[1]);
+			_exit(read(held[0], &byte, 1) != 0);
+		}
 		child(other, (int)syscall(SYS_pidfd_open, other, 0));
 		_exit(0);
 	}
