@@ -140,6 +140,10 @@ enum cpu_kind cpu_kind(const struct cpu *cpu);
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
 			       uint64_t address, uint64_t *frame);
 
+/* Copies @size bytes of one page; false if they are in two, or not mapped. */
+bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
+	      void *to, size_t size);
+
 /* A register's name and value, for display. */
 struct register_value {
 	const char *name;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/arch.h"
 
+#include <string.h>
+
 enum cpu_kind cpu_kind(const struct cpu *cpu)
 {
 	return cpu->family == CPU_FAMILY_ARM ? arm_kind(&cpu->arm) : x86_kind(&cpu->x86);
@@ -12,6 +14,23 @@ enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory 
 	return cpu->family == CPU_FAMILY_ARM
 		       ? arm_translate(&cpu->arm, memory, address, frame)
 		       : x86_translate(&cpu->x86, memory, address, frame);
+}
+
+bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
+	      void *to, size_t size)
+{
+	size_t at = address & (GUEST_PAGE_SIZE - 1);
+	const uint8_t *page;
+	uint64_t frame;
+
+	if (at + size > GUEST_PAGE_SIZE ||
+	    cpu_translate(cpu, memory, address, &frame) != TRANSLATED)
+		return false;
+	page = memory->page(memory->context, frame);
+	if (!page)
+		return false;
+	memcpy(to, page + at, size);
+	return true;
 }
 
 size_t cpu_registers(const struct cpu *cpu, struct register_value *values)

@@ -6,32 +6,14 @@
 /* So many places decide, or all of a small program. */
 #define PLACES_ENOUGH 8
 
-/* Copies @size bytes within one page. */
-static bool read_bytes(const struct cpu *cpu, const struct guest_memory *memory,
-		       uint64_t address, void *to, size_t size)
-{
-	size_t at = address & (GUEST_PAGE_SIZE - 1);
-	const uint8_t *page;
-	uint64_t frame;
-
-	if (at + size > GUEST_PAGE_SIZE ||
-	    cpu_translate(cpu, memory, address, &frame) != TRANSLATED)
-		return false;
-	page = memory->page(memory->context, frame);
-	if (!page)
-		return false;
-	memcpy(to, page + at, size);
-	return true;
-}
-
 static bool has_build_id(const struct table_origin *origin, const struct cpu *cpu,
 			 const struct guest_memory *memory)
 {
 	uint8_t bytes[PROGRAM_BUILD_ID];
 
 	return origin->build_id_address &&
-	       read_bytes(cpu, memory, origin->build_id_address, bytes,
-			  origin->build_id_size) &&
+	       cpu_read(cpu, memory, origin->build_id_address, bytes,
+			origin->build_id_size) &&
 	       memcmp(bytes, origin->build_id, origin->build_id_size) == 0;
 }
 
@@ -51,7 +33,7 @@ static enum table_fit check_origin(const struct table_origin *origin,
 		const struct table_place *place = &origin->place[i];
 		uint8_t bytes[TABLE_PLACE_SIZE];
 
-		if (!read_bytes(cpu, memory, place->address, bytes, sizeof(bytes)))
+		if (!cpu_read(cpu, memory, place->address, bytes, sizeof(bytes)))
 			continue;
 		seen++;
 		same += memcmp(bytes, place->bytes, sizeof(bytes)) == 0;

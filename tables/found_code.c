@@ -59,21 +59,6 @@ static const struct part *find_part(const struct found_code *found, uint64_t add
 	return NULL;
 }
 
-static bool read_page(const struct cpu *cpu, const struct guest_memory *memory,
-		      uint64_t address, uint8_t *to)
-{
-	const void *page;
-	uint64_t frame;
-
-	if (cpu_translate(cpu, memory, address, &frame) != TRANSLATED)
-		return false;
-	page = memory->page(memory->context, frame);
-	if (!page)
-		return false;
-	memcpy(to, page, GUEST_PAGE_SIZE);
-	return true;
-}
-
 /* Reads the pages around @place, up to those that are missing or known. */
 static bool read_part(const struct found_code *found, const struct cpu *cpu,
 		      const struct guest_memory *memory, uint64_t place,
@@ -86,12 +71,12 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 	if (!bytes)
 		return false;
 	while (end < FOUND_CODE_SIZE && !find_part(found, base + end) &&
-	       read_page(cpu, memory, base + end, bytes + end))
+	       cpu_read(cpu, memory, base + end, bytes + end, GUEST_PAGE_SIZE))
 		end += GUEST_PAGE_SIZE;
 	while (end > FOUND_CODE_SIZE / 2 && start &&
 	       !find_part(found, base + start - GUEST_PAGE_SIZE) &&
-	       read_page(cpu, memory, base + start - GUEST_PAGE_SIZE,
-			 bytes + start - GUEST_PAGE_SIZE))
+	       cpu_read(cpu, memory, base + start - GUEST_PAGE_SIZE,
+			bytes + start - GUEST_PAGE_SIZE, GUEST_PAGE_SIZE))
 		start -= GUEST_PAGE_SIZE;
 	memmove(bytes, bytes + start, end - start);
 	if (start == end) {

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tables/program_table.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "unwind/table/code.h"
 
-/* Copies the page at @address, if it is one of hypercalls. */
+/* Copies the page at @address, if it is one of hypercalls. The guest may be writing to
+ * it. */
 static bool read_page(const struct cpu *cpu, const struct guest_memory *memory,
 		      uint64_t address, uint8_t *to)
 {
-	const uint8_t *page;
-	uint64_t frame;
-
-	if (cpu_translate(cpu, memory, address, &frame) != TRANSLATED)
-		return false;
-	page = memory->page(memory->context, frame);
-	if (!page)
-		return false;
-	/* The guest may be writing to it. */
-	memcpy(to, page, GUEST_PAGE_SIZE);
-	return unwind_is_hypercall_page(to);
+	return cpu_read(cpu, memory, address, to, GUEST_PAGE_SIZE) &&
+	       unwind_is_hypercall_page(to);
 }
 
 /* NULL if out of memory, or of memory that may be locked. */
