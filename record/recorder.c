@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/recorder.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,9 @@
 #include "base/clock.h"
 #include "command/message.h"
 #include "host/open.h"
-#include "record/pacer.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"
-#include "record/target.h"
+#include "record/subject.h"
 #include "record/watch.h"
 
 /* Missing before glibc 2.24 (Linux 4.4, include/uapi/asm-generic/mman.h). */
@@ -26,19 +24,6 @@
  * that sampled domains still exist: rounds can be minutes apart. */
 #define LOOK_NS	 (NS_PER_S / 10)
 #define CHECK_NS NS_PER_S
-
-/* A domain while it is sampled. */
-struct subject {
-	struct guest_info info;
-	struct target target;
-	struct pacer pacer;
-	bool described;	  /* in the recording */
-	bool refused;	  /* its table, which was reported */
-	uint64_t start;	  /* ns, monotonic */
-	uint64_t rounds;  /* taken or skipped */
-	uint64_t skipped; /* because someone else held it paused */
-	uint64_t thinned; /* slots skipped to limit the overhead */
-};
 
 struct recorder {
 	struct host *host;
@@ -62,73 +47,29 @@ struct recorder {
 	uint64_t dropped; /* when the last guest was dropped: ns, monotonic */
 };
 
-static void note(const struct subject *subject, const char *text)
-{
-	message("record", "'%s' %s", subject->info.name, text);
-}
-
-/* The requested period, ns. */
-static uint64_t period_of(const struct recorder *recorder)
-{
-	return NS_PER_S / recorder->options->frequency;
-}
-
 static int add(struct recorder *recorder, const struct guest_info *domain,
 	       struct error *err)
 {
 	const struct program_table *table = unwinding_table(recorder->unwinding, domain);
-	struct subject *subject = calloc(1, sizeof(*subject));
+	struct subject *subject;
 
-	if (!subject || !array_grow(&recorder->subject, recorder->subjects + 1,
-				    sizeof(*recorder->subject))) {
-		free(subject);
+	if (!array_grow(&recorder->subject, recorder->subjects + 1,
+			sizeof(*recorder->subject)))
 		return error_set(err, "out of memory");
-	}
-	if (recorder->domains > RECORDING_MAX_DOMAIN) {
-		free(subject);
+	if (recorder->domains > RECORDING_MAX_DOMAIN)
 		return error_set(err, "too many domains: a recording holds at most %u",
 				 RECORDING_MAX_DOMAIN + 1);
-	}
-	if (recorder->unwound.is_wanted && !table) {
-		free(subject);
+	if (recorder->unwound.is_wanted && !table)
 		return error_set(err,
 				 "there is no table for the domain '%s' (--call-graph)",
 				 domain->name);
-	}
-	if (target_open(&subject->target, recorder->host, domain,
-			recorder->options->vcpus, recorder->domains, period_of(recorder),
-			err) < 0) {
-		free(subject);
+	subject = subject_new(recorder->host, recorder->options, domain, table,
+			      recorder->domains, err);
+	if (!subject)
 		return -1;
-	}
-	if (recorder->options->verbose)
-		message("record", "domain %u '%s', %s%s%s, %u of %u vCPUs online",
-			domain->id, domain->name, guest_type_name(domain->type),
-			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
-			domain->vcpus);
-	target_use(&subject->target, table);
-	if (!table && recorder->options->unwinding.call_graph == CALL_GRAPH_AUTO)
-		target_find(&subject->target);
-	subject->info = *domain;
 	recorder->subject[recorder->subjects++] = subject;
 	recorder->domains++;
 	return 0;
-}
-
-static void print_notes(const struct recorder *recorder, const struct subject *subject,
-			uint64_t time)
-{
-	if (subject->thinned)
-		message("record",
-			"the rate was lowered to %.1f Hz on average for '%s': pauses may "
-			"take at most %g %% of the time (--max-overhead)",
-			(double)subject->rounds * NS_PER_S / (double)time,
-			subject->info.name, recorder->options->max_overhead * 100);
-	if (subject->skipped)
-		message("record",
-			"%" PRIu64
-			" rounds were skipped because someone else had paused '%s'",
-			subject->skipped, subject->info.name);
 }
 
 /* Stops sampling the @i-th: mapped pages would keep the domain from being destroyed. */
@@ -140,12 +81,12 @@ static void drop(struct recorder *recorder, size_t i)
 
 	unwound_add(&recorder->unwound, &subject->target);
 	target_close(&subject->target);
-	print_notes(recorder, subject, time);
+	subject_say_notes(subject, recorder->options, time);
 	recorder->time += time;
 	recorder->skipped += subject->skipped;
 	recorder->dropped = now;
 	recorder->subject[i] = recorder->subject[--recorder->subjects];
-	free(subject);
+	subject_free(subject);
 }
 
 static void drop_all(struct recorder *recorder)
@@ -341,27 +282,14 @@ void recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-static void begin(const struct recorder *recorder, struct subject *subject,
-		  uint64_t start)
-{
-	const struct pace pace = {
-		.frequency = recorder->options->frequency,
-		.max_overhead = recorder->options->max_overhead,
-		.jitter = recorder->options->jitter,
-	};
-
-	subject->start = start;
-	pacer_start(&subject->pacer, &pace, start, start);
-}
-
 /* The turns of several domains are spread over a period. */
 static void begin_all(struct recorder *recorder, uint64_t start)
 {
-	uint64_t period = period_of(recorder);
+	uint64_t period = subject_period(recorder->options);
 
 	for (size_t i = 0; i < recorder->subjects; i++)
-		begin(recorder, recorder->subject[i],
-		      start + i * period / recorder->subjects);
+		subject_begin(recorder->subject[i], recorder->options,
+			      start + i * period / recorder->subjects);
 	recorder->look = start;
 	recorder->check = start + CHECK_NS;
 	share_rest_of(&recorder->share, start, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
@@ -378,8 +306,8 @@ static void begin_added(const struct recorder *recorder, size_t before, const ch
 	 * be filled for that. */
 	mlockall(MCL_CURRENT | (maps_all ? MCL_ONFAULT : 0));
 	for (size_t i = before; i < recorder->subjects; i++) {
-		begin(recorder, recorder->subject[i], clock_monotonic());
-		note(recorder->subject[i], what);
+		subject_begin(recorder->subject[i], recorder->options, clock_monotonic());
+		subject_say(recorder->subject[i], what);
 	}
 }
 
@@ -448,7 +376,7 @@ static void end(struct recorder *recorder, size_t i, bool gone)
 	struct subject *subject = recorder->subject[i];
 	const struct guest *guest = subject->target.guest;
 
-	note(subject, gone ? "has ended" : guest->ops->ending(guest));
+	subject_say(subject, gone ? "has ended" : guest->ops->ending(guest));
 	drop(recorder, i);
 }
 
@@ -487,7 +415,7 @@ static void renew(struct recorder *recorder, size_t i)
 	if (status == 0)
 		status = add(recorder, &info, &why);
 	if (status < 0)
-		fprintf(stderr, "uniprof record: %s\n", why.text);
+		message("record", "%s", why.text);
 	begin_added(recorder, before, "has new vCPUs, and is sampled with them");
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/subject.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "command/message.h"
+
+uint64_t subject_period(const struct record_options *options)
+{
+	return NS_PER_S / options->frequency;
+}
+
+struct subject *subject_new(struct host *host, const struct record_options *options,
+			    const struct guest_info *domain,
+			    const struct program_table *table, uint32_t index,
+			    struct error *err)
+{
+	struct subject *subject = calloc(1, sizeof(*subject));
+
+	if (!subject) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	if (target_open(&subject->target, host, domain, options->vcpus, index,
+			subject_period(options), err) < 0) {
+		free(subject);
+		return NULL;
+	}
+	if (options->verbose)
+		message("record", "domain %u '%s', %s%s%s, %u of %u vCPUs online",
+			domain->id, domain->name, guest_type_name(domain->type),
+			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
+			domain->vcpus);
+	target_use(&subject->target, table);
+	if (!table && options->unwinding.call_graph == CALL_GRAPH_AUTO)
+		target_find(&subject->target);
+	subject->info = *domain;
+	return subject;
+}
+
+void subject_free(struct subject *subject)
+{
+	free(subject);
+}
+
+void subject_begin(struct subject *subject, const struct record_options *options,
+		   uint64_t start)
+{
+	const struct pace pace = {
+		.frequency = options->frequency,
+		.max_overhead = options->max_overhead,
+		.jitter = options->jitter,
+	};
+
+	subject->start = start;
+	pacer_start(&subject->pacer, &pace, start, start);
+}
+
+void subject_say(const struct subject *subject, const char *text)
+{
+	message("record", "'%s' %s", subject->info.name, text);
+}
+
+void subject_say_notes(const struct subject *subject,
+		       const struct record_options *options, uint64_t time)
+{
+	if (subject->thinned)
+		message("record",
+			"the rate was lowered to %.1f Hz on average for '%s': pauses may "
+			"take at most %g %% of the time (--max-overhead)",
+			(double)subject->rounds * NS_PER_S / (double)time,
+			subject->info.name, options->max_overhead * 100);
+	if (subject->skipped)
+		message("record",
+			"%" PRIu64
+			" rounds were skipped because someone else had paused '%s'",
+			subject->skipped, subject->info.name);
+}
