@@ -31,7 +31,7 @@ void status_line_open(struct status_line *line, int fd)
 {
 	char path[64];
 
-	*line = (struct status_line){.fd = -1};
+	*line = (struct status_line){.fd = -1, .group = getpgrp()};
 	if (!width_of(fd))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -55,11 +55,11 @@ size_t status_line_columns(const struct status_line *line)
 	return width ? (width < MAX_COLUMNS ? width : MAX_COLUMNS) - 1 : 0;
 }
 
-static bool in_background(int fd)
+static bool in_background(const struct status_line *line)
 {
-	pid_t foreground = tcgetpgrp(fd);
+	pid_t foreground = tcgetpgrp(line->fd);
 
-	return foreground > 0 && foreground != getpgrp();
+	return foreground > 0 && foreground != line->group;
 }
 
 void status_line_show(struct status_line *line, const char *text)
@@ -68,7 +68,7 @@ void status_line_show(struct status_line *line, const char *text)
 	size_t columns = status_line_columns(line);
 	int length;
 
-	if (!columns || in_background(line->fd))
+	if (!columns || in_background(line))
 		return;
 	length = snprintf(row, sizeof(row), "\r%.*s" ERASE, (int)columns, text);
 	line->shown = write(line->fd, row, (size_t)length) > 0 || line->shown;
@@ -78,7 +78,7 @@ void status_line_clear(struct status_line *line)
 {
 	static const char eraser[] = "\r" ERASE;
 
-	if (line->shown && !in_background(line->fd))
+	if (line->shown && !in_background(line))
 		line->shown = write(line->fd, eraser, strlen(eraser)) < 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * A line at the bottom of a terminal that is rewritten in place, for progress. The cursor
@@ -11,7 +12,8 @@
  * status_line_eraser(), or follow status_line_clear().
  */
 struct status_line {
-	int fd; /* -1: there is no terminal, and nothing is shown */
+	int fd;	     /* -1: there is no terminal, and nothing is shown */
+	pid_t group; /* this process's: it may have no way to ask later (seccomp) */
 	bool shown;
 };
 

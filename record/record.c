@@ -76,6 +76,15 @@ static void name_domains(const struct run *run, char *text, size_t size)
 		snprintf(text, size, "%u domain%s", domains, domains == 1 ? "" : "s");
 }
 
+static void print_host(const struct host *host)
+{
+	if (host->domctl_version)
+		message("record", "%s, domctl interface 0x%x", host->version,
+			host->domctl_version);
+	else
+		message("record", "%s", host->version);
+}
+
 /*
  * The totals that reports will show: a sample also counts for those that were skipped to
  * limit the overhead.
@@ -247,8 +256,7 @@ static int run_record(struct run *run, int argc, char **argv)
 		run->unwinding = unwinding_open(&options->unwinding, &err);
 	run->host = run->unwinding ? open_host("record", options->force, &err) : NULL;
 	if (run->host && options->verbose)
-		message("record", "%s, domctl interface 0x%x", run->host->version,
-			run->host->domctl_version);
+		print_host(run->host);
 	if (run->host && left_report(run->host, options->unpause,
 				     options->all ? NULL : options->domain,
 				     options->domains, &err) == 0)
