@@ -336,11 +336,28 @@ static const char *path_of(const char *name)
 	return path;
 }
 
+/* Older ones say that a caller is unknown from a function's start on, if the function
+ * moves the return address to a register later (setjmp). */
+static bool readelf_is_before_2_40(void)
+{
+	char line[LINE_MAX] = "", *version;
+	FILE *output = popen("readelf --version", "r");
+
+	assert_non_null(output);
+	assert_non_null(fgets(line, sizeof(line), output));
+	pclose(output);
+	version = strrchr(line, ' ');
+	assert_non_null(version);
+	return strtod(version, NULL) < 2.395;
+}
+
 static void a_whole_program_is_as_readelf_says(void **state)
 {
 	struct comparison found;
 
 	(void)state;
+	if (readelf_is_before_2_40())
+		skip();
 	compare_file(path_of("workload"), false, &found);
 	assert_true(found.functions > 1000);
 	assert_true(found.rows > 7000);
