@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,11 @@ static void settle(void)
 {
 	mlockall(MCL_CURRENT);
 	prctl(PR_SET_TIMERSLACK, 1);
+#ifdef M_ARENA_MAX
+	/* glibc asks /proc/sys/vm/overcommit_memory when it trims another arena than the
+	 * first, which the filter of system calls refuses. */
+	mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 /* Before threads are started. Returns the version of Landlock, or 0. */
