@@ -30,6 +30,10 @@
 #define CHAINS_MIN 32
 #define FIND_MAPS  (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
 
+/* No samples are taken while a table is made of that code, so the next one waits for so
+ * many times as long. */
+#define FIND_RESTS 10
+
 struct sampler {
 	struct guest *guest;
 	uint32_t index;
@@ -330,6 +334,8 @@ static void find_code(struct sampler *sampler, const struct round *round)
 {
 	struct guest *guest = sampler->guest;
 	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	uint64_t begun, now, rest;
+	bool is_new = false;
 
 	if (!sampler->may_find || round->time < sampler->table_check)
 		return;
@@ -340,12 +346,16 @@ static void find_code(struct sampler *sampler, const struct round *round)
 		if (!sampler->found)
 			return;
 	}
-	sampler->table_check = round->time + CHECK_NS;
+	begun = clock_monotonic();
 	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+	for (unsigned int i = 0; i < guest->info.vcpus && !is_new; i++)
 		if (guest->vcpu[i].captured)
-			found_code_look(sampler->found, &guest->vcpu[i].cpu, &memory);
+			is_new = found_code_look(sampler->found, &guest->vcpu[i].cpu,
+						 &memory);
 	sampler->table = found_code_table(sampler->found);
+	now = clock_monotonic();
+	rest = (now - begun) * FIND_RESTS;
+	sampler->table_check = now + (rest > CHECK_NS ? rest : CHECK_NS);
 }
 
 /* Once code is found, what is no caller there can be told from callers. */

@@ -16,13 +16,13 @@ struct found_code *found_code_new(void);
 void found_code_free(struct found_code *found);
 
 /* Bytes of code around a place that are examined, at most, and number of such places. */
-#define FOUND_CODE_SIZE	 (2u << 20)
-#define FOUND_CODE_PARTS 16
+#define FOUND_CODE_SIZE	 (256u << 10)
+#define FOUND_CODE_PARTS 64
 
 /*
  * Reads the code around the place where @cpu executes, unless it is known, and makes a
- * new table of all code. To be called while the guest runs: with 2 MB of code, it takes
- * 0.2 s. True if there is a new table; the old one is then freed.
+ * new table of all code. To be called while the guest runs: with 256 KB of new code, it
+ * takes 20 to 50 ms. True if there is a new table; the old one is then freed.
  */
 bool found_code_look(struct found_code *found, const struct cpu *cpu,
 		     const struct guest_memory *memory);
