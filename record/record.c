@@ -124,11 +124,6 @@ static void settle(void)
 {
 	mlockall(MCL_CURRENT);
 	prctl(PR_SET_TIMERSLACK, 1);
-#ifdef M_ARENA_MAX
-	/* glibc asks /proc/sys/vm/overcommit_memory when it trims another arena than the
-	 * first, which the filter of system calls refuses. */
-	mallopt(M_ARENA_MAX, 1);
-#endif
 }
 
 /* Before threads are started. Returns the version of Landlock, or 0. */
@@ -285,11 +280,24 @@ static int run_record(struct run *run, int argc, char **argv)
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* To be called before the first thread is started, which is one that asks xenstore. */
+static void share_arena(void)
+{
+#ifdef M_ARENA_MAX
+	/* glibc reads /proc/sys/vm/overcommit_memory when it trims another arena of
+	 * malloc() than the first; the filter of system calls refuses that. */
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static int run_command(const struct command *command, int argc, char **argv)
 {
 	struct record_options options;
 	struct run run = {.options = &options};
-	int status = record_options_read(command, argc, argv, &options);
+	int status;
+
+	share_arena();
+	status = record_options_read(command, argc, argv, &options);
 
 	if (status == COMMAND_GO_ON) {
 		signal(SIGPIPE, SIG_IGN);
