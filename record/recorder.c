@@ -80,7 +80,6 @@ static void drop(struct recorder *recorder, size_t i)
 	uint64_t time = subject->start && now > subject->start ? now - subject->start : 0;
 
 	unwound_add(&recorder->unwound, &subject->target);
-	target_close(&subject->target);
 	subject_say_notes(subject, recorder->options, time);
 	recorder->time += time;
 	recorder->skipped += subject->skipped;

@@ -42,6 +42,7 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 
 void subject_free(struct subject *subject)
 {
+	target_close(&subject->target);
 	free(subject);
 }
 

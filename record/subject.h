@@ -28,7 +28,7 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 			    const struct guest_info *domain,
 			    const struct program_table *table, uint32_t index,
 			    struct error *err);
-/* Its target must be closed. */
+/* Releases the domain, too. */
 void subject_free(struct subject *subject);
 
 /* From @start (ns, monotonic) on, it is due. */
