@@ -218,10 +218,11 @@ static void record_in_background(struct terminal *terminal)
 		_exit(2);
 	child = fork();
 	if (child == 0) {
-		struct meter meter = recorded(terminal->fd, 0);
+		struct meter meter;
 		char text[4096];
 
-		setpgid(0, 0);
+		setpgid(0, 0); /* as a shell does before it starts a job's program */
+		meter = recorded(terminal->fd, 0);
 		show(&meter, 5);
 		meter_stop(&meter);
 		_exit(*seen(terminal, text) != 0);
