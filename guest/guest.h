@@ -92,6 +92,9 @@ struct guest_ops {
 	bool (*pages_missed)(void *memory);
 	/* How many pages that may exist get_page() ever missed. */
 	uint64_t (*page_misses)(const void *memory);
+	/* Whether a mapped page shows the guest's memory as it is, from round to round:
+	 * not a copy that map_page() made. */
+	bool are_pages_live;
 };
 
 #endif

@@ -34,6 +34,14 @@
  * many times as long. */
 #define FIND_RESTS 10
 
+/*
+ * A rehearsal costs as much CPU time as the walk itself. After so many rounds in which
+ * one pause sufficed, those are left out that would come so soon after the last one that
+ * caches and TLB still hold most of what it brought.
+ */
+#define CALM_ROUNDS	16
+#define REHEARSAL_LASTS (2 * NS_PER_S / 1000)
+
 struct sampler {
 	struct guest *guest;
 	uint32_t index;
@@ -53,6 +61,8 @@ struct sampler {
 	struct found_code *found; /* NULL: not looked for, or not yet */
 	bool may_find;		  /* code, if chains are short without */
 	unsigned int chains, short_chains;
+	uint64_t rehearsed; /* when the last rehearsal was: ns, monotonic */
+	unsigned int calm;  /* rounds since the last with several pauses */
 };
 
 struct sampler *sampler_new(struct guest *guest, uint32_t index, uint64_t period,
@@ -200,7 +210,13 @@ static void rehearse(struct sampler *sampler)
 
 	code_notes_renew(&sampler->notes);
 	walk(sampler, &memory, &discarded);
-	sampler->notes.budget = PAUSE_CODE_BUDGET;
+}
+
+static bool is_rehearsed(const struct sampler *sampler, const struct round *round)
+{
+	return round->pauses == 0 && sampler->calm >= CALM_ROUNDS &&
+	       sampler->guest->ops->are_pages_live &&
+	       round->time - sampler->rehearsed < REHEARSAL_LASTS;
 }
 
 /* One pause: 0, an enum pause_outcome, or -1. */
@@ -212,6 +228,7 @@ static int attempt(struct sampler *sampler, struct round *round, struct error *e
 	int status;
 
 	guest->ops->prepare(guest);
+	sampler->notes.budget = PAUSE_CODE_BUDGET;
 	start = clock_monotonic();
 	status = guest->ops->pause(guest, err);
 	if (status)
@@ -251,7 +268,10 @@ static int take(struct sampler *sampler, struct round *round, struct error *err)
 		bool missed, learned;
 		int status;
 
-		rehearse(sampler);
+		if (!is_rehearsed(sampler, round)) {
+			rehearse(sampler);
+			sampler->rehearsed = round->time;
+		}
 		status = attempt(sampler, round, err);
 		if (status < 0)
 			return -1;
@@ -262,6 +282,7 @@ static int take(struct sampler *sampler, struct round *round, struct error *err)
 		if (!missed && !learned)
 			break;
 	}
+	sampler->calm = round->pauses == 1 ? sampler->calm + 1 : 0;
 	return 0;
 }
 

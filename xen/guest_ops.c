@@ -12,9 +12,9 @@
 #include "xen/pause.h"
 #include "xen/registers.h"
 
-/* How long after its preparation a pause starts at most, if the host is not overloaded.
- */
-#define PAUSE_SOON_NS (NS_PER_S / 20)
+/* How long after its round's observation a pause starts at most, if the host is not
+ * overloaded. */
+#define PAUSE_SOON_NS (NS_PER_S / 10)
 
 struct xen_guest {
 	struct guest guest;
@@ -25,7 +25,6 @@ struct xen_guest {
 	vcpu_guest_context_t *context; /* of each vCPU */
 	bool *wanted;
 	unsigned int *target; /* the vCPU of pause.entry[i + 1] */
-	uint64_t observed;    /* when: ns, monotonic */
 	struct vcpu_mode *mode;
 	struct pages *pages;
 };
@@ -128,7 +127,6 @@ static int observe(struct guest *observed, enum observation *observation,
 	/* Before 4.18, Xen returns another domain if this one is gone. */
 	for (unsigned int i = 0; i < guest->observe.count; i++)
 		guest->observe.domctl[i].domain = (domid_t)id;
-	guest->observed = clock_monotonic();
 	status = batch_call(guest->xen, &guest->observe, 0);
 	if (status == 0)
 		status = batch_result(&guest->observe, 0);
@@ -192,11 +190,10 @@ static void choose_vcpus(struct xen_guest *guest)
 static void prepare(struct guest *prepared)
 {
 	struct xen_guest *guest = xen_guest_of(prepared);
-	uint64_t since = clock_monotonic() - guest->observed + PAUSE_SOON_NS;
 	struct left_domain domain = {
 		.id = prepared->info.id,
 		.ran = guest->observe.domctl[0].u.getdomaininfo.cpu_time +
-		       since * prepared->info.vcpus,
+		       PAUSE_SOON_NS * prepared->info.vcpus,
 	};
 
 	choose_vcpus(guest);
@@ -296,6 +293,7 @@ static const struct guest_ops operations = {
 	.map_page = pages_map,
 	.pages_missed = pages_missed,
 	.page_misses = pages_misses,
+	.are_pages_live = true,
 };
 
 static int get_arrays(struct xen_guest *guest, const bool *wanted)

@@ -31,14 +31,13 @@ struct way {
 static int take_sample(const struct way *way, uint64_t *paused, struct error *err)
 {
 	struct round round;
-	uint64_t whole;
 
 	*paused = 0;
 	if (way->first) {
 		*paused = first_sample(way->first, NULL);
 		return 0;
 	}
-	if (current_sample(way->current, &round, &whole, err) < 0)
+	if (current_sample(way->current, &round, NULL, err) < 0)
 		return -1;
 	for (unsigned int i = 0; i < round.pauses; i++)
 		*paused += round.pause[i];
