@@ -158,8 +158,12 @@ $(O)/tests/unit/unwind/cfi_sample_%.so: tests/unit/unwind/cfi_sample.c Makefile
 
 $(O)/tests/unit/unwind/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
 
-unit: $(UNIT_TESTS)
-	@failed=0; for test in $^; do $$test || failed=1; done; exit $$failed
+# A target for each test, so that `make -k -j` runs them on all CPUs.
+UNIT_RUNS = $(UNIT_TESTS:%=run/%)
+.PHONY: $(UNIT_RUNS)
+$(UNIT_RUNS): run/%: %
+	@$*
+unit: $(UNIT_RUNS)
 
 $(O)/tests/cli/make-%: tests/cli/make-%.c $(OBJECTS)
 	@mkdir -p $(@D)
