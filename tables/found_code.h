@@ -33,7 +33,7 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
 		     const struct guest_memory *memory, const struct chain *chain);
 
 /* Examines the code that was just read, and makes a table of all code, locked in memory.
- * Takes 20 to 50 ms for 256 KB, or less once the caller has the only reference left. */
+ * Takes some 10 ms for 256 KB, or less once the caller has the only reference left. */
 void found_code_examine(struct found_code *found);
 
 /* After that: true if found_code_table() returns a new table from now on. The old one is
