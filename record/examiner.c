@@ -19,6 +19,7 @@ struct examiner {
 	pthread_t thread;
 	clockid_t clock;
 	bool is_started;
+	size_t parts; /* of all code that was given */
 	sem_t ready, wake;
 	bool stop;		/* atomic, like the next */
 	struct found_code *job; /* NULL: none */
@@ -92,8 +93,21 @@ const struct found_code *examiner_job(const struct examiner *examiner)
 	return __atomic_load_n(&examiner->job, __ATOMIC_ACQUIRE);
 }
 
+bool examiner_has_room(const struct examiner *examiner)
+{
+	return examiner->parts < EXAMINER_PARTS;
+}
+
+void examiner_drop(struct examiner *examiner, struct found_code *found)
+{
+	if (found)
+		examiner->parts -= found_code_parts(found);
+	found_code_free(found);
+}
+
 void examiner_give(struct examiner *examiner, struct found_code *found)
 {
+	examiner->parts++;
 	found_code_share(found);
 	if (!examiner->is_started) {
 		found_code_examine(found);

@@ -27,11 +27,21 @@ const clockid_t *examiner_clock(const struct examiner *examiner);
  * next job can be given. */
 const struct found_code *examiner_job(const struct examiner *examiner);
 
-/* Examines what was read last. Drops its reference to @found afterwards. */
+/* The number of jobs, each with a part of code (FOUND_CODE_SIZE), for all guests at the
+ * same time. They need up to 130 MB, together with the tables. */
+#define EXAMINER_PARTS 256
+
+/* Whether another job is possible within that. */
+bool examiner_has_room(const struct examiner *examiner);
+
+/* Examines what was read last. */
 void examiner_give(struct examiner *examiner, struct found_code *found);
 
-/* Ends the thread. If the job's code was freed by all others, that takes some
- * milliseconds. @examiner may be NULL. */
+/* Frees code that may have been given, even if it is examined now. @found may be NULL. */
+void examiner_drop(struct examiner *examiner, struct found_code *found);
+
+/* Ends the thread, after all code was dropped, which takes some milliseconds. @examiner
+ * may be NULL. */
 void examiner_free(struct examiner *examiner);
 
 #endif

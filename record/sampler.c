@@ -83,7 +83,8 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	unwind_table_free(sampler->hypercalls);
-	found_code_free(sampler->found);
+	if (sampler->examiner)
+		examiner_drop(sampler->examiner, sampler->found);
 	free(sampler->sample);
 	free(sampler->ran);
 	free(sampler->address);
@@ -359,7 +360,7 @@ static void find_code(struct sampler *sampler, struct round *round)
 	if (sampler->found)
 		renew_table(sampler);
 	/* No memory is allocated during a job. */
-	if (examiner_job(sampler->examiner))
+	if (examiner_job(sampler->examiner) || !examiner_has_room(sampler->examiner))
 		return;
 	if (!sampler->found)
 		sampler->found = found_code_new();

@@ -58,6 +58,11 @@ void found_code_free(struct found_code *found)
 	free(found);
 }
 
+size_t found_code_parts(const struct found_code *found)
+{
+	return found->parts;
+}
+
 const struct unwind_table *found_code_table(const struct found_code *found)
 {
 	return found->table;

@@ -27,6 +27,9 @@ void found_code_free(struct found_code *found);
 #define FOUND_CODE_SIZE	 (256u << 10)
 #define FOUND_CODE_PARTS 64
 
+/* The number of places so far. */
+size_t found_code_parts(const struct found_code *found);
+
 /* Reads the code around the first address of @chain, which @cpu has, that is not in known
  * code. To be called while the guest runs. True if there is code to examine. */
 bool found_code_read(struct found_code *found, const struct cpu *cpu,

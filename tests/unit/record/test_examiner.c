@@ -54,8 +54,8 @@ static void a_table_is_used_while_the_next_one_is_made(void **state)
 	} while (examiner_job(examiner) == found);
 	assert_true(found_code_renew(found));
 	assert_int_equal(cfa_at(found, OTHER + 0x21), 16);
+	examiner_drop(examiner, found);
 	examiner_free(examiner);
-	found_code_free(found);
 	free(guest);
 }
 
@@ -72,7 +72,7 @@ static void code_is_freed_at_any_time(void **state)
 		read_at(guest, found, CODE);
 		examiner_give(examiner, found);
 		usleep(i * 4);
-		found_code_free(found);
+		examiner_drop(examiner, found);
 		while (examiner_job(examiner))
 			;
 	}
@@ -92,7 +92,7 @@ static void it_ends_at_any_time(void **state)
 		read_at(guest, found, CODE);
 		examiner_give(examiner, found);
 		usleep(i * 4);
-		found_code_free(found);
+		examiner_drop(examiner, found);
 		examiner_free(examiner);
 	}
 	free(guest);
@@ -109,8 +109,32 @@ static void without_a_thread_jobs_are_done_at_once(void **state)
 	examiner_give(examiner, found);
 	assert_null(examiner_job(examiner));
 	assert_true(found_code_renew(found));
+	examiner_drop(examiner, found);
 	examiner_free(examiner);
-	found_code_free(found);
+	free(guest);
+}
+
+static void all_guests_together_have_limited_room(void **state)
+{
+	struct found_code *found[EXAMINER_PARTS];
+	struct examiner *examiner = examiner_new();
+	struct guest *guest = guest_with_program();
+
+	(void)state;
+	for (size_t i = 0; i < EXAMINER_PARTS; i++) {
+		found[i] = found_code_new();
+		read_at(guest, found[i], CODE);
+		assert_true(examiner_has_room(examiner));
+		examiner_give(examiner, found[i]);
+	}
+	assert_false(examiner_has_room(examiner));
+	examiner_drop(examiner, NULL);
+	assert_false(examiner_has_room(examiner));
+	for (size_t i = 0; i < EXAMINER_PARTS; i++) {
+		examiner_drop(examiner, found[i]);
+		assert_true(examiner_has_room(examiner));
+	}
+	examiner_free(examiner);
 	free(guest);
 }
 
@@ -166,7 +190,7 @@ static void its_clock_is_of_its_cpu_time(void **state)
 		examiner_give(examiner, found);
 		while (examiner_job(examiner))
 			;
-		found_code_free(found);
+		examiner_drop(examiner, found);
 	}
 	assert_true(clock_ns(*examiner_clock(examiner)) > before);
 	examiner_free(examiner);
@@ -180,6 +204,7 @@ int main(void)
 		cmocka_unit_test(code_is_freed_at_any_time),
 		cmocka_unit_test(it_ends_at_any_time),
 		cmocka_unit_test(without_a_thread_jobs_are_done_at_once),
+		cmocka_unit_test(all_guests_together_have_limited_room),
 		cmocka_unit_test(its_priority_is_low),
 		cmocka_unit_test(its_clock_is_of_its_cpu_time),
 	};
