@@ -105,13 +105,17 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 	return true;
 }
 
-/* Whether @place, in the part, is where a call returns to. */
-static bool is_called_before(const struct part *part, uint64_t place)
+/* Whether there is a call before @place. */
+static bool is_after_call(const struct cpu *cpu, const struct guest_memory *memory,
+			  uint64_t place)
 {
-	size_t before = place - part->address;
+	uint8_t code[X86_CALL_SIZE_MAX];
 	uint64_t target;
 
-	return x86_call_before(part->bytes + before, before, place, true, &target);
+	for (size_t i = 0; i < sizeof(code); i++)
+		if (!cpu_read(cpu, memory, place - sizeof(code) + i, &code[i], 1))
+			return false;
+	return x86_call_before(code + sizeof(code), sizeof(code), place, true, &target);
 }
 
 /* The first place of the chain that is in unknown code; 0 if there is none. */
@@ -135,12 +139,10 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
 	if (cpu_kind(cpu) != CPU_X86_64 || found->parts == FOUND_CODE_PARTS)
 		return false;
 	place = first_unknown(found, chain);
-	if (!place || !read_part(found, cpu, memory, place, part))
+	if (!place ||
+	    (place != chain->address[0] && !is_after_call(cpu, memory, place)) ||
+	    !read_part(found, cpu, memory, place, part))
 		return false;
-	if (place != chain->address[0] && !is_called_before(part, place)) {
-		free(part->bytes);
-		return false;
-	}
 	found->place = place;
 	found->parts++;
 	return true;
@@ -199,10 +201,12 @@ bool found_code_renew(struct found_code *found)
 void found_code_check(const struct found_code *found, struct chain *chain)
 {
 	for (uint32_t i = 1; i < chain->count; i++) {
-		uint64_t address = chain->address[i];
+		uint64_t address = chain->address[i], target;
 		const struct part *part = find_part(found, address - 1);
+		size_t before = part ? address - part->address : 0;
 
-		if (!part || is_called_before(part, address))
+		if (!part ||
+		    x86_call_before(part->bytes + before, before, address, true, &target))
 			continue;
 		chain->count = i;
 		chain->end = CHAIN_NOT_CALLED;
