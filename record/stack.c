@@ -209,10 +209,12 @@ static struct program_table *make_table(const struct stack_options *options,
 	if (elfs) {
 		table = program_table_make(elf, elfs, options->symbols.debug_directory,
 					   NULL, &why);
-		if (!table || program_table_lock(table, &why) < 0)
-			fprintf(stderr,
-				"uniprof stack: %s; unwinding by frame pointers\n",
+		if (!table || program_table_lock(table, &why) < 0) {
+			fprintf(stderr, "uniprof stack: %s; unwinding without it\n",
 				why.text);
+			program_table_free(table);
+			table = NULL;
+		}
 	}
 	free(elf);
 	return table;
