@@ -161,8 +161,7 @@ static void print_privileges(const struct host_needs *host, unsigned int user,
 		capabilities, files, calls);
 }
 
-/* After the threads have started. From here on, the process only samples and
- * writes. */
+/* After the threads have started. From here on, the process only samples and writes. */
 static void drop_privileges(const struct run *run, int landlock)
 {
 	const struct host_needs *host = run->host->ops->needs;

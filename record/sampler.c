@@ -329,8 +329,7 @@ static bool are_chains_short(struct sampler *sampler, const struct round *round)
 /* True if there is a new table of the code. */
 static bool renew_table(struct sampler *sampler)
 {
-	if (examiner_job(sampler->examiner) == sampler->found ||
-	    !found_code_renew(sampler->found))
+	if (!found_code_renew(sampler->found))
 		return false;
 	sampler->table = found_code_table(sampler->found);
 	return true;
@@ -355,12 +354,15 @@ static bool read_code(struct sampler *sampler, const struct round *round)
 
 static void find_code(struct sampler *sampler, struct round *round)
 {
+	const struct found_code *job;
+
 	if (!sampler->examiner || (!sampler->found && !are_chains_short(sampler, round)))
 		return;
-	if (sampler->found)
+	job = examiner_job(sampler->examiner);
+	if (sampler->found && sampler->found != job)
 		renew_table(sampler);
 	/* No memory is allocated during a job. */
-	if (examiner_job(sampler->examiner) || !examiner_has_room(sampler->examiner))
+	if (job || !examiner_has_room(sampler->examiner))
 		return;
 	if (!sampler->found)
 		sampler->found = found_code_new();
@@ -368,7 +370,7 @@ static void find_code(struct sampler *sampler, struct round *round)
 		return;
 	examiner_give(sampler->examiner, sampler->found);
 	/* Without a thread, it is done. */
-	round->found_code = renew_table(sampler);
+	round->found_code = !examiner_job(sampler->examiner) && renew_table(sampler);
 }
 
 /* Once code is found, what is no caller there can be told from callers. */

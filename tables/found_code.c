@@ -177,6 +177,7 @@ void found_code_examine(struct found_code *found)
 
 	unwind_table_free(found->next);
 	found->next = NULL;
+	found->is_new = false;
 	if (add_rules(found) < 0 || is_given_up(found))
 		return;
 	found->next = unwind_builder_finish(found->builder);
