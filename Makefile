@@ -194,7 +194,7 @@ kvm: $(O)/uniprof $(KVM_PROGRAMS)
 	UNIPROF=$(O)/uniprof tests/kvm/run
 
 # Tests that use threads, for SANITIZE=thread.
-THREADED = $(O)/tests/unit/report/test_load $(O)/tests/unit/record/test_sink
+THREADED = $(O)/tests/unit/report/test_load $(addprefix $(O)/tests/unit/record/test_,examiner sink)
 threads: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile $(THREADED)
 	@failed=0; for test in $(THREADED); do $$test || failed=1; done; exit $$failed
 	UNIPROF=$(O)/uniprof tests/cli/run $(addprefix $(CURDIR)/tests/cli/cases/report-,several.sh closed-pipe.sh)

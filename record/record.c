@@ -161,8 +161,7 @@ static void print_privileges(const struct host_needs *host, unsigned int user,
 		capabilities, files, calls);
 }
 
-/* After the writer's thread has started. From here on, the process only samples and
- * writes. */
+/* After the threads have started. From here on, the process only samples and writes. */
 static void drop_privileges(const struct run *run, int landlock)
 {
 	const struct host_needs *host = run->host->ops->needs;
@@ -219,7 +218,8 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 	}
 	start_meter(run);
 	landlock = confine(run); /* after this, files can't be renamed */
-	if (sink_start(sink, &run->series, &run->meter, err) < 0) {
+	if (recorder_start(run->recorder, err) < 0 ||
+	    sink_start(sink, &run->series, &run->meter, err) < 0) {
 		meter_stop(&run->meter);
 		sink_free(sink);
 		return -1;

@@ -30,6 +30,7 @@ struct recorder {
 	struct guard *guard;
 	const struct record_options *options;
 	const struct unwinding *unwinding;
+	struct examiner *examiner; /* of guests' code; NULL: it is not used */
 	struct unwound unwound;
 	struct sink *sink;
 	struct subject **subject;
@@ -64,7 +65,7 @@ static int add(struct recorder *recorder, const struct guest_info *domain,
 				 "there is no table for the domain '%s' (--call-graph)",
 				 domain->name);
 	subject = subject_new(recorder->host, recorder->options, domain, table,
-			      recorder->domains, err);
+			      recorder->examiner, recorder->domains, err);
 	if (!subject)
 		return -1;
 	recorder->subject[recorder->subjects++] = subject;
@@ -246,12 +247,16 @@ struct recorder *recorder_new(struct host *host, struct guard *guard,
 			      const struct unwinding *unwinding, struct error *err)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	enum call_graph call_graph = options->unwinding.call_graph;
 	int status = 0;
 
 	if (recorder)
 		recorder->name = calloc(options->domains + 1, sizeof(*recorder->name));
-	if (!recorder || !recorder->name) {
-		free(recorder);
+	if (recorder && call_graph == CALL_GRAPH_AUTO)
+		recorder->examiner = examiner_new();
+	if (!recorder || !recorder->name ||
+	    (call_graph == CALL_GRAPH_AUTO && !recorder->examiner)) {
+		recorder_free(recorder);
 		error_set(err, "out of memory");
 		return NULL;
 	}
@@ -259,7 +264,7 @@ struct recorder *recorder_new(struct host *host, struct guard *guard,
 	recorder->guard = guard;
 	recorder->options = options;
 	recorder->unwinding = unwinding;
-	recorder->unwound.is_wanted = options->unwinding.call_graph == CALL_GRAPH_TABLE;
+	recorder->unwound.is_wanted = call_graph == CALL_GRAPH_TABLE;
 	if (options->follow) {
 		recorder->watch = watch_new(host_open(options->force, err), err);
 		status = recorder->watch ? 0 : -1;
@@ -270,11 +275,22 @@ struct recorder *recorder_new(struct host *host, struct guard *guard,
 	return NULL;
 }
 
+int recorder_start(struct recorder *recorder, struct error *err)
+{
+	if (!recorder->examiner)
+		return 0;
+	if (examiner_start(recorder->examiner, err) < 0)
+		return -1;
+	recorder->share.usual = examiner_clock(recorder->examiner);
+	return 0;
+}
+
 void recorder_free(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
 	drop_all(recorder);
+	examiner_free(recorder->examiner);
 	watch_free(recorder->watch);
 	free(recorder->subject);
 	free(recorder->name);
@@ -291,7 +307,7 @@ static void begin_all(struct recorder *recorder, uint64_t start)
 			      start + i * period / recorder->subjects);
 	recorder->look = start;
 	recorder->check = start + CHECK_NS;
-	share_rest_of(&recorder->share, start, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	share_rest(&recorder->share, start);
 }
 
 /* Starts with those that were just added: all but the first @before. */

@@ -21,6 +21,8 @@ struct recorder;
 struct recorder *recorder_new(struct host *host, struct guard *guard,
 			      const struct record_options *options,
 			      const struct unwinding *unwinding, struct error *err);
+/* Starts its thread, before filter_recorder(): 0, or -1. */
+int recorder_start(struct recorder *recorder, struct error *err);
 /* Afterwards, it pauses no domain and holds none of their resources. */
 void recorder_free(struct recorder *recorder);
 

@@ -25,14 +25,8 @@
 #define CHECK_NS   (NS_PER_S / 4)
 #define CHECK_MAPS (8 * TABLE_PLACES)
 
-/* The number of chains that decide whether frame pointers are missing, and how many map
- * calls may be made to read code. */
-#define CHAINS_MIN 32
-#define FIND_MAPS  (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
-
-/* No samples are taken while a table is made of that code, so the next one waits for so
- * many times as long. */
-#define FIND_RESTS 10
+/* How many map calls may be made to read code. */
+#define FIND_MAPS (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
 
 /*
  * A rehearsal costs as much CPU time as the walk itself. After so many rounds in which
@@ -58,9 +52,9 @@ struct sampler {
 	enum table_state table_state;
 	uint64_t table_check; /* when to check again: ns, monotonic */
 	struct error table_error;
-	struct found_code *found; /* NULL: not looked for, or not yet */
-	bool may_find;		  /* code, if chains are short without */
-	unsigned int chains, short_chains;
+	struct examiner *examiner; /* of the code; NULL: it is not looked for */
+	struct found_code *found;  /* NULL: not yet */
+	unsigned int chains, short_chains, chains_min;
 	uint64_t rehearsed; /* when the last rehearsal was: ns, monotonic */
 	unsigned int calm;  /* rounds since the last with several pauses */
 };
@@ -99,7 +93,8 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	unwind_table_free(sampler->hypercalls);
-	found_code_free(sampler->found);
+	if (sampler->examiner)
+		examiner_drop(sampler->examiner, sampler->found);
 	free(sampler->sample);
 	free(sampler->ran);
 	free(sampler->address);
@@ -112,9 +107,10 @@ void sampler_use(struct sampler *sampler, const struct program_table *table)
 	sampler->table_state = table ? TABLE_PENDING : TABLE_NONE;
 }
 
-void sampler_find(struct sampler *sampler)
+void sampler_find(struct sampler *sampler, struct examiner *examiner, unsigned int chains)
 {
-	sampler->may_find = true;
+	sampler->examiner = examiner;
+	sampler->chains_min = chains;
 }
 
 const struct unwind_table *sampler_found(const struct sampler *sampler)
@@ -256,6 +252,7 @@ static void begin(struct sampler *sampler, uint32_t weight, unsigned int map_cal
 	round->pauses = 0;
 	round->samples = 0;
 	round->sample = sampler->sample;
+	round->found_code = false;
 	guest->ops->begin_pages(guest->memory, round->time, map_calls);
 }
 
@@ -346,37 +343,56 @@ static bool are_chains_short(struct sampler *sampler, const struct round *round)
 		sampler->short_chains += round->sample[i].chain.count <=
 					 X86_EXITS_MAX + 1;
 	}
-	return sampler->chains >= CHAINS_MIN &&
+	return sampler->chains >= sampler->chains_min &&
 	       2 * sampler->short_chains > sampler->chains;
 }
 
-/* Looks for the code that the vCPUs execute, and makes a table of it. */
-static void find_code(struct sampler *sampler, const struct round *round)
+/* True if there is a new table of the code. */
+static bool renew_table(struct sampler *sampler)
+{
+	if (!found_code_renew(sampler->found))
+		return false;
+	sampler->table = found_code_table(sampler->found);
+	sampler->calm = 0;
+	return true;
+}
+
+/* Reads code that the chains lead to. */
+static bool read_code(struct sampler *sampler, const struct round *round)
 {
 	struct guest *guest = sampler->guest;
 	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
-	uint64_t begun, now, rest;
-	bool is_new = false;
 
-	if (!sampler->may_find || round->time < sampler->table_check)
-		return;
-	if (!sampler->found) {
-		if (!are_chains_short(sampler, round))
-			return;
-		sampler->found = found_code_new();
-		if (!sampler->found)
-			return;
-	}
-	begun = clock_monotonic();
 	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
-	for (unsigned int i = 0; i < guest->info.vcpus && !is_new; i++)
-		if (guest->vcpu[i].captured)
-			is_new = found_code_look(sampler->found, &guest->vcpu[i].cpu,
-						 &memory);
-	sampler->table = found_code_table(sampler->found);
-	now = clock_monotonic();
-	rest = (now - begun) * FIND_RESTS;
-	sampler->table_check = now + (rest > CHECK_NS ? rest : CHECK_NS);
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		if (found_code_read(sampler->found, &guest->vcpu[sample->vcpu].cpu,
+				    &memory, &sample->chain))
+			return true;
+	}
+	return false;
+}
+
+static void find_code(struct sampler *sampler, struct round *round)
+{
+	const struct found_code *job;
+
+	if (!sampler->examiner || (!sampler->found && !are_chains_short(sampler, round)))
+		return;
+	job = examiner_job(sampler->examiner);
+	if (sampler->found && sampler->found != job)
+		renew_table(sampler);
+	/* No memory is allocated during a job. */
+	if (job || !examiner_has_room(sampler->examiner))
+		return;
+	if (!sampler->found)
+		sampler->found = found_code_new();
+	if (!sampler->found || !read_code(sampler, round))
+		return;
+	examiner_give(sampler->examiner, sampler->found);
+	/* Without a thread, it is done. */
+	round->found_code = !examiner_job(sampler->examiner) && renew_table(sampler);
 }
 
 /* Once code is found, what is no caller there can be told from callers. */
@@ -437,5 +453,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	memory = memory_of(sampler, guest->ops->map_page);
 	code_notes_renew(&sampler->notes);
 	walk(sampler, &memory, round);
+	check_found(sampler, round);
+	find_code(sampler, round);
 	return 0;
 }

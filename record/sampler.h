@@ -4,6 +4,7 @@
 
 #include "format/recording.h"
 #include "guest/guest.h"
+#include "record/examiner.h"
 #include "tables/program_table.h"
 
 /*
@@ -32,6 +33,7 @@ struct round {
 	const struct program_table *table;
 	struct sample *sample; /* owned by the sampler; valid until the next round */
 	unsigned int samples;
+	bool found_code; /* which may make the next round's chains longer */
 };
 
 /*
@@ -56,11 +58,12 @@ uint32_t sampler_index(const struct sampler *sampler);
 void sampler_use(struct sampler *sampler, const struct program_table *table);
 
 /*
- * If most chains turn out to end where frame pointers are needed, unwinds by a table that
- * is made of the code in the guest's memory (tables/found_code.h), between rounds. Not
- * together with sampler_use().
+ * If most of the first @chains chains, at least, end where frame pointers are needed,
+ * unwinds by a table of the code in the guest's memory (tables/found_code.h), which is
+ * read after rounds, and examined by @examiner. Not together with sampler_use().
  */
-void sampler_find(struct sampler *sampler);
+void sampler_find(struct sampler *sampler, struct examiner *examiner,
+		  unsigned int chains);
 /* That table; NULL: there is none. Valid until the next round. */
 const struct unwind_table *sampler_found(const struct sampler *sampler);
 

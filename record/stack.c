@@ -86,9 +86,22 @@ static void report_table(const struct target *target)
 			target->guest->info.name, why);
 }
 
+/* Again as long as more code is found, of which there is a limited amount. */
+static int take_rounds(struct sampler *sampler, struct round *round, struct error *err)
+{
+	do {
+		if (take_round(sampler, round, err) < 0 ||
+		    ((round->outcome == ROUND_PAUSED || round->outcome == ROUND_SHUT) &&
+		     sampler_look(sampler, round, err) < 0))
+			return -1;
+	} while (round->found_code);
+	return 0;
+}
+
 static int show(struct host *host, const char *name, struct symbols *symbols,
 		const struct program_table *table, struct error *err)
 {
+	struct examiner *examiner = NULL;
 	struct guest_info info;
 	struct target target;
 	struct round round;
@@ -98,10 +111,11 @@ static int show(struct host *host, const char *name, struct symbols *symbols,
 	    target_open(&target, host, &info, NULL, 0, 0, err) < 0)
 		return -1;
 	target_use(&target, table);
-	if (take_round(target.sampler, &round, err) < 0)
-		goto out;
-	if ((round.outcome == ROUND_PAUSED || round.outcome == ROUND_SHUT) &&
-	    sampler_look(target.sampler, &round, err) < 0)
+	if (!table)
+		examiner = examiner_new();
+	if (examiner)
+		target_find(&target, examiner, 1);
+	if (take_rounds(target.sampler, &round, err) < 0)
 		goto out;
 	if (round.outcome == ROUND_GONE) {
 		error_set(err, "domain '%s' has ended", name);
@@ -112,6 +126,7 @@ static int show(struct host *host, const char *name, struct symbols *symbols,
 	status = 0;
 out:
 	target_close(&target);
+	examiner_free(examiner);
 	return status;
 }
 
@@ -194,10 +209,12 @@ static struct program_table *make_table(const struct stack_options *options,
 	if (elfs) {
 		table = program_table_make(elf, elfs, options->symbols.debug_directory,
 					   NULL, &why);
-		if (!table || program_table_lock(table, &why) < 0)
-			fprintf(stderr,
-				"uniprof stack: %s; unwinding by frame pointers\n",
+		if (!table || program_table_lock(table, &why) < 0) {
+			fprintf(stderr, "uniprof stack: %s; unwinding without it\n",
 				why.text);
+			program_table_free(table);
+			table = NULL;
+		}
 	}
 	free(elf);
 	return table;

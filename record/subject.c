@@ -7,6 +7,9 @@
 #include "base/clock.h"
 #include "command/message.h"
 
+/* The number of chains that decide whether frame pointers are missing. */
+#define CHAINS_MIN 32
+
 uint64_t subject_period(const struct record_options *options)
 {
 	return NS_PER_S / options->frequency;
@@ -14,8 +17,8 @@ uint64_t subject_period(const struct record_options *options)
 
 struct subject *subject_new(struct host *host, const struct record_options *options,
 			    const struct guest_info *domain,
-			    const struct program_table *table, uint32_t index,
-			    struct error *err)
+			    const struct program_table *table, struct examiner *examiner,
+			    uint32_t index, struct error *err)
 {
 	struct subject *subject = calloc(1, sizeof(*subject));
 
@@ -34,8 +37,8 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
 			domain->vcpus);
 	target_use(&subject->target, table);
-	if (!table && options->unwinding.call_graph == CALL_GRAPH_AUTO)
-		target_find(&subject->target);
+	if (!table && examiner)
+		target_find(&subject->target, examiner, CHAINS_MIN);
 	subject->info = *domain;
 	return subject;
 }

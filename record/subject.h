@@ -22,12 +22,13 @@ struct subject {
 /* The requested time between samples, ns. */
 uint64_t subject_period(const struct record_options *options);
 
-/* Prepares to sample a domain: target_open(), and how to unwind it: by @table, unless it
- * is NULL. NULL with the reason in @err if that fails. */
+/* Prepares to sample a domain: target_open(), and how to unwind it: by @table or, if that
+ * is NULL, by the code that @examiner examines, unless that is NULL, too. NULL with the
+ * reason in @err if that fails. */
 struct subject *subject_new(struct host *host, const struct record_options *options,
 			    const struct guest_info *domain,
-			    const struct program_table *table, uint32_t index,
-			    struct error *err);
+			    const struct program_table *table, struct examiner *examiner,
+			    uint32_t index, struct error *err);
 /* Releases the domain, too. */
 void subject_free(struct subject *subject);
 

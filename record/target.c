@@ -52,10 +52,10 @@ void target_use(struct target *target, const struct program_table *table)
 	sampler_use(target->sampler, table);
 }
 
-void target_find(struct target *target)
+void target_find(struct target *target, struct examiner *examiner, unsigned int chains)
 {
 	target->may_find = true;
-	sampler_find(target->sampler);
+	sampler_find(target->sampler, examiner, chains);
 }
 
 void target_close(struct target *target)

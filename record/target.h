@@ -27,7 +27,7 @@ int target_open(struct target *target, struct host *host, const struct guest_inf
 void target_use(struct target *target, const struct program_table *table);
 
 /* Unwinds by the code in its memory if frame pointers are missing; see sampler_find(). */
-void target_find(struct target *target);
+void target_find(struct target *target, struct examiner *examiner, unsigned int chains);
 
 /* Releases the guest; may be called again, and on a zeroed target. */
 void target_close(struct target *target);

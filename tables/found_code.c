@@ -18,8 +18,12 @@ struct part {
 struct found_code {
 	struct part part[FOUND_CODE_PARTS];
 	size_t parts;
+	uint64_t place; /* an instruction in the last part */
 	struct unwind_builder *builder;
-	struct unwind_table *table;
+	struct unwind_table *table; /* in use */
+	struct unwind_table *next;  /* to be used, if is_new, or to be freed */
+	bool is_new;
+	int references; /* atomic */
 };
 
 struct found_code *found_code_new(void)
@@ -28,6 +32,7 @@ struct found_code *found_code_new(void)
 
 	if (!found)
 		return NULL;
+	found->references = 1;
 	found->builder = unwind_builder_new();
 	if (found->builder)
 		return found;
@@ -35,15 +40,27 @@ struct found_code *found_code_new(void)
 	return NULL;
 }
 
+struct found_code *found_code_share(struct found_code *found)
+{
+	__atomic_add_fetch(&found->references, 1, __ATOMIC_RELAXED);
+	return found;
+}
+
 void found_code_free(struct found_code *found)
 {
-	if (!found)
+	if (!found || __atomic_sub_fetch(&found->references, 1, __ATOMIC_ACQ_REL))
 		return;
 	for (size_t i = 0; i < found->parts; i++)
 		free(found->part[i].bytes);
 	unwind_builder_free(found->builder);
 	unwind_table_free(found->table);
+	unwind_table_free(found->next);
 	free(found);
+}
+
+size_t found_code_parts(const struct found_code *found)
+{
+	return found->parts;
 }
 
 const struct unwind_table *found_code_table(const struct found_code *found)
@@ -88,53 +105,98 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 	return true;
 }
 
-/* Adds the rules of the part, in which there is an instruction at @place. */
-static int add_rules(struct found_code *found, const struct part *part, uint64_t place)
+/* Whether there is a call before @place. */
+static bool is_after_call(const struct cpu *cpu, const struct guest_memory *memory,
+			  uint64_t place)
 {
-	struct unwind_code code = {
-		.bytes = part->bytes, .size = part->size, .address = part->address};
-	struct error ignored;
-	int status;
+	uint8_t code[X86_CALL_SIZE_MAX];
+	uint64_t target;
 
-	if (unwind_find_functions(&code, &place, 1) < 0)
-		return -1;
-	status = unwind_table_add_code(found->builder, &code, &ignored);
-	free((void *)(uintptr_t)code.functions);
-	return status;
+	for (size_t i = 0; i < sizeof(code); i++)
+		if (!cpu_read(cpu, memory, place - sizeof(code) + i, &code[i], 1))
+			return false;
+	return x86_call_before(code + sizeof(code), sizeof(code), place, true, &target);
 }
 
-/* Makes a table of all rules. */
-static bool renew(struct found_code *found)
+/* The first place of the chain that is in unknown code; 0 if there is none. */
+static uint64_t first_unknown(const struct found_code *found, const struct chain *chain)
 {
-	struct unwind_table *table = unwind_builder_finish(found->builder);
-	const void *memory;
-	size_t size;
+	for (uint32_t i = 0; i < chain->count; i++) {
+		uint64_t place = chain->address[i];
 
-	if (!table)
-		return false;
-	memory = unwind_table_memory(table, &size);
-	if (mlock(memory, size) < 0) {
-		unwind_table_free(table);
-		return false;
+		if (place != CHAIN_GAP && !find_part(found, place - (i > 0)))
+			return place;
 	}
-	unwind_table_free(found->table);
-	found->table = table;
-	return true;
+	return 0;
 }
 
-bool found_code_look(struct found_code *found, const struct cpu *cpu,
-		     const struct guest_memory *memory)
+bool found_code_read(struct found_code *found, const struct cpu *cpu,
+		     const struct guest_memory *memory, const struct chain *chain)
 {
 	struct part *part = &found->part[found->parts];
 	uint64_t place;
 
 	if (cpu_kind(cpu) != CPU_X86_64 || found->parts == FOUND_CODE_PARTS)
 		return false;
-	place = cpu->x86.rip;
-	if (find_part(found, place) || !read_part(found, cpu, memory, place, part))
+	place = first_unknown(found, chain);
+	if (!place ||
+	    (place != chain->address[0] && !is_after_call(cpu, memory, place)) ||
+	    !read_part(found, cpu, memory, place, part))
 		return false;
+	found->place = place;
 	found->parts++;
-	return add_rules(found, part, place) == 0 && renew(found);
+	return true;
+}
+
+static bool is_given_up(const struct found_code *found)
+{
+	return __atomic_load_n(&found->references, __ATOMIC_RELAXED) == 1;
+}
+
+/* Adds the rules of the last part. */
+static int add_rules(struct found_code *found)
+{
+	const struct part *part = &found->part[found->parts - 1];
+	struct unwind_code code = {
+		.bytes = part->bytes, .size = part->size, .address = part->address};
+	struct error ignored;
+	int status = -1;
+
+	if (unwind_find_functions(&code, &found->place, 1) < 0)
+		return -1;
+	if (!is_given_up(found))
+		status = unwind_table_add_code(found->builder, &code, &ignored);
+	free((void *)(uintptr_t)code.functions);
+	return status;
+}
+
+void found_code_examine(struct found_code *found)
+{
+	const void *memory;
+	size_t size;
+
+	unwind_table_free(found->next);
+	found->next = NULL;
+	found->is_new = false;
+	if (add_rules(found) < 0 || is_given_up(found))
+		return;
+	found->next = unwind_builder_finish(found->builder);
+	if (!found->next)
+		return;
+	memory = unwind_table_memory(found->next, &size);
+	found->is_new = mlock(memory, size) == 0;
+}
+
+bool found_code_renew(struct found_code *found)
+{
+	struct unwind_table *old = found->table;
+
+	if (!found->is_new)
+		return false;
+	found->table = found->next;
+	found->next = old;
+	found->is_new = false;
+	return true;
 }
 
 void found_code_check(const struct found_code *found, struct chain *chain)

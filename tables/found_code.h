@@ -7,27 +7,43 @@
 
 /*
  * Code in a guest's memory that no file describes, and an unwind table of it. x86-64
- * only. It grows with the places where the guest is seen to execute.
+ * only. It grows with the places where the guest is seen to execute, and to which its
+ * functions return.
+ *
+ * One thread reads code and unwinds by the table. To examine the code takes longer, and
+ * another thread may do that meanwhile; the two take turns (record/examiner.h), except
+ * that found_code_table() and found_code_check() may be called at any time.
  */
 struct found_code;
 
 /* NULL if out of memory. */
 struct found_code *found_code_new(void);
+/* Takes another reference, for found_code_examine(). Returns @found. */
+struct found_code *found_code_share(struct found_code *found);
+/* Drops a reference, and frees everything with the last one. @found may be NULL. */
 void found_code_free(struct found_code *found);
 
 /* Bytes of code around a place that are examined, at most, and number of such places. */
 #define FOUND_CODE_SIZE	 (256u << 10)
 #define FOUND_CODE_PARTS 64
 
-/*
- * Reads the code around the place where @cpu executes, unless it is known, and makes a
- * new table of all code. To be called while the guest runs: with 256 KB of new code, it
- * takes 20 to 50 ms. True if there is a new table; the old one is then freed.
- */
-bool found_code_look(struct found_code *found, const struct cpu *cpu,
-		     const struct guest_memory *memory);
+/* The number of places so far. */
+size_t found_code_parts(const struct found_code *found);
 
-/* Locked in memory; NULL if there is none yet. Owned by @found, up to its next table. */
+/* Reads the code around the first address of @chain, which @cpu has, that is not in known
+ * code. To be called while the guest runs. True if there is code to examine. */
+bool found_code_read(struct found_code *found, const struct cpu *cpu,
+		     const struct guest_memory *memory, const struct chain *chain);
+
+/* Examines the code that was just read, and makes a table of all code, locked in memory.
+ * Takes some 10 ms for 256 KB, or less once the caller has the only reference left. */
+void found_code_examine(struct found_code *found);
+
+/* After that: true if found_code_table() returns a new table from now on. The old one is
+ * then freed by the next found_code_examine(). */
+bool found_code_renew(struct found_code *found);
+
+/* NULL if there is none yet. Owned by @found; never changed. */
 const struct unwind_table *found_code_table(const struct found_code *found);
 
 /* Ends the chain before a return address in that code that is not behind a call. */

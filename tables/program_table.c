@@ -134,6 +134,12 @@ static int check_program(const struct program *program, enum cpu_kind *cpu,
 {
 	enum cpu_kind kind = program_cpu(program->machine);
 
+	if (kind == CPU_X86_32)
+		return error_set(err,
+				 "%s: unwind tables are for x86-64 and arm64 only; if it "
+				 "has 64-bit code in a 32-bit file, for its boot loader, "
+				 "use the 64-bit file that it was made from",
+				 program->path);
 	if (kind != CPU_X86_64 && kind != CPU_ARM64)
 		return error_set(err, "%s: unwind tables are for x86-64 and arm64 only",
 				 program->path);

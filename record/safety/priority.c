@@ -30,7 +30,12 @@ uint64_t share_rest_of(struct share *share, uint64_t now, uint64_t used)
 
 uint64_t share_rest(struct share *share, uint64_t now)
 {
+	uint64_t usual, used;
+
 	if (now < share->since + SHARE_NS)
 		return 0;
-	return share_rest_of(share, now, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	usual = share->usual ? clock_ns(*share->usual) : 0;
+	used = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - usual;
+	/* The clocks are not read at the same time. */
+	return share_rest_of(share, now, used > share->used ? used : share->used);
 }

@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_SAFETY_PRIORITY_H
 
 #include <stdint.h>
+#include <time.h>
 
 /*
  * On a busy host, preempting a recorder in the middle of a sample extends the guest's
@@ -28,14 +29,16 @@ void priority_set(enum priority priority);
  */
 struct share {
 	uint64_t since; /* ns, monotonic */
-	uint64_t used;	/* the process's CPU time by then, ns */
+	uint64_t used;	/* CPU time of threads with priority by then, ns */
+	/* The clock of CPU time of the thread without priority; NULL: there is none. */
+	const clockid_t *usual;
 };
 
-/* To be called at @now (ns, monotonic), between samples. Returns the time until which to
- * sleep; 0: no sleep is needed. */
+/* To be called at @now (ns, monotonic), first with zeros but for @usual, then between
+ * samples. Returns the time until which to sleep; 0: no sleep is needed. */
 uint64_t share_rest(struct share *share, uint64_t now);
 
-/* The same for a process whose threads have used @used ns of CPU time in total. */
+/* The same if the threads with priority have used @used ns of CPU time in total. */
 uint64_t share_rest_of(struct share *share, uint64_t now, uint64_t used);
 
 #endif

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Chains of a running process by tables from its files' call frame information, compared
- * with those of libdwfl: process PID [SAMPLES]. Its stack is the guest's here. Prints
- * what the tables cost, and how many chains are the same.
+ * Chains of a running process by a table of its files' call frame information or, with
+ * -c, of their code, compared with those of libdwfl: process [-c] PID [SAMPLES]. Its
+ * stack is the guest's here. Prints which chains differ, and how many do not.
  */
 
 #include <elfutils/libdwfl.h>
 
 #include "tests/unit/unwind/test_x86_process.h"
 #include "unwind/table/cfi.h"
+#include "unwind/table/code.h"
+
+struct rules {
+	struct unwind_builder *builder;
+	bool by_code;
+};
 
 struct truth {
 	uint64_t address[CHAIN_ROOM];
@@ -20,19 +26,25 @@ struct truth {
 static int add_module(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		      void *context)
 {
-	struct unwind_builder *builder = context;
+	const struct rules *rules = context;
 	struct cfi_summary summary;
 	struct error err;
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(module, &bias);
-	size_t size = 0;
+	size_t size = 0, functions;
 	const char *data = elf ? elf_rawfile(elf, &size) : NULL;
+	int status;
 
 	(void)user;
 	(void)base;
 	if (!data)
 		return DWARF_CB_OK;
-	if (unwind_table_add_cfi(builder, name, data, size, bias, &summary, &err))
+	status = rules->by_code
+			 ? unwind_table_add_elf_code(rules->builder, name, data, size,
+						     bias, NULL, &functions, &err)
+			 : unwind_table_add_cfi(rules->builder, name, data, size, bias,
+						&summary, &err);
+	if (status)
 		printf("%s\n", err.text);
 	return DWARF_CB_OK;
 }
@@ -83,10 +95,11 @@ static void sample(struct process *process, Dwfl *dwfl, const struct guest_memor
 	cpu = process_cpu(&registers);
 	x86_unwind(&cpu, memory, &chain);
 	counts[0]++;
-	counts[1] += truth->is_whole || truth->count == CHAIN_MAX;
-	if (is_same(&chain, truth)) {
-		counts[2]++;
-	} else {
+	if (truth->is_whole || truth->count == CHAIN_MAX) {
+		counts[1]++;
+		counts[2] += is_same(&chain, truth);
+	}
+	if (!is_same(&chain, truth)) {
 		unsigned int i = 0;
 
 		while (i < chain.count && i < truth->count &&
@@ -123,10 +136,11 @@ static Dwfl *open_process(pid_t pid)
 
 int main(int count, char **arguments)
 {
-	unsigned int samples = count > 2 ? (unsigned int)atoi(arguments[2]) : 1000;
+	struct rules rules = {.builder = unwind_builder_new(),
+			      .by_code = count > 1 && !strcmp(arguments[1], "-c")};
+	unsigned int samples = 1000;
 	static struct process process;
 	static struct truth truth;
-	struct unwind_builder *builder = unwind_builder_new();
 	struct unwind_table *table;
 	struct guest_memory memory = {.page = process_page, .context = &process};
 	struct user_regs_struct registers;
@@ -134,8 +148,12 @@ int main(int count, char **arguments)
 	char path[64];
 	Dwfl *dwfl;
 
+	count -= rules.by_code;
+	arguments += rules.by_code;
 	if (count < 2)
 		return 2;
+	if (count > 2)
+		samples = (unsigned int)atoi(arguments[2]);
 	process.pid = atoi(arguments[1]);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)process.pid);
 	process.memory = open(path, O_RDONLY | O_CLOEXEC);
@@ -145,17 +163,17 @@ int main(int count, char **arguments)
 	}
 	stop(&process, &registers);
 	dwfl = open_process(process.pid);
-	dwfl_getmodules(dwfl, add_module, builder, 0);
-	table = unwind_builder_finish(builder);
+	dwfl_getmodules(dwfl, add_module, &rules, 0);
+	table = unwind_builder_finish(rules.builder);
 	memory.table = table;
 	ptrace(PTRACE_CONT, process.pid, NULL, NULL);
 	for (unsigned int i = 0; i < samples; i++) {
 		usleep(1000 + (unsigned int)rand() % 1000);
 		sample(&process, dwfl, &memory, &truth, counts);
 	}
-	printf("%u samples, %u whole by libdwfl, %u the same\n", counts[0], counts[1],
-	       counts[2]);
-	unwind_builder_free(builder);
+	printf("%u samples, %u whole by libdwfl, %u of them the same\n", counts[0],
+	       counts[1], counts[2]);
+	unwind_builder_free(rules.builder);
 	unwind_table_free(table);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE 1
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,6 +83,37 @@ static void the_share_is_checked_every_50_ms(void **state)
 	assert_true(until >= now + 66 * MS);
 }
 
+static void *work(void *context)
+{
+	(void)context;
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < 60 * MS)
+		;
+	pause();
+	return NULL;
+}
+
+/* The other thread needs none of the share: it has no priority. */
+static void a_thread_without_priority_does_not_count(void **state)
+{
+	struct share share = {0}, all = {0};
+	uint64_t now = clock_monotonic();
+	pthread_t thread;
+	clockid_t clock;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
+	assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+	share.usual = &clock;
+	assert_int_equal(share_rest(&share, now), 0);
+	assert_int_equal(share_rest(&all, now), 0);
+	while (clock_ns(clock) < 60 * MS)
+		usleep(1000);
+	assert_int_equal(share_rest(&share, now + 50 * MS), 0);
+	assert_true(share_rest(&all, now + 50 * MS) > now + 60 * MS);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+}
+
 /* In a child, which can't get its capabilities back. */
 static void a_priority_can_be_given_up_without_capabilities(void **state)
 {
@@ -107,6 +139,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_sleeps_enough_is_not_delayed),
 		cmocka_unit_test(idle_time_gives_no_credit),
 		cmocka_unit_test(the_share_is_checked_every_50_ms),
+		cmocka_unit_test(a_thread_without_priority_does_not_count),
 		cmocka_unit_test(a_priority_can_be_given_up_without_capabilities),
 	};
 

@@ -1,49 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Tables of code that is found in a guest's memory. */
-#include "tests/unit/arch/test_x86.h"
-
-#include "tables/found_code.h"
-
-#define CODE  0x401000ull
-#define OTHER 0x801000ull
-
-/* From its start on: a function that calls another one at 0x20. */
-static const uint8_t program[] = {
-	0x53,			      /* push %rbx */
-	0xe8, 0x1a, 0x00, 0x00, 0x00, /* call 0x20 */
-	0x5b,			      /* pop %rbx */
-	0xc3,			      /* ret */
-};
-static const uint8_t callee[] = {0x50, 0x58, 0xc3}; /* push %rax; pop %rax; ret */
-#define AFTER_CALL 6
+#include "tests/unit/tables/test_program.h"
 
 struct scene {
 	struct guest *guest;
-	struct cpu cpu;
 	struct found_code *found;
 };
 
-static void put_program(struct guest *guest, uint64_t address)
-{
-	for (unsigned int i = 0; i < 3; i++) {
-		map_new(guest, address + i * GUEST_PAGE_SIZE);
-		memset(guest_byte(guest, address + i * GUEST_PAGE_SIZE), 0xcc,
-		       GUEST_PAGE_SIZE);
-	}
-	address += GUEST_PAGE_SIZE;
-	memcpy(guest_byte(guest, address), program, sizeof(program));
-	memcpy(guest_byte(guest, address + 0x20), callee, sizeof(callee));
-}
-
 static struct scene scene_new(void)
 {
-	struct scene scene = {.guest = guest_new(&mode_4_level),
-			      .found = found_code_new()};
+	struct scene scene = {.guest = guest_with_program(), .found = found_code_new()};
 
 	assert_non_null(scene.found);
-	put_program(scene.guest, CODE - GUEST_PAGE_SIZE);
-	scene.cpu = (struct cpu){.family = CPU_FAMILY_X86, .x86 = scene.guest->cpu};
 	return scene;
 }
 
@@ -53,18 +22,24 @@ static void scene_free(struct scene *scene)
 	free(scene->guest);
 }
 
-static bool look(struct scene *scene, uint64_t rip)
+static void examine(struct found_code *found)
 {
-	scene->cpu.x86.rip = rip;
-	return found_code_look(scene->found, &scene->cpu, &scene->guest->memory);
+	found_code_examine(found_code_share(found));
+	found_code_free(found);
 }
 
-static int32_t cfa_at(const struct scene *scene, uint64_t address)
+/* True if there is a new table after the program was seen there. */
+static bool look_at_chain(struct scene *scene, uint64_t *address, uint32_t count)
 {
-	const struct unwind_rule *rule = unwind_table_find(found_code_table(scene->found),
-							   address);
+	if (!read_code(scene->guest, scene->found, address, count))
+		return false;
+	examine(scene->found);
+	return found_code_renew(scene->found);
+}
 
-	return rule && rule->kind == UNWIND_CALLER && !rule->from_fp ? rule->cfa : -1;
+static bool look(struct scene *scene, uint64_t rip)
+{
+	return look_at_chain(scene, &rip, 1);
 }
 
 static void executed_code_gets_rules(void **state)
@@ -76,9 +51,9 @@ static void executed_code_gets_rules(void **state)
 	assert_true(look(&scene, CODE));
 	/* The function that was executed is not known to start there; the one it calls
 	 * is. */
-	assert_int_equal(cfa_at(&scene, CODE + 0x20), 8);
-	assert_int_equal(cfa_at(&scene, CODE + 0x21), 16);
-	assert_int_equal(cfa_at(&scene, CODE + 2 * GUEST_PAGE_SIZE), -1);
+	assert_int_equal(cfa_at(scene.found, CODE + 0x20), 8);
+	assert_int_equal(cfa_at(scene.found, CODE + 0x21), 16);
+	assert_int_equal(cfa_at(scene.found, CODE + 2 * GUEST_PAGE_SIZE), -1);
 	/* It is known now. */
 	assert_false(look(&scene, CODE + 0x21));
 	scene_free(&scene);
@@ -93,9 +68,62 @@ static void code_elsewhere_is_added(void **state)
 	assert_false(look(&scene, OTHER));
 	put_program(scene.guest, OTHER - GUEST_PAGE_SIZE);
 	assert_true(look(&scene, OTHER + AFTER_CALL));
-	assert_int_equal(cfa_at(&scene, CODE + 0x21), 16);
+	assert_int_equal(cfa_at(scene.found, CODE + 0x21), 16);
 	/* It is behind padding. */
-	assert_int_equal(cfa_at(&scene, OTHER + 0x21), 16);
+	assert_int_equal(cfa_at(scene.found, OTHER + 0x21), 16);
+	scene_free(&scene);
+}
+
+/* A function whose calls take long is hardly ever seen to execute itself. */
+static void code_that_calls_return_to_is_added(void **state)
+{
+	struct scene scene = scene_new();
+	uint64_t chain[] = {CODE, CHAIN_GAP, OTHER + AFTER_CALL};
+	uint64_t no_chain[] = {CODE, OTHER + AFTER_CALL + 1};
+
+	(void)state;
+	put_program(scene.guest, OTHER - GUEST_PAGE_SIZE);
+	assert_true(look_at_chain(&scene, no_chain, 2));
+	assert_int_equal(cfa_at(scene.found, CODE + 0x21), 16);
+	assert_false(look_at_chain(&scene, no_chain, 2));
+	assert_true(look_at_chain(&scene, chain, 3));
+	assert_int_equal(cfa_at(scene.found, OTHER + 0x21), 16);
+	assert_false(look_at_chain(&scene, chain, 3));
+	scene_free(&scene);
+}
+
+/* Until then, a walk may be using it. */
+static void a_table_stays_until_it_is_replaced(void **state)
+{
+	struct scene scene = scene_new();
+	const struct unwind_table *first;
+	uint64_t other = OTHER;
+
+	(void)state;
+	put_program(scene.guest, OTHER - GUEST_PAGE_SIZE);
+	assert_true(look(&scene, CODE));
+	first = found_code_table(scene.found);
+	assert_true(read_code(scene.guest, scene.found, &other, 1));
+	examine(scene.found);
+	assert_ptr_equal(found_code_table(scene.found), first);
+	assert_int_equal(cfa_at(scene.found, CODE + 0x21), 16);
+	assert_int_equal(cfa_at(scene.found, OTHER + 0x21), -1);
+	assert_true(found_code_renew(scene.found));
+	assert_ptr_not_equal(found_code_table(scene.found), first);
+	assert_int_equal(cfa_at(scene.found, OTHER + 0x21), 16);
+	assert_false(found_code_renew(scene.found));
+	scene_free(&scene);
+}
+
+static void nothing_is_made_that_nobody_wants(void **state)
+{
+	struct scene scene = scene_new();
+	uint64_t rip = CODE;
+
+	(void)state;
+	assert_true(read_code(scene.guest, scene.found, &rip, 1));
+	found_code_examine(scene.found);
+	assert_false(found_code_renew(scene.found));
 	scene_free(&scene);
 }
 
@@ -121,6 +149,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(executed_code_gets_rules),
 		cmocka_unit_test(code_elsewhere_is_added),
+		cmocka_unit_test(code_that_calls_return_to_is_added),
+		cmocka_unit_test(a_table_stays_until_it_is_replaced),
+		cmocka_unit_test(nothing_is_made_that_nobody_wants),
 		cmocka_unit_test(what_follows_no_call_is_no_caller),
 	};
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_EXAMINER_H
+#define UNIPROF_RECORD_EXAMINER_H
+
+#include <time.h>
+
+#include "tables/found_code.h"
+
+/*
+ * Examines guests' code in a separate thread of low priority, so that no samples are
+ * missed meanwhile. It has one job at a time, and sleeps between. Only the sampling
+ * thread may call these functions. It never waits for the other thread, not even for a
+ * lock of malloc(): it should allocate only while there is no job.
+ */
+struct examiner;
+
+/* Without a thread, jobs are done at once. NULL if out of memory. */
+struct examiner *examiner_new(void);
+
+/* Starts the thread; before filter_recorder(). 0, or -1. */
+int examiner_start(struct examiner *examiner, struct error *err);
+
+/* The CPU time of the thread, which has to be started. */
+const clockid_t *examiner_clock(const struct examiner *examiner);
+
+/* Whose code is examined now: until then, it may not be used (found_code.h). NULL: the
+ * next job can be given. */
+const struct found_code *examiner_job(const struct examiner *examiner);
+
+/* The number of jobs, each with a part of code (FOUND_CODE_SIZE), for all guests at the
+ * same time. They need up to 130 MB, together with the tables. */
+#define EXAMINER_PARTS 256
+
+/* Whether another job is possible within that. */
+bool examiner_has_room(const struct examiner *examiner);
+
+/* Examines what was read last. */
+void examiner_give(struct examiner *examiner, struct found_code *found);
+
+/* Frees code that may have been given, even if it is examined now. @found may be NULL. */
+void examiner_drop(struct examiner *examiner, struct found_code *found);
+
+/* Ends the thread, after all code was dropped, which takes some milliseconds. @examiner
+ * may be NULL. */
+void examiner_free(struct examiner *examiner);
+
+#endif
