@@ -1,5 +1,5 @@
 # The example in docs/databases.md that sends a profile over HTTP, to a server that decodes it.
-. "$CLI/lib.sh"
+. "$CLI/fleet.sh"
 for program in curl jq python3; do
 	command -v $program >/dev/null || skip "$program is not installed"
 done

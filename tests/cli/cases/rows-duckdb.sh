@@ -1,5 +1,5 @@
 # The examples in docs/databases.md, in DuckDB: sums are those of reports.
-. "$CLI/lib.sh"
+. "$CLI/fleet.sh"
 need_modules @duckdb/node-api
 sql()
 {
