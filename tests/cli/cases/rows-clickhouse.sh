@@ -49,7 +49,7 @@ with socket.create_server(("127.0.0.1", 0)) as server:
 	printf '#!/bin/sh\nexec %s --host 127.0.0.1 --port %s "$@"\n' "$client" $port \
 		>bin/clickhouse-client
 	chmod +x bin/clickhouse-client
-	"$server" --config-file=config.xml >server.log 2>&1 &
+	timeout 100 "$server" --config-file=config.xml >server.log 2>&1 &
 	trap 'kill $!; wait $!' EXIT
 	for _ in $(seq 200); do
 		! clickhouse-client --query 'SELECT 1' >/dev/null 2>&1 || return
