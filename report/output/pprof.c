@@ -7,7 +7,8 @@
  *
  * Samples of one vCPU and one chain are one Sample, as "the result has a list of values
  * that is the element-wise sum". There is one value: samples, or their time in ns. Labels
- * are vCPU and domain. With several domains, the outermost frame is the domain's name.
+ * are vCPU, domain and host, if all recordings are of one host: else the domains' names
+ * have it. With several domains, the outermost frame is the domain's name.
  *
  * A symbol file is a Mapping of all addresses: it is not known where the guest has mapped
  * it, and names are resolved already. For a mapping from 0 to the end, pprof takes
@@ -23,6 +24,7 @@
 #include "report/write/gzip.h"
 #include "base/names.h"
 #include "report/write/protobuf.h"
+#include "base/text.h"
 #include "base/tree.h"
 
 /* The fields of each message that are used. */
@@ -290,6 +292,17 @@ static void put_label(struct pprof *pprof, const char *key, const char *value)
 	end_part(pprof, SAMPLE_LABEL);
 }
 
+/* Of several hosts, info.host is empty. */
+static void put_host(struct pprof *pprof)
+{
+	const struct recording_info *info = &pprof->report->summary->info;
+	char host[sizeof(info->host)];
+
+	text_clean(host, info->host);
+	if (*host)
+		put_label(pprof, "host", host);
+}
+
 static void put_sample(struct pprof *pprof, uint64_t key, uint64_t count)
 {
 	const struct report *report = pprof->report;
@@ -308,6 +321,7 @@ static void put_sample(struct pprof *pprof, uint64_t key, uint64_t count)
 	snprintf(number, sizeof(number), "%u", vcpu);
 	put_label(pprof, "vcpu", number);
 	put_label(pprof, "domain", function_name(pprof, domain));
+	put_host(pprof);
 	end_message(pprof, PROFILE_SAMPLE);
 }
 

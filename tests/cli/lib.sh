@@ -191,11 +191,14 @@ make_hard()
 
 npm_modules=$CLI/../../build/npm/node_modules
 
-need_speedscope()
+# need_modules NAME...: skips the case if one of the npm modules, or node, is missing
+need_modules()
 {
 	command -v node >/dev/null || skip "nodejs is not installed"
-	[ -d "$npm_modules/speedscope" ] && [ -d "$npm_modules/ajv" ] ||
-		skip "build/npm has no speedscope and ajv; see scripts/install-packages"
+	for module; do
+		[ -d "$npm_modules/$module" ] ||
+			skip "build/npm has no $module; see scripts/install-packages"
+	done
 }
 
 # speedscope FILE...: imports the files with Speedscope's importer, see speedscope.js

@@ -24,3 +24,9 @@ symbols_of()
 {
 	sed -n "s|^kernel = \"\(.*\)\.img\"|${1%/*}/\1.elf|p" "$1"
 }
+
+# shell_blocks MACHINE: the commands of docs/tutorial.md, in standard input, for dom0 or desk
+shell_blocks()
+{
+	awk -v begin="\`\`\`sh $1" '/^```$/ { block = 0 } block; $0 == begin { block = 1 }'
+}

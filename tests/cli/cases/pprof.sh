@@ -21,6 +21,10 @@ pprof -traces two.pb.gz
 pprof -tags two.pb.gz
 pprof -top -tagfocus='vcpu=^1$' web.pb.gz
 pprof -top -tagignore='domain=^web$' two.pb.gz
+echo "== two hosts"
+sed 's/^info host xen1/info host xen2/' "$data/web.txt" | "$MAKE_RECORDING" >xen2.up
+report --format pprof -s "$data/web.sym" -o hosts.pb.gz web.up xen2.up 2>/dev/null
+pprof -tags hosts.pb.gz
 echo "== all fields"
 pprof -raw web.pb.gz
 pprof -raw cpu.pb.gz | head -n 12

@@ -2,7 +2,7 @@
 # their own tools list the source, and each line has as many samples as in the names of the
 # collapsed stacks. Function names have no line.
 . "$CLI/lib.sh"
-need_speedscope
+need_modules speedscope ajv
 command -v go >/dev/null || skip "golang-go is not installed"
 command -v callgrind_annotate >/dev/null || skip "valgrind is not installed"
 build_shop

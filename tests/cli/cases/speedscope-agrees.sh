@@ -1,7 +1,7 @@
 # Each function has the same self and total in Speedscope as in the collapsed stacks,
 # where its format is read and where pprof's and callgrind's are.
 . "$CLI/lib.sh"
-need_speedscope
+need_modules speedscope ajv
 make_big
 
 # sums: the output of speedscope in the form of self_and_total

@@ -1,7 +1,7 @@
 # Names that are long or strange, a deep chain, huge times, no samples: Speedscope reads
 # all of it, and its schema is kept. Times that go back are put in order.
 . "$CLI/lib.sh"
-need_speedscope
+need_modules speedscope ajv
 make_hard
 make_recording odd
 echo "end 1 5" | "$MAKE_RECORDING" >empty.up

@@ -1,7 +1,7 @@
 # Speedscope's own importer reads what --format speedscope writes, which is what its
 # schema says, and what perf-script, callgrind and pprof write.
 . "$CLI/lib.sh"
-need_speedscope
+need_modules speedscope ajv
 make_recording web two
 report -i two.up --format speedscope -s "$data/web.sym"
 for weight in samples cpu-time wall; do
