@@ -3,9 +3,10 @@
 
 #include "format/chunk.h"
 
-/* A chunk is written when it has this many names, or this much payload. */
+/* A chunk is written when it has this many names and lines, or this much payload: one
+ * more name fits, with up to 8.1 MiB of texts. */
 #define FULL_NAMES (RECORDING_MAX_NAMES / 4)
-#define FULL_BYTES (RECORDING_MAX_PAYLOAD / 2)
+#define FULL_BYTES (RECORDING_MAX_PAYLOAD / 4)
 
 /* The fields of a CHUNK_NAMES (FORMAT.md, 5.5). */
 enum names_tag {

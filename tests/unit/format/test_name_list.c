@@ -519,6 +519,31 @@ static void the_number_of_names_is_limited(void **state)
 	close(fd);
 }
 
+/* The largest name there can be still fits in a chunk, even if that is full. */
+static void the_longest_lines_fit_in_a_chunk(void **state)
+{
+	static char longest[RECORDING_MAX_NAME];
+	const struct recording_text text = {longest, sizeof(longest)};
+	struct recording_line most[RECORDING_MAX_LINES];
+	struct recording_name name = {.name = text, .dso = text};
+	struct name_list list = {0};
+	struct buffer payload = {0};
+
+	(void)state;
+	memset(longest, 'n', sizeof(longest));
+	for (size_t i = 0; i < RECORDING_MAX_LINES; i++)
+		most[i] = (struct recording_line){text, text, UINT32_MAX};
+	while (!name_list_full(&list))
+		name_list_add(&list, &name);
+	name.lines = most;
+	name.line_count = RECORDING_MAX_LINES;
+	name_list_add(&list, &name);
+	name_list_finish(&list, &payload);
+	assert_true(payload.size <= RECORDING_MAX_PAYLOAD);
+	name_list_free(&list);
+	buffer_free(&payload);
+}
+
 static int pass_over(void *arg, struct samples_batch *batch, struct error *err)
 {
 	(void)arg;
@@ -589,6 +614,7 @@ int main(void)
 		cmocka_unit_test(the_first_name_of_a_place_is_used),
 		cmocka_unit_test(names_are_written_before_their_samples),
 		cmocka_unit_test(the_number_of_names_is_limited),
+		cmocka_unit_test(the_longest_lines_fit_in_a_chunk),
 		cmocka_unit_test(the_size_of_a_recording_limits_its_names),
 	};
 
