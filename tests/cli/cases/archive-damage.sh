@@ -49,6 +49,8 @@ chunk 6 010161 070cffffffffffffffffff010203
 echo "# a path that is not clean"
 chunk 6 010177 02052f1b5b6d29 070480208020 >/dev/null
 report -i chunk.up --format perf-script 2>/dev/null
+chunk 6 01021b5b 0303412f1b 040478797a30 050101 >/dev/null
+info chunk.up | grep 'names of'
 echo "# a damaged recording"
 perl -e 'local $/; $_ = <STDIN>; my @at; my $at = -1;
 	push @at, $at while ($at = index($_, "\xabUPR", $at + 1)) >= 0;
