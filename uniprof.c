@@ -13,9 +13,9 @@
 #include "top/command.h"
 
 static const struct command *const commands[] = {
-	&command_record, &command_top,	      &command_report, &command_diff,
-	&command_info,	 &command_import,     &command_list,   &command_stack,
-	&command_table,	 &command_flamegraph,
+	&command_record, &command_top,	   &command_report,	&command_diff,
+	&command_info,	 &command_archive, &command_import,	&command_list,
+	&command_stack,	 &command_table,   &command_flamegraph,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

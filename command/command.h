@@ -44,7 +44,7 @@ struct command_option {
 
 /* Options that --help lists under one heading. */
 struct option_group {
-	const char *heading;
+	const char *heading; /* NULL: that of the group before */
 	const struct command_option *options;
 	size_t offset; /* of the structure they set, in the command's options */
 };

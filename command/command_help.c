@@ -77,7 +77,8 @@ void command_help(const struct command *command, FILE *out)
 		command->arguments ? command->arguments : "");
 	put_wrapped(out, command->about, 0);
 	for (group = command->groups; group->options; group++) {
-		fprintf(out, "\n%s:\n", group->heading);
+		if (group->heading)
+			fprintf(out, "\n%s:\n", group->heading);
 		for (option = group->options; option->name; option++)
 			put_option(out, option);
 		if (group == command->groups)

@@ -77,12 +77,14 @@ bool field_next(struct cursor *payload, struct field *field);
  * repeated. */
 bool field_is_new(uint64_t *seen, uint64_t tag);
 
-/* The payloads of the three chunks that describe a recording. Decoding sets missing
+/* The payloads of the chunks that describe a recording. Decoding sets missing
  * fields to 0 or empty, and returns -1 for a damaged payload. */
 void info_encode(struct buffer *payload, const struct recording_info *info);
 int info_decode(struct cursor payload, struct recording_info *info);
 void domain_encode(struct buffer *payload, const struct recording_domain *domain);
 int domain_decode(struct cursor payload, struct recording_domain *domain);
+void program_encode(struct buffer *payload, const struct recording_program *program);
+int program_decode(struct cursor payload, struct recording_program *program);
 void end_encode(struct buffer *payload, const struct recording_end *end);
 int end_decode(struct cursor payload, struct recording_end *end);
 

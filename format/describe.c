@@ -11,6 +11,7 @@ enum member_kind {
 	MEMBER_NUMBER, /* uint64_t */
 	MEMBER_TEXT,   /* char[], ends with 0 */
 	MEMBER_BYTES,  /* uint8_t[], of fixed length */
+	MEMBER_LIST,   /* uint64_t[]; those that are missing are 0 */
 };
 
 struct member {
@@ -57,6 +58,16 @@ static const struct member domain_members[] = {
 	OPTIONAL(13, MEMBER_TEXT, struct recording_domain, vmm, true),
 };
 
+static const struct member program_members[] = {
+	MEMBER(1, MEMBER_TEXT, struct recording_program, name),
+	MEMBER(2, MEMBER_TEXT, struct recording_program, path),
+	OPTIONAL(3, MEMBER_TEXT, struct recording_program, domain, true),
+	OPTIONAL(4, MEMBER_TEXT, struct recording_program, build_id, true),
+	OPTIONAL(5, MEMBER_NUMBER, struct recording_program, has_lines, true),
+	OPTIONAL(6, MEMBER_NUMBER, struct recording_program, image, true),
+	MEMBER(7, MEMBER_LIST, struct recording_program, segments),
+};
+
 static const struct member end_members[] = {
 	MEMBER(1, MEMBER_NUMBER, struct recording_end, reason),
 	MEMBER(2, MEMBER_NUMBER, struct recording_end, monotonic),
@@ -66,6 +77,34 @@ static const struct member end_members[] = {
 	MEMBER(6, MEMBER_NUMBER, struct recording_end, pauses),
 	MEMBER(7, MEMBER_NUMBER, struct recording_end, paused),
 };
+
+/* Without the zeros at its end. */
+static void put_list(struct buffer *payload, const struct member *m, const void *from)
+{
+	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS];
+	size_t count = m->size / sizeof(list[0]);
+	struct buffer field = {0};
+
+	memcpy(list, from, m->size);
+	while (count && !list[count - 1])
+		count--;
+	for (size_t i = 0; i < count; i++)
+		buffer_put_varint(&field, list[i]);
+	if (count)
+		field_put(payload, m->tag, field.data, field.size);
+	payload->failed |= field.failed;
+	buffer_free(&field);
+}
+
+static int take_list(const struct member *m, struct cursor bytes, void *to)
+{
+	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS] = {0};
+
+	for (size_t i = 0; i < m->size / sizeof(list[0]) && bytes.at != bytes.end; i++)
+		list[i] = cursor_varint(&bytes);
+	memcpy(to, list, m->size);
+	return bytes.failed ? -1 : 0;
+}
 
 static void encode(struct buffer *payload, const struct member *members, size_t count,
 		   const void *from)
@@ -86,6 +125,9 @@ static void encode(struct buffer *payload, const struct member *members, size_t 
 			break;
 		case MEMBER_BYTES:
 			field_put(payload, m->tag, at, m->size);
+			break;
+		case MEMBER_LIST:
+			put_list(payload, m, at);
 			break;
 		}
 	}
@@ -112,6 +154,8 @@ static int decode_member(const struct member *m, struct cursor bytes, char *to)
 			return -1;
 		memcpy(to, bytes.at, size);
 		return 0;
+	case MEMBER_LIST:
+		return take_list(m, bytes, to);
 	}
 	return -1;
 }
@@ -153,6 +197,17 @@ int domain_decode(struct cursor payload, struct recording_domain *domain)
 {
 	*domain = (struct recording_domain){0};
 	return decode(payload, domain_members, COUNT_OF(domain_members), domain);
+}
+
+void program_encode(struct buffer *payload, const struct recording_program *program)
+{
+	encode(payload, program_members, COUNT_OF(program_members), program);
+}
+
+int program_decode(struct cursor payload, struct recording_program *program)
+{
+	*program = (struct recording_program){0};
+	return decode(payload, program_members, COUNT_OF(program_members), program);
 }
 
 void end_encode(struct buffer *payload, const struct recording_end *end)

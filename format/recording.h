@@ -29,6 +29,7 @@ enum chunk_type {
 	CHUNK_SAMPLES = 3,
 	CHUNK_END = 4,
 	CHUNK_NAMES = 5,
+	CHUNK_PROGRAM = 6,
 };
 
 /*
@@ -113,14 +114,44 @@ struct recording_text {
 	size_t length; /* bytes */
 };
 
+/* A line of the source that an address belongs to. */
+struct recording_line {
+	struct recording_text function; /* the inlined one; empty: the name's own */
+	struct recording_text path;	/* of the source file; empty: not known */
+	uint32_t line;			/* 0: not known */
+};
+
 /* The name of a place in a domain's code, for reports without symbols. */
 struct recording_name {
 	uint32_t domain; /* recording_domain.index */
+	bool is_symbol;	 /* names are as in a symbol file: they may be mangled */
+	bool is_last;	 /* the next address is not in the same function */
+	bool is_common;	 /* the place is the same in all domains, whatever @domain is */
 	/* The address to look up: a return address less 1, any other unchanged. */
 	uint64_t address;
 	uint64_t offset; /* of @address from the function's start; sums wrap around */
 	struct recording_text name; /* 1 to RECORDING_MAX_NAME bytes, the first not 0 */
 	struct recording_text dso;  /* name of the program or library; empty: not known */
+	/* The innermost function's line first, then where each was inlined; the last one
+	 * is in the function itself. At most RECORDING_MAX_LINES. */
+	const struct recording_line *lines;
+	uint32_t line_count;
+};
+
+#define RECORDING_SEGMENTS	 4
+#define RECORDING_SEGMENT_FIELDS 3
+
+/* A program that names in the recording are from. */
+struct recording_program {
+	char name[256];	   /* names of places have it as their DSO */
+	char path[1024];   /* where the file was */
+	char domain[256];  /* the name or id of its domain; empty: of all */
+	char build_id[64]; /* in hexadecimal; empty: none */
+	uint64_t has_lines;
+	uint64_t image; /* address of its first segment of any kind */
+	/* Of executable segments: address, size (0: no further ones), offset in the file.
+	 */
+	uint64_t segments[RECORDING_SEGMENTS][RECORDING_SEGMENT_FIELDS];
 };
 
 /* With a DSO: only the DSO of the place is known. Without a DSO, it is an ordinary name.
@@ -141,10 +172,13 @@ struct recording_name {
 #define RECORDING_MAX_WEIGHT  UINT32_MAX /* samples represented by one */
 #define RECORDING_MAX_NAME    65535	 /* bytes in a name or DSO */
 
-/* Names in one chunk, names in a recording, payload bytes of all its names. */
+/* Names and their lines in one chunk, in a recording, payload bytes of all its names. */
 #define RECORDING_MAX_NAMES	  (1u << 20)
 #define RECORDING_MAX_ALL_NAMES	  (1u << 22)
 #define RECORDING_MAX_NAMES_BYTES (256u << 20)
+
+#define RECORDING_MAX_LINES    64  /* of a name */
+#define RECORDING_MAX_PROGRAMS 256 /* in a recording; readers ignore further ones */
 
 /* A sample's CPU time, ns: 104 days. */
 #define RECORDING_MAX_CPU_TIME ((uint64_t)1 << 53)

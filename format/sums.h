@@ -13,7 +13,7 @@ struct recording_sums {
 	uint64_t payload; /* bytes, when decoded */
 	uint64_t samples;
 	uint64_t nodes;
-	uint64_t names;
+	uint64_t names;		/* and their lines */
 	uint64_t names_payload; /* bytes of NAMES */
 };
 

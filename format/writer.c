@@ -19,9 +19,12 @@ struct writer {
 	 * their places. */
 	struct buffer description;
 	uint64_t mark, number; /* place of the next chunk */
+	bool has_places;       /* false: a copy of a recording that has none */
+	uint64_t added;	       /* to a copy: chunks more than in the original; wraps */
 	struct name_list names;
 	size_t total_names;
 	size_t names_bytes; /* upper bound of their payloads */
+	unsigned int programs;
 	struct recording_sums sums;
 	struct samples_encoder *encoder;
 	struct sampling_counts counts; /* since the last flush */
@@ -83,7 +86,9 @@ static int write_out(struct writer *writer, const struct buffer *file, struct er
 void writer_begin(struct writer *writer, struct buffer *payload)
 {
 	buffer_reset(payload);
-	place_put(payload, writer->mark, writer->number++);
+	if (writer->has_places)
+		place_put(payload, writer->mark, writer->number++);
+	writer->added++;
 }
 
 static int describe_domain(struct writer *writer, const struct recording_domain *domain)
@@ -141,6 +146,7 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 	writer->fd = fd;
 	writer->context = ZSTD_createCCtx();
 	writer->encoder = samples_encoder_new();
+	writer->has_places = true;
 	if (!writer->encoder || describe(writer, info, domains, count) < 0)
 		goto no_memory;
 	put_description(writer, 0);
@@ -149,6 +155,22 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 	writer_free(writer);
 	return NULL;
 no_memory:
+	writer_free(writer);
+	error_set(err, "out of memory writing the recording");
+	return NULL;
+}
+
+struct writer *writer_copy_new(int fd, struct error *err)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+
+	if (writer) {
+		writer->fd = fd;
+		writer->context = ZSTD_createCCtx();
+		writer->encoder = samples_encoder_new();
+	}
+	if (writer && writer->encoder)
+		return writer;
 	writer_free(writer);
 	error_set(err, "out of memory writing the recording");
 	return NULL;
@@ -220,21 +242,31 @@ int writer_sample(struct writer *writer, const struct sample *sample, struct err
 	return samples_encoder_full(writer->encoder) ? writer_flush(writer, err) : 0;
 }
 
+static int too_many_names(struct error *err)
+{
+	return error_set(err, "too many names for a recording");
+}
+
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err)
 {
-	/* Upper bound: five numbers per name have 29 bytes, and the chunk 64 more. */
-	size_t bytes = name->name.length + name->dso.length + 29 +
-		       (writer->names.count ? 0 : 64);
+	/* Upper bound: seven numbers per name have 31 bytes, three per line have 11, and
+	 * the chunk 128 more. */
+	size_t bytes = name->name.length + name->dso.length + 31 +
+		       (writer->names.count ? 0 : 128);
+	size_t count = 1 + name->line_count;
+
+	for (uint32_t i = 0; i < name->line_count; i++)
+		bytes += name->lines[i].function.length + name->lines[i].path.length + 11;
 
 	if (writer->failed) {
 		*err = writer->why;
 		return -1;
 	}
-	if (writer->total_names == RECORDING_MAX_ALL_NAMES ||
+	if (count > RECORDING_MAX_ALL_NAMES - writer->total_names ||
 	    bytes > RECORDING_MAX_NAMES_BYTES - writer->names_bytes)
-		return error_set(err, "too many names for a recording");
-	writer->total_names++;
+		return too_many_names(err);
+	writer->total_names += count;
 	writer->names_bytes += bytes;
 	name_list_add(&writer->names, name);
 	return name_list_full(&writer->names) ? writer_flush(writer, err) : 0;
@@ -275,7 +307,8 @@ int writer_flush(struct writer *writer, struct error *err)
 	buffer_reset(&writer->file);
 	if (writer->names.count) {
 		writer_begin(writer, &writer->payload);
-		more = (struct recording_sums){.names = writer->names.count};
+		more = (struct recording_sums){.names = writer->names.count +
+							writer->names.lines};
 		name_list_finish(&writer->names, &writer->payload);
 		more.names_payload = writer->payload.size;
 		put_chunk(writer, CHUNK_NAMES, &more);
@@ -301,6 +334,51 @@ int writer_flush(struct writer *writer, struct error *err)
 	pauses_merge(&writer->pauses, &counts->pauses);
 	writer->counts = (struct sampling_counts){0};
 	return 0;
+}
+
+int writer_program(struct writer *writer, const struct recording_program *program,
+		   struct error *err)
+{
+	if (writer_flush(writer, err) < 0)
+		return -1;
+	if (writer->programs == RECORDING_MAX_PROGRAMS)
+		return error_set(err, "more than %d programs for a recording",
+				 RECORDING_MAX_PROGRAMS);
+	writer->programs++;
+	writer_begin(writer, &writer->payload);
+	program_encode(&writer->payload, program);
+	buffer_reset(&writer->file);
+	put_chunk(writer, CHUNK_PROGRAM, &(struct recording_sums){0});
+	return write_out(writer, &writer->file, err);
+}
+
+int writer_copy(struct writer *writer, unsigned int type, struct cursor payload,
+		const struct recording_sums *sums, struct error *err)
+{
+	const struct chunk_place place = place_of(payload);
+
+	if (writer_flush(writer, err) < 0)
+		return -1;
+	if (sums->names > RECORDING_MAX_ALL_NAMES - writer->total_names ||
+	    sums->names_payload > RECORDING_MAX_NAMES_BYTES - writer->names_bytes)
+		return too_many_names(err);
+	writer->total_names += (size_t)sums->names;
+	writer->names_bytes += (size_t)sums->names_payload;
+	writer->has_places = place.is_known;
+	writer->mark = place.mark;
+	writer->number = place.number + writer->added;
+	writer_begin(writer, &writer->payload);
+	writer->added--;
+	payload = place_skip(payload);
+	buffer_put(&writer->payload, payload.at, (size_t)(payload.end - payload.at));
+	buffer_reset(&writer->file);
+	put_chunk(writer, (enum chunk_type)type, sums);
+	return write_out(writer, &writer->file, err);
+}
+
+void writer_leave_out(struct writer *writer)
+{
+	writer->added--;
 }
 
 int writer_samples(struct writer *writer, struct cursor payload,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "format/recording.h"
 #include "format/samples.h"
+#include "format/sums.h"
 
 /*
  * Writes a recording, by appending only. Flushed data stays intact, whatever happens to
@@ -19,6 +20,20 @@ struct writer;
 struct writer *writer_new(int fd, const struct recording_info *info,
 			  const struct recording_domain *domains, size_t count,
 			  struct error *err);
+
+/*
+ * The same to copy a recording's chunks to, by writer_copy(), with names and programs
+ * added between. The other functions are not for such a writer.
+ */
+struct writer *writer_copy_new(int fd, struct error *err);
+
+/* Copies a chunk with any payload, at its place, moved by the chunks added before it. -1
+ * as for writer_sample(). */
+int writer_copy(struct writer *writer, unsigned int type, struct cursor payload,
+		const struct recording_sums *sums, struct error *err);
+/* Leaves out the next chunk. */
+void writer_leave_out(struct writer *writer);
+
 void writer_free(struct writer *writer);
 
 /*
@@ -48,6 +63,10 @@ int writer_samples(struct writer *writer, struct cursor payload,
  */
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err);
+
+/* Describes a program that names are from. -1 as for writer_sample(). */
+int writer_program(struct writer *writer, const struct recording_program *program,
+		   struct error *err);
 
 /* Whether the last error was a write error; otherwise it was a limit. */
 bool writer_failed(const struct writer *writer);

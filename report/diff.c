@@ -146,7 +146,8 @@ static const struct command_option view_options[] = {
 
 static const struct option_group groups[] = {
 	{"Options", file_options, 0},
-	{"Names", profile_symbol_options, offsetof(struct diff_options, profile)},
+	{"Names", profile_file_options, offsetof(struct diff_options, profile)},
+	{NULL, profile_symbol_options, offsetof(struct diff_options, profile)},
 	{"Samples", profile_sample_options, offsetof(struct diff_options, profile)},
 	{"Presentation", view_options, 0},
 	{0},

@@ -176,6 +176,21 @@ static void put_rates(FILE *out, const struct summary *summary)
 	put(out, "lost", "%" PRIu64 " samples (buffer full)", summary->counts.lost);
 }
 
+static void put_programs(FILE *out, const struct summary *summary)
+{
+	char text[1024];
+
+	for (size_t i = 0; i < summary->program_count; i++) {
+		const struct recording_program *program = &summary->programs[i];
+
+		snprintf(text, sizeof(text), "%s%s%s%s%s%s", program->name,
+			 *program->build_id ? ", build-id " : "", program->build_id,
+			 program->has_lines ? ", with source lines" : "",
+			 *program->domain ? ", for the domain " : "", program->domain);
+		put_text(out, "names of", text);
+	}
+}
+
 static void put_samples(FILE *out, const struct summary *summary, bool all)
 {
 	const struct summary_vcpu sum = add_vcpus(summary, NULL);
@@ -192,6 +207,7 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 	if (summary->names)
 		put(out, "names", "%" PRIu64 " names stored in the recording",
 		    summary->names);
+	put_programs(out, summary);
 	if (all && summary->samples)
 		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
 		    summary->first_time, summary->last_time);

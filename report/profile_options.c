@@ -164,7 +164,7 @@ _Static_assert(RECORDING_MAX_VCPU == 8191 && RECORDING_MAX_DEPTH == 1024,
 
 #define RULE(member) offsetof(struct profile_options, rules.member)
 
-const struct command_option profile_symbol_options[] = {
+const struct command_option profile_file_options[] = {
 	{"symbols", 's', "FILE[@OFFSET][,domain=DOMAIN]",
 	 "symbol file for the guest: ELF, nm output, System.map, /proc/kallsyms or perf "
 	 "map; OFFSET is added to its addresses; with DOMAIN, it is used for that domain "
@@ -175,6 +175,10 @@ const struct command_option profile_symbol_options[] = {
 	{"debug-dir", 0, "DIR",
 	 "directory of separate debug files (default: /usr/lib/debug)",
 	 .set = option_set_text, .offset = RULE(debug_directory)},
+	{0},
+};
+
+const struct command_option profile_symbol_options[] = {
 	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL, .offset = RULE(demangle)},
 	{"no-demangle", 0, NULL, "don't demangle C++, Rust and OCaml names",
 	 .value = DEMANGLE_NOT, .offset = RULE(demangle)},

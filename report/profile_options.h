@@ -12,7 +12,9 @@ struct profile_options {
 	regex_t parent, symbol;
 };
 
-/* The options for names, and for the selection and weight of samples. */
+/* The options for symbol files, for names, and for the selection and weight of samples.
+ */
+extern const struct command_option profile_file_options[];
 extern const struct command_option profile_symbol_options[];
 extern const struct command_option profile_sample_options[];
 

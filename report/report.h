@@ -10,6 +10,7 @@
 extern const struct command command_report;
 extern const struct command command_diff;
 extern const struct command command_info;
+extern const struct command command_archive;
 
 /* Reads the profile's recordings and writes them to @out. -1 with @err set, which is
  * empty if @out has a write error. Shows its progress on the terminal if @is_watched. */

@@ -2,6 +2,7 @@
 #include "symbols/symbols.h"
 
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,6 +93,13 @@ size_t symbols_files(const struct symbols *symbols, const struct symbols_file **
 {
 	*files = symbols->shown;
 	return symbols->count;
+}
+
+void symbols_build_id(const struct symbols_file *file, char to[SYMBOLS_BUILD_ID_TEXT])
+{
+	*to = 0;
+	for (size_t i = 0; i < file->build_id_size; i++)
+		snprintf(to + 2 * i, 3, "%02x", file->build_id[i]);
 }
 
 /* Grows both arrays for one more file. */
@@ -356,8 +364,8 @@ static int compare_inlined(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* readable(), cached by name, because there are far more places than names. */
-static const char *readable_inlined(struct symbols *symbols, const char *name)
+/* Cached by the name's address, because there are far more places than names. */
+const char *symbols_readable(struct symbols *symbols, const char *name)
 {
 	struct inlined *inlined = malloc(sizeof(*inlined)), **kept;
 
@@ -392,7 +400,7 @@ static void find_lines(struct symbols *symbols, const struct table_file *file,
 	symbol->line_count = symbols_lines_find(file->lines, place_in(file, address),
 						symbols->lines);
 	for (size_t i = 0; i + 1 < symbol->line_count; i++)
-		symbols->lines[i].function = readable_inlined(symbols,
+		symbols->lines[i].function = symbols_readable(symbols,
 							      symbols->lines[i].function);
 }
 

@@ -68,8 +68,9 @@ struct symbol {
 	const char *mangled; /* the name as in the file */
 	const char *dso;     /* the file's last path component, never NULL */
 	uint64_t start;	     /* first address, load offset included */
-	/* One of symbols_files(); NULL if the name is not from a symbol file. */
+	/* One of symbols_files(); NULL if the name is from a recording. */
 	const struct symbols_file *file;
+	bool is_last; /* then: the next address is not in the same function */
 	/* The kind of instruction whose last byte is at the address that was looked up;
 	 * for a return address less 1, this should be a call. */
 	enum symbols_call call;
@@ -137,6 +138,10 @@ int symbols_add(struct symbols *symbols, const char *spec, struct error *err);
 /* The files added, in order; valid until the next symbols_add(). */
 size_t symbols_files(const struct symbols *symbols, const struct symbols_file **files);
 
+/* The file's build-id in hexadecimal; empty if it has none. */
+#define SYMBOLS_BUILD_ID_TEXT (2 * SYMBOLS_BUILD_ID + 1)
+void symbols_build_id(const struct symbols_file *file, char to[SYMBOLS_BUILD_ID_TEXT]);
+
 /*
  * Finds the function that contains @address. Pass a return address as address - 1: it may
  * be the first byte after its caller's last instruction. If functions of one file
@@ -144,5 +149,9 @@ size_t symbols_files(const struct symbols *symbols, const struct symbols_file **
  * there is none; @symbol is then unchanged.
  */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/* A name from elsewhere, as the table's options have it shown. @name must stay as it is
+ * while the table exists, which owns the result if that is another. */
+const char *symbols_readable(struct symbols *symbols, const char *name);
 
 #endif

@@ -62,6 +62,15 @@ static int take_names(void *arg, const struct name_list_reader *names, struct er
 	return writer_flush(copy->writer, err);
 }
 
+static int take_program(void *arg, const struct recording_program *program,
+			struct error *err)
+{
+	struct copy *copy = arg;
+
+	return copy_begin(copy, err) < 0 ? -1
+					 : writer_program(copy->writer, program, err);
+}
+
 /* The time of the last sample; 0 if there is none. */
 static uint64_t newest_of(const struct samples_batch *batch)
 {
@@ -99,6 +108,7 @@ struct load_visitor copy_visitor(struct copy *copy)
 	return (struct load_visitor){
 		.domain = take_domain,
 		.names = take_names,
+		.program = take_program,
 		.chunk = take_chunk,
 		.arg = copy,
 	};

@@ -120,7 +120,8 @@ static const struct command_option sampling_options[] = {
 const struct option_group top_option_groups[] = {
 	{"Options", screen_options, 0},
 	{"Sampling", sampling_options, TOP(sampling)},
-	{"Names", profile_symbol_options, TOP(profile)},
+	{"Names", profile_file_options, TOP(profile)},
+	{NULL, profile_symbol_options, TOP(profile)},
 	{"Samples", profile_sample_options, TOP(profile)},
 	{0},
 };

@@ -81,6 +81,14 @@ static int take_names(void *arg, const struct name_list_reader *names, struct er
 	return recent->copied.names(&recent->copy, names, err);
 }
 
+static int take_program(void *arg, const struct recording_program *program,
+			struct error *err)
+{
+	struct recent *recent = arg;
+
+	return recent->copied.program(&recent->copy, program, err);
+}
+
 static int take_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
 		      struct error *err)
 {
@@ -108,6 +116,7 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 	recent->visitor = (struct load_visitor){
 		.domain = take_domain,
 		.names = take_names,
+		.program = take_program,
 		.chunk = take_chunk,
 		.arg = recent,
 	};

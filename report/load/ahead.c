@@ -9,6 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "format/name_list.h"
+
 /* Only one thread at a time reads and decompresses, which is more than a third of the
  * work: additional threads would only wait for their turn. */
 #define MAX_THREADS 3
@@ -86,6 +88,22 @@ void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader)
 	read_chunk(reader, chunk);
 	if (chunk->status > 0 && chunk->type == CHUNK_SAMPLES)
 		decode_chunk(chunk);
+}
+
+struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk)
+{
+	struct recording_sums sums = {.payload = chunk->payload_size};
+
+	if (chunk->type == CHUNK_SAMPLES && chunk->is_decoded) {
+		sums.samples = chunk->batch.count;
+		sums.nodes = chunk->batch.nodes - SAMPLES_ROOTS;
+	} else if (chunk->type == CHUNK_SAMPLES) {
+		sums.nodes = sums.payload;
+	} else if (chunk->type == CHUNK_NAMES) {
+		sums.names = name_list_count(cursor_of(&chunk->payload));
+		sums.names_payload = sums.payload;
+	}
+	return sums;
 }
 
 void ahead_chunk_free(struct ahead_chunk *chunk)

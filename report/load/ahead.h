@@ -3,6 +3,7 @@
 #define UNIPROF_REPORT_LOAD_AHEAD_H
 
 #include "format/place.h"
+#include "format/sums.h"
 #include "report/load/summary.h"
 
 /*
@@ -30,6 +31,10 @@ struct ahead_chunk {
 /* Reads and decodes the next chunk in this thread. */
 void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader);
 void ahead_chunk_free(struct ahead_chunk *chunk);
+
+/* What it contains. Each byte of an invalid payload may have taken as much time as a
+ * node. */
+struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk);
 
 /*
  * Starts reading from @fd, which the caller keeps, a recording of @size bytes (0 if that

@@ -154,6 +154,20 @@ static int take_names(struct load *load, struct cursor payload)
 	return visitor->names ? visitor->names(visitor->arg, &names, load->err) : 0;
 }
 
+static int take_program(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+	struct recording_program program;
+
+	if (program_decode(payload, &program) < 0)
+		return DAMAGED;
+	if (load->summary->program_count == RECORDING_MAX_PROGRAMS)
+		return 0;
+	if (summary_add_program(load->summary, &program) < 0)
+		return out_of_memory(load);
+	return visitor->program ? visitor->program(visitor->arg, &program, load->err) : 0;
+}
+
 static int take_end(struct load *load, struct cursor payload)
 {
 	struct recording_end end;
@@ -165,27 +179,9 @@ static int take_end(struct load *load, struct cursor payload)
 	return 0;
 }
 
-/* The contents of a chunk. Each byte of an invalid payload may have taken as much time as
- * a node. */
-static struct recording_sums sum_up(const struct ahead_chunk *chunk)
-{
-	struct recording_sums sums = {.payload = chunk->payload_size};
-
-	if (chunk->type == CHUNK_SAMPLES && chunk->is_decoded) {
-		sums.samples = chunk->batch.count;
-		sums.nodes = chunk->batch.nodes - SAMPLES_ROOTS;
-	} else if (chunk->type == CHUNK_SAMPLES) {
-		sums.nodes = sums.payload;
-	} else if (chunk->type == CHUNK_NAMES) {
-		sums.names = name_list_count(cursor_of(&chunk->payload));
-		sums.names_payload = sums.payload;
-	}
-	return sums;
-}
-
 static int check_sums(struct load *load, const struct ahead_chunk *chunk)
 {
-	const struct recording_sums sums = sum_up(chunk);
+	const struct recording_sums sums = ahead_chunk_sums(chunk);
 
 	sums_add(&load->sums, &sums);
 	if (sums_fit(&load->sums, chunk->end))
@@ -212,6 +208,8 @@ static int take_chunk(struct load *load, struct ahead_chunk *chunk)
 		return take_samples(load, chunk);
 	case CHUNK_NAMES:
 		return take_names(load, payload);
+	case CHUNK_PROGRAM:
+		return take_program(load, payload);
 	case CHUNK_END:
 		return take_end(load, payload);
 	default: /* from a later version; the rest can be read without it */

@@ -29,6 +29,9 @@ struct load_visitor {
 	int (*domain)(void *arg, struct recording_domain *domain, struct error *err);
 	/* Names of addresses, before the samples that contain them. Can be NULL. */
 	int (*names)(void *arg, const struct name_list_reader *names, struct error *err);
+	/* Called once for each program that such names are from. Can be NULL. */
+	int (*program)(void *arg, const struct recording_program *program,
+		       struct error *err);
 	/* @batch is valid during the call and may be changed; it was already added to the
 	 * summary. */
 	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);

@@ -1,33 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/load/recorded.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "base/tree.h"
 
 struct place {
 	uint64_t offset;
 	uint32_t name, dso; /* texts; NAMES_NONE: the node has no name */
+	uint32_t line;	    /* its first one */
+	uint8_t line_count;
+	bool is_symbol, is_last;
+};
+
+/* Texts; the empty one is 0. */
+struct line {
+	uint32_t function, path, line;
+};
+
+/* The roots of the tree. */
+enum root {
+	ROOT_DOMAIN, /* then domains, then addresses */
+	ROOT_COMMON, /* then bases of recordings, then addresses in all domains */
+	ROOTS,
 };
 
 struct recorded {
-	struct tree index;    /* one root, then domains, then addresses */
+	struct tree index;
 	struct place *places; /* by node */
 	uint32_t count, capacity;
 	struct names *texts;
+	struct line *lines;
+	uint32_t line_count, line_capacity;
+	uint32_t *bases; /* of the recordings, ascending */
+	size_t base_count;
+	struct recorded_program **programs;
+	size_t program_count;
+	bool by_domain; /* some names are of one domain only */
+	struct symbols *demangler;
+	/* Of the last symbol found; not in the table: a look-up changes nothing else. */
+	struct symbol_line *found;
 };
 
-struct recorded *recorded_new(void)
+_Static_assert(RECORDING_MAX_LINES == SYMBOL_LINES_MAX, "all lines are kept");
+
+struct recorded *recorded_new(enum demangle_style demangle)
 {
+	const struct symbols_options options = {.demangle = demangle};
 	struct recorded *recorded = calloc(1, sizeof(*recorded));
 
 	if (!recorded)
 		return NULL;
 	recorded->texts = names_new();
-	if (!recorded->texts || tree_init(&recorded->index, 1) < 0) {
+	recorded->demangler = symbols_new(&options);
+	recorded->found = calloc(SYMBOL_LINES_MAX, sizeof(*recorded->found));
+	if (!recorded->texts || names_intern(recorded->texts, "") != 0 ||
+	    !recorded->demangler || !recorded->found ||
+	    tree_init(&recorded->index, ROOTS) < 0 || recorded_begin(recorded, 0) < 0) {
 		recorded_free(recorded);
 		return NULL;
 	}
@@ -38,23 +72,55 @@ void recorded_free(struct recorded *recorded)
 {
 	if (!recorded)
 		return;
+	for (size_t i = 0; i < recorded->program_count; i++)
+		free(recorded->programs[i]);
+	free(recorded->programs);
+	free(recorded->bases);
 	tree_free(&recorded->index);
 	free(recorded->places);
+	free(recorded->lines);
+	symbols_free(recorded->demangler);
+	free(recorded->found);
 	if (recorded->texts)
 		names_free(recorded->texts);
 	free(recorded);
 }
 
-bool recorded_any(const struct recorded *recorded)
+int recorded_begin(struct recorded *recorded, uint32_t base)
 {
-	return recorded->count > 0;
+	if (recorded->base_count && recorded->bases[recorded->base_count - 1] == base)
+		return 0;
+	if (!array_grow(&recorded->bases, recorded->base_count + 1,
+			sizeof(*recorded->bases)))
+		return -1;
+	recorded->bases[recorded->base_count++] = base;
+	return 0;
+}
+
+/* The base of the recording that the domain is in. */
+static uint32_t base_of(const struct recorded *recorded, uint32_t domain)
+{
+	size_t i = recorded->base_count - 1;
+
+	while (i && recorded->bases[i] > domain)
+		i--;
+	return recorded->bases[i];
+}
+
+static uint32_t current_base(const struct recorded *recorded)
+{
+	return recorded->bases[recorded->base_count - 1];
 }
 
 static uint32_t intern(struct recorded *recorded, struct recording_text text)
 {
-	char *copy = strndup(text.at, text.length);
-	uint32_t number = copy ? names_intern(recorded->texts, copy) : NAMES_NONE;
+	char *copy;
+	uint32_t number;
 
+	if (!text.length)
+		return 0;
+	copy = strndup(text.at, text.length);
+	number = copy ? names_intern(recorded->texts, copy) : NAMES_NONE;
 	free(copy);
 	return number;
 }
@@ -73,14 +139,49 @@ static int make_room(struct recorded *recorded)
 	return 0;
 }
 
-static int add(struct recorded *recorded, const struct recording_name *name,
-	       uint32_t base)
+static int add_line(struct recorded *recorded, const struct recording_line *line)
 {
-	uint32_t domain = tree_intern(&recorded->index, 0, (uint64_t)name->domain + base);
-	uint32_t node = domain == TREE_NONE
-				? TREE_NONE
-				: tree_intern(&recorded->index, domain, name->address);
-	struct place place = {.offset = name->offset};
+	struct line kept = {
+		.function = intern(recorded, line->function),
+		.path = intern(recorded, line->path),
+		.line = line->line,
+	};
+	uint32_t room = recorded->line_capacity ? recorded->line_capacity * 2 : 256;
+
+	if (kept.function == NAMES_NONE || kept.path == NAMES_NONE)
+		return -1;
+	if (recorded->line_count == recorded->line_capacity) {
+		if (!array_grow(&recorded->lines, room, sizeof(*recorded->lines)))
+			return -1;
+		recorded->line_capacity = room;
+	}
+	recorded->lines[recorded->line_count++] = kept;
+	return 0;
+}
+
+/* The node of the name's address; TREE_NONE if out of memory. */
+static uint32_t node_of(struct recorded *recorded, const struct recording_name *name)
+{
+	uint32_t base = current_base(recorded);
+	uint32_t parent = name->is_common
+				  ? tree_intern(&recorded->index, ROOT_COMMON, base)
+				  : tree_intern(&recorded->index, ROOT_DOMAIN,
+						(uint64_t)name->domain + base);
+
+	return parent == TREE_NONE ? TREE_NONE
+				   : tree_intern(&recorded->index, parent, name->address);
+}
+
+static int add(struct recorded *recorded, const struct recording_name *name)
+{
+	uint32_t node = node_of(recorded, name);
+	struct place place = {
+		.offset = name->offset,
+		.line = recorded->line_count,
+		.line_count = (uint8_t)name->line_count,
+		.is_symbol = name->is_symbol,
+		.is_last = name->is_last,
+	};
 
 	if (node == TREE_NONE || make_room(recorded) < 0)
 		return -1;
@@ -90,38 +191,173 @@ static int add(struct recorded *recorded, const struct recording_name *name,
 	place.name = intern(recorded, name->name);
 	if (place.dso == NAMES_NONE || place.name == NAMES_NONE)
 		return -1;
+	for (uint32_t i = 0; i < name->line_count; i++)
+		if (add_line(recorded, &name->lines[i]) < 0)
+			return -1;
 	recorded->places[node] = place;
+	recorded->by_domain |= !name->is_common;
 	return 0;
 }
 
-int recorded_add(struct recorded *recorded, struct name_list_reader names, uint32_t base)
+int recorded_add(struct recorded *recorded, struct name_list_reader names)
 {
 	struct recording_name name;
 
 	while (name_list_next(&names, &name))
-		if (add(recorded, &name, base) < 0)
+		if (add(recorded, &name) < 0)
 			return -1;
 	return 0;
+}
+
+/* Sets the build-id from its text; none if that is not hexadecimal. */
+static void set_build_id(struct symbols_file *file, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length % 2 || length > 2 * sizeof(file->build_id) ||
+	    strspn(text, "0123456789abcdef") != length)
+		return;
+	for (size_t i = 0; i < length / 2; i++)
+		sscanf(text + 2 * i, "%2hhx", &file->build_id[i]);
+	file->build_id_size = length / 2;
+}
+
+static void set_segments(struct symbols_file *file,
+			 const struct recording_program *program)
+{
+	for (size_t i = 0; i < RECORDING_SEGMENTS; i++) {
+		const uint64_t *fields = program->segments[i];
+
+		/* One beyond the end of the address space can't be used either. */
+		if (!fields[1] || fields[0] + (fields[1] - 1) < fields[0])
+			return;
+		file->segments[file->segment_count++] = (struct symbols_segment){
+			.address = fields[0], .size = fields[1], .offset = fields[2]};
+	}
+}
+
+int recorded_add_program(struct recorded *recorded,
+			 const struct recording_program *program)
+{
+	struct recorded_program *kept = calloc(1, sizeof(*kept));
+
+	if (!kept || !array_grow(&recorded->programs, recorded->program_count + 1,
+				 sizeof(*recorded->programs))) {
+		free(kept);
+		return -1;
+	}
+	recorded->programs[recorded->program_count++] = kept;
+	kept->copy = *program;
+	text_clean(kept->copy.name, kept->copy.name);
+	text_clean(kept->copy.path, kept->copy.path);
+	kept->base = current_base(recorded);
+	kept->domain = *kept->copy.domain ? kept->copy.domain : NULL;
+	kept->name = kept->copy.name;
+	kept->file.path = kept->copy.path;
+	kept->file.image = program->image;
+	kept->file.has_lines = program->has_lines;
+	set_build_id(&kept->file, program->build_id);
+	kept->build_id = kept->file.build_id_size ? kept->copy.build_id : "";
+	set_segments(&kept->file, program);
+	return 0;
+}
+
+bool recorded_by_domain(const struct recorded *recorded)
+{
+	return recorded->by_domain;
+}
+
+uint32_t recorded_scope(const struct recorded *recorded, uint32_t domain)
+{
+	if (recorded->by_domain)
+		return domain;
+	return recorded->count ? base_of(recorded, domain) : 0;
+}
+
+/* The name of an address below a node of the tree. */
+static const struct place *find_below(const struct recorded *recorded, uint32_t parent,
+				      uint64_t address)
+{
+	uint32_t node = parent == TREE_NONE
+				? TREE_NONE
+				: tree_find(&recorded->index, parent, address);
+
+	return node == TREE_NONE ? NULL : &recorded->places[node];
+}
+
+static const struct place *find_place(const struct recorded *recorded, uint32_t domain,
+				      uint64_t address)
+{
+	const struct place *place = find_below(
+		recorded, tree_find(&recorded->index, ROOT_DOMAIN, domain), address);
+	uint32_t base = base_of(recorded, domain);
+
+	return place
+		       ?: find_below(recorded,
+				     tree_find(&recorded->index, ROOT_COMMON, base),
+				     address);
+}
+
+/* A text, demangled if it is a symbol's; NULL if it is empty. */
+static const char *text_of(const struct recorded *recorded, uint32_t text, bool is_symbol)
+{
+	const char *plain = names_get(recorded->texts, text);
+
+	if (!*plain)
+		return NULL;
+	return is_symbol ? symbols_readable(recorded->demangler, plain) : plain;
+}
+
+static void set_lines(const struct recorded *recorded, const struct place *place,
+		      struct symbol *symbol)
+{
+	for (size_t i = 0; i < place->line_count; i++) {
+		const struct line *line = &recorded->lines[place->line + i];
+		const char *path = text_of(recorded, line->path, false);
+		const char *slash = path ? strrchr(path, '/') : NULL;
+
+		recorded->found[i] = (struct symbol_line){
+			.function = text_of(recorded, line->function, true),
+			.path = path,
+			.file = slash ? slash + 1 : path,
+			.line = line->line,
+		};
+	}
+	symbol->lines = recorded->found;
+	symbol->line_count = place->line_count;
 }
 
 bool recorded_find(const struct recorded *recorded, uint32_t domain, uint64_t address,
 		   struct symbol *symbol)
 {
-	uint32_t parent = tree_find(&recorded->index, 0, domain);
-	uint32_t node = parent == TREE_NONE
-				? TREE_NONE
-				: tree_find(&recorded->index, parent, address);
-	const struct place *place;
+	const struct place *place = find_place(recorded, domain, address);
+	const char *name;
 
-	if (node == TREE_NONE)
+	if (!place || place->name == NAMES_NONE)
 		return false;
-	place = &recorded->places[node];
+	name = names_get(recorded->texts, place->name);
 	*symbol = (struct symbol){
-		.name = names_get(recorded->texts, place->name),
+		.name = text_of(recorded, place->name, place->is_symbol),
+		.mangled = place->is_symbol ? name : NULL,
 		.dso = names_get(recorded->texts, place->dso),
 		.start = address - place->offset,
+		.is_last = place->is_last,
 	};
-	if (*symbol->dso && strcmp(symbol->name, RECORDING_NO_NAME) == 0)
-		symbol->name = NULL;
+	if (*symbol->dso && strcmp(name, RECORDING_NO_NAME) == 0)
+		symbol->name = symbol->mangled = NULL;
+	set_lines(recorded, place, symbol);
 	return true;
+}
+
+size_t recorded_programs(const struct recorded *recorded,
+			 struct recorded_program *const **list)
+{
+	*list = recorded->programs;
+	return recorded->program_count;
+}
+
+bool recorded_is_with(const struct recorded *recorded,
+		      const struct recorded_program *program, uint32_t domain)
+{
+	return base_of(recorded, domain) == program->base;
 }

@@ -5,23 +5,54 @@
 #include "format/name_list.h"
 #include "symbols/symbols.h"
 
-/* Names of addresses that are stored in the recording itself. */
+/* Names of addresses that are stored in the recordings themselves, and the programs that
+ * they are from. */
 struct recorded;
 
-/* NULL if out of memory. */
-struct recorded *recorded_new(void);
+/* A program, as far as the recording describes it. */
+struct recorded_program {
+	const char *domain;	       /* the name or id of its domain; NULL: all */
+	const char *name;	       /* the DSO of its symbols */
+	const char *build_id;	       /* in hexadecimal; empty: none */
+	struct symbols_file file;      /* without functions */
+	uint32_t base;		       /* of its recording */
+	struct recording_program copy; /* with the texts */
+};
+
+/* @demangle: how names from symbol files are shown. NULL if out of memory. */
+struct recorded *recorded_new(enum demangle_style demangle);
 void recorded_free(struct recorded *recorded);
 
-/* Adds the names of a chunk, with @base added to the domain indexes; an address that has
- * a name keeps it. -1 if out of memory. */
-int recorded_add(struct recorded *recorded, struct name_list_reader names, uint32_t base);
+/* What is added from now on is of another recording, whose domain indexes have @base
+ * added; it is higher than before. -1 if out of memory. */
+int recorded_begin(struct recorded *recorded, uint32_t base);
 
-/* Whether there are any names. */
-bool recorded_any(const struct recorded *recorded);
+/* Adds the names of a chunk; an address that has a name keeps it. -1 if out of memory. */
+int recorded_add(struct recorded *recorded, struct name_list_reader names);
+int recorded_add_program(struct recorded *recorded,
+			 const struct recording_program *program);
+
+/* Whether some names are of one domain only. */
+bool recorded_by_domain(const struct recorded *recorded);
+
+/* A number that two domains share only if all addresses have the same names in both. It
+ * may change when names are added. */
+uint32_t recorded_scope(const struct recorded *recorded, uint32_t domain);
 
 /* Like symbols_find(), for the domain of that index. The DSO's name can be empty. If only
- * the DSO is known, the name is NULL. The strings are valid until recorded_free(). */
+ * the DSO is known, the name is NULL; if the name is not from a symbol file, it has no
+ * mangled form. The strings are valid until recorded_free(), the lines until the next
+ * call. */
 bool recorded_find(const struct recorded *recorded, uint32_t domain, uint64_t address,
 		   struct symbol *symbol);
+
+/* The programs, in order; their number is returned. Each is valid until recorded_free(),
+ * the list until one is added. */
+size_t recorded_programs(const struct recorded *recorded,
+			 struct recorded_program *const **list);
+
+/* Whether the program is of the same recording as the domain of that index. */
+bool recorded_is_with(const struct recorded *recorded,
+		      const struct recorded_program *program, uint32_t domain);
 
 #endif

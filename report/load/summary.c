@@ -12,6 +12,7 @@ void summary_free(struct summary *summary)
 	for (size_t i = 0; i < summary->domain_room; i++)
 		free(summary->domains[i]);
 	free(summary->domains);
+	free(summary->programs);
 	free(summary->vcpus);
 	tree_free(&summary->vcpu_index);
 	*summary = (struct summary){0};
@@ -44,6 +45,15 @@ int summary_add_domain(struct summary *summary, const struct recording_domain *d
 	*copy = *domain;
 	summary->domains[index] = copy;
 	summary->domain_count++;
+	return 0;
+}
+
+int summary_add_program(struct summary *summary, const struct recording_program *program)
+{
+	if (!array_grow(&summary->programs, summary->program_count + 1,
+			sizeof(*summary->programs)))
+		return -1;
+	summary->programs[summary->program_count++] = *program;
 	return 0;
 }
 

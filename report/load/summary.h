@@ -30,6 +30,9 @@ struct summary {
 	struct recording_domain **domains; /* by index; NULL where unknown */
 	size_t domain_room;
 	size_t domain_count;
+	/* Those that names in the recording are from. */
+	struct recording_program *programs;
+	size_t program_count;
 
 	uint64_t samples;   /* in the file */
 	uint64_t weight;    /* how many they stand for; reports count these */
@@ -57,6 +60,7 @@ void summary_free(struct summary *summary);
  * if out of memory. */
 void summary_add_info(struct summary *summary, const struct recording_info *info);
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
+int summary_add_program(struct summary *summary, const struct recording_program *program);
 int summary_add_samples(struct summary *summary, const struct samples_batch *batch);
 
 /* Adds the samples that were added to @part, of the same recording, which started as

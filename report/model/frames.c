@@ -25,7 +25,6 @@ struct origin {
 
 struct frames {
 	const struct sources *sources;
-	const struct recorded *recorded;
 	const struct summary *summary;
 	bool by_domain;	    /* some domains have their own sources */
 	struct tree index;  /* a root per use, then domains, then the frames' addresses */
@@ -80,15 +79,13 @@ static uint32_t add_function(struct frames *frames, const char *name, bool known
 	return function;
 }
 
-struct frames *frames_new(const struct sources *sources, const struct recorded *recorded,
-			  const struct summary *summary)
+struct frames *frames_new(const struct sources *sources, const struct summary *summary)
 {
 	struct frames *frames = calloc(1, sizeof(*frames));
 
 	if (!frames)
 		return NULL;
 	frames->sources = sources;
-	frames->recorded = recorded;
 	frames->summary = summary;
 	for (size_t i = 0; i < sources->count; i++)
 		frames->by_domain |= sources->list[i].domain != NULL;
@@ -189,6 +186,41 @@ static const struct symbol_line *own_line(const struct frames *frames,
 	return &symbol->lines[inlined];
 }
 
+bool frames_symbol(const struct frames *frames, uint32_t domain, uint64_t address,
+		   struct symbol *symbol)
+{
+	return sources_find(frames->sources, summary_domain(frames->summary, domain),
+			    address, symbol) ||
+	       recorded_find(frames->sources->recorded, domain, address, symbol);
+}
+
+bool frames_by_domain(const struct frames *frames)
+{
+	return frames->by_domain || recorded_by_domain(frames->sources->recorded);
+}
+
+uint32_t frames_scope(const struct frames *frames, uint32_t domain)
+{
+	return frames->by_domain ? domain
+				 : recorded_scope(frames->sources->recorded, domain);
+}
+
+uint64_t frames_return_address(const struct frames *frames, uint32_t domain,
+			       uint64_t address)
+{
+	struct symbol call = {0}, behind = {0};
+	bool has_call, has_behind;
+
+	if (!address)
+		return 0;
+	has_call = frames_symbol(frames, domain, address - 1, &call);
+	if (has_call && !call.file)
+		return call.is_last ? address - 1 : address;
+	has_behind = frames_symbol(frames, domain, address, &behind);
+	return has_call == has_behind && call.start == behind.start ? address
+								    : address - 1;
+}
+
 static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 		   enum frame_use use)
 {
@@ -203,9 +235,8 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 	if (address == CHAIN_GAP - 1)
 		symbol = (struct symbol){
 			.name = CHAIN_GAP_NAME, .dso = "", .start = CHAIN_GAP};
-	else if (!sources_find(frames->sources, summary_domain(frames->summary, domain),
-			       address, &symbol))
-		recorded_find(frames->recorded, domain, address, &symbol);
+	else
+		frames_symbol(frames, domain, address, &symbol);
 	frame->dso = symbol.dso;
 	if (!symbol.name) {
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, frame->address);
@@ -243,8 +274,7 @@ uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
 		     enum frame_use use)
 {
 	struct frame frame = {.address = address};
-	bool by_domain = frames->by_domain || recorded_any(frames->recorded);
-	uint32_t parent = tree_intern(&frames->index, use, by_domain ? domain : 0);
+	uint32_t parent = tree_intern(&frames->index, use, frames_scope(frames, domain));
 	uint32_t node = parent == TREE_NONE
 				? TREE_NONE
 				: tree_intern(&frames->index, parent, address);

@@ -42,10 +42,9 @@ struct frame {
 /* The function for samples without frames. */
 #define FRAMES_EMPTY_CHAIN 0
 
-/* Looks names up in @sources (domains are identified by @summary), and then in @recorded;
- * the caller keeps all of them. NULL if out of memory. */
-struct frames *frames_new(const struct sources *sources, const struct recorded *recorded,
-			  const struct summary *summary);
+/* Looks names up in the files of @sources (domains are identified by @summary), and then
+ * in the recordings; the caller keeps both. NULL if out of memory. */
+struct frames *frames_new(const struct sources *sources, const struct summary *summary);
 void frames_free(struct frames *frames);
 
 /* The number of the frame in the domain of that index; FRAMES_NONE if out of memory. */
@@ -53,6 +52,27 @@ uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
 		     enum frame_use use);
 /* Valid until the next frames_find(). */
 const struct frame *frames_get(const struct frames *frames, uint32_t number);
+
+/* The symbol at an address of the domain of that index, as for frames; false if there is
+ * none, and no DSO is known. Valid until the next look-up. */
+bool frames_symbol(const struct frames *frames, uint32_t domain, uint64_t address,
+		   struct symbol *symbol);
+
+/* Whether an address can have different names in two domains of a recording. */
+bool frames_by_domain(const struct frames *frames);
+
+/* A number that two domains share if all addresses have the same names in both. It may
+ * change while the recordings are read. */
+uint32_t frames_scope(const struct frames *frames, uint32_t domain);
+
+/*
+ * The address to write for a return address, for tools that look it up unchanged, as perf
+ * does (tools/perf/util/machine.c, add_callchain_ip()). If the call is the last
+ * instruction of its function, that gives the wrong one: then it is one less, within the
+ * call.
+ */
+uint64_t frames_return_address(const struct frames *frames, uint32_t domain,
+			       uint64_t address);
 
 /*
  * The function at @frame at @depth of the inlined functions: 0 is the innermost,

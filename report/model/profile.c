@@ -69,7 +69,17 @@ static int take_names(void *arg, const struct name_list_reader *names, struct er
 {
 	struct profile *profile = arg;
 
-	return recorded_add(profile->recorded, *names, profile->base) < 0
+	return recorded_add(profile->sources.recorded, *names) < 0
+		       ? profile_out_of_memory(err)
+		       : 0;
+}
+
+static int take_program(void *arg, const struct recording_program *program,
+			struct error *err)
+{
+	struct profile *profile = arg;
+
+	return recorded_add_program(profile->sources.recorded, program) < 0
 		       ? profile_out_of_memory(err)
 		       : 0;
 }
@@ -260,9 +270,9 @@ static int open_recordings(struct profile *profile, struct error *err)
 	profile->recordings = calloc(rules->input_count, sizeof(*profile->recordings));
 	profile->inputs = calloc(rules->input_count, sizeof(*profile->inputs));
 	profile->stacks = stacks_new();
-	profile->recorded = recorded_new();
+	profile->sources.recorded = recorded_new(rules->demangle);
 	if (!profile->recordings || !profile->inputs || !profile->stacks ||
-	    !profile->recorded ||
+	    !profile->sources.recorded ||
 	    measure_init(&profile->measure, rules->weight, rules->states,
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);
@@ -270,7 +280,7 @@ static int open_recordings(struct profile *profile, struct error *err)
 	for (size_t i = 0; i < rules->input_count; i++) {
 		if (input_open(&profile->inputs[i], rules->inputs[i], err) < 0)
 			return -1;
-		if (rules->srcline || rules->inlined)
+		if (rules->symbol_count && (rules->srcline || rules->inlined))
 			profile->inputs[i].extra_memory = DWARF_MEMORY;
 		profile->recordings[i].input = &profile->inputs[i];
 		profile->opened++;
@@ -281,8 +291,7 @@ static int open_recordings(struct profile *profile, struct error *err)
 /* Prepares to look names up. */
 static int open_names(struct profile *profile, struct error *err)
 {
-	profile->frames = frames_new(&profile->sources, profile->recorded,
-				     &profile->summary);
+	profile->frames = frames_new(&profile->sources, &profile->summary);
 	if (!profile->frames)
 		return profile_out_of_memory(err);
 	profile->filter = filter_new(&profile->rules->filter, profile->frames);
@@ -311,7 +320,8 @@ static void close_recordings(struct profile *profile)
 	frames_free(profile->frames);
 	if (profile->domains)
 		names_free(profile->domains);
-	recorded_free(profile->recorded);
+	recorded_free(profile->sources.recorded);
+	profile->sources.recorded = NULL;
 	measure_free(&profile->measure);
 	fit_free(&profile->fit);
 	stacks_free(profile->stacks);
@@ -398,6 +408,7 @@ static int read_recording(struct profile *profile, struct recording *recording,
 	const struct load_visitor visitor = {
 		.domain = take_domain,
 		.names = take_names,
+		.program = take_program,
 		.samples = take_samples,
 		.arg = profile,
 	};
@@ -408,6 +419,8 @@ static int read_recording(struct profile *profile, struct recording *recording,
 	profile->recording = recording;
 	profile->reading = is_first ? &profile->summary : &other;
 	profile->base = domain_indexes(&profile->summary);
+	if (recorded_begin(profile->sources.recorded, profile->base) < 0)
+		return profile_out_of_memory(err);
 	progress_start(&profile->progress, is_watched, recording->input->size);
 	status = load_recording(recording->input, 0, profile->reading, &visitor, err);
 	progress_end(&profile->progress);

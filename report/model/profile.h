@@ -58,8 +58,7 @@ struct profile {
 	bool several_hosts;
 	struct summary summary;
 	struct sources sources;
-	char *debug_directory;	   /* including --symfs */
-	struct recorded *recorded; /* names in the recordings */
+	char *debug_directory; /* including --symfs */
 	struct measure measure;
 	struct quality quality;
 	struct fit fit;

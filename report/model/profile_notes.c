@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "report/model/builds.h"
 #include "report/model/domains.h"
 #include "report/model/machine.h"
 
@@ -198,6 +199,31 @@ static void check_fit(const struct profile *profile)
 	}
 }
 
+static void warn(void *profile, const struct error *line)
+{
+	say_about(profile, "warning", line->text);
+}
+
+/* Lines are in a recording only if it was archived with them. */
+static void check_recorded_lines(const struct profile *profile)
+{
+	struct recorded_program *const *list;
+	size_t count = recorded_programs(profile->sources.recorded, &list);
+	struct error line;
+
+	if (!profile->sources.options.lines || profile->sources.count)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (list[i]->file.has_lines)
+			continue;
+		error_set(&line,
+			  "the recording has no source lines of %s: archive it with "
+			  "--srcline, or give the file with --symbols",
+			  list[i]->name);
+		say_note(profile, line.text);
+	}
+}
+
 /* CPU time that can't be attributed. */
 static void note_left(const struct profile *profile)
 {
@@ -268,6 +294,8 @@ int profile_say_notes(const struct profile *profile)
 		say_note(profile, line.text);
 	}
 	check_sources(profile);
+	builds_check(&profile->sources, &profile->summary, warn, (void *)profile);
+	check_recorded_lines(profile);
 	check_fit(profile);
 	note_left(profile);
 	note_thinned(profile);

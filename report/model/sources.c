@@ -157,6 +157,23 @@ bool sources_range(const struct sources *sources, uint64_t *low, uint64_t *high)
 	return found;
 }
 
+static const struct symbols_file *recorded_file(const struct recorded *recorded,
+						const char *name)
+{
+	struct recorded_program *const *list;
+	size_t count = recorded_programs(recorded, &list);
+	const struct symbols_file *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(list[i]->name, name) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &list[i]->file;
+	}
+	return found;
+}
+
 const struct symbols_file *sources_file(const struct sources *sources, const char *name)
 {
 	const struct symbols_file *found = NULL;
@@ -173,5 +190,15 @@ const struct symbols_file *sources_file(const struct sources *sources, const cha
 			found = &files[j];
 		}
 	}
-	return found;
+	return found ?: recorded_file(sources->recorded, name);
+}
+
+bool sources_recorded_for(const struct sources *sources,
+			  const struct recorded_program *program,
+			  const struct recording_domain *domain, uint32_t index)
+{
+	const struct source source = {.domain = (char *)program->domain};
+
+	return recorded_is_with(sources->recorded, program, index) &&
+	       source_is_for(&source, domain);
 }

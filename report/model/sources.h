@@ -3,6 +3,7 @@
 #define UNIPROF_REPORT_MODEL_SOURCES_H
 
 #include "format/recording.h"
+#include "report/load/recorded.h"
 #include "symbols/symbols.h"
 
 /* The symbol files of one domain, or of all domains. */
@@ -18,14 +19,15 @@ enum source_lines {
 	SOURCE_LINES_APART,    /* in separate fields: struct frame_place */
 };
 
-/* All symbol files of a report. Starts as zeros, apart from the options. */
+/* Where the names of a report are from. Starts as zeros, apart from the options. */
 struct sources {
 	struct source *list;
 	size_t count;
 	struct symbols_options options;
 	const char *symfs; /* prefix of the files' paths; NULL: none */
 	enum source_lines lines;
-	bool inlined; /* inlined functions are separate functions */
+	bool inlined;		   /* inlined functions are separate functions */
+	struct recorded *recorded; /* names in the recordings; the caller keeps it */
 };
 
 void sources_free(struct sources *sources);
@@ -56,7 +58,14 @@ bool sources_cover(const struct sources *sources, const struct recording_domain 
 /* The lowest and highest address of all files; false if there are no files. */
 bool sources_range(const struct sources *sources, uint64_t *low, uint64_t *high);
 
-/* The file whose last path component is @name; NULL if there is none, or several. */
+/* The file whose last path component is @name or, if there is none, the program of that
+ * name in the recordings; NULL if there is none, or several. */
 const struct symbols_file *sources_file(const struct sources *sources, const char *name);
+
+/* Whether a program in the recordings is for the domain of that index, described by
+ * @domain; NULL is an unknown domain. */
+bool sources_recorded_for(const struct sources *sources,
+			  const struct recorded_program *program,
+			  const struct recording_domain *domain, uint32_t index);
 
 #endif

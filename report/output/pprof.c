@@ -366,10 +366,10 @@ static void put_function(struct pprof *pprof, uint64_t key)
 /* The build-id's index in the string table; 0 if it has none. */
 static uint32_t build_id_of(struct pprof *pprof, const struct symbols_file *file)
 {
-	char hex[2 * SYMBOLS_BUILD_ID + 1] = "";
+	char hex[SYMBOLS_BUILD_ID_TEXT] = "";
 
-	for (size_t i = 0; file && i < file->build_id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", file->build_id[i]);
+	if (file)
+		symbols_build_id(file, hex);
 	return string_of(pprof, hex);
 }
 

@@ -23,7 +23,9 @@ def commands(path):
         yield ["report", "-i", path, "--format", name]
     yield ["report", "-i", path, "--per-vcpu", "--format", "histogram-csv"]
     yield ["report", "-i", path, "--weight", "wall", "--time", "10%,90%"]
+    yield ["report", "-i", path, "--format", "callgrind", "--srcline", "--inline"]
     yield ["diff", "--format", "flamegraph", path, path]
+    yield ["archive", "-i", path, "-o", "/dev/null", "-s", "few.sym"]
 
 
 def limit():
@@ -57,6 +59,8 @@ def run(command):
 
 def main():
     uniprof, make, size, filler, *shapes = sys.argv[1:]
+    with open("few.sym", "w", encoding="ascii") as out:
+        out.write("100000 T few\n")
     for shape in shapes:
         with open("hostile.up", "wb") as out:
             subprocess.run([make, shape, size, filler], stdout=out, check=True)

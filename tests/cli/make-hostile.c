@@ -295,6 +295,56 @@ static unsigned int long_names(struct buffer *payload, uint32_t number)
 	return CHUNK_NAMES;
 }
 
+/* Symbols, each with the maximum number of lines, of functions with long names; then
+ * chains of such functions. */
+static unsigned int lines(struct buffer *payload, uint32_t number)
+{
+	static char text[RECORDING_MAX_LINES][40];
+	struct recording_line line[RECORDING_MAX_LINES];
+	struct name_list list = {0};
+
+	if (number >= 4)
+		return deep_chains(payload, 0, LONG_NAMES);
+	for (uint32_t i = 0; i < RECORDING_MAX_LINES; i++) {
+		int length = snprintf(text[i], sizeof(text[i]),
+				      "_ZN1a21f%020" PRIu32 "Ev", i);
+
+		line[i] = (struct recording_line){
+			{text[i], (size_t)length}, {text[i], (size_t)length}, i};
+	}
+	for (uint32_t i = 0; i < 900; i++) {
+		struct recording_name name = {
+			.address = 0x100000 + (number * 900 + i) * 8 - 1,
+			.name = {"_ZN1a1bEv", 9},
+			.is_symbol = true,
+			.is_common = true,
+			.lines = line,
+			.line_count = RECORDING_MAX_LINES,
+		};
+
+		name_list_add(&list, &name);
+	}
+	name_list_finish(&list, payload);
+	name_list_free(&list);
+	return CHUNK_NAMES;
+}
+
+/* The maximum number of programs, with all their segments elsewhere; then a different
+ * address in each sample. */
+static unsigned int programs(struct buffer *payload, uint32_t number)
+{
+	struct recording_program program = {.name = "p", .path = "p"};
+
+	if (number >= RECORDING_MAX_PROGRAMS)
+		return nodes(payload, number);
+	for (unsigned int i = 0; i < RECORDING_SEGMENTS; i++) {
+		program.segments[i][0] = 1;
+		program.segments[i][1] = 1;
+	}
+	program_encode(payload, &program);
+	return CHUNK_PROGRAM;
+}
+
 /* Empty zstd frames. */
 static size_t empty_frames(uint8_t *to, size_t size)
 {
@@ -325,6 +375,8 @@ static const struct {
 	{"fields", fields},
 	{"names", names},
 	{"long-names", long_names},
+	{"lines", lines},
+	{"programs", programs},
 	{"frames", NULL},
 };
 

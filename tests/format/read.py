@@ -19,13 +19,15 @@ SIZE_LIMIT = 16 << 20
 SAMPLE_LIMIT = NODE_LIMIT = 1 << 18
 NAME_COUNT_LIMIT = 1 << 20
 # Limits of a whole recording: a constant, and an amount for each byte of it (section 10)
-SUMS = {"payload": (16 << 20, 512), "samples": (1 << 20, 96), "nodes": (1 << 20, 16),
+SUMS = {"payload": (16 << 20, 256), "samples": (1 << 20, 64), "nodes": (1 << 20, 16),
         "names": (1 << 18, 1), "names payload": (16 << 20, 32)}
 ALL_NAMES_LIMIT = 1 << 22
 NAMES_PAYLOAD_LIMIT = 256 << 20
 DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 53
 NAME_LIMIT = 65535
+LINE_LIMIT = 64
+SEGMENT_LIMIT = 4
 BUCKETS = 1920
 ROOTS = 16
 SEARCH = 32
@@ -371,16 +373,18 @@ def pauses(fields):
 
 def cpu_times(fields, states):
     """In ns; "-" if unknown."""
+    unit = number(fields, 12, 1)
+    if not 0 < unit <= CPU_TIME_LIMIT:
+        raise Damage
     if 11 not in fields:
         return ["-"] * len(states)
     numbers = Numbers(fields[11])
-    unit = number(fields, 12, 1)
     usual = number(fields, 13)
     times = []
     for state in states:
         units = (usual + numbers.signed()) % WRAP if state == RUNNING else numbers.number()
         times.append(units * unit)
-    if not 0 < unit <= CPU_TIME_LIMIT or any(time > CPU_TIME_LIMIT for time in times):
+    if any(time > CPU_TIME_LIMIT for time in times):
         raise Damage
     return times
 
@@ -436,8 +440,40 @@ def names(fields):
         texts(fields, 6, count)))
     if not all(name for _, _, _, name, _ in rows):
         raise Damage
-    for index, address, offset, name, dso in rows:
-        print("name", index, f"{address:x}", offset, name.hex(), dso.hex())
+    kinds = column(fields, 7, count, WRAP - 1, default=0)
+    lines = lines_of(fields, count)
+    for (index, address, offset, name, dso), kind, own in zip(rows, kinds, lines):
+        print("name", index, f"{address:x}", offset, name.hex(), dso.hex(), kind & 7,
+              *(part for function, path, line in own
+                for part in (function.hex(), path.hex(), line)))
+
+
+def lines_of(fields, count):
+    """The lines of each name."""
+    total = number(fields, 8)
+    counts = column(fields, 9, count, LINE_LIMIT, default=0)
+    used = sum(counts)
+    if total > NAME_COUNT_LIMIT or used > total:
+        raise Damage
+    lines = zip(texts(fields, 10, used), texts(fields, 11, used),
+                column(fields, 12, used, 2**32 - 1))
+    return [[next(lines) for _ in range(own)] for own in counts]
+
+
+def program(fields):
+    numbers = Numbers(fields.get(7, b""))
+    segments = []
+    while numbers.left() and len(segments) < 3 * SEGMENT_LIMIT:
+        segments.append(numbers.number())
+    segments += [0] * (3 * SEGMENT_LIMIT - len(segments))
+    shown = []
+    for i in range(0, len(segments), 3):
+        if not segments[i + 1]:
+            break
+        shown += segments[i:i + 3]
+    print("program", text(fields, 1, 255), text(fields, 2, 1023), text(fields, 3, 255),
+          text(fields, 4, 63), number(fields, 5), f"{number(fields, 6):x}",
+          *(f"{part:x}" for part in shown))
 
 
 def count_up(sums, kind, payload):
@@ -451,7 +487,7 @@ def count_up(sums, kind, payload):
             sums["samples"] += number(fields, 1)
             sums["nodes"] += number(fields, 17)
         if kind == 5:
-            sums["names"] += number(fields, 1)
+            sums["names"] += number(fields, 1) + number(fields, 8)
     except Damage:
         pass
 
@@ -462,7 +498,7 @@ def is_too_much(sums, end):
             or sums["names payload"] > NAMES_PAYLOAD_LIMIT)
 
 
-KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names}
+KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names, 6: program}
 
 
 def read(path):

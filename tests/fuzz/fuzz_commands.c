@@ -78,6 +78,14 @@ static const struct line {
 	{&command_import, false, {DATA}},
 	{&command_import, false, {"--from", "perf-script", "--event", "cycles", DATA}},
 	{&command_import, false, {"--from", "folded", DATA}},
+	{&command_report,
+	 true,
+	 {"--format", "pprof", "--inline", "--srcline", "--no-demangle", DATA}},
+	{&command_report, true, {"--format", "callgrind", "--srcline", DATA, RECORDING}},
+	{&command_report, true, {"--format", "perf-data", DATA}},
+	{&command_report, true, {"--format", "perf-script", DATA}},
+	{&command_archive, true, {"--srcline", "-s", SYMBOLS, DATA}},
+	{&command_archive, false, {"--srcline", "-s", DATA, RECORDING}},
 };
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))

@@ -174,6 +174,46 @@ static void check_samples(struct cursor payload, struct samples_batch *batch)
 		      batch->counts.pauses.max);
 }
 
+static void check_program(struct cursor payload)
+{
+	struct recording_program program, again;
+	struct buffer encoded = {0};
+
+	if (program_decode(payload, &program) < 0)
+		return;
+	check(memchr(program.name, 0, sizeof(program.name)) != NULL);
+	check(memchr(program.path, 0, sizeof(program.path)) != NULL);
+	check(memchr(program.domain, 0, sizeof(program.domain)) != NULL);
+	check(memchr(program.build_id, 0, sizeof(program.build_id)) != NULL);
+	program_encode(&encoded, &program);
+	check(program_decode(cursor_of(&encoded), &again) == 0);
+	check(strcmp(program.path, again.path) == 0 && program.image == again.image);
+	check(!memcmp(program.segments, again.segments, sizeof(program.segments)));
+	buffer_free(&encoded);
+}
+
+static bool is_same_text(struct recording_text one, struct recording_text other)
+{
+	return one.length == other.length &&
+	       (!one.length || !memcmp(one.at, other.at, one.length));
+}
+
+static void check_same_lines(const struct recording_name *name,
+			     const struct recording_name *again)
+{
+	check(name->is_symbol == again->is_symbol);
+	check(name->is_common == again->is_common && name->is_last == again->is_last);
+	check(name->line_count <= RECORDING_MAX_LINES);
+	check(name->line_count == again->line_count);
+	for (uint32_t i = 0; i < name->line_count; i++) {
+		const struct recording_line *one = &name->lines[i];
+		const struct recording_line *other = &again->lines[i];
+
+		check(one->line == other->line && is_same_text(one->path, other->path));
+		check(is_same_text(one->function, other->function));
+	}
+}
+
 /* Checks all guarantees of name_list_read(), and that encoding again gives the same
  * names. */
 static void check_names(struct cursor payload)
@@ -205,6 +245,7 @@ static void check_names(struct cursor payload)
 		check(name.name.length == again.name.length);
 		check(!memcmp(name.name.at, again.name.at, name.name.length));
 		check(name.dso.length == again.dso.length);
+		check_same_lines(&name, &again);
 	}
 	name_list_free(&list);
 	buffer_free(&encoded);
@@ -229,6 +270,9 @@ static void check_payload(unsigned int type, struct cursor payload,
 		break;
 	case CHUNK_NAMES:
 		check_names(payload);
+		break;
+	case CHUNK_PROGRAM:
+		check_program(payload);
 		break;
 	default:
 		break;

@@ -19,6 +19,12 @@ report_all()
 	done
 	"$uniprof" info "$out/$1.data" >"$out/$1.info" 2>&1
 	check "$1: the recording is undamaged" [ $? = 0 ]
+	"$uniprof" archive -i "$out/$1.data" -o "$out/$1.named" --symbols "$symbols" 2>/dev/null
+	for format in folded perf-script histogram-csv; do
+		"$uniprof" report -i "$out/$1.named" --format $format 2>/dev/null |
+			cmp - "$out/$1.$format"
+		check "$1: $format is the same with stored names" [ $? = 0 ]
+	done
 }
 
 # closing NAME: the recorder's own count of samples

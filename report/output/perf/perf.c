@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/model/domains.h"
 #include "base/text.h"
 
@@ -66,37 +67,29 @@ uint64_t perf_period(const struct measure *measure, const struct output_sample *
 	return measure_is_time(measure) ? sample->count * 1000 : sample->count;
 }
 
-static size_t most_maps(const struct sources *sources)
-{
-	size_t total = 0;
-
-	for (size_t i = 0; i < sources->count; i++) {
-		const struct symbols_file *files;
-		size_t count = symbols_files(sources->list[i].symbols, &files);
-
-		for (size_t j = 0; j < count; j++)
-			total += files[j].segment_count + 1;
-	}
-	return total;
-}
-
-/* -1 if out of memory. */
+/* Takes over the path. -1 if it is NULL or out of memory. */
 static int add_map(struct perf_maps *maps, struct perf_map map)
 {
-	map.path = realpath(map.file->path, NULL);
-	/* A pipe that has been read has none. */
-	if (!map.path)
-		map.path = strdup(map.file->path);
-	if (!map.path)
+	if (!map.path || !array_grow(&maps->list, maps->count + 1, sizeof(*maps->list))) {
+		free(map.path);
 		return -1;
+	}
 	maps->list[maps->count++] = map;
 	return 0;
 }
 
-static int add_file(struct perf_maps *maps, const struct source *source,
-		    const struct symbols_file *file)
+static char *path_of(const struct perf_map *map)
 {
-	struct perf_map map = {.source = source, .file = file};
+	/* That of a program in a recording is of another machine. */
+	char *path = map->source ? realpath(map->file->path, NULL) : NULL;
+
+	/* A pipe that has been read has none. */
+	return path ?: strdup(map->file->path);
+}
+
+static int add_file(struct perf_maps *maps, struct perf_map map)
+{
+	const struct symbols_file *file = map.file;
 	bool needs_start = false;
 
 	for (size_t i = 0; i < file->segment_count; i++) {
@@ -108,34 +101,51 @@ static int add_file(struct perf_maps *maps, const struct source *source,
 			map.segment.offset++;
 			map.segment.size--;
 		}
+		map.path = map.segment.size ? path_of(&map) : NULL;
 		if (map.segment.size && add_map(maps, map) < 0)
 			return -1;
 	}
 	if (!needs_start)
 		return 0;
 	map.segment = (struct symbols_segment){.address = file->image, .size = 1};
+	map.path = path_of(&map);
 	return add_map(maps, map);
+}
+
+static int add_source(struct perf_maps *maps, const struct source *source)
+{
+	const struct symbols_file *files;
+	size_t count = symbols_files(source->symbols, &files);
+
+	for (size_t i = 0; i < count; i++)
+		if (add_file(maps,
+			     (struct perf_map){.source = source, .file = &files[i]}) < 0)
+			return -1;
+	return 0;
 }
 
 int perf_maps_init(struct perf_maps *maps, const struct sources *sources)
 {
-	*maps = (struct perf_maps){
-		.list = calloc(most_maps(sources) + 1, sizeof(*maps->list)),
-	};
-	if (!maps->list)
-		return -1;
-	for (int own = 1; own >= 0; own--) {
-		for (size_t i = 0; i < sources->count; i++) {
-			const struct source *source = &sources->list[i];
-			const struct symbols_file *files;
-			size_t count = symbols_files(source->symbols, &files);
+	*maps = (struct perf_maps){.sources = sources};
+	for (int own = 1; own >= 0; own--)
+		for (size_t i = 0; i < sources->count; i++)
+			if ((sources->list[i].domain != NULL) == own &&
+			    add_source(maps, &sources->list[i]) < 0)
+				return -1;
+	return 0;
+}
 
-			if ((source->domain != NULL) != own)
-				continue;
-			for (size_t j = 0; j < count; j++)
-				if (add_file(maps, source, &files[j]) < 0)
-					return -1;
-		}
+int perf_maps_update(struct perf_maps *maps)
+{
+	struct recorded_program *const *list;
+	size_t count = recorded_programs(maps->sources->recorded, &list);
+
+	for (; maps->recorded < count; maps->recorded++) {
+		const struct recorded_program *program = list[maps->recorded];
+
+		if (add_file(maps, (struct perf_map){.program = program,
+						     .file = &program->file}) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -147,30 +157,24 @@ void perf_maps_free(struct perf_maps *maps)
 	free(maps->list);
 }
 
+bool perf_map_is_for(const struct perf_maps *maps, const struct perf_map *map,
+		     const struct recording_domain *domain, uint32_t index)
+{
+	return map->source
+		       ? source_is_for(map->source, domain)
+		       : sources_recorded_for(maps->sources, map->program, domain, index);
+}
+
 const struct perf_map *perf_maps_find(const struct perf_maps *maps,
 				      const struct recording_domain *domain,
-				      uint64_t address)
+				      uint32_t index, uint64_t address)
 {
 	for (size_t i = 0; i < maps->count; i++) {
 		const struct perf_map *map = &maps->list[i];
 
 		if (address - map->segment.address < map->segment.size &&
-		    source_is_for(map->source, domain))
+		    perf_map_is_for(maps, map, domain, index))
 			return map;
 	}
 	return NULL;
-}
-
-uint64_t perf_return_address(const struct sources *sources,
-			     const struct recording_domain *domain, uint64_t address)
-{
-	struct symbol call = {0}, behind = {0};
-	bool has_call, has_behind;
-
-	if (!address)
-		return 0;
-	has_call = sources_find(sources, domain, address - 1, &call);
-	has_behind = sources_find(sources, domain, address, &behind);
-	return has_call == has_behind && call.start == behind.start ? address
-								    : address - 1;
 }

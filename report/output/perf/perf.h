@@ -63,7 +63,8 @@ uint64_t perf_period(const struct measure *measure, const struct output_sample *
  * wrong offset, and an entry point is hardly ever sampled.
  */
 struct perf_map {
-	const struct source *source;
+	const struct source *source; /* NULL: */
+	const struct recorded_program *program;
 	const struct symbols_file *file;
 	struct symbols_segment segment;
 	char *path; /* of the file, absolute if possible */
@@ -71,28 +72,30 @@ struct perf_map {
 
 /* Earlier entries have priority, as in sources_find(). */
 struct perf_maps {
+	const struct sources *sources;
 	struct perf_map *list;
 	size_t count;
+	size_t recorded; /* programs in the recordings whose mappings are in the list */
 };
 
 /* The caller keeps @sources, which must live as long. -1 if out of memory;
- * perf_maps_free() must be called either way. */
+ * perf_maps_free() must be called either way, and accepts zeros. */
 int perf_maps_init(struct perf_maps *maps, const struct sources *sources);
 void perf_maps_free(struct perf_maps *maps);
 
-/* The mapping at the address in the domain, which is NULL if unknown; NULL if there is
- * none. */
+/* Adds the programs that were read from the recordings since then; -1 if out of memory.
+ */
+int perf_maps_update(struct perf_maps *maps);
+
+/* Whether the mapping is one of the domain of that index, described by @domain, which is
+ * NULL if unknown. */
+bool perf_map_is_for(const struct perf_maps *maps, const struct perf_map *map,
+		     const struct recording_domain *domain, uint32_t index);
+
+/* The mapping at the address in such a domain; NULL if there is none. */
 const struct perf_map *perf_maps_find(const struct perf_maps *maps,
 				      const struct recording_domain *domain,
-				      uint64_t address);
-
-/*
- * The address to write for a return address. perf looks it up unchanged
- * (tools/perf/util/machine.c, add_callchain_ip()), which gives the wrong function if the
- * call is the last instruction of its function: then it is one less, within the call.
- */
-uint64_t perf_return_address(const struct sources *sources,
-			     const struct recording_domain *domain, uint64_t address);
+				      uint32_t index, uint64_t address);
 
 /*
  * The parts of a perf.data file before and after its records. The FILE keeps write

@@ -142,8 +142,9 @@ static void put_map(FILE *file, uint32_t pid, const struct perf_map *map)
 /* Writes the records that perf needs before the thread's first sample. -1 if out of
  * memory. */
 static int add_thread(struct perf_data *data, const struct perf_thread *thread,
-		      const struct recording_domain *domain)
+		      uint32_t domain)
 {
+	const struct recording_domain *of = summary_domain(data->report->summary, domain);
 	uint32_t before = data->threads.count;
 	uint32_t process = tree_intern(&data->threads, 0, thread->pid);
 	bool new_process = data->threads.count > before;
@@ -151,13 +152,13 @@ static int add_thread(struct perf_data *data, const struct perf_thread *thread,
 				? TREE_NONE
 				: tree_intern(&data->threads, process, thread->tid);
 
-	if (node == TREE_NONE)
+	if (node == TREE_NONE || perf_maps_update(&data->maps) < 0)
 		return -1;
 	if (new_process) {
 		put_comm(data->file, thread->pid, thread->pid, thread->comm);
 		/* The last mapping of an address is used. */
 		for (size_t i = data->maps.count; i-- > 0;)
-			if (source_is_for(data->maps.list[i].source, domain))
+			if (perf_map_is_for(&data->maps, &data->maps.list[i], of, domain))
 				put_map(data->file, thread->pid, &data->maps.list[i]);
 	}
 	if (data->threads.count > before)
@@ -202,10 +203,8 @@ static int fill_callers(struct perf_data *data, const struct stacks *stacks)
 		uint64_t address = stacks->tree.nodes[i].key;
 
 		if (stacks_is_address(stacks, i))
-			address = perf_return_address(
-				data->report->sources,
-				summary_domain(data->report->summary, stacks->domain[i]),
-				address);
+			address = frames_return_address(data->report->frames,
+							stacks->domain[i], address);
 		data->callers[i] = plain_address(address);
 	}
 	data->caller_count = count;
@@ -243,13 +242,11 @@ static int perf_data_sample(void *state, const struct output_sample *sample)
 {
 	struct perf_data *data = state;
 	const struct measure *measure = data->report->measure;
-	const struct recording_domain *domain = summary_domain(data->report->summary,
-							       sample->domain);
 	struct perf_thread thread;
 	struct sample_record record;
 
 	perf_thread(&data->names, &thread, sample->domain, sample->vcpu);
-	if (add_thread(data, &thread, domain) < 0 ||
+	if (add_thread(data, &thread, sample->domain) < 0 ||
 	    fill_callers(data, data->report->stacks) < 0)
 		return -1;
 	record.header = (struct perf_event_header){

@@ -113,10 +113,11 @@ static char *make_lines(const struct perf_script *script, uint32_t domain,
 {
 	const struct report *report = script->report;
 	const struct recording_domain *of = summary_domain(report->summary, domain);
-	uint64_t address = use == FRAME_LEAF ? frame->address
-					     : perf_return_address(report->sources, of,
-								   frame->address);
-	const struct perf_map *map = perf_maps_find(&script->maps, of, address);
+	uint64_t address = use == FRAME_LEAF
+				   ? frame->address
+				   : frames_return_address(report->frames, domain,
+							   frame->address);
+	const struct perf_map *map = perf_maps_find(&script->maps, of, domain, address);
 	uint64_t offset = frame->offset;
 	char *dso = make_dso(map, frame), *lines = NULL;
 	size_t size;
@@ -163,7 +164,7 @@ static const struct line *line_at(struct perf_script *script, uint32_t domain,
 		script->line_count = count;
 	}
 	line = &script->lines[number];
-	if (!line->text) {
+	if (!line->text && perf_maps_update(&script->maps) == 0) {
 		line->text = make_lines(script, domain, frames_get(frames, number), use);
 		line->length = line->text ? strlen(line->text) : 0;
 	}

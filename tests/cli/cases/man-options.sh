@@ -1,5 +1,5 @@
 # The man page of each command documents exactly the options in its table.
-for command in record top report diff info import list stack table flamegraph; do
+for command in record top report diff info archive import list stack table flamegraph; do
 	page=$CLI/../../man/uniprof-$command.1
 	"$UNIPROF" --list-options | awk -F '\t' -v command=$command '
 		$1 == command { print $2; if ($3) print $3 }' | sort >table

@@ -70,5 +70,6 @@ try "a narrowed report" "$UNIPROF" report -i web.up -s web.sym --time 10%,90% --
 for format in histogram histogram-csv folded flamegraph; do
 	try "diff, $format" "$UNIPROF" diff -s web.sym --format $format web.up web.up
 done
+try archive "$UNIPROF" archive -i web.up -o - -s web.sym
 try "import, folded" "$UNIPROF" import -o - web.folded
 try "import, perf-script" "$UNIPROF" import -o - web.script

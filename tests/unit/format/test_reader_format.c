@@ -60,12 +60,44 @@ static void write_example(struct buffer *bytes)
 		 .has_cpu_time = true,
 		 .chain = {second, 2, CHAIN_NOT_PRESENT, false}},
 	};
+	const struct recording_program program = {
+		.name = "web.elf",
+		.path = "/w/web.elf",
+		.build_id = "8c01d7",
+		.has_lines = 1,
+		.image = 0x100000,
+		.segments = {{0x100000, 0x2000, 0x1000}},
+	};
+	const struct recording_line lines[] = {
+		{{"get", 3}, {"/w/get.c", 8}, 12},
+		{{"", 0}, {"/w/poll.c", 9}, 40},
+	};
+	const struct recording_name names[] = {
+		{.address = 0x1001ff,
+		 .offset = 0xff,
+		 .name = {"main", 4},
+		 .dso = {"web.elf", 7},
+		 .is_symbol = true,
+		 .is_last = true,
+		 .is_common = true},
+		{.address = 0x101234,
+		 .offset = 0x34,
+		 .name = {"poll", 4},
+		 .dso = {"web.elf", 7},
+		 .is_symbol = true,
+		 .is_common = true,
+		 .lines = lines,
+		 .line_count = 2},
+	};
 	struct recording_end end = {.reason = END_SIGNAL, .monotonic = 5030000000};
 	struct error err = {""};
 	int fd = file_with(NULL, 0);
 	struct writer *writer = writer_new(fd, &info, &domain, 1, &err);
 
 	assert_non_null(writer);
+	assert_int_equal(writer_program(writer, &program, &err), 0);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(writer_name(writer, &names[i], &err), 0);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(writer_sample(writer, &samples[i], &err), 0);
 		pauses_add(&writer_counts(writer)->pauses, 20000 + 5000 * i);
@@ -247,8 +279,35 @@ static void print_names(FILE *to, struct cursor payload)
 			name.offset);
 		print_text(to, name.name);
 		print_text(to, name.dso);
+		fprintf(to, " %d",
+			name.is_symbol + 2 * name.is_common + 4 * name.is_last);
+		for (uint32_t i = 0; i < name.line_count; i++) {
+			print_text(to, name.lines[i].function);
+			print_text(to, name.lines[i].path);
+			fprintf(to, " %u", name.lines[i].line);
+		}
 		fprintf(to, "\n");
 	}
+}
+
+static void print_program(FILE *to, struct cursor payload)
+{
+	struct recording_program program;
+
+	if (program_decode(payload, &program) < 0) {
+		fprintf(to, "program damaged\n");
+		return;
+	}
+	fprintf(to, "program");
+	print_hex(to, program.name);
+	print_hex(to, program.path);
+	print_hex(to, program.domain);
+	print_hex(to, program.build_id);
+	fprintf(to, " %" PRIu64 " %" PRIx64, program.has_lines, program.image);
+	for (size_t i = 0; i < RECORDING_SEGMENTS && program.segments[i][1]; i++)
+		fprintf(to, " %" PRIx64 " %" PRIx64 " %" PRIx64, program.segments[i][0],
+			program.segments[i][1], program.segments[i][2]);
+	fprintf(to, "\n");
 }
 
 static void print_place(FILE *to, struct sequence *sequence, struct cursor payload)
@@ -291,6 +350,9 @@ static void print_file(FILE *to, const struct buffer *bytes)
 			break;
 		case CHUNK_NAMES:
 			print_names(to, payload);
+			break;
+		case CHUNK_PROGRAM:
+			print_program(to, payload);
 			break;
 		default:
 			fprintf(to, "chunk %u of %td bytes\n", type,
@@ -337,10 +399,10 @@ static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 	struct buffer payload = {0};
 
 	for (unsigned int i = 0; i < 20; i++) {
-		unsigned int type = random_next(seed) % 7;
+		unsigned int type = random_next(seed) % 8;
 
 		buffer_reset(&payload);
-		for (unsigned int tag = 0; tag < SAMPLES_SAME_TIME + 2; tag++) {
+		for (unsigned int tag = 0; tag < 14; tag++) {
 			uint8_t column[24];
 			size_t size = random_next(seed) % sizeof(column);
 
@@ -367,7 +429,16 @@ static void put_changed_names(struct buffer *bytes, uint64_t *seed)
 	struct name_list names = {0};
 
 	for (uint32_t i = 0; i < 5; i++) {
+		const struct recording_line lines[] = {
+			{{"inlined", i}, {"path", 4 - i % 3}, i << 20},
+			{{"", 0}, {"other", 5}, 1},
+		};
 		struct recording_name name = {
+			.is_symbol = i & 1,
+			.is_common = i & 2,
+			.is_last = i == 4,
+			.lines = lines,
+			.line_count = i % 3,
 			.domain = i % 2,
 			.address = random_next(seed) >> random_next(seed) % 64,
 			.offset = random_next(seed) >> random_next(seed) % 64,

@@ -178,7 +178,7 @@ static void import_frames(const struct import_frame *frames, size_t count,
 	while (reader_next(reader, &type, &payload, &err) > 0) {
 		if (type == CHUNK_NAMES) {
 			assert_int_equal(name_list_read(&names, payload), 0);
-			assert_int_equal(recorded_add(recorded, names, 0), 0);
+			assert_int_equal(recorded_add(recorded, names), 0);
 		}
 		if (type == CHUNK_SAMPLES)
 			assert_int_equal(samples_decode(payload, &batch), 0);
@@ -200,7 +200,7 @@ static void names_without_addresses_are_given_some(void **state)
 		{.name = text_of("b"), .offset = 0},
 		{.name = text_of("a"), .offset = 5, .dso = text_of("d")},
 	};
-	struct recorded *recorded = recorded_new();
+	struct recorded *recorded = recorded_new(DEMANGLE_FULL);
 	uint64_t address[RECORDING_MAX_DEPTH];
 	struct symbol symbol;
 
@@ -234,7 +234,7 @@ static void an_address_keeps_its_first_name(void **state)
 		 .has_address = true,
 		 .address = 0x4000000000000010},
 	};
-	struct recorded *recorded = recorded_new();
+	struct recorded *recorded = recorded_new(DEMANGLE_FULL);
 	uint64_t address[RECORDING_MAX_DEPTH];
 	struct symbol symbol;
 
@@ -265,7 +265,7 @@ static void an_address_keeps_its_dso(void **state)
 		/* A name like any other. */
 		{.name = text_of("[unknown]")},
 	};
-	struct recorded *recorded = recorded_new();
+	struct recorded *recorded = recorded_new(DEMANGLE_FULL);
 	uint64_t address[RECORDING_MAX_DEPTH];
 	struct symbol symbol;
 

@@ -14,7 +14,6 @@
 
 struct model {
 	struct sources sources;
-	struct recorded *recorded;
 	struct summary summary;
 	struct frames *frames;
 	struct stacks *stacks;
@@ -32,17 +31,17 @@ static inline int model_init(struct model *model, const char *list)
 	fclose(file);
 	status = sources_add(&model->sources, path, &err);
 	unlink(path);
-	model->recorded = recorded_new();
-	model->frames = frames_new(&model->sources, model->recorded, &model->summary);
+	model->sources.recorded = recorded_new(DEMANGLE_FULL);
+	model->frames = frames_new(&model->sources, &model->summary);
 	model->stacks = stacks_new();
-	return model->recorded && model->frames && model->stacks ? status : -1;
+	return model->sources.recorded && model->frames && model->stacks ? status : -1;
 }
 
 static inline void model_free(struct model *model)
 {
 	stacks_free(model->stacks);
 	frames_free(model->frames);
-	recorded_free(model->recorded);
+	recorded_free(model->sources.recorded);
 	sources_free(&model->sources);
 }
 
