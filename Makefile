@@ -174,16 +174,19 @@ cli: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(O)/tests/kvm/vmm $(O)/tests/kvm/guest.elf
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf)
 
 $(O)/tests/kvm/vmm: tests/kvm/vmm.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ $<)
 
-$(O)/tests/kvm/guest.elf: tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
+KVM_FRAMES = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+$(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
+$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf: tests/kvm/start.S tests/kvm/guest.c \
+		tests/kvm/guest.lds Makefile
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(WARNINGS) -O2 -g -m64 -ffreestanding -fno-pic -mcmodel=small -mno-red-zone \
-		-mgeneral-regs-only -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-shrink-wrap \
+		-mgeneral-regs-only $(KVM_FRAMES) -fno-shrink-wrap \
 		-fno-optimize-sibling-calls -fno-ipa-icf -fno-stack-protector \
 		-fcf-protection=none \
 		-fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. -nostdlib -static -no-pie \

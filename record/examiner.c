@@ -8,9 +8,9 @@
 
 #include "record/safety/privileges.h"
 
-/* So it gets a tenth of a busy CPU (sched(7), "The nice value"). With SCHED_IDLE it would
- * get next to nothing, and the sampling thread has to wait for its end. */
-#define NICE 10
+/* So it gets a quarter of a busy CPU (sched(7), "The nice value"). With SCHED_IDLE it
+ * would get next to nothing, and the sampling thread has to wait for its end. */
+#define NICE 5
 
 /* Enough for found_code_examine(), twice with sanitizers. With --follow, it is locked. */
 #define STACK_SIZE (256u << 10)

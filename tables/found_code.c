@@ -172,30 +172,29 @@ static int add_rules(struct found_code *found)
 
 void found_code_examine(struct found_code *found)
 {
-	const void *memory;
-	size_t size;
-
 	unwind_table_free(found->next);
 	found->next = NULL;
 	found->is_new = false;
 	if (add_rules(found) < 0 || is_given_up(found))
 		return;
 	found->next = unwind_builder_finish(found->builder);
-	if (!found->next)
-		return;
-	memory = unwind_table_memory(found->next, &size);
-	found->is_new = mlock(memory, size) == 0;
+	found->is_new = found->next != NULL;
 }
 
 bool found_code_renew(struct found_code *found)
 {
 	struct unwind_table *old = found->table;
+	const void *memory;
+	size_t size;
 
 	if (!found->is_new)
 		return false;
+	found->is_new = false;
+	memory = unwind_table_memory(found->next, &size);
+	if (mlock(memory, size) < 0)
+		return false;
 	found->table = found->next;
 	found->next = old;
-	found->is_new = false;
 	return true;
 }
 

@@ -35,12 +35,12 @@ size_t found_code_parts(const struct found_code *found);
 bool found_code_read(struct found_code *found, const struct cpu *cpu,
 		     const struct guest_memory *memory, const struct chain *chain);
 
-/* Examines the code that was just read, and makes a table of all code, locked in memory.
- * Takes some 10 ms for 256 KB, or less once the caller has the only reference left. */
+/* Examines the code that was just read, and makes a table of all code. Takes some 10 ms
+ * for 256 KB, or less once the caller has the only reference left. */
 void found_code_examine(struct found_code *found);
 
-/* After that: true if found_code_table() returns a new table from now on. The old one is
- * then freed by the next found_code_examine(). */
+/* After that: true if found_code_table() returns a new table from now on, which was
+ * locked in memory. The old one is freed by the next found_code_examine(). */
 bool found_code_renew(struct found_code *found);
 
 /* NULL if there is none yet. Owned by @found; never changed. */

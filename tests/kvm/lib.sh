@@ -2,13 +2,15 @@
 # Functions shared by the cases of the KVM tests, each of which runs in an empty folder.
 # shellcheck shell=sh disable=SC2034,SC2154
 
-# start NAME OPTION...: boots the guest; sets vmm to the VMM's pid. Its output is in NAME.out.
+# start NAME OPTION...: boots the guest, $program; sets vmm to the VMM's pid. Its output is in
+# NAME.out.
+program=guest.elf
 start()
 {
 	name=$1
 	shift
 	rm -f "$name.out" # of a guest before
-	"$PROGRAMS/vmm" --id "$name" "$@" "$PROGRAMS/guest.elf" >"$name.out" 2>>"$name.err" &
+	"$PROGRAMS/vmm" --id "$name" "$@" "$PROGRAMS/$program" >"$name.out" 2>>"$name.err" &
 	vmm=$!
 	vmms="$vmms $vmm"
 	wait_for "the guest's first line" grep -q first "$name.out"

@@ -164,7 +164,7 @@ static bool is_among(const pid_t *list, size_t count, pid_t thread)
 /* Whatever the priority of the thread that starts it. */
 static void its_priority_is_low(void **state)
 {
-	int own = getpriority(PRIO_PROCESS, 0), low = 10;
+	int own = getpriority(PRIO_PROCESS, 0), low = 5;
 	pid_t before[8], after[8];
 	size_t others = list_threads(before, COUNT_OF(before)), count;
 	struct examiner *examiner;
@@ -176,7 +176,7 @@ static void its_priority_is_low(void **state)
 	/* Without permission for that, the thread inherits what this one has. */
 	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_FIFO) {
 		policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-		low = own < 9 ? own + 10 : 19;
+		low = own < 14 ? own + 5 : 19;
 	}
 	examiner = started();
 	count = list_threads(after, COUNT_OF(after));
