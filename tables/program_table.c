@@ -9,6 +9,7 @@
 
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
+#include "unwind/table/orc.h"
 
 /* Blocks of code with fewer different bytes are padding, or memory that is filled in when
  * the program runs. */
@@ -159,7 +160,8 @@ static int no_rules(const struct program *program, const struct error *why,
 }
 
 /*
- * From the file's call frame information, and that of its debug file: linkers leave
+ * From a Linux kernel's own tables, which say all that the kernel itself knows, or else
+ * from the file's call frame information, and that of its debug file: linkers leave
  * .eh_frame in the one, and strip moves .debug_frame to the other. Then, for functions
  * that have none, from the code.
  */
@@ -169,9 +171,14 @@ static int add_rules(struct unwind_builder *builder, const struct program *progr
 	const struct program_file *elf = &program->elf, *debug = &program->debug;
 	struct error why[2] = {{""}, {""}}, ignored;
 	struct cfi_summary summary;
-	size_t functions;
+	size_t functions, rows;
 	bool any;
 
+	if (unwind_table_add_orc(builder, program->path, elf->data, elf->size,
+				 program->offset, program->hypercall_page, &rows, err))
+		return -1;
+	if (rows)
+		return 0;
 	any = unwind_table_add_cfi(builder, program->path, elf->data, elf->size,
 				   program->offset, &summary, &why[0]) == 0;
 	if (debug->data)

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unwind/table/orc.h"
+
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+
+#include "arch/arch.h"
+#include "format/buffer.h"
+#include "symbols/elf/section.h"
+#include "unwind/table/parts.h"
+
+/*
+ * A row of .orc_unwind is two signed numbers of 16 bits, offsets of the stack pointer and
+ * of the frame pointer, and 16 bits: the registers that they are relative to, 4 bits
+ * each, and the kind of the frame (Linux, arch/x86/include/asm/orc_types.h). The row of
+ * the same number in .orc_unwind_ip is the address from which on it applies, relative to
+ * the place of that number.
+ */
+#define IP_SIZE	 4
+#define ROW_SIZE 6
+
+enum {
+	REG_UNDEFINED = 0,
+	REG_PREV_SP = 1,
+	REG_DX = 2,
+	REG_DI = 3,
+	REG_BP = 4,
+	REG_SP = 5,
+	REG_R10 = 6,
+	REG_R13 = 7,
+	REG_BP_INDIRECT = 8,
+	REG_SP_INDIRECT = 9,
+};
+
+/* The kinds of frames, numbered as since Linux 6.4. */
+enum frame {
+	FRAME_UNDEFINED,
+	FRAME_OUTERMOST,
+	FRAME_CALL,
+	FRAME_REGS,    /* all registers are on the stack: struct pt_regs */
+	FRAME_PARTIAL, /* only those that the CPU saves: its last five words */
+};
+
+/* Offsets in struct pt_regs (arch/x86/include/asm/ptrace.h). */
+enum {
+	REGS_BP = 32,
+	REGS_IP = 128,
+	REGS_SP = 152,
+};
+
+struct row {
+	uint64_t start;
+	int16_t sp_offset, bp_offset;
+	uint8_t sp, bp; /* registers */
+	uint8_t frame;
+};
+
+struct rows {
+	struct row *list;
+	size_t count;
+	bool is_sorted;
+};
+
+/* Until Linux 6.3, there were fewer kinds, and bits of their own for the outermost frames
+ * (bit 2 or, in 6.3, bit 3), which have no stack pointer. */
+static uint8_t older_frame(unsigned int bits, unsigned int sp)
+{
+	if (sp == REG_UNDEFINED)
+		return bits & 0xc ? FRAME_OUTERMOST : FRAME_UNDEFINED;
+	return (bits & 3) < 3 ? FRAME_CALL + (bits & 3) : FRAME_UNDEFINED;
+}
+
+/* Nearly all frames are those of calls; their number in the one numbering is not used, or
+ * rare, in the other. */
+static bool is_older(const uint8_t *data, size_t count)
+{
+	size_t older = 0, newer = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned int bits = get_le16(data + i * ROW_SIZE + 4);
+
+		if (!(bits & 15))
+			continue;
+		older += !(bits >> 8 & 7);
+		newer += (bits >> 8 & 7) == FRAME_CALL;
+	}
+	return older > newer;
+}
+
+/* False if out of memory. */
+static bool read_rows(struct rows *rows, const struct section_bytes *ips,
+		      uint64_t address, const struct section_bytes *data)
+{
+	size_t count = ips->size / IP_SIZE;
+	bool older = is_older(data->data, count);
+
+	*rows = (struct rows){.count = count, .is_sorted = true};
+	rows->list = calloc(count, sizeof(*rows->list));
+	if (!rows->list)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *from = data->data + i * ROW_SIZE;
+		int32_t distance = (int32_t)get_le32(ips->data + i * IP_SIZE);
+		unsigned int bits = get_le16(from + 4), kind = bits >> 8 & 15;
+		struct row *row = &rows->list[i];
+
+		row->start = address + i * IP_SIZE + (uint64_t)(int64_t)distance;
+		row->sp_offset = (int16_t)get_le16(from);
+		row->bp_offset = (int16_t)get_le16(from + 2);
+		row->sp = bits & 15;
+		row->bp = bits >> 4 & 15;
+		row->frame = older ? older_frame(kind, row->sp) : kind & 7;
+		rows->is_sorted &= !i || row[-1].start <= row->start;
+	}
+	return true;
+}
+
+/* By address; where one file's code ends and the next one's begins, the end first. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->frame != FRAME_UNDEFINED) - (b->frame != FRAME_UNDEFINED);
+}
+
+/* Sets what the rule is relative to (arch/x86/kernel/unwind_orc.c, unwind_next_frame). */
+static bool set_base(struct unwind_rule *rule, const struct row *row)
+{
+	static const uint8_t numbers[] = {
+		[REG_DX] = 2, [REG_DI] = 7, [REG_R10] = 10, [REG_R13] = 13};
+
+	switch (row->sp) {
+	case REG_SP:
+		rule->cfa = row->sp_offset;
+		return true;
+	case REG_BP:
+		rule->from_fp = true;
+		rule->cfa = row->sp_offset;
+		return true;
+	case REG_SP_INDIRECT:
+		rule->from_word = true;
+		rule->cfa = row->sp_offset;
+		return true;
+	case REG_BP_INDIRECT:
+		rule->from_fp = rule->from_word = true;
+		rule->word = row->sp_offset;
+		return true;
+	case REG_DX:
+	case REG_DI:
+	case REG_R10:
+	case REG_R13:
+		rule->other = 1 + numbers[row->sp];
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void set_call(struct unwind_rule *rule, const struct row *row)
+{
+	rule->kind = UNWIND_CALLER;
+	rule->caller = -8;
+	rule->fp = UNWIND_LOST;
+	if (row->bp == REG_UNDEFINED) {
+		rule->fp = UNWIND_KEPT;
+	} else if (row->bp == REG_PREV_SP) {
+		rule->fp = row->bp_offset;
+	} else if (row->bp == REG_BP && rule->from_fp) {
+		rule->fp_by_register = true;
+		rule->fp = row->bp_offset;
+	}
+}
+
+static struct unwind_rule rule_of(const struct row *row)
+{
+	struct unwind_rule rule = {.kind = UNWIND_UNKNOWN};
+	int32_t skipped = row->frame == FRAME_PARTIAL ? REGS_IP : 0;
+
+	if (row->frame == FRAME_OUTERMOST)
+		rule.kind = UNWIND_OUTERMOST;
+	if (row->frame < FRAME_CALL || !set_base(&rule, row))
+		return rule;
+	if (row->frame == FRAME_CALL) {
+		set_call(&rule, row);
+	} else if (row->frame <= FRAME_PARTIAL && !rule.from_word && !rule.other) {
+		rule.kind = UNWIND_INTERRUPTED;
+		rule.caller = REGS_IP - skipped;
+		rule.word = REGS_SP - skipped;
+		rule.fp = row->frame == FRAME_REGS ? REGS_BP : UNWIND_KEPT;
+	}
+	return rule;
+}
+
+/* Adds the rule, except for the page at @hypercalls. */
+static int add_rule(struct unwind_builder *builder, uint64_t start, uint64_t end,
+		    uint64_t hypercalls, const struct unwind_rule *rule)
+{
+	uint64_t after = hypercalls + GUEST_PAGE_SIZE;
+	uint64_t before_end = end < hypercalls ? end : hypercalls;
+	uint64_t after_start = start > after ? start : after;
+
+	if (!hypercalls)
+		return unwind_builder_add(builder, start, end, rule);
+	if (unwind_builder_add(builder, start, before_end, rule))
+		return -1;
+	return unwind_builder_add(builder, after_start, end, rule);
+}
+
+/* The last row only ends the one before it. */
+static int add_rows(struct unwind_builder *builder, const struct rows *rows,
+		    uint64_t offset, uint64_t hypercalls)
+{
+	for (size_t i = 0; i + 1 < rows->count; i++) {
+		struct unwind_rule rule = rule_of(&rows->list[i]);
+
+		if (add_rule(builder, rows->list[i].start + offset,
+			     rows->list[i + 1].start + offset,
+			     hypercalls ? hypercalls + offset : 0, &rule))
+			return -1;
+	}
+	return 0;
+}
+
+static int add_sections(struct unwind_builder *builder, const char *path,
+			const struct section_bytes *ips, uint64_t address,
+			const struct section_bytes *data, uint64_t offset,
+			uint64_t hypercalls, struct error *err)
+{
+	struct rows rows;
+	int status;
+
+	if (ips->size / IP_SIZE != data->size / ROW_SIZE)
+		return error_set(err,
+				 "%s is damaged: its ORC sections have %zu and %zu rows",
+				 path, ips->size / IP_SIZE, data->size / ROW_SIZE);
+	if (ips->size / IP_SIZE > TABLE_RANGES_MAX)
+		return error_set(err, "%s: too many ORC rows", path);
+	if (!read_rows(&rows, ips, address, data))
+		return error_set(err, "%s: out of memory", path);
+	/* The kernel before 5.6 sorts them when it boots. */
+	if (!rows.is_sorted)
+		qsort(rows.list, rows.count, sizeof(*rows.list), compare_rows);
+	status = add_rows(builder, &rows, offset, hypercalls);
+	free(rows.list);
+	return status ? error_set(err, "%s: too many ORC rows", path) : 0;
+}
+
+int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
+			 const void *data, size_t size, uint64_t offset,
+			 uint64_t hypercalls, size_t *rows, struct error *err)
+{
+	struct section_bytes ips = {0}, entries = {0};
+	GElf_Shdr header, ignored;
+	int status = 0;
+	Elf *elf;
+
+	*rows = 0;
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)(uintptr_t)data, size);
+	if (!elf)
+		return error_set(err, "%s: out of memory", path);
+	if (section_read(elf, size, ".orc_unwind_ip", &header, &ips) ||
+	    section_read(elf, size, ".orc_unwind", &ignored, &entries))
+		status = error_set(err, "%s: cannot read its ORC sections; copy it again",
+				   path);
+	else if (ips.size && entries.size)
+		status = add_sections(builder, path, &ips, header.sh_addr, &entries,
+				      offset, hypercalls, err);
+	if (!status && entries.size)
+		*rows = ips.size / IP_SIZE;
+	section_free(&ips);
+	section_free(&entries);
+	elf_end(elf);
+	return status;
+}
