@@ -101,6 +101,7 @@ struct symbols_file {
 	uint16_t machine;   /* ELF's e_machine; 0 (EM_NONE) for text files */
 	size_t functions;   /* number of functions; aliases count once */
 	uint64_t low, high; /* first and last address with a name */
+	uint64_t linux_text; /* of a Linux kernel: its symbol _text; 0: another file */
 	/* ELF files only: */
 	struct symbols_segment segments[SYMBOLS_SEGMENTS];
 	size_t segment_count;
@@ -144,5 +145,14 @@ size_t symbols_files(const struct symbols *symbols, const struct symbols_file **
  * there is none; @symbol is then unchanged.
  */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/* The same for a guest whose Linux kernel has its symbol _text at @linux_text (0: not
+ * known): the addresses of a kernel's file are moved there, unless they are, as those of
+ * /proc/kallsyms. */
+bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
+		     struct symbol *symbol);
+
+/* By how much the addresses of @file are then moved. */
+uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
 #endif

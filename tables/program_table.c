@@ -65,6 +65,14 @@ void program_table_build_ids(const struct program_table *table, char *to, size_t
 	}
 }
 
+uint64_t program_table_linux(const struct program_table *table)
+{
+	for (size_t i = 0; i < table->origins; i++)
+		if (table->origin[i].linux_text)
+			return table->origin[i].linux_text;
+	return 0;
+}
+
 static bool is_telling(const uint8_t *bytes)
 {
 	unsigned int different = 0;
@@ -166,7 +174,7 @@ static int no_rules(const struct program *program, const struct error *why,
  * that have none, from the code.
  */
 static int add_rules(struct unwind_builder *builder, const struct program *program,
-		     const char *debug_directory, struct error *err)
+		     const char *debug_directory, bool *is_linux, struct error *err)
 {
 	const struct program_file *elf = &program->elf, *debug = &program->debug;
 	struct error why[2] = {{""}, {""}}, ignored;
@@ -177,6 +185,7 @@ static int add_rules(struct unwind_builder *builder, const struct program *progr
 	if (unwind_table_add_orc(builder, program->path, elf->data, elf->size,
 				 program->offset, program->hypercall_page, &rows, err))
 		return -1;
+	*is_linux = rows != 0;
 	if (rows)
 		return 0;
 	any = unwind_table_add_cfi(builder, program->path, elf->data, elf->size,
@@ -217,12 +226,16 @@ static int take_programs(struct program_table *table, struct program *programs,
 {
 	for (size_t i = 0; i < table->origins; i++) {
 		struct program *program = &programs[i];
+		bool is_linux;
 
 		if (program_open(program, specs[i], debug_directory, err) < 0 ||
 		    check_program(program, &table->cpu, err) < 0 ||
-		    add_rules(builder, program, debug_directory, err) < 0)
+		    add_rules(builder, program, debug_directory, &is_linux, err) < 0)
 			return -1;
 		describe(&table->origin[i], program);
+		if (is_linux)
+			table->origin[i].linux_text = program->code[0].address +
+						      program->offset;
 		if (!table->origin[i].places && !table->origin[i].build_id_address)
 			return error_set(err,
 					 "%s has too little code to recognize it in a "
@@ -289,7 +302,8 @@ enum program_link program_table_check_link(const struct program_table *table,
 	if (rule && rule->kind == UNWIND_INTERRUPTED)
 		return LINK_POSSIBLE;
 	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
-		if (!is_in_page(callee, table->origin[i].hypercall_page))
+		if (!table->origin[i].linux_text &&
+		    !is_in_page(callee, table->origin[i].hypercall_page))
 			link = program_check_link(&table->program[i], caller, callee);
 	return link;
 }
