@@ -205,11 +205,6 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Where Linux for x86-64 maps its kernel (Documentation/arch/x86/x86_64/mm.rst). Other
- * programs there have no symbol of that name, or are not moved. */
-#define LINUX_START 0xffffffff80000000u
-#define LINUX_END   0xffffffffc0000000u
-
 static uint64_t find_linux_text(const struct symbols_entries *entries)
 {
 	static const char name[] = "_text";

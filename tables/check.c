@@ -4,17 +4,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "symbols/symbols.h"
+
 /* So many places decide, or all of a small program. */
 #define PLACES_ENOUGH 8
 
-/*
- * Where Linux maps its kernel, whose place in there is random (KASLR): multiples of 2 MiB
- * above the address that it is linked for (Linux, Documentation/arch/x86/x86_64/mm.rst;
- * arch/x86/boot/compressed/kaslr.c, find_random_virt_addr()). The next addresses are
- * those of modules.
- */
-#define LINUX_START 0xffffffff80000000u
-#define LINUX_END   0xffffffffc0000000u
+/* KASLR moves a kernel by multiples of this upwards, at most up to LINUX_END (Linux,
+ * arch/x86/boot/compressed/kaslr.c, find_random_virt_addr()). */
 #define LINUX_ALIGN ((uint64_t)2 << 20)
 
 static bool has_build_id(const struct table_origin *origin, uint64_t shift,
@@ -114,8 +110,7 @@ enum table_fit program_table_check(const struct program_table *table,
 	return worst;
 }
 
-struct unwind_table *program_table_move(const struct program_table *table,
-					uint64_t shift)
+struct unwind_table *program_table_move(const struct program_table *table, uint64_t shift)
 {
 	struct unwind_table *moved = unwind_table_move(table->table, LINUX_START,
 						       LINUX_END, shift);

@@ -34,9 +34,9 @@ static bool read_word(struct walk *walk, uint64_t address, unsigned int word,
 
 /*
  * The rule for functions that have no frame, at all or at that point: the sampled one or
- * one that was interrupted, and its caller, because a function that calls only Xen's hypercall page may not have
- * one either. The result of the code analysis is checked: a return address must be
- * preceded by a call.
+ * one that was interrupted, and its caller, because a function that calls only Xen's
+ * hypercall page may not have one either. The result of the code analysis is checked: a
+ * return address must be preceded by a call.
  */
 static enum step exit_rule(struct walk *walk, unsigned int word)
 {

@@ -2,8 +2,8 @@
 
 /*
  * The first process of a Linux guest, with frame pointers and without a C library: writes
- * to a file in memory again and again, and prints a heartbeat each second. Its hot path is
- * main, rewrite, system_call, and what the kernel calls from there.
+ * to a file in memory again and again, and prints a heartbeat each second. Its hot path
+ * is main, rewrite, system_call, and what the kernel calls from there.
  */
 #include <stddef.h>
 #include <sys/syscall.h>

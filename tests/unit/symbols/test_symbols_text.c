@@ -258,8 +258,8 @@ static void a_linux_kernel_is_named_where_it_runs(void **state)
 		 "ffffffff9b001100 T end\n",
 		 0xffffffff9b001000, 0},
 		{"100000 T _text\n101000 T work\n101100 T end\n", 0x101000, 0},
-		{"ffffffff81001000 T work\nffffffff81001100 T end\n",
-		 0xffffffff81001000, 0},
+		{"ffffffff81001000 T work\nffffffff81001100 T end\n", 0xffffffff81001000,
+		 0},
 	};
 	const uint64_t linux_text = 0xffffffff9b000000;
 	struct fixture *f = *state;
@@ -282,8 +282,8 @@ static void a_linux_kernel_is_named_where_it_runs(void **state)
 		assert_true(symbols_find_in(symbols, linux_text, work + 8, &symbol));
 		assert_string_equal(symbol.name, "work");
 		assert_int_equal(symbol.start, work);
-		assert_false(symbols_find_in(symbols, linux_text,
-					     work + 8 - 0x2000000, &symbol));
+		assert_false(symbols_find_in(symbols, linux_text, work + 8 - 0x2000000,
+					     &symbol));
 		symbols_free(symbols);
 	}
 }

@@ -204,7 +204,8 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 
 	moved = program_table_move(scene.table, scene.shift);
 	assert_non_null(moved);
-	assert_true(unwind_table_serial(moved) != unwind_table_serial(scene.table->table));
+	assert_true(unwind_table_serial(moved) !=
+		    unwind_table_serial(scene.table->table));
 	assert_int_equal(unwind_table_rows(moved), unwind_table_rows(scene.table->table));
 	assert_int_equal(unwind_table_find(moved, CODE + 0xfff)->cfa, 24);
 	assert_null(unwind_table_find(moved, text + 16));

@@ -14,9 +14,9 @@
 #include "tests/unit/unwind/test_cfi_file.h"
 #include "unwind/table/orc.h"
 
-#define IPS	0xa00000
-#define CALLS	8 /* rows before the others, so that the layout is known */
-#define ROWS	16
+#define IPS	 0xa00000
+#define CALLS	 8 /* rows before the others, so that the layout is known */
+#define ROWS	 16
 #define PLACE(i) (CODE + 0x100 * (uint64_t)(i))
 
 /* Registers and, as they are since Linux 6.4, kinds of frames. */
