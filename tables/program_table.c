@@ -272,8 +272,13 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 	status = take_programs(table, programs, specs, debug_directory, builder, err);
 	for (size_t i = 0; i < count && coverage && status == 0; i++)
 		measure(table->table, &programs[i], coverage);
-	for (size_t i = 0; i < count && status == 0; i++)
-		status = program_keep_code(&programs[i], err);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		/* A kernel's links are unknown, because it patches its code. */
+		if (table->origin[i].linux_text)
+			program_close(&programs[i]);
+		else
+			status = program_keep_code(&programs[i], err);
+	}
 	table->program = programs;
 	programs = NULL;
 out:

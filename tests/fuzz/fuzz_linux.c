@@ -20,7 +20,7 @@ static void check_table(struct unwind_builder *builder, uint64_t offset)
 	struct unwind_table *table = unwind_builder_finish(builder);
 
 	check(table != NULL);
-	for (uint64_t at = 0; at < ROWS_AT; at += 1021) {
+	for (uint64_t at = 0; at < ROWS_AT; at += 10007) {
 		const struct unwind_rule *rule = unwind_table_find(table, at + offset);
 
 		if (!rule)
