@@ -53,12 +53,13 @@ static void read_orc(const uint8_t *data, size_t size)
 {
 	size_t count = size / 10, made;
 	const struct file_section sections[] = {
-		{".orc_unwind_ip", ROWS_AT, data, 4 * count},
-		{".orc_unwind", 0, data + 4 * count, size - 4 * count},
+		{".orc_unwind_ip", ROWS_AT, data, 4 * count, false},
+		{".orc_unwind", 0, data + 4 * count, size - 4 * count, false},
+		{".init.text", CODE + CODE_SIZE, data, size, true},
 	};
 	uint8_t *file;
 
-	file = make_elf(EM_X86_64, sections, 2, &made);
+	file = make_elf(EM_X86_64, sections, 3, &made);
 	check(file != NULL);
 	read_kernel(file, made, 0);
 	read_kernel(file, made, 0xffffffff80000000);

@@ -4,9 +4,11 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arch/arch.h"
 #include "format/buffer.h"
+#include "symbols/code.h"
 #include "symbols/elf/section.h"
 #include "unwind/table/parts.h"
 
@@ -55,6 +57,21 @@ struct row {
 	uint8_t sp, bp; /* registers */
 	uint8_t frame;
 };
+
+/*
+ * A retpoline, which jumps to the address in a register by returning to it: it calls its
+ * own next instruction but one, and writes over the return address (Linux,
+ * arch/x86/lib/retpoline.S). The rows say that nothing is known of it, but it is often
+ * sampled where it is used, and patched to a jump elsewhere.
+ */
+#define RETPOLINE_ALIGN	     32
+#define RETPOLINE_CALL	     5	/* the size of the call */
+#define RETPOLINE_WRITE	     12 /* the offset and the size of the write */
+#define RETPOLINE_WRITE_SIZE 4
+#define RETPOLINE_SIZE	     (RETPOLINE_WRITE + RETPOLINE_WRITE_SIZE)
+static const uint8_t retpoline[RETPOLINE_WRITE] = {
+	0xe8, 0x07, 0x00, 0x00, 0x00, /* call 12 */
+	0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9};
 
 struct rows {
 	struct row *list;
@@ -194,40 +211,84 @@ static struct unwind_rule rule_of(const struct row *row)
 	return rule;
 }
 
-/* Adds the rule, except for the page at @hypercalls. */
-static int add_rule(struct unwind_builder *builder, uint64_t start, uint64_t end,
-		    uint64_t hypercalls, const struct unwind_rule *rule)
-{
-	uint64_t after = hypercalls + GUEST_PAGE_SIZE;
-	uint64_t before_end = end < hypercalls ? end : hypercalls;
-	uint64_t after_start = start > after ? start : after;
+struct kernel {
+	struct unwind_builder *builder;
+	struct code code;
+	size_t size;	     /* of the file */
+	uint64_t offset;     /* to add to addresses */
+	uint64_t hypercalls; /* see unwind_table_add_orc(); without the offset */
+};
 
-	if (!hypercalls)
-		return unwind_builder_add(builder, start, end, rule);
-	if (unwind_builder_add(builder, start, before_end, rule))
+static int add_part(const struct kernel *kernel, uint64_t start, uint64_t end,
+		    const struct unwind_rule *rule)
+{
+	return unwind_builder_add(kernel->builder, start + kernel->offset,
+				  end + kernel->offset, rule);
+}
+
+/* Adds the rule, except for the page of hypercalls. */
+static int add_rule(const struct kernel *kernel, uint64_t start, uint64_t end,
+		    const struct unwind_rule *rule)
+{
+	uint64_t page = kernel->hypercalls, after = page + GUEST_PAGE_SIZE;
+
+	if (!page)
+		return add_part(kernel, start, end, rule);
+	if (start < page && add_part(kernel, start, end < page ? end : page, rule))
 		return -1;
-	return unwind_builder_add(builder, after_start, end, rule);
+	return end > after ? add_part(kernel, start > after ? start : after, end, rule)
+			   : 0;
+}
+
+static int add_retpoline(const struct kernel *kernel, uint64_t start)
+{
+	struct unwind_rule rule = {
+		.kind = UNWIND_CALLER, .cfa = 8, .caller = -8, .fp = UNWIND_KEPT};
+
+	if (add_part(kernel, start, start + RETPOLINE_CALL, &rule))
+		return -1;
+	rule.cfa = 16;
+	start += RETPOLINE_WRITE;
+	return add_part(kernel, start, start + RETPOLINE_WRITE_SIZE, &rule);
+}
+
+/* Adds the rules of retpolines, which have priority over the rows. Reads no more code
+ * than there can be in a file of this size. */
+static int add_retpolines(const struct kernel *kernel)
+{
+	size_t size = kernel->size;
+
+	for (size_t i = 0; i < kernel->code.count; i++) {
+		const struct code_range *code = &kernel->code.list[i];
+		uint64_t at = -code->address % RETPOLINE_ALIGN;
+
+		if (code->size > size)
+			break;
+		size -= code->size;
+		for (; at + RETPOLINE_SIZE <= code->size; at += RETPOLINE_ALIGN)
+			if (memcmp(code->bytes + at, retpoline, sizeof(retpoline)) == 0 &&
+			    add_retpoline(kernel, code->address + at))
+				return -1;
+	}
+	return 0;
 }
 
 /* The last row only ends the one before it. */
-static int add_rows(struct unwind_builder *builder, const struct rows *rows,
-		    uint64_t offset, uint64_t hypercalls)
+static int add_rows(const struct kernel *kernel, const struct rows *rows)
 {
 	for (size_t i = 0; i + 1 < rows->count; i++) {
+		uint64_t start = rows->list[i].start, end = rows->list[i + 1].start;
 		struct unwind_rule rule = rule_of(&rows->list[i]);
 
-		if (add_rule(builder, rows->list[i].start + offset,
-			     rows->list[i + 1].start + offset,
-			     hypercalls ? hypercalls + offset : 0, &rule))
+		if (add_rule(kernel, start, end, &rule))
 			return -1;
 	}
 	return 0;
 }
 
-static int add_sections(struct unwind_builder *builder, const char *path,
+static int add_sections(const struct kernel *kernel, const char *path,
 			const struct section_bytes *ips, uint64_t address,
-			const struct section_bytes *data, uint64_t offset,
-			uint64_t hypercalls, struct error *err)
+			const struct section_bytes *data, struct error *err)
 {
 	struct rows rows;
 	int status;
@@ -243,7 +304,7 @@ static int add_sections(struct unwind_builder *builder, const char *path,
 	/* The kernel before 5.6 sorts them when it boots. */
 	if (!rows.is_sorted)
 		qsort(rows.list, rows.count, sizeof(*rows.list), compare_rows);
-	status = add_rows(builder, &rows, offset, hypercalls);
+	status = add_retpolines(kernel) || add_rows(kernel, &rows);
 	free(rows.list);
 	return status ? error_set(err, "%s: too many ORC rows", path) : 0;
 }
@@ -252,6 +313,10 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 			 const void *data, size_t size, uint64_t offset,
 			 uint64_t hypercalls, size_t *rows, struct error *err)
 {
+	struct kernel kernel = {.builder = builder,
+				.size = size,
+				.offset = offset,
+				.hypercalls = hypercalls};
 	struct section_bytes ips = {0}, entries = {0};
 	GElf_Shdr header, ignored;
 	int status = 0;
@@ -266,9 +331,11 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 	    section_read(elf, size, ".orc_unwind", &ignored, &entries))
 		status = error_set(err, "%s: cannot read its ORC sections; copy it again",
 				   path);
-	else if (ips.size && entries.size)
-		status = add_sections(builder, path, &ips, header.sh_addr, &entries,
-				      offset, hypercalls, err);
+	if (!status && ips.size && entries.size) {
+		code_read(&kernel.code, data, size);
+		status = add_sections(&kernel, path, &ips, header.sh_addr, &entries, err);
+		code_free(&kernel.code);
+	}
 	if (!status && entries.size)
 		*rows = ips.size / IP_SIZE;
 	section_free(&ips);

@@ -46,9 +46,9 @@ END
 same()
 {
 	table vmlinuz -o vmlinuz.tbl
-	tail -c 60 vmlinuz.tbl | cmp - tail || echo "the table differs"
+	tail -c 60 vmlinuz.tbl | cmp - ranges || echo "the table differs"
 }
-tail -c 60 vmlinux.tbl >tail
+tail -c 60 vmlinux.tbl >ranges
 for command in "gzip -9" "xz --check=crc32" "zstd -q"; do
 	echo "# $command"
 	pack $command
@@ -60,4 +60,4 @@ head -c 1600 vmlinuz >short && table short -o x.tbl
 { head -c 1600 vmlinuz && printf xxxx && tail -c +1605 vmlinuz; } >damaged && table damaged -o x.tbl
 { head -c 518 vmlinuz && printf '\0\2' && tail -c +521 vmlinuz; } >old && table old -o x.tbl
 objcopy -R .orc_unwind vmlinux none && table none -o none.tbl
-printf xxxxxx >more && objcopy --update-section .orc_unwind=more vmlinux more.elf && table more.elf -o x.tbl
+printf xxxxxx >one.row && objcopy --update-section .orc_unwind=one.row vmlinux more.elf && table more.elf -o x.tbl

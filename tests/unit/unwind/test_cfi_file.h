@@ -20,6 +20,7 @@ struct file_section {
 	uint64_t address;
 	const void *data;
 	size_t size;
+	bool is_code;
 };
 
 /* An ELF file with code and with up to four sections, which the caller frees. Its size is
@@ -68,6 +69,7 @@ static inline uint8_t *make_elf(uint16_t machine, const struct file_section *sec
 		sections[3 + i] = (Elf64_Shdr){
 			.sh_name = (uint32_t)name,
 			.sh_type = SHT_PROGBITS,
+			.sh_flags = section[i].is_code ? SHF_ALLOC | SHF_EXECINSTR : 0,
 			.sh_addr = section[i].address,
 			.sh_offset = at,
 			.sh_size = section[i].size,
@@ -90,7 +92,10 @@ static inline uint8_t *make_file(uint16_t machine, const char *section,
 				 const uint8_t *data, size_t size, size_t *made)
 {
 	const struct file_section frames = {
-		section, strcmp(section, ".eh_frame") == 0 ? FRAMES : 0, data, size};
+		.name = section,
+		.address = strcmp(section, ".eh_frame") == 0 ? FRAMES : 0,
+		.data = data,
+		.size = size};
 
 	return make_elf(machine, &frames, 1, made);
 }

@@ -17,6 +17,7 @@
 #define IPS	 0xa00000
 #define CALLS	 8 /* rows before the others, so that the layout is known */
 #define ROWS	 16
+#define THUNKS	 0x7ff8
 #define PLACE(i) (CODE + 0x100 * (uint64_t)(i))
 
 /* Registers and, as they are since Linux 6.4, kinds of frames. */
@@ -49,6 +50,14 @@ static const struct layout {
 	{"6.3", {0, 8, 0, 1 | 4, 2 | 4}},
 	{"6.4", {UNKNOWN, OUTERMOST, CALL, REGS | SIGNAL, PARTIAL | SIGNAL}},
 };
+
+/* The thunk of a retpoline for rax, after some padding. */
+static const uint8_t thunks[] = {
+	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, /* */
+	0xe8, 0x07, 0x00, 0x00, 0x00,			/* call 2f */
+	0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9,	/* 1: pause; lfence; jmp 1b */
+	0x48, 0x89, 0x04, 0x24, 0xc3,			/* 2: mov %rax,(%rsp); ret */
+	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
 
 struct orc {
 	uint8_t ips[4 * (CALLS + ROWS)], rows[6 * (CALLS + ROWS)];
@@ -83,13 +92,14 @@ static struct unwind_builder *read_orc(const struct orc *orc, uint64_t offset,
 				       uint64_t hypercalls, int status)
 {
 	const struct file_section sections[] = {
-		{".orc_unwind_ip", IPS, orc->ips, 4 * orc->count},
-		{".orc_unwind", 0, orc->rows, 6 * orc->count},
+		{".orc_unwind_ip", IPS, orc->ips, 4 * orc->count, false},
+		{".orc_unwind", 0, orc->rows, 6 * orc->count, false},
+		{".thunks", THUNKS, thunks, sizeof(thunks), true},
 	};
 	struct unwind_builder *builder = unwind_builder_new();
 	struct error err = {{0}};
 	size_t size, rows;
-	uint8_t *file = make_elf(EM_X86_64, sections, 2, &size);
+	uint8_t *file = make_elf(EM_X86_64, sections, 3, &size);
 
 	assert_int_equal(unwind_table_add_orc(builder, "file", file, size, offset,
 					      hypercalls, &rows, &err),
@@ -258,12 +268,37 @@ static void hypercalls_are_left_out(void **state)
 	}
 }
 
+/* The kernel's rows say that nothing calls them. */
+static void retpolines_have_callers(void **state)
+{
+	const uint64_t thunk = THUNKS + 8;
+	struct orc orc = orc_new(&layouts[0]);
+	struct unwind_table *table;
+
+	(void)state;
+	put(&orc, thunk, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put(&orc, thunk + 16, 8, 0, SP, UNDEFINED, layouts[0].kind[CALL]);
+	put(&orc, thunk + 17, 0, 0, UNDEFINED, UNDEFINED, 0);
+	table = make_table(&orc, 0x10000, 0);
+	for (uint64_t i = 0; i < 17; i++) {
+		const struct unwind_rule *rule = unwind_table_find(table,
+								   thunk + 0x10000 + i);
+
+		assert_non_null(rule);
+		if (i >= 5 && i < 12)
+			assert_int_equal(rule->kind, UNWIND_OUTERMOST);
+		else
+			assert_int_equal(rule->cfa, i >= 12 && i < 16 ? 16 : 8);
+	}
+	unwind_table_free(table);
+}
+
 static void sections_of_different_lengths_are_refused(void **state)
 {
 	const struct orc orc = orc_new(&layouts[0]);
 	const struct file_section sections[] = {
-		{".orc_unwind_ip", IPS, orc.ips, 4 * orc.count},
-		{".orc_unwind", 0, orc.rows, 6 * orc.count - 6},
+		{".orc_unwind_ip", IPS, orc.ips, 4 * orc.count, false},
+		{".orc_unwind", 0, orc.rows, 6 * orc.count - 6, false},
 	};
 	struct unwind_builder *builder = unwind_builder_new();
 	struct error err = {{0}};
@@ -291,6 +326,7 @@ int main(void)
 		cmocka_unit_test(entries_lead_to_what_they_interrupted),
 		cmocka_unit_test(rows_need_not_be_sorted),
 		cmocka_unit_test(hypercalls_are_left_out),
+		cmocka_unit_test(retpolines_have_callers),
 		cmocka_unit_test(sections_of_different_lengths_are_refused),
 	};
 
