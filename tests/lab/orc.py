@@ -93,13 +93,35 @@ def read_orc(data):
             if row[0] < following[0]], find_hypercalls(data, sections[".notes"])
 
 
-def find_retpolines(data):
-    """The addresses in retpolines where the stack is known, each with its rule.
+PUSHES = bytes.fromhex("50 57 56 52 51 6ada 4150 4151 4152 4153 53 55 4154 4155 4156 4157")
 
-    `call` pushes a return address, which is then overwritten by that of the jump's target."""
+
+def find_known(data, rows):
+    """The addresses where the code shows more than the rows say, each with its rule.
+
+    In retpolines, `call` pushes a return address, which is then overwritten by that of the
+    jump's target. Entries save the registers of what they interrupted."""
     name, kind, flags, address, offset, size = read_sections(data)[".text"]
     text = data[offset:offset + size]
     found, at = {}, -1
+    for start, end, rule in rows:
+        code = text[start - address:end - address]
+        if rule != (2, 0, 0, 0, 0, 0) or not code:
+            continue
+        if code.startswith(b"\x59\x41\x5b") and len(code) <= 32:
+            places = {start: 16, start + 1: 8, start + 2: 8}
+            places.update({place: 0 for place in range(start + 3, end)})
+        elif code.endswith(PUSHES):
+            lengths = [2 if text[i - address] in (0x41, 0x6A) else 1 for i in
+                       range(end - len(PUSHES), end) if (i - end + len(PUSHES)) in
+                       (0, 1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 16, 17, 19, 21, 23)]
+            places, place = {}, end - len(PUSHES)
+            for number_of_push, length in enumerate(lengths):
+                places.update({place + i: 8 * number_of_push for i in range(length)})
+                place += length
+        else:
+            continue
+        found.update({place: (3, 0, 24, at_sp, 0, KEPT) for place, at_sp in places.items()})
     while (at := text.find(bytes.fromhex("e807000000f3900faee8ebf9"), at + 1)) >= 0:
         if (address + at) % 32:
             continue
@@ -141,7 +163,7 @@ def main():
     with open(sys.argv[1], "rb") as file:
         kernel = file.read()
     rows, hypercalls = read_orc(kernel)
-    retpolines = find_retpolines(kernel)
+    known_code = find_known(kernel, rows)
     with open(sys.argv[2], "rb") as file:
         starts, table = read_table(file.read())
     known = different = 0
@@ -152,12 +174,12 @@ def main():
             found = table[i][2] if i >= 0 and address < table[i][1] else None
             if hypercalls and hypercalls <= address < hypercalls + 4096:
                 different += found is not None
-            elif found != retpolines.get(address, rule):
+            elif found != known_code.get(address, rule):
                 different += 1
                 if different < 10:
-                    print(f"{address:x}: {retpolines.get(address, rule)} in the kernel, {found} in the table",
+                    print(f"{address:x}: {known_code.get(address, rule)} in the kernel, {found} in the table",
                           file=sys.stderr)
-    for address, rule in retpolines.items():
+    for address, rule in known_code.items():
         i = bisect.bisect_right(starts, address) - 1
         different += i < 0 or address >= table[i][1] or table[i][2] != rule
     print(f"{len(rows)} rows of ORC, {known} of them with a rule: {different} differences")

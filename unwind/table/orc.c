@@ -73,6 +73,21 @@ static const uint8_t retpoline[RETPOLINE_WRITE] = {
 	0xe8, 0x07, 0x00, 0x00, 0x00, /* call 12 */
 	0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9};
 
+/*
+ * Entries of the kernel, of which the rows say that nothing called them. Where guests of
+ * Xen with their own page tables are entered, rcx and r11 are above what an exception
+ * saves (Linux, arch/x86/xen/xen-asm.S); pauses often find them there. At the end of a
+ * system call's entry, registers are pushed (arch/x86/entry/calling.h).
+ */
+#define ENTRY_MAX     256 /* bytes */
+#define XEN_ENTRY_MAX 32  /* bytes; longer ones are several */
+#define ENTRY_RANGES  64  /* of code in a file; kernels have less */
+static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+static const uint8_t xen_pops[] = {0x59, 0x41, 0x5b};
+static const uint8_t pushes[] = {0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41, 0x50,
+				 0x41, 0x51, 0x41, 0x52, 0x41, 0x53, 0x53, 0x55, 0x41,
+				 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57};
+
 struct rows {
 	struct row *list;
 	size_t count;
@@ -273,6 +288,63 @@ static int add_retpolines(const struct kernel *kernel)
 	return 0;
 }
 
+/* The code from @start up to @end; NULL: it is not known, or too long for an entry. */
+static const uint8_t *find_entry(const struct kernel *kernel, uint64_t start,
+				 uint64_t end)
+{
+	if (end - start > ENTRY_MAX || kernel->code.count > ENTRY_RANGES)
+		return NULL;
+	for (size_t i = 0; i < kernel->code.count; i++) {
+		const struct code_range *code = &kernel->code.list[i];
+		uint64_t at = start - code->address;
+
+		if (at < code->size && end - start <= code->size - at)
+			return code->bytes + at;
+	}
+	return NULL;
+}
+
+/* The last five words of struct pt_regs are @at bytes above the stack pointer. */
+static int add_saved(const struct kernel *kernel, uint64_t start, size_t size, int32_t at)
+{
+	const struct unwind_rule rule = {.kind = UNWIND_INTERRUPTED,
+					 .cfa = at,
+					 .word = REGS_SP - REGS_IP,
+					 .fp = UNWIND_KEPT};
+
+	return add_rule(kernel, start, start + size, &rule);
+}
+
+/* Adds the rules of an entry, if the code is one. They have priority over the row's. */
+static int add_entry(const struct kernel *kernel, uint64_t start, uint64_t end)
+{
+	const uint8_t *code = find_entry(kernel, start, end);
+	size_t size = (size_t)(end - start), at = 0;
+	int32_t pushed = 0;
+
+	if (!code)
+		return 0;
+	if (size > sizeof(endbr) && memcmp(code, endbr, sizeof(endbr)) == 0)
+		at = sizeof(endbr);
+	if (size - at > sizeof(xen_pops) && size - at <= XEN_ENTRY_MAX &&
+	    memcmp(code + at, xen_pops, sizeof(xen_pops)) == 0)
+		return add_saved(kernel, start, at + 1, 16) ||
+		       add_saved(kernel, start + at + 1, 2, 8) ||
+		       add_saved(kernel, start + at + 3, size - at - 3, 0);
+	if (size < sizeof(pushes) ||
+	    memcmp(code + size - sizeof(pushes), pushes, sizeof(pushes)) != 0)
+		return 0;
+	/* Those of two bytes are of r8 to r15, and of a number. */
+	for (at = size - sizeof(pushes); at < size; pushed += 8) {
+		size_t length = code[at] == 0x41 || code[at] == 0x6a ? 2 : 1;
+
+		if (add_saved(kernel, start + at, length, pushed))
+			return -1;
+		at += length;
+	}
+	return 0;
+}
+
 /* The last row only ends the one before it. */
 static int add_rows(const struct kernel *kernel, const struct rows *rows)
 {
@@ -280,6 +352,9 @@ static int add_rows(const struct kernel *kernel, const struct rows *rows)
 		uint64_t start = rows->list[i].start, end = rows->list[i + 1].start;
 		struct unwind_rule rule = rule_of(&rows->list[i]);
 
+		if (rule.kind == UNWIND_OUTERMOST && start < end &&
+		    add_entry(kernel, start, end))
+			return -1;
 		if (add_rule(kernel, start, end, &rule))
 			return -1;
 	}

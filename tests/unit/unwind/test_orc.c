@@ -17,6 +17,7 @@
 #define IPS	 0xa00000
 #define CALLS	 8 /* rows before the others, so that the layout is known */
 #define ROWS	 16
+#define ENTRIES	 0x9000
 #define THUNKS	 0x7ff8
 #define PLACE(i) (CODE + 0x100 * (uint64_t)(i))
 
@@ -59,6 +60,13 @@ static const uint8_t thunks[] = {
 	0x48, 0x89, 0x04, 0x24, 0xc3,			/* 2: mov %rax,(%rsp); ret */
 	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
 
+/* Entries: endbr64; pop %rcx; pop %r11; jmp 1f. 1: swapgs; push %rax; ... push %r15 */
+static const uint8_t entries[] = {
+	0xf3, 0x0f, 0x1e, 0xfa, 0x59, 0x41, 0x5b, 0xeb, 0x00, /* */
+	0x0f, 0x01, 0xf8,				      /* */
+	0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52,
+	0x41, 0x53, 0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57};
+
 struct orc {
 	uint8_t ips[4 * (CALLS + ROWS)], rows[6 * (CALLS + ROWS)];
 	size_t count;
@@ -95,11 +103,12 @@ static struct unwind_builder *read_orc(const struct orc *orc, uint64_t offset,
 		{".orc_unwind_ip", IPS, orc->ips, 4 * orc->count, false},
 		{".orc_unwind", 0, orc->rows, 6 * orc->count, false},
 		{".thunks", THUNKS, thunks, sizeof(thunks), true},
+		{".entries", ENTRIES, entries, sizeof(entries), true},
 	};
 	struct unwind_builder *builder = unwind_builder_new();
 	struct error err = {{0}};
 	size_t size, rows;
-	uint8_t *file = make_elf(EM_X86_64, sections, 3, &size);
+	uint8_t *file = make_elf(EM_X86_64, sections, 4, &size);
 
 	assert_int_equal(unwind_table_add_orc(builder, "file", file, size, offset,
 					      hypercalls, &rows, &err),
@@ -293,6 +302,39 @@ static void retpolines_have_callers(void **state)
 	unwind_table_free(table);
 }
 
+/* What was interrupted is known at each of their instructions. */
+static void entries_lead_on_before_all_is_saved(void **state)
+{
+	static const int32_t saved[] = {16, 16,	 16,  16,  16,	8,   8,	 0,  0,	 -1,
+					-1, -1,	 0,   8,   16,	24,  32, 40, 40, 48,
+					48, 56,	 56,  64,  64,	72,  72, 80, 88, 96,
+					96, 104, 104, 112, 112, 120, 120};
+	struct orc orc = orc_new(&layouts[0]);
+	struct unwind_table *table;
+
+	(void)state;
+	assert_int_equal(sizeof(saved) / sizeof(saved[0]), sizeof(entries));
+	put(&orc, ENTRIES, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put(&orc, ENTRIES + 9, 0, 0, UNDEFINED, UNDEFINED, 0);
+	put(&orc, ENTRIES + 9, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put(&orc, ENTRIES + sizeof(entries), 0, 0, SP, UNDEFINED, layouts[0].kind[REGS]);
+	put(&orc, ENTRIES + 0x100, 0, 0, UNDEFINED, UNDEFINED, 0);
+	table = make_table(&orc, 0, 0);
+	for (size_t i = 0; i < sizeof(entries); i++) {
+		const struct unwind_rule *rule = unwind_table_find(table, ENTRIES + i);
+
+		assert_non_null(rule);
+		if (saved[i] < 0)
+			assert_int_equal(rule->kind, UNWIND_OUTERMOST);
+		else
+			expect(*rule, (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+							   .cfa = saved[i],
+							   .word = 24,
+							   .fp = UNWIND_KEPT});
+	}
+	unwind_table_free(table);
+}
+
 static void sections_of_different_lengths_are_refused(void **state)
 {
 	const struct orc orc = orc_new(&layouts[0]);
@@ -327,6 +369,7 @@ int main(void)
 		cmocka_unit_test(rows_need_not_be_sorted),
 		cmocka_unit_test(hypercalls_are_left_out),
 		cmocka_unit_test(retpolines_have_callers),
+		cmocka_unit_test(entries_lead_on_before_all_is_saved),
 		cmocka_unit_test(sections_of_different_lengths_are_refused),
 	};
 
