@@ -228,6 +228,15 @@ $(O)/lab-terminal: $(O)/tests/lab/terminal.o
 $(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
+# The program of the lab's Linux guests for the case orc, and their initial RAM disk.
+$(O)/lab-work: tests/lab/work.c Makefile
+	$(call step,LINK,$(CC) $(WARNINGS) -O2 -g -ffreestanding -fno-omit-frame-pointer -fno-pic \
+		-mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector \
+		-fcf-protection=none -nostdlib -static -no-pie -o $@ $<)
+
+$(O)/lab-work.cpio: $(O)/lab-work
+	$(call step,CPIO,cd $(<D) && echo $(<F) | cpio --quiet -o -H newc -R 0:0 >$(@F))
+
 # Unwind tables on a running process, compared with libdwfl; what walks cost.
 $(O)/tests/bench/unwind/%: tests/bench/unwind/%.c $(OBJECTS)
 	@mkdir -p $(@D)

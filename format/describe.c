@@ -56,6 +56,7 @@ static const struct member domain_members[] = {
 	OPTIONAL(11, MEMBER_TEXT, struct recording_domain, table_files, true),
 	OPTIONAL(12, MEMBER_TEXT, struct recording_domain, build_ids, true),
 	OPTIONAL(13, MEMBER_TEXT, struct recording_domain, vmm, true),
+	OPTIONAL(14, MEMBER_NUMBER, struct recording_domain, linux_text, true),
 };
 
 static const struct member program_members[] = {

@@ -65,6 +65,8 @@ struct recording_domain {
 	uint64_t table_rows;
 	char table_files[128];
 	char build_ids[128];
+	/* Where a Linux kernel runs: the address of its symbol _text; 0: not known. */
+	uint64_t linux_text;
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
 };
 

@@ -88,8 +88,8 @@ static const struct command_option known[] = {
 	{"vcpu", 0, "LIST", "sample only these vCPUs, such as 0,2-3",
 	 .set = option_set_text, .offset = offsetof(struct record_options, vcpus)},
 	{"symbols", 's', "ELF[@OFFSET][,domain=NAME]",
-	 "ELF file of a guest, to unwind code without frame pointers: a table is made of "
-	 "it first; OFFSET is added to its addresses; can be repeated",
+	 "ELF file of a guest, or vmlinuz, to unwind code without frame pointers: a "
+	 "table is made of it first; OFFSET is added to its addresses; can be repeated",
 	 .set = unwinding_add_elf, .offset = offsetof(struct record_options, unwinding)},
 	{"table", 0, "FILE[,domain=NAME]",
 	 "the same with a table made by uniprof table, on any machine",

@@ -48,6 +48,8 @@ struct sampler {
 	struct code_notes notes;
 	const struct program_table *program; /* the table to check */
 	const struct unwind_table *table;    /* the same in use; NULL: not yet */
+	uint64_t shift;			     /* of the Linux kernel in the guest */
+	struct unwind_table *moved;	     /* for that; NULL: there is none */
 	struct unwind_table *hypercalls;     /* its addition; NULL: not yet */
 	enum table_state table_state;
 	uint64_t table_check; /* when to check again: ns, monotonic */
@@ -93,6 +95,7 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	unwind_table_free(sampler->hypercalls);
+	unwind_table_free(sampler->moved);
 	if (sampler->examiner)
 		examiner_drop(sampler->examiner, sampler->found);
 	free(sampler->sample);
@@ -122,6 +125,15 @@ enum table_state sampler_table(const struct sampler *sampler, const char **why)
 {
 	*why = sampler->table_error.text;
 	return sampler->table_state;
+}
+
+uint64_t sampler_linux(const struct sampler *sampler)
+{
+	uint64_t text = 0;
+
+	if (sampler->table_state == TABLE_USED)
+		text = program_table_linux(sampler->program);
+	return text ? text + sampler->shift : 0;
 }
 
 uint32_t sampler_index(const struct sampler *sampler)
@@ -294,7 +306,8 @@ static enum table_fit check_fit(struct sampler *sampler,
 	for (unsigned int i = 0; i < guest->info.vcpus && fit == TABLE_UNSEEN; i++)
 		if (guest->vcpu[i].captured)
 			fit = program_table_check(sampler->program, &guest->vcpu[i].cpu,
-						  memory, &sampler->table_error);
+						  memory, &sampler->shift,
+						  &sampler->table_error);
 	return fit;
 }
 
@@ -307,6 +320,20 @@ static void find_hypercalls(struct sampler *sampler, const struct guest_memory *
 		if (guest->vcpu[i].captured)
 			sampler->hypercalls = program_table_hypercalls(
 				sampler->program, &guest->vcpu[i].cpu, memory);
+}
+
+/* Uses the table, which fits. False if there is no memory for that. */
+static bool use_table(struct sampler *sampler)
+{
+	sampler->table = sampler->program->table;
+	if (sampler->shift) {
+		sampler->moved = program_table_move(sampler->program, sampler->shift);
+		sampler->table = sampler->moved;
+	}
+	if (sampler->table)
+		return true;
+	error_set(&sampler->table_error, "there is no memory for a table of its kernel");
+	return false;
 }
 
 /* True if the table is used from now on. */
@@ -324,8 +351,9 @@ static bool check_table(struct sampler *sampler, uint64_t now)
 	sampler->table_check = now + CHECK_NS;
 	guest->ops->begin_pages(guest->memory, now, CHECK_MAPS);
 	fit = is_pending ? check_fit(sampler, &memory) : TABLE_FITS;
+	if (is_pending && fit == TABLE_FITS && !use_table(sampler))
+		fit = TABLE_DIFFERS;
 	if (fit == TABLE_FITS) {
-		sampler->table = sampler->program->table;
 		sampler->table_state = TABLE_USED;
 		find_hypercalls(sampler, &memory);
 	} else if (fit == TABLE_DIFFERS) {

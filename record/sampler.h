@@ -77,6 +77,10 @@ enum table_state {
 /* @why: why the table is not used, if it is TABLE_PENDING or TABLE_REFUSED. */
 enum table_state sampler_table(const struct sampler *sampler, const char **why);
 
+/* The address at which the guest has the code of a Linux kernel that the table in use
+ * describes, its symbol _text; 0: not known. */
+uint64_t sampler_linux(const struct sampler *sampler);
+
 /* Takes one round of samples with this @weight: 0, or -1 on error. The guest is not left
  * paused, unless the hypervisor refuses to resume it. */
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,

@@ -22,7 +22,9 @@ static void print_registers(const struct cpu *cpu)
 		       i % 3 == 2 || i + 1 == count ? "\n" : "  ");
 }
 
-static void print_chain(const struct chain *chain, struct symbols *symbols)
+/* @linux_text: where the guest's Linux kernel is (symbols_find_in()). */
+static void print_chain(const struct chain *chain, struct symbols *symbols,
+			uint64_t linux_text)
 {
 	for (uint32_t i = 0; i < chain->count; i++) {
 		uint64_t address = chain->address[i];
@@ -34,7 +36,7 @@ static void print_chain(const struct chain *chain, struct symbols *symbols)
 		}
 		/* All but the first are return addresses (symbols_find()). */
 		printf("  %016" PRIx64, address);
-		if (symbols_find(symbols, address - (i > 0), &symbol))
+		if (symbols_find_in(symbols, linux_text, address - (i > 0), &symbol))
 			printf(" %s+0x%" PRIx64 " (%s)", symbol.name,
 			       address - symbol.start, symbol.dso);
 		putchar('\n');
@@ -43,9 +45,11 @@ static void print_chain(const struct chain *chain, struct symbols *symbols)
 		printf("  cut short: %s\n", chain_end_name(chain->end));
 }
 
-static void print_round(const struct guest *guest, const struct round *round,
+static void print_round(const struct target *target, const struct round *round,
 			struct symbols *symbols)
 {
+	const struct guest *guest = target->guest;
+	uint64_t linux_text = sampler_linux(target->sampler);
 	unsigned int sample = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -57,7 +61,7 @@ static void print_round(const struct guest *guest, const struct round *round,
 		}
 		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
 		print_registers(&vcpu->cpu);
-		print_chain(&round->sample[sample++].chain, symbols);
+		print_chain(&round->sample[sample++].chain, symbols, linux_text);
 	}
 }
 
@@ -122,7 +126,7 @@ static int show(struct host *host, const char *name, struct symbols *symbols,
 		goto out;
 	}
 	report_table(&target);
-	print_round(target.guest, &round, symbols);
+	print_round(&target, &round, symbols);
 	status = 0;
 out:
 	target_close(&target);

@@ -85,6 +85,7 @@ static void describe_unwinding(const struct target *target,
 		description->unwind_way = UNWIND_BY_TABLE;
 		break;
 	}
+	description->linux_text = sampler_linux(target->sampler);
 	description->table_rows = unwind_table_rows(table->table);
 	program_table_names(table, description->table_files,
 			    sizeof(description->table_files));

@@ -138,6 +138,8 @@ static void put_unwinding(FILE *out, const struct recording_domain *domain)
 		 domain->table_rows);
 	put_text(out, "tables of", table);
 	put_text(out, "build-ids", domain->build_ids);
+	if (domain->linux_text)
+		put(out, "Linux is at", "0x%" PRIx64, domain->linux_text);
 }
 
 static void put_domain(FILE *out, const struct summary *summary,

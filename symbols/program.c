@@ -103,7 +103,7 @@ static int open_source(struct program *program, struct error *err)
 	const char *name = symbols_shown_path(program->path);
 
 	if (symbols_source_open(source, program->path, name, err) ||
-	    unpack_source(source, name, err))
+	    unpack_source(source, name, err) || unpack_boot_image(source, name, err))
 		return -1;
 	if (source->size < 4 || memcmp(source->data, "\177ELF", 4))
 		return error_set(err, "%s is not an ELF file", name);

@@ -59,7 +59,8 @@ struct program {
 };
 
 /*
- * Opens the file of @spec, PATH or PATH@OFFSET, as symbols_add() does. If it has no DWARF
+ * Opens the file of @spec, PATH or PATH@OFFSET, as symbols_add() does, or a Linux boot
+ * image (vmlinuz), whose kernel is then the program. If it has no DWARF
  * or no function symbols, its separate debug file is searched in @debug_directory and by
  * its .gnu_debuglink, and functions are taken from there or from .gnu_debugdata. A file
  * without function symbols is not an error. -1 with one line in @err.

@@ -213,6 +213,21 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static uint64_t find_linux_text(const struct symbols_entries *entries)
+{
+	static const char name[] = "_text";
+
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct symbols_entry *entry = &entries->list[i];
+
+		if (entry->name && entry->length == sizeof(name) - 1 &&
+		    !memcmp(entry->name, name, sizeof(name) - 1) &&
+		    entry->start >= LINUX_START && entry->start < LINUX_END)
+			return entry->start;
+	}
+	return 0;
+}
+
 int symbols_add_memory(struct symbols *symbols, const char *path,
 		       struct symbols_offset offset, const void *data, size_t size,
 		       struct error *err)
@@ -236,6 +251,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 		goto out;
 	shift(&entries, offset);
 	shift_segments(&shown, offset);
+	shown.linux_text = find_linux_text(&entries);
 	if (symbols_regions_make(&entries, &file.regions, &file.count,
 				 &shown.functions)) {
 		error_set(err, "%s: out of memory", name);
@@ -404,15 +420,28 @@ static void find_lines(struct symbols *symbols, const struct table_file *file,
 							      symbols->lines[i].function);
 }
 
+uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text)
+{
+	return linux_text && file->linux_text ? linux_text - file->linux_text : 0;
+}
+
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	return symbols_find_in(symbols, 0, address, symbol);
+}
+
+bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
+		     struct symbol *symbol)
 {
 	for (size_t i = 0; i < symbols->count; i++) {
 		struct table_file *file = &symbols->files[i];
+		uint64_t shift = symbols_shift(&symbols->shown[i], linux_text);
+		uint64_t place = address - shift;
 		struct symbols_region *region;
 
-		if (address < symbols->shown[i].low || address > symbols->shown[i].high)
+		if (place < symbols->shown[i].low || place > symbols->shown[i].high)
 			continue;
-		region = find_region(file->regions, file->count, address);
+		region = find_region(file->regions, file->count, place);
 		if (!region->name)
 			continue;
 		if (!region->shown)
@@ -420,10 +449,10 @@ bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symb
 		symbol->name = region->shown;
 		symbol->mangled = region->name;
 		symbol->dso = file->dso;
-		symbol->start = region->start;
+		symbol->start = region->start + shift;
 		symbol->file = &symbols->shown[i];
-		symbol->call = code_before(&file->code, place_in(file, address) + 1);
-		find_lines(symbols, file, address, symbol);
+		symbol->call = code_before(&file->code, place_in(file, place) + 1);
+		find_lines(symbols, file, place, symbol);
 		return true;
 	}
 	return false;

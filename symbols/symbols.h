@@ -97,11 +97,12 @@ struct symbols_segment {
 
 /* The properties of one symbol file. */
 struct symbols_file {
-	const char *path;   /* as given, without the @OFFSET */
-	const char *kind;   /* one of the kinds above */
-	uint16_t machine;   /* ELF's e_machine; 0 (EM_NONE) for text files */
-	size_t functions;   /* number of functions; aliases count once */
-	uint64_t low, high; /* first and last address with a name */
+	const char *path;    /* as given, without the @OFFSET */
+	const char *kind;    /* one of the kinds above */
+	uint16_t machine;    /* ELF's e_machine; 0 (EM_NONE) for text files */
+	size_t functions;    /* number of functions; aliases count once */
+	uint64_t low, high;  /* first and last address with a name */
+	uint64_t linux_text; /* of a Linux kernel: its symbol _text; 0: another file */
 	/* ELF files only: */
 	struct symbols_segment segments[SYMBOLS_SEGMENTS];
 	size_t segment_count;
@@ -149,6 +150,20 @@ void symbols_build_id(const struct symbols_file *file, char to[SYMBOLS_BUILD_ID_
  * there is none; @symbol is then unchanged.
  */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/* Where Linux for x86-64 maps its kernel; the next addresses are those of modules (Linux,
+ * Documentation/arch/x86/x86_64/mm.rst). */
+#define LINUX_START 0xffffffff80000000u
+#define LINUX_END   0xffffffffc0000000u
+
+/* The same for a guest whose Linux kernel has its symbol _text at @linux_text (0: not
+ * known): the addresses of a kernel's file are moved there, unless they are, as those of
+ * /proc/kallsyms. */
+bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
+		     struct symbol *symbol);
+
+/* By how much the addresses of @file are then moved. */
+uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
 /* A name from elsewhere, as the table's options have it shown. @name must stay as it is
  * while the table exists, which owns the result if that is another. */

@@ -2,17 +2,24 @@
 #include "tables/program_table.h"
 
 #include <string.h>
+#include <sys/mman.h>
+
+#include "symbols/symbols.h"
 
 /* So many places decide, or all of a small program. */
 #define PLACES_ENOUGH 8
 
-static bool has_build_id(const struct table_origin *origin, const struct cpu *cpu,
-			 const struct guest_memory *memory)
+/* KASLR moves a kernel by multiples of this upwards, at most up to LINUX_END (Linux,
+ * arch/x86/boot/compressed/kaslr.c, find_random_virt_addr()). */
+#define LINUX_ALIGN ((uint64_t)2 << 20)
+
+static bool has_build_id(const struct table_origin *origin, uint64_t shift,
+			 const struct cpu *cpu, const struct guest_memory *memory)
 {
 	uint8_t bytes[PROGRAM_BUILD_ID];
 
 	return origin->build_id_address &&
-	       cpu_read(cpu, memory, origin->build_id_address, bytes,
+	       cpu_read(cpu, memory, origin->build_id_address + shift, bytes,
 			origin->build_id_size) &&
 	       memcmp(bytes, origin->build_id, origin->build_id_size) == 0;
 }
@@ -27,7 +34,7 @@ static enum table_fit check_origin(const struct table_origin *origin,
 {
 	size_t seen = 0, same = 0;
 
-	if (has_build_id(origin, cpu, memory))
+	if (has_build_id(origin, 0, cpu, memory))
 		return TABLE_FITS;
 	for (size_t i = 0; i < origin->places; i++) {
 		const struct table_place *place = &origin->place[i];
@@ -52,6 +59,23 @@ static enum table_fit check_origin(const struct table_origin *origin,
 	return TABLE_DIFFERS;
 }
 
+/* Most places are not mapped, which their page tables show: at most 512 steps. */
+static bool find_linux(const struct table_origin *origin, const struct cpu *cpu,
+		       const struct guest_memory *memory, uint64_t *shift)
+{
+	uint64_t start = origin->build_id_address;
+
+	if (!origin->linux_text || start < LINUX_START)
+		return false;
+	for (uint64_t i = LINUX_ALIGN; start + i < LINUX_END; i += LINUX_ALIGN) {
+		if (!has_build_id(origin, i, cpu, memory))
+			continue;
+		*shift = i;
+		return true;
+	}
+	return false;
+}
+
 static bool is_x86(enum cpu_kind cpu)
 {
 	return cpu == CPU_X86_64 || cpu == CPU_X86_32;
@@ -59,11 +83,13 @@ static bool is_x86(enum cpu_kind cpu)
 
 enum table_fit program_table_check(const struct program_table *table,
 				   const struct cpu *cpu,
-				   const struct guest_memory *memory, struct error *why)
+				   const struct guest_memory *memory, uint64_t *shift,
+				   struct error *why)
 {
 	enum cpu_kind kind = cpu_kind(cpu);
 	enum table_fit worst = TABLE_FITS;
 
+	*shift = 0;
 	if (kind != table->cpu) {
 		error_set(why, "%s is for %s, but it runs on %s", table->origin[0].name,
 			  cpu_kind_name(table->cpu), cpu_kind_name(kind));
@@ -75,10 +101,27 @@ enum table_fit program_table_check(const struct program_table *table,
 		enum table_fit fit = check_origin(&table->origin[i], cpu, memory,
 						  &reason);
 
-		if (fit == TABLE_FITS)
+		if (fit == TABLE_FITS ||
+		    find_linux(&table->origin[i], cpu, memory, shift))
 			continue;
 		worst = fit;
 		*why = reason;
 	}
 	return worst;
+}
+
+struct unwind_table *program_table_move(const struct program_table *table, uint64_t shift)
+{
+	struct unwind_table *moved = unwind_table_move(table->table, LINUX_START,
+						       LINUX_END, shift);
+	const void *memory;
+	size_t size;
+
+	if (!moved)
+		return NULL;
+	memory = unwind_table_memory(moved, &size);
+	if (mlock(memory, size) == 0)
+		return moved;
+	unwind_table_free(moved);
+	return NULL;
 }

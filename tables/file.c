@@ -29,6 +29,7 @@ enum {
 	TAG_BUILD_ID_ADDRESS = 3,
 	TAG_PLACES = 4,
 	TAG_HYPERCALL_PAGE = 5,
+	TAG_LINUX_TEXT = 6,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
@@ -58,6 +59,8 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 	field_put(&program, TAG_PLACES, places.data, places.size);
 	if (origin->hypercall_page)
 		field_put_number(&program, TAG_HYPERCALL_PAGE, origin->hypercall_page);
+	if (origin->linux_text)
+		field_put_number(&program, TAG_LINUX_TEXT, origin->linux_text);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
 	to->failed |= program.failed || places.failed;
 	buffer_free(&program);
@@ -155,6 +158,9 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 		return take_places(origin, bytes);
 	case TAG_HYPERCALL_PAGE:
 		origin->hypercall_page = cursor_varint(&bytes);
+		return !bytes.failed;
+	case TAG_LINUX_TEXT:
+		origin->linux_text = cursor_varint(&bytes);
 		return !bytes.failed;
 	}
 	return true;

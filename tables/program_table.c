@@ -9,6 +9,7 @@
 
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
+#include "unwind/table/orc.h"
 
 /* Blocks of code with fewer different bytes are padding, or memory that is filled in when
  * the program runs. */
@@ -62,6 +63,14 @@ void program_table_build_ids(const struct program_table *table, char *to, size_t
 		for (size_t j = 0; j < origin->build_id_size; j++)
 			used += (size_t)sprintf(to + used, "%02x", origin->build_id[j]);
 	}
+}
+
+uint64_t program_table_linux(const struct program_table *table)
+{
+	for (size_t i = 0; i < table->origins; i++)
+		if (table->origin[i].linux_text)
+			return table->origin[i].linux_text;
+	return 0;
 }
 
 static bool is_telling(const uint8_t *bytes)
@@ -165,19 +174,26 @@ static int no_rules(const struct program *program, const struct error *why,
 }
 
 /*
- * From the file's call frame information, and that of its debug file: linkers leave
+ * From a Linux kernel's own tables, which say all that the kernel itself knows, or else
+ * from the file's call frame information, and that of its debug file: linkers leave
  * .eh_frame in the one, and strip moves .debug_frame to the other. Then, for functions
  * that have none, from the code.
  */
 static int add_rules(struct unwind_builder *builder, const struct program *program,
-		     const char *debug_directory, struct error *err)
+		     const char *debug_directory, bool *is_linux, struct error *err)
 {
 	const struct program_file *elf = &program->elf, *debug = &program->debug;
 	struct error why[2] = {{""}, {""}}, ignored;
 	struct cfi_summary summary;
-	size_t functions;
+	size_t functions, rows;
 	bool any;
 
+	if (unwind_table_add_orc(builder, program->path, elf->data, elf->size,
+				 program->offset, program->hypercall_page, &rows, err))
+		return -1;
+	*is_linux = rows != 0;
+	if (rows)
+		return 0;
 	any = unwind_table_add_cfi(builder, program->path, elf->data, elf->size,
 				   program->offset, &summary, &why[0]) == 0;
 	if (debug->data)
@@ -216,12 +232,16 @@ static int take_programs(struct program_table *table, struct program *programs,
 {
 	for (size_t i = 0; i < table->origins; i++) {
 		struct program *program = &programs[i];
+		bool is_linux;
 
 		if (program_open(program, specs[i], debug_directory, err) < 0 ||
 		    check_program(program, &table->cpu, err) < 0 ||
-		    add_rules(builder, program, debug_directory, err) < 0)
+		    add_rules(builder, program, debug_directory, &is_linux, err) < 0)
 			return -1;
 		describe(&table->origin[i], program);
+		if (is_linux)
+			table->origin[i].linux_text = program->code[0].address +
+						      program->offset;
 		if (!table->origin[i].places && !table->origin[i].build_id_address)
 			return error_set(err,
 					 "%s has too little code to recognize it in a "
@@ -258,8 +278,13 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 	status = take_programs(table, programs, specs, debug_directory, builder, err);
 	for (size_t i = 0; i < count && coverage && status == 0; i++)
 		measure(table->table, &programs[i], coverage);
-	for (size_t i = 0; i < count && status == 0; i++)
-		status = program_keep_code(&programs[i], err);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		/* A kernel's links are unknown, because it patches its code. */
+		if (table->origin[i].linux_text)
+			program_close(&programs[i]);
+		else
+			status = program_keep_code(&programs[i], err);
+	}
 	table->program = programs;
 	programs = NULL;
 out:
@@ -288,7 +313,8 @@ enum program_link program_table_check_link(const struct program_table *table,
 	if (rule && rule->kind == UNWIND_INTERRUPTED)
 		return LINK_POSSIBLE;
 	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
-		if (!is_in_page(callee, table->origin[i].hypercall_page))
+		if (!table->origin[i].linux_text &&
+		    !is_in_page(callee, table->origin[i].hypercall_page))
 			link = program_check_link(&table->program[i], caller, callee);
 	return link;
 }

@@ -36,6 +36,9 @@ struct table_origin {
 	size_t build_id_size;
 	uint64_t build_id_address; /* where the guest has it; 0: not known */
 	uint64_t hypercall_page;   /* where the guest has it; 0: nowhere known */
+	/* The start of a Linux kernel's code; 0: it is another program. Kernels may run
+	 * elsewhere (KASLR), and patch their code. */
+	uint64_t linux_text;
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 };
@@ -90,19 +93,32 @@ enum table_fit {
 /*
  * Compares a link of a chain, of a guest that runs the programs, with their code, as
  * program_check_link() does: between a return address and an address in the function that
- * was called. In bounded time.
+ * was called. In bounded time. The links of a Linux kernel are unknown.
  */
 enum program_link program_table_check_link(const struct program_table *table,
 					   uint64_t caller, uint64_t callee);
 
 /*
  * Compares the programs with what the address space of @cpu contains: the build-id where
- * it is in memory, or else the code at the places. Page by page, while the guest runs.
- * @why gets a line if the table does not fit.
+ * it is in memory, or else the code at the places. Page by page, while the guest runs. A
+ * Linux kernel is also looked for at other addresses, by its build-id: *@shift is the
+ * distance of where it runs from the address in the table, or 0. @why gets a line if the
+ * table does not fit.
  */
 enum table_fit program_table_check(const struct program_table *table,
 				   const struct cpu *cpu,
-				   const struct guest_memory *memory, struct error *why);
+				   const struct guest_memory *memory, uint64_t *shift,
+				   struct error *why);
+
+/* The table for a guest whose Linux kernel runs @shift bytes higher; locked in memory, to
+ * be freed with unwind_table_free(). NULL if out of memory, or of memory that may be
+ * locked. */
+struct unwind_table *program_table_move(const struct program_table *table,
+					uint64_t shift);
+
+/* The address of the Linux kernel's code in the table, its symbol _text; 0: there is no
+ * such kernel. */
+uint64_t program_table_linux(const struct program_table *table);
 
 /*
  * The rules for the guest's page of hypercalls, which Xen fills in at run time, where the

@@ -43,7 +43,8 @@ static inline enum step table_take_fp(struct walk *walk, const struct unwind_rul
 }
 
 /* Finds the return address and the stack pointer of the caller. Stacks may differ only
- * across an interrupt; a chain that goes in circles ends at CHAIN_MAX. */
+ * across an interrupt, or if the one's stack pointer is saved on the other, as Linux does
+ * for handlers of interrupts; a chain that goes in circles ends at CHAIN_MAX. */
 static inline enum step table_follow(struct walk *walk, const struct unwind_rule *rule,
 				     uint64_t base, uint64_t cfa,
 				     uint64_t (*clean)(const void *cpu, uint64_t address))
@@ -54,7 +55,7 @@ static inline enum step table_follow(struct walk *walk, const struct unwind_rule
 
 	if (in_link && !state->is_sampled)
 		return walk_end(walk, CHAIN_NOT_ASCENDING);
-	if (rule->kind == UNWIND_CALLER &&
+	if (rule->kind == UNWIND_CALLER && !(rule->from_word && !rule->from_fp) &&
 	    cfa < state->floor + (in_link ? 0 : TABLE_WORD))
 		return walk_end(walk, CHAIN_NOT_ASCENDING);
 	if (!in_link && !table_read(walk, table_add(cfa, rule->caller), &caller))

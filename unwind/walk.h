@@ -23,7 +23,7 @@ struct frame_state {
 	bool is_sampled; /* the sampled function, not one at a call */
 	bool is_stopped; /* it was interrupted, not at a call; also if it is sampled */
 	bool fp_is_lost; /* the frame pointer is not known */
-	bool by_code;	 /* x86: it called the sampled function, which has no frame */
+	bool by_code;	 /* x86: it called a stopped function, which has no frame */
 	bool is_thumb;	 /* 32-bit ARM: pc is in Thumb code */
 };
 
@@ -36,6 +36,7 @@ struct walk {
 	struct rule_note *rule_notes;	       /* NULL: none */
 	const uint64_t *registers; /* with a table: the vCPU's general registers */
 	unsigned int register_count;
+	unsigned int exits; /* x86: functions whose code was examined */
 	struct frame_state state;
 };
 

@@ -33,10 +33,10 @@ static bool read_word(struct walk *walk, uint64_t address, unsigned int word,
 }
 
 /*
- * The rule for functions that have no frame, at all or at that point: the sampled one,
- * and its caller, because a function that calls only Xen's hypercall page may not have
- * one either. The result of the code analysis is checked: a return address must be
- * preceded by a call.
+ * The rule for functions that have no frame, at all or at that point: the sampled one or
+ * one that was interrupted, and its caller, because a function that calls only Xen's
+ * hypercall page may not have one either. The result of the code analysis is checked: a
+ * return address must be preceded by a call.
  */
 static enum step exit_rule(struct walk *walk, unsigned int word)
 {
@@ -46,9 +46,10 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 	uint64_t at = state->sp + (uint64_t)(int64_t)exit.caller;
 	uint64_t saved = state->sp + (uint64_t)(int64_t)exit.saved;
 	uint64_t caller, next = state->fp;
-	bool was_sampled = state->is_sampled;
+	bool was_stopped = state->is_stopped;
 	enum step step = STEP_CALLER;
 
+	walk->exits++;
 	if (exit.kind == EXIT_BY_FRAME)
 		return STEP_NONE;
 	/* It has a frame: the one at the frame pointer. */
@@ -69,7 +70,7 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 	}
 	if (walk->table)
 		walk->state.floor = at + word;
-	walk->state.by_code = was_sampled;
+	walk->state.by_code = was_stopped;
 	return step;
 }
 
@@ -85,7 +86,8 @@ static inline enum step step(struct walk *walk, unsigned int word)
 
 	if (word == 8)
 		taken = table_rule(walk, as_it_is);
-	if (taken == STEP_NONE && (walk->state.is_sampled || walk->state.by_code))
+	if (taken == STEP_NONE && (walk->state.is_stopped || walk->state.by_code) &&
+	    walk->exits < X86_EXITS_MAX)
 		taken = exit_rule(walk, word);
 	if (taken == STEP_NONE)
 		taken = record_rule(walk, word, true, as_it_is);

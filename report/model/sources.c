@@ -115,7 +115,9 @@ bool sources_find(const struct sources *sources, const struct recording_domain *
 
 			if ((source->domain != NULL) == own &&
 			    source_is_for(source, domain) &&
-			    symbols_find(source->symbols, address, symbol))
+			    symbols_find_in(source->symbols,
+					    domain ? domain->linux_text : 0, address,
+					    symbol))
 				return true;
 		}
 	}
@@ -125,15 +127,20 @@ bool sources_find(const struct sources *sources, const struct recording_domain *
 bool sources_cover(const struct sources *sources, const struct recording_domain *domain,
 		   uint64_t address)
 {
+	uint64_t linux_text = domain ? domain->linux_text : 0;
+
 	for (size_t i = 0; i < sources->count; i++) {
 		const struct symbols_file *files;
 		size_t count = symbols_files(sources->list[i].symbols, &files);
 
 		if (!source_is_for(&sources->list[i], domain))
 			continue;
-		for (size_t j = 0; j < count; j++)
-			if (files[j].low <= address && address <= files[j].high)
+		for (size_t j = 0; j < count; j++) {
+			uint64_t place = address - symbols_shift(&files[j], linux_text);
+
+			if (files[j].low <= place && place <= files[j].high)
 				return true;
+		}
 	}
 	return false;
 }

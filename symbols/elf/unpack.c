@@ -185,23 +185,22 @@ static enum result unpack(const struct format *format, const void *data, size_t 
 	return UNPACKED;
 }
 
-static const struct format *find_format(const struct symbols_source *source)
+static const struct format *find_format(const void *data, size_t size)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (source->size >= formats[i].length &&
-		    !memcmp(source->data, formats[i].magic, formats[i].length))
+		if (size >= formats[i].length &&
+		    !memcmp(data, formats[i].magic, formats[i].length))
 			return &formats[i];
 	return NULL;
 }
 
-int unpack_source(struct symbols_source *source, const char *name, struct error *err)
+/* Replaces the source by what @data, a part of it, contains when decompressed. */
+static int replace(struct symbols_source *source, const struct format *format,
+		   const void *data, size_t size, const char *name, struct error *err)
 {
-	const struct format *format = find_format(source);
 	struct symbols_source unpacked;
 
-	if (!format)
-		return 0;
-	switch (unpack(format, source->data, source->size, &unpacked)) {
+	switch (unpack(format, data, size, &unpacked)) {
 	case UNPACKED:
 		symbols_source_close(source);
 		*source = unpacked;
@@ -211,7 +210,7 @@ int unpack_source(struct symbols_source *source, const char *name, struct error 
 				 "%s is compressed (%s), and larger than %llu MiB when "
 				 "decompressed; decompress it first",
 				 name, format->name,
-				 (unsigned long long)(unpack_limit(source->size) >> 20));
+				 (unsigned long long)(unpack_limit(size) >> 20));
 	case NO_MEMORY:
 		return error_set(err, "%s: out of memory", name);
 	case DAMAGED:
@@ -220,6 +219,59 @@ int unpack_source(struct symbols_source *source, const char *name, struct error 
 	return error_set(err,
 			 "%s is compressed (%s), and damaged or truncated; copy it again",
 			 name, format->name);
+}
+
+int unpack_source(struct symbols_source *source, const char *name, struct error *err)
+{
+	const struct format *format = find_format(source->data, source->size);
+
+	return format ? replace(source, format, source->data, source->size, name, err)
+		      : 0;
+}
+
+/* The header of boot images (Linux, Documentation/arch/x86/boot.rst). */
+enum {
+	SETUP_SECTS = 0x1f1,
+	HEADER_MAGIC = 0x202, /* "HdrS" */
+	PROTOCOL = 0x206,     /* two bytes; since 0x208, there are the next two */
+	PAYLOAD_OFFSET = 0x248,
+	PAYLOAD_LENGTH = 0x24c,
+	HEADER_END = 0x250,
+	SECTOR = 512,
+};
+
+static uint32_t number_at(const uint8_t *at)
+{
+	return at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+int unpack_boot_image(struct symbols_source *source, const char *name, struct error *err)
+{
+	const uint8_t *data = source->data;
+	const struct format *format;
+	uint64_t start, length;
+
+	if (source->size < HEADER_END || memcmp(data + HEADER_MAGIC, "HdrS", 4) != 0)
+		return 0;
+	if ((data[PROTOCOL] | data[PROTOCOL + 1] << 8) < 0x208)
+		return error_set(err, "%s is a boot image of a Linux before 2.6.26",
+				 name);
+	start = ((data[SETUP_SECTS] ?: 4) + 1u) * SECTOR +
+		(uint64_t)number_at(data + PAYLOAD_OFFSET);
+	length = number_at(data + PAYLOAD_LENGTH);
+	if (start > source->size || length > source->size - start || length < 8)
+		return error_set(err, "%s is a damaged Linux boot image; copy it again",
+				 name);
+	format = find_format(data + start, length);
+	if (!format)
+		return error_set(err,
+				 "%s: its kernel is not compressed by gzip, xz or zstd; "
+				 "unpack it first (Linux, scripts/extract-vmlinux)",
+				 name);
+	/* The kernel's makefile appends the size, which gzip has of its own. */
+	if (format->unpack != inflate_all)
+		length -= 4;
+	return replace(source, format, data + start, length, name, err);
 }
 
 int unpack_xz(struct symbols_source *source, const void *data, size_t size)

@@ -22,6 +22,12 @@ uint64_t unpack_limit(uint64_t packed);
  */
 int unpack_source(struct symbols_source *source, const char *name, struct error *err);
 
+/*
+ * Replaces a Linux boot image for x86 (vmlinuz) by the kernel in it, an ELF file; leaves
+ * any other source unchanged. Errors are as those of unpack_source().
+ */
+int unpack_boot_image(struct symbols_source *source, const char *name, struct error *err);
+
 /* Decompresses @data, in xz format, into @source. -1 if it is damaged or exceeds the
  * limit. */
 int unpack_xz(struct symbols_source *source, const void *data, size_t size);

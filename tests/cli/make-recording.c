@@ -10,6 +10,7 @@
  *   uuid HEX                    of the last domain
  *   unwound WAY ROWS FILES [BUILD-ID...]    the same
  *   vmm NAME                    of the last domain
+ *   linux ADDRESS               of the last domain: where its Linux kernel runs
  *
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: the numbers of base/guest.h
  *   weight N, in N              of the samples that follow; the domain's index
@@ -320,6 +321,10 @@ static int take_line(struct maker *maker, char *rest)
 		struct recording_domain *last = &maker->domains[maker->domain_count - 1];
 
 		set_text(last->vmm, sizeof(last->vmm), rest);
+		return 0;
+	}
+	if (strcmp(kind, "linux") == 0 && maker->domain_count) {
+		maker->domains[maker->domain_count - 1].linux_text = number(&rest);
 		return 0;
 	}
 	if (strcmp(kind, "uuid") == 0 && maker->domain_count) {

@@ -239,7 +239,8 @@ def domain(fields):
         raise Damage
     print("domain", *(number(fields, tag) for tag in (1, 2, 5, 6, 7, 8)),
           text(fields, 3, 255), uuid.hex(), number(fields, 9), number(fields, 10),
-          text(fields, 11, 127), text(fields, 12, 127), text(fields, 13, 31))
+          text(fields, 11, 127), text(fields, 12, 127), text(fields, 13, 31),
+          number(fields, 14))
 
 
 def end(fields):

@@ -341,6 +341,15 @@ static void fill(struct unwind_table *table, const struct unwind_builder *builde
 		end_segment(&filling);
 }
 
+/* Sets where the arrays are, which follow the table. */
+static void place_arrays(struct unwind_table *table)
+{
+	table->segment = (struct table_segment *)(table + 1);
+	table->rule = (struct unwind_rule *)(table->segment + table->segments);
+	table->index = (uint32_t *)(table->rule + table->rules);
+	table->row = table->index + table->indexes;
+}
+
 struct unwind_table *unwind_builder_finish(struct unwind_builder *builder)
 {
 	struct unwind_table counted = {.rules = (uint32_t)builder->rules};
@@ -358,13 +367,38 @@ struct unwind_table *unwind_builder_finish(struct unwind_builder *builder)
 		return NULL;
 	*table = counted;
 	table->serial = hash_seed();
-	table->segment = (struct table_segment *)(table + 1);
-	table->rule = (struct unwind_rule *)(table->segment + table->segments);
-	table->index = (uint32_t *)(table->rule + table->rules);
-	table->row = table->index + table->indexes;
+	place_arrays(table);
 	if (builder->rules > 1)
 		memcpy(table->rule + 1, builder->rule + 1,
 		       (builder->rules - 1) * sizeof(*table->rule));
 	fill(table, builder);
 	return table;
+}
+
+static int compare_segments(const void *left, const void *right)
+{
+	const struct table_segment *a = left, *b = right;
+
+	return (a->page > b->page) - (a->page < b->page);
+}
+
+struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
+				       uint64_t end, uint64_t distance)
+{
+	struct unwind_table *moved = malloc(table->size);
+
+	if (!moved)
+		return NULL;
+	memcpy(moved, table, table->size);
+	moved->serial = hash_seed();
+	place_arrays(moved);
+	for (uint32_t i = 0; i < moved->segments; i++) {
+		struct table_segment *segment = &moved->segment[i];
+
+		if (segment->page >= start >> ROW_PAGE_SHIFT &&
+		    segment->page < end >> ROW_PAGE_SHIFT)
+			segment->page += distance >> ROW_PAGE_SHIFT;
+	}
+	qsort(moved->segment, moved->segments, sizeof(*moved->segment), compare_segments);
+	return moved;
 }

@@ -70,6 +70,11 @@ int unwind_builder_add(struct unwind_builder *builder, uint64_t start, uint64_t 
 struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);
 void unwind_table_free(struct unwind_table *table);
 
+/* A copy of the table in which the rules from @start up to @end are @distance bytes
+ * higher, a multiple of 4096. NULL if out of memory. */
+struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
+				       uint64_t end, uint64_t distance);
+
 /* The table's memory, and its number of rows; for locking, and for messages. */
 const void *unwind_table_memory(const struct unwind_table *table, size_t *size);
 size_t unwind_table_rows(const struct unwind_table *table);

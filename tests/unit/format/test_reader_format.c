@@ -205,7 +205,7 @@ static void print_domain(FILE *to, struct cursor payload)
 	print_hex(to, domain.table_files);
 	print_hex(to, domain.build_ids);
 	print_hex(to, domain.vmm);
-	fprintf(to, "\n");
+	fprintf(to, " %" PRIu64 "\n", domain.linux_text);
 }
 
 static void print_samples(FILE *to, struct cursor payload)

@@ -242,6 +242,52 @@ static void boot_images_are_refused_with_advice(void **state)
 	       "use vmlinux, System.map or the guest's /proc/kallsyms");
 }
 
+/* System.map has the kernel where it is linked, kallsyms where it runs. Both are used for
+ * a guest whose kernel KASLR has moved; other files stay where they are. */
+static void a_linux_kernel_is_named_where_it_runs(void **state)
+{
+	static const struct {
+		const char *list;
+		uint64_t work;
+		uint64_t shift; /* of the list, if the kernel is moved by 0x1a000000 */
+	} cases[] = {
+		{"ffffffff81000000 T _text\nffffffff81000000 T startup_64\n"
+		 "ffffffff81001000 T work\nffffffff81001100 T end\n",
+		 0xffffffff81001000, 0x1a000000},
+		{"ffffffff9b000000 T _text\nffffffff9b001000 t work\n"
+		 "ffffffff9b001100 T end\n",
+		 0xffffffff9b001000, 0},
+		{"100000 T _text\n101000 T work\n101100 T end\n", 0x101000, 0},
+		{"ffffffff81001000 T work\nffffffff81001100 T end\n", 0xffffffff81001000,
+		 0},
+	};
+	const uint64_t linux_text = 0xffffffff9b000000;
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct symbols *symbols = symbols_new(&(struct symbols_options){0});
+		const struct symbols_file *file;
+		struct symbol symbol;
+		uint64_t work = cases[i].work;
+
+		assert_int_equal(symbols_add(symbols,
+					     write_text(f, "list", cases[i].list),
+					     &f->err),
+				 0);
+		symbols_files(symbols, &file);
+		assert_true(symbols_find(symbols, work + 8, &symbol));
+		assert_int_equal(symbols_shift(file, linux_text), cases[i].shift);
+		assert_int_equal(symbols_shift(file, 0), 0);
+		work += cases[i].shift;
+		assert_true(symbols_find_in(symbols, linux_text, work + 8, &symbol));
+		assert_string_equal(symbol.name, "work");
+		assert_int_equal(symbol.start, work);
+		assert_false(symbols_find_in(symbols, linux_text, work + 8 - 0x2000000,
+					     &symbol));
+		symbols_free(symbols);
+	}
+}
+
 static void directories_devices_and_missing_files_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -401,6 +447,7 @@ int main(void)
 		TEST(objdump_output_is_read),
 		TEST(files_of_other_kinds_are_refused_with_one_line),
 		TEST(boot_images_are_refused_with_advice),
+		TEST(a_linux_kernel_is_named_where_it_runs),
 		TEST(directories_devices_and_missing_files_are_refused),
 		TEST(a_few_other_lines_are_skipped),
 		TEST(endless_lines_are_refused_quickly),

@@ -17,6 +17,7 @@ struct scene {
 	struct guest *guest;
 	struct cpu cpu;
 	struct program_table *table;
+	uint64_t shift; /* of a Linux kernel */
 	struct error why;
 };
 
@@ -75,7 +76,7 @@ static enum table_fit check(struct scene *scene)
 {
 	scene->why.text[0] = 0;
 	return program_table_check(scene->table, &scene->cpu, &scene->guest->memory,
-				   &scene->why);
+				   &scene->shift, &scene->why);
 }
 
 static void damage(struct scene *scene, unsigned int places)
@@ -169,6 +170,59 @@ static void a_build_id_in_memory_decides(void **state)
 	scene_free(&scene);
 }
 
+/* KASLR moves a kernel by a multiple of 2 MiB, with all of its table's rules. */
+static void a_linux_kernel_is_found_where_it_runs(void **state)
+{
+	const uint64_t text = 0xffffffff81000000, note = text + 0x1234, far = 0x3e000000;
+	static const struct unwind_rule rule = {
+		.kind = UNWIND_CALLER, .cfa = 24, .caller = -8, .fp = UNWIND_KEPT};
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+	struct table_origin *origin = scene.table->origin;
+	struct unwind_builder *builder = unwind_builder_new();
+	struct unwind_table *moved;
+
+	(void)state;
+	assert_int_equal(unwind_builder_add(builder, CODE, CODE + 0x1000, &rule), 0);
+	assert_int_equal(unwind_builder_add(builder, text + 16, text + 0x800000, &rule),
+			 0);
+	unwind_table_free(scene.table->table);
+	scene.table->table = unwind_builder_finish(builder);
+	unwind_builder_free(builder);
+
+	damage(&scene, 2 * PAGES);
+	origin->build_id_size = PROGRAM_BUILD_ID;
+	origin->build_id_address = note;
+	memset(origin->build_id, 0x5a, PROGRAM_BUILD_ID);
+	map_new(scene.guest, (note + far) & -(uint64_t)GUEST_PAGE_SIZE);
+	memset(guest_byte(scene.guest, note + far), 0x5a, PROGRAM_BUILD_ID);
+	/* Another program there is not moved. */
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	origin->linux_text = text;
+	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(scene.shift, far);
+	assert_int_equal(program_table_linux(scene.table), text);
+
+	moved = program_table_move(scene.table, scene.shift);
+	assert_non_null(moved);
+	assert_true(unwind_table_serial(moved) !=
+		    unwind_table_serial(scene.table->table));
+	assert_int_equal(unwind_table_rows(moved), unwind_table_rows(scene.table->table));
+	assert_int_equal(unwind_table_find(moved, CODE + 0xfff)->cfa, 24);
+	assert_null(unwind_table_find(moved, text + 16));
+	assert_null(unwind_table_find(moved, text + far + 15));
+	assert_int_equal(unwind_table_find(moved, text + far + 16)->cfa, 24);
+	assert_int_equal(unwind_table_find(moved, text + far + 0x7fffff)->cfa, 24);
+	assert_null(unwind_table_find(moved, text + far + 0x800000));
+	unwind_table_free(moved);
+
+	/* Where modules are, it can't be. */
+	origin->build_id_address += far;
+	origin->build_id[0] = 0;
+	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(scene.shift, 0);
+	scene_free(&scene);
+}
+
 static void one_wrong_program_of_several_is_named(void **state)
 {
 	struct scene scene = scene_new(&mode_4_level, PAGES);
@@ -214,6 +268,7 @@ static void a_file_has_all_of_a_table(void **state)
 	table->origin->build_id_size = 3;
 	table->origin->build_id_address = 0xffffffff80001234;
 	table->origin->hypercall_page = 0xffffffff80005000;
+	table->origin->linux_text = 0xffffffff81000000;
 	memcpy(table->origin->build_id, "\x01\xab\xff", 3);
 	table->origin->place[1].address = UINT64_MAX - 15;
 	assert_true(fd >= 0);
@@ -316,6 +371,7 @@ int main(void)
 		cmocka_unit_test(too_little_memory_decides_nothing),
 		cmocka_unit_test(all_places_of_a_small_program_decide),
 		cmocka_unit_test(a_build_id_in_memory_decides),
+		cmocka_unit_test(a_linux_kernel_is_found_where_it_runs),
 		cmocka_unit_test(one_wrong_program_of_several_is_named),
 		cmocka_unit_test(another_cpu_is_refused_unless_the_guest_boots),
 		cmocka_unit_test(a_file_has_all_of_a_table),

@@ -249,6 +249,59 @@ static void interrupted_code_is_followed_from_its_instruction(void **state)
 	tabled_free(&tabled);
 }
 
+/* Code without a rule and without a frame, as a system call's in a C library. */
+static void interrupted_leaves_have_callers(void **state)
+{
+	static const uint8_t leaf[] = {0x0f, 0x05, 0xc3}; /* syscall; ret */
+	struct tabled tabled = tabled_new(&mode_4_level);
+	const uint64_t callers[] = {OTHER + 2, RETURN(0), RETURN(1)};
+
+	(void)state;
+	add(&tabled, CODE, CODE + 0x80,
+	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+				 .cfa = 0,
+				 .word = 152,
+				 .caller = 128,
+				 .fp = 32});
+	memcpy(guest_byte(tabled.scene.guest, OTHER), leaf, sizeof(leaf));
+	tabled.scene.guest->cpu.reg[X86_RSP] = STACK + 0x4000;
+	poke(&tabled.scene, STACK + 0x4000 + 128, OTHER + 2);
+	poke(&tabled.scene, STACK + 0x4000 + 152, STACK + 0x80);
+	poke(&tabled.scene, STACK + 0x4000 + 32, STACK + 0xa0);
+	poke(&tabled.scene, STACK + 0x80, RETURN(0));
+	put_frame(&tabled.scene, STACK + 0xa0, 0, RETURN(1));
+	expect(&tabled, CHAIN_WHOLE, 3, callers);
+	tabled_free(&tabled);
+}
+
+/* Linux' handlers of interrupts have a stack of their own, with the interrupted one's
+ * pointer at its top. A frame pointer leads to no other stack. */
+static void a_saved_stack_pointer_leads_to_any_stack(void **state)
+{
+	struct unwind_rule rule = by_sp(16);
+	const uint64_t callers[] = {RETURN(0)};
+
+	(void)state;
+	rule.from_word = true;
+	for (int by_fp = 0; by_fp < 2; by_fp++) {
+		struct tabled tabled = tabled_new(&mode_4_level);
+
+		rule.from_fp = by_fp;
+		add(&tabled, CODE, CODE + 0x80, rule);
+		add(&tabled, RETURN(0) - 1, RETURN(0),
+		    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+		tabled.scene.guest->cpu.reg[X86_RSP] = STACK + 0x4000;
+		tabled.scene.guest->cpu.reg[X86_RBP] = STACK + 0x4000;
+		poke(&tabled.scene, STACK + 0x4000, STACK + 0x80);
+		poke(&tabled.scene, STACK + 0x88, RETURN(0));
+		if (by_fp)
+			expect(&tabled, CHAIN_NOT_ASCENDING, 0, NULL);
+		else
+			expect(&tabled, CHAIN_WHOLE, 1, callers);
+		tabled_free(&tabled);
+	}
+}
+
 /* An interrupt at the return from a hypercall. The page's rules may be found after the
  * chain was noted without them. */
 static void interrupted_hypercalls_have_callers(void **state)
@@ -338,7 +391,7 @@ static void wrong_rules_end_the_chain(void **state)
 		{by_fp(16, -16), CHAIN_UNALIGNED}, /* rbp is no address */
 		{{UNWIND_CALLER, .from_word = true, .word = 4}, CHAIN_UNALIGNED},
 		{{UNWIND_CALLER, .from_word = true, .word = 1 << 30}, CHAIN_NOT_PRESENT},
-		{{UNWIND_CALLER, .from_word = true, .word = 0}, CHAIN_NOT_ASCENDING},
+		{{UNWIND_CALLER, .from_word = true, .word = 0}, CHAIN_NOT_PRESENT},
 		{{UNWIND_INTERRUPTED, .caller = 0, .word = 3}, CHAIN_UNALIGNED},
 		/* The return address is in a register that x86 does not have. */
 		{{UNWIND_CALLER, .cfa = 8, .caller = UNWIND_KEPT}, CHAIN_WHOLE},
@@ -454,6 +507,8 @@ int main(void)
 		cmocka_unit_test(realigned_stacks_are_followed),
 		cmocka_unit_test(other_registers_are_used_in_the_sampled_function),
 		cmocka_unit_test(interrupted_code_is_followed_from_its_instruction),
+		cmocka_unit_test(interrupted_leaves_have_callers),
+		cmocka_unit_test(a_saved_stack_pointer_leads_to_any_stack),
 		cmocka_unit_test(interrupted_hypercalls_have_callers),
 		cmocka_unit_test(notes_of_another_table_are_not_used),
 		cmocka_unit_test(a_return_address_of_0_ends_the_chain),

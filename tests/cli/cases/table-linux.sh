@@ -1,0 +1,63 @@
+# uniprof table: a Linux kernel, as ELF file and in boot images. Its ORC has priority over call
+# frame information.
+. "$CLI/lib.sh"
+need_no_hypervisor
+table()
+{
+	"$UNIPROF" table "$@" 2>err || echo "exit code $?"
+	sed 's/[0-9]* bytes in memory/N bytes in memory/' err >&2
+}
+cat >linux.s <<'END'
+	.globl _text
+	.type _text, @function
+_text:	.cfi_startproc
+	mov $0x12345678, %eax
+	lea 0x11223344(%rax, %rcx, 2), %rdx
+	ret
+	.cfi_endproc
+	.size _text, . - _text
+	.fill 100, 1, 0xcc
+end:
+	.section .orc_unwind_ip, "a"
+	.long _text - ., _text + 1 - ., _text + 2 - ., end - .
+	.section .orc_unwind, "a"
+	.short 8, 0, 0x205, 8, 0, 0x205, 16, 0, 0x205, 0, 0, 0
+END
+as -o linux.o linux.s &&
+	ld -o vmlinux -Ttext 0xffffffff81000000 -e _text --build-id=sha1 linux.o || exit 1
+strip vmlinux
+table vmlinux -o vmlinux.tbl
+# pack COMMAND...: a boot image with the kernel packed by the command, and its size
+pack()
+{
+	"$@" <vmlinux >packed || exit 1
+	python3 - "$1" <<'END'
+import struct, sys
+packed = open("packed", "rb").read()
+if sys.argv[1] != "gzip":
+    packed += struct.pack("<I", 1234)
+image = bytearray(1536)
+image[0x1f1] = 1
+image[0x202:0x208] = b"HdrS" + struct.pack("<H", 0x20f)
+image[0x248:0x250] = struct.pack("<II", 512, len(packed))
+open("vmlinuz", "wb").write(image + packed + b"after")
+END
+}
+same()
+{
+	table vmlinuz -o vmlinuz.tbl
+	tail -c 60 vmlinuz.tbl | cmp - ranges || echo "the table differs"
+}
+tail -c 60 vmlinux.tbl >ranges
+for command in "gzip -9" "xz --check=crc32" "zstd -q"; do
+	echo "# $command"
+	pack $command
+	same
+done
+echo "# refused"
+head -c 1600 vmlinuz >short && table short -o x.tbl
+{ head -c 1536 vmlinuz && printf xxxx && tail -c +1541 vmlinuz; } >other && table other -o x.tbl
+{ head -c 1600 vmlinuz && printf xxxx && tail -c +1605 vmlinuz; } >damaged && table damaged -o x.tbl
+{ head -c 518 vmlinuz && printf '\0\2' && tail -c +521 vmlinuz; } >old && table old -o x.tbl
+objcopy -R .orc_unwind vmlinux none && table none -o none.tbl
+printf xxxxxx >one.row && objcopy --update-section .orc_unwind=one.row vmlinux more.elf && table more.elf -o x.tbl
