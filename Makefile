@@ -51,7 +51,7 @@ ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE
 # The order matters for static linking, where libdw also needs bzip2.
 LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp) $(if $(filter -static%,$(LDFLAGS)),-lbz2) -ldl
 
-PARTS = base command format arch unwind guest xen kvm host symbols tables record report import \
+PARTS = base command format arch unwind guest xen kvm gdb host symbols tables record report import \
 	top flamegraph
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)

@@ -17,6 +17,7 @@ const char *guest_type_name(unsigned int type)
 		[GUEST_PVH] = "PVH",
 		[GUEST_HVM] = "HVM",
 		[GUEST_KVM] = "KVM",
+		[GUEST_GDB] = "GDB stub",
 	};
 
 	return NAME_OF(names, type);

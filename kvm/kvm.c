@@ -121,6 +121,7 @@ struct host *kvm_open(bool force, struct error *err)
 		return NULL;
 	}
 	kvm->host.ops = &operations;
+	kvm->host.connection = -1;
 	uname(&kernel);
 	snprintf(kvm->host.version, sizeof(kvm->host.version), "KVM, Linux %.50s",
 		 kernel.release);
