@@ -113,22 +113,22 @@ record_busy()
 	wait $recorder || fail "record failed: $(cat record.err)"
 }
 
-# report OPTION...
+# report OPTION...; ELF: of the guest, if it is another one
 report()
 {
-	"$UNIPROF" report -s "$PROGRAMS/guest.elf" "$@" 2>report.err ||
+	"$UNIPROF" report -s "${ELF:-$PROGRAMS/guest.elf}" "$@" 2>report.err ||
 		fail "report failed: $(cat report.err)"
 }
 
 # check_shares FILE: alpha, beta and gamma have 10, 30 and 60 % of vCPU 0's CPU time, give or
 # take two points, in whole chains of known depth, in at least 5000 samples: of 12,000 random
 # ones, two points are 4.5 standard deviations. A sample of a vCPU that has waited for a CPU
-# since the last one counts no time.
+# since the last one counts no time. WEIGHT: what counts instead of CPU time.
 check_shares()
 {
 	count=$("$UNIPROF" info "$1" | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
 	[ "$count" -ge 5000 ] || fail "only $count samples"
-	report -i "$1" --vcpu 0 --weight cpu-time --format folded |
+	report -i "$1" --vcpu 0 --weight "${WEIGHT:-cpu-time}" --format folded |
 		awk '
 		/;(alpha|beta|gamma)_leaf [0-9]+$/ {
 			split($1, frame, ";")

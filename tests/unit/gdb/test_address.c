@@ -54,8 +54,8 @@ static void a_host_and_a_port(void **state)
 static void all_else_is_refused(void **state)
 {
 	static const char *const texts[] = {
-		"",	   "x",		"unix",	       "tcp:",	       "tcp:host",
-		"tcp::1",  "tcp:host:",	"tcp:host:0",  "tcp:host:65536", "tcp:host:1x",
+		"",	   "x",		  "unix",	"tcp:",		  "tcp:host",
+		"tcp::1",  "tcp:host:",	  "tcp:host:0", "tcp:host:65536", "tcp:host:1x",
 		"udp:a:1", "tcp:host:-1",
 	};
 

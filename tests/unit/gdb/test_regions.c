@@ -17,7 +17,8 @@
 static const char views[] =
 	"FlatView #0\r\n AS \"I/O\", root: io\r\n Root memory region: io\r\n"
 	"  0000000000001000-0000000000001fff (prio 0, ram): not memory\r\n\r\n"
-	"FlatView #1\r\n AS \"memory\", root: system\r\n AS \"cpu-memory-0\", root: system\r\n"
+	"FlatView #1\r\n AS \"memory\", root: system\r\n AS \"cpu-memory-0\", root: "
+	"system\r\n"
 	" Root memory region: system\r\n"
 	"  0000000000000000-00000000000bffff (prio 0, ram): pc.ram\r\n"
 	"  00000000000c0000-00000000000dffff (prio 1, rom): pc.rom\r\n"

@@ -39,13 +39,14 @@ static void describe_x86(char *xml, size_t size)
 		"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
 		"r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 	};
-	size_t used = (size_t)snprintf(xml, size, "<feature name=\"core\">\n"
-						  "<!-- <reg name=\"cr0\"> -->");
+	size_t used = (size_t)snprintf(xml, size,
+				       "<feature name=\"core\">\n"
+				       "<!-- <reg name=\"cr0\"> -->");
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		used += (size_t)snprintf(xml + used, size - used,
-					 "<reg name=\"%s\" bitsize=\"64\" type=\"int64\"/>",
-					 names[i]);
+		used += (size_t)snprintf(
+			xml + used, size - used,
+			"<reg name=\"%s\" bitsize=\"64\" type=\"int64\"/>", names[i]);
 	snprintf(xml + used, size - used,
 		 "<flags id=\"f\" size=\"4\"><field name=\"cs\" start=\"0\"/></flags>"
 		 "<reg name=\"eflags\" bitsize=\"32\"/><reg name='cs' bitsize='32'/>"

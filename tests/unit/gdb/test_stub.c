@@ -103,8 +103,7 @@ static void the_end_is_noticed(void **state)
 	shutdown(theirs, SHUT_WR);
 	assert_int_equal(stub_reply(&stub, &reply, &err), -1);
 	assert_true(stub.has_ended);
-	assert_string_equal(err.text,
-			    "the GDB stub at unix:x has closed the connection");
+	assert_string_equal(err.text, "the GDB stub at unix:x has closed the connection");
 }
 
 static void damage_is_an_error(void **state)
@@ -194,22 +193,17 @@ static void a_release_skips_what_is_left(void **state)
 	assert_int_equal(stub_release(&stub, &err), 0);
 	assert_int_equal(stub.used, stub.received);
 	assert_true(read(theirs, bytes, sizeof(bytes) - 1) > 0);
-	assert_string_equal(bytes,
-			    "\003$Qqemu.PhyMemMode:0#76$qAttached#8f$D;1#b0");
+	assert_string_equal(bytes, "\003$Qqemu.PhyMemMode:0#76$qAttached#8f$D;1#b0");
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(stops_are_counted),
-		TEST(stops_by_others_are_acknowledged),
-		TEST(the_end_is_noticed),
-		TEST(damage_is_an_error),
-		TEST(a_silent_stub_is_given_up),
-		TEST(a_dripping_stub_is_given_up),
-		TEST(the_monitor_prints_in_parts),
-		TEST(a_release_skips_what_is_left),
+		TEST(stops_are_counted),	   TEST(stops_by_others_are_acknowledged),
+		TEST(the_end_is_noticed),	   TEST(damage_is_an_error),
+		TEST(a_silent_stub_is_given_up),   TEST(a_dripping_stub_is_given_up),
+		TEST(the_monitor_prints_in_parts), TEST(a_release_skips_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
