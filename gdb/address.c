@@ -16,7 +16,7 @@ static int find_path(const char *path, struct gdb_address *address, struct error
 	struct sockaddr_un *name = (struct sockaddr_un *)&address->socket;
 
 	if (!*path)
-		return error_set(err, "unix: without the path of a socket");
+		return error_set(err, "the path of the socket is missing");
 	if (strlen(path) >= sizeof(name->sun_path))
 		return error_set(err, "the path of a socket may have %zu bytes",
 				 sizeof(name->sun_path) - 1);
@@ -54,7 +54,7 @@ static int find_host(const char *text, struct gdb_address *address, struct error
 	int status = EAI_NONAME;
 
 	if (!port)
-		return error_set(err, "invalid address of a GDB stub 'tcp:%s'", text);
+		return error_set(err, "not tcp:HOST:PORT");
 	if (!address)
 		return 0;
 	for (size_t i = 0; i < 2 && status; i++) {
@@ -79,7 +79,7 @@ static int find(const char *text, struct gdb_address *address, struct error *err
 		return find_path(text + 5, address ? address : &unused, err);
 	if (strncmp(text, "tcp:", 4) == 0)
 		return find_host(text + 4, address, err);
-	return error_set(err, "invalid address of a GDB stub '%s'", text);
+	return error_set(err, "neither unix:PATH nor tcp:HOST:PORT");
 }
 
 int gdb_address_check(const char *text, struct error *err)
