@@ -71,7 +71,7 @@ BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 # are no filters.
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
 	tests/unit/format/test_writer_days.c tests/unit/record/test_filter.c \
-	tests/unit/kvm/test_calls.c), \
+	tests/unit/kvm/test_calls.c tests/unit/gdb/test_calls.c), \
 	$(sort $(wildcard tests/unit/*/test_*.c))))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)

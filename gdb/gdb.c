@@ -11,8 +11,9 @@
 #include "gdb/internal.h"
 
 static const struct host_call calls[] = {
-	HOST_CALL(SYS_sendto),
-	HOST_CALL(SYS_recvfrom),
+	/* By the connection that there is, without an address. */
+	HOST_CALL_WITH(SYS_sendto, 4, 0),
+	HOST_CALL_WITH(SYS_recvfrom, 4, 0),
 	HOST_CALLS_END,
 };
 
