@@ -3,7 +3,12 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 
 . "$HERE/../kvm/lib.sh"
+
+# A sample takes a millisecond, and guests are slow: of 2000 samples at times that are
+# independent, four points are four standard deviations.
 WEIGHT=samples
+LEAST=2000
+POINTS=4
 
 # boot NAME PROGRAM OPTION...: starts a QEMU whose guest prints to NAME.out; its stub is at
 # the address in the variable gdb, its monitor at NAME.monitor. Sets vmm to its pid.
