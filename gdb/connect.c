@@ -175,7 +175,7 @@ int gdb_begin(struct gdb *gdb, struct error *err)
 		return gdb_continue(gdb, err);
 	gdb->stub.stops = 0;
 	gdb_hold(gdb, false);
-	return 0;
+	return stub_acknowledge(&gdb->stub, err);
 }
 
 int gdb_connect(struct gdb *gdb, struct error *err)

@@ -35,13 +35,24 @@ static int set_addresses(struct gdb *gdb, bool stops, bool physical, struct erro
 	return stub_expect_ok(&gdb->stub, err);
 }
 
+/* Ends a look at a guest that someone else holds, or has continued meanwhile. */
+static void give_back(struct gdb *gdb, struct error *err)
+{
+	if (stub_acknowledge(&gdb->stub, err) < 0 ||
+	    set_addresses(gdb, true, false, err) < 0)
+		return;
+	if (gdb->stub.stops)
+		gdb_continue(gdb, err);
+	gdb_hold(gdb, false);
+}
+
 static void close_guest(struct guest *closed)
 {
 	struct gdb_guest *guest = gdb_guest_of(closed);
 	struct error ignored;
 
 	if (guest->is_taken)
-		set_addresses(guest->gdb, false, false, &ignored);
+		give_back(guest->gdb, &ignored);
 	gdb_memory_free(guest->memory);
 	free(guest->wanted);
 	free(closed->vcpu);
@@ -211,7 +222,8 @@ static int pause_guest(struct guest *paused, struct error *err)
 	int status = stop(gdb, err);
 
 	if (status == PAUSE_HELD) {
-		if (set_addresses(gdb, false, false, err) < 0)
+		if (set_addresses(gdb, false, false, err) < 0 ||
+		    stub_acknowledge(&gdb->stub, err) < 0)
 			return give_up(gdb);
 		gdb_hold(gdb, false);
 		return PAUSE_HELD;
@@ -251,7 +263,6 @@ static int take(struct guest *taken, struct error *err)
 		return error_set(err, "'%s' has been continued meanwhile: try again",
 				 taken->info.name);
 	}
-	gdb_hold(guest->gdb, false);
 	gdb_memory_stopped(guest->memory, true);
 	guest->is_taken = true;
 	return 0;

@@ -186,6 +186,11 @@ int stub_expect_acknowledgements(struct stub *stub, struct error *err)
 	return status > 0 ? stub_misunderstood(stub, reply.text, err) : status;
 }
 
+int stub_acknowledge(struct stub *stub, struct error *err)
+{
+	return send(stub->fd, "+", 1, MSG_NOSIGNAL) < 0 ? fail(stub, errno, err) : 0;
+}
+
 int stub_look(struct stub *stub, struct error *err)
 {
 	unsigned int stops = stub->stops;
@@ -204,8 +209,8 @@ int stub_look(struct stub *stub, struct error *err)
 		return status < 0 ? -1 : stub_misunderstood(stub, reply.text, err);
 	/* Each is waited for, and does not stop a guest. */
 	for (; stops != stub->stops; stops++)
-		if (send(stub->fd, "+", 1, MSG_NOSIGNAL) < 0)
-			return fail(stub, errno, err);
+		if (stub_acknowledge(stub, err) < 0)
+			return -1;
 	return 0;
 }
 

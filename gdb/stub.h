@@ -50,6 +50,13 @@ int stub_expect_ok(struct stub *stub, struct error *err);
 /* Waits until all commands are acknowledged, without a reply. */
 int stub_expect_acknowledgements(struct stub *stub, struct error *err);
 
+/*
+ * Acknowledges the last reply or message, after which there was no command. Without that, a
+ * guest that someone else continues can't be stopped: QEMU skips the byte for it as no
+ * acknowledgement.
+ */
+int stub_acknowledge(struct stub *stub, struct error *err);
+
 /* While the guest should run: acknowledges the messages that it has stopped, because of
  * someone else, and counts them. Does not wait. */
 int stub_look(struct stub *stub, struct error *err);

@@ -4,11 +4,11 @@
 
 . "$HERE/../kvm/lib.sh"
 
-# A sample takes a millisecond, and guests are slow: of 2000 samples at times that are
-# independent, four points are four standard deviations.
+# A sample takes a millisecond, and guests are slow: of 1000 samples at times that are
+# independent, six points are four standard deviations.
 WEIGHT=samples
-LEAST=2000
-POINTS=4
+LEAST=1000
+POINTS=6
 
 # boot NAME PROGRAM OPTION...: starts a QEMU whose guest prints to NAME.out; its stub is at
 # the address in the variable gdb, its monitor at NAME.monitor. Sets vmm to its pid.
@@ -60,6 +60,22 @@ print(answer.decode(errors="replace"))
 is_status()
 {
 	monitor "$1" "info status" | grep -q "VM status: $2"
+}
+
+# addresses: whether the stub shows physical addresses to a debugger (0: no)
+addresses()
+{
+	python3 -c '
+import socket, sys
+stub = socket.socket(socket.AF_UNIX)
+stub.connect(sys.argv[1])
+stub.sendall(b"$qqemu.PhyMemMode#2c")
+answer = b""
+while b"+$" not in answer or answer[-3:-2] != b"#":
+    answer += stub.recv(100)
+print(answer.decode()[-4])
+stub.sendall(b"$c#63")
+' "${gdb#unix:}"
 }
 
 # note_pauses: the pauses of the last recording
