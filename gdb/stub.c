@@ -112,10 +112,12 @@ static bool is_stop(const struct packet *packet)
 	return packet->length && (packet->text[0] == 'T' || packet->text[0] == 'S');
 }
 
-/* Takes what is in the buffer up to a reply: 1 if there is one, 0, or -1. */
-static int take(struct stub *stub, struct packet *reply, struct error *err)
+/* Takes what is in the buffer up to a reply, 1, or, if @acknowledged, until all commands
+ * are: 0, as at the end of the buffer; or -1. */
+static int take(struct stub *stub, bool acknowledged, struct packet *reply,
+		struct error *err)
 {
-	while (stub->used < stub->received) {
+	while (stub->used < stub->received && !(acknowledged && !stub->awaited)) {
 		stub->used += packet_take(stub->buffer + stub->used,
 					  stub->received - stub->used, reply);
 		switch (reply->kind) {
@@ -147,7 +149,7 @@ static int wait_for(struct stub *stub, bool acknowledged, struct packet *reply,
 	uint64_t deadline = 0;
 
 	for (;;) {
-		int status = take(stub, reply, err);
+		int status = take(stub, acknowledged, reply, err);
 		ssize_t bytes;
 
 		if (status || (acknowledged && !stub->awaited))
@@ -198,7 +200,7 @@ int stub_look(struct stub *stub, struct error *err)
 	ssize_t bytes;
 	int status;
 
-	while ((status = take(stub, &reply, err)) == 0) {
+	while ((status = take(stub, false, &reply, err)) == 0) {
 		bytes = receive(stub, MSG_DONTWAIT);
 		if (bytes < 0 && errno == EAGAIN)
 			break;

@@ -16,7 +16,7 @@
 #include "tests/fuzz/check.h"
 #include "unwind/unwind.h"
 
-#define INPUT_MAX (32u << 10)
+#define INPUT_MAX (64u << 10)
 
 static void say(int fd, const void *data, size_t size)
 {
@@ -25,13 +25,13 @@ static void say(int fd, const void *data, size_t size)
 	(void)sent;
 }
 
-static void say_lines(int fd, const char *data, size_t size)
+static void say_packets(int fd, const char *data, size_t size)
 {
 	static char all[8 * INPUT_MAX];
 	size_t used = 0;
 
 	while (size) {
-		const char *end = memchr(data, '\n', size);
+		const char *end = memchr(data, 1, size);
 		size_t length = end ? (size_t)(end - data) : size;
 		unsigned char sum = 0;
 
@@ -67,9 +67,6 @@ static void sample(struct guest *guest)
 	struct error err;
 
 	for (uint64_t round = 1; round < 3; round++) {
-		if (guest->ops->observe(guest, &observation, &err) < 0 ||
-		    observation == OBSERVED_GONE)
-			return;
 		guest->ops->begin_pages(guest->memory, round, 64);
 		guest->ops->prepare(guest);
 		if (guest->ops->pause(guest, &err) != 0)
@@ -81,6 +78,8 @@ static void sample(struct guest *guest)
 		guest->ops->pages_missed(guest->memory);
 		unwind(guest);
 	}
+	/* This would take what is there for a pause by someone else. */
+	guest->ops->observe(guest, &observation, &err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -101,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	gdb->stub.fd = ends[0];
 	check(setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &moment, sizeof(moment)) == 0);
 	if (data[0])
-		say_lines(ends[1], (const char *)data, size);
+		say_packets(ends[1], (const char *)data, size);
 	else
 		say(ends[1], data + 1, size - 1);
 	shutdown(ends[1], SHUT_WR);
