@@ -51,8 +51,8 @@ int stub_expect_ok(struct stub *stub, struct error *err);
 int stub_expect_acknowledgements(struct stub *stub, struct error *err);
 
 /*
- * Acknowledges the last reply or message, after which there was no command. Without that, a
- * guest that someone else continues can't be stopped: QEMU skips the byte for it as no
+ * Acknowledges the last reply or message, after which there was no command. Without that,
+ * a guest that someone else continues can't be stopped: QEMU skips the byte for it as no
  * acknowledgement.
  */
 int stub_acknowledge(struct stub *stub, struct error *err);
