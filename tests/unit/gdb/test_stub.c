@@ -129,7 +129,7 @@ static void *drip(void *sends)
 {
 	if (!sends)
 		return NULL;
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 300; i++) {
 		if (send(theirs, "$", 1, MSG_NOSIGNAL) < 0)
 			break;
 		nanosleep(&(struct timespec){0, 100000000}, NULL);
@@ -147,10 +147,11 @@ static void wait_in_vain(bool sends)
 	assert_int_equal(stub_reply(&stub, &reply, &err), -1);
 	length = clock_monotonic() - start;
 	assert_true(length > STUB_PATIENCE_S * NS_PER_S * 9 / 10);
-	assert_true(length < STUB_PATIENCE_S * NS_PER_S * 2);
+	assert_true(length < 25 * NS_PER_S); /* of the 30, even on a busy machine */
 	assert_false(stub.has_ended);
 	assert_string_equal(err.text, "the GDB stub at unix:x has not answered for 3 s: "
 				      "another debugger may be connected");
+	stub_close(&stub); /* which ends the thread */
 	pthread_join(thread, NULL);
 }
 
