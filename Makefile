@@ -51,7 +51,7 @@ ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE
 # The order matters for static linking, where libdw also needs bzip2.
 LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp) $(if $(filter -static%,$(LDFLAGS)),-lbz2) -ldl
 
-PARTS = base command format arch unwind guest xen kvm host symbols tables record report import \
+PARTS = base command format arch unwind guest xen kvm gdb host symbols tables record report import \
 	top flamegraph
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
@@ -71,7 +71,7 @@ BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 # are no filters.
 UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
 	tests/unit/format/test_writer_days.c tests/unit/record/test_filter.c \
-	tests/unit/kvm/test_calls.c), \
+	tests/unit/kvm/test_calls.c tests/unit/gdb/test_calls.c), \
 	$(sort $(wildcard tests/unit/*/test_*.c))))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard man/*.1)
@@ -83,7 +83,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 completions install check unit cli kvm threads lint guests guests-arm bench bench-kvm bench-lab bench-report \
+.PHONY: all arm64 completions install check unit cli kvm gdb threads lint guests guests-arm bench bench-kvm bench-lab bench-report \
 	bench-report-tools bench-unwind fuzzers clean
 all: $(O)/uniprof
 
@@ -181,17 +181,27 @@ $(O)/tests/kvm/vmm: tests/kvm/vmm.c Makefile
 	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ $<)
 
 KVM_FRAMES = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(KVM_FRAMES) \
+	-fno-shrink-wrap -fno-optimize-sibling-calls -fno-ipa-icf -fno-stack-protector \
+	-fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. -nostdlib -static -no-pie \
+	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
+
 $(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
 $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf: tests/kvm/start.S tests/kvm/guest.c \
 		tests/kvm/guest.lds Makefile
 	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(WARNINGS) -O2 -g -m64 -ffreestanding -fno-pic -mcmodel=small -mno-red-zone \
-		-mgeneral-regs-only $(KVM_FRAMES) -fno-shrink-wrap \
-		-fno-optimize-sibling-calls -fno-ipa-icf -fno-stack-protector \
-		-fcf-protection=none \
-		-fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. -nostdlib -static -no-pie \
-		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -Wl$(COMMA)--build-id=none \
-		-Wl$(COMMA)--no-warn-rwx-segments -o $@ tests/kvm/start.S tests/kvm/guest.c)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
+		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
+
+# The same guest, for QEMU's emulated arm64.
+$(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/arm64.lds Makefile
+	@mkdir -p $(@D)
+	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -mcmodel=large -o $@ \
+		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
+
+# On QEMU's GDB stub, with guests that QEMU emulates.
+gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/gdb/arm64.elf
+	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)
 	UNIPROF=$(O)/uniprof tests/kvm/run

@@ -13,10 +13,8 @@ static const char *name_of(const char *const *names, size_t count, unsigned int 
 const char *guest_type_name(unsigned int type)
 {
 	static const char *const names[] = {
-		[GUEST_PV] = "PV",
-		[GUEST_PVH] = "PVH",
-		[GUEST_HVM] = "HVM",
-		[GUEST_KVM] = "KVM",
+		[GUEST_PV] = "PV",   [GUEST_PVH] = "PVH",      [GUEST_HVM] = "HVM",
+		[GUEST_KVM] = "KVM", [GUEST_GDB] = "GDB stub",
 	};
 
 	return NAME_OF(names, type);

@@ -16,6 +16,7 @@ enum guest_type {
 	GUEST_PVH = 2,
 	GUEST_HVM = 3,
 	GUEST_KVM = 4,
+	GUEST_GDB = 5, /* known only through a GDB stub */
 };
 
 enum cpu_kind {

@@ -34,7 +34,7 @@ struct words {
 
 /* The options are passed to record and report as they were given. */
 struct options {
-	const char *frequency, *time, *max_overhead, *output, *config;
+	const char *frequency, *time, *max_overhead, *output, *config, *gdb;
 	struct words symbols;
 	bool force, verbose;
 };
@@ -100,6 +100,8 @@ static const struct command_option known[] = {
 	 .set = option_set_text, .offset = offsetof(struct options, max_overhead)},
 	{"output", 'o', "DIR", "folder to write to (default: uniprof-DOMAIN)",
 	 .set = option_set_text, .offset = offsetof(struct options, output)},
+	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
+	 .offset = offsetof(struct options, gdb)},
 	{"config", 0, "FILE",
 	 "xl configuration of the guest: if the guest does not run, start it, and "
 	 "destroy "
@@ -183,7 +185,7 @@ static int make_steps(struct run *run)
 			return -1;
 	if ((options->force && add_word(record, "--force") < 0) ||
 	    (options->verbose && add_word(record, "-v") < 0) ||
-	    ADD(record, "-o", run->data, "--", run->domain) < 0)
+	    ADD(record, "-o", run->data, options->gdb ? "--gdb" : "--", run->domain) < 0)
 		return -1;
 	if (make_report(run, &run->report_svg, "flamegraph", run->svg) < 0 ||
 	    make_report(run, &run->report_folded, "folded", run->folded) < 0)
@@ -233,9 +235,13 @@ static int check_steps(const struct run *run)
 static int find_domain(struct run *run, char **arguments)
 {
 	const char *config = run->options->config, *name = run->command->name;
+	const char *gdb = run->options->gdb;
 	struct error err;
 
-	run->domain = arguments[0];
+	if (gdb && (config || arguments[0]))
+		return usage_error(name,
+				   "--gdb has a single guest: no domain or --config");
+	run->domain = gdb ? gdb : arguments[0];
 	if (!config && !run->domain)
 		return usage_error(name, "no domain given");
 	if (!config)

@@ -7,10 +7,12 @@
 
 struct guest_ops;
 
+#define CPU_TIME_UNKNOWN UINT64_MAX
+
 struct guest_vcpu {
 	bool online;
 	enum vcpu_state state; /* before the pause */
-	uint64_t cpu_time;     /* ns, since the guest started */
+	uint64_t cpu_time;     /* ns, since the guest started, or CPU_TIME_UNKNOWN */
 	bool captured;	       /* @cpu holds the registers at the last pause */
 	struct cpu cpu;
 };

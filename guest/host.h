@@ -38,6 +38,7 @@ struct host {
 	char version[64];	 /* "Xen 4.17.7" */
 	uint32_t domctl_version; /* of Xen's control interface; 0 for others */
 	char note[224];		 /* what the user should know about it; empty: nothing */
+	int connection;		 /* a descriptor that the guard keeps, too; -1: none */
 };
 
 /* A system call, with any arguments or, if @mask is not 0, only with one of which the

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "gdb/address.h"
+#include "gdb/gdb.h"
 #include "kvm/kvm.h"
 #include "xen/xen.h"
 
@@ -16,11 +18,18 @@ static const struct {
 	{kvm_exists, kvm_open},
 };
 
-struct host *host_open(bool force, struct error *err)
+int host_check_gdb(const char *gdb, struct error *err)
+{
+	return gdb_address_check(gdb, err);
+}
+
+struct host *host_open(const char *gdb, bool force, struct error *err)
 {
 	struct host *host = NULL;
 	bool any = false;
 
+	if (gdb)
+		return gdb_open(gdb, err);
 	for (size_t i = 0; i < sizeof(hypervisors) / sizeof(*hypervisors) && !host; i++) {
 		struct error later;
 

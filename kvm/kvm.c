@@ -36,8 +36,10 @@ static int check_registers(struct error *err)
 	bits = ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS);
 	close(fd);
 	if (!wanted || bits < 0 || ((uint64_t)bits & wanted) != wanted)
-		return error_set(err, "this host's KVM does not show registers of other "
-				      "processes' vCPUs (x86 only, Linux 4.17)");
+		return error_set(err,
+				 "this host's KVM does not show registers of other "
+				 "processes' vCPUs (x86 only, Linux 4.17); QEMU's GDB "
+				 "stub may (--gdb)");
 	return 0;
 }
 
@@ -121,6 +123,7 @@ struct host *kvm_open(bool force, struct error *err)
 		return NULL;
 	}
 	kvm->host.ops = &operations;
+	kvm->host.connection = -1;
 	uname(&kernel);
 	snprintf(kvm->host.version, sizeof(kvm->host.version), "KVM, Linux %.50s",
 		 kernel.release);

@@ -55,29 +55,59 @@ static bool is_option(const char *argument, const char *option, const char **val
 	return !argument[length] || *value;
 }
 
-int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size)
+/*
+ * The value of the first argument that is one of @options, which end with NULL; "" if it
+ * has none, NULL if there is no such argument.
+ */
+static const char *find_value(const char *arguments, size_t length,
+			      const char *const *options)
 {
-	static const char *const options[] = {"-name", "--name", "--id"};
 	const char *end = arguments + length, *at = memchr(arguments, 0, length);
 
 	/* The first is the program, the last may be cut. */
 	for (at = at ? at + 1 : end; at < end; at++) {
 		const char *stop = memchr(at, 0, (size_t)(end - at)), *value;
 
-		for (size_t i = 0; stop && i < sizeof(options) / sizeof(*options); i++) {
+		for (size_t i = 0; stop && options[i]; i++) {
 			if (!is_option(at, options[i], &value))
 				continue;
 			if (!value && stop + 1 < end &&
 			    memchr(stop + 1, 0, (size_t)(end - stop - 1)))
 				value = stop + 1;
-			if (!value || !*value)
-				return -1;
-			copy_name(value, name, size);
-			return *name ? 0 : -1;
+			return value ? value : "";
 		}
 		if (!stop)
 			break;
 		at = stop;
 	}
-	return -1;
+	return NULL;
+}
+
+int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size)
+{
+	static const char *const options[] = {"-name", "--name", "--id", NULL};
+	const char *value = find_value(arguments, length, options);
+
+	if (!value || !*value)
+		return -1;
+	copy_name(value, name, size);
+	return *name ? 0 : -1;
+}
+
+int vmm_gdb_address(const char *arguments, size_t length, char *address, size_t size)
+{
+	static const char *const gdb[] = {"-gdb", "--gdb", NULL};
+	static const char *const usual[] = {"-s", "--s", NULL};
+	const char *value = find_value(arguments, length, gdb);
+	int text = value ? (int)strcspn(value, ",") : 0;
+
+	if (value && strncmp(value, "unix:/", 6) == 0)
+		snprintf(address, size, "%.*s", text, value);
+	else if (value && strncmp(value, "tcp::", 5) == 0)
+		snprintf(address, size, "tcp:localhost%.*s", text - 4, value + 4);
+	else if (!value && find_value(arguments, length, usual))
+		snprintf(address, size, "tcp:localhost:1234");
+	else
+		return -1;
+	return 0;
 }

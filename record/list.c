@@ -36,7 +36,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 	if (status != COMMAND_GO_ON)
 		return status;
 	status = EXIT_FAILED;
-	host = open_host(command->name, force, &err);
+	host = open_host(command->name, NULL, force, &err);
 	if (host && host->ops->list(host, &domains, &count, &err) == 0) {
 		int width = host->ops->has_vmms ? 16 : 4;
 

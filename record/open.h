@@ -9,7 +9,16 @@
 	"use a Xen newer than this uniprof knows even if what it says of its domains " \
 	"does not fit"
 
+/* The help of --gdb. */
+#define GDB_HELP                                                                         \
+	"instead of a DOMAIN, the guest of a QEMU whose GDB stub (-gdb) listens there: " \
+	"unix:PATH or tcp:HOST:PORT"
+
+/* Sets the option. */
+int open_set_gdb(void *to, const char *argument, struct error *err);
+
 /* host_open() for a command, which prints what the user should know about the host. */
-struct host *open_host(const char *command, bool force, struct error *err);
+struct host *open_host(const char *command, const char *gdb, bool force,
+		       struct error *err);
 
 #endif

@@ -81,6 +81,8 @@ static const struct command_option known[] = {
 	 .offset = offsetof(struct record_options, rotation.keep)},
 	{"all", 'a', NULL, "sample all guests", .set = option_set_true,
 	 .offset = offsetof(struct record_options, all)},
+	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
+	 .offset = offsetof(struct record_options, gdb)},
 	{"follow", 0, NULL,
 	 "keep sampling a guest that comes back after a reboot, and wait for one that "
 	 "does not exist yet; with -a, add new guests",
@@ -144,6 +146,13 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	options->domain = domains;
 	while (*domains++)
 		options->domains++;
+	if (options->gdb && (options->domains || options->all || options->follow))
+		return usage_error(command->name,
+				   "--gdb has a single guest: no domain, -a or --follow");
+	if (options->gdb) {
+		options->domain = (char **)&options->gdb;
+		options->domains = 1;
+	}
 	if (!options->domains && !options->all)
 		return usage_error(command->name,
 				   "no domain given; use -a for all guests");

@@ -25,6 +25,7 @@ struct record_options {
 	char **domain;	   /* names or ids, in argv */
 	size_t domains;	   /* number of them */
 	bool all;	   /* all guests instead */
+	const char *gdb;   /* instead, the GDB stub there; NULL: none */
 	bool follow;	   /* also guests that start later or come back */
 	bool unpause;	   /* first resume those that a killed recorder left paused */
 	struct unwinding_options unwinding;

@@ -255,7 +255,9 @@ static int run_record(struct run *run, int argc, char **argv)
 
 	if (series_init(&run->series, options->output, &options->rotation, &err) == 0)
 		run->unwinding = unwinding_open(&options->unwinding, &err);
-	run->host = run->unwinding ? open_host("record", options->force, &err) : NULL;
+	run->host = run->unwinding
+			    ? open_host("record", options->gdb, options->force, &err)
+			    : NULL;
 	if (run->host && options->verbose)
 		print_host(run->host);
 	if (run->host && left_report(run->host, options->unpause,

@@ -266,7 +266,7 @@ struct recorder *recorder_new(struct host *host, struct guard *guard,
 	recorder->unwinding = unwinding;
 	recorder->unwound.is_wanted = call_graph == CALL_GRAPH_TABLE;
 	if (options->follow) {
-		recorder->watch = watch_new(host_open(options->force, err), err);
+		recorder->watch = watch_new(host_open(NULL, options->force, err), err);
 		status = recorder->watch ? 0 : -1;
 	}
 	if (status == 0 && add_wanted(recorder, err) == 0)

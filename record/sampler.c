@@ -149,7 +149,9 @@ static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu
 	uint64_t *ran = &sampler->ran[sample->vcpu];
 	uint64_t now = vcpu->cpu_time - vcpu->cpu_time % sampler->cpu_time_unit;
 
-	sample->has_cpu_time = true;
+	sample->has_cpu_time = vcpu->cpu_time != CPU_TIME_UNKNOWN;
+	if (!sample->has_cpu_time)
+		return;
 	sample->cpu_time = *ran && now > *ran ? now - *ran : 0;
 	if (now)
 		*ran = now;

@@ -138,6 +138,7 @@ struct stack_options {
 	const char **files; /* room for all of argv */
 	size_t file_count;
 	struct symbols_options symbols;
+	const char *gdb;
 	bool force; /* use a Xen newer than known even if its answers do not fit */
 };
 
@@ -163,6 +164,8 @@ static const struct command_option known[] = {
 	 "show C++, Rust and OCaml names as they are in the symbol file",
 	 .value = DEMANGLE_NOT,
 	 .offset = offsetof(struct stack_options, symbols.demangle)},
+	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
+	 .offset = offsetof(struct stack_options, gdb)},
 	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
 	 .offset = offsetof(struct stack_options, force)},
 	{0},
@@ -229,7 +232,9 @@ static int run(const struct stack_options *options, const char *domain)
 	struct error err;
 	struct symbols *symbols = load_symbols(options, &err);
 	struct program_table *table = symbols ? make_table(options, symbols) : NULL;
-	struct host *host = symbols ? open_host("stack", options->force, &err) : NULL;
+	struct host *host = symbols ? open_host("stack", options->gdb, options->force,
+						&err)
+				    : NULL;
 	struct guard *guard = host ? guard_start(host, &err) : NULL;
 	int status = EXIT_DONE;
 
@@ -251,24 +256,32 @@ static int run_command(const struct command *command, int argc, char **argv)
 		.symbols = {.demangle = DEMANGLE_FULL,
 			    .debug_directory = "/usr/lib/debug"},
 	};
-	char **domain;
+	const char *domain;
+	char **arguments;
 	int status;
 
 	if (!options.files) {
 		fprintf(stderr, "uniprof stack: out of memory\n");
 		return EXIT_FAILED;
 	}
-	status = command_parse(command, argc, argv, &options, &domain);
-	if (status == COMMAND_GO_ON)
-		status = *domain ? run(&options, *domain)
-				 : usage_error(command->name, "no domain given");
+	status = command_parse(command, argc, argv, &options, &arguments);
+	if (status == COMMAND_GO_ON) {
+		domain = options.gdb ? options.gdb : *arguments;
+		if (options.gdb && *arguments)
+			status = usage_error(command->name,
+					     "unexpected argument '%s' with --gdb",
+					     *arguments);
+		else
+			status = domain ? run(&options, domain)
+					: usage_error(command->name, "no domain given");
+	}
 	free(options.files);
 	return status;
 }
 
 const struct command command_stack = {
 	.name = "stack",
-	.arguments = "DOMAIN",
+	.arguments = "[DOMAIN]",
 	.most = 1,
 	.summary = "show a domain's registers and stacks once",
 	.about = "Shows the registers and the call stack of each vCPU of a running Xen "

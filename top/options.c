@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "command/usage.h"
+#include "record/open.h"
 
 #define DEFAULT_DELAY  (2 * NS_PER_S)
 #define DEFAULT_WINDOW (60 * NS_PER_S)
@@ -94,6 +95,8 @@ static const struct command_option sampling_options[] = {
 	 .set = option_set_text, .offset = offsetof(struct sampling_options, frequency)},
 	{"all", 'a', NULL, "sample all guests", .set = option_set_true,
 	 .offset = offsetof(struct sampling_options, all)},
+	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
+	 .offset = offsetof(struct sampling_options, gdb)},
 	{"follow", 0, NULL,
 	 "keep sampling a guest that comes back after a reboot, and wait for one that "
 	 "does not exist yet; with -a, add new guests",
@@ -129,7 +132,7 @@ const struct option_group top_option_groups[] = {
 static bool has_sampling(const struct sampling_options *options)
 {
 	return options->frequency || options->max_overhead || options->call_graph ||
-	       options->table_count || options->all || options->follow ||
+	       options->table_count || options->all || options->gdb || options->follow ||
 	       options->jitter || options->unpause || options->force;
 }
 
@@ -142,7 +145,11 @@ static int check(const struct top_options *options)
 				   options->domains[0]);
 	if (options->input && has_sampling(&options->sampling))
 		return usage_error("top", "options for sampling have no effect with -i");
-	if (!options->input && !options->domains[0] && !options->sampling.all)
+	if (options->sampling.gdb && options->domains[0])
+		return usage_error("top", "unexpected argument '%s' with --gdb",
+				   options->domains[0]);
+	if (!options->input && !options->domains[0] && !options->sampling.all &&
+	    !options->sampling.gdb)
 		return usage_error("top", "no domain given; use -a for all guests, or "
 					  "-i FILE for a recording");
 	if (options->window && (time->from.given || time->to.given))
@@ -208,8 +215,8 @@ char **top_options_record(const struct top_options *options, int *argc)
 
 	while (options->domains[domains])
 		domains++;
-	/* The command, -o -, three values, the flags, "--", and NULL. */
-	words = calloc(16 + 2 * sampling->table_count + domains, sizeof(*words));
+	/* The command, -o -, four values, the flags, "--", and NULL. */
+	words = calloc(18 + 2 * sampling->table_count + domains, sizeof(*words));
 	if (!words)
 		return NULL;
 	*argc = 0;
@@ -218,6 +225,7 @@ char **top_options_record(const struct top_options *options, int *argc)
 	add_value(words, argc, "--freq", sampling->frequency);
 	add_value(words, argc, "--max-overhead", sampling->max_overhead);
 	add_value(words, argc, "--call-graph", sampling->call_graph);
+	add_value(words, argc, "--gdb", sampling->gdb);
 	for (size_t i = 0; i < sampling->table_count; i++)
 		add_value(words, argc, "--table", sampling->tables[i]);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)

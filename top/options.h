@@ -7,7 +7,7 @@
 
 /* Options of `uniprof record`, which checks them. NULL: not given. */
 struct sampling_options {
-	const char *frequency, *max_overhead, *call_graph;
+	const char *frequency, *max_overhead, *call_graph, *gdb;
 	const char **tables;
 	size_t table_count;
 	bool all, follow, jitter, unpause, force;

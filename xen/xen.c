@@ -103,6 +103,7 @@ struct host *xen_open(bool force, struct error *err)
 		return NULL;
 	}
 	xen->host.ops = &operations;
+	xen->host.connection = -1;
 	if (xen_library_load(&xen->lib, err) < 0)
 		goto fail;
 	xen->call = xen->lib.call_open(xen_library_silence(), 0);

@@ -185,7 +185,8 @@ static void watch(const struct guard *guard)
 
 static int be_guard(struct guard *guard, int to_parent)
 {
-	const int kept[] = {guard->pipe[0], to_parent, guard->pidfd, guard->status};
+	const int kept[] = {guard->pipe[0], to_parent, guard->pidfd, guard->status,
+			    guard->host->connection};
 	const struct filter_guard needed = {
 		.recorder = guard->recorder,
 		.pidfd = guard->pidfd,

@@ -26,7 +26,7 @@ static int run(int argc, char **argv, struct error *err)
 	if (argc < 5)
 		return 1;
 	number = strtoul(argv[3], NULL, 10);
-	host = host_open(false, err);
+	host = host_open(NULL, false, err);
 	if (!host || !guard_start(host, err) ||
 	    host_find(host, argv[2], &domain, err) < 0)
 		return -1;

@@ -11,7 +11,11 @@
 
 static void put(char c)
 {
+#ifdef __aarch64__
+	*(volatile uint32_t *)0x9000000 = (uint32_t)c; /* virt's PL011 */
+#else
 	asm volatile("outb %0, %1" : : "a"(c), "d"((uint16_t)0x3f8));
+#endif
 }
 
 static APART void print(const char *text, uint64_t number)

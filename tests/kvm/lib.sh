@@ -115,23 +115,24 @@ record_busy()
 	wait $recorder || fail "record failed: $(cat record.err)"
 }
 
-# report OPTION...
+# report OPTION...; ELF: of the guest, if it is another one
 report()
 {
-	"$UNIPROF" report -s "$PROGRAMS/guest.elf" "$@" 2>report.err ||
+	"$UNIPROF" report -s "${ELF:-$PROGRAMS/guest.elf}" "$@" 2>report.err ||
 		fail "report failed: $(cat report.err)"
 }
 
 # check_shares FILE: alpha, beta and gamma have 10, 30 and 60 % of vCPU 0's CPU time, give or
 # take two points, in whole chains of known depth, in at least 5000 samples: of 12,000 random
 # ones, two points are 4.5 standard deviations. A sample of a vCPU that has waited for a CPU
-# since the last one counts no time.
+# since the last one counts no time. WEIGHT: what counts instead of CPU time;
+# LEAST and POINTS: instead of 5000 and 2.
 check_shares()
 {
 	count=$("$UNIPROF" info "$1" | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
-	[ "$count" -ge 5000 ] || fail "only $count samples"
-	report -i "$1" --vcpu 0 --weight cpu-time --format folded |
-		awk '
+	[ "$count" -ge "${LEAST:-5000}" ] || fail "only $count samples"
+	report -i "$1" --vcpu 0 --weight "${WEIGHT:-cpu-time}" --format folded |
+		awk -v points="${POINTS:-2}" '
 		/;(alpha|beta|gamma)_leaf [0-9]+$/ {
 			split($1, frame, ";")
 			share[frame[4]] += $NF
@@ -143,8 +144,8 @@ check_shares()
 		function off(name, percent)
 		{
 			printf "%s %.2f %%\n", name, 100 * share[name] / sum
-			return 100 * share[name] / sum < percent - 2 ||
-				100 * share[name] / sum > percent + 2
+			return 100 * share[name] / sum < percent - points ||
+				100 * share[name] / sum > percent + points
 		}
 		END {
 			if (!sum)

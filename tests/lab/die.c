@@ -51,7 +51,7 @@ static int watched_call2(xencall_handle *call, unsigned int op, uint64_t argumen
 static int be_recorder(const char *name, const char *how, struct error *err)
 {
 	char *ballast = malloc(BALLAST);
-	struct host *host = host_open(false, err);
+	struct host *host = host_open(NULL, false, err);
 	struct sampler *sampler = NULL;
 	struct guest_info info;
 	struct guest *guest = NULL;

@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return EXIT_USAGE;
 	signal(SIGTERM, stop);
-	host = host_open(false, &err);
+	host = host_open(NULL, false, &err);
 	if (!host || run(host, argv[1], strtoul(argv[2], NULL, 10), &err) < 0) {
 		fprintf(stderr, "lab-probe: %s\n", err.text);
 		return EXIT_FAILED;

@@ -241,6 +241,27 @@ static void guests_without_a_name_have_none(void **state)
 	assert_int_equal(vmm_guest_name("qemu", 4, name, sizeof(name)), -1);
 }
 
+#define STUB_OF(arguments, address) \
+	vmm_gdb_address(arguments, sizeof(arguments), address, sizeof(address))
+
+static void gdb_stubs_are_on_the_command_line(void **state)
+{
+	char address[64];
+
+	(void)state;
+	assert_int_equal(
+		STUB_OF("qemu\0-gdb\0unix:/run/a.gdb,server=on,wait=off", address), 0);
+	assert_string_equal(address, "unix:/run/a.gdb");
+	assert_int_equal(STUB_OF("qemu\0--gdb\0tcp::9000", address), 0);
+	assert_string_equal(address, "tcp:localhost:9000");
+	assert_int_equal(STUB_OF("qemu\0-S\0-s", address), 0);
+	assert_string_equal(address, "tcp:localhost:1234");
+	assert_int_equal(STUB_OF("qemu\0-gdb\0stdio\0-s", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:a.gdb", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-gdb", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-smp\0002", address), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +277,7 @@ int main(void)
 		cmocka_unit_test(vmms_are_known_by_their_program),
 		cmocka_unit_test(guests_are_named_by_their_command_line),
 		cmocka_unit_test(guests_without_a_name_have_none),
+		cmocka_unit_test(gdb_stubs_are_on_the_command_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdb/internal.h"
+
+/* The longest description of a target. */
+#define XML_MAX (1u << 20)
+
+/* How much of one is asked for at once. */
+#define XML_PART 2048
+
+/* Sends one command; the reply is the next one. */
+static int ask(struct gdb *gdb, const char *format, const char *text,
+	       struct packet *reply, struct error *err)
+{
+	struct commands commands = {.count = 0};
+
+	commands_add(&commands, format, text);
+	if (stub_send(&gdb->stub, &commands, err) < 0)
+		return -1;
+	return stub_reply(&gdb->stub, reply, err);
+}
+
+int gdb_continue(struct gdb *gdb, struct error *err)
+{
+	struct commands commands = {.count = 0};
+
+	/* Debuggers that come later expect virtual addresses. */
+	commands_add(&commands, "Qqemu.PhyMemMode:0");
+	commands_add(&commands, "c");
+	if (stub_send(&gdb->stub, &commands, err) < 0 ||
+	    stub_expect_ok(&gdb->stub, err) < 0 ||
+	    stub_expect_acknowledgements(&gdb->stub, err) < 0)
+		return -1;
+	gdb->stub.stops = 0;
+	gdb_hold(gdb, false);
+	return 0;
+}
+
+/* "m" and a thread, or several after commas, for each vCPU; "l" after the last. */
+static int find_vcpus(struct gdb *gdb, struct error *err)
+{
+	const char *command = "qfThreadInfo";
+	struct packet reply;
+
+	for (;; command = "qsThreadInfo") {
+		if (ask(gdb, "%s", command, &reply, err) < 0)
+			return -1;
+		if (strcmp(reply.text, "l") == 0 && gdb->vcpus)
+			return 0;
+		if (reply.text[0] != 'm')
+			return stub_misunderstood(&gdb->stub, reply.text, err);
+		for (const char *at = reply.text; *at; at += strcspn(at, ",")) {
+			size_t length = strcspn(++at, ",");
+
+			if (!length || length >= GDB_THREAD ||
+			    gdb->vcpus == GDB_VCPUS_MAX)
+				return stub_misunderstood(&gdb->stub, reply.text, err);
+			memcpy(gdb->thread[gdb->vcpus++], at, length);
+		}
+	}
+}
+
+/* The caller frees the text; NULL on failure. */
+static char *read_file(struct gdb *gdb, const char *name, struct error *err)
+{
+	struct commands commands = {.count = 0};
+	char *text = NULL, *grown;
+	size_t length = 0;
+	struct packet reply;
+
+	do {
+		commands_add(&commands, "qXfer:features:read:%s:%zx,%x", name, length,
+			     XML_PART);
+		if (stub_send(&gdb->stub, &commands, err) < 0 ||
+		    stub_reply(&gdb->stub, &reply, err) < 0)
+			goto fail;
+		if ((reply.text[0] != 'm' || reply.length < 2) && reply.text[0] != 'l') {
+			stub_misunderstood(&gdb->stub, reply.text, err);
+			goto fail;
+		}
+		grown = length < XML_MAX ? realloc(text, length + reply.length) : NULL;
+		if (!grown) {
+			error_set(err, "out of memory");
+			goto fail;
+		}
+		text = grown;
+		memcpy(text + length, reply.text + 1, reply.length - 1);
+		length += reply.length - 1;
+		text[length] = 0;
+	} while (reply.text[0] == 'm');
+	return text;
+fail:
+	free(text);
+	return NULL;
+}
+
+static int scan_file(struct gdb *gdb, const char *name, struct error *err)
+{
+	char *xml = read_file(gdb, name, err);
+	int status = xml ? gdb_registers_scan(&gdb->registers, xml, err) : -1;
+
+	free(xml);
+	return status;
+}
+
+static int find_registers(struct gdb *gdb, struct error *err)
+{
+	struct packet reply;
+	unsigned int files;
+	int needed;
+
+	if (scan_file(gdb, "target.xml", err) < 0)
+		return -1;
+	/* Only target.xml includes files. */
+	files = gdb->registers.files;
+	for (unsigned int i = 0; i < files; i++)
+		if (scan_file(gdb, gdb->registers.file[i], err) < 0)
+			return -1;
+	needed = gdb_registers_check(&gdb->registers, err);
+	if (needed < 0 || ask(gdb, "%s", "g", &reply, err) < 0)
+		return -1;
+	gdb->needed = (unsigned int)needed;
+	gdb->g_size = reply.length / 2;
+	return 0;
+}
+
+static int find_memory(struct gdb *gdb, struct error *err)
+{
+	char *text = stub_monitor(&gdb->stub, "info mtree -f", err);
+	bool is_found = text && gdb_regions_parse(&gdb->regions, text);
+
+	if (text && !is_found)
+		error_set(err, "QEMU does not say where the guest's memory is (info "
+			       "mtree -f)");
+	free(text);
+	return is_found ? 0 : -1;
+}
+
+/*
+ * Whether the guest ran before the connection stopped it. QEMU before 8.1 then says that
+ * it stops (gdb_vm_state_change() in its gdbstub). Later ones do not; only what they show
+ * for other reasons, such as a start with -S, differs from the stop by the connection.
+ */
+static int find_state(struct gdb *gdb, struct error *err)
+{
+	char *version = stub_monitor(&gdb->stub, "info version", err), *status = NULL;
+	unsigned int major = 0, minor = 0;
+
+	if (version)
+		status = stub_monitor(&gdb->stub, "info status", err);
+	if (status) {
+		sscanf(version, "%u.%u", &major, &minor);
+		snprintf(gdb->host.version, sizeof(gdb->host.version),
+			 "QEMU %u.%u, GDB stub", major, minor);
+		gdb->is_held = !gdb->stub.stops &&
+			       (major < 8 || (major == 8 && minor < 1) ||
+				strncmp(status, "VM status: paused", 17) != 0 ||
+				strchr(status, '('));
+	}
+	free(version);
+	free(status);
+	return status ? 0 : -1;
+}
+
+int gdb_begin(struct gdb *gdb, struct error *err)
+{
+	if (find_vcpus(gdb, err) < 0 || find_state(gdb, err) < 0 ||
+	    find_memory(gdb, err) < 0 || find_registers(gdb, err) < 0)
+		return -1;
+	gdb->is_connected = true;
+	if (!gdb->is_held)
+		return gdb_continue(gdb, err);
+	gdb->stub.stops = 0;
+	gdb_hold(gdb, false);
+	return stub_acknowledge(&gdb->stub, err);
+}
+
+int gdb_connect(struct gdb *gdb, struct error *err)
+{
+	if (gdb->is_connected)
+		return 0;
+	gdb_hold(gdb, true);
+	if (stub_connect(&gdb->stub, &gdb->address, err) == 0)
+		return gdb_begin(gdb, err);
+	gdb_hold(gdb, false);
+	return -1;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "guest/guest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdb/internal.h"
+#include "gdb/memory.h"
+
+/* How many vCPUs are asked for their registers at once. */
+#define AT_ONCE 8
+
+struct gdb_guest {
+	struct guest guest;
+	struct gdb *gdb;
+	bool *wanted;
+	struct gdb_memory *memory;
+	bool is_taken; /* while someone else holds it: physical addresses are in use */
+};
+
+static struct gdb_guest *gdb_guest_of(struct guest *guest)
+{
+	return (struct gdb_guest *)guest;
+}
+
+static int set_addresses(struct gdb *gdb, bool stops, bool physical, struct error *err)
+{
+	struct commands commands = {.count = 0};
+
+	if (stops)
+		commands_interrupt(&commands);
+	commands_add(&commands, "Qqemu.PhyMemMode:%d", physical);
+	if (stub_send(&gdb->stub, &commands, err) < 0)
+		return -1;
+	return stub_expect_ok(&gdb->stub, err);
+}
+
+/* Ends a look at a guest that someone else holds, or has continued meanwhile. */
+static void give_back(struct gdb *gdb, struct error *err)
+{
+	if (stub_acknowledge(&gdb->stub, err) < 0 ||
+	    set_addresses(gdb, true, false, err) < 0)
+		return;
+	if (gdb->stub.stops)
+		gdb_continue(gdb, err);
+	gdb_hold(gdb, false);
+}
+
+static void close_guest(struct guest *closed)
+{
+	struct gdb_guest *guest = gdb_guest_of(closed);
+	struct error ignored;
+
+	if (guest->is_taken)
+		give_back(guest->gdb, &ignored);
+	gdb_memory_free(guest->memory);
+	free(guest->wanted);
+	free(closed->vcpu);
+	free(guest);
+}
+
+static int observe(struct guest *observed, enum observation *observation,
+		   struct error *err)
+{
+	struct gdb *gdb = gdb_guest_of(observed)->gdb;
+
+	*observation = OBSERVED_RUNNING;
+	if (stub_look(&gdb->stub, err) < 0) {
+		*observation = OBSERVED_GONE;
+		return gdb->stub.has_ended ? 0 : -1;
+	}
+	for (unsigned int i = 0; i < observed->info.vcpus; i++) {
+		observed->vcpu[i].online = true;
+		observed->vcpu[i].cpu_time = CPU_TIME_UNKNOWN;
+	}
+	return 0;
+}
+
+static const char *ending(const struct guest *guest)
+{
+	(void)guest;
+	return "has ended";
+}
+
+static void prepare(struct guest *prepared)
+{
+	for (unsigned int i = 0; i < prepared->info.vcpus; i++)
+		prepared->vcpu[i].captured = false;
+}
+
+/* Whether 'g' shows it; 'p' shows all. */
+static bool is_in_g(const struct gdb *gdb, unsigned int i)
+{
+	const struct gdb_register *reg = &gdb->registers.at[i];
+
+	return reg->offset + reg->size <= gdb->g_size;
+}
+
+static void ask_vcpu(const struct gdb *gdb, unsigned int vcpu, struct commands *commands)
+{
+	commands_add(commands, "Hg%s", gdb->thread[vcpu]);
+	commands_add(commands, "qThreadExtraInfo,%s", gdb->thread[vcpu]);
+	commands_add(commands, "g");
+	for (unsigned int i = 0; i < gdb->needed; i++)
+		if (!is_in_g(gdb, i))
+			commands_add(commands, "p%x", gdb->registers.at[i].number);
+}
+
+/* QEMU shows "CPU#0 [halted ]" or "[running]", which is exact where it emulates halting.
+ */
+static enum vcpu_state state_of(const struct packet *reply)
+{
+	char text[128];
+	size_t size = reply->length / 2;
+
+	size = size < sizeof(text) - 1 ? size : sizeof(text) - 1;
+	if (!packet_bytes(reply->text, reply->length, text, size))
+		return VCPU_UNKNOWN;
+	text[size] = 0;
+	return strstr(text, "[halted") ? VCPU_BLOCKED : VCPU_RUNNING;
+}
+
+static bool read_from_g(const struct gdb *gdb, const struct packet *reply,
+			uint64_t *value)
+{
+	for (unsigned int i = 0; i < gdb->needed; i++) {
+		const struct gdb_register *reg = &gdb->registers.at[i];
+		size_t at = 2 * (size_t)reg->offset;
+
+		if (is_in_g(gdb, i) &&
+		    (at > reply->length ||
+		     !packet_number(reply->text + at, reply->length - at, reg->size,
+				    &value[i])))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the replies. A vCPU that the stub has no longer is not captured. */
+static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err)
+{
+	uint64_t value[GDB_REGISTERS] = {0};
+	struct packet reply;
+	bool is_good;
+
+	if (stub_reply(&gdb->stub, &reply, err) < 0)
+		return -1;
+	is_good = strcmp(reply.text, "OK") == 0;
+	if (stub_reply(&gdb->stub, &reply, err) < 0)
+		return -1;
+	vcpu->state = state_of(&reply);
+	if (stub_reply(&gdb->stub, &reply, err) < 0)
+		return -1;
+	is_good &= read_from_g(gdb, &reply, value);
+	for (unsigned int i = 0; i < gdb->needed; i++) {
+		if (is_in_g(gdb, i))
+			continue;
+		if (stub_reply(&gdb->stub, &reply, err) < 0)
+			return -1;
+		is_good &= packet_number(reply.text, reply.length,
+					 gdb->registers.at[i].size, &value[i]);
+	}
+	vcpu->captured = is_good;
+	vcpu->online = is_good;
+	gdb_registers_cpu(&gdb->registers, value, &vcpu->cpu);
+	return 0;
+}
+
+static int capture(struct gdb_guest *guest, struct error *err)
+{
+	unsigned int vcpus = guest->guest.info.vcpus, asked = 0, taken = 0;
+	struct gdb *gdb = guest->gdb;
+
+	while (taken < vcpus) {
+		struct commands commands = {.count = 0};
+
+		for (; asked < vcpus && asked < taken + AT_ONCE; asked++)
+			if (guest->wanted[asked])
+				ask_vcpu(gdb, asked, &commands);
+		if (stub_send(&gdb->stub, &commands, err) < 0)
+			return -1;
+		for (; taken < asked; taken++)
+			if (guest->wanted[taken] &&
+			    take_vcpu(gdb, &guest->guest.vcpu[taken], err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/*
+ * Stops the guest: 0, PAUSE_HELD, or -1. The stub says that it stops, but only if it ran.
+ * Before that, it has said so for a stop by someone else.
+ */
+static int stop(struct gdb *gdb, struct error *err)
+{
+	gdb->is_held |= gdb->stub.stops > 0;
+	gdb->stub.stops = 0;
+	gdb_hold(gdb, true);
+	if (set_addresses(gdb, true, true, err) < 0)
+		return -1;
+	if (gdb->stub.stops) {
+		gdb->is_held = false;
+		return 0;
+	}
+	if (gdb->is_held)
+		return PAUSE_HELD;
+	return error_set(err, "the GDB stub at %s does not say when the guest stops",
+			 gdb->name);
+}
+
+/* Returns what pause() returns after a failure; it is left to the guard then to continue
+ * the guest. */
+static int give_up(const struct gdb *gdb)
+{
+	return gdb->stub.has_ended ? PAUSE_GONE : -1;
+}
+
+static int pause_guest(struct guest *paused, struct error *err)
+{
+	struct gdb_guest *guest = gdb_guest_of(paused);
+	struct gdb *gdb = guest->gdb;
+	int status = stop(gdb, err);
+
+	if (status == PAUSE_HELD) {
+		if (set_addresses(gdb, false, false, err) < 0 ||
+		    stub_acknowledge(&gdb->stub, err) < 0)
+			return give_up(gdb);
+		gdb_hold(gdb, false);
+		return PAUSE_HELD;
+	}
+	if (status < 0 || capture(guest, err) < 0)
+		return give_up(gdb);
+	gdb_memory_stopped(guest->memory, true);
+	return 0;
+}
+
+static int resume_guest(struct guest *paused, struct error *err)
+{
+	struct gdb_guest *guest = gdb_guest_of(paused);
+	int status = gdb_memory_status(guest->memory, err);
+
+	gdb_memory_stopped(guest->memory, false);
+	if (status < 0 || gdb_continue(guest->gdb, err) < 0)
+		return give_up(guest->gdb);
+	return 0;
+}
+
+static uint64_t finish(struct guest *finished)
+{
+	(void)finished;
+	return 0;
+}
+
+static int take(struct guest *taken, struct error *err)
+{
+	struct gdb_guest *guest = gdb_guest_of(taken);
+	int status = stop(guest->gdb, err);
+
+	if (status < 0 || capture(guest, err) < 0)
+		return -1;
+	if (status == 0) {
+		gdb_continue(guest->gdb, err);
+		return error_set(err, "'%s' has been continued meanwhile: try again",
+				 taken->info.name);
+	}
+	gdb_memory_stopped(guest->memory, true);
+	guest->is_taken = true;
+	return 0;
+}
+
+static bool learn_modes(struct guest *learned)
+{
+	(void)learned;
+	return false;
+}
+
+static enum cpu_kind kind(const struct guest *guest)
+{
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		if (guest->vcpu[i].captured)
+			return cpu_kind(&guest->vcpu[i].cpu);
+	return CPU_UNKNOWN;
+}
+
+static const struct guest_ops operations = {
+	.close = close_guest,
+	.observe = observe,
+	.ending = ending,
+	.prepare = prepare,
+	.pause = pause_guest,
+	.resume = resume_guest,
+	.finish = finish,
+	.take = take,
+	.learn_modes = learn_modes,
+	.kind = kind,
+	.begin_pages = gdb_memory_begin,
+	.get_page = gdb_memory_page,
+	.map_page = gdb_memory_page,
+	.pages_missed = gdb_memory_missed,
+	.page_misses = gdb_memory_misses,
+};
+
+struct guest *gdb_guest_open(struct host *host, const struct guest_info *info,
+			     const bool *wanted, struct error *err)
+{
+	struct gdb_guest *guest = calloc(1, sizeof(*guest));
+
+	if (!guest) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	guest->guest.ops = &operations;
+	guest->guest.info = *info;
+	guest->gdb = gdb_of(host);
+	guest->wanted = calloc(info->vcpus, sizeof(*guest->wanted));
+	guest->guest.vcpu = calloc(info->vcpus, sizeof(*guest->guest.vcpu));
+	if (!guest->wanted || !guest->guest.vcpu) {
+		error_set(err, "out of memory");
+		goto fail;
+	}
+	for (unsigned int i = 0; i < info->vcpus; i++)
+		guest->wanted[i] = !wanted || wanted[i];
+	guest->memory = gdb_memory_new(&guest->gdb->stub, &guest->gdb->regions, err);
+	if (!guest->memory)
+		goto fail;
+	guest->guest.memory = guest->memory;
+	return &guest->guest;
+fail:
+	close_guest(&guest->guest);
+	return NULL;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_GDB_INTERNAL_H
+#define UNIPROF_GDB_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "gdb/gdb.h"
+#include "gdb/regions.h"
+#include "gdb/registers.h"
+#include "gdb/stub.h"
+
+/* Shared with the guard: whether the guest may be stopped because of the recorder. */
+struct gdb_shared {
+	atomic_bool holds;
+};
+
+#define GDB_VCPUS_MAX 1024
+#define GDB_THREAD    24
+
+struct gdb {
+	struct host host;
+	struct gdb_address address;
+	char name[256]; /* as the user wrote it */
+	/* NULL until the host is armed. */
+	struct gdb_shared *shared;
+	struct stub stub;
+	/* From here on, once it is connected: what the stub said. */
+	bool is_connected;
+	bool is_held; /* the guest is stopped by someone else, for all that is known */
+	struct gdb_registers registers;
+	unsigned int needed; /* number of registers */
+	size_t g_size;	     /* bytes in the reply to 'g' */
+	struct gdb_regions regions;
+	unsigned int vcpus;
+	char thread[GDB_VCPUS_MAX][GDB_THREAD]; /* the stub's names of vCPUs */
+};
+
+static inline struct gdb *gdb_of(struct host *host)
+{
+	return (struct gdb *)host;
+}
+
+static inline void gdb_hold(struct gdb *gdb, bool holds)
+{
+	atomic_store(&gdb->shared->holds, holds);
+}
+
+/* Connects, unless it is connected, and asks for all that is needed: 0, or -1. After
+ * that, the guest goes on, unless it did not run. */
+int gdb_connect(struct gdb *gdb, struct error *err);
+
+/* The part of it after the connection. */
+int gdb_begin(struct gdb *gdb, struct error *err);
+
+/* Makes a stopped guest go on: 0, or -1. */
+int gdb_continue(struct gdb *gdb, struct error *err);
+
+/* In gdb/guest_ops.c. */
+struct guest *gdb_guest_open(struct host *host, const struct guest_info *info,
+			     const bool *wanted, struct error *err);
+
+#endif

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Functions shared by the cases of the GDB stub's tests; others are in tests/kvm/lib.sh.
+# shellcheck shell=sh disable=SC2034,SC2154
+
+. "$HERE/../kvm/lib.sh"
+
+# A sample takes a millisecond, and guests are slow: of 1000 samples at times that are
+# independent, six points are four standard deviations.
+WEIGHT=samples
+LEAST=1000
+POINTS=6
+
+# boot NAME PROGRAM OPTION...: starts a QEMU whose guest prints to NAME.out; its stub is at
+# the address in the variable gdb, its monitor at NAME.monitor. Sets vmm to its pid.
+boot()
+{
+	name=$1
+	shift
+	rm -f "$name.out"
+	gdb=unix:$PWD/$name.gdb
+	"$@" -accel tcg -nodefaults -display none -serial stdio \
+		-gdb "$gdb,server=on,wait=off" \
+		-monitor "unix:$name.monitor,server=on,wait=off" >"$name.out" 2>>"$name.err" &
+	vmm=$!
+	vmms="$vmms $vmm"
+	wait_for "the guest's first line" grep -q first "$name.out"
+}
+
+boot_x86()
+{
+	ELF=$PROGRAMS/guest.elf
+	boot "$1" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF"
+}
+
+boot_arm64()
+{
+	ELF=$PROGRAMS/../gdb/arm64.elf
+	boot "$1" qemu-system-aarch64 -M virt -cpu cortex-a57 -m 64 -kernel "$ELF"
+}
+
+# monitor NAME COMMAND: QEMU's answer
+monitor()
+{
+	python3 -c '
+import socket, sys
+monitor = socket.socket(socket.AF_UNIX)
+monitor.connect(sys.argv[1] + ".monitor")
+answer = b""
+while answer.count(b"(qemu)") < 1:
+    answer += monitor.recv(4096)
+monitor.sendall(sys.argv[2].encode() + b"\n")
+answer = b""
+while answer.count(b"(qemu)") < 1:
+    answer += monitor.recv(4096)
+print(answer.decode(errors="replace"))
+' "$1" "$2"
+}
+
+# is_status NAME STATUS: running, or paused
+is_status()
+{
+	monitor "$1" "info status" | grep -q "VM status: $2"
+}
+
+# addresses: whether the stub shows physical addresses to a debugger (0: no)
+addresses()
+{
+	python3 -c '
+import socket, sys
+stub = socket.socket(socket.AF_UNIX)
+stub.connect(sys.argv[1])
+stub.sendall(b"$qqemu.PhyMemMode#2c")
+answer = b""
+while b"+$" not in answer or answer[-3:-2] != b"#":
+    answer += stub.recv(100)
+print(answer.decode()[-4])
+stub.sendall(b"$c#63")
+' "${gdb#unix:}"
+}
+
+# note_pauses: the pauses of the last recording
+note_pauses()
+{
+	sed -n 's/.*; \(pause median.*time\);.*/\1/p' record.err >>"$NOTES"
+}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs cases, which are the scripts in $HERE/cases, each in an empty folder; shared with
+# tests/gdb.
+# shellcheck shell=sh disable=SC2034,SC2153
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+NOTES=/dev/null
+export NOTES
+
+# skip_cases REASON CASE...
+skip_cases()
+{
+	echo "SKIPPED $1"
+	shift
+	echo "$# skipped"
+	echo "0 passed, 0 failed"
+	exit 0
+}
+
+# refused: how many system calls the program's filters refused, from the kernel's log, if that
+# may be read (Linux 4.14)
+refused()
+{
+	refusals | wc -l
+}
+
+refusals()
+{
+	dmesg 2>/dev/null | grep "type=1326 .*exe=\"$UNIPROF\""
+}
+
+# run_cases CASE...: the exit code is 1 if one failed
+run_cases()
+{
+	passed=0 failed=0
+	before=$(refused)
+	limit=$((300 + ${KILLS:-50})) # s
+	for case; do
+		name=$(basename "$case")
+		case=$HERE/cases/$name
+		mkdir "$work/$name"
+		NOTES=$work/$name.notes
+		: >"$NOTES"
+		if (cd "$work/$name" && timeout "$limit" sh "$case") >"$work/$name.log" 2>&1; then
+			echo "ok $name"
+			sed 's/^/	/' "$NOTES"
+			passed=$((passed + 1))
+		else
+			echo "FAILED $name"
+			tail -n 20 "$work/$name.log"
+			failed=$((failed + 1))
+		fi
+		rm -rf "${work:?}/$name"
+	done
+	if [ "$(refused)" -gt "$before" ]; then
+		echo "FAILED a filter refused system calls: $(refusals | tail -n 5)"
+		failed=$((failed + 1))
+	fi
+	echo "$passed passed, $failed failed"
+	[ $failed -eq 0 ]
+}
