@@ -48,8 +48,20 @@ ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE
 # libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
 # lzma: .gnu_debugdata. zlib: CRC-32, gzip. zstd: compression.
 # Xen's libraries are not linked, but loaded at run time by xen/library.c.
-# The order matters for static linking, where libdw also needs bzip2.
-LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp) $(if $(filter -static%,$(LDFLAGS)),-lbz2) -ldl
+# The order matters for static linking.
+LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp)
+# Of packages and of the portable program, with the commit if it is no release.
+VERSION = $(or $(shell scripts/version),$(error make needs VERSION=X.Y.Z))
+ifdef PORTABLE
+# `make portable`: all but glibc is linked statically, and glibc as it was in this version.
+GLIBC = 2.17
+ALL_CFLAGS += -DCOMPAT_GLIBC=$(GLIBC:2.%=%)
+VERSION := $(VERSION)
+LIBS := -L$(O)/glibc -static-libgcc -Wl,--wrap=__libc_start_main \
+	-Wl,-Bstatic $(LIBS) -Wl,-Bdynamic -Wl,--no-as-needed -lpthread -ldl
+else
+LIBS += -ldl
+endif
 
 PARTS = base command format arch unwind guest xen kvm gdb host symbols tables record report import \
 	top flamegraph
@@ -64,7 +76,8 @@ PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_
 	arm64_code arm32_a32 arm32_t32 cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
-OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o)
+OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
+	$(PORTABLE:%=$(O)/portable/glibc.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 # The writer's memory can't be measured with sanitizers, which allocate memory too, and there
@@ -83,11 +96,11 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 completions install check unit cli kvm gdb threads lint guests guests-arm bench bench-kvm bench-lab bench-report \
-	bench-report-tools bench-unwind fuzzers clean
+.PHONY: all arm64 portable deb dist completions install check unit cli kvm gdb threads lint guests \
+	guests-arm bench bench-kvm bench-lab bench-report bench-report-tools bench-unwind fuzzers clean
 all: $(O)/uniprof
 
-$(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
+$(O)/uniprof: $(O)/uniprof.o $(OBJECTS) $(PORTABLE:%=| $(O)/glibc/libc.so)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
 	$(if $(SECCOMP)$(SANITIZE),,@echo '  built without libseccomp 2.5: record can not' \
 		'restrict its system calls')
@@ -95,6 +108,10 @@ $(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
 $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
+
+$(O)/glibc/libc.so: portable/stubs
+	$(call step,STUBS,portable/stubs $(GLIBC) $(@D) \
+		$(CC) $(SYSROOT:%=--sysroot=% -B%/usr/lib/$(MACHINE) -B%/lib/$(MACHINE)))
 
 # Embedded with .incbin, which -MMD does not list.
 $(O)/report/write/flame_svg.o: report/write/flame.js
@@ -106,6 +123,35 @@ $(O)/report/write/flame_svg.o: report/write/flame.js
 arm64:
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64 \
 		$(ARM64_TARGETS)
+
+# Starts with glibc 2.17 and every later one, and needs no other library.
+portable:
+	$(MAKE) O=$(O)/portable PORTABLE=1 all
+
+ifdef PORTABLE
+VERSIONED = $(patsubst %.c,$(O)/%.o,$(shell grep -l '"base/version.h"' uniprof.c $(SOURCES)))
+$(VERSIONED): ALL_CFLAGS += -DUNIPROF_VERSION='"$(VERSION)"'
+$(VERSIONED): $(O)/version
+$(O)/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+FORCE:
+endif
+
+# Completions come from a program that runs here.
+deb: portable
+	$(if $(CROSS_COMPILE),$(MAKE) CROSS_COMPILE= SYSROOT= O=build/portable PORTABLE=1 completions)
+	$(if $(CROSS_COMPILE),cp build/portable/completions.* $(O)/portable/)
+	rm -rf $(O)/deb
+	$(MAKE) O=$(O)/portable PORTABLE=1 DESTDIR=$(abspath $(O)/deb) PREFIX=/usr install
+	STRIP=$(CROSS_COMPILE)strip scripts/make-deb $(O)/deb '$(VERSION)'
+
+# The sources of the last commit, and their version.
+dist:
+	@mkdir -p $(O)/dist
+	echo '$(VERSION)' >$(O)/dist/VERSION
+	git archive --prefix='uniprof-$(VERSION)/' --add-file=$(O)/dist/VERSION -9 \
+		-o 'build/uniprof-$(VERSION).tar.gz' HEAD
 
 # A cross-compiled program can't run here to generate completions; packagers can use a native
 # build of the same version.
@@ -307,4 +353,4 @@ $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(FUZZ_OB
 clean:
 	rm -rf $(O)/uniprof $(O)/*.o $(O)/*.d $(addprefix $(O)/,$(PARTS)) $(O)/tests \
 		$(O)/instrumented \
-		$(O)/guest $(O)/arm64
+		$(O)/guest $(O)/arm64 $(O)/portable $(O)/deb $(O)/dist

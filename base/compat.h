@@ -7,7 +7,7 @@
  * name includes this header. They behave as in their manual pages, except as noted here.
  *
  * With -DCOMPAT_GLIBC=17, all that glibc 2.17 lacks is replaced, also on a newer one
- * (scripts/check-glibc).
+ * (make portable).
  */
 
 #include <fcntl.h>
@@ -43,6 +43,17 @@ int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
  * O_DIRECTORY, and open() fails. */
 #ifndef O_TMPFILE
 #define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+
+/* Headers older than Linux 3.17 lack these numbers. */
+#ifndef SYS_memfd_create
+#ifdef __x86_64__
+#define SYS_getrandom	 318
+#define SYS_memfd_create 319
+#else /* asm-generic/unistd.h */
+#define SYS_getrandom	 278
+#define SYS_memfd_create 279
+#endif
 #endif
 
 /* System calls of newer kernels, the same on all CPUs (Linux 5.1, 5.3 and 5.6,

@@ -48,9 +48,7 @@ static const struct host_call sampling[] = {
 	/* Opening a VMM. */
 	HOST_CALL(SYS_pidfd_open),
 	HOST_CALL(SYS_pidfd_getfd),
-#ifdef SYS_getrandom
 	HOST_CALL(SYS_getrandom),
-#endif
 	HOST_CALL(SYS_mlock),
 	HOST_CALL(SYS_mlockall),
 	HOST_CALLS_END,

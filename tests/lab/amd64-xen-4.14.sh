@@ -1,15 +1,9 @@
 # shellcheck shell=bash disable=SC2034
-# Debian 11 instead of Debian 12: the differences from amd64.sh, which is sourced first. Its
-# glibc is older than Debian 12's, so the packages include the libraries to build uniprof
-# with: `make SYSROOT=build/lab/root-amd64-xen-4.14 O=build/xen-4.14`.
+# Debian 11 instead of Debian 12: the differences from amd64.sh, which is sourced first.
 
 suite=bullseye
 xen_version=4.14
-arch_packages=(
-	libxenstore3.0 libelf1 libdw1
-	libc6-dev linux-libc-dev libxen-dev libelf-dev libdw-dev libiberty-dev liblzma-dev
-	zlib1g-dev libzstd-dev libseccomp-dev
-)
+arch_packages=(libxenstore3.0 libelf1 libdw1)
 # Debian 11 has no separate QEMU for Xen.
 hvm_packages=(
 	qemu-system-x86 seabios

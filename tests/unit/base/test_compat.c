@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +38,23 @@ static void random_numbers_differ(void **state)
 	assert_int_equal(compat_getrandom(&one, sizeof(one), 0), sizeof(one));
 	assert_int_equal(compat_getrandom(&other, sizeof(other), 0), sizeof(other));
 	assert_int_not_equal(one, other);
+}
+
+static void random_numbers_need_no_open_file(void **state)
+{
+	const struct rlimit none = {0, 0};
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		uint64_t number;
+
+		setrlimit(RLIMIT_NOFILE, &none);
+		_exit(compat_getrandom(&number, sizeof(number), 0) != sizeof(number));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 static void a_file_in_memory_holds_what_is_written(void **state)
@@ -131,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_numbers_differ),
+		cmocka_unit_test(random_numbers_need_no_open_file),
 		cmocka_unit_test(a_file_in_memory_holds_what_is_written),
 		cmocka_unit_test(only_files_in_the_range_are_closed),
 		cmocka_unit_test(waits_end_at_their_deadline),

@@ -29,6 +29,7 @@
 
 #include <cmocka.h>
 
+#include "base/compat.h"
 #include "record/safety/filter.h"
 
 #define SAMPLING_REQUEST  _IOC(_IOC_NONE, 'P', 0, 48)
