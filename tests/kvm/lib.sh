@@ -26,9 +26,11 @@ stop_all()
 	vmms=
 }
 
+# fail TEXT...: ends the case, and the recorder that it has started
 fail()
 {
 	echo "$*"
+	[ -z "${recorder-}" ] || kill -KILL "$recorder" 2>/dev/null
 	stop_all
 	exit 1
 }
