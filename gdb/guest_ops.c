@@ -59,11 +59,12 @@ static void close_guest(struct guest *closed)
 	free(guest);
 }
 
-static int observe(struct guest *observed, enum observation *observation,
+static int observe(struct guest *observed, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
 	struct gdb *gdb = gdb_guest_of(observed)->gdb;
 
+	(void)now;
 	*observation = OBSERVED_RUNNING;
 	if (stub_look(&gdb->stub, err) < 0) {
 		*observation = OBSERVED_GONE;

@@ -48,8 +48,9 @@ struct guest_ops {
 	/* The guest must not be paused. Releases everything that is held of it. */
 	void (*close)(struct guest *guest);
 
-	/* Looks at the guest and its vCPUs without touching them. */
-	int (*observe)(struct guest *guest, enum observation *observation,
+	/* Looks at the guest and its vCPUs at @now (ns, monotonic), without touching
+	 * them. */
+	int (*observe)(struct guest *guest, uint64_t now, enum observation *observation,
 		       struct error *err);
 	/* For messages, what happened to a guest that was OBSERVED_SHUT: "has ended". */
 	const char *(*ending)(const struct guest *guest);

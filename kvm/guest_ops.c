@@ -123,7 +123,7 @@ static bool has_grown(struct kvm_guest *guest, unsigned int open)
 	return guest->grew;
 }
 
-static int observe(struct guest *observed, enum observation *observation,
+static int observe(struct guest *observed, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
 	struct kvm_guest *guest = kvm_guest_of(observed);
@@ -132,7 +132,7 @@ static int observe(struct guest *observed, enum observation *observation,
 
 	(void)err;
 	trace_sweep(&guest->kvm->trace);
-	guest->observed = clock_monotonic();
+	guest->observed = now;
 	for (unsigned int i = 0; i < observed->info.vcpus; i++) {
 		char state;
 

@@ -436,12 +436,14 @@ static void renew(struct recorder *recorder, size_t i)
 
 static int check(struct recorder *recorder, struct error *err)
 {
-	recorder->check = clock_monotonic() + CHECK_NS;
+	uint64_t now = clock_monotonic();
+
+	recorder->check = now + CHECK_NS;
 	for (size_t i = recorder->subjects; i-- > 0;) {
 		struct guest *guest = recorder->subject[i]->target.guest;
 		enum observation observation;
 
-		if (guest->ops->observe(guest, &observation, err) < 0)
+		if (guest->ops->observe(guest, now, &observation, err) < 0)
 			return -1;
 		if (observation == OBSERVED_GREW)
 			renew(recorder, i);

@@ -445,7 +445,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	enum observation observation;
 
 	begin(sampler, weight, map_calls, round);
-	if (guest->ops->observe(guest, &observation, err) < 0)
+	if (guest->ops->observe(guest, round->time, &observation, err) < 0)
 		return -1;
 	round->outcome = outcomes[observation];
 	if (take(sampler, round, err) < 0)
@@ -469,7 +469,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	enum observation observation;
 
 	begin(sampler, 1, UINT_MAX, round);
-	if (guest->ops->observe(guest, &observation, err) < 0)
+	if (guest->ops->observe(guest, round->time, &observation, err) < 0)
 		return -1;
 	round->outcome = observation == OBSERVED_GONE ? ROUND_GONE : ROUND_TAKEN;
 	if (round->outcome == ROUND_GONE)

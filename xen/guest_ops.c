@@ -12,15 +12,16 @@
 #include "xen/pause.h"
 #include "xen/registers.h"
 
-/* How long after its round's observation a pause starts at most, if the host is not
- * overloaded. */
-#define PAUSE_SOON_NS (NS_PER_S / 10)
+/* How long after its preparation a pause starts at most, if the host is not overloaded.
+ */
+#define PAUSE_SOON_NS (NS_PER_S / 20)
 
 struct xen_guest {
 	struct guest guest;
 	struct xen *xen;
 	struct hypercall_memory memory;
 	struct batch observe; /* the domain, then each vCPU */
+	uint64_t observed;    /* when: ns, monotonic */
 	struct batch pause;   /* the pause, then the contexts of the selected vCPUs */
 	vcpu_guest_context_t *context; /* of each vCPU */
 	bool *wanted;
@@ -116,7 +117,7 @@ static void observe_vcpu(struct xen_guest *guest, unsigned int i)
 		vcpu->state = info->blocked ? VCPU_BLOCKED : VCPU_RUNNABLE;
 }
 
-static int observe(struct guest *observed, enum observation *observation,
+static int observe(struct guest *observed, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
 	struct xen_guest *guest = xen_guest_of(observed);
@@ -127,6 +128,7 @@ static int observe(struct guest *observed, enum observation *observation,
 	/* Before 4.18, Xen returns another domain if this one is gone. */
 	for (unsigned int i = 0; i < guest->observe.count; i++)
 		guest->observe.domctl[i].domain = (domid_t)id;
+	guest->observed = now;
 	status = batch_call(guest->xen, &guest->observe, 0);
 	if (status == 0)
 		status = batch_result(&guest->observe, 0);
@@ -190,10 +192,11 @@ static void choose_vcpus(struct xen_guest *guest)
 static void prepare(struct guest *prepared)
 {
 	struct xen_guest *guest = xen_guest_of(prepared);
+	uint64_t since = clock_monotonic() - guest->observed + PAUSE_SOON_NS;
 	struct left_domain domain = {
 		.id = prepared->info.id,
 		.ran = guest->observe.domctl[0].u.getdomaininfo.cpu_time +
-		       PAUSE_SOON_NS * prepared->info.vcpus,
+		       since * prepared->info.vcpus,
 	};
 
 	choose_vcpus(guest);

@@ -135,7 +135,7 @@ int current_look(struct current *way, uint64_t *cpu_time, struct error *err)
 	struct guest *guest = way->target.guest;
 	enum observation observation;
 
-	if (guest->ops->observe(guest, &observation, err) < 0)
+	if (guest->ops->observe(guest, clock_monotonic(), &observation, err) < 0)
 		return -1;
 	if (cpu_time)
 		*cpu_time = guest->vcpu[0].cpu_time;

@@ -79,7 +79,7 @@ static void sample(struct guest *guest)
 		unwind(guest);
 	}
 	/* This would take what is there for a pause by someone else. */
-	guest->ops->observe(guest, &observation, &err);
+	guest->ops->observe(guest, 0, &observation, &err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

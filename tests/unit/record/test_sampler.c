@@ -22,9 +22,10 @@ struct memory {
 	unsigned int missing; /* pauses that will miss something */
 };
 
-static int observe(struct guest *guest, enum observation *observation, struct error *err)
+static int observe(struct guest *guest, uint64_t now, enum observation *observation,
+		   struct error *err)
 {
-	(void)guest, (void)err;
+	(void)guest, (void)now, (void)err;
 	*observation = OBSERVED_RUNNING;
 	return 0;
 }
