@@ -8,7 +8,7 @@
 
 #include "command/command.h"
 #include "record/file/series.h"
-#include "record/unwinding.h"
+#include "record/unwinding/unwinding.h"
 
 #define DEFAULT_FREQUENCY 99
 #define MAX_FREQUENCY	  10000

@@ -7,7 +7,7 @@
 #include "record/file/sink.h"
 #include "record/options.h"
 #include "record/safety/guard.h"
-#include "record/unwound.h"
+#include "record/unwinding/unwound.h"
 
 /*
  * Samples the requested domains, each with its own pacer, until there is a reason to end.

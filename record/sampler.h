@@ -4,7 +4,7 @@
 
 #include "format/recording.h"
 #include "guest/guest.h"
-#include "record/examiner.h"
+#include "record/unwinding/examiner.h"
 #include "tables/program_table.h"
 
 /*

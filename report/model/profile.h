@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "report/model/filter.h"
-#include "report/model/fit.h"
+#include "report/model/checks/fit.h"
 #include "report/load/load.h"
 #include "base/names.h"
 #include "report/load/progress.h"

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "report/model/builds.h"
+#include "report/model/checks/builds.h"
 #include "report/model/domains.h"
 #include "report/model/machine.h"
 

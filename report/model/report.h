@@ -9,7 +9,7 @@
 #include "report/model/filter.h"
 #include "report/model/frames.h"
 #include "report/model/measure.h"
-#include "report/model/quality.h"
+#include "report/model/checks/quality.h"
 #include "report/model/stacks.h"
 
 /* By what the rows of a histogram are sorted first. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/model/quality.h"
+#include "report/model/checks/quality.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/model/fit.h"
+#include "report/model/checks/fit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

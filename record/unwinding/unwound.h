@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_UNWOUND_H
-#define UNIPROF_RECORD_UNWOUND_H
+#ifndef UNIPROF_RECORD_UNWINDING_UNWOUND_H
+#define UNIPROF_RECORD_UNWINDING_UNWOUND_H
 
 #include "record/target.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/model/builds.h"
+#include "report/model/checks/builds.h"
 
 #include <stdio.h>
 #include <string.h>

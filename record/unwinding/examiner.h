@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_EXAMINER_H
-#define UNIPROF_RECORD_EXAMINER_H
+#ifndef UNIPROF_RECORD_UNWINDING_EXAMINER_H
+#define UNIPROF_RECORD_UNWINDING_EXAMINER_H
 
 #include <time.h>
 

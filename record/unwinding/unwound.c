@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/unwound.h"
+#include "record/unwinding/unwound.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

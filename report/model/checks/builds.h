@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_MODEL_BUILDS_H
-#define UNIPROF_REPORT_MODEL_BUILDS_H
+#ifndef UNIPROF_REPORT_MODEL_CHECKS_BUILDS_H
+#define UNIPROF_REPORT_MODEL_CHECKS_BUILDS_H
 
 #include "report/load/summary.h"
 #include "report/model/sources.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_MODEL_FIT_H
-#define UNIPROF_REPORT_MODEL_FIT_H
+#ifndef UNIPROF_REPORT_MODEL_CHECKS_FIT_H
+#define UNIPROF_REPORT_MODEL_CHECKS_FIT_H
 
 #include "report/model/frames.h"
 #include "report/model/stacks.h"
