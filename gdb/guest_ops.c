@@ -275,14 +275,6 @@ static bool learn_modes(struct guest *learned)
 	return false;
 }
 
-static enum cpu_kind kind(const struct guest *guest)
-{
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		if (guest->vcpu[i].captured)
-			return cpu_kind(&guest->vcpu[i].cpu);
-	return CPU_UNKNOWN;
-}
-
 static const struct guest_ops operations = {
 	.close = close_guest,
 	.observe = observe,
@@ -293,7 +285,7 @@ static const struct guest_ops operations = {
 	.finish = finish,
 	.take = take,
 	.learn_modes = learn_modes,
-	.kind = kind,
+	.kind = guest_kind,
 	.begin_pages = gdb_memory_begin,
 	.get_page = gdb_memory_page,
 	.map_page = gdb_memory_page,

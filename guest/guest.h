@@ -100,4 +100,8 @@ struct guest_ops {
 	bool are_pages_live;
 };
 
+/* The kind of CPU at the last pause: of the first vCPU whose registers were captured, or
+ * CPU_UNKNOWN. */
+enum cpu_kind guest_kind(const struct guest *guest);
+
 #endif

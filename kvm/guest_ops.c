@@ -325,14 +325,6 @@ static bool learn_modes(struct guest *learned)
 	return kvm_memory_learn(guest->memory, learned) || any;
 }
 
-static enum cpu_kind kind(const struct guest *guest)
-{
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		if (guest->vcpu[i].captured)
-			return cpu_kind(&guest->vcpu[i].cpu);
-	return CPU_UNKNOWN;
-}
-
 static const struct guest_ops operations = {
 	.close = close_guest,
 	.observe = observe,
@@ -343,7 +335,7 @@ static const struct guest_ops operations = {
 	.finish = finish,
 	.take = take,
 	.learn_modes = learn_modes,
-	.kind = kind,
+	.kind = guest_kind,
 	.begin_pages = kvm_memory_begin,
 	.get_page = kvm_memory_get,
 	.map_page = kvm_memory_map,

@@ -2,7 +2,6 @@
 #include "tables/program_table.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "symbols/symbols.h"
 
@@ -114,13 +113,8 @@ struct unwind_table *program_table_move(const struct program_table *table, uint6
 {
 	struct unwind_table *moved = unwind_table_move(table->table, LINUX_START,
 						       LINUX_END, shift);
-	const void *memory;
-	size_t size;
 
-	if (!moved)
-		return NULL;
-	memory = unwind_table_memory(moved, &size);
-	if (mlock(memory, size) == 0)
+	if (moved && unwind_table_lock(moved) == 0)
 		return moved;
 	unwind_table_free(moved);
 	return NULL;

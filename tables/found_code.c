@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "arch/x86_code.h"
 #include "unwind/table/code.h"
@@ -184,14 +183,11 @@ void found_code_examine(struct found_code *found)
 bool found_code_renew(struct found_code *found)
 {
 	struct unwind_table *old = found->table;
-	const void *memory;
-	size_t size;
 
 	if (!found->is_new)
 		return false;
 	found->is_new = false;
-	memory = unwind_table_memory(found->next, &size);
-	if (mlock(memory, size) < 0)
+	if (unwind_table_lock(found->next) < 0)
 		return false;
 	found->table = found->next;
 	found->next = old;

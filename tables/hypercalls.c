@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tables/program_table.h"
 
-#include <sys/mman.h>
-
 #include "unwind/table/code.h"
 
 /* Copies the page at @address, if it is one of hypercalls. The guest may be writing to
@@ -20,16 +18,11 @@ static struct unwind_table *make(const uint8_t *page, uint64_t address)
 	struct unwind_builder *builder = unwind_builder_new();
 	struct unwind_table *table = NULL;
 	struct error ignored;
-	const void *memory;
-	size_t size;
 
 	if (builder && unwind_table_add_hypercalls(builder, page, address, &ignored) == 0)
 		table = unwind_builder_finish(builder);
 	unwind_builder_free(builder);
-	if (!table)
-		return NULL;
-	memory = unwind_table_memory(table, &size);
-	if (mlock(memory, size) == 0)
+	if (table && unwind_table_lock(table) == 0)
 		return table;
 	unwind_table_free(table);
 	return NULL;

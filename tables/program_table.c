@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
@@ -29,12 +28,13 @@ void program_table_free(struct program_table *table)
 
 int program_table_lock(const struct program_table *table, struct error *err)
 {
+	int status = unwind_table_lock(table->table), errnum = errno;
 	size_t size;
-	const void *memory = unwind_table_memory(table->table, &size);
 
-	if (mlock(memory, size) == 0)
+	if (status == 0)
 		return 0;
-	return error_errno(err, errno, "can't lock %zu KiB of memory (ulimit -l)",
+	unwind_table_memory(table->table, &size);
+	return error_errno(err, errnum, "can't lock %zu KiB of memory (ulimit -l)",
 			   size / 1024);
 }
 

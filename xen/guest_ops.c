@@ -95,10 +95,9 @@ static void close_guest(struct guest *closed)
 
 static enum cpu_kind kind(const struct guest *guest)
 {
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		if (guest->vcpu[i].captured)
-			return cpu_kind(&guest->vcpu[i].cpu);
-	return registers_kind(guest->info.type);
+	enum cpu_kind captured = guest_kind(guest);
+
+	return captured == CPU_UNKNOWN ? registers_kind(guest->info.type) : captured;
 }
 
 static void observe_vcpu(struct xen_guest *guest, unsigned int i)

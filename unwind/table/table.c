@@ -2,6 +2,7 @@
 #include "unwind/table/parts.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* Lookups in unwind tables. table_build.c makes tables. */
 
@@ -14,6 +15,11 @@ const void *unwind_table_memory(const struct unwind_table *table, size_t *size)
 {
 	*size = table->size;
 	return table;
+}
+
+int unwind_table_lock(const struct unwind_table *table)
+{
+	return mlock(table, table->size);
 }
 
 size_t unwind_table_rows(const struct unwind_table *table)

@@ -75,7 +75,10 @@ void unwind_table_free(struct unwind_table *table);
 struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
 				       uint64_t end, uint64_t distance);
 
-/* The table's memory, and its number of rows; for locking, and for messages. */
+/* Locks the table's memory, so that no lookup faults: 0, or -1 with errno set. */
+int unwind_table_lock(const struct unwind_table *table);
+
+/* The table's memory, and its number of rows; for messages and tests. */
 const void *unwind_table_memory(const struct unwind_table *table, size_t *size);
 size_t unwind_table_rows(const struct unwind_table *table);
 

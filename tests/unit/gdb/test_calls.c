@@ -19,15 +19,7 @@
 
 #include "gdb/gdb.h"
 #include "record/safety/filter.h"
-
-/* In a child, which can't use cmocka: ends it with the number of the line. */
-#define CHECK(condition)                           \
-	do {                                       \
-		if (!(condition))                  \
-			_exit(__LINE__ % 250 + 1); \
-	} while (0)
-
-#define REFUSED(call) (errno = 0, (call) == -1 && errno == EPERM)
+#include "tests/unit/in_child.h"
 
 static void check(const int *ends)
 {

@@ -28,15 +28,7 @@
 #include "kvm/proc.h"
 #include "kvm/trace.h"
 #include "record/safety/filter.h"
-
-/* In a child, which can't use cmocka: ends it with the number of the line. */
-#define CHECK(condition)                           \
-	do {                                       \
-		if (!(condition))                  \
-			_exit(__LINE__ % 250 + 1); \
-	} while (0)
-
-#define REFUSED(call) (errno = 0, (call) == -1 && errno == EPERM)
+#include "tests/unit/in_child.h"
 
 static int word = 7; /* the same address in each process */
 

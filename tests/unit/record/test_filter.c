@@ -31,6 +31,7 @@
 
 #include "base/compat.h"
 #include "record/safety/filter.h"
+#include "tests/unit/in_child.h"
 
 #define SAMPLING_REQUEST  _IOC(_IOC_NONE, 'P', 0, 48)
 #define FOLLOWING_REQUEST _IOC(_IOC_NONE, 'P', 6, 2)
@@ -59,15 +60,6 @@ static const struct host_needs host = {
 	.guarding = guarding,
 };
 
-/* In a child, which can't use cmocka: ends it with the number of the line. */
-#define CHECK(condition)                           \
-	do {                                       \
-		if (!(condition))                  \
-			_exit(__LINE__ % 250 + 1); \
-	} while (0)
-
-/* -1 with EPERM: refused by the filter. */
-#define REFUSED(call) (errno = 0, (call) == -1 && errno == EPERM)
 /* -1 with EBADF: it went past the filter, to the kernel. */
 #define REACHES(call) (errno = 0, (call) == -1 && errno == EBADF)
 
