@@ -12,7 +12,7 @@ run()
 	zpty -r -m shell output '*ENDED*'
 }
 
-run "PROMPT= fpath=($folder \$fpath); autoload -Uz compinit && compinit -D -u; stty -echo"
+run "PROMPT= fpath=($folder \$fpath); autoload -Uz compinit && compinit -D -u; stty -echo kill undef"
 # compadd adds the words that are offered. With -O, -A or -D, it only compares words.
 run 'compadd() {
 	local -a found
