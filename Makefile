@@ -204,8 +204,9 @@ $(O)/tests/unit/unwind/cfi_sample_%.so: tests/unit/unwind/cfi_sample.c Makefile
 
 $(O)/tests/unit/unwind/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
 
-# A target for each test, so that `make -k -j` runs them on all CPUs.
-UNIT_RUNS = $(UNIT_TESTS:%=run/%)
+# A target for each test, so that `make -k -j` runs them on all CPUs; the longest begin first.
+UNIT_LONG = $(filter %/test_x86_table %/test_x86_leaves %/test_writer_days,$(UNIT_TESTS))
+UNIT_RUNS = $(addprefix run/,$(UNIT_LONG) $(filter-out $(UNIT_LONG),$(UNIT_TESTS)))
 .PHONY: $(UNIT_RUNS)
 $(UNIT_RUNS): run/%: %
 	@$*

@@ -31,19 +31,34 @@ refusals()
 	dmesg 2>/dev/null | grep "type=1326 .*exe=\"$UNIPROF\""
 }
 
-# run_cases CASE...: the exit code is 1 if one failed
+# run_case NAME: runs it in an empty folder
+run_case()
+{
+	mkdir "$work/$1"
+	NOTES=$work/$1.notes
+	: >"$NOTES"
+	(cd "$work/$1" && timeout "$limit" sh "$HERE/cases/$1") >"$work/$1.log" 2>&1
+	status=$?
+	rm -rf "${work:?}/$1"
+	return $status
+}
+
+# run_cases CASE...: the exit code is 1 if one failed. A case that fails is run once more,
+# because a stall of this machine spoils what it measures; the number of those is printed.
 run_cases()
 {
-	passed=0 failed=0
+	passed=0 failed=0 twice=0
 	before=$(refused)
 	limit=$((300 + ${KILLS:-50})) # s
 	for case; do
 		name=$(basename "$case")
-		case=$HERE/cases/$name
-		mkdir "$work/$name"
-		NOTES=$work/$name.notes
-		: >"$NOTES"
-		if (cd "$work/$name" && timeout "$limit" sh "$case") >"$work/$name.log" 2>&1; then
+		if ! run_case "$name"; then
+			echo "$name failed, and runs once more"
+			tail -n 20 "$work/$name.log"
+			twice=$((twice + 1))
+			run_case "$name"
+		fi
+		if [ "$status" = 0 ]; then
 			echo "ok $name"
 			sed 's/^/	/' "$NOTES"
 			passed=$((passed + 1))
@@ -52,12 +67,12 @@ run_cases()
 			tail -n 20 "$work/$name.log"
 			failed=$((failed + 1))
 		fi
-		rm -rf "${work:?}/$name"
 	done
 	if [ "$(refused)" -gt "$before" ]; then
 		echo "FAILED a filter refused system calls: $(refusals | tail -n 5)"
 		failed=$((failed + 1))
 	fi
+	[ $twice = 0 ] || echo "$twice of the cases ran twice"
 	echo "$passed passed, $failed failed"
 	[ $failed -eq 0 ]
 }
