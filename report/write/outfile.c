@@ -10,15 +10,6 @@ static bool is_stdout(const struct outfile *out)
 	return out->file.fd == STDOUT_FILENO;
 }
 
-/* Reports can be large, and a system call for each 4 KB takes longer than generating
- * them. */
-static void enlarge_buffer(FILE *out)
-{
-	static char buffer[256 * 1024];
-
-	setvbuf(out, buffer, _IOFBF, sizeof(buffer));
-}
-
 int outfile_open(struct outfile *out, const char *path, struct error *err)
 {
 	if (replace_open(&out->file, path, 0666, false, err) < 0)
@@ -30,10 +21,8 @@ int outfile_open(struct outfile *out, const char *path, struct error *err)
 		return 0;
 	}
 	out->stream = stream_open(&out->writes, out->file.fd);
-	if (out->stream) {
-		enlarge_buffer(out->stream);
+	if (out->stream)
 		return 0;
-	}
 	error_errno(err, errno, "can't write %s", path ?: "standard output");
 	replace_abandon(&out->file);
 	return -1;

@@ -75,11 +75,15 @@ static bool is_whole_file(int fd)
 FILE *stream_open(struct stream *stream, int fd)
 {
 	cookie_io_functions_t functions = {.write = put};
+	FILE *file;
 
 	*stream = (struct stream){.fd = fd};
 	if (is_whole_file(fd))
 		functions.seek = seek;
-	return fopencookie(stream, "w", functions);
+	file = fopencookie(stream, "w", functions);
+	if (file)
+		setvbuf(file, stream->buffer, _IOFBF, sizeof(stream->buffer));
+	return file;
 }
 
 int stream_explain(const struct stream *stream, const char *name, struct error *err)

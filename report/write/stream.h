@@ -20,14 +20,18 @@ struct stream {
 	const uint64_t *recorded;
 	uint64_t written;
 	bool is_too_much; /* it failed because of the limit */
+	/* Reports can be large, and a system call for each 4 KB, as FILEs have it, takes
+	 * longer than generating them. */
+	char buffer[128 * 1024];
 };
 
 /* The size limit of a report for that many bytes of recordings. */
 uint64_t stream_most(uint64_t recorded);
 
 /*
- * The FILE has no descriptor, and can seek only if it starts at the beginning of a
- * regular file. fclose() doesn't close @fd; the caller does. NULL if out of memory.
+ * The FILE uses @stream until it is closed. It has no descriptor, and can seek only if it
+ * starts at the beginning of a regular file. fclose() doesn't close @fd; the caller does.
+ * NULL if out of memory.
  */
 FILE *stream_open(struct stream *stream, int fd);
 
