@@ -244,7 +244,7 @@ static void callers_are_correct_at_every_instruction(void **state)
 	read_program(program, path);
 	process_start(&program->process, path);
 	assert_int_equal(ptrace(PTRACE_GETREGS, program->process.pid, NULL, &now), 0);
-	for (uint64_t steps = 0;; steps++) {
+	for (;;) {
 		const struct function *function;
 
 		before = now;
@@ -255,9 +255,9 @@ static void callers_are_correct_at_every_instruction(void **state)
 		function = function_of(program, now.rip);
 		if (!function || !program->process.depth)
 			continue;
-		if (function->is_own || steps % 8 == 0)
+		if (function->is_own || program->process.steps % 8 == 0)
 			compare(program, &now, &memory, function, &program->plain);
-		if (steps % PERIOD == 0)
+		if (program->process.steps % PERIOD == 0)
 			sample(program, &now, notes, function);
 	}
 	say("by the code", &program->plain);

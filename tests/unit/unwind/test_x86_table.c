@@ -139,13 +139,13 @@ static void chains_are_whole(bool by_code)
 	memory.table = table;
 	process_start(process, path);
 	assert_int_equal(ptrace(PTRACE_GETREGS, process->pid, NULL, &now), 0);
-	for (uint64_t steps = 0;; steps++) {
+	for (;;) {
 		before = now;
 		process_step(process, &now);
 		if (!process->pid)
 			break;
 		process_keep_calls(process, &before, &now);
-		if (steps % PERIOD == 0)
+		if (process->steps % PERIOD == 0)
 			compare(process, &now, &memory, &tally);
 	}
 	print_message("%lu of %lu chains are right; %lu of 8 calls and more, the deepest "
