@@ -23,7 +23,7 @@ long()
 until_there()
 {
 	tries=0
-	until grep -q -- "$2" "$1"; do
+	until grep -qs -- "$2" "$1"; do
 		tries=$((tries + 1))
 		[ $tries -lt 2400 ] || { echo "no '$2' in $1"; cat "$1"; exit 1; }
 		sleep 0.05

@@ -227,23 +227,34 @@ static void a_stopped_recorder_finishes_its_sample_first(void **state)
 	waitpid(recorder, NULL, 0);
 }
 
-/* The guard continues the recorder repeatedly; the sample never ends. */
+/* A recorder is stopped in a sample that never ends, and killed @delay ns later: how long
+ * the guest was paused then, in ns. */
+static uint64_t time_of_kill(uint64_t delay)
+{
+	pid_t recorder = start_recorder(0, go_on);
+
+	fake->stops = 0;
+	wait_for_pause();
+	sleep_ns(50 * MS);
+	kill(recorder, SIGSTOP);
+	sleep_ns(delay);
+	fake->ended = clock_monotonic();
+	kill(recorder, SIGKILL);
+	waitpid(recorder, NULL, 0);
+	assert_true(runs_within(5000 * MS));
+	return fake->resumed - fake->ended;
+}
+
+/* The guard continues the recorder repeatedly. Each moment has three tries, because other
+ * work on the machine may delay one. */
 static void a_kill_during_a_deferred_stop_is_noticed_at_once(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < 5; i++) {
-		pid_t recorder = start_recorder(0, go_on);
+		uint64_t delay = (80 + 45 * i) * MS, tries = 1;
 
-		fake->stops = 0;
-		wait_for_pause();
-		sleep_ns(50 * MS);
-		kill(recorder, SIGSTOP);
-		sleep_ns((80 + 45 * i) * MS);
-		fake->ended = clock_monotonic();
-		kill(recorder, SIGKILL);
-		waitpid(recorder, NULL, 0);
-		assert_true(runs_within(5000 * MS));
-		assert_true(fake->resumed - fake->ended < 100 * MS);
+		while (time_of_kill(delay) >= 100 * MS)
+			assert_true(tries++ < 3);
 	}
 }
 
