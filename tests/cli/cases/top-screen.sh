@@ -2,53 +2,8 @@
 . "$CLI/lib.sh"
 command -v tmux >/dev/null || skip 'tmux is not installed'
 
-# A private server, whose sockets have a short path.
-TMUX_TMPDIR=$(mktemp -d /tmp/top.XXXXXX) || exit 1
-export TMUX_TMPDIR
-unset TMUX
-trap 'tmux kill-server 2>/dev/null; rm -rf "$TMUX_TMPDIR"' EXIT
-
-# keys KEY...: types them
-keys()
-{
-	tmux send-keys "$@"
-}
-
-# type_line TEXT
-type_line()
-{
-	tmux send-keys -l "$1"
-	tmux send-keys Enter
-}
-
-shown()
-{
-	tmux capture-pane -p | sed 's/ *$//'
-}
-
-# until_shown TEXT...: waits until all of the texts are on the terminal
-until_shown()
-{
-	tries=0
-	for text; do
-		until shown | grep -qF -- "$text"; do
-			tries=$((tries + 1))
-			[ $tries -lt 1200 ] || { echo "'$text' is not shown:"; shown; exit 1; }
-			sleep 0.05
-		done
-	done
-}
-
-# until_gone TEXT
-until_gone()
-{
-	tries=0
-	while shown | grep -qF -- "$1"; do
-		tries=$((tries + 1))
-		[ $tries -lt 1200 ] || { echo "'$1' is still shown:"; shown; exit 1; }
-		sleep 0.05
-	done
-}
+. "$CLI/../terminal.sh"
+trap end_terminal EXIT
 
 # show WHAT: prints the terminal, without empty lines
 show()
@@ -74,8 +29,7 @@ cat >start <<END
 PS1='$ ' PATH=$(dirname "$UNIPROF"):\$PATH
 stty -g >stty.before
 END
-TERM=screen tmux -f /dev/null new-session -d -x 80 -y 24 'ENV=./start exec sh -i'
-until_shown '$'
+begin_terminal 80 24
 
 type_line 'clear; uniprof top -i web.up -s web.sym 2>/dev/null; echo "exit $?"'
 until_shown 'uniprof top, ended' 'main'
