@@ -129,6 +129,16 @@ until_shown 'exit 0'
 type_line 'clear; stty -g | cmp - stty.before && echo the terminal is still as "be"fore'
 until_shown 'still as before'
 
+# It says what it waits for, and whether that may come.
+exec 3>held.up
+type_line 'clear; uniprof top -i held.up; echo "exit $?"'
+until_shown 'waiting for the start of the recording'
+show 'a recording that has not begun'
+exec 3>&-
+until_shown 'uniprof top, not being written'
+keys q
+until_shown 'exit 0'
+
 # Frozen, it shows what it did, and other views of that.
 head -c 400 web.up >grows.up
 type_line 'clear; uniprof top -d 0.05 -i grows.up -s web.sym; echo "exit $?"'
