@@ -470,11 +470,15 @@ static void stop(const struct recorder *recorder)
 }
 
 /* This process was stopped, by whomever: what the guests did meanwhile is not part of the
- * next samples. */
-static void forget_cpu_times(const struct recorder *recorder)
+ * next samples, and no round of that time is missed. */
+static void go_on(const struct recorder *recorder)
 {
-	for (size_t i = 0; i < recorder->subjects; i++)
+	uint64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < recorder->subjects; i++) {
 		sampler_forget_cpu_times(recorder->subject[i]->target.sampler);
+		pacer_skip(&recorder->subject[i]->pacer, now);
+	}
 }
 
 /* Handles a signal; END_UNKNOWN: continue. */
@@ -489,7 +493,7 @@ static enum end_reason handle(const struct recorder *recorder, int number,
 	if (number == SIGTSTP)
 		stop(recorder);
 	if (number == SIGCONT)
-		forget_cpu_times(recorder);
+		go_on(recorder);
 	return number == SIGTSTP || number == SIGCONT || number == SIGCHLD ? END_UNKNOWN
 									   : END_SIGNAL;
 }
