@@ -121,6 +121,9 @@ $(O)/report/write/flame_svg.o: report/write/flame.js
 # For the lab's arm64 machine: cross-built with Debian's packages, which
 # `scripts/lab prepare --arch arm64` downloads and unpacks.
 arm64:
+	@[ -d build/lab/root-arm64 ] && command -v aarch64-linux-gnu-gcc >/dev/null || { \
+		echo 'make arm64: run first: scripts/install-packages build lab arm64 &&' \
+			'scripts/lab prepare --arch arm64' >&2; exit 1; }
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64 \
 		$(ARM64_TARGETS)
 

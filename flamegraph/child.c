@@ -55,7 +55,7 @@ static int wait_for(struct children *children, pid_t child, bool passes_on)
 			return code;
 		if (number == SIGTSTP)
 			raise(SIGSTOP);
-		if (number == SIGCHLD || number == SIGTSTP)
+		if (number == SIGCHLD || number == SIGTSTP || number == SIGCONT)
 			continue;
 		children->interrupted = true;
 		if (passes_on && info.si_code != SI_KERNEL)

@@ -67,6 +67,9 @@ struct guest_ops {
 	 * returned 0. Returns for how many ns of the pause no vCPU could have run anyway,
 	 * because the host's CPUs were busy. */
 	uint64_t (*finish)(struct guest *guest);
+	/* No pause follows for an unknown time: takes back what prepare() has left with
+	 * the guest for the next one. NULL: that is nothing. */
+	void (*rest)(struct guest *guest);
 	/* Reads the registers like prepare() and pause(), but pauses nothing: for a guest
 	 * that is not running. */
 	int (*take)(struct guest *guest, struct error *err);

@@ -200,6 +200,14 @@ static void prepare(struct guest *prepared)
 	kvm_memory_prepare(guest->memory);
 }
 
+static void rest(struct guest *rested)
+{
+	struct kvm_guest *guest = kvm_guest_of(rested);
+
+	for (unsigned int i = 0; i < rested->info.vcpus; i++)
+		vcpu_rest(&guest->vcpu[i]);
+}
+
 /* Someone else traces a thread. */
 static int refuse(struct kvm_guest *guest, struct error *err)
 {
@@ -333,6 +341,7 @@ static const struct guest_ops operations = {
 	.pause = pause_guest,
 	.resume = resume_guest,
 	.finish = finish,
+	.rest = rest,
 	.take = take,
 	.learn_modes = learn_modes,
 	.kind = guest_kind,

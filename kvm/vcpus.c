@@ -120,6 +120,16 @@ void vcpu_close(struct vcpu *vcpu)
 	*vcpu = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
 }
 
+void vcpu_rest(struct vcpu *vcpu)
+{
+	if (vcpu->run)
+		__atomic_and_fetch(&vcpu->run->kvm_valid_regs, ~vcpu->added,
+				   __ATOMIC_SEQ_CST);
+	requests_remove(vcpu->request);
+	vcpu->request = NULL;
+	vcpu->added = 0;
+}
+
 void vcpu_request(struct vcpu *vcpu, pid_t pid, struct request *requests)
 {
 	uint64_t wanted = kvm_registers_wanted();

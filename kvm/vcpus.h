@@ -60,6 +60,9 @@ void vcpu_close(struct vcpu *vcpu);
  * the request back. Notes it in @requests. */
 void vcpu_request(struct vcpu *vcpu, pid_t pid, struct request *requests);
 
+/* Takes back that request. */
+void vcpu_rest(struct vcpu *vcpu);
+
 /* Whether the VMM still has it open. */
 bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid);
 

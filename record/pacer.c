@@ -110,6 +110,16 @@ uint64_t pacer_due(const struct pacer *pacer)
 	return pacer->due;
 }
 
+void pacer_skip(struct pacer *pacer, uint64_t now)
+{
+	uint64_t current = slot_at(pacer, now);
+
+	if (current < pacer->slot)
+		return;
+	pacer->slot = current + 1;
+	choose(pacer);
+}
+
 static uint64_t spread_rounds(const struct pacer *pacer)
 {
 	double rounds = SPREAD_NS / NS_PER_S * (double)pacer->pace.frequency /

@@ -55,6 +55,10 @@ uint64_t pacer_due(const struct pacer *pacer);
  * number of slots that passed without a round because this one is late. */
 uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed);
 
+/* The slots before @now need no round: the next one is after it, and they are neither
+ * missed nor in a weight. Not between pacer_begin() and pacer_end(). */
+void pacer_skip(struct pacer *pacer, uint64_t now);
+
 /* Ends the round; the guest was paused for @paused ns of it. */
 void pacer_end(struct pacer *pacer, uint64_t paused);
 

@@ -453,6 +453,34 @@ static int check(struct recorder *recorder, struct error *err)
 	return 0;
 }
 
+/* Stops here, where nothing is paused, until SIGCONT. */
+static void stop(const struct recorder *recorder)
+{
+	uint64_t began = clock_monotonic();
+
+	for (size_t i = 0; i < recorder->subjects; i++) {
+		struct guest *guest = recorder->subject[i]->target.guest;
+
+		if (guest->ops->rest)
+			guest->ops->rest(guest);
+	}
+	raise(SIGSTOP);
+	message("record", "stopped for %.1f s, without samples",
+		(double)(clock_monotonic() - began) / NS_PER_S);
+}
+
+/* This process was stopped, by whomever: what the guests did meanwhile is not part of the
+ * next samples, and no round of that time is missed. */
+static void go_on(const struct recorder *recorder)
+{
+	uint64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < recorder->subjects; i++) {
+		sampler_forget_cpu_times(recorder->subject[i]->target.sampler);
+		pacer_skip(&recorder->subject[i]->pacer, now);
+	}
+}
+
 /* Handles a signal; END_UNKNOWN: continue. */
 static enum end_reason handle(const struct recorder *recorder, int number,
 			      struct error *err)
@@ -463,8 +491,11 @@ static enum end_reason handle(const struct recorder *recorder, int number,
 		return END_ERROR;
 	}
 	if (number == SIGTSTP)
-		raise(SIGSTOP); /* here, where nothing is paused */
-	return number == SIGTSTP || number == SIGCHLD ? END_UNKNOWN : END_SIGNAL;
+		stop(recorder);
+	if (number == SIGCONT)
+		go_on(recorder);
+	return number == SIGTSTP || number == SIGCONT || number == SIGCHLD ? END_UNKNOWN
+									   : END_SIGNAL;
 }
 
 /* What to do next, and when. */

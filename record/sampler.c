@@ -157,6 +157,11 @@ static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu
 		*ran = now;
 }
 
+void sampler_forget_cpu_times(struct sampler *sampler)
+{
+	memset(sampler->ran, 0, sampler->guest->info.vcpus * sizeof(*sampler->ran));
+}
+
 static struct guest_memory memory_of(struct sampler *sampler,
 				     const void *(*page)(void *memory, uint64_t frame))
 {

@@ -81,6 +81,10 @@ enum table_state sampler_table(const struct sampler *sampler, const char **why);
  * describes, its symbol _text; 0: not known. */
 uint64_t sampler_linux(const struct sampler *sampler);
 
+/* The CPU time that the vCPUs have used since their last samples is in no sample: the
+ * next ones have 0, as the first. */
+void sampler_forget_cpu_times(struct sampler *sampler);
+
 /* Takes one round of samples with this @weight: 0, or -1 on error. The guest is not left
  * paused, unless the hypervisor refuses to resume it. */
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,

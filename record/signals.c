@@ -17,6 +17,7 @@ void signals_block(sigset_t *signals)
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);
 	sigaddset(signals, SIGTSTP);
+	sigaddset(signals, SIGCONT);
 	sigaddset(signals, SIGCHLD);
 	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
 		sigaddset(signals, SIGHUP);

@@ -2,6 +2,7 @@
 #include "top/recent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -154,6 +155,18 @@ bool recent_is_ready(const struct recent *recent)
 
 	return recent->copy.writer && (summary->domain_count || summary->samples ||
 				       !recent->more || recent->input->start >= 0);
+}
+
+/* A lease for reading is refused while the file is open for writing (fcntl(2),
+ * F_SETLEASE), and is only given to its owner, on some file systems to nobody. */
+bool recent_is_written(const struct recent *recent)
+{
+	int fd = recent->input->fd;
+
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		return true;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
 }
 
 int recent_save(const char *copy, const char *path, struct error *err)

@@ -36,6 +36,11 @@ int recent_more(struct recent *recent, struct error *err);
 /* Whether there is something to show. A recorder is waited for. */
 bool recent_is_ready(const struct recent *recent);
 
+/* Whether a process may have the file of the recording open for writing: false only if
+ * the kernel says that none has. SIGIO must be ignored: it tells of one that is about to.
+ */
+bool recent_is_written(const struct recent *recent);
+
 /* Writes the recording at @copy, such as that of a struct recent, to the file @path; an
  * existing one is kept as PATH.old. */
 int recent_save(const char *copy, const char *path, struct error *err);

@@ -109,17 +109,33 @@ static void put_title(struct screen *screen)
 {
 	const struct top *top = screen->top;
 	const char *domains = top->options.profile.rules.domains;
+	const char *state = top->recent.more ? "" : ", ended";
 	struct error title, filter = {""};
 	char name[256];
 
 	text_clean(name, screen->filter);
 	if (*name)
 		error_set(&filter, ", functions: %s", name);
+	if (top->recent.more && top->options.input && !recent_is_written(&top->recent))
+		state = ", not being written";
 	error_set(&title, "uniprof top%s%s%s%s%s", domains ? ", domain: " : "",
 		  domains ? domains : "", filter.text,
-		  screen->frozen >= 0 ? ", frozen" : "",
-		  top->recent.more ? "" : ", ended");
+		  screen->frozen >= 0 ? ", frozen" : "", state);
 	put_line(screen, 0, title.text, CURSES_REVERSE);
+}
+
+/* Instead of a table. */
+static int put_wait(struct screen *screen, int y)
+{
+	const struct top *top = screen->top;
+	struct error line = {"no table"};
+
+	if (!recent_is_ready(&top->recent))
+		error_set(&line, "waiting for %s",
+			  top->options.input ? "the start of the recording"
+					     : "the first samples");
+	put_line(screen, y++, line.text, 0);
+	return y;
 }
 
 /* The heading without its '#', and without empty lines. Returns the next free line. */
@@ -181,11 +197,7 @@ static void draw(struct screen *screen)
 	if (screen->is_help) {
 		y = keys_help(screen, put_line);
 	} else if (!screen->line_count) {
-		put_line(screen, y++,
-			 recent_is_ready(&screen->top->recent)
-				 ? "no table"
-				 : "waiting for the first samples",
-			 0);
+		y = put_wait(screen, y);
 	} else {
 		y = put_heading(screen);
 		screen->page = lines - 1 > y ? (size_t)(lines - 1 - y) : 0;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "top/top.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "command/message.h"
 #include "command/usage.h"
 #include "top/command.h"
 #include "top/screen.h"
@@ -37,6 +40,27 @@ static int read_until(struct top *top, uint64_t deadline, struct error *err)
 	}
 }
 
+/* There is no table yet: says once what is waited for, unless the recorder does. -1 with
+ * @err set if nothing has come since the last call, and nobody is there to write it. */
+static int wait_for_start(const struct top *top, off_t *size, struct error *err)
+{
+	struct stat file;
+
+	if (!top->options.input)
+		return 0;
+	if (*size < 0)
+		message("top", "waiting for the start of %s", top->input.name);
+	if (fstat(top->input.fd, &file) < 0)
+		return error_errno(err, errno, "can't read %s", top->input.name);
+	if (file.st_size == *size && !recent_is_written(&top->recent))
+		return error_set(err,
+				 "%s is not a recording yet, and no process has it "
+				 "open for writing",
+				 top->input.name);
+	*size = file.st_size;
+	return 0;
+}
+
 /* Prints the tables, each after a delay; the last one at once if the recording has ended.
  */
 static int print_tables(struct top *top, struct error *err)
@@ -44,14 +68,18 @@ static int print_tables(struct top *top, struct error *err)
 	const struct recent *recent = &top->recent;
 	uint64_t next = clock_monotonic(), columns = text_columns(stdout);
 	uint64_t printed = 0;
+	off_t size = -1;
 
 	top->view.report.columns = columns == SIZE_MAX ? 0 : columns;
 	while (printed < top->options.tables && recent->more) {
 		next += top->options.delay;
 		if (read_until(top, next, err) < 0)
 			return -1;
-		if (!recent_is_ready(recent))
+		if (!recent_is_ready(recent)) {
+			if (wait_for_start(top, &size, err) < 0)
+				return -1;
 			continue;
+		}
 		if (printed++)
 			putchar('\n');
 		if (view_write(&top->view, recent->path, stdout, err) < 0)
@@ -69,8 +97,10 @@ static int open_input(struct top *top, struct error *err)
 	char **words;
 	int argc, status;
 
-	if (options->input)
+	if (options->input) {
+		signal(SIGIO, SIG_IGN); /* recent_is_written() */
 		return input_open(&top->input, options->input, err);
+	}
 	words = top_options_record(options, &argc);
 	if (!words)
 		return error_set(err, "out of memory");

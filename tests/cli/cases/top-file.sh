@@ -2,7 +2,8 @@
 . "$CLI/lib.sh"
 make_recording web two
 for options in '-s web.sym' '--weight wall' '--state busy --vcpu 0' '--symbol-filter idle -s web.sym' \
-	'--time 0.5,' '--per-vcpu' '--tree -s web.sym'; do
+	'--time 0.5,' '--per-vcpu' '--tree -s web.sym' '-s web.sym,domain=web' '-s web.sym,domain=nobody' \
+	'-s web.sym@0x100'; do
 	echo "$options"
 	cp "$data/web.sym" .
 	# shellcheck disable=SC2086

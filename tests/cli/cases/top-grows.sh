@@ -56,6 +56,21 @@ echo pipe
 	"$UNIPROF" top -i - --window 60 --batch 1000000 --delay 0.05 2>/dev/null |
 	awk 'BEGIN { RS = "" } { last = $0 } END { print last }'
 
+echo "waiting"
+: >empty.up
+"$UNIPROF" top -i empty.up --batch 1 --delay 0.05
+echo "exit code $?"
+exec 3>late.up
+"$UNIPROF" top -i late.up --batch 1000000 --delay 0.05 >top.out 2>late.err 3>&- &
+until_there late.err 'waiting for'
+sleep 0.5
+cat whole.up >&3
+exec 3>&-
+wait $! || echo "exit code $?"
+cat late.err
+awk 'BEGIN { RS = "" } { last = $0 } END { print last }' top.out | sed 1d | diff report.out - &&
+	echo "the last table is that of report"
+
 echo damage
 { head -c 1000 whole.up; tail -c +1002 whole.up; } >damaged.up
 "$UNIPROF" top -i damaged.up --batch 1 >/dev/null 2>top.err

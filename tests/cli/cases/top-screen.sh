@@ -2,53 +2,8 @@
 . "$CLI/lib.sh"
 command -v tmux >/dev/null || skip 'tmux is not installed'
 
-# A private server, whose sockets have a short path.
-TMUX_TMPDIR=$(mktemp -d /tmp/top.XXXXXX) || exit 1
-export TMUX_TMPDIR
-unset TMUX
-trap 'tmux kill-server 2>/dev/null; rm -rf "$TMUX_TMPDIR"' EXIT
-
-# keys KEY...: types them
-keys()
-{
-	tmux send-keys "$@"
-}
-
-# type_line TEXT
-type_line()
-{
-	tmux send-keys -l "$1"
-	tmux send-keys Enter
-}
-
-shown()
-{
-	tmux capture-pane -p | sed 's/ *$//'
-}
-
-# until_shown TEXT...: waits until all of the texts are on the terminal
-until_shown()
-{
-	tries=0
-	for text; do
-		until shown | grep -qF -- "$text"; do
-			tries=$((tries + 1))
-			[ $tries -lt 1200 ] || { echo "'$text' is not shown:"; shown; exit 1; }
-			sleep 0.05
-		done
-	done
-}
-
-# until_gone TEXT
-until_gone()
-{
-	tries=0
-	while shown | grep -qF -- "$1"; do
-		tries=$((tries + 1))
-		[ $tries -lt 1200 ] || { echo "'$1' is still shown:"; shown; exit 1; }
-		sleep 0.05
-	done
-}
+. "$CLI/../terminal.sh"
+trap end_terminal EXIT
 
 # show WHAT: prints the terminal, without empty lines
 show()
@@ -74,8 +29,7 @@ cat >start <<END
 PS1='$ ' PATH=$(dirname "$UNIPROF"):\$PATH
 stty -g >stty.before
 END
-TERM=screen tmux -f /dev/null new-session -d -x 80 -y 24 'ENV=./start exec sh -i'
-until_shown '$'
+begin_terminal 80 24
 
 type_line 'clear; uniprof top -i web.up -s web.sym 2>/dev/null; echo "exit $?"'
 until_shown 'uniprof top, ended' 'main'
@@ -174,6 +128,16 @@ kill -TERM "$(tmux list-panes -F '#{pane_pid}' | xargs -n 1 pgrep -P)"
 until_shown 'exit 0'
 type_line 'clear; stty -g | cmp - stty.before && echo the terminal is still as "be"fore'
 until_shown 'still as before'
+
+# It says what it waits for, and whether that may come.
+exec 3>held.up
+type_line 'clear; uniprof top -i held.up; echo "exit $?"'
+until_shown 'waiting for the start of the recording'
+show 'a recording that has not begun'
+exec 3>&-
+until_shown 'uniprof top, not being written'
+keys q
+until_shown 'exit 0'
 
 # Frozen, it shows what it did, and other views of that.
 head -c 400 web.up >grows.up

@@ -61,6 +61,32 @@ static void a_steady_rate_does_not_drift(void **state)
 	}
 }
 
+static void skipped_slots_are_neither_missed_nor_in_a_weight(void **state)
+{
+	static const double limits[] = {1, 0.05};
+	uint64_t missed;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct pace pace = {.frequency = 100, .max_overhead = limits[i]};
+		uint64_t later = START + 3 * NS_PER_S;
+		struct pacer pacer;
+
+		pacer_start(&pacer, &pace, START, 1);
+		pacer_begin(&pacer, START, &missed);
+		pacer_end(&pacer, 500);
+		/* The next round is not due before that: nothing is skipped. */
+		pacer_skip(&pacer, START + 5000000);
+		assert_int_equal(pacer_due(&pacer), START + 10000000);
+		pacer_skip(&pacer, later + 5000000);
+		assert_int_equal(pacer_due(&pacer), later + 10000000);
+		assert_int_equal(pacer_begin(&pacer, later + 10000000, &missed), 1);
+		assert_int_equal(missed, 0);
+		pacer_end(&pacer, 500);
+		assert_int_equal(pacer_due(&pacer), later + 20000000);
+	}
+}
+
 static void missed_deadlines_are_counted_and_not_made_up_for(void **state)
 {
 	struct pace pace = {.frequency = 100, .max_overhead = 1};
@@ -459,6 +485,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_steady_rate_does_not_drift),
 		cmocka_unit_test(missed_deadlines_are_counted_and_not_made_up_for),
+		cmocka_unit_test(skipped_slots_are_neither_missed_nor_in_a_weight),
 		cmocka_unit_test(weights_compensate_for_a_lowered_rate),
 		cmocka_unit_test(the_limit_holds_in_short_recordings),
 		cmocka_unit_test(single_long_pauses_change_the_rate_little),
