@@ -108,6 +108,9 @@ struct sample {
 	uint64_t cpu_time;
 	bool has_cpu_time; /* false: cpu_time is not known */
 	struct chain chain;
+	/* The address space in use: a number that is the same for all samples of a
+	 * process while it runs (arch.h, cpu_space()); 0: not known. */
+	uint64_t space;
 };
 
 /* A part of a text, which may contain any byte; if it is empty, @at may be NULL. */
