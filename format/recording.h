@@ -68,6 +68,9 @@ struct recording_domain {
 	/* Where a Linux kernel runs: the address of its symbol _text; 0: not known. */
 	uint64_t linux_text;
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
+	/* In reports only, for a domain that stands for a process of another: its address
+	 * space (struct sample); 0: it does not. The index is then that of the other. */
+	uint64_t space;
 };
 
 enum end_reason {
