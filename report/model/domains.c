@@ -103,6 +103,21 @@ bool domain_list_is_known(const struct summary *summary, const char *list,
 	return true;
 }
 
+/*
+ * Kernels that share an address space with their processes have the upper half of 64 bits
+ * (Linux, Documentation/arch/x86/x86_64/mm.rst, Documentation/arch/arm64/memory.rst), and
+ * most often the last quarter of 32 bits, with modules right below it
+ * (Documentation/arch/arm/memory.rst, PAGE_OFFSET - 16 MB); a unikernel is in the lower
+ * part, with everything it runs.
+ */
+#define UPPER_64 ((uint64_t)1 << 63)
+#define UPPER_32 ((uint64_t)0xbf000000)
+
+bool domain_is_upper(const struct recording_domain *domain, uint64_t address)
+{
+	return address >= (domain && domain->word == 4 ? UPPER_32 : UPPER_64);
+}
+
 void domain_plain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
 {
 	if (!domain)

@@ -30,6 +30,10 @@ bool domain_is_known(const struct summary *summary, const char *what, const char
 bool domain_list_is_known(const struct summary *summary, const char *list,
 			  const char *name, struct error *err);
 
+/* Whether the address is in the upper part, where kernels such as Linux are; NULL is an
+ * unknown domain, with 64-bit addresses. */
+bool domain_is_upper(const struct recording_domain *domain, uint64_t address);
+
 #define DOMAIN_NAME_SIZE 280
 
 /* Its name, or a substitute if it has none or is NULL (unknown). */

@@ -284,6 +284,7 @@ static int open_recordings(struct profile *profile, struct error *err)
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);
 	profile->measure.vcpus = rules->vcpus;
+	profile->measure.part = rules->part;
 	for (size_t i = 0; i < rules->input_count; i++) {
 		if (input_open(&profile->inputs[i], rules->inputs[i], err) < 0)
 			return -1;

@@ -34,6 +34,7 @@ struct profile_rules {
 	struct window window;
 	enum measure_weight weight;
 	enum measure_states states;
+	enum measure_part part;
 	struct filter_rules filter;
 	const char *command; /* for messages */
 	const char *about;   /* prefix of notes; NULL: none needed */
