@@ -58,21 +58,24 @@ enum {
 /*
  * The relevant state of one x86 vCPU. For a PV guest, the control registers are Xen's:
  * the caller sets cr0, cr4 and efer according to the guest's mode (paging, PAE, long
- * mode), and cr3 to the machine address of the current table.
+ * mode), cr3 to the machine address of the current table, and kernel_cr3 to that of
+ * kernel mode, which belongs to the same address space. Other guests have 0 there.
  */
 struct x86_cpu {
 	uint64_t reg[X86_REGISTERS];
 	uint64_t rip, rflags;
 	uint64_t cs, ss;
 	uint64_t cr0, cr3, cr4, efer;
+	uint64_t kernel_cr3;
 };
 
 /* Control register bits (Intel SDM, volume 3, sections 2.5 and 2.2.1). */
-#define X86_CR0_PG   (1ull << 31)
-#define X86_CR4_PSE  (1ull << 4)
-#define X86_CR4_PAE  (1ull << 5)
-#define X86_CR4_LA57 (1ull << 12)
-#define X86_EFER_LMA (1ull << 10)
+#define X86_CR0_PG    (1ull << 31)
+#define X86_CR4_PSE   (1ull << 4)
+#define X86_CR4_PAE   (1ull << 5)
+#define X86_CR4_LA57  (1ull << 12)
+#define X86_CR4_PCIDE (1ull << 17)
+#define X86_EFER_LMA  (1ull << 10)
 
 /* CPU_X86_64 or CPU_X86_32: the kind of code that runs in the vCPU's mode. */
 enum cpu_kind x86_kind(const struct x86_cpu *cpu);
@@ -135,6 +138,15 @@ struct cpu {
 };
 
 enum cpu_kind cpu_kind(const struct cpu *cpu);
+
+/*
+ * The address space in use: the physical address of its first page table, without other
+ * fields of that register. It is the same in a process and in its system calls, and tells
+ * processes apart while they run. 0 if paging is off.
+ */
+uint64_t cpu_space(const struct cpu *cpu);
+uint64_t x86_space(const struct x86_cpu *cpu);
+uint64_t arm_space(const struct arm_cpu *cpu);
 
 /* Like x86_translate(), for any CPU. */
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,

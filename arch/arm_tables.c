@@ -255,3 +255,17 @@ enum translation arm_translate(const struct arm_cpu *cpu,
 		return translate_lpae(cpu, memory, address, frame);
 	return translate_short(cpu, memory, address, frame);
 }
+
+/*
+ * What TTBR0 has besides the table: CnP, the ASID, or attributes in the low bits of the
+ * short format, whose tables have at least 128 bytes (Arm ARM, sections D17.2.144 and
+ * G8.2.167). With 52-bit addresses, the low bits are the highest of the address.
+ */
+uint64_t arm_space(const struct arm_cpu *cpu)
+{
+	if (!(cpu->sctlr & ARM_SCTLR_M))
+		return 0;
+	if (has_aarch32_tables(cpu) && !(cpu->tcr & TTBCR_EAE))
+		return cpu->ttbr0 & 0xffffff80;
+	return cpu->ttbr0 & 0x0000fffffffffffe;
+}

@@ -8,6 +8,12 @@ enum cpu_kind cpu_kind(const struct cpu *cpu)
 	return cpu->family == CPU_FAMILY_ARM ? arm_kind(&cpu->arm) : x86_kind(&cpu->x86);
 }
 
+uint64_t cpu_space(const struct cpu *cpu)
+{
+	return cpu->family == CPU_FAMILY_ARM ? arm_space(&cpu->arm)
+					     : x86_space(&cpu->x86);
+}
+
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
 			       uint64_t address, uint64_t *frame)
 {

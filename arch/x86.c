@@ -111,6 +111,36 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 	return NOT_PRESENT;
 }
 
+/*
+ * The low bits of CR3 are flags or the PCID (Intel SDM, volume 3, section 2.5).
+ *
+ * A Linux kernel that is hidden from user mode (PTI) has two tables for each process, in
+ * neighbouring pages; user mode has the second one, and bit 11 in its PCID (Linux,
+ * arch/x86/entry/calling.h, PTI_USER_PGTABLE_AND_PCID_MASK). Without PCIDs, its use can't
+ * be told from that of another process.
+ */
+#define PTI_USER_PCID  (1ull << 11)
+#define PTI_USER_TABLE (1ull << 12)
+
+uint64_t x86_space(const struct x86_cpu *cpu)
+{
+	const struct paging *paging = paging_of(cpu);
+	const uint64_t user = PTI_USER_PCID | PTI_USER_TABLE;
+	uint64_t table = cpu->cr3 & ENTRY_FRAME;
+
+	if (!paging)
+		return 0;
+	if (cpu->kernel_cr3)
+		return cpu->kernel_cr3 & ENTRY_FRAME;
+	if (paging == &paging_pae)
+		return cpu->cr3 & 0xffffffe0;
+	if (paging->levels < 4)
+		return table & 0xffffffff;
+	if (cpu->cr4 & X86_CR4_PCIDE && (cpu->cr3 & user) == user)
+		table &= ~PTI_USER_TABLE;
+	return table;
+}
+
 size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values)
 {
 	static const char *const names[X86_REGISTERS] = {

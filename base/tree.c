@@ -43,6 +43,12 @@ void tree_free(struct tree *tree)
 	*tree = (struct tree){0};
 }
 
+void tree_clear(struct tree *tree, uint32_t roots)
+{
+	memset(tree->slots, 0xff, sizeof(*tree->slots) << tree->slot_bits);
+	tree->count = roots;
+}
+
 /* The slot that holds the node, or the free one where it belongs. */
 static size_t slot_of(const struct tree *tree, uint32_t parent, uint64_t key)
 {

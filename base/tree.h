@@ -28,6 +28,8 @@ struct tree {
 /* -1 if out of memory; tree_free() is still allowed then. */
 int tree_init(struct tree *tree, uint32_t roots);
 void tree_free(struct tree *tree);
+/* Removes all nodes but the @roots of tree_init(), and keeps the memory. */
+void tree_clear(struct tree *tree, uint32_t roots);
 
 /* The child of @parent with this key, created if missing; TREE_NONE if out of memory. */
 uint32_t tree_intern(struct tree *tree, uint32_t parent, uint64_t key);

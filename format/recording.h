@@ -68,6 +68,9 @@ struct recording_domain {
 	/* Where a Linux kernel runs: the address of its symbol _text; 0: not known. */
 	uint64_t linux_text;
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
+	/* In reports only, for a domain that stands for a process of another: its address
+	 * space (struct sample); 0: it does not. The index is then that of the other. */
+	uint64_t space;
 };
 
 enum end_reason {
@@ -108,6 +111,9 @@ struct sample {
 	uint64_t cpu_time;
 	bool has_cpu_time; /* false: cpu_time is not known */
 	struct chain chain;
+	/* The address space in use: a number that is the same for all samples of a
+	 * process while it runs (arch.h, cpu_space()); 0: not known. */
+	uint64_t space;
 };
 
 /* A part of a text, which may contain any byte; if it is empty, @at may be NULL. */

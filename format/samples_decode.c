@@ -16,7 +16,7 @@ struct columns {
 	uint64_t links[LINK_KINDS];
 	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, frameless;
 	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
-	struct cursor pauses;
+	struct cursor pauses, spaces, space;
 };
 
 /* Where a field is stored: a number, or a column of numbers. */
@@ -71,6 +71,8 @@ static const struct place places[] = {
 	[SAMPLES_LINKS_POSSIBLE] = NUMBER(links[LINK_POSSIBLE]),
 	[SAMPLES_LINKS_IMPOSSIBLE] = NUMBER(links[LINK_IMPOSSIBLE]),
 	[SAMPLES_LINKS_UNKNOWN] = NUMBER(links[LINK_UNKNOWN]),
+	[SAMPLES_SPACES] = COLUMN(spaces),
+	[SAMPLES_SPACE] = COLUMN(space),
 };
 
 static bool find_columns(struct cursor payload, struct columns *columns)
@@ -136,7 +138,9 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		    !array_grow(&batch->weight, samples, sizeof(*batch->weight)) ||
 		    !array_grow(&batch->stack, samples, sizeof(*batch->stack)) ||
 		    !array_grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
-		    !array_grow(&batch->frameless, samples, sizeof(*batch->frameless)))
+		    !array_grow(&batch->frameless, samples, sizeof(*batch->frameless)) ||
+		    !array_grow(&batch->space, samples, sizeof(*batch->space)) ||
+		    !array_grow(&batch->spaces, samples, sizeof(*batch->spaces)))
 			return false;
 		batch->sample_capacity = samples;
 	}
@@ -385,6 +389,22 @@ static bool decode_cpu_times(struct samples_batch *batch, const struct columns *
 	return !from.failed;
 }
 
+/* A list that is missing has one space, which is not known. More than the number of
+ * samples are not needed. */
+static bool decode_spaces(struct samples_batch *batch, const struct columns *columns)
+{
+	struct cursor list = columns->spaces;
+	uint64_t count = 0;
+
+	while (list.at != list.end && count < batch->count)
+		batch->spaces[count++] = cursor_varint(&list);
+	if (!has(&columns->spaces) && batch->count)
+		batch->spaces[count++] = 0;
+	batch->space_count = (size_t)count;
+	return !list.failed && (count || !batch->count) &&
+	       decode_column(batch->space, batch->count, &columns->space, 0, count - 1);
+}
+
 static bool decode_pauses(struct pauses *pauses, struct cursor column)
 {
 	uint64_t bucket = 0;
@@ -435,7 +455,7 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) ||
 	    !decode_column(batch->frameless, batch->count, &columns.frameless, 0, 1) ||
-	    !decode_counts(&batch->counts, &columns)) {
+	    !decode_spaces(batch, &columns) || !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
 	}
@@ -452,6 +472,8 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->stack);
 	free(batch->cpu_time);
 	free(batch->frameless);
+	free(batch->space);
+	free(batch->spaces);
 	free(batch->parent);
 	free(batch->address);
 	free(batch->depth);

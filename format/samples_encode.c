@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tree.h"
 #include "format/chunk.h"
 #include "format/samples_nodes.h"
 
@@ -12,6 +13,9 @@
 #define FULL_SAMPLES (RECORDING_MAX_SAMPLES / 4)
 #define FULL_NODES   (RECORDING_MAX_NODES / 2)
 #define FULL_BYTES   (RECORDING_MAX_PAYLOAD / 2)
+
+/* A space in the list takes at most this. */
+#define SPACE_BYTES 10
 
 struct samples_encoder {
 	size_t count;
@@ -28,6 +32,9 @@ struct samples_encoder {
 	bool plain_domain, plain_weight; /* only defaults so far */
 	bool lacks_cpu_time;		 /* in at least one sample */
 	bool has_frameless;		 /* at least one sample */
+	struct buffer space;		 /* index in the list of spaces */
+	struct tree spaces;		 /* that list: a root, and its children */
+	bool plain_space;		 /* only the first one so far */
 
 	struct nodes nodes;
 	struct node_columns columns;
@@ -40,8 +47,8 @@ struct samples_encoder *samples_encoder_new(void)
 
 	if (!encoder)
 		return NULL;
-	encoder->plain_domain = encoder->plain_weight = true;
-	if (nodes_init(&encoder->nodes) < 0) {
+	encoder->plain_domain = encoder->plain_weight = encoder->plain_space = true;
+	if (nodes_init(&encoder->nodes) < 0 || tree_init(&encoder->spaces, 1) < 0) {
 		samples_encoder_free(encoder);
 		return NULL;
 	}
@@ -60,6 +67,8 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->stack);
 	buffer_free(&encoder->cpu_time);
 	buffer_free(&encoder->frameless);
+	buffer_free(&encoder->space);
+	tree_free(&encoder->spaces);
 	buffer_free(&encoder->first);
 	buffer_free(&encoder->second);
 	buffer_free(&encoder->columns.drop);
@@ -113,10 +122,14 @@ static void add_cpu_time(struct samples_encoder *encoder, uint64_t ns)
 
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample)
 {
-	uint32_t node = nodes_add(&encoder->nodes, &sample->chain);
+	uint32_t node = nodes_add(&encoder->nodes, &sample->chain), space;
 
 	if (!node && sample->chain.count)
 		return -1;
+	space = tree_intern(&encoder->spaces, 0, sample->space);
+	if (space == TREE_NONE)
+		return -1;
+	space--; /* after the root */
 	add_time(encoder, sample->time);
 	buffer_put_varint(&encoder->domain, sample->domain);
 	encoder->plain_domain &= sample->domain == 0;
@@ -131,6 +144,8 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 		encoder->lacks_cpu_time = true;
 	buffer_put_varint(&encoder->frameless, sample->chain.frameless);
 	encoder->has_frameless |= sample->chain.frameless;
+	buffer_put_varint(&encoder->space, space);
+	encoder->plain_space &= space == 0;
 	encoder->count++;
 	return 0;
 }
@@ -150,6 +165,7 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
 		       encoder->cpu_time.size + encoder->frameless.size +
+		       encoder->space.size + encoder->spaces.count * SPACE_BYTES +
 		       encoder->nodes.count * NODE_BYTES;
 
 	return encoder->count >= FULL_SAMPLES || encoder->nodes.count >= FULL_NODES ||
@@ -304,6 +320,21 @@ static void put_links(struct buffer *payload, const uint64_t *links)
 			field_put_number(payload, tags[i], links[i]);
 }
 
+/* Without any that is known, there is no list, and with only one, no column. */
+static void put_spaces(struct samples_encoder *encoder, struct buffer *payload)
+{
+	const struct tree_node *list = encoder->spaces.nodes;
+	uint32_t count = encoder->spaces.count;
+
+	if (count == 1 || (count == 2 && !list[1].key))
+		return;
+	for (uint32_t i = 1; i < count; i++)
+		buffer_put_varint(&encoder->first, list[i].key);
+	put_column(payload, SAMPLES_SPACES, &encoder->first);
+	if (!encoder->plain_space)
+		put_column(payload, SAMPLES_SPACE, &encoder->space);
+}
+
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload)
 {
@@ -324,6 +355,7 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	put_links(payload, counts->links);
 	if (encoder->has_frameless)
 		put_column(payload, SAMPLES_FRAMELESS, &encoder->frameless);
+	put_spaces(encoder, payload);
 
 	buffer_reset(&encoder->time);
 	buffer_reset(&encoder->state);
@@ -331,9 +363,11 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
 	buffer_reset(&encoder->frameless);
+	buffer_reset(&encoder->space);
+	tree_clear(&encoder->spaces, 1);
 	encoder->steps = 0;
 	encoder->time_unit = encoder->cpu_time_unit = 0;
-	encoder->plain_domain = encoder->plain_weight = true;
+	encoder->plain_domain = encoder->plain_weight = encoder->plain_space = true;
 	encoder->lacks_cpu_time = encoder->has_frameless = false;
 	encoder->count = 0;
 	nodes_reset(&encoder->nodes);

@@ -202,12 +202,15 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 	}
 }
 
-static void take_cpu_times(struct sampler *sampler, const struct round *round)
+/* Adds what needs no paused guest. */
+static void complete_samples(struct sampler *sampler, const struct round *round)
 {
 	for (unsigned int i = 0; i < round->samples; i++) {
 		struct sample *sample = &round->sample[i];
+		const struct guest_vcpu *vcpu = &sampler->guest->vcpu[sample->vcpu];
 
-		take_cpu_time(sampler, &sampler->guest->vcpu[sample->vcpu], sample);
+		take_cpu_time(sampler, vcpu, sample);
+		sample->space = cpu_space(&vcpu->cpu);
 	}
 }
 
@@ -460,7 +463,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		if (take(sampler, round, err) < 0)
 			return -1;
 	}
-	take_cpu_times(sampler, round);
+	complete_samples(sampler, round);
 	round->table = sampler->table ? sampler->program : NULL;
 	check_found(sampler, round);
 	find_code(sampler, round);

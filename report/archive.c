@@ -171,6 +171,11 @@ static int check(const struct profile *profile, const char *output, struct error
 			  changed);
 		return EXIT_USAGE;
 	}
+	if (profile_by_process(profile)) {
+		error_set(err, "names can't be stored for one process: give the symbol "
+			       "files without ',space='");
+		return EXIT_USAGE;
+	}
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
 		error_set(err, "refusing to write a recording to a terminal");
 		return EXIT_FAILED;

@@ -200,6 +200,16 @@ const struct command_option profile_sample_options[] = {
 	 .word = state_word, .offset = RULE(states)},
 	{"domain", 0, "LIST", "only these domains: names or ids, separated by commas",
 	 .set = option_set_text, .offset = RULE(domains)},
+	{"per-process", 0, NULL,
+	 "tell the processes of a domain apart, by their address spaces: each is shown "
+	 "as a domain of its own, named DOMAIN:SPACE; symbol files of one are given with "
+	 "-s FILE,space=SPACE",
+	 .set = option_set_true, .offset = RULE(per_process)},
+	{"kernel-only", 0, NULL,
+	 "only samples at upper addresses, where kernels such as Linux are",
+	 .value = MEASURE_KERNEL, .offset = RULE(part)},
+	{"user-only", 0, NULL, "only samples at lower addresses", .value = MEASURE_USER,
+	 .offset = RULE(part)},
 	{"vcpu", 0, "LIST", "only these vCPUs, e.g. 0,2-5",
 	 .takes = "numbers and ranges up to 8191, e.g. 0,2-5", .set = set_vcpus},
 	{"time", 0, "FROM,TO",

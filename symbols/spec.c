@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #define DOMAIN_KEY ",domain="
+#define SPACE_KEY  ",space="
 
 /* In messages, the start of longer paths is cut, so that the reason fits too. */
 #define SHOWN_PATH_MAX 256
@@ -62,28 +63,48 @@ char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
 	return path;
 }
 
-/* The last ",domain=" in @spec; NULL if there is none. */
-static char *find_key(char *spec)
+/* The last @key in @spec; NULL if there is none, or if @spec is an existing path. */
+static char *find_key(char *spec, const char *key)
 {
 	char *found = NULL;
+	struct stat st;
 
-	for (char *at = spec; (at = strstr(at, DOMAIN_KEY)); at++)
+	for (char *at = spec; (at = strstr(at, key)); at++)
 		found = at;
-	return found;
+	return found && stat(spec, &st) < 0 ? found : NULL;
 }
 
 int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err)
 {
-	char *key = find_key(spec);
-	struct stat st;
+	char *key = find_key(spec, DOMAIN_KEY);
 
 	*domain = NULL;
-	if (!key || stat(spec, &st) == 0)
+	if (!key)
 		return 0;
 	*domain = key + strlen(DOMAIN_KEY);
 	if (!**domain)
 		return error_set(err, "%s: no domain name or id after '%s'", spec,
 				 DOMAIN_KEY);
+	*key = 0;
+	return 0;
+}
+
+int symbols_spec_cut_space(char *spec, uint64_t *space, struct error *err)
+{
+	char *key = find_key(spec, SPACE_KEY);
+	struct symbols_offset number;
+
+	*space = 0;
+	if (!key)
+		return 0;
+	if (!parse_offset(key + strlen(SPACE_KEY), &number) || number.down ||
+	    !number.distance)
+		return error_set(
+			err,
+			"%s: the text after '%s' is not an address space such as "
+			"0x3a5c000",
+			symbols_shown_path(spec), SPACE_KEY);
+	*space = number.distance;
 	*key = 0;
 	return 0;
 }

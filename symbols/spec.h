@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "symbols/table.h"
 
-/* Files as named on command lines: PATH[@OFFSET][,domain=NAME]. */
+/* Files as named on command lines: PATH[@OFFSET][,domain=NAME][,space=N]. */
 
 /*
  * Splits PATH@OFFSET; the caller frees the path. If @spec as a whole is an existing path,
@@ -19,6 +19,12 @@ char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
  * there is none, or if @spec as a whole is an existing path. -1 if the name is empty.
  */
 int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err);
+
+/*
+ * The same for ",space=N", the address space of a process; *@space is 0 if there is none.
+ * -1 if it is no number, or 0.
+ */
+int symbols_spec_cut_space(char *spec, uint64_t *space, struct error *err);
 
 /* @path for messages: the start of a long one is cut. */
 const char *symbols_shown_path(const char *path);

@@ -31,6 +31,7 @@ static void from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 	 * has in place of cr1 (arch-x86/xen.h). */
 	cpu->cr3 = in_kernel || !context->ctrlreg[1] ? context->ctrlreg[3]
 						     : context->ctrlreg[1];
+	cpu->kernel_cr3 = context->ctrlreg[3];
 	cpu->cr4 = X86_CR4_PAE;
 	cpu->efer = X86_EFER_LMA;
 }

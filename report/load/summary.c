@@ -11,7 +11,10 @@ void summary_free(struct summary *summary)
 {
 	for (size_t i = 0; i < summary->domain_room; i++)
 		free(summary->domains[i]);
+	for (size_t i = 0; i < summary->process_count; i++)
+		free(summary->processes[i]);
 	free(summary->domains);
+	free(summary->processes);
 	free(summary->programs);
 	free(summary->vcpus);
 	tree_free(&summary->vcpu_index);
@@ -60,7 +63,36 @@ int summary_add_program(struct summary *summary, const struct recording_program 
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index)
 {
-	return index < summary->domain_room ? summary->domains[index] : NULL;
+	if (index < summary->domain_room)
+		return summary->domains[index];
+	if (index - SUMMARY_FIRST_PROCESS < summary->process_count)
+		return summary->processes[index - SUMMARY_FIRST_PROCESS];
+	return NULL;
+}
+
+int summary_add_process(struct summary *summary, uint32_t domain, uint64_t space,
+			uint32_t *index)
+{
+	size_t count = summary->process_count;
+	struct recording_domain *copy;
+
+	if (!array_grow(&summary->processes, count + 1, sizeof(*summary->processes)))
+		return -1;
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return -1;
+	*copy = *summary_domain(summary, domain);
+	copy->space = space;
+	*index = SUMMARY_FIRST_PROCESS + (uint32_t)count;
+	summary->processes[summary->process_count++] = copy;
+	return 0;
+}
+
+uint32_t summary_recorded(const struct summary *summary, uint32_t index)
+{
+	return index < SUMMARY_FIRST_PROCESS
+		       ? index
+		       : (uint32_t)summary_domain(summary, index)->index;
 }
 
 /* The vCPU, created if needed; NULL if out of memory. */

@@ -14,6 +14,11 @@
 
 #define SUMMARY_RECENT 64
 
+/* Processes of domains that a report tells apart, at most. Their indexes are above those
+ * of domains. */
+#define SUMMARY_PROCESSES     4096
+#define SUMMARY_FIRST_PROCESS (RECORDING_MAX_DOMAIN + 1)
+
 /* Sums of one vCPU of a domain. */
 struct summary_vcpu {
 	uint32_t domain, vcpu;
@@ -30,6 +35,8 @@ struct summary {
 	struct recording_domain **domains; /* by index; NULL where unknown */
 	size_t domain_room;
 	size_t domain_count;
+	struct recording_domain **processes; /* from SUMMARY_FIRST_PROCESS on */
+	size_t process_count;
 	/* Those that names in the recording are from. */
 	struct recording_program *programs;
 	size_t program_count;
@@ -67,9 +74,17 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
  * zeros. -1 if out of memory. */
 int summary_join(struct summary *summary, const struct summary *part);
 
-/* The domain with @index, or NULL. */
+/* The domain with @index, or the one that stands for a process; or NULL. */
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index);
+
+/* Adds a process of a domain, which must be known, and sets @index to its own. There must
+ * be fewer than SUMMARY_PROCESSES. -1 if out of memory. */
+int summary_add_process(struct summary *summary, uint32_t domain, uint64_t space,
+			uint32_t *index);
+
+/* The index of a domain in the recordings: for a process, that of its domain. */
+uint32_t summary_recorded(const struct summary *summary, uint32_t index);
 
 /*
  * Adds the summary of another recording. Its domains were added already, with @base added

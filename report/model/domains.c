@@ -103,7 +103,22 @@ bool domain_list_is_known(const struct summary *summary, const char *list,
 	return true;
 }
 
-void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
+/*
+ * Kernels that share an address space with their processes have the upper half of 64 bits
+ * (Linux, Documentation/arch/x86/x86_64/mm.rst, Documentation/arch/arm64/memory.rst), and
+ * most often the last quarter of 32 bits, with modules right below it
+ * (Documentation/arch/arm/memory.rst, PAGE_OFFSET - 16 MB); a unikernel is in the lower
+ * part, with everything it runs.
+ */
+#define UPPER_64 ((uint64_t)1 << 63)
+#define UPPER_32 ((uint64_t)0xbf000000)
+
+bool domain_is_upper(const struct recording_domain *domain, uint64_t address)
+{
+	return address >= (domain && domain->word == 4 ? UPPER_32 : UPPER_64);
+}
+
+void domain_plain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
 {
 	if (!domain)
 		snprintf(to, DOMAIN_NAME_SIZE, "domain-?");
@@ -113,18 +128,38 @@ void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domai
 		snprintf(to, DOMAIN_NAME_SIZE, "%s", domain->name);
 }
 
+void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *domain)
+{
+	*to = 0;
+	if (domain && domain->space)
+		snprintf(to, DOMAIN_SPACE_SIZE, "0x%" PRIx64, domain->space);
+}
+
+void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
+{
+	char space[DOMAIN_SPACE_SIZE];
+	size_t length;
+
+	domain_plain_name(to, domain);
+	domain_space(space, domain);
+	length = strlen(to);
+	if (*space)
+		snprintf(to + length, DOMAIN_NAME_SIZE - length, ":%s", space);
+}
+
 /* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
-#define MAX_ID	  0x7ff0
-#define OTHER_IDS 32768 /* plus any index, times 10,000: below 2^31 */
+#define MAX_ID 0x7ff0
+/* Plus any index, also of a process, times 10,000: below 2^31. */
+#define OTHER_IDS 32768
 
 uint32_t domain_pid(const struct summary *summary, uint32_t index)
 {
 	const struct recording_domain *domain = summary_domain(summary, index);
 	bool is_taken = false;
 
-	if (!domain || domain->id >= MAX_ID)
+	if (!domain || domain->id >= MAX_ID || domain->space)
 		return OTHER_IDS + index;
-	for (uint32_t i = 0; i < index; i++) {
+	for (uint32_t i = 0; i < index && i < summary->domain_room; i++) {
 		const struct recording_domain *other = summary->domains[i];
 
 		if (!other || other->id != domain->id)
@@ -144,6 +179,17 @@ static int add_name(struct names *names, const struct recording_domain *domain)
 	return names_intern(names, name) == NAMES_NONE ? -1 : 0;
 }
 
+/* Those of domains with samples, and of processes. */
+static int add_sampled(struct names *names, const struct summary *summary,
+		       const struct stacks *stacks)
+{
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count; i++)
+		if (!stacks_is_address(stacks, i) &&
+		    add_name(names, summary_domain(summary, stacks->domain[i])) < 0)
+			return -1;
+	return 0;
+}
+
 struct names *domain_names(const struct summary *summary, const char *list,
 			   const struct stacks *stacks)
 {
@@ -151,12 +197,11 @@ struct names *domain_names(const struct summary *summary, const char *list,
 	int status = names ? 0 : -1;
 
 	for (size_t i = 0; i < summary->domain_room && status == 0; i++)
-		if (summary->domains[i] && domain_in_list(summary->domains[i], list))
+		if (!summary->process_count && summary->domains[i] &&
+		    domain_in_list(summary->domains[i], list))
 			status = add_name(names, summary->domains[i]);
-	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++)
-		if (!stacks_is_address(stacks, i) &&
-		    !summary_domain(summary, stacks->domain[i]))
-			status = add_name(names, NULL);
+	if (status == 0)
+		status = add_sampled(names, summary, stacks);
 	if (status == 0)
 		return names;
 	if (names)

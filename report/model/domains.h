@@ -30,21 +30,34 @@ bool domain_is_known(const struct summary *summary, const char *what, const char
 bool domain_list_is_known(const struct summary *summary, const char *list,
 			  const char *name, struct error *err);
 
-#define DOMAIN_NAME_SIZE 256
+/* Whether the address is in the upper part, where kernels such as Linux are; NULL is an
+ * unknown domain, with 64-bit addresses. */
+bool domain_is_upper(const struct recording_domain *domain, uint64_t address);
+
+#define DOMAIN_NAME_SIZE 280
 
 /* Its name, or a substitute if it has none or is NULL (unknown). */
+void domain_plain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain);
+
+#define DOMAIN_SPACE_SIZE 20
+
+/* The address space of a process, as a number; empty for all others. */
+void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *domain);
+
+/* The name; that of a process is followed by ':' and its address space. */
 void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain);
 
 /*
  * The pid for the domain of that index in perf's formats: its id; or 32,768 plus the
- * index if it is unknown or an earlier domain with another name has the same id (on
- * another host). Numbers of 10,000 threads of each stay below 2^31. O(domains).
+ * index if it is unknown, a process, or an earlier domain with another name has the same
+ * id (on another host). Numbers of 10,000 threads of each stay below 2^31. O(domains).
  */
 uint32_t domain_pid(const struct summary *summary, uint32_t index);
 
 /*
  * The distinct names of the domains that are in the list, or are unknown and have samples
- * in @stacks. The caller frees it; NULL if out of memory.
+ * in @stacks; and instead of domains whose processes are told apart, of all that have
+ * samples. The caller frees it; NULL if out of memory.
  */
 struct names *domain_names(const struct summary *summary, const char *list,
 			   const struct stacks *stacks);

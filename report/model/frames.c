@@ -88,7 +88,7 @@ struct frames *frames_new(const struct sources *sources, const struct summary *s
 	frames->sources = sources;
 	frames->summary = summary;
 	for (size_t i = 0; i < sources->count; i++)
-		frames->by_domain |= sources->list[i].domain != NULL;
+		frames->by_domain |= source_is_own(&sources->list[i]);
 	frames->functions = names_new();
 	frames->paths = names_new();
 	if (!frames->functions || !frames->paths ||
@@ -191,7 +191,8 @@ bool frames_symbol(const struct frames *frames, uint32_t domain, uint64_t addres
 {
 	return sources_find(frames->sources, summary_domain(frames->summary, domain),
 			    address, symbol) ||
-	       recorded_find(frames->sources->recorded, domain, address, symbol);
+	       recorded_find(frames->sources->recorded,
+			     summary_recorded(frames->summary, domain), address, symbol);
 }
 
 bool frames_by_domain(const struct frames *frames)
@@ -201,8 +202,10 @@ bool frames_by_domain(const struct frames *frames)
 
 uint32_t frames_scope(const struct frames *frames, uint32_t domain)
 {
-	return frames->by_domain ? domain
-				 : recorded_scope(frames->sources->recorded, domain);
+	return frames->by_domain
+		       ? domain
+		       : recorded_scope(frames->sources->recorded,
+					summary_recorded(frames->summary, domain));
 }
 
 uint64_t frames_return_address(const struct frames *frames, uint32_t domain,

@@ -109,12 +109,26 @@ static bool has_state(const struct measure *measure, uint32_t state)
 	return (unsigned int)measure->states & 1u << state;
 }
 
+/* Whether the sampled address is in the selected part; without an address, in none. */
+static bool has_part(const struct measure *measure, const struct summary *summary,
+		     const struct samples_batch *batch, size_t i)
+{
+	uint32_t node = batch->stack[i];
+
+	if (measure->part == MEASURE_ALL_PARTS)
+		return true;
+	return node >= SAMPLES_ROOTS &&
+	       domain_is_upper(summary_domain(summary, batch->domain[i]),
+			       batch->address[node]) == (measure->part == MEASURE_KERNEL);
+}
+
 /* Whether all samples of a chunk are selected with their own weight. */
 static bool takes_all(const struct measure *measure)
 {
 	return measure->weight == MEASURE_SAMPLES &&
-	       measure->states == MEASURE_ALL_STATES && !measure->list &&
-	       !measure->vcpus && !measure->from && measure->to == UINT64_MAX &&
+	       measure->states == MEASURE_ALL_STATES &&
+	       measure->part == MEASURE_ALL_PARTS && !measure->list && !measure->vcpus &&
+	       !measure->from && measure->to == UINT64_MAX &&
 	       measure->whole < MEASURE_MOST - (uint64_t)RECORDING_MAX_SAMPLES *
 						       RECORDING_MAX_WEIGHT;
 }
@@ -160,7 +174,8 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		 */
 		if (weigh(measure, batch, i, chosen, &count) < 0)
 			return -1;
-		if (!chosen || !has_state(measure, batch->state[i]))
+		if (!chosen || !has_state(measure, batch->state[i]) ||
+		    !has_part(measure, summary, batch, i))
 			count = 0;
 		if (count > MEASURE_MOST - measure->whole)
 			count = MEASURE_MOST - measure->whole;

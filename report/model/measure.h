@@ -39,6 +39,13 @@ enum measure_states {
 	MEASURE_BLOCKED = 1 << VCPU_BLOCKED,
 };
 
+/* The part of the address space that was sampled. */
+enum measure_part {
+	MEASURE_ALL_PARTS,
+	MEASURE_KERNEL, /* domain_is_upper() */
+	MEASURE_USER,
+};
+
 struct measure_vcpu {
 	bool is_met;
 	bool is_chosen; /* its last sample is selected, apart from the state */
@@ -50,6 +57,7 @@ struct measure_vcpu {
 struct measure {
 	enum measure_weight weight;
 	enum measure_states states;
+	enum measure_part part;
 	const char *list;  /* of domains, see domain_in_list() */
 	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	uint64_t from, to; /* sample times, ns, @to excluded; UINT64_MAX: no end */
@@ -66,7 +74,8 @@ struct measure {
 	uint32_t vcpu_capacity;
 };
 
-/* Selects all vCPUs and times: @vcpus, @from and @to can be set afterwards. -1 if out of
+/* Selects all vCPUs, times and addresses: @vcpus, @from, @to and @part can be set
+ * afterwards. -1 if out of
  * memory; measure_free() must be called either way. */
 int measure_init(struct measure *measure, enum measure_weight weight,
 		 enum measure_states states, const char *list);

@@ -19,6 +19,11 @@ int profile_out_of_memory(struct error *err)
 			      "--vcpu");
 }
 
+bool profile_by_process(const struct profile *profile)
+{
+	return profile->rules->per_process || sources_by_process(&profile->sources);
+}
+
 /* Prefixes the domain's name with the host, for recordings of several hosts. */
 static void name_host(const struct profile *profile, struct recording_domain *domain)
 {
@@ -159,6 +164,8 @@ static int take_samples(void *arg, struct samples_batch *batch, struct error *er
 	if (set_window(profile, err) < 0)
 		return -1;
 	if (measure_batch(measure, &profile->summary, batch) < 0 ||
+	    (profile_by_process(profile) &&
+	     processes_split(&profile->processes, &profile->summary, batch) < 0) ||
 	    stacks_find(profile->stacks, batch, measure->counts) < 0 ||
 	    filter_batch(profile->filter, profile->stacks, measure, batch->count) < 0 ||
 	    stacks_count(profile->stacks, measure->counts, batch->count) < 0 ||
@@ -277,6 +284,7 @@ static int open_recordings(struct profile *profile, struct error *err)
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);
 	profile->measure.vcpus = rules->vcpus;
+	profile->measure.part = rules->part;
 	for (size_t i = 0; i < rules->input_count; i++) {
 		if (input_open(&profile->inputs[i], rules->inputs[i], err) < 0)
 			return -1;
@@ -323,6 +331,7 @@ static void close_recordings(struct profile *profile)
 	recorded_free(profile->sources.recorded);
 	profile->sources.recorded = NULL;
 	measure_free(&profile->measure);
+	processes_free(&profile->processes);
 	fit_free(&profile->fit);
 	stacks_free(profile->stacks);
 	summary_free(&profile->summary);
@@ -386,6 +395,7 @@ struct report profile_report(const struct profile *profile)
 void profile_complete(const struct profile *profile, struct report *report)
 {
 	report->duration = profile->duration;
+	report->per_process = profile->summary.process_count > 0;
 	report->domain_count = names_count(profile->domains);
 	report->domain = report->domain_count ? names_get(profile->domains, 0) : NULL;
 }

@@ -9,6 +9,7 @@
 #include "report/model/checks/fit.h"
 #include "report/load/load.h"
 #include "base/names.h"
+#include "report/model/processes.h"
 #include "report/load/progress.h"
 #include "report/model/report.h"
 #include "report/model/sources.h"
@@ -26,12 +27,14 @@ struct profile_rules {
 	enum demangle_style demangle;
 	bool srcline, inlined;
 	bool lines_apart;    /* source lines are in separate fields */
+	bool per_process;    /* processes of a domain are told apart */
 	bool gives_all;	     /* profile_read() also passes on samples that count 0 */
 	const char *domains; /* NULL: all */
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	struct window window;
 	enum measure_weight weight;
 	enum measure_states states;
+	enum measure_part part;
 	struct filter_rules filter;
 	const char *command; /* for messages */
 	const char *about;   /* prefix of notes; NULL: none needed */
@@ -65,10 +68,11 @@ struct profile {
 	struct stacks *stacks;
 	struct frames *frames;
 	struct filter *filter;
-	struct names *domains; /* in the report */
-	uint64_t duration;     /* of the samples in it, ns */
-	uint64_t bytes;	       /* bytes of recordings read so far */
-	struct names *said;    /* notes, each of which is written once */
+	struct processes processes; /* told apart, with the rule or symbols of some */
+	struct names *domains;	    /* in the report */
+	uint64_t duration;	    /* of the samples in it, ns */
+	uint64_t bytes;		    /* bytes of recordings read so far */
+	struct names *said;	    /* notes, each of which is written once */
 	struct progress progress;
 
 	/* While they are read: */
@@ -90,6 +94,9 @@ void profile_close(struct profile *profile);
 /* Forgets what was read, and reopens the recordings of the rules, which may have changed;
  * keeps the symbols. -1 with @err set on failure. */
 int profile_restart(struct profile *profile, struct error *err);
+
+/* Whether processes are told apart. */
+bool profile_by_process(const struct profile *profile);
 
 /*
  * Whether writing to @path would overwrite an input of the profile: a recording, a symbol

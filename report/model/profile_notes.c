@@ -64,15 +64,16 @@ int profile_check_symbols(const struct profile *profile,
 	const struct sources *sources = &profile->sources;
 
 	for (size_t i = 0; i < sources->count; i++)
-		if (source_is_for(&sources->list[i], domain) &&
+		if (source_is_in(&sources->list[i], domain) &&
 		    check_files(profile, sources->list[i].symbols, domain, err) < 0)
 			return -1;
 	return 0;
 }
 
 static void describe_file(const struct profile *profile, const struct symbols_file *file,
-			  const char *domain)
+			  const struct source *source)
 {
+	const char *domain = source->domain;
 	struct error line;
 
 	error_set(&line,
@@ -113,8 +114,7 @@ void profile_describe_symbols(const struct profile *profile)
 
 		for (size_t j = 0; j < count; j++) {
 			if (profile->rules->verbose)
-				describe_file(profile, &files[j],
-					      sources->list[i].domain);
+				describe_file(profile, &files[j], &sources->list[i]);
 			remark_on_file(profile, &files[j]);
 		}
 	}
@@ -180,6 +180,42 @@ static void check_sources(const struct profile *profile)
 					       profile_name(profile), &why))
 			continue;
 		error_set(&line, "unused symbol file: %s", why.text);
+		say_note(profile, line.text);
+	}
+}
+
+/* Why not all processes are told apart, or why symbols of some are not used. */
+static void check_processes(const struct profile *profile)
+{
+	const struct summary *summary = &profile->summary;
+	const struct sources *sources = &profile->sources;
+	struct error line;
+
+	if (!profile_by_process(profile))
+		return;
+	if (!summary->process_count && summary->samples) {
+		error_set(&line, "%s does not say which processes ran",
+			  profile_name(profile));
+		say_note(profile, line.text);
+	}
+	if (profile->processes.is_full) {
+		error_set(&line, "only the first %d processes are told apart",
+			  SUMMARY_PROCESSES);
+		say_note(profile, line.text);
+	}
+	for (size_t i = 0; i < sources->count && summary->process_count; i++) {
+		const struct source *source = &sources->list[i];
+		bool is_used = !source->space;
+
+		for (size_t j = 0; j < summary->process_count; j++)
+			is_used |= source_is_for(source, summary->processes[j]);
+		if (is_used)
+			continue;
+		error_set(&line,
+			  "unused symbol file: no process has the address space "
+			  "0x%" PRIx64 "%s%s",
+			  source->space, source->domain ? " in the domain " : "",
+			  source->domain ?: "");
 		say_note(profile, line.text);
 	}
 }
@@ -294,6 +330,7 @@ int profile_say_notes(const struct profile *profile)
 		say_note(profile, line.text);
 	}
 	check_sources(profile);
+	check_processes(profile);
 	builds_check(&profile->sources, &profile->summary, warn, (void *)profile);
 	check_recorded_lines(profile);
 	check_fit(profile);

@@ -41,6 +41,7 @@ struct report {
 	const struct quality *quality; /* set at end() only, like the next three */
 	uint64_t duration;	       /* of the samples in the report, ns */
 	size_t domain_count;	       /* in the report, by distinct name */
+	bool per_process;	       /* some of them are processes of a domain */
 	const char *domain; /* the name of one of them, clean; NULL if there is none */
 	struct filter *filter;
 	struct report_view view;

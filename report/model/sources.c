@@ -26,13 +26,16 @@ static bool is_same_domain(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The symbols of @domain, or of all domains if it is NULL; NULL if out of memory. */
-static struct symbols *symbols_of(struct sources *sources, const char *domain)
+/* The symbols of @domain, or of all domains if it is NULL, and of one address space, or
+ * of all if it is 0; NULL if out of memory. */
+static struct symbols *symbols_of(struct sources *sources, const char *domain,
+				  uint64_t space)
 {
-	struct source source = {0};
+	struct source source = {.space = space};
 
 	for (size_t i = 0; i < sources->count; i++)
-		if (is_same_domain(sources->list[i].domain, domain))
+		if (is_same_domain(sources->list[i].domain, domain) &&
+		    sources->list[i].space == space)
 			return sources->list[i].symbols;
 	if (!array_grow(&sources->list, sources->count + 1, sizeof(*sources->list)))
 		return NULL;
@@ -62,11 +65,13 @@ int sources_add(struct sources *sources, const char *spec, struct error *err)
 	char *copy = place(sources, spec);
 	const char *domain = NULL;
 	struct symbols *symbols;
+	uint64_t space = 0;
 	int status = -1;
 
-	if (copy && symbols_spec_cut_domain(copy, &domain, err) < 0)
+	if (copy && (symbols_spec_cut_space(copy, &space, err) < 0 ||
+		     symbols_spec_cut_domain(copy, &domain, err) < 0))
 		goto out;
-	symbols = copy ? symbols_of(sources, domain) : NULL;
+	symbols = copy ? symbols_of(sources, domain, space) : NULL;
 	if (symbols)
 		status = symbols_add(symbols, copy, err);
 	else
@@ -101,9 +106,28 @@ const char *sources_read_from(const struct sources *sources, const char *path)
 	return NULL;
 }
 
-bool source_is_for(const struct source *source, const struct recording_domain *domain)
+bool source_is_own(const struct source *source)
+{
+	return source->domain || source->space;
+}
+
+bool sources_by_process(const struct sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		if (sources->list[i].space)
+			return true;
+	return false;
+}
+
+bool source_is_in(const struct source *source, const struct recording_domain *domain)
 {
 	return !source->domain || domain_is(domain, source->domain);
+}
+
+bool source_is_for(const struct source *source, const struct recording_domain *domain)
+{
+	return source_is_in(source, domain) &&
+	       (!source->space || (domain && domain->space == source->space));
 }
 
 bool sources_find(const struct sources *sources, const struct recording_domain *domain,
@@ -113,7 +137,7 @@ bool sources_find(const struct sources *sources, const struct recording_domain *
 		for (size_t i = 0; i < sources->count; i++) {
 			const struct source *source = &sources->list[i];
 
-			if ((source->domain != NULL) == own &&
+			if (source_is_own(source) == own &&
 			    source_is_for(source, domain) &&
 			    symbols_find_in(source->symbols,
 					    domain ? domain->linux_text : 0, address,
@@ -206,6 +230,7 @@ bool sources_recorded_for(const struct sources *sources,
 {
 	const struct source source = {.domain = (char *)program->domain};
 
-	return recorded_is_with(sources->recorded, program, index) &&
+	return recorded_is_with(sources->recorded, program,
+				domain ? (uint32_t)domain->index : index) &&
 	       source_is_for(&source, domain);
 }

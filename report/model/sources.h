@@ -6,9 +6,10 @@
 #include "report/load/recorded.h"
 #include "symbols/symbols.h"
 
-/* The symbol files of one domain, or of all domains. */
+/* The symbol files of one domain, or of one of its processes, or of all domains. */
 struct source {
-	char *domain; /* its name or id; NULL: all domains */
+	char *domain;	/* its name or id; NULL: all domains */
+	uint64_t space; /* the process's address space; 0: all */
 	struct symbols *symbols;
 };
 
@@ -34,8 +35,9 @@ void sources_free(struct sources *sources);
 
 /*
  * Adds the file of @spec: what symbols_add() takes, optionally followed by ",domain=" and
- * a domain's name or id; it is then used for that domain only. If a file with the whole
- * @spec as its path exists, it is used. -1 with @err set on error.
+ * a domain's name or id, and by ",space=" and the address space of a process; it is then
+ * used for those only. If a file with the whole @spec as its path exists, it is used. -1
+ * with @err set on error.
  */
 int sources_add(struct sources *sources, const char *spec, struct error *err);
 
@@ -43,8 +45,18 @@ int sources_add(struct sources *sources, const char *spec, struct error *err);
  * none. */
 const char *sources_read_from(const struct sources *sources, const char *path);
 
-/* Whether the source is for that domain; NULL is an unknown domain. */
+/* Whether the source is not for all. */
+bool source_is_own(const struct source *source);
+
+/* Whether one of the sources is for a process only. */
+bool sources_by_process(const struct sources *sources);
+
+/* Whether the source is for that domain; NULL is an unknown domain. A source for a
+ * process is not for its domain. */
 bool source_is_for(const struct source *source, const struct recording_domain *domain);
+
+/* Whether it is for that domain, or a process of it. */
+bool source_is_in(const struct source *source, const struct recording_domain *domain);
 
 /* Like symbols_find(): first in the domain's own files, then in those for all domains. */
 bool sources_find(const struct sources *sources, const struct recording_domain *domain,

@@ -206,7 +206,7 @@ static int fill_nodes(struct stacks *stacks)
 		const struct tree_node *node = &nodes[stacks->filled];
 
 		stacks->domain[stacks->filled] = node->parent < SAMPLES_ROOTS
-							 ? (uint16_t)node->key
+							 ? (uint32_t)node->key
 							 : stacks->domain[node->parent];
 	}
 	return 0;

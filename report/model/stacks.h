@@ -18,7 +18,7 @@
 struct stacks {
 	struct tree tree;
 	uint64_t *self;	  /* by node: sum of the samples with exactly this chain */
-	uint16_t *domain; /* by node, except the roots: the domain's index */
+	uint32_t *domain; /* by node, except the roots: the domain's index */
 	uint32_t capacity;
 	uint32_t filled; /* nodes whose domain is set */
 

@@ -5,16 +5,13 @@
  * the same names are merged, domains are separate.
  *
  * Colours show what is known for certain: whether the frame has a symbol, and which part
- * of the address space it is in. Kernels that share an address space with their processes
- * have the upper half of 64 bits (Linux, Documentation/arch/x86/x86_64/mm.rst,
- * Documentation/arch/arm64/memory.rst), and most often the last quarter of 32 bits, with
- * modules right below it (Documentation/arch/arm/memory.rst, PAGE_OFFSET - 16 MB); a
- * unikernel is in the lower part, with everything it runs.
+ * of the address space it is in (domain_is_upper()).
  */
 #include "report/output/output.h"
 
 #include <stdlib.h>
 
+#include "report/model/domains.h"
 #include "report/output/flame_tree.h"
 #include "report/output/heading.h"
 #include "report/write/flame_svg.h"
@@ -44,9 +41,6 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#bcbcbc", NULL},
 	{"#d6d6d6", NULL},
 };
-
-#define UPPER_64 ((uint64_t)1 << 63)
-#define UPPER_32 ((uint64_t)0xbf000000)
 
 enum part {
 	PART_LOWER = 1,
@@ -90,7 +84,6 @@ static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use
 	struct frames *frames = graph->report->frames;
 	const struct recording_domain *domain = summary_domain(graph->report->summary,
 							       stacks->domain[node]);
-	uint64_t upper = domain && domain->word == 4 ? UPPER_32 : UPPER_64;
 	uint32_t number = frames_find(frames, stacks->domain[node], address, use);
 	const struct frame *frame;
 
@@ -99,7 +92,7 @@ static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use
 	frame = frames_get(frames, number);
 	for (uint32_t i = 0; i < frame->function_count; i++)
 		graph->parts[frames_function_at(frames, frame, i)] |=
-			address >= upper ? PART_UPPER : PART_LOWER;
+			domain_is_upper(domain, address) ? PART_UPPER : PART_LOWER;
 	return 0;
 }
 

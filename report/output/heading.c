@@ -12,7 +12,8 @@
 const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report)
 {
 	if (report->domain_count > 1)
-		snprintf(to, HEADING_NAME_SIZE, "%zu domains", report->domain_count);
+		snprintf(to, HEADING_NAME_SIZE, "%zu %s", report->domain_count,
+			 report->per_process ? "processes" : "domains");
 	else
 		snprintf(to, HEADING_NAME_SIZE, "%s",
 			 report->domain ? report->domain : "an unknown domain");

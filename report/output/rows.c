@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/tree.h"
+#include "report/model/domains.h"
 #include "report/write/json.h"
 
 /* Samples that are in one row. */
@@ -169,18 +170,20 @@ static int put_row(struct rows *rows, const struct row *row)
 	const struct report *report = rows->report;
 	uint32_t domain = (uint32_t)(row->vcpu >> 32);
 	const struct recording_domain *of = summary_domain(report->summary, domain);
-	uint32_t name = frames_domain(report->frames, domain);
 	char host[sizeof(report->summary->info.host)];
+	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE];
 	struct json *json = rows->json;
 
-	if (name == FRAMES_NONE)
-		return -1;
+	domain_plain_name(name, of);
+	text_clean(name, name);
+	domain_space(space, of);
 	text_clean(host, report->summary->info.host);
 	json_object(json, NULL);
 	put_time(rows);
 	json_string(json, "host", host);
-	json_string(json, "domain", frames_function_name(report->frames, name));
+	json_string(json, "domain", name);
 	json_number(json, "domain_id", of ? of->id : 0);
+	json_string(json, "space", space);
 	json_number(json, "vcpu", (uint32_t)row->vcpu);
 	json_string(json, "state", vcpu_state_name((unsigned int)(row->chain >> 32)));
 	if (put_stack(rows, (uint32_t)row->chain) < 0)

@@ -16,6 +16,7 @@
  *   weight N, in N              of the samples that follow; the domain's index
  *   cpu-time NS                 of the samples that follow; not known before
  *   frameless 1|0               whether their direct callers were found without a frame
+ *   space NUMBER                their address space; not known before
  *   pause NS COUNT, lost N, missed N
  *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
  *   flush                       starts a new chunk
@@ -47,6 +48,7 @@ struct maker {
 	uint64_t cpu_time;
 	bool has_cpu_time;
 	bool frameless;
+	uint64_t space;
 	struct error err;
 };
 
@@ -165,6 +167,7 @@ static int add_sample(struct maker *maker, char *rest)
 		.cpu_time = maker->cpu_time,
 		.has_cpu_time = maker->has_cpu_time,
 		.chain.frameless = maker->frameless,
+		.space = maker->space,
 	};
 
 	sample.chain.address = addresses;
@@ -354,6 +357,8 @@ static int take_line(struct maker *maker, char *rest)
 		maker->has_cpu_time = true;
 	} else if (strcmp(kind, "frameless") == 0)
 		maker->frameless = number(&rest);
+	else if (strcmp(kind, "space") == 0)
+		maker->space = number(&rest);
 	else if (strcmp(kind, "in") == 0)
 		maker->domain = (uint32_t)number(&rest);
 	else if (strcmp(kind, "lost") == 0)

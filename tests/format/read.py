@@ -394,6 +394,18 @@ def weights(fields, count):
     return column(fields, 10, count, 2**32 - 1, default=1, lowest=1)
 
 
+def spaces(fields, count):
+    """The address space of each sample; 0 if unknown."""
+    numbers = Numbers(fields.get(33, b"\0" if count else b""))
+    listed = []
+    while numbers.left() and len(listed) < count:
+        listed.append(numbers.number())
+    if count and not listed:
+        raise Damage
+    return [listed[index] for index in
+            column(fields, 34, count, len(listed) - 1, default=0)]
+
+
 def samples(fields):
     count = number(fields, 1)
     if count > SAMPLE_LIMIT:
@@ -406,7 +418,8 @@ def samples(fields):
         states,
         weights(fields, count),
         cpu_times(fields, states),
-        column(fields, 14, count, 1, default=0)))
+        column(fields, 14, count, 1, default=0),
+        (f"{space:x}" for space in spaces(fields, count))))
     leaf = leaves(fields, count, tree)
     counts = [number(fields, tag) for tag in (24, 25, 27, 28)] + pauses(fields)
     for time, numbers, node in zip(times(fields, count), rest, leaf):

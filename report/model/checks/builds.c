@@ -41,7 +41,8 @@ static bool do_overlap(const struct symbols_file *a, const struct symbols_file *
 	return false;
 }
 
-/* Whether some domain can have names from both. */
+/* Whether some domain can have names from both. The names of one process do not apply to
+ * all of it. */
 static bool is_for_both(const struct check *check, const struct recorded_program *program)
 {
 	for (uint32_t i = 0; i < check->summary->domain_room; i++) {
@@ -115,7 +116,7 @@ static void check_file(struct check *check, const struct symbols_file *file)
 	for (size_t i = 0; i < check->summary->domain_room; i++) {
 		const struct recording_domain *domain = check->summary->domains[i];
 
-		if (domain && source_is_for(check->source, domain) && has_all_ids(domain))
+		if (domain && source_is_in(check->source, domain) && has_all_ids(domain))
 			compare_table(check, domain);
 	}
 }

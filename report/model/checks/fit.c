@@ -66,7 +66,7 @@ static uint32_t find_domain(struct survey *survey, uint32_t index,
 
 static int count_address(struct survey *survey, uint32_t node)
 {
-	uint16_t index = survey->stacks->domain[node];
+	uint32_t index = survey->stacks->domain[node];
 	const struct recording_domain *about = summary_domain(survey->summary, index);
 	uint32_t number = frames_find(survey->frames, index,
 				      survey->stacks->tree.nodes[node].key, FRAME_CALLER);

@@ -15,7 +15,8 @@ int perf_threads_init(struct perf_threads *threads, const struct summary *summar
 {
 	*threads = (struct perf_threads){
 		.summary = summary,
-		.pids = calloc(RECORDING_MAX_DOMAIN + 1, sizeof(*threads->pids)),
+		.pids = calloc(SUMMARY_FIRST_PROCESS + SUMMARY_PROCESSES,
+			       sizeof(*threads->pids)),
 	};
 	return threads->pids ? 0 : -1;
 }
@@ -129,7 +130,7 @@ int perf_maps_init(struct perf_maps *maps, const struct sources *sources)
 	*maps = (struct perf_maps){.sources = sources};
 	for (int own = 1; own >= 0; own--)
 		for (size_t i = 0; i < sources->count; i++)
-			if ((sources->list[i].domain != NULL) == own &&
+			if (source_is_own(&sources->list[i]) == own &&
 			    add_source(maps, &sources->list[i]) < 0)
 				return -1;
 	return 0;

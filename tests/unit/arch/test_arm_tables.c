@@ -541,6 +541,24 @@ static void random_registers_are_safe(void **state)
 		assert_true(found[how] > 100);
 }
 
+static void the_address_space_is_the_lower_table(void **state)
+{
+	/* An ASID, CnP, and of the short format the table's attributes. */
+	struct arm_cpu cpu = {.ttbr0 = 0x0123000040005001, .ttbr1 = 0x6000};
+
+	(void)state;
+	assert_int_equal(arm_space(&cpu), 0);
+	cpu.sctlr = ARM_SCTLR_M;
+	assert_int_equal(arm_space(&cpu), 0x40005000);
+	cpu.sp_el1 = 0;
+	cpu.cpsr = ARM_CPSR_AARCH32 | 0x13;
+	cpu.ttbr0 = 0x4000406a;
+	assert_int_equal(arm_space(&cpu), 0x40004000);
+	cpu.tcr = 1u << 31; /* the long format */
+	cpu.ttbr0 = 0x0034000040004060;
+	assert_int_equal(arm_space(&cpu), 0x40004060);
+}
+
 int main(void)
 {
 	alarm(300);
@@ -560,6 +578,7 @@ int main(void)
 		cmocka_unit_test(walks_of_a_table_that_points_to_itself_end),
 		cmocka_unit_test(an_unreadable_table_at_any_level_is_reported),
 		cmocka_unit_test(the_cpu_kind_is_that_of_the_kernel),
+		cmocka_unit_test(the_address_space_is_the_lower_table),
 		cmocka_unit_test(random_registers_are_safe),
 	};
 

@@ -352,6 +352,48 @@ static void long_mode_makes_a_64_bit_cpu(void **state)
 	assert_int_equal(x86_kind(&cpu), CPU_X86_64);
 }
 
+static void the_address_space_is_the_first_table(void **state)
+{
+	struct x86_cpu cpu = {.cr3 = 0x0012345600003aa8};
+
+	(void)state;
+	assert_int_equal(x86_space(&cpu), 0);
+	cpu.cr0 = X86_CR0_PG;
+	assert_int_equal(x86_space(&cpu), 0x3000);
+	cpu.cr4 = X86_CR4_PAE;
+	assert_int_equal(x86_space(&cpu), 0x3aa0);
+	cpu.efer = X86_EFER_LMA;
+	assert_int_equal(x86_space(&cpu), 0x0002345600003000);
+	/* Bit 63: the TLB is not flushed. */
+	cpu.cr3 |= 1ull << 63;
+	assert_int_equal(x86_space(&cpu), 0x0002345600003000);
+	cpu.cr4 |= X86_CR4_LA57;
+	assert_int_equal(x86_space(&cpu), 0x0002345600003000);
+}
+
+static void both_tables_of_a_process_are_one_address_space(void **state)
+{
+	struct x86_cpu cpu = {
+		.cr0 = X86_CR0_PG, .cr4 = X86_CR4_PAE, .efer = X86_EFER_LMA};
+
+	(void)state;
+	/* A table of user mode has bit 11 in its PCID; others can have an odd page. */
+	cpu.cr4 |= X86_CR4_PCIDE;
+	cpu.cr3 = 0x5803;
+	assert_int_equal(x86_space(&cpu), 0x4000);
+	cpu.cr3 = 0x4003;
+	assert_int_equal(x86_space(&cpu), 0x4000);
+	cpu.cr3 = 0x5003;
+	assert_int_equal(x86_space(&cpu), 0x5000);
+	/* Without PCIDs, the low bits have no meaning. */
+	cpu.cr4 &= ~X86_CR4_PCIDE;
+	cpu.cr3 = 0x5803;
+	assert_int_equal(x86_space(&cpu), 0x5000);
+	/* A PV guest's are anywhere. */
+	cpu.kernel_cr3 = 0x9000;
+	assert_int_equal(x86_space(&cpu), 0x9000);
+}
+
 static void every_register_has_its_name_and_value(void **state)
 {
 	static const char *const names[] = {
@@ -402,6 +444,8 @@ int main(void)
 		cmocka_unit_test(walks_of_tables_that_point_to_themselves_end),
 		cmocka_unit_test(walks_of_random_tables_end),
 		cmocka_unit_test(long_mode_makes_a_64_bit_cpu),
+		cmocka_unit_test(the_address_space_is_the_first_table),
+		cmocka_unit_test(both_tables_of_a_process_are_one_address_space),
 		cmocka_unit_test(every_register_has_its_name_and_value),
 	};
 

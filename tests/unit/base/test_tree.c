@@ -40,6 +40,23 @@ static void nodes_are_found_again_with_any_number_of_roots(void **state)
 	}
 }
 
+static void a_cleared_tree_is_used_again(void **state)
+{
+	struct tree tree;
+
+	(void)state;
+	assert_int_equal(tree_init(&tree, 2), 0);
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < NODES; i++) {
+			assert_int_equal(tree_find(&tree, 1, i + round), TREE_NONE);
+			assert_int_equal(tree_intern(&tree, 1, i + round), 2 + i);
+		}
+		tree_clear(&tree, 2);
+		assert_int_equal(tree.count, 2);
+	}
+	tree_free(&tree);
+}
+
 static void roots_are_their_own_parents(void **state)
 {
 	struct tree tree;
@@ -56,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_are_found_again_with_any_number_of_roots),
+		cmocka_unit_test(a_cleared_tree_is_used_again),
 		cmocka_unit_test(roots_are_their_own_parents),
 	};
 

@@ -135,6 +135,7 @@ static void extreme_values_round_trip(void **state)
 		sample->has_cpu_time = true;
 		if (i % 4)
 			sample->cpu_time = RECORDING_MAX_CPU_TIME;
+		sample->space = extremes[i % 5];
 	}
 	expect_round_trip(codec, samples.at, samples.count);
 	samples_free(&samples);
@@ -162,6 +163,11 @@ static void random_samples_round_trip(void **state)
 				sample->weight = 1 + random_next(&seed) %
 							     RECORDING_MAX_WEIGHT;
 			sample->chain.frameless = what & 128 && random_next(&seed) & 1;
+			if (what & 256)
+				sample->space = random_next(&seed) >>
+						random_next(&seed) % 64;
+			if (what & 512)
+				sample->space = random_next(&seed) % 3 << 12;
 			sample->has_cpu_time = what & 64;
 			if (what & 64)
 				sample->cpu_time = random_next(&seed) >>
@@ -244,6 +250,29 @@ static void columns_of_defaults_are_omitted(void **state)
 	expect_round_trip(codec, samples.at, 2);
 	assert_false(payload_has(codec, SAMPLES_DOMAIN));
 	assert_true(payload_has(codec, SAMPLES_WEIGHT));
+	samples_free(&samples);
+}
+
+static void address_spaces_are_listed_once(void **state)
+{
+	struct codec *codec = *state;
+	struct samples samples = samples_new(300);
+
+	expect_round_trip(codec, samples.at, samples.count);
+	assert_false(payload_has(codec, SAMPLES_SPACES));
+	for (size_t i = 0; i < samples.count; i++)
+		samples.at[i].space = 0xfffffffffffff000;
+	expect_round_trip(codec, samples.at, samples.count);
+	assert_true(payload_has(codec, SAMPLES_SPACES));
+	assert_false(payload_has(codec, SAMPLES_SPACE));
+	assert_int_equal(codec->batch.space_count, 1);
+	for (size_t i = 0; i < samples.count; i++)
+		samples.at[i].space = i % 200 << 12;
+	expect_round_trip(codec, samples.at, samples.count);
+	assert_int_equal(codec->batch.space_count, 200);
+	/* The next chunk has its own list. */
+	expect_round_trip(codec, samples.at, 1);
+	assert_false(payload_has(codec, SAMPLES_SPACES));
 	samples_free(&samples);
 }
 
@@ -391,6 +420,7 @@ static void expect_full_chunk(struct codec *codec, uint32_t depth, bool random)
 			sample->weight = RECORDING_MAX_WEIGHT;
 			sample->domain = RECORDING_MAX_DOMAIN;
 			sample->chain.frameless = true;
+			sample->space = random_next(&seed);
 			sample->has_cpu_time = true;
 			sample->cpu_time = RECORDING_MAX_CPU_TIME;
 		}
@@ -435,6 +465,7 @@ int main(void)
 		TEST(chunks_are_independent),
 		TEST(a_reused_batch_contains_only_its_own_samples),
 		TEST(columns_of_defaults_are_omitted),
+		TEST(address_spaces_are_listed_once),
 		TEST(a_cpu_time_of_0_is_not_an_unknown_one),
 		TEST(cpu_times_are_limited),
 		TEST(times_are_in_their_largest_common_unit),

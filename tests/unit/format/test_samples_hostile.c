@@ -9,9 +9,17 @@ static void a_handmade_chunk_is_decoded(void **state)
 {
 	static uint64_t chain[] = {0x2000, 0x1000, 0x1000};
 	static const struct sample samples[] = {
-		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true}},
-		{1010, 1, 1, 2, 2, 80000, true, {chain + 2, 1, CHAIN_WHOLE, false}},
-		{1020, 0, 0, 3, 3, 3000000, true, {chain, 0, CHAIN_NOT_CANONICAL, true}},
+		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true}, 0x7000},
+		{1010, 1, 1, 2, 2, 80000, true, {chain + 2, 1, CHAIN_WHOLE, false}, 0},
+		{1020,
+		 0,
+		 0,
+		 3,
+		 3,
+		 3000000,
+		 true,
+		 {chain, 0, CHAIN_NOT_CANONICAL, true},
+		 0x7000},
 	};
 	struct samples_batch batch = {0};
 	struct buffer payload = {0};
@@ -41,6 +49,7 @@ static void missing_columns_have_defaults(void **state)
 	fields->missing[SAMPLES_PAUSES] = fields->missing[SAMPLES_LOST] = true;
 	fields->missing[SAMPLES_MISSED] = fields->missing[SAMPLES_BASE_TIME] = true;
 	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_FRAMELESS] = true;
+	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
 	fields->missing[SAMPLES_PAUSE_MAX] = fields->missing[SAMPLES_PAUSE_SUM] = true;
 	put_fields(fields, &payload);
 	assert_true(decode(cursor_of(&payload), &batch));
@@ -54,6 +63,7 @@ static void missing_columns_have_defaults(void **state)
 		assert_int_equal(batch.weight[i], 1);
 		assert_int_equal(batch.cpu_time[i], 0);
 		assert_int_equal(batch.frameless[i], 0);
+		assert_int_equal(batch.spaces[batch.space[i]], 0);
 	}
 	assert_int_equal(batch.counts.lost + batch.counts.missed, 0);
 	assert_int_equal(batch.counts.pauses.count, 0);
@@ -102,6 +112,7 @@ static void columns_with_too_few_numbers_are_refused(void **state)
 		SAMPLES_TIME,  SAMPLES_DOMAIN, SAMPLES_VCPU,	 SAMPLES_STATE,
 		SAMPLES_STACK, SAMPLES_WEIGHT, SAMPLES_CPU_TIME, SAMPLES_FRAMELESS,
 		SAMPLES_DROP,  SAMPLES_GROWTH, SAMPLES_KNOWN,	 SAMPLES_CALL,
+		SAMPLES_SPACE,
 	};
 	static const uint64_t padded_one = 1;
 	struct fields *fields = *state;
@@ -132,6 +143,7 @@ static void numbers_above_their_limits_are_refused(void **state)
 		{SAMPLES_WEIGHT, RECORDING_MAX_WEIGHT},
 		{SAMPLES_STACK, 3},
 		{SAMPLES_FRAMELESS, 1},
+		{SAMPLES_SPACE, 1},
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -146,6 +158,25 @@ static void numbers_above_their_limits_are_refused(void **state)
 		}
 	}
 	assert_false(accepted_with(*state, SAMPLES_WEIGHT, 3, (uint64_t[]){1, 0, 1}));
+}
+
+static void address_spaces_must_be_in_the_list(void **state)
+{
+	static const uint64_t spaces[] = {0x1000, UINT64_MAX, 0x3000, 0x4000};
+	struct fields *fields = *state;
+
+	assert_true(accepted_with(fields, SAMPLES_SPACES, 3, spaces));
+	/* What no sample needs is ignored. */
+	assert_true(accepted_with(fields, SAMPLES_SPACES, 4, spaces));
+	assert_false(accepted_with(fields, SAMPLES_SPACE, 3, (uint64_t[]){0, 1, 3}));
+	/* Fewer than the samples' indexes need. */
+	assert_false(accepted_with(fields, SAMPLES_SPACES, 1, spaces));
+	assert_false(accepted_with(fields, SAMPLES_SPACES, 0, spaces));
+	fields->missing[SAMPLES_SPACES] = true;
+	assert_false(accepted(fields));
+	fields->missing[SAMPLES_SPACE] = true;
+	assert_true(accepted(fields));
+	assert_true(accepted_with(fields, SAMPLES_SPACES, 1, spaces));
 }
 
 static void times_must_match_the_number_of_samples(void **state)
@@ -254,6 +285,7 @@ static void a_chunk_with_too_many_samples_is_refused(void **state)
 	for (unsigned int tag = SAMPLES_DOMAIN; tag <= SAMPLES_WEIGHT; tag++)
 		fields->missing[tag] = true;
 	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_FRAMELESS] = true;
+	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
 	for (uint32_t i = 0; i <= RECORDING_MAX_SAMPLES; i++) {
 		buffer_put_varint(&fields->field[SAMPLES_TIME], 0);
 		buffer_put_varint(&fields->field[SAMPLES_STACK], 0);
@@ -323,6 +355,7 @@ int main(void)
 		FIELDS_TEST(counts_larger_than_their_columns_are_refused),
 		FIELDS_TEST(columns_with_too_few_numbers_are_refused),
 		FIELDS_TEST(numbers_above_their_limits_are_refused),
+		FIELDS_TEST(address_spaces_must_be_in_the_list),
 		FIELDS_TEST(times_must_match_the_number_of_samples),
 		FIELDS_TEST(cpu_times_above_the_limit_are_refused_in_any_unit),
 		FIELDS_TEST(pauses_outside_the_buckets_are_refused),

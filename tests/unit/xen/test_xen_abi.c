@@ -231,6 +231,7 @@ static void a_pv_guests_mode_is_64_bit_on_the_table_in_use(void **state)
 	context.flags = 0;
 	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
 	assert_int_equal(cpu.x86.cr3, 0x1000);
+	assert_int_equal(cpu_space(&cpu), 0x3000);
 	context.ctrlreg[1] = 0;
 	registers_take(&xen, GUEST_PV, &context, &mode, &cpu);
 	assert_int_equal(cpu.x86.cr3, 0x3000);
@@ -249,6 +250,7 @@ static void an_hvm_guests_control_registers_are_its_own(void **state)
 	assert_int_equal(cpu.x86.cr0, 0x80050033);
 	assert_int_equal(cpu.x86.cr3, 0x3000);
 	assert_int_equal(cpu.x86.cr4, 0x1020);
+	assert_int_equal(cpu_space(&cpu), 0x3000);
 	assert_int_equal(cpu.x86.efer, X86_EFER_LMA);
 }
 
