@@ -2,6 +2,7 @@
 #ifndef UNIPROF_ARCH_ARCH_H
 #define UNIPROF_ARCH_ARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,7 @@ struct x86_cpu {
 	uint64_t rip, rflags;
 	uint64_t cs, ss;
 	uint64_t cr0, cr3, cr4, efer;
+	bool is_compat; /* 32-bit code in long mode: CS.L is 0 (SDM, vol. 3, 5.2.1) */
 };
 
 /* Control register bits (Intel SDM, volume 3, sections 2.5 and 2.2.1). */
@@ -74,7 +76,8 @@ struct x86_cpu {
 #define X86_CR4_LA57 (1ull << 12)
 #define X86_EFER_LMA (1ull << 10)
 
-/* CPU_X86_64 or CPU_X86_32: the kind of code that runs in the vCPU's mode. */
+/* CPU_X86_64 or CPU_X86_32: the kind of the guest's kernel. In long mode, programs may
+ * have 32-bit code. */
 enum cpu_kind x86_kind(const struct x86_cpu *cpu);
 
 /*
