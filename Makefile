@@ -224,7 +224,9 @@ cli: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf)
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf) $(GUESTS_32)
+# In 32-bit code; the number is that of the levels of their page tables.
+GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
 $(O)/tests/kvm/vmm: tests/kvm/vmm.c Makefile
 	@mkdir -p $(@D)
@@ -243,6 +245,12 @@ $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf: tests/kvm/start.S tests/
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
 
+$(O)/tests/kvm/guest-32-0.elf: OFFSET_32 = -Wl$(COMMA)--defsym=NO_PAGING=1
+$(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -DPAGING=$* -fcf-protection=none $(OFFSET_32) \
+		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start_32.S tests/kvm/guest.c)
+
 # The same guest, for QEMU's emulated arm64.
 $(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/arm64.lds Makefile
 	@mkdir -p $(@D)
@@ -250,7 +258,7 @@ $(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/ar
 		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
 
 # On QEMU's GDB stub, with guests that QEMU emulates.
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/gdb/arm64.elf
+gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(GUESTS_32) $(O)/tests/gdb/arm64.elf
 	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)

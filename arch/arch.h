@@ -2,6 +2,7 @@
 #ifndef UNIPROF_ARCH_ARCH_H
 #define UNIPROF_ARCH_ARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,17 +68,29 @@ struct x86_cpu {
 	uint64_t cs, ss;
 	uint64_t cr0, cr3, cr4, efer;
 	uint64_t kernel_cr3;
+	bool is_compat; /* 32-bit code in long mode: CS.L is 0 (SDM, vol. 3, 5.2.1) */
 };
 
 /* Control register bits (Intel SDM, volume 3, sections 2.5 and 2.2.1). */
+#define X86_CR0_PE    (1ull << 0)
 #define X86_CR0_PG    (1ull << 31)
 #define X86_CR4_PSE   (1ull << 4)
 #define X86_CR4_PAE   (1ull << 5)
 #define X86_CR4_LA57  (1ull << 12)
 #define X86_CR4_PCIDE (1ull << 17)
 #define X86_EFER_LMA  (1ull << 10)
+#define X86_FLAGS_VM  (1ull << 17)
 
-/* CPU_X86_64 or CPU_X86_32: the kind of code that runs in the vCPU's mode. */
+/* Whether the vCPU executes code in real mode or virtual-8086 mode, where an address is
+ * 16 times a selector, plus an offset (Intel SDM, volume 3, chapter 21). */
+static inline bool x86_is_real(const struct x86_cpu *cpu)
+{
+	return !(cpu->cr0 & (X86_CR0_PE | X86_CR0_PG)) ||
+	       (!(cpu->efer & X86_EFER_LMA) && cpu->rflags & X86_FLAGS_VM);
+}
+
+/* CPU_X86_64 or CPU_X86_32: the kind of the guest's kernel. In long mode, programs may
+ * have 32-bit code. */
 enum cpu_kind x86_kind(const struct x86_cpu *cpu);
 
 /*

@@ -55,6 +55,7 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_NO_PAGE] = "no memory at the address",
 		[CHAIN_NOT_READY] = "memory not mapped in time",
 		[CHAIN_NOT_CALLED] = "no call leads there",
+		[CHAIN_REAL_MODE] = "real mode",
 	};
 
 	return NAME_OF(names, end);

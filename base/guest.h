@@ -48,7 +48,8 @@ enum chain_end {
 	/* The next return address is not of a call that leads to the function: found in
 	 * the code of the guest's programs, after the walk. */
 	CHAIN_NOT_CALLED = 8,
-	CHAIN_ENDS /* number of values */
+	CHAIN_REAL_MODE = 9, /* 16-bit code, as at boot: it has no frames */
+	CHAIN_ENDS	     /* number of values */
 };
 
 /* Whether one function can have called another, according to a program's code. */

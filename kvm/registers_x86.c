@@ -52,4 +52,5 @@ void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)
 	cpu->x86.cr3 = sregs->cr3;
 	cpu->x86.cr4 = sregs->cr4;
 	cpu->x86.efer = sregs->efer;
+	cpu->x86.is_compat = !sregs->cs.l;
 }

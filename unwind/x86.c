@@ -121,7 +121,12 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 	chain->end = CHAIN_WHOLE;
 	chain->frameless = false;
 	chain->address[chain->count++] = cpu->rip;
-	if (x86_kind(cpu) != CPU_X86_64) {
+	if (x86_is_real(cpu)) {
+		chain->address[0] = (cpu->cs << 4) + cpu->rip;
+		chain->end = CHAIN_REAL_MODE;
+		return;
+	}
+	if (x86_kind(cpu) != CPU_X86_64 || cpu->is_compat) {
 		walk_follow(&walk, step_32);
 		return;
 	}

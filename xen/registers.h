@@ -12,12 +12,22 @@
  * of the files xen/registers_*.c, the Makefile selects that of the target CPU.
  */
 
+#define CODE_SEGMENTS 4
+
+struct code_segment {
+	bool is_known, is_64;
+	uint16_t selector;
+};
+
 /* State that is not in the context, and the bits that show that it may have changed. All
  * zeros: not known yet. */
 struct vcpu_mode {
 	bool known;
 	uint64_t cr0, cr4; /* x86: the bits that choose the mode */
 	uint64_t efer;	   /* and what they chose */
+	/* x86: in long mode, the segments that were seen last, and how many were seen */
+	struct code_segment code[CODE_SEGMENTS];
+	unsigned int codes;
 };
 
 void registers_take(const struct xen *xen, enum guest_type type,

@@ -5,6 +5,10 @@
 #include <string.h>
 #include <xen/hvm/save.h>
 
+/* Of a segment's attributes: bits 40 to 47 and 52 to 55 of its descriptor (Intel SDM,
+ * volume 3, section 3.4.5; xen/arch/x86/include/asm/hvm/hvm.h). */
+#define SEGMENT_LONG (1u << 9)
+
 /* xen/include/public/arch-x86/xen-x86_64.h, struct cpu_user_regs */
 static void general_registers(const struct cpu_user_regs *regs, struct x86_cpu *cpu)
 {
@@ -45,17 +49,43 @@ static void from_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 	cpu->cr4 = context->ctrlreg[4];
 }
 
+/* What is known of a code segment; NULL: nothing. */
+static const struct code_segment *segment_of(const struct vcpu_mode *mode,
+					     uint64_t selector)
+{
+	for (unsigned int i = 0; i < CODE_SEGMENTS; i++)
+		if (mode->code[i].is_known && mode->code[i].selector == selector)
+			return &mode->code[i];
+	return NULL;
+}
+
+static void add_segment(struct vcpu_mode *mode, uint64_t selector, bool is_64)
+{
+	if (!segment_of(mode, selector))
+		mode->code[mode->codes++ % CODE_SEGMENTS] = (struct code_segment){
+			true, is_64, (uint16_t)selector};
+}
+
+static bool is_compat(const struct vcpu_mode *mode, uint64_t selector)
+{
+	const struct code_segment *segment = segment_of(mode, selector);
+
+	return mode->efer & X86_EFER_LMA && segment && !segment->is_64;
+}
+
 void registers_take(const struct xen *xen, enum guest_type type,
 		    const vcpu_guest_context_t *context, const struct vcpu_mode *mode,
 		    struct cpu *cpu)
 {
 	(void)xen;
 	cpu->family = CPU_FAMILY_X86;
+	cpu->x86.is_compat = false;
 	if (type == GUEST_PV) {
 		from_pv(context, &cpu->x86);
 	} else {
 		from_hvm(context, &cpu->x86);
 		cpu->x86.efer = mode->efer;
+		cpu->x86.is_compat = is_compat(mode, cpu->x86.cs);
 	}
 }
 
@@ -72,13 +102,13 @@ static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
 	return xen_domctl(xen, domctl);
 }
 
-/* Reads EFER from the state that Xen would save: 0, or -errno. */
-static int fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64_t *efer)
+/* The state that Xen would save, until the next call; NULL if it can't be had. */
+static const struct hvm_hw_cpu *fetch_saved(struct xen *xen, uint32_t domain,
+					    uint32_t vcpu)
 {
 	/* The first half of the scratch page is for the domctl itself. */
 	struct hvm_hw_cpu *saved = (void *)((char *)xen->scratch + GUEST_PAGE_SIZE / 2);
 	struct xen_domctl domctl;
-	int status;
 
 	_Static_assert(sizeof(*saved) <= GUEST_PAGE_SIZE / 2, "fits in half a page");
 	xen_domctl_init(xen, &domctl, XEN_DOMCTL_gethvmcontext_partial, domain);
@@ -86,10 +116,7 @@ static int fetch_efer(struct xen *xen, uint32_t domain, uint32_t vcpu, uint64_t 
 	domctl.u.hvmcontext_partial.instance = vcpu;
 	domctl.u.hvmcontext_partial.bufsz = sizeof(*saved);
 	set_xen_guest_handle_raw(domctl.u.hvmcontext_partial.buffer, (uint8_t *)saved);
-	status = fetch_cpu(xen, &domctl);
-	if (status == 0)
-		*efer = saved->msr_efer;
-	return status;
+	return fetch_cpu(xen, &domctl) == 0 ? saved : NULL;
 }
 
 /* EFER.LMA follows CR0.PG (Intel SDM, volume 3, section 9.8.5). */
@@ -98,14 +125,27 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 {
 	uint64_t cr0 = cpu->x86.cr0 & X86_CR0_PG;
 	uint64_t cr4 = cpu->x86.cr4 & (X86_CR4_PAE | X86_CR4_LA57);
+	bool is_same = mode->known && mode->cr0 == cr0 && mode->cr4 == cr4;
+	bool was_compat = cpu->x86.is_compat;
+	const struct hvm_hw_cpu *saved;
 
-	if (mode->known && mode->cr0 == cr0 && mode->cr4 == cr4)
+	if (is_same && (!(mode->efer & X86_EFER_LMA) || segment_of(mode, cpu->x86.cs)))
 		return false;
-	*mode = (struct vcpu_mode){true, cr0, cr4, 0};
-	if (fetch_efer(xen, domain, vcpu, &mode->efer) < 0 && cr0 && cr4 & X86_CR4_PAE)
-		mode->efer = X86_EFER_LMA; /* by far the most likely */
+	if (!is_same)
+		*mode = (struct vcpu_mode){.known = true, .cr0 = cr0, .cr4 = cr4};
+	saved = fetch_saved(xen, domain, vcpu);
+	if (saved) {
+		mode->efer = saved->msr_efer;
+		/* The guest has run on: it need not be the sampled one. */
+		add_segment(mode, saved->cs_sel, saved->cs_arbytes & SEGMENT_LONG);
+	} else {
+		if (!is_same && cr0 && cr4 & X86_CR4_PAE)
+			mode->efer = X86_EFER_LMA; /* by far the most likely */
+		add_segment(mode, cpu->x86.cs, true);
+	}
 	cpu->x86.efer = mode->efer;
-	return true;
+	cpu->x86.is_compat = is_compat(mode, cpu->x86.cs);
+	return !is_same || cpu->x86.is_compat != was_compat;
 }
 
 enum cpu_kind registers_kind(enum guest_type type)

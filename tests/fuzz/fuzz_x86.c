@@ -20,7 +20,8 @@
 
 static void set_mode(struct x86_cpu *cpu, unsigned int mode)
 {
-	cpu->cr0 = mode & 1 ? X86_CR0_PG : 0;
+	cpu->cr0 = (mode & 1 ? X86_CR0_PG : 0) | (mode & 32 ? 0 : X86_CR0_PE);
+	cpu->is_compat = mode & 64;
 	cpu->cr4 = (mode & 2 ? X86_CR4_PAE : 0) | (mode & 4 ? X86_CR4_PSE : 0) |
 		   (mode & 8 ? X86_CR4_LA57 : 0);
 	cpu->efer = mode & 16 ? X86_EFER_LMA : 0;
@@ -58,7 +59,7 @@ static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *me
 	      (memory->table ? X86_TABLE_PAGES_MAX : X86_UNWIND_PAGES_MAX));
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
-	check(chain.address[0] == cpu->rip);
+	check(chain.address[0] == cpu->rip || chain.end == CHAIN_REAL_MODE);
 	for (uint32_t i = 1; i < chain.count; i++)
 		check(chain.address[i] != 0);
 	check(!chain.frameless || chain.count >= 2);

@@ -26,9 +26,10 @@ boot()
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
+# boot_x86 NAME [PROGRAM]
 boot_x86()
 {
-	ELF=$PROGRAMS/guest.elf
+	ELF=$PROGRAMS/${2:-guest.elf}
 	boot "$1" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF"
 }
 

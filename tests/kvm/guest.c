@@ -18,7 +18,7 @@ static void put(char c)
 #endif
 }
 
-static APART void print(const char *text, uint64_t number)
+static APART void print(const char *text, unsigned long number)
 {
 	char digits[20];
 	unsigned int count = 0;
@@ -74,7 +74,7 @@ CHAIN(delta)
  * lengths vary by a quarter, so that no sampling rate runs in lockstep. */
 static APART void work(uint64_t round)
 {
-	uint64_t n = 8000 + round * 7919 % 2000;
+	uint64_t n = 8000 + (unsigned long)round * 7919 % 2000;
 
 	alpha(n);
 	beta(3 * n);
@@ -91,7 +91,7 @@ void guest_main(uint64_t vcpu)
 			delta(90000);
 		else
 			work(round);
-		if (round % 500 == 0)
-			print(vcpu ? "second " : "first ", round);
+		if ((unsigned long)round % 500 == 0)
+			print(vcpu ? "second " : "first ", (unsigned long)round);
 	}
 }

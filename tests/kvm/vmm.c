@@ -98,24 +98,60 @@ static void make_memory(struct vm *vm)
 		add_slot(vm, 1, ABOVE, HIGH, vm->memory + GAP);
 }
 
-static void load(struct vm *vm, const char *path)
+static void load_part(const struct vm *vm, int fd, const Elf64_Phdr *part,
+		      const char *path)
 {
-	int fd = check(open(path, O_RDONLY | O_CLOEXEC), path);
-	Elf64_Ehdr head;
-
-	if (read(fd, &head, sizeof(head)) != sizeof(head))
+	if (part->p_type == PT_LOAD &&
+	    pread(fd, vm->memory + part->p_paddr, part->p_filesz,
+		  (off_t)part->p_offset) != (ssize_t)part->p_filesz)
 		die(path);
-	for (unsigned int i = 0; i < head.e_phnum; i++) {
+}
+
+static void load_32(struct vm *vm, int fd, const Elf32_Ehdr *head, const char *path)
+{
+	for (unsigned int i = 0; i < head->e_phnum; i++) {
+		Elf32_Phdr part;
+
+		if (pread(fd, &part, sizeof(part),
+			  (off_t)(head->e_phoff + i * sizeof(part))) != sizeof(part))
+			die(path);
+		load_part(vm, fd,
+			  &(Elf64_Phdr){.p_type = part.p_type,
+					.p_paddr = part.p_paddr,
+					.p_filesz = part.p_filesz,
+					.p_offset = part.p_offset},
+			  path);
+	}
+	vm->entry = head->e_entry;
+}
+
+static void load_64(struct vm *vm, int fd, const Elf64_Ehdr *head, const char *path)
+{
+	for (unsigned int i = 0; i < head->e_phnum; i++) {
 		Elf64_Phdr part;
 
 		if (pread(fd, &part, sizeof(part),
-			  (off_t)(head.e_phoff + i * sizeof(part))) != sizeof(part) ||
-		    (part.p_type == PT_LOAD &&
-		     pread(fd, vm->memory + part.p_paddr, part.p_filesz,
-			   (off_t)part.p_offset) != (ssize_t)part.p_filesz))
+			  (off_t)(head->e_phoff + i * sizeof(part))) != sizeof(part))
 			die(path);
+		load_part(vm, fd, &part, path);
 	}
-	vm->entry = (uint32_t)head.e_entry;
+	vm->entry = (uint32_t)head->e_entry;
+}
+
+static void load(struct vm *vm, const char *path)
+{
+	int fd = check(open(path, O_RDONLY | O_CLOEXEC), path);
+	union {
+		Elf32_Ehdr of_32;
+		Elf64_Ehdr of_64;
+	} head;
+
+	if (read(fd, &head, sizeof(head)) != sizeof(head))
+		die(path);
+	if (head.of_32.e_ident[EI_CLASS] == ELFCLASS32)
+		load_32(vm, fd, &head.of_32, path);
+	else
+		load_64(vm, fd, &head.of_64, path);
 	close(fd);
 }
 

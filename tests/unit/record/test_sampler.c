@@ -124,6 +124,7 @@ static void scene_open(struct scene *scene, const struct guest_ops *ops)
 	scene->guest.memory = &scene->memory;
 	scene->vcpu.captured = true; /* before: the first rehearsal has its walk */
 	scene->vcpu.cpu.family = CPU_FAMILY_X86;
+	scene->vcpu.cpu.x86.cr0 = X86_CR0_PE;
 	scene->vcpu.cpu.x86.rip = GUEST_PAGE_SIZE;
 	scene->vcpu.cpu.x86.reg[X86_RBP] = 2 * GUEST_PAGE_SIZE;
 	scene->sampler = sampler_new(&scene->guest, 0, NS_PER_S / 1000, &err);

@@ -243,6 +243,30 @@ static void a_32_bit_frame_above_4_gib_is_invalid(void **state)
 	scene_free(&scene);
 }
 
+/* A 64-bit kernel's 32-bit program: its tables, but words of 4 bytes. */
+static void chains_of_32_bit_code_in_long_mode_are_complete(void **state)
+{
+	static const uint8_t make_frame[] = {0x55, 0x89,
+					     0xe5}; /* push ebp; mov ebp, esp */
+	struct scene scene = scene_new(&mode_4_level);
+	struct x86_cpu *cpu = &scene.guest->cpu;
+
+	(void)state;
+	cpu->is_compat = true;
+	scene.word = 4;
+	put_frames(&scene, STACK + 0x204, 20, 12);
+	expect_chain(&scene, 20, CHAIN_WHOLE);
+	/* At its first instruction, a function's caller is on the stack. */
+	memcpy(guest_byte(scene.guest, cpu->rip), make_frame, sizeof(make_frame));
+	poke(&scene, cpu->reg[X86_RSP], RETURN(0));
+	put_frames(&scene, STACK + 0x204, 20, 12);
+	for (unsigned int i = 0; i < 20; i++)
+		poke(&scene, STACK + 0x204 + i * 12 + 4, RETURN(i + 1));
+	expect_chain(&scene, 21, CHAIN_WHOLE);
+	assert_true(scene.chain.frameless);
+	scene_free(&scene);
+}
+
 static void chains_are_read_without_paging(void **state)
 {
 	struct scene scene = {
@@ -254,11 +278,34 @@ static void chains_are_read_without_paging(void **state)
 
 	(void)state;
 	assert_non_null(scene.chain.address);
+	scene.guest->cpu.cr0 = X86_CR0_PE;
 	memcpy(scene.guest->page[3], words, sizeof(words));
 	scene.guest->cpu.rip = 0x2000;
 	scene.guest->cpu.reg[X86_RBP] = 0x3000;
 	expect_chain(&scene, 2, CHAIN_WHOLE);
 	assert_int_equal(scene.guest->calls, 2);
+	scene_free(&scene);
+}
+
+static void code_in_real_mode_has_its_linear_address_only(void **state)
+{
+	struct scene scene = scene_new(&mode_pae);
+	struct x86_cpu *cpu = &scene.guest->cpu;
+	const uint64_t cr0 = cpu->cr0;
+
+	(void)state;
+	put_frames(&scene, STACK + 0x200, 5, 64);
+	expect_chain(&scene, 5, CHAIN_WHOLE);
+	cpu->cs = 0xf000;
+	cpu->rip = 0xfff0;
+	for (unsigned int i = 0; i < 2; i++) {
+		cpu->cr0 = i ? cr0 : 0x10;
+		cpu->rflags = i ? X86_FLAGS_VM : 0;
+		x86_unwind(cpu, &scene.guest->memory, &scene.chain);
+		assert_int_equal(scene.chain.end, CHAIN_REAL_MODE);
+		assert_int_equal(scene.chain.count, 1);
+		assert_int_equal(scene.chain.address[0], 0xffff0);
+	}
 	scene_free(&scene);
 }
 
@@ -340,7 +387,9 @@ int main(void)
 		cmocka_unit_test(an_unaligned_frame_ends_the_chain),
 		cmocka_unit_test(a_frame_that_cannot_be_read_cuts_the_chain),
 		cmocka_unit_test(a_32_bit_frame_above_4_gib_is_invalid),
+		cmocka_unit_test(chains_of_32_bit_code_in_long_mode_are_complete),
 		cmocka_unit_test(chains_are_read_without_paging),
+		cmocka_unit_test(code_in_real_mode_has_its_linear_address_only),
 		cmocka_unit_test(a_table_entry_of_all_ones_cuts_the_chain),
 		cmocka_unit_test(random_guests_are_safe),
 	};
