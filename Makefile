@@ -296,14 +296,21 @@ $(O)/lab-terminal: $(O)/tests/lab/terminal.o
 $(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
-# The program of the lab's Linux guests for the case orc, and their initial RAM disk.
-$(O)/lab-work: tests/lab/work.c Makefile
-	$(call step,LINK,$(CC) $(WARNINGS) -O2 -g -ffreestanding -fno-omit-frame-pointer -fno-pic \
-		-mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector \
-		-fcf-protection=none -nostdlib -static -no-pie -o $@ $<)
+# The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
+LAB_PROGRAMS = $(addprefix $(O)/lab-,work pair pair-second)
+$(O)/lab-pair-second: LAB_DEFINES = -DSECOND
+$(O)/lab-pair-second: tests/lab/pair.c
+$(O)/lab-pair: tests/lab/pair.c
+$(O)/lab-work: tests/lab/work.c
+$(LAB_PROGRAMS): tests/lab/process.h Makefile
+	$(call step,LINK,$(CC) $(WARNINGS) -I. -O2 -g -ffreestanding -fno-omit-frame-pointer \
+		-fno-pic -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
+		-fno-stack-protector -fno-reorder-functions -fcf-protection=none -nostdlib \
+		-static -no-pie \
+		$(LAB_DEFINES) -o $@ $(filter %.c,$^))
 
-$(O)/lab-work.cpio: $(O)/lab-work
-	$(call step,CPIO,cd $(<D) && echo $(<F) | cpio --quiet -o -H newc -R 0:0 >$(@F))
+$(O)/lab-work.cpio: $(LAB_PROGRAMS)
+	$(call step,CPIO,cd $(@D) && printf '%s\n' $(^F) | cpio --quiet -o -H newc -R 0:0 >$(@F))
 
 # Unwind tables on a running process, compared with libdwfl; what walks cost.
 $(O)/tests/bench/unwind/%: tests/bench/unwind/%.c $(OBJECTS)

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The first process of a Linux guest, with frame pointers and without a C library: writes
- * to a file in memory again and again, and prints a heartbeat each second. Its hot path
- * is main, rewrite, system_call, and what the kernel calls from there.
+ * The first process of a Linux guest, with frame pointers: writes to a file in memory
+ * again and again, and prints a heartbeat each second. Its hot path is main, rewrite,
+ * system_call, and what the kernel calls from there.
  */
-#include <stddef.h>
-#include <sys/syscall.h>
-#include <time.h>
-
-#define APART __attribute__((noipa))
+#include "tests/lab/process.h"
 
 static char buffer[64 << 10];
-
-static APART long system_call(long number, long a, const void *b, size_t c, long d)
-{
-	register long r10 __asm__("r10") = d;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 static APART long rewrite(long file)
 {
@@ -34,36 +18,17 @@ static APART long rewrite(long file)
 	return written;
 }
 
-/* The number of the beat has five digits. */
-static APART void beat(void)
-{
-	static char text[] = "guest: heartbeat 00000\n";
-	char *digit = text + sizeof(text) - 2;
-
-	while (*--digit == '9')
-		*digit = '0';
-	++*digit;
-	system_call(SYS_write, 1, text, sizeof(text) - 1, 0);
-}
-
 int main(void)
 {
 	long file = system_call(SYS_memfd_create, (long)"work", NULL, 0, 0), last = 0;
 
 	for (;;) {
-		struct timespec now = {0};
+		long now;
 
 		rewrite(file);
-		system_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now, 0, 0);
-		if (now.tv_sec != last)
+		now = seconds();
+		if (now != last)
 			beat();
-		last = now.tv_sec;
+		last = now;
 	}
 }
-
-__asm__(".globl _start\n"
-	".type _start, @function\n"
-	"_start: xor %ebp, %ebp\n"
-	"and $-16, %rsp\n"
-	"call main\n"
-	".size _start, . - _start\n");
