@@ -4,7 +4,8 @@
  * Two programs for a Linux guest, which have their hot functions at the same address,
  * with frame pointers. The first process, built without SECOND, starts the second
  * program, and calls uname() in encode(); the second one has a quarter of the CPU, and
- * writes to a file in decode(). Half of the time passes in these functions themselves.
+ * writes to a file in decode(). The loop takes long, because a system call of a PV guest
+ * does.
  */
 #include <sys/resource.h>
 
@@ -24,7 +25,7 @@ static APART void HOT(long first)
 {
 	for (int i = 0; i < 100; i++) {
 		system_call(NUMBER, first, buffer, sizeof(buffer), 0);
-		for (int j = 0; j < 1000; j++)
+		for (int j = 0; j < 14000; j++)
 			__asm__ volatile("");
 	}
 }
