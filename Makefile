@@ -96,8 +96,9 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 portable deb dist completions install check unit cli kvm gdb threads lint guests \
-	guests-arm bench bench-kvm bench-lab bench-report bench-report-tools bench-unwind fuzzers clean
+.PHONY: all arm64 portable deb dist completions install check unit test-programs cli kvm gdb \
+	threads lint guests guests-arm bench bench-kvm bench-lab bench-report bench-report-tools \
+	bench-unwind fuzzers clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS) $(PORTABLE:%=| $(O)/glibc/libc.so)
@@ -215,11 +216,15 @@ $(UNIT_RUNS): run/%: %
 	@$*
 unit: $(UNIT_RUNS)
 
+# What `unit` and `cli` run.
+CLI_PROGRAMS = $(addprefix $(O)/,uniprof tests/cli/make-recording tests/cli/make-hostile)
+test-programs: $(UNIT_TESTS) $(CLI_PROGRAMS)
+
 $(O)/tests/cli/make-%: tests/cli/make-%.c $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
-cli: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile
+cli: $(CLI_PROGRAMS)
 	UNIPROF=$(O)/uniprof tests/cli/run
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
@@ -266,7 +271,7 @@ kvm: $(O)/uniprof $(KVM_PROGRAMS)
 
 # Tests that use threads, for SANITIZE=thread.
 THREADED = $(O)/tests/unit/report/test_load $(addprefix $(O)/tests/unit/record/test_,examiner sink)
-threads: $(O)/uniprof $(O)/tests/cli/make-recording $(O)/tests/cli/make-hostile $(THREADED)
+threads: $(CLI_PROGRAMS) $(THREADED)
 	@failed=0; for test in $(THREADED); do $$test || failed=1; done; exit $$failed
 	UNIPROF=$(O)/uniprof tests/cli/run $(addprefix $(CURDIR)/tests/cli/cases/report-,several.sh closed-pipe.sh)
 

@@ -75,8 +75,7 @@ struct measure {
 };
 
 /* Selects all vCPUs, times and addresses: @vcpus, @from, @to and @part can be set
- * afterwards. -1 if out of
- * memory; measure_free() must be called either way. */
+ * afterwards. -1 if out of memory; measure_free() must be called either way. */
 int measure_init(struct measure *measure, enum measure_weight weight,
 		 enum measure_states states, const char *list);
 void measure_free(struct measure *measure);
