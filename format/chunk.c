@@ -173,12 +173,12 @@ void field_put_number(struct buffer *payload, unsigned int tag, uint64_t value)
 	buffer_put_varint(payload, value);
 }
 
-bool field_is_new(uint64_t *seen, uint64_t tag)
+bool field_is_new(struct fields_seen *seen, uint64_t tag)
 {
-	uint64_t bit = tag < 64 ? (uint64_t)1 << tag : 0, before = *seen;
+	uint64_t bit = tag < 64 ? (uint64_t)1 << tag : 0, before = seen->tags;
 
-	*seen |= bit;
-	return !(before & bit);
+	seen->tags |= bit;
+	return !(before & bit) && ++seen->count <= FIELDS_MAX;
 }
 
 bool field_next(struct cursor *payload, struct field *field)

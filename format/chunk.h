@@ -72,10 +72,19 @@ struct field {
 /* The next field; false at the end, and when the payload is damaged. */
 bool field_next(struct cursor *payload, struct field *field);
 
-/* Adds a field's tag to the set @seen, which starts as 0; false if it is there already. A
- * payload with such a tag is damaged. Tags from 64 on, which are unknown, may be
+/* A payload with more is damaged: they would only cost time. */
+#define FIELDS_MAX 4096
+
+/* The fields of a payload so far; starts as zeros. */
+struct fields_seen {
+	uint64_t tags; /* those below 64 */
+	uint32_t count;
+};
+
+/* Adds a field with that tag; false if the payload is damaged, which may not have a tag
+ * twice, or more than FIELDS_MAX fields. Tags from 64 on, which are unknown, may be
  * repeated. */
-bool field_is_new(uint64_t *seen, uint64_t tag);
+bool field_is_new(struct fields_seen *seen, uint64_t tag);
 
 /* The payloads of the chunks that describe a recording. Decoding sets missing
  * fields to 0 or empty, and returns -1 for a damaged payload. */

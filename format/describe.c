@@ -165,7 +165,7 @@ static int decode(struct cursor payload, const struct member *members, size_t co
 		  void *to)
 {
 	struct field field;
-	uint64_t seen = 0;
+	struct fields_seen seen = {0};
 
 	while (field_next(&payload, &field)) {
 		if (!field_is_new(&seen, field.tag))

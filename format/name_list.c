@@ -237,7 +237,7 @@ static int take_field(struct name_list_reader *reader, struct field *field)
 static int take_fields(struct name_list_reader *reader, struct cursor payload)
 {
 	struct field field;
-	uint64_t seen = 0;
+	struct fields_seen seen = {0};
 
 	*reader = (struct name_list_reader){0};
 	while (field_next(&payload, &field))

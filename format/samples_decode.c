@@ -78,7 +78,7 @@ static const struct place places[] = {
 static bool find_columns(struct cursor payload, struct columns *columns)
 {
 	struct field field;
-	uint64_t seen = 0;
+	struct fields_seen seen = {0};
 
 	while (field_next(&payload, &field)) {
 		struct place place = {PLACE_NONE, 0};

@@ -27,6 +27,7 @@ DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 53
 NAME_LIMIT = 65535
 LINE_LIMIT = 64
+FIELDS = 4096
 SEGMENT_LIMIT = 4
 BUCKETS = 1920
 ROOTS = 16
@@ -182,9 +183,11 @@ def fields_of(payload):
     """The bytes of each field by its tag."""
     numbers = Numbers(payload)
     fields = {}
+    count = 0
     while numbers.left():
         tag = numbers.number()
-        if tag in fields and tag < 64:
+        count += 1
+        if tag in fields and tag < 64 or count > FIELDS:
             raise Damage
         fields[tag] = numbers.take(numbers.number())
     return fields

@@ -71,6 +71,21 @@ static void missing_columns_have_defaults(void **state)
 	samples_batch_free(&batch);
 }
 
+static void unknown_fields_are_limited(void **state)
+{
+	struct samples_batch batch = {0};
+	struct buffer payload = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < FIELDS_MAX; i++)
+		field_put(&payload, 99, NULL, 0);
+	assert_true(decode(cursor_of(&payload), &batch));
+	field_put(&payload, 99, NULL, 0);
+	assert_false(decode(cursor_of(&payload), &batch));
+	buffer_free(&payload);
+	samples_batch_free(&batch);
+}
+
 static void required_columns_must_be_present(void **state)
 {
 	static const unsigned int needed[] = {
@@ -351,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIELDS_TEST(a_handmade_chunk_is_decoded),
 		FIELDS_TEST(missing_columns_have_defaults),
+		FIELDS_TEST(unknown_fields_are_limited),
 		FIELDS_TEST(required_columns_must_be_present),
 		FIELDS_TEST(counts_larger_than_their_columns_are_refused),
 		FIELDS_TEST(columns_with_too_few_numbers_are_refused),
