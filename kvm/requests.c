@@ -75,9 +75,14 @@ struct kvm_run *run_page_map(int pidfd, int fd, int *ours)
 	return NULL;
 }
 
-void run_page_unmap(struct kvm_run *run, int ours, uint64_t bits)
+void run_page_clear(struct kvm_run *run, uint64_t bits)
 {
 	__atomic_and_fetch(&run->kvm_valid_regs, ~bits, __ATOMIC_SEQ_CST);
+}
+
+void run_page_unmap(struct kvm_run *run, int ours, uint64_t bits)
+{
+	run_page_clear(run, bits);
 	munmap(run, sizeof(*run));
 	close(ours);
 }

@@ -40,7 +40,11 @@ void requests_withdraw(struct request *requests);
 /* Maps the run page of a VMM's vCPU, which is @fd there; *@ours is a duplicate of that.
  * Needs the permission to trace the VMM. NULL with errno set on failure. */
 struct kvm_run *run_page_map(int pidfd, int fd, int *ours);
-/* Clears @bits of kvm_valid_regs, unmaps the page and closes the duplicate. */
+
+/* Clears @bits of kvm_valid_regs. */
+void run_page_clear(struct kvm_run *run, uint64_t bits);
+
+/* The same, and unmaps the page and closes the duplicate. */
 void run_page_unmap(struct kvm_run *run, int ours, uint64_t bits);
 
 #endif

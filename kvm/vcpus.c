@@ -123,8 +123,7 @@ void vcpu_close(struct vcpu *vcpu)
 void vcpu_rest(struct vcpu *vcpu)
 {
 	if (vcpu->run)
-		__atomic_and_fetch(&vcpu->run->kvm_valid_regs, ~vcpu->added,
-				   __ATOMIC_SEQ_CST);
+		run_page_clear(vcpu->run, vcpu->added);
 	requests_remove(vcpu->request);
 	vcpu->request = NULL;
 	vcpu->added = 0;
