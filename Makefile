@@ -71,7 +71,7 @@ HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # of it may cost a TLB miss during the pause, with walks of dom0's and Xen's page tables.
 PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_CPU) memory) \
 	xen/guest_ops.c xen/pause.c xen/registers_$(HOST_CPU).c xen/pages.c \
-	$(patsubst %,unwind/%.c,unwind reader deep table/table x86 x86_exit arm arm64 arm32 arm32_code) \
+	$(patsubst %,unwind/%.c,unwind reader deep table/table stack/copy x86 x86_exit arm arm64 arm32 arm32_code) \
 	$(patsubst %,arch/%.c,x86 x86_code x86_parts arm_tables arm32 arm64 \
 	arm64_code arm32_a32 arm32_t32 cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \

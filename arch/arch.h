@@ -29,6 +29,9 @@ struct guest_memory {
 	 */
 	const void *(*page)(void *context, uint64_t frame);
 	void *context;
+	/* For unwinding, frames are parts of the guest's virtual memory: there are no
+	 * page tables. */
+	bool is_flat;
 	/* NULL, or unwind/'s cache of facts about the guest's code. */
 	struct code_notes *notes;
 	/* NULL, or the rules for frames of 64-bit code (unwind/table/table.h). */

@@ -56,6 +56,7 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_NOT_READY] = "memory not mapped in time",
 		[CHAIN_NOT_CALLED] = "no call leads there",
 		[CHAIN_REAL_MODE] = "real mode",
+		[CHAIN_NOT_CAPTURED] = "not captured",
 	};
 
 	return NAME_OF(names, end);
@@ -69,6 +70,7 @@ const char *unwind_way_name(unsigned int way)
 		[UNWIND_BY_FOUND_CODE] = "by frame pointers or, where these are missing, "
 					 "by code in memory",
 		[UNWIND_BY_TABLE_LATER] = "by a table, from when its code was found",
+		[UNWIND_LATER] = "in reports, from captured stacks",
 	};
 
 	return NAME_OF(names, way);

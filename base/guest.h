@@ -49,7 +49,9 @@ enum chain_end {
 	 * the code of the guest's programs, after the walk. */
 	CHAIN_NOT_CALLED = 8,
 	CHAIN_REAL_MODE = 9, /* 16-bit code, as at boot: it has no frames */
-	CHAIN_ENDS	     /* number of values */
+	/* Of the stack, only some words were captured (unwind/stack/stack.h). */
+	CHAIN_NOT_CAPTURED = 10,
+	CHAIN_ENDS /* number of values */
 };
 
 /* Whether one function can have called another, according to a program's code. */
@@ -71,6 +73,7 @@ enum unwind_way {
 	/* As UNWIND_BY_FRAMES, but if most callers are missing then, by a table that is
 	 * made of the code in the guest's memory. */
 	UNWIND_BY_FOUND_CODE = 4,
+	UNWIND_LATER = 5, /* in reports, from captured stacks */
 };
 
 /*
@@ -95,7 +98,11 @@ struct chain {
 	/* address[1] is from the link register or the top of the stack, because the
 	 * sampled function had no frame at that point. */
 	bool frameless;
+	/* It is no chain yet, but a captured stack: at most STACK_CHAIN_MAX addresses. */
+	bool is_stack;
 };
+
+#define STACK_CHAIN_MAX 1024
 
 /* While a chain is made, what may be its outermost addresses follows the others. */
 #define CHAIN_ROOM (CHAIN_MAX + CHAIN_OUTER)

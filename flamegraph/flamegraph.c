@@ -24,7 +24,6 @@
 #include "tables/program_table.h"
 
 /* As of record. */
-#define DEBUG_DIRECTORY "/usr/lib/debug"
 
 /* A command line that is being made. */
 struct words {

@@ -15,10 +15,11 @@
 
 /*
  * The highest version that is read. Raised only if an older reader would misread the
- * file, not for additions. A file has the lowest version that describes it: 1 if no
- * weight can be above RECORDING_SMALL_WEIGHT.
+ * file, not for additions. A file has the lowest version that describes it: 3 if it can
+ * have captured stacks, else 1 if no weight can be above RECORDING_SMALL_WEIGHT.
  */
-#define RECORDING_VERSION		2
+#define RECORDING_VERSION		3
+#define RECORDING_VERSION_LARGE_WEIGHTS 2
 #define RECORDING_VERSION_SMALL_WEIGHTS 1
 #define RECORDING_SMALL_WEIGHT		100000
 

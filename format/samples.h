@@ -50,6 +50,14 @@ size_t samples_encoder_nodes(const struct samples_encoder *encoder);
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload);
 
+/* What a sample's chain is. */
+enum chain_kind {
+	CHAIN_KIND_FRAMES,
+	CHAIN_KIND_FRAMELESS, /* the direct caller was found without a frame */
+	CHAIN_KIND_STACK,     /* a captured stack (unwind/stack/stack.h) */
+	CHAIN_KINDS
+};
+
 /* A decoded chunk. Arrays belong to the batch and are reused by the next. */
 struct samples_batch {
 	size_t count;
@@ -61,9 +69,9 @@ struct samples_batch {
 	uint32_t *stack;    /* node of the leaf; a root if the sample has no chain */
 	uint64_t *cpu_time; /* ns since the vCPU's last sample; 0 without has_cpu_time */
 	bool has_cpu_time;
-	uint32_t *frameless; /* 1: the direct caller was found without a frame */
-	uint32_t *space;     /* its address space, in spaces[] */
-	uint64_t *spaces;    /* as in struct sample; at least one, if there are samples */
+	uint32_t *chain_kind; /* enum chain_kind */
+	uint32_t *space;      /* its address space, in spaces[] */
+	uint64_t *spaces; /* as in struct sample; at least one, if there are samples */
 	size_t space_count;
 
 	size_t nodes; /* roots included */
@@ -78,7 +86,8 @@ struct samples_batch {
 
 	size_t sample_capacity;
 	size_t node_capacity;
-	bool no_memory; /* the last chunk was not damaged, but out of memory */
+	bool has_stacks; /* among the chains */
+	bool no_memory;	 /* the last chunk was not damaged, but out of memory */
 };
 
 /*
@@ -88,6 +97,9 @@ struct samples_batch {
  * case, @batch->no_memory is set.
  */
 int samples_decode(struct cursor payload, struct samples_batch *batch);
+/* Makes room for so many nodes, roots included, to change the tree. False if out of
+ * memory. */
+bool samples_batch_grow(struct samples_batch *batch, size_t nodes);
 void samples_batch_free(struct samples_batch *batch);
 
 /* The fields of a CHUNK_SAMPLES (FORMAT.md). */
@@ -105,7 +117,7 @@ enum samples_tag {
 	SAMPLES_CPU_TIME = 11,
 	SAMPLES_CPU_TIME_UNIT = 12,
 	SAMPLES_CPU_TIME_USUAL = 13,
-	SAMPLES_FRAMELESS = 14,
+	SAMPLES_CHAIN_KIND = 14,
 	SAMPLES_STACK = 15,
 	SAMPLES_STACK_HIGH = 16,
 	SAMPLES_NODES = 17,

@@ -14,7 +14,7 @@ struct columns {
 	uint64_t count, base_time, time_unit, time_step, cpu_time_unit, cpu_time_usual;
 	uint64_t nodes, lost, missed, pause_sum, pause_max;
 	uint64_t links[LINK_KINDS];
-	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, frameless;
+	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, chain_kind;
 	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
 	struct cursor pauses, spaces, space;
 };
@@ -52,7 +52,7 @@ static const struct place places[] = {
 	[SAMPLES_CPU_TIME] = COLUMN(cpu_time),
 	[SAMPLES_CPU_TIME_UNIT] = NUMBER(cpu_time_unit),
 	[SAMPLES_CPU_TIME_USUAL] = NUMBER(cpu_time_usual),
-	[SAMPLES_FRAMELESS] = COLUMN(frameless),
+	[SAMPLES_CHAIN_KIND] = COLUMN(chain_kind),
 	[SAMPLES_STACK] = COLUMN(stack),
 	[SAMPLES_STACK_HIGH] = COLUMN(stack_high),
 	[SAMPLES_NODES] = NUMBER(nodes),
@@ -124,6 +124,21 @@ static bool is_possible(const struct columns *columns)
 					 length_of(&columns->call);
 }
 
+bool samples_batch_grow(struct samples_batch *batch, size_t nodes)
+{
+	if (nodes <= batch->node_capacity)
+		return true;
+	if (!array_grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
+	    !array_grow(&batch->address, nodes, sizeof(*batch->address)) ||
+	    !array_grow(&batch->depth, nodes, sizeof(*batch->depth)) ||
+	    !array_grow(&batch->ends, nodes, sizeof(*batch->ends)) ||
+	    !array_grow(&batch->next_callee, nodes, sizeof(*batch->next_callee)) ||
+	    !array_grow(&batch->last_callee, nodes, sizeof(*batch->last_callee)))
+		return false;
+	batch->node_capacity = nodes;
+	return true;
+}
+
 /* Allocates the arrays of a chunk that is_possible(); false if out of memory. */
 static bool make_room(struct samples_batch *batch, const struct columns *columns)
 {
@@ -138,23 +153,15 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		    !array_grow(&batch->weight, samples, sizeof(*batch->weight)) ||
 		    !array_grow(&batch->stack, samples, sizeof(*batch->stack)) ||
 		    !array_grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
-		    !array_grow(&batch->frameless, samples, sizeof(*batch->frameless)) ||
+		    !array_grow(&batch->chain_kind, samples,
+				sizeof(*batch->chain_kind)) ||
 		    !array_grow(&batch->space, samples, sizeof(*batch->space)) ||
 		    !array_grow(&batch->spaces, samples, sizeof(*batch->spaces)))
 			return false;
 		batch->sample_capacity = samples;
 	}
-	if (nodes > batch->node_capacity) {
-		if (!array_grow(&batch->parent, nodes, sizeof(*batch->parent)) ||
-		    !array_grow(&batch->address, nodes, sizeof(*batch->address)) ||
-		    !array_grow(&batch->depth, nodes, sizeof(*batch->depth)) ||
-		    !array_grow(&batch->ends, nodes, sizeof(*batch->ends)) ||
-		    !array_grow(&batch->next_callee, nodes,
-				sizeof(*batch->next_callee)) ||
-		    !array_grow(&batch->last_callee, nodes, sizeof(*batch->last_callee)))
-			return false;
-		batch->node_capacity = nodes;
-	}
+	if (!samples_batch_grow(batch, nodes))
+		return false;
 	batch->count = samples;
 	batch->nodes = nodes;
 	return true;
@@ -405,6 +412,17 @@ static bool decode_spaces(struct samples_batch *batch, const struct columns *col
 	       decode_column(batch->space, batch->count, &columns->space, 0, count - 1);
 }
 
+static bool decode_kinds(struct samples_batch *batch, const struct columns *columns)
+{
+	if (!decode_column(batch->chain_kind, batch->count, &columns->chain_kind,
+			   CHAIN_KIND_FRAMES, CHAIN_KINDS - 1))
+		return false;
+	batch->has_stacks = false;
+	for (size_t i = 0; i < batch->count; i++)
+		batch->has_stacks |= batch->chain_kind[i] == CHAIN_KIND_STACK;
+	return true;
+}
+
 static bool decode_pauses(struct pauses *pauses, struct cursor column)
 {
 	uint64_t bucket = 0;
@@ -453,8 +471,7 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	    !decode_column(batch->state, batch->count, &columns.state, VCPU_UNKNOWN,
 			   UINT8_MAX) ||
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
-	    !decode_cpu_times(batch, &columns) ||
-	    !decode_column(batch->frameless, batch->count, &columns.frameless, 0, 1) ||
+	    !decode_cpu_times(batch, &columns) || !decode_kinds(batch, &columns) ||
 	    !decode_spaces(batch, &columns) || !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
@@ -471,7 +488,7 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->weight);
 	free(batch->stack);
 	free(batch->cpu_time);
-	free(batch->frameless);
+	free(batch->chain_kind);
 	free(batch->space);
 	free(batch->spaces);
 	free(batch->parent);

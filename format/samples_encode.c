@@ -24,14 +24,14 @@ struct samples_encoder {
 	size_t steps;		/* number of times that differ from the previous one */
 	uint64_t time_unit;	/* greatest common divisor of the differences */
 	uint64_t cpu_time_unit; /* the same of the CPU times; 0: all are 0 so far */
-	struct buffer domain, vcpu, weight, frameless;
+	struct buffer domain, vcpu, weight, chain_kind;
 	struct buffer state;		 /* uint8_t */
 	struct buffer time;		 /* int64_t: ns since the previous sample */
 	struct buffer cpu_time;		 /* uint64_t: ns */
 	struct buffer stack;		 /* uint32_t: node */
 	bool plain_domain, plain_weight; /* only defaults so far */
 	bool lacks_cpu_time;		 /* in at least one sample */
-	bool has_frameless;		 /* at least one sample */
+	bool plain_kind;		 /* only CHAIN_KIND_FRAMES so far */
 	struct buffer space;		 /* index in the list of spaces */
 	struct tree spaces;		 /* that list: a root, and its children */
 	bool plain_space;		 /* only the first one so far */
@@ -48,6 +48,7 @@ struct samples_encoder *samples_encoder_new(void)
 	if (!encoder)
 		return NULL;
 	encoder->plain_domain = encoder->plain_weight = encoder->plain_space = true;
+	encoder->plain_kind = true;
 	if (nodes_init(&encoder->nodes) < 0 || tree_init(&encoder->spaces, 1) < 0) {
 		samples_encoder_free(encoder);
 		return NULL;
@@ -66,7 +67,7 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->weight);
 	buffer_free(&encoder->stack);
 	buffer_free(&encoder->cpu_time);
-	buffer_free(&encoder->frameless);
+	buffer_free(&encoder->chain_kind);
 	buffer_free(&encoder->space);
 	tree_free(&encoder->spaces);
 	buffer_free(&encoder->first);
@@ -120,8 +121,16 @@ static void add_cpu_time(struct samples_encoder *encoder, uint64_t ns)
 	buffer_put(&encoder->cpu_time, &ns, sizeof(ns));
 }
 
+static enum chain_kind kind_of(const struct chain *chain)
+{
+	if (chain->is_stack)
+		return CHAIN_KIND_STACK;
+	return chain->frameless ? CHAIN_KIND_FRAMELESS : CHAIN_KIND_FRAMES;
+}
+
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample)
 {
+	enum chain_kind kind = kind_of(&sample->chain);
 	uint32_t node = nodes_add(&encoder->nodes, &sample->chain), space;
 
 	if (!node && sample->chain.count)
@@ -142,8 +151,8 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 		add_cpu_time(encoder, sample->cpu_time);
 	else
 		encoder->lacks_cpu_time = true;
-	buffer_put_varint(&encoder->frameless, sample->chain.frameless);
-	encoder->has_frameless |= sample->chain.frameless;
+	buffer_put_varint(&encoder->chain_kind, kind);
+	encoder->plain_kind &= kind == CHAIN_KIND_FRAMES;
 	buffer_put_varint(&encoder->space, space);
 	encoder->plain_space &= space == 0;
 	encoder->count++;
@@ -164,7 +173,7 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 {
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
-		       encoder->cpu_time.size + encoder->frameless.size +
+		       encoder->cpu_time.size + encoder->chain_kind.size +
 		       encoder->space.size + encoder->spaces.count * SPACE_BYTES +
 		       encoder->nodes.count * NODE_BYTES;
 
@@ -353,8 +362,8 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	field_put_number(payload, SAMPLES_MISSED, counts->missed);
 	put_pauses(payload, &counts->pauses);
 	put_links(payload, counts->links);
-	if (encoder->has_frameless)
-		put_column(payload, SAMPLES_FRAMELESS, &encoder->frameless);
+	if (!encoder->plain_kind)
+		put_column(payload, SAMPLES_CHAIN_KIND, &encoder->chain_kind);
 	put_spaces(encoder, payload);
 
 	buffer_reset(&encoder->time);
@@ -362,13 +371,14 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	buffer_reset(&encoder->domain);
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
-	buffer_reset(&encoder->frameless);
+	buffer_reset(&encoder->chain_kind);
 	buffer_reset(&encoder->space);
 	tree_clear(&encoder->spaces, 1);
 	encoder->steps = 0;
 	encoder->time_unit = encoder->cpu_time_unit = 0;
 	encoder->plain_domain = encoder->plain_weight = encoder->plain_space = true;
-	encoder->lacks_cpu_time = encoder->has_frameless = false;
+	encoder->plain_kind = true;
+	encoder->lacks_cpu_time = false;
 	encoder->count = 0;
 	nodes_reset(&encoder->nodes);
 }

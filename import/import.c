@@ -66,7 +66,7 @@ static const struct option_group groups[] = {
 static void describe(struct recording_info *info, const struct options *options)
 {
 	*info = (struct recording_info){
-		.version = RECORDING_VERSION,
+		.version = RECORDING_VERSION_LARGE_WEIGHTS,
 		.tool = "uniprof " UNIPROF_VERSION,
 	};
 	snprintf(info->command, sizeof(info->command), "uniprof import --from %s %s",

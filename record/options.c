@@ -99,8 +99,11 @@ static const struct command_option known[] = {
 	 .offset = offsetof(struct record_options, unwinding)},
 	{"call-graph", 0, "WAY",
 	 "how to find callers: auto (default: by a table that fits the guest, else by "
-	 "frame pointers), fp, table or table:FILE",
-	 .word = unwinding_word, .takes = "auto, fp, table or table:FILE",
+	 "frame pointers), fp, table or table:FILE, or stack[,BYTES]: by the report, "
+	 "from "
+	 "what is captured of the stacks",
+	 .word = unwinding_word,
+	 .takes = "auto, fp, table[:FILE] or stack[,BYTES], of 256 to 65536 bytes",
 	 .set = unwinding_set_call_graph,
 	 .offset = offsetof(struct record_options, unwinding)},
 	{"max-overhead", 0, "PERCENT",

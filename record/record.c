@@ -53,7 +53,9 @@ static void describe(const struct run *run, int argc, char **argv,
 		     struct recording_info *info)
 {
 	*info = (struct recording_info){
-		.version = RECORDING_VERSION_SMALL_WEIGHTS,
+		.version = run->options->unwinding.stack_bytes
+				   ? RECORDING_VERSION
+				   : RECORDING_VERSION_SMALL_WEIGHTS,
 		.domctl_version = run->host->domctl_version,
 		.wall_start = clock_ns(CLOCK_REALTIME) - clock_monotonic() + run->start,
 		.monotonic_start = run->start,

@@ -9,14 +9,15 @@
 
 #include "base/clock.h"
 #include "tables/found_code.h"
+#include "unwind/stack/stack.h"
 #include "unwind/unwind.h"
 
 /*
- * How many map calls a round may make, for a guest with so many vCPUs. A chain of which
- * everything is new takes about ten. A deep one with pages far from each other takes
- * more, and is complete a round later.
+ * How many map calls a round may make, for a guest with so many vCPUs, whose stacks are
+ * captured in so many pages. A chain of which everything is new takes about ten. A deep
+ * one with pages far from each other takes more, and is complete a round later.
  */
-#define ROUND_MAPS(vcpus) (64 + 8 * (vcpus))
+#define ROUND_MAPS(vcpus, pages) (64 + (8 + (pages)) * (vcpus))
 
 /* How much of a guest's code may be read for a chain during a pause, in halfwords. */
 #define PAUSE_CODE_BUDGET 4096
@@ -44,7 +45,8 @@ struct sampler {
 	uint64_t cpu_time_unit;
 	uint64_t *ran;	   /* CPU time of each at its last sample, ns, in multiples of the
 			      unit */
-	uint64_t *address; /* CHAIN_ROOM for each vCPU */
+	uint64_t *address; /* of each vCPU's chain, */
+	size_t room;	   /* which has room for so many */
 	struct code_notes notes;
 	const struct program_table *program; /* the table to check */
 	const struct unwind_table *table;    /* the same in use; NULL: not yet */
@@ -57,6 +59,9 @@ struct sampler {
 	struct examiner *examiner; /* of the code; NULL: it is not looked for */
 	struct found_code *found;  /* NULL: not yet */
 	unsigned int chains, short_chains, chains_min;
+	unsigned int stack_bytes; /* 0: stacks are not captured */
+	struct stack_copy *stack; /* then: of each sample */
+	struct stack_filter *filter;
 	uint64_t rehearsed; /* when the last rehearsal was: ns, monotonic */
 	unsigned int calm;  /* rounds since the last with several pauses */
 };
@@ -72,6 +77,7 @@ struct sampler *sampler_new(struct guest *guest, uint32_t index, uint64_t period
 		sampler->guest = guest;
 		sampler->index = index;
 		sampler->cpu_time_unit = period / 10 ? period / 10 : 1;
+		sampler->room = CHAIN_ROOM;
 		sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
 		sampler->ran = calloc(vcpus, sizeof(*sampler->ran));
 		sampler->address = calloc(1, chains);
@@ -98,6 +104,10 @@ void sampler_free(struct sampler *sampler)
 	unwind_table_free(sampler->moved);
 	if (sampler->examiner)
 		examiner_drop(sampler->examiner, sampler->found);
+	stack_filter_free(sampler->filter);
+	if (sampler->stack)
+		free(sampler->stack[0].word);
+	free(sampler->stack);
 	free(sampler->sample);
 	free(sampler->ran);
 	free(sampler->address);
@@ -114,6 +124,34 @@ void sampler_find(struct sampler *sampler, struct examiner *examiner, unsigned i
 {
 	sampler->examiner = examiner;
 	sampler->chains_min = chains;
+}
+
+/* Replaces the room for chains by that for stacks, and for chains of these. */
+int sampler_capture(struct sampler *sampler, unsigned int bytes, struct error *err)
+{
+	size_t vcpus = sampler->guest->info.vcpus, words = STACK_WORDS(bytes);
+	uint64_t *address = calloc(vcpus * STACK_CHAIN_MAX, sizeof(*address));
+	uint64_t *word = calloc(vcpus * words, sizeof(*word));
+
+	sampler->filter = stack_filter_new();
+	sampler->stack = calloc(vcpus, sizeof(*sampler->stack));
+	if (!address || !word || !sampler->filter || !sampler->stack) {
+		free(address);
+		free(word);
+		return error_set(err, "out of memory");
+	}
+	free(sampler->address);
+	sampler->address = address;
+	sampler->room = STACK_CHAIN_MAX;
+	for (size_t i = 0; i < vcpus; i++)
+		sampler->stack[i].word = word + i * words;
+	sampler->stack_bytes = bytes;
+	if (mlock(word, vcpus * words * sizeof(*word)) < 0 ||
+	    mlock(address, vcpus * STACK_CHAIN_MAX * sizeof(*address)) < 0)
+		return error_errno(err, errno, "can't lock %zu KiB of memory (ulimit -l)",
+				   vcpus * (words + STACK_CHAIN_MAX) * sizeof(*word) /
+					   1024);
+	return 0;
 }
 
 const struct unwind_table *sampler_found(const struct sampler *sampler)
@@ -174,6 +212,16 @@ static struct guest_memory memory_of(struct sampler *sampler,
 	};
 }
 
+/* Copies the stack of the sample with that number; false if it must be unwound now. */
+static bool capture(struct sampler *sampler, const struct cpu *cpu,
+		    const struct guest_memory *memory, unsigned int number)
+{
+	if (!sampler->stack_bytes)
+		return false;
+	stack_copy(cpu, memory, sampler->stack_bytes, &sampler->stack[number]);
+	return sampler->stack[number].is_taken;
+}
+
 static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		 struct round *round)
 {
@@ -192,13 +240,32 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->vcpu = i;
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
-		sample->chain.address = sampler->address + round->samples * CHAIN_ROOM;
+		sample->chain.address = sampler->address + round->samples * sampler->room;
+		if (capture(sampler, &vcpu->cpu, memory, round->samples++))
+			continue;
 		misses = guest->ops->page_misses(guest->memory);
 		cpu_unwind(&vcpu->cpu, memory, &sample->chain);
 		if (sample->chain.end == CHAIN_NO_PAGE &&
 		    guest->ops->page_misses(guest->memory) != misses)
 			sample->chain.end = CHAIN_NOT_READY;
-		round->samples++;
+	}
+}
+
+/* Makes chains of the round's stacks. */
+static void keep_stacks(struct sampler *sampler, struct round *round)
+{
+	struct guest *guest = sampler->guest;
+	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+
+	if (!sampler->stack_bytes)
+		return;
+	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
+	for (unsigned int i = 0; i < round->samples; i++) {
+		struct sample *sample = &round->sample[i];
+
+		if (sampler->stack[i].is_taken)
+			stack_keep(sampler->filter, &guest->vcpu[sample->vcpu].cpu,
+				   &memory, &sampler->stack[i], &sample->chain);
 	}
 }
 
@@ -449,7 +516,8 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		[OBSERVED_GONE] = ROUND_GONE,
 	};
 	struct guest *guest = sampler->guest;
-	unsigned int map_calls = ROUND_MAPS(guest->info.vcpus);
+	unsigned int map_calls = ROUND_MAPS(guest->info.vcpus,
+					    sampler->stack_bytes / GUEST_PAGE_SIZE);
 	enum observation observation;
 
 	begin(sampler, weight, map_calls, round);
@@ -464,6 +532,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 			return -1;
 	}
 	complete_samples(sampler, round);
+	keep_stacks(sampler, round);
 	round->table = sampler->table ? sampler->program : NULL;
 	check_found(sampler, round);
 	find_code(sampler, round);

@@ -64,7 +64,14 @@ void sampler_use(struct sampler *sampler, const struct program_table *table);
  */
 void sampler_find(struct sampler *sampler, struct examiner *examiner,
 		  unsigned int chains);
-/* That table; NULL: there is none. Valid until the next round. */
+/*
+ * Captures @bytes of stack above the stack pointer, STACK_BYTES_MIN to STACK_BYTES_MAX
+ * (unwind/stack/stack.h), of vCPUs in 64-bit code, instead of following chains; to be
+ * called before the first round, and without the two above. -1 with the reason in @err on
+ * failure; the sampler can only be freed then.
+ */
+int sampler_capture(struct sampler *sampler, unsigned int bytes, struct error *err);
+/* The table of found code; NULL: there is none. Valid until the next round. */
 const struct unwind_table *sampler_found(const struct sampler *sampler);
 
 enum table_state {

@@ -254,7 +254,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 	struct stack_options options = {
 		.files = calloc((size_t)argc, sizeof(*options.files)),
 		.symbols = {.demangle = DEMANGLE_FULL,
-			    .debug_directory = "/usr/lib/debug"},
+			    .debug_directory = DEBUG_DIRECTORY},
 	};
 	const char *domain;
 	char **arguments;

@@ -36,6 +36,11 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 			domain->id, domain->name, guest_type_name(domain->type),
 			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
 			domain->vcpus);
+	if (options->unwinding.stack_bytes &&
+	    target_capture(&subject->target, options->unwinding.stack_bytes, err) < 0) {
+		subject_free(subject);
+		return NULL;
+	}
 	target_use(&subject->target, table);
 	if (!table && examiner)
 		target_find(&subject->target, examiner, CHAINS_MIN);

@@ -58,6 +58,12 @@ void target_find(struct target *target, struct examiner *examiner, unsigned int 
 	sampler_find(target->sampler, examiner, chains);
 }
 
+int target_capture(struct target *target, unsigned int bytes, struct error *err)
+{
+	target->captures = true;
+	return sampler_capture(target->sampler, bytes, err);
+}
+
 void target_close(struct target *target)
 {
 	sampler_free(target->sampler);
@@ -72,8 +78,9 @@ static void describe_unwinding(const struct target *target,
 	const struct program_table *table = target->table;
 	const char *why;
 
-	description->unwind_way = target->may_find ? UNWIND_BY_FOUND_CODE
-						   : UNWIND_BY_FRAMES;
+	description->unwind_way = target->captures   ? UNWIND_LATER
+				  : target->may_find ? UNWIND_BY_FOUND_CODE
+						     : UNWIND_BY_FRAMES;
 	switch (sampler_table(target->sampler, &why)) {
 	case TABLE_NONE:
 	case TABLE_REFUSED:

@@ -10,6 +10,7 @@ struct target {
 	struct sampler *sampler;
 	const struct program_table *table; /* to unwind by; NULL: none */
 	bool may_find;			   /* by the code in its memory */
+	bool captures;			   /* its stacks, to be unwound later */
 };
 
 /*
@@ -28,6 +29,9 @@ void target_use(struct target *target, const struct program_table *table);
 
 /* Unwinds by the code in its memory if frame pointers are missing; see sampler_find(). */
 void target_find(struct target *target, struct examiner *examiner, unsigned int chains);
+
+/* Captures stacks instead; see sampler_capture(). -1 as there. */
+int target_capture(struct target *target, unsigned int bytes, struct error *err);
 
 /* Releases the guest; may be called again, and on a zeroed target. */
 void target_close(struct target *target);

@@ -10,6 +10,7 @@
 #include "base/replace.h"
 #include "command/usage.h"
 #include "report/archive_names.h"
+#include "report/archive_stacks.h"
 #include "report/load/ahead.h"
 #include "report/profile_options.h"
 
@@ -85,9 +86,23 @@ static int copy_names(struct copy *copy, const struct ahead_chunk *chunk,
 	return writer_flush(copy->writer, copy->err);
 }
 
-static int copy_chunk(struct copy *copy, const struct ahead_chunk *chunk)
+/* Captured stacks become the chains that were named. */
+static int unwind_chunk(const struct copy *copy, struct ahead_chunk *chunk)
 {
-	const struct recording_sums sums = ahead_chunk_sums(chunk);
+	const struct profile *profile = copy->profile;
+
+	if (chunk->type != CHUNK_SAMPLES || !chunk->is_decoded ||
+	    !chunk->batch.has_stacks)
+		return 0;
+	if (replay_batch(profile->replay, &profile->summary, &chunk->batch) < 0 ||
+	    archive_stacks(chunk) < 0)
+		return profile_out_of_memory(copy->err);
+	return 0;
+}
+
+static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk)
+{
+	struct recording_sums sums;
 	uint64_t missing;
 
 	/* What is out of place is damage, and is not copied. */
@@ -104,6 +119,9 @@ static int copy_chunk(struct copy *copy, const struct ahead_chunk *chunk)
 		writer_leave_out(copy->writer);
 		return 0;
 	}
+	if (unwind_chunk(copy, chunk) < 0)
+		return -1;
+	sums = ahead_chunk_sums(chunk);
 	if (chunk->type == CHUNK_NAMES)
 		return copy_names(copy, chunk, &sums);
 	return writer_copy(copy->writer, chunk->type, cursor_of(&chunk->payload), &sums,

@@ -18,6 +18,7 @@ struct info {
 	struct measure measure;
 	struct stacks *stacks;
 	struct links links;
+	struct replay *replay;
 	struct progress progress;
 };
 
@@ -44,7 +45,8 @@ static const struct command_option known[] = {
 	 "recording to read (default: uniprof.data; - for standard input)",
 	 .set = option_set_text, .offset = offsetof(struct info_options, path)},
 	{"symbols", 's', "ELF[@OFFSET][,domain=NAME]",
-	 "ELF file of a guest on x86-64, to check the links between callers and callees; "
+	 "ELF file of a guest on x86-64, to check the links between callers and callees, "
+	 "and to unwind captured stacks; "
 	 "can be repeated",
 	 .set = add_elf},
 	{"verbose", 'v', NULL, "show more details", .set = option_set_true,
@@ -73,13 +75,20 @@ static int add_samples(void *arg, struct samples_batch *batch, struct error *err
 	return 0;
 }
 
-/* Opens the files whose code is compared with the chains. */
+/* Opens the files whose code is compared with the chains, after captured stacks are
+ * unwound by them. */
 static int open_files(struct info *info, const struct info_options *options,
 		      struct error *err)
 {
-	for (size_t i = 0; i < options->elfs; i++)
+	info->replay = replay_new(DEBUG_DIRECTORY);
+	if (!info->replay)
+		return error_set(err, "out of memory");
+	for (size_t i = 0; i < options->elfs; i++) {
 		if (links_add(&info->links, options->elf[i], err) < 0)
 			return -1;
+		if (replay_add(info->replay, options->elf[i]) < 0)
+			return error_set(err, "out of memory");
+	}
 	return 0;
 }
 
@@ -112,7 +121,7 @@ static int write_overview(struct info *info, FILE *out, bool all)
 static int run(const char *path, const struct info_options *options)
 {
 	struct info info = {.input.fd = -1};
-	const struct load_visitor visitor = {.samples = add_samples, .arg = &info};
+	struct load_visitor visitor = {.samples = add_samples, .arg = &info};
 	struct error err = {""};
 	int exit_code = EXIT_FAILED, status;
 	struct outfile out;
@@ -126,6 +135,7 @@ static int run(const char *path, const struct info_options *options)
 		error_set(&err, "out of memory");
 		goto out;
 	}
+	visitor.replay = info.replay;
 	progress_start(&info.progress, true, info.input.size);
 	status = load_recording(&info.input, 0, &info.summary, &visitor, &err);
 	progress_end(&info.progress);
@@ -147,6 +157,7 @@ out:
 	measure_free(&info.measure);
 	stacks_free(info.stacks);
 	links_free(&info.links);
+	replay_free(info.replay);
 	summary_free(&info.summary);
 	input_close(&info.input);
 	return exit_code;

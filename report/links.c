@@ -8,8 +8,6 @@
 #include "report/model/domains.h"
 #include "symbols/spec.h"
 
-#define DEBUG_DIRECTORY "/usr/lib/debug"
-
 void links_free(struct links *links)
 {
 	for (size_t i = 0; i < links->files; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "symbols/program.h"
 
 int profile_options_init(struct profile_options *options, const char *command, int argc)
 {
@@ -15,7 +16,7 @@ int profile_options_init(struct profile_options *options, const char *command, i
 			{
 				.command = command,
 				.states = MEASURE_ALL_STATES,
-				.debug_directory = "/usr/lib/debug",
+				.debug_directory = DEBUG_DIRECTORY,
 				.demangle = DEMANGLE_FULL,
 			},
 	};

@@ -37,6 +37,9 @@ struct program_file {
 /* A SHA-1; no known linker's build-id is longer. */
 #define PROGRAM_BUILD_ID 20
 
+/* Where systems have debug files, by default. */
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+
 struct program {
 	struct program_file elf;
 	struct program_file debug; /* the separate debug file */

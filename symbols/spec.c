@@ -2,6 +2,7 @@
 #include "symbols/spec.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,4 +108,13 @@ int symbols_spec_cut_space(char *spec, uint64_t *space, struct error *err)
 	*space = number.distance;
 	*key = 0;
 	return 0;
+}
+
+char *symbols_spec_place(const char *symfs, const char *spec)
+{
+	char *placed;
+
+	if (!symfs)
+		return strdup(spec);
+	return asprintf(&placed, "%s/%s", symfs, spec) < 0 ? NULL : placed;
 }

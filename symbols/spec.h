@@ -14,6 +14,10 @@
 char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
 			 struct error *err);
 
+/* @spec below the directory @symfs, unless that is NULL; to be freed. NULL if out of
+ * memory. */
+char *symbols_spec_place(const char *symfs, const char *spec);
+
 /*
  * Cuts ",domain=NAME" from the end of @spec and sets *@domain to the name, or to NULL if
  * there is none, or if @spec as a whole is an existing path. -1 if the name is empty.

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unwind/reader.h"
 
+static enum translation translate(const struct reader *reader, uint64_t address,
+				  uint64_t *frame)
+{
+	if (!reader->memory->is_flat)
+		return reader->translate(reader->cpu, reader->memory, address, frame);
+	*frame = address / GUEST_PAGE_SIZE;
+	return TRANSLATED;
+}
+
 bool reader_enter_page(struct reader *reader, uint64_t address)
 {
 	uint64_t frame;
 
 	reader->page = NULL;
 	reader->entered++;
-	switch (reader->translate(reader->cpu, reader->memory, address, &frame)) {
+	switch (translate(reader, address, &frame)) {
 	case TRANSLATED:
 		reader->page = reader->memory->page(reader->memory->context, frame);
 		reader->page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);

@@ -119,7 +119,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 
 	chain->count = 0;
 	chain->end = CHAIN_WHOLE;
-	chain->frameless = false;
+	chain->frameless = chain->is_stack = false;
 	chain->address[chain->count++] = cpu->rip;
 	if (x86_is_real(cpu)) {
 		chain->address[0] = (cpu->cs << 4) + cpu->rip;

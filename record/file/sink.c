@@ -108,7 +108,7 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 	for (uint32_t i = 0; i < entry->pauses; i++)
 		pauses_add(&counts->pauses, entry->pause[i]);
 	for (uint32_t i = 0; i < entry->samples; i++) {
-		uint64_t address[CHAIN_MAX];
+		uint64_t address[STACK_CHAIN_MAX];
 		size_t size;
 
 		memcpy(&sample, from, sizeof(sample));

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/parse.h"
 #include "symbols/spec.h"
-
-#define DEBUG_DIRECTORY "/usr/lib/debug"
+#include "unwind/stack/stack.h"
 
 /* A file from the command line. */
 struct file {
@@ -61,17 +61,34 @@ struct option_word unwinding_word(unsigned int i)
 		{"auto", NULL, CALL_GRAPH_AUTO},
 		{"fp", NULL, CALL_GRAPH_FP},
 		{"table", NULL, CALL_GRAPH_TABLE},
+		{"stack", NULL, CALL_GRAPH_STACK},
 		{0},
 	};
 
 	return words[i];
 }
 
+static int set_stack(struct unwinding_options *options, const char *bytes)
+{
+	uint64_t value = STACK_BYTES;
+
+	if (bytes && parse_number(bytes, STACK_BYTES_MIN, STACK_BYTES_MAX, &value) < 0)
+		return -1;
+	options->call_graph = CALL_GRAPH_STACK;
+	options->stack_bytes = (unsigned int)value;
+	return 0;
+}
+
 int unwinding_set_call_graph(void *to, const char *argument, struct error *err)
 {
-	static const char table[] = "table:";
+	static const char table[] = "table:", stack[] = "stack,";
 	struct unwinding_options *options = to;
 
+	options->stack_bytes = 0; /* given twice: the last one is used */
+	if (strcmp(argument, "stack") == 0)
+		return set_stack(options, NULL);
+	if (strncmp(argument, stack, strlen(stack)) == 0)
+		return set_stack(options, argument + strlen(stack));
 	for (unsigned int i = 0; unwinding_word(i).word; i++) {
 		if (strcmp(argument, unwinding_word(i).word) != 0)
 			continue;
@@ -88,8 +105,9 @@ int unwinding_check(const struct unwinding_options *options, struct error *err)
 {
 	bool has_files = options->elfs || options->tables;
 
-	if (options->call_graph == CALL_GRAPH_FP && has_files)
-		return error_set(err, "--call-graph fp uses no files: leave out %s",
+	if ((options->call_graph == CALL_GRAPH_FP || options->stack_bytes) && has_files)
+		return error_set(err, "--call-graph %s uses no files: leave out %s",
+				 options->stack_bytes ? "stack" : "fp",
 				 options->elfs ? "--symbols" : "--table");
 	if (options->call_graph == CALL_GRAPH_TABLE && !has_files)
 		return error_set(err, "--call-graph table needs --symbols or --table");

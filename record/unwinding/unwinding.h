@@ -11,12 +11,14 @@ enum call_graph {
 	CALL_GRAPH_AUTO,  /* by a guest's table if there is one that fits */
 	CALL_GRAPH_FP,	  /* by frame pointers and the code after them */
 	CALL_GRAPH_TABLE, /* by a table, or not at all */
+	CALL_GRAPH_STACK, /* later, by the report: stacks are captured */
 };
 
 /* Texts are those of the command line. */
 struct unwinding_options {
 	enum call_graph call_graph;
-	const char **elf; /* FILE[@OFFSET][,domain=NAME] */
+	unsigned int stack_bytes; /* to capture; 0: none */
+	const char **elf;	  /* FILE[@OFFSET][,domain=NAME] */
 	size_t elfs;
 	const char **table; /* FILE[,domain=NAME] */
 	size_t tables;

@@ -56,6 +56,7 @@ void unwound_add(struct unwound *unwound, const struct target *target)
 	}
 
 	unwound->domains++;
+	unwound->captured += target->captures;
 	switch (sampler_table(target->sampler, &why)) {
 	case TABLE_USED:
 		add_table(unwound, target->table);
@@ -98,7 +99,9 @@ void unwound_text(const struct unwound *unwound, char *to, size_t size)
 	if (unwound->by_code)
 		used = append(to, used, size, "%sby code in memory (%" PRIu64 " rows)",
 			      used ? ", " : "", unwound->code_rows);
-	if (!used)
+	if (unwound->captured)
+		append(to, used, size, "in reports, by the captured stacks");
+	else if (!used)
 		append(to, used, size, "by frame pointers");
 	else if (others)
 		append(to, used, size, ", %u of %u domains by frame pointers", others,

@@ -13,6 +13,7 @@ struct unwound {
 	unsigned int domains;
 	unsigned int by_table;
 	unsigned int by_code;		  /* found in their memory */
+	unsigned int captured;		  /* to be unwound later */
 	uint64_t rows;			  /* of the tables used */
 	uint64_t code_rows;		  /* of the tables made of found code */
 	unsigned int tables;		  /* number of different ones */
@@ -32,8 +33,8 @@ int unwound_refuse(const struct unwound *unwound, const struct target *target,
  * used. */
 void unwound_add(struct unwound *unwound, const struct target *target);
 
-/* "by frame pointers", "by tables of web.elf (12345 rows)", or "by code in memory (12345
- * rows)". */
+/* "by frame pointers", "in reports", "by tables of web.elf (12345 rows)", or "by code in
+ * memory (12345 rows)". */
 void unwound_text(const struct unwound *unwound, char *to, size_t size);
 
 #endif

@@ -79,7 +79,7 @@ static void decode_chunk(struct ahead_chunk *chunk)
 	chunk->is_decoded = samples_decode(cursor_of(&chunk->payload), &chunk->batch) ==
 			    0;
 	summary_free(&chunk->summary);
-	chunk->is_summed_up = chunk->is_decoded &&
+	chunk->is_summed_up = chunk->is_decoded && !chunk->batch.has_stacks &&
 			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;
 }
 

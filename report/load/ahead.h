@@ -23,7 +23,7 @@ struct ahead_chunk {
 	struct samples_batch batch; /* for a chunk of samples, */
 	bool is_decoded;	    /* if its payload is valid, */
 	struct summary summary;	    /* their sums, */
-	bool is_summed_up;	    /* unless out of memory */
+	bool is_summed_up;	    /* unless out of memory, or it has captured stacks */
 	uint64_t start, end;	    /* offsets in the recording */
 	struct damage damage;	    /* what the reader skipped so far */
 };

@@ -24,6 +24,7 @@ struct load {
 	struct damage undecoded; /* in intact chunks */
 	uint64_t skipped;	 /* bytes of damage up to the last chunk taken */
 	struct memory_bound memory;
+	struct replay *frames; /* for stacks, if the visitor has none */
 	/* Of load_follow() only: */
 	struct reader *reader;
 	struct ahead_chunk chunk;
@@ -129,12 +130,28 @@ static int take_domain(struct load *load, struct cursor payload)
 	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;
 }
 
+/* The rest of the work on a chunk with captured stacks, which needs the domains. */
+static int unwind_stacks(struct load *load, struct ahead_chunk *chunk)
+{
+	struct replay *replay = load->visitor->replay;
+
+	if (!replay && !load->frames)
+		load->frames = replay_new("");
+	replay = replay ?: load->frames;
+	if (!replay || replay_batch(replay, load->summary, &chunk->batch) < 0)
+		return -1;
+	chunk->is_summed_up = summary_add_samples(&chunk->summary, &chunk->batch) == 0;
+	return 0;
+}
+
 static int take_samples(struct load *load, struct ahead_chunk *chunk)
 {
 	const struct load_visitor *visitor = load->visitor;
 
 	if (!chunk->is_decoded)
 		return chunk->batch.no_memory ? out_of_memory(load) : DAMAGED;
+	if (chunk->batch.has_stacks && unwind_stacks(load, chunk) < 0)
+		return out_of_memory(load);
 	if (!chunk->is_summed_up || summary_join(load->summary, &chunk->summary) < 0)
 		return out_of_memory(load);
 	if (load->reader && visitor->chunk)
@@ -315,6 +332,7 @@ int load_recording(const struct input *input, unsigned int threads,
 		status = take_read(&load, ahead_next(ahead));
 	while (status > 0);
 	ahead_stop(ahead);
+	replay_free(load.frames);
 	return status;
 }
 
@@ -343,6 +361,7 @@ void load_free(struct load *load)
 	if (!load)
 		return;
 	ahead_chunk_free(&load->chunk);
+	replay_free(load->frames);
 	reader_free(load->reader);
 	free(load);
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "format/name_list.h"
+#include "report/load/replay.h"
 #include "report/load/summary.h"
 
 /* The source of a recording. */
@@ -39,6 +40,8 @@ struct load_visitor {
 	int (*chunk)(void *arg, const struct samples_batch *batch, struct cursor payload,
 		     struct error *err);
 	void *arg;
+	/* Unwinds captured stacks for samples(); NULL: by frame pointers. */
+	struct replay *replay;
 };
 
 /*

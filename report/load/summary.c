@@ -2,6 +2,7 @@
 #include "report/load/summary.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,19 +137,20 @@ static inline struct summary_vcpu *find_recent(struct summary *summary, uint32_t
 /* Sums up what is not by vCPU. */
 static void add_totals(struct summary *summary, const struct samples_batch *batch)
 {
-	uint64_t weight = 0, frameless = 0;
+	uint64_t weight = 0, kinds[CHAIN_KINDS] = {0};
 	uint64_t first = summary->first_time, last = summary->last_time;
 
 	if (!summary->samples && batch->count)
 		first = last = batch->time[0];
 	for (size_t i = 0; i < batch->count; i++) {
 		weight += batch->weight[i];
-		frameless += batch->frameless[i] ? batch->weight[i] : 0;
+		kinds[batch->chain_kind[i]] += batch->weight[i];
 		first = batch->time[i] < first ? batch->time[i] : first;
 		last = batch->time[i] > last ? batch->time[i] : last;
 	}
 	summary->weight += weight;
-	summary->frameless += frameless;
+	summary->frameless += kinds[CHAIN_KIND_FRAMELESS];
+	summary->captured += kinds[CHAIN_KIND_STACK];
 	summary->first_time = first;
 	summary->last_time = last;
 }
@@ -221,6 +223,7 @@ static int add_summary(struct summary *summary, const struct summary *other,
 	summary->samples += other->samples;
 	add(&summary->weight, other->weight);
 	add(&summary->frameless, other->frameless);
+	add(&summary->captured, other->captured);
 	summary->lacks_cpu_time |= other->lacks_cpu_time;
 	if (other->deepest > summary->deepest)
 		summary->deepest = other->deepest;
@@ -355,4 +358,26 @@ bool summary_damage(const struct summary *summary, const char *name, struct erro
 	else
 		return false;
 	return true;
+}
+
+static bool is_same(const char *name, const char *what, size_t length)
+{
+	return strlen(name) == length && memcmp(name, what, length) == 0;
+}
+
+bool domain_is_called(const struct recording_domain *domain, const char *what,
+		      size_t length)
+{
+	const char *host_end;
+	char id[24];
+
+	if (!domain)
+		return false;
+	host_end = strchr(domain->name, '/');
+	if (is_same(domain->name, what, length))
+		return true;
+	if (host_end && is_same(host_end + 1, what, length))
+		return true;
+	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
+	return is_same(id, what, length);
 }

@@ -44,6 +44,7 @@ struct summary {
 	uint64_t samples;   /* in the file */
 	uint64_t weight;    /* how many they stand for; reports count these */
 	uint64_t frameless; /* part of the weight: callers found without a frame */
+	uint64_t captured;  /* part of the weight: from captured stacks */
 	uint64_t first_time, last_time; /* of samples, ns */
 	uint64_t appended;		/* duration of other recordings, ns */
 	struct summary_vcpu *vcpus;	/* in order of appearance */
@@ -73,6 +74,12 @@ int summary_add_samples(struct summary *summary, const struct samples_batch *bat
 /* Adds the samples that were added to @part, of the same recording, which started as
  * zeros. -1 if out of memory. */
 int summary_join(struct summary *summary, const struct summary *part);
+
+/* Whether the @length bytes of @what are the domain's name, with or without the prefix
+ * HOST/ of domains of several hosts, or its id in decimal. False for NULL, an unknown
+ * domain. */
+bool domain_is_called(const struct recording_domain *domain, const char *what,
+		      size_t length);
 
 /* The domain with @index, or the one that stands for a process; or NULL. */
 const struct recording_domain *summary_domain(const struct summary *summary,

@@ -5,32 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_same(const char *name, const char *what, size_t length)
-{
-	return strlen(name) == length && memcmp(name, what, length) == 0;
-}
-
-/* Like domain_is(), for the first @length bytes of @what. */
-static bool is_called(const struct recording_domain *domain, const char *what,
-		      size_t length)
-{
-	const char *host_end;
-	char id[24];
-
-	if (!domain)
-		return false;
-	host_end = strchr(domain->name, '/');
-	if (is_same(domain->name, what, length))
-		return true;
-	if (host_end && is_same(host_end + 1, what, length))
-		return true;
-	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
-	return is_same(id, what, length);
-}
-
 bool domain_is(const struct recording_domain *domain, const char *what)
 {
-	return is_called(domain, what, strlen(what));
+	return domain_is_called(domain, what, strlen(what));
 }
 
 bool domain_in_list(const struct recording_domain *domain, const char *list)
@@ -40,7 +17,7 @@ bool domain_in_list(const struct recording_domain *domain, const char *list)
 	while (list) {
 		size_t length = strcspn(list, ",");
 
-		if (is_called(domain, list, length))
+		if (domain_is_called(domain, list, length))
 			return true;
 		list = list[length] ? list + length + 1 : NULL;
 	}
@@ -50,7 +27,7 @@ bool domain_in_list(const struct recording_domain *domain, const char *list)
 static bool is_known(const struct summary *summary, const char *what, size_t length)
 {
 	for (size_t i = 0; i < summary->domain_room; i++)
-		if (is_called(summary->domains[i], what, length))
+		if (domain_is_called(summary->domains[i], what, length))
 			return true;
 	return false;
 }

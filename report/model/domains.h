@@ -15,8 +15,7 @@
  * domain; reports merge them.
  */
 
-/* Whether @what is the domain's name, with or without the prefix HOST/ of domains of
- * several hosts, or its id in decimal. False for NULL, an unknown domain. */
+/* domain_is_called() for a whole text. */
 bool domain_is(const struct recording_domain *domain, const char *what);
 
 /* The same for a list separated by commas; NULL is the list of all domains, including

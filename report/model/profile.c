@@ -9,6 +9,7 @@
 #include "report/load/ends.h"
 #include "report/model/domains.h"
 #include "report/model/profile_notes.h"
+#include "symbols/spec.h"
 
 /* Source lines are read once the addresses they are needed for are known. */
 #define DWARF_MEMORY ((uint64_t)1 << 30)
@@ -306,6 +307,24 @@ static int open_names(struct profile *profile, struct error *err)
 	return profile->filter ? 0 : profile_out_of_memory(err);
 }
 
+/* Captured stacks are unwound by the same files. -1 if out of memory. */
+static int prepare_replay(struct profile *profile)
+{
+	const struct profile_rules *rules = profile->rules;
+	int status = 0;
+
+	profile->replay = replay_new(profile->debug_directory);
+	if (!profile->replay)
+		return -1;
+	for (size_t i = 0; i < rules->symbol_count && status == 0; i++) {
+		char *spec = symbols_spec_place(rules->symfs, rules->symbols[i]);
+
+		status = spec ? replay_add(profile->replay, spec) : -1;
+		free(spec);
+	}
+	return status;
+}
+
 int profile_open(struct profile *profile, const struct profile_rules *rules,
 		 struct error *err)
 {
@@ -318,6 +337,8 @@ int profile_open(struct profile *profile, const struct profile_rules *rules,
 	for (size_t i = 0; i < rules->symbol_count; i++)
 		if (sources_add(&profile->sources, rules->symbols[i], err) < 0)
 			return -1;
+	if (prepare_replay(profile) < 0)
+		return profile_out_of_memory(err);
 	return open_names(profile, err);
 }
 
@@ -345,6 +366,7 @@ void profile_close(struct profile *profile)
 {
 	close_recordings(profile);
 	sources_free(&profile->sources);
+	replay_free(profile->replay);
 	free(profile->debug_directory);
 	if (profile->said)
 		names_free(profile->said);
@@ -358,6 +380,7 @@ int profile_restart(struct profile *profile, struct error *err)
 	*profile = (struct profile){
 		.rules = kept.rules,
 		.sources = kept.sources,
+		.replay = kept.replay,
 		.debug_directory = kept.debug_directory,
 		.said = kept.said,
 	};
@@ -421,6 +444,7 @@ static int read_recording(struct profile *profile, struct recording *recording,
 		.program = take_program,
 		.samples = take_samples,
 		.arg = profile,
+		.replay = profile->replay,
 	};
 	bool is_first = recording == profile->recordings;
 	struct summary other = {0};

@@ -61,6 +61,7 @@ struct profile {
 	bool several_hosts;
 	struct summary summary;
 	struct sources sources;
+	struct replay *replay; /* by the same files */
 	char *debug_directory; /* including --symfs */
 	struct measure measure;
 	struct quality quality;

@@ -50,19 +50,9 @@ static struct symbols *symbols_of(struct sources *sources, const char *domain,
 	return source.symbols;
 }
 
-/* @spec below the directory of --symfs; NULL if out of memory. */
-static char *place(const struct sources *sources, const char *spec)
-{
-	char *placed;
-
-	if (!sources->symfs)
-		return strdup(spec);
-	return asprintf(&placed, "%s/%s", sources->symfs, spec) < 0 ? NULL : placed;
-}
-
 int sources_add(struct sources *sources, const char *spec, struct error *err)
 {
-	char *copy = place(sources, spec);
+	char *copy = symbols_spec_place(sources->symfs, spec);
 	const char *domain = NULL;
 	struct symbols *symbols;
 	uint64_t space = 0;

@@ -421,7 +421,7 @@ def samples(fields):
         states,
         weights(fields, count),
         cpu_times(fields, states),
-        column(fields, 14, count, 1, default=0),
+        column(fields, 14, count, 2, default=0),
         (f"{space:x}" for space in spaces(fields, count))))
     leaf = leaves(fields, count, tree)
     counts = [number(fields, tag) for tag in (24, 25, 27, 28)] + pauses(fields)

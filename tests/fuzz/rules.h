@@ -7,17 +7,20 @@
 
 #include "unwind/table/table.h"
 
+#define RULES	    64
+#define RULES_BYTES (RULES * 6)
+
 /* A table with rules for the code around @address, made from the start of the guest's
- * memory. */
+ * memory: RULES_BYTES. */
 static inline struct unwind_table *make_table(const uint8_t *memory, uint64_t address)
 {
 	struct unwind_builder *builder = unwind_builder_new();
 	struct unwind_table *table;
-	int8_t byte[6];
+	int8_t byte[RULES_BYTES / RULES];
 
 	if (!builder)
 		abort();
-	for (unsigned int i = 0; i < 64; i++) {
+	for (unsigned int i = 0; i < RULES; i++) {
 		uint64_t start = address - 256 + 8 * i;
 		struct unwind_rule rule;
 

@@ -127,7 +127,8 @@ static inline struct sample sample_of(const struct samples_batch *batch, size_t 
 		.cpu_time = batch->cpu_time[i],
 		.has_cpu_time = batch->has_cpu_time,
 		.chain.address = address,
-		.chain.frameless = batch->frameless[i],
+		.chain.frameless = batch->chain_kind[i] == CHAIN_KIND_FRAMELESS,
+		.chain.is_stack = batch->chain_kind[i] == CHAIN_KIND_STACK,
 		.space = batch->spaces[batch->space[i]],
 	};
 	uint32_t node = batch->stack[i];
@@ -152,6 +153,7 @@ static inline void expect_sample(const struct sample *sample, const struct sampl
 	assert_int_equal(sample->has_cpu_time, wanted->has_cpu_time);
 	assert_int_equal(sample->chain.end, wanted->chain.end);
 	assert_int_equal(sample->chain.frameless, wanted->chain.frameless);
+	assert_int_equal(sample->chain.is_stack, wanted->chain.is_stack);
 	assert_int_equal(sample->space, wanted->space);
 	assert_int_equal(sample->chain.count, wanted->chain.count);
 	assert_memory_equal(sample->chain.address, wanted->chain.address,

@@ -230,6 +230,10 @@ static const char *explain_ends(const struct quality *quality, uint64_t cut)
 	if (2 * quality->ends[CHAIN_NOT_READY] >= cut)
 		return "; the recorder read that memory for the first time: this is "
 		       "rarer in longer recordings";
+	if (2 * quality->ends[CHAIN_NOT_CAPTURED] >= cut)
+		return "; give the guest's ELF files (-s ELF), by which the captured "
+		       "stacks are unwound; or record with more bytes (--call-graph "
+		       "stack,BYTES)";
 	if (2 * quality->ends[CHAIN_TOO_DEEP] >= cut)
 		return "; the outermost callers are missing there: --max-depth cuts all "
 		       "chains to the same depth";

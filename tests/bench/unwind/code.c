@@ -387,7 +387,7 @@ static void measure(const char *path, int way, bool is_loud)
 	else if (way == 'n')
 		add_by_search(builder, &truth, &code);
 	else if (unwind_table_add_elf_code(builder, path, source.data, source.size, 0,
-					   "/usr/lib/debug", &functions, &err))
+					   DEBUG_DIRECTORY, &functions, &err))
 		die(err.text);
 	start = now() - start;
 	table = unwind_builder_finish(builder);

@@ -2,13 +2,18 @@
 
 /*
  * Chains of a running process by a table of its files' call frame information or, with
- * -c, of their code, compared with those of libdwfl: process [-c] PID [SAMPLES]. Its
- * stack is the guest's here. Prints which chains differ, and how many do not.
+ * -c, of their code, compared with those of libdwfl: process [-c] [-s] PID [SAMPLES]. Its
+ * stack is the guest's here. With -s, it is captured first, and unwound from what was
+ * kept. Prints which chains differ, how many do not, and with -s what that took.
  */
 
 #include <elfutils/libdwfl.h>
+#include <sys/mman.h>
 
+#include "base/clock.h"
+#include "format/writer.h"
 #include "tests/unit/unwind/test_x86_process.h"
+#include "unwind/stack/stack.h"
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
 
@@ -16,6 +21,23 @@ struct rules {
 	struct unwind_builder *builder;
 	bool by_code;
 };
+
+/* Captured stacks; without @filter, none. */
+struct capture {
+	struct stack_filter *filter;
+	struct stack_replay *replay;
+	struct stack_copy copy;
+	struct code_notes notes;
+	uint64_t word[STACK_WORDS(STACK_BYTES_MAX)];
+	uint64_t stacks, words, frames, ns;
+	struct writer *writer;
+};
+
+/* So many samples are written at a time, as at 99 Hz. */
+#define FLUSH 100
+
+/* So often is each stack unwound, to measure how long that takes. */
+#define REPEAT 100
 
 struct truth {
 	uint64_t address[CHAIN_ROOM];
@@ -80,20 +102,69 @@ static void stop(struct process *process, struct user_regs_struct *registers)
 	}
 }
 
+static void write_sample(struct capture *capture, const struct chain *stack)
+{
+	const struct sample sample = {.time = capture->stacks * 10000000,
+				      .state = VCPU_RUNNING,
+				      .weight = 1,
+				      .chain = *stack};
+	struct error err;
+
+	if (writer_sample(capture->writer, &sample, &err) < 0 ||
+	    (capture->stacks % FLUSH == 0 && writer_flush(capture->writer, &err) < 0))
+		printf("%s\n", err.text);
+}
+
+static struct writer *open_writer(void)
+{
+	const struct recording_info info = {.version = RECORDING_VERSION};
+	struct error err;
+	struct writer *writer = writer_new(memfd_create("stacks", MFD_CLOEXEC), &info,
+					   NULL, 0, &err);
+
+	if (!writer) {
+		printf("%s\n", err.text);
+		exit(1);
+	}
+	return writer;
+}
+
+static void unwind_captured(struct capture *capture, const struct cpu *cpu,
+			    const struct guest_memory *memory, struct chain *chain)
+{
+	uint64_t kept[STACK_CHAIN_MAX], start;
+	struct chain stack = {.address = kept};
+
+	stack_copy(cpu, memory, STACK_BYTES_MAX, &capture->copy);
+	stack_keep(capture->filter, cpu, memory, &capture->copy, &stack);
+	start = clock_monotonic();
+	for (int i = 0; i < REPEAT; i++)
+		stack_unwind(capture->replay, CPU_X86_64, kept, stack.count,
+			     memory->table, NULL, &capture->notes, chain);
+	capture->ns += clock_monotonic() - start;
+	capture->frames += REPEAT * chain->count;
+	capture->stacks++;
+	capture->words += stack.count;
+	write_sample(capture, &stack);
+}
+
 static void sample(struct process *process, Dwfl *dwfl, const struct guest_memory *memory,
-		   struct truth *truth, unsigned int counts[3])
+		   struct capture *capture, struct truth *truth, unsigned int counts[3])
 {
 	struct user_regs_struct registers;
 	uint64_t address[CHAIN_ROOM];
 	struct chain chain = {.address = address};
-	struct x86_cpu cpu;
+	struct cpu cpu = {.family = CPU_FAMILY_X86};
 
 	stop(process, &registers);
 	truth->count = 0;
 	truth->is_whole = dwfl_getthread_frames(dwfl, process->pid, add_frame, truth) ==
 			  0;
-	cpu = process_cpu(&registers);
-	x86_unwind(&cpu, memory, &chain);
+	cpu.x86 = process_cpu(&registers);
+	if (capture->filter)
+		unwind_captured(capture, &cpu, memory, &chain);
+	else
+		cpu_unwind(&cpu, memory, &chain);
 	counts[0]++;
 	if (truth->is_whole || truth->count == CHAIN_MAX) {
 		counts[1]++;
@@ -136,8 +207,8 @@ static Dwfl *open_process(pid_t pid)
 
 int main(int count, char **arguments)
 {
-	struct rules rules = {.builder = unwind_builder_new(),
-			      .by_code = count > 1 && !strcmp(arguments[1], "-c")};
+	struct rules rules = {.builder = unwind_builder_new()};
+	static struct capture capture;
 	unsigned int samples = 1000;
 	static struct process process;
 	static struct truth truth;
@@ -148,10 +219,17 @@ int main(int count, char **arguments)
 	char path[64];
 	Dwfl *dwfl;
 
-	count -= rules.by_code;
-	arguments += rules.by_code;
+	for (; count > 1 && arguments[1][0] == '-'; count--, arguments++) {
+		if (!strcmp(arguments[1], "-c"))
+			rules.by_code = true;
+		else
+			capture.filter = stack_filter_new();
+	}
 	if (count < 2)
 		return 2;
+	capture.replay = stack_replay_new();
+	capture.copy.word = capture.word;
+	capture.writer = open_writer();
 	if (count > 2)
 		samples = (unsigned int)atoi(arguments[2]);
 	process.pid = atoi(arguments[1]);
@@ -169,8 +247,15 @@ int main(int count, char **arguments)
 	ptrace(PTRACE_CONT, process.pid, NULL, NULL);
 	for (unsigned int i = 0; i < samples; i++) {
 		usleep(1000 + (unsigned int)rand() % 1000);
-		sample(&process, dwfl, &memory, &truth, counts);
+		sample(&process, dwfl, &memory, &capture, &truth, counts);
 	}
+	if (capture.stacks)
+		printf("%.1f bytes a sample, %.0f words kept of each; %.1f frames, %.1f "
+		       "million a second\n",
+		       (double)writer_bytes(capture.writer) / (double)capture.stacks,
+		       (double)capture.words / (double)capture.stacks,
+		       (double)capture.frames / (double)capture.stacks / REPEAT,
+		       1e3 * (double)capture.frames / (double)capture.ns);
 	printf("%u samples, %u whole by libdwfl, %u of them the same\n", counts[0],
 	       counts[1], counts[2]);
 	unwind_builder_free(rules.builder);

@@ -80,6 +80,11 @@ record --call-graph fp -s web.elf
 record --call-graph table:
 record --call-graph table:nothing
 record --call-graph dwarf
+record --call-graph stack -s web.elf
+record --call-graph stack,100
+record --call-graph stack,65537
+record --call-graph stack,
+record --call-graph stack,1024
 echo "# damage: each byte, and each length"
 python3 - "$UNIPROF" <<'END'
 import subprocess, sys

@@ -226,7 +226,8 @@ static void print_samples(FILE *to, struct cursor payload)
 			fprintf(to, " %" PRIu64, sample.cpu_time);
 		else
 			fprintf(to, " -");
-		fprintf(to, " %u %" PRIx64 " %u", sample.chain.frameless, sample.space,
+		fprintf(to, " %u %" PRIx64 " %u",
+			sample.chain.is_stack ? 2 : sample.chain.frameless, sample.space,
 			(unsigned int)sample.chain.end);
 		for (uint32_t j = 0; j < sample.chain.count; j++)
 			fprintf(to, " %" PRIx64, address[j]);
@@ -483,6 +484,7 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		if (number % 7 == 5)
 			samples.at[i].chain.count = random_next(&seed) % 257;
 		samples.at[i].chain.frameless = number % 4 == 1 && i % 3 == 0;
+		samples.at[i].chain.is_stack = number % 4 == 2 && i % 5 == 0;
 		if (number % 5 == 1)
 			samples.at[i].space = random_next(&seed) % 3 << number % 60;
 		samples.at[i].has_cpu_time = number % 3 == 0;

@@ -132,6 +132,7 @@ static void extreme_values_round_trip(void **state)
 		sample->state = i % 5 ? UINT8_MAX : 0;
 		sample->weight = i % 7 ? RECORDING_MAX_WEIGHT : 1;
 		sample->chain.frameless = i % 11 == 0;
+		sample->chain.is_stack = i % 11 == 5;
 		sample->has_cpu_time = true;
 		if (i % 4)
 			sample->cpu_time = RECORDING_MAX_CPU_TIME;
@@ -163,6 +164,7 @@ static void random_samples_round_trip(void **state)
 				sample->weight = 1 + random_next(&seed) %
 							     RECORDING_MAX_WEIGHT;
 			sample->chain.frameless = what & 128 && random_next(&seed) & 1;
+			sample->chain.is_stack = what & 128 && !sample->chain.frameless;
 			if (what & 256)
 				sample->space = random_next(&seed) >>
 						random_next(&seed) % 64;

@@ -38,7 +38,7 @@ static inline int fields_setup(void **state)
 	static const uint64_t times[] = {20, 20}, stacks[] = {1, 0, 2},
 			      vcpus[] = {0, 1, 0}, states[] = {1, 2, 3},
 			      weights[] = {1, 2, 3}, domains[] = {0, 1, 0},
-			      cpu_times[] = {0, 8, 300}, frameless[] = {1, 0, 1},
+			      cpu_times[] = {0, 8, 300}, chain_kinds[] = {1, 0, 2},
 			      drops[] = {0, 0, 5, 0}, growths[] = {2, 2, 3, 4},
 			      known[] = {1, 0}, near[] = {16}, calls[] = {0, 0},
 			      pauses[] = {100, 3, 20, 1}, spaces[] = {0, 0x7000},
@@ -69,7 +69,7 @@ static inline int fields_setup(void **state)
 	set_number(fields, SAMPLES_PAUSE_MAX, 121);
 	set_column(fields, SAMPLES_CPU_TIME, 3, cpu_times);
 	set_number(fields, SAMPLES_CPU_TIME_UNIT, 10000);
-	set_column(fields, SAMPLES_FRAMELESS, 3, frameless);
+	set_column(fields, SAMPLES_CHAIN_KIND, 3, chain_kinds);
 	set_column(fields, SAMPLES_SPACES, 2, spaces);
 	set_column(fields, SAMPLES_SPACE, 3, space);
 	for (unsigned int tag = 0; tag < TAGS; tag++)
@@ -116,7 +116,7 @@ static inline void expect_sound(const struct samples_batch *batch)
 		assert_true(batch->weight[i] >= 1);
 		assert_true(batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		assert_true(batch->stack[i] < batch->nodes);
-		assert_true(batch->frameless[i] <= 1);
+		assert_true(batch->chain_kind[i] < CHAIN_KINDS);
 		assert_true(batch->space[i] < batch->space_count);
 		assert_true(batch->cpu_time[i] <= RECORDING_MAX_CPU_TIME);
 	}

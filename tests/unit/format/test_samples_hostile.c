@@ -9,8 +9,16 @@ static void a_handmade_chunk_is_decoded(void **state)
 {
 	static uint64_t chain[] = {0x2000, 0x1000, 0x1000};
 	static const struct sample samples[] = {
-		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true}, 0x7000},
-		{1010, 1, 1, 2, 2, 80000, true, {chain + 2, 1, CHAIN_WHOLE, false}, 0},
+		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true, false}, 0x7000},
+		{1010,
+		 1,
+		 1,
+		 2,
+		 2,
+		 80000,
+		 true,
+		 {chain + 2, 1, CHAIN_WHOLE, false, false},
+		 0},
 		{1020,
 		 0,
 		 0,
@@ -18,7 +26,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 3,
 		 3000000,
 		 true,
-		 {chain, 0, CHAIN_NOT_CANONICAL, true},
+		 {chain, 0, CHAIN_NOT_CANONICAL, false, true},
 		 0x7000},
 	};
 	struct samples_batch batch = {0};
@@ -48,7 +56,7 @@ static void missing_columns_have_defaults(void **state)
 	fields->missing[SAMPLES_STATE] = fields->missing[SAMPLES_WEIGHT] = true;
 	fields->missing[SAMPLES_PAUSES] = fields->missing[SAMPLES_LOST] = true;
 	fields->missing[SAMPLES_MISSED] = fields->missing[SAMPLES_BASE_TIME] = true;
-	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_FRAMELESS] = true;
+	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_CHAIN_KIND] = true;
 	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
 	fields->missing[SAMPLES_PAUSE_MAX] = fields->missing[SAMPLES_PAUSE_SUM] = true;
 	put_fields(fields, &payload);
@@ -62,7 +70,7 @@ static void missing_columns_have_defaults(void **state)
 		assert_int_equal(batch.state[i], VCPU_UNKNOWN);
 		assert_int_equal(batch.weight[i], 1);
 		assert_int_equal(batch.cpu_time[i], 0);
-		assert_int_equal(batch.frameless[i], 0);
+		assert_int_equal(batch.chain_kind[i], 0);
 		assert_int_equal(batch.spaces[batch.space[i]], 0);
 	}
 	assert_int_equal(batch.counts.lost + batch.counts.missed, 0);
@@ -125,7 +133,7 @@ static void columns_with_too_few_numbers_are_refused(void **state)
 {
 	static const unsigned int columns[] = {
 		SAMPLES_TIME,  SAMPLES_DOMAIN, SAMPLES_VCPU,	 SAMPLES_STATE,
-		SAMPLES_STACK, SAMPLES_WEIGHT, SAMPLES_CPU_TIME, SAMPLES_FRAMELESS,
+		SAMPLES_STACK, SAMPLES_WEIGHT, SAMPLES_CPU_TIME, SAMPLES_CHAIN_KIND,
 		SAMPLES_DROP,  SAMPLES_GROWTH, SAMPLES_KNOWN,	 SAMPLES_CALL,
 		SAMPLES_SPACE,
 	};
@@ -157,7 +165,7 @@ static void numbers_above_their_limits_are_refused(void **state)
 		{SAMPLES_STATE, UINT8_MAX},
 		{SAMPLES_WEIGHT, RECORDING_MAX_WEIGHT},
 		{SAMPLES_STACK, 3},
-		{SAMPLES_FRAMELESS, 1},
+		{SAMPLES_CHAIN_KIND, CHAIN_KINDS - 1},
 		{SAMPLES_SPACE, 1},
 	};
 
@@ -299,7 +307,7 @@ static void a_chunk_with_too_many_samples_is_refused(void **state)
 
 	for (unsigned int tag = SAMPLES_DOMAIN; tag <= SAMPLES_WEIGHT; tag++)
 		fields->missing[tag] = true;
-	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_FRAMELESS] = true;
+	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_CHAIN_KIND] = true;
 	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
 	for (uint32_t i = 0; i <= RECORDING_MAX_SAMPLES; i++) {
 		buffer_put_varint(&fields->field[SAMPLES_TIME], 0);

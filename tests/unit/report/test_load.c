@@ -134,6 +134,7 @@ static void expect_same(const struct outcome *outcome, const struct outcome *wan
 	assert_int_equal(summary->samples, other->samples);
 	assert_int_equal(summary->weight, other->weight);
 	assert_int_equal(summary->frameless, other->frameless);
+	assert_int_equal(summary->captured, other->captured);
 	assert_int_equal(summary->first_time, other->first_time);
 	assert_int_equal(summary->last_time, other->last_time);
 	assert_int_equal(summary->lacks_cpu_time, other->lacks_cpu_time);

@@ -22,15 +22,15 @@ static struct samples_batch largest_chunk(void)
 		.state = calloc(COUNT, sizeof(*batch.state)),
 		.weight = calloc(COUNT, sizeof(*batch.weight)),
 		.cpu_time = calloc(COUNT, sizeof(*batch.cpu_time)),
-		.frameless = calloc(COUNT, sizeof(*batch.frameless)),
+		.chain_kind = calloc(COUNT, sizeof(*batch.chain_kind)),
 	};
 
 	assert_true(batch.time && batch.domain && batch.vcpu && batch.state &&
-		    batch.weight && batch.cpu_time && batch.frameless);
+		    batch.weight && batch.cpu_time && batch.chain_kind);
 	for (size_t i = 0; i < COUNT; i++) {
 		batch.weight[i] = RECORDING_MAX_WEIGHT;
 		batch.cpu_time[i] = RECORDING_MAX_CPU_TIME;
-		batch.frameless[i] = 1;
+		batch.chain_kind[i] = CHAIN_KIND_FRAMELESS;
 	}
 	return batch;
 }

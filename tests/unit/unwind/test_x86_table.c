@@ -12,11 +12,17 @@
 #include <sys/stat.h>
 
 #include "tests/unit/unwind/test_x86_process.h"
+#include "unwind/stack/stack.h"
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
 
 /* Instructions between two samples; each place in a loop comes up in time. */
 #define PERIOD 3
+
+/* Of these, each so many'th stack is also captured, and unwound from that. */
+#define CAPTURE_PERIOD 16
+/* More than the workload's stack has. */
+#define CAPTURE_BYTES 32768
 
 /* Instructions without rules in the way of chains. */
 #define PLACES_MAX 64
@@ -29,6 +35,14 @@ struct tally {
 	unsigned long uncovered;
 	uint64_t place[PLACES_MAX];
 	unsigned int places;
+	unsigned long captured, right_later, kept;
+};
+
+struct capture {
+	struct stack_copy copy;
+	struct stack_filter *filter;
+	struct stack_replay *replay;
+	uint64_t word[STACK_WORDS(CAPTURE_BYTES)];
 };
 
 static struct unwind_table *make_table(const char *path, bool by_code)
@@ -95,16 +109,42 @@ static void note_uncovered(struct tally *tally, uint64_t address)
 	tally->place[tally->places++] = address;
 }
 
-static void compare(struct process *process, const struct user_regs_struct *registers,
+/* The same chain from the captured stack alone. */
+static void compare_captured(struct process *process, struct capture *capture,
+			     const struct cpu *cpu, const struct guest_memory *memory,
+			     struct tally *tally)
+{
+	uint64_t kept[STACK_CHAIN_MAX], address[CHAIN_ROOM];
+	struct chain stack = {.address = kept}, chain = {.address = address};
+
+	stack_copy(cpu, memory, CAPTURE_BYTES, &capture->copy);
+	assert_true(capture->copy.is_taken);
+	stack_keep(capture->filter, cpu, memory, &capture->copy, &stack);
+	assert_true(stack.is_stack);
+	stack_unwind(capture->replay, CPU_X86_64, stack.address, stack.count,
+		     memory->table, NULL, NULL, &chain);
+	tally->captured++;
+	tally->kept += stack.count;
+	if (is_right(process, &chain))
+		tally->right_later++;
+	else if (tally->captured - tally->right_later < 10)
+		print_message("at %llx: %u calls, but later a chain of %u that ends: "
+			      "%s\n",
+			      (unsigned long long)cpu->x86.rip, process->depth,
+			      chain.count - 1, chain_end_name(chain.end));
+}
+
+static void compare(struct process *process, struct capture *capture,
+		    const struct user_regs_struct *registers,
 		    const struct guest_memory *memory, struct tally *tally)
 {
 	uint64_t address[CHAIN_ROOM];
-	struct x86_cpu cpu = process_cpu(registers);
+	struct cpu cpu = {.family = CPU_FAMILY_X86, .x86 = process_cpu(registers)};
 	struct chain chain = {.address = address};
 	uint64_t uncovered;
 
-	x86_unwind(&cpu, memory, &chain);
-	uncovered = find_uncovered(process, memory->table, cpu.rip);
+	cpu_unwind(&cpu, memory, &chain);
+	uncovered = find_uncovered(process, memory->table, cpu.x86.rip);
 	if (uncovered) {
 		note_uncovered(tally, uncovered);
 		return;
@@ -119,11 +159,14 @@ static void compare(struct process *process, const struct user_regs_struct *regi
 		print_message("at %llx: %u calls, but a chain of %u that ends: %s\n",
 			      (unsigned long long)registers->rip, process->depth,
 			      chain.count - 1, chain_end_name(chain.end));
+	if (tally->seen % CAPTURE_PERIOD == 0)
+		compare_captured(process, capture, &cpu, memory, tally);
 }
 
 static void chains_are_whole(bool by_code)
 {
 	struct process *process = calloc(1, sizeof(*process));
+	struct capture *capture = calloc(1, sizeof(*capture));
 	struct guest_memory memory = {.page = process_page, .context = process};
 	struct user_regs_struct before = {0}, now = {0};
 	struct tally tally = {0};
@@ -132,6 +175,11 @@ static void chains_are_whole(bool by_code)
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	assert_non_null(process);
+	assert_non_null(capture);
+	capture->copy.word = capture->word;
+	capture->filter = stack_filter_new();
+	capture->replay = stack_replay_new();
+	assert_true(capture->filter && capture->replay);
 	assert_true(length > 0);
 	path[length] = 0;
 	snprintf(strrchr(path, '/'), 32, "/workload_table");
@@ -146,7 +194,7 @@ static void chains_are_whole(bool by_code)
 			break;
 		process_keep_calls(process, &before, &now);
 		if (process->steps % PERIOD == 0)
-			compare(process, &now, &memory, &tally);
+			compare(process, capture, &now, &memory, &tally);
 	}
 	print_message("%lu of %lu chains are right; %lu of 8 calls and more, the deepest "
 		      "of %u; %lu through %u places without rules\n",
@@ -155,6 +203,14 @@ static void chains_are_whole(bool by_code)
 	assert_true(tally.seen > 100000);
 	assert_true(tally.deep > 1000);
 	assert_int_equal(tally.right, tally.seen);
+	print_message("%lu of %lu are right later, from %.1f kept words each\n",
+		      tally.right_later, tally.captured,
+		      (double)tally.kept / (double)tally.captured);
+	assert_true(tally.captured > 10000);
+	assert_int_equal(tally.right_later, tally.captured);
+	stack_filter_free(capture->filter);
+	stack_replay_free(capture->replay);
+	free(capture);
 	unwind_table_free(table);
 	close(process->memory);
 	free(process);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unwind/stack/stack.h"
+
+#include <string.h>
+
+#include "arch/arm.h"
+
+#define WORD 8
+
+/* False if it is not in 64-bit code. */
+static bool take_registers(const struct cpu *cpu, struct stack_copy *copy)
+{
+	const struct x86_cpu *x86 = &cpu->x86;
+	const struct arm_cpu *arm = &cpu->arm;
+
+	switch (cpu_kind(cpu)) {
+	case CPU_X86_64:
+		copy->pc = x86->rip;
+		copy->fp = x86->reg[X86_RBP];
+		copy->lr = 0;
+		copy->sp = x86->reg[X86_RSP];
+		return !x86->is_compat;
+	case CPU_ARM64:
+		copy->pc = arm->pc;
+		copy->fp = arm->x[29];
+		copy->lr = arm->x[30];
+		copy->sp = arm64_sp(arm);
+		return !arm_is_aarch32(arm);
+	default:
+		return false;
+	}
+}
+
+void stack_copy(const struct cpu *cpu, const struct guest_memory *memory,
+		unsigned int bytes, struct stack_copy *copy)
+{
+	unsigned int most = STACK_WORDS(bytes);
+	uint64_t at;
+
+	copy->count = 0;
+	copy->is_taken = take_registers(cpu, copy);
+	if (!copy->is_taken)
+		return;
+	copy->start = (copy->sp - STACK_RED_ZONE) & ~(uint64_t)(WORD - 1);
+	at = copy->start;
+	while (copy->count < most) {
+		unsigned int offset = at % GUEST_PAGE_SIZE;
+		unsigned int words = (GUEST_PAGE_SIZE - offset) / WORD;
+		uint64_t frame;
+		const char *page;
+
+		if (words > most - copy->count)
+			words = most - copy->count;
+		if (cpu_translate(cpu, memory, at, &frame) != TRANSLATED)
+			return;
+		page = memory->page(memory->context, frame);
+		if (!page)
+			return;
+		memcpy(copy->word + copy->count, page + offset, (size_t)words * WORD);
+		copy->count += words;
+		at += (uint64_t)words * WORD;
+	}
+}

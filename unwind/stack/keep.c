@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unwind/stack/stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/after_call.h"
+
+#define WORD 8
+
+/* A cache of answers about words, by the word and the address space; it is emptied now
+ * and then, because the guest's code may change. */
+#define NOTES	 8192
+#define RENEWALS 1024
+
+enum code {
+	CODE_NONE,	 /* there is nothing */
+	CODE_SOME,	 /* memory that may be code */
+	CODE_AFTER_CALL, /* the end of a call is just before */
+};
+
+struct note {
+	uint64_t key;
+	enum code code;
+};
+
+struct stack_filter {
+	struct note note[NOTES];
+	unsigned int renewals;
+};
+
+struct stack_filter *stack_filter_new(void)
+{
+	return calloc(1, sizeof(struct stack_filter));
+}
+
+void stack_filter_free(struct stack_filter *filter)
+{
+	free(filter);
+}
+
+/* The bytes before @address: at @code + AFTER_CALL_BYTES - the number returned. Those of
+ * the page before may be missing. */
+static size_t read_before(const struct cpu *cpu, const struct guest_memory *memory,
+			  uint64_t address, uint8_t *code)
+{
+	size_t in_page = address % GUEST_PAGE_SIZE;
+	size_t near = in_page < AFTER_CALL_BYTES ? in_page : AFTER_CALL_BYTES;
+	size_t far = AFTER_CALL_BYTES - near;
+
+	if (near && !cpu_read(cpu, memory, address - near, code + far, near))
+		return 0;
+	if (far && cpu_read(cpu, memory, address - AFTER_CALL_BYTES, code, far))
+		near = AFTER_CALL_BYTES;
+	return near;
+}
+
+static enum code look(const struct cpu *cpu, const struct guest_memory *memory,
+		      uint64_t address)
+{
+	uint8_t code[AFTER_CALL_BYTES], first;
+	size_t count = read_before(cpu, memory, address, code);
+	const uint8_t *end = code + sizeof(code);
+	bool is_after = cpu->family == CPU_FAMILY_ARM ? arm64_is_after_call(end, count)
+						      : x86_is_after_call(end, count);
+
+	if (is_after)
+		return CODE_AFTER_CALL;
+	return cpu_read(cpu, memory, address, &first, 1) ? CODE_SOME : CODE_NONE;
+}
+
+static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,
+			 const struct guest_memory *memory, uint64_t address)
+{
+	/* Addresses and tables have no bits in common that matter. */
+	uint64_t key = address ^ cpu_space(cpu) << 20;
+	struct note *note = &filter->note[(key ^ key >> 13) % NOTES];
+
+	if (note->key != key) {
+		note->code = look(cpu, memory, address);
+		note->key = key;
+	}
+	return note->code;
+}
+
+/*
+ * Whether the words at @word are what an x86 CPU pushes at an interrupt: address, code
+ * selector, flags, stack pointer (Intel SDM, volume 3, section 6.14.2). Of the flags, bit
+ * 1 is always set, and bits 3, 5, 15 and those from 22 on never are.
+ */
+static bool is_interrupted(const uint64_t *word, unsigned int left)
+{
+	return left >= 4 && word[1] && word[1] < 0x10000 && word[2] & 2 &&
+	       !(word[2] & ~(uint64_t)0x3f7fd7);
+}
+
+/* What a word is kept as. */
+enum use {
+	USE_NONE,
+	USE_STACK,
+	USE_CODE,
+};
+
+static enum use use_of(struct stack_filter *filter, const struct cpu *cpu,
+		       const struct guest_memory *memory, const struct stack_copy *copy,
+		       unsigned int i)
+{
+	uint64_t word = copy->word[i];
+	enum code code;
+
+	if (word < GUEST_PAGE_SIZE || stack_word_value(word) != word)
+		return USE_NONE;
+	if (word - copy->start < (uint64_t)copy->count * WORD)
+		return word % WORD == 0 ? USE_STACK : USE_NONE;
+	code = code_at(filter, cpu, memory, word);
+	if (code == CODE_AFTER_CALL)
+		return USE_CODE;
+	return code == CODE_SOME && cpu->family == CPU_FAMILY_X86 &&
+			       is_interrupted(copy->word + i, copy->count - i)
+		       ? USE_CODE
+		       : USE_NONE;
+}
+
+/* Appends words to a chain, from the lowest address on. */
+struct list {
+	struct chain *chain;
+	unsigned int last; /* number of the uppermost word so far */
+};
+
+/* The word before now knows its distance. */
+static void append(struct list *list, const struct stack_copy *copy, unsigned int i)
+{
+	struct chain *chain = list->chain;
+	uint64_t *to = &chain->address[chain->count];
+
+	if (chain->count > STACK_REGISTERS)
+		to[-1] = stack_word(to[-1], i - list->last);
+	*to = copy->word[i];
+	chain->count++;
+	list->last = i;
+}
+
+void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
+		const struct guest_memory *memory, const struct stack_copy *copy,
+		struct chain *chain)
+{
+	struct list list = {.chain = chain};
+
+	if (++filter->renewals % RENEWALS == 0)
+		memset(filter->note, 0, sizeof(filter->note));
+	chain->address[STACK_PC] = copy->pc;
+	chain->address[STACK_FP] = copy->fp;
+	chain->address[STACK_LR] = copy->lr;
+	chain->address[STACK_SP] = copy->sp;
+	chain->count = STACK_REGISTERS;
+	chain->end = CHAIN_WHOLE;
+	chain->frameless = false;
+	chain->is_stack = true;
+	/* Room for two words and the address. */
+	for (unsigned int i = 0; i < copy->count && chain->count < STACK_CHAIN_MAX - 2;
+	     i++) {
+		enum use use = use_of(filter, cpu, memory, copy, i);
+
+		if (use == USE_NONE)
+			continue;
+		/* The frame pointer of the outermost function with one is 0. */
+		if (use == USE_CODE && i && !copy->word[i - 1])
+			append(&list, copy, i - 1);
+		append(&list, copy, i);
+	}
+	if (chain->count > STACK_REGISTERS)
+		chain->address[chain->count++] = copy->start + (uint64_t)list.last * WORD;
+}
