@@ -111,7 +111,6 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 	}
 	if (tasks->slot[slot].space != process->space)
 		return;
-	task = tasks->slot[slot].task;
-	if (!is_in_space(&view, task) || !read_process(&view, task, process))
+	if (!read_process(&view, tasks->slot[slot].task, process))
 		tasks->slot[slot].space = 0;
 }

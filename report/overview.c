@@ -306,7 +306,7 @@ struct process_row {
 	uint64_t weight;
 };
 
-/* The longest first; those that are equal in any order that is always the same. */
+/* Those with the most samples first. */
 static int compare_processes(const void *a, const void *b)
 {
 	const struct process_row *x = a, *y = b;

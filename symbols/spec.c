@@ -134,9 +134,9 @@ static int take_space(const char *spec, const char *text, uint64_t *space,
 	if (!parse_offset(text, &number) || number.down || !number.distance)
 		return error_set(
 			err,
-			"%s: the text after '%s' is not an address space such as "
+			"%s: '%s' after '%s' is not an address space such as "
 			"0x3a5c000",
-			symbols_shown_path(spec), keys[KEY_SPACE]);
+			symbols_shown_path(spec), text, keys[KEY_SPACE]);
 	*space = number.distance;
 	return 0;
 }
@@ -150,9 +150,7 @@ int symbols_spec_cut(char *spec, const char **domain, const char **comm, uint64_
 
 	*domain = *comm = NULL;
 	*space = 0;
-	if (is_path(spec))
-		return 0;
-	while ((text = cut_last(spec, &key))) {
+	while (!is_path(spec) && (text = cut_last(spec, &key))) {
 		if (seen[key])
 			return error_set(err, "%s: more than one '%s'",
 					 symbols_shown_path(spec), keys[key]);

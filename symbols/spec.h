@@ -24,7 +24,8 @@ int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err);
 /*
  * The same for all parts after the path and its offset, in any order: ",domain=NAME",
  * ",comm=NAME", the name of a process, and ",space=N", the address space of one; *@space
- * is 0 if there is none. -1 also if that is no number, or 0.
+ * is 0 if there is none. What is left is never cut if it is an existing path. -1 also if
+ * that space is no number, or 0, or if a part is there twice.
  */
 int symbols_spec_cut(char *spec, const char **domain, const char **comm, uint64_t *space,
 		     struct error *err);
