@@ -419,8 +419,8 @@ static bool decode_processes(struct samples_batch *batch, const struct columns *
 	size_t count = 0;
 
 	while (list.at != list.end && count < batch->count)
-		batch->processes[count++] =
-			(struct recording_process){.space = cursor_varint(&list)};
+		batch->processes[count++] = (struct recording_process){
+			.space = cursor_varint(&list)};
 	if (!has(&columns->spaces) && batch->count)
 		batch->processes[count++] = (struct recording_process){0};
 	batch->process_count = count;
@@ -478,7 +478,8 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) ||
 	    !decode_column(batch->frameless, batch->count, &columns.frameless, 0, 1) ||
-	    !decode_processes(batch, &columns) || !decode_counts(&batch->counts, &columns)) {
+	    !decode_processes(batch, &columns) ||
+	    !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
 	}

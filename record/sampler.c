@@ -53,7 +53,7 @@ struct sampler {
 	struct unwind_table *moved;	     /* for that; NULL: there is none */
 	struct unwind_table *hypercalls;     /* its addition; NULL: not yet */
 	enum table_state table_state;
-	struct tasks tasks; /* of the Linux kernel in use */
+	struct tasks tasks;   /* of the Linux kernel in use */
 	uint64_t table_check; /* when to check again: ns, monotonic */
 	struct error table_error;
 	struct examiner *examiner; /* of the code; NULL: it is not looked for */

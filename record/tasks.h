@@ -28,9 +28,9 @@ struct tasks {
 
 /*
  * Sets pid and name in @process, whose space is known, to those of the process that has
- * this address space: of the task that @vcpu executes now or, if that is another's, of the
- * one that was last seen in the space and still has it. @cpu has the vCPU's registers at
- * the sample. Leaves them unknown if neither is sure: the guest goes on meanwhile.
+ * this address space: of the task that @vcpu executes now or, if that is another's, of
+ * the one that was last seen in the space and still has it. @cpu has the vCPU's registers
+ * at the sample. Leaves them unknown if neither is sure: the guest goes on meanwhile.
  */
 void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		const struct guest_memory *memory, unsigned int vcpu,

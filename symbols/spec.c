@@ -132,11 +132,10 @@ static int take_space(const char *spec, const char *text, uint64_t *space,
 	struct symbols_offset number;
 
 	if (!parse_offset(text, &number) || number.down || !number.distance)
-		return error_set(
-			err,
-			"%s: '%s' after '%s' is not an address space such as "
-			"0x3a5c000",
-			symbols_shown_path(spec), text, keys[KEY_SPACE]);
+		return error_set(err,
+				 "%s: '%s' after '%s' is not an address space such as "
+				 "0x3a5c000",
+				 symbols_shown_path(spec), text, keys[KEY_SPACE]);
 	*space = number.distance;
 	return 0;
 }

@@ -55,9 +55,12 @@ static size_t size_of_rest(const struct type *type)
 	static const uint8_t once[KINDS] = {
 		[KIND_INT] = 4, [KIND_ARRAY] = 12, [KIND_VAR] = 4, [KIND_DECL_TAG] = 4};
 	static const uint8_t each[KINDS] = {
-		[KIND_STRUCT] = MEMBER_SIZE, [KIND_UNION] = MEMBER_SIZE,
-		[KIND_ENUM] = 8,	     [KIND_FUNC_PROTO] = 8,
-		[KIND_DATASEC] = 12,	     [KIND_ENUM64] = 12,
+		[KIND_STRUCT] = MEMBER_SIZE,
+		[KIND_UNION] = MEMBER_SIZE,
+		[KIND_ENUM] = 8,
+		[KIND_FUNC_PROTO] = 8,
+		[KIND_DATASEC] = 12,
+		[KIND_ENUM64] = 12,
 	};
 
 	return once[type->kind] + (size_t)each[type->kind] * type->length;
@@ -87,7 +90,8 @@ static bool index_types(struct btf *btf)
 	return true;
 }
 
-/* The part of the section that the header describes with an offset and a size at @from. */
+/* The part of the section that the header describes with an offset and a size at @from.
+ */
 static const uint8_t *part(const uint8_t *data, size_t size, size_t from,
 			   size_t *part_size)
 {

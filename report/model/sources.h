@@ -37,8 +37,8 @@ void sources_free(struct sources *sources);
 /*
  * Adds the file of @spec: what symbols_add() takes, optionally followed by ",domain=" and
  * a domain's name or id, by ",comm=" and the name of a process, and by ",space=" and the
- * address space of one; it is then used for those only. If a file with the whole @spec as its path exists, it is used. -1
- * with @err set on error.
+ * address space of one; it is then used for those only. If a file with the whole @spec as
+ * its path exists, it is used. -1 with @err set on error.
  */
 int sources_add(struct sources *sources, const char *spec, struct error *err);
 

@@ -8,7 +8,8 @@
  * Samples of one vCPU and one chain are one Sample, as "the result has a list of values
  * that is the element-wise sum". There is one value: samples, or their time in ns. Labels
  * are vCPU, domain, name and pid of the process if they are known and told apart, and
- * host, if all recordings are of one host: else the domains' names have it. With several domains, the outermost frame is the domain's name.
+ * host, if all recordings are of one host: else the domains' names have it. With several
+ * domains, the outermost frame is the domain's name.
  *
  * A symbol file is a Mapping of all addresses: it is not known where the guest has mapped
  * it, and names are resolved already. For a mapping from 0 to the end, pprof takes

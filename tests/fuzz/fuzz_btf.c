@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Types of a Linux kernel (BTF) with arbitrary contents, alone, and in a kernel's file: its
- * first bytes are then the rows of its exported symbols, which have names in the types.
+ * Types of a Linux kernel (BTF) with arbitrary contents, alone, and in a kernel's file:
+ * its first bytes are then the rows of its exported symbols, which have names in the
+ * types.
  */
 
 #include "tables/btf.h"

@@ -4,8 +4,8 @@
  * Two programs for a Linux guest, which have their hot functions at the same address,
  * with frame pointers. The first process, built without SECOND, starts the second
  * program, and calls uname() in encode(); the second one prints its pid, has a quarter of
- * the CPU, and writes to a file in decode(). The loop takes long, because a system call of a PV guest
- * does.
+ * the CPU, and writes to a file in decode(). The loop takes long, because a system call
+ * of a PV guest does.
  */
 #include <sys/resource.h>
 

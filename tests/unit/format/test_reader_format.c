@@ -487,7 +487,8 @@ static void make_file(unsigned int number, struct buffer *bytes)
 			samples.at[i].chain.count = random_next(&seed) % 257;
 		samples.at[i].chain.frameless = number % 4 == 1 && i % 3 == 0;
 		if (number % 5 == 1)
-			samples.at[i].process.space = random_next(&seed) % 3 << number % 60;
+			samples.at[i].process.space = random_next(&seed) % 3
+						      << number % 60;
 		if (number % 3 == 1)
 			samples.at[i].process.pid = random_next(&seed) % 3;
 		if (number % 4 == 1)

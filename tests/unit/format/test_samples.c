@@ -167,7 +167,7 @@ static void random_samples_round_trip(void **state)
 			sample->chain.frameless = what & 128 && random_next(&seed) & 1;
 			if (what & 256)
 				sample->process.space = random_next(&seed) >>
-						random_next(&seed) % 64;
+							random_next(&seed) % 64;
 			if (what & 512)
 				sample->process.space = random_next(&seed) % 3 << 12;
 			if (what & 1024)

@@ -234,10 +234,22 @@ static void every_process_has_a_pid_and_a_name(void **state)
 	assert_false(accepted_with(fields, SAMPLES_PID, 2,
 				   (uint64_t[]){0, (uint64_t)UINT32_MAX + 1}));
 	set_column(fields, SAMPLES_PID, 2, (uint64_t[]){0, 123});
-	assert_true(accepted_with_names(fields, "\0\x0f" "123456789abcdef", 17));
-	assert_true(accepted_with_names(fields, "\x03" "a\0b\0", 5));
-	assert_false(accepted_with_names(fields, "\0\x10" "123456789abcdefg", 18));
-	assert_false(accepted_with_names(fields, "\0\x05" "1234", 6));
+	assert_true(accepted_with_names(fields,
+					"\0\x0f"
+					"123456789abcdef",
+					17));
+	assert_true(accepted_with_names(fields,
+					"\x03"
+					"a\0b\0",
+					5));
+	assert_false(accepted_with_names(fields,
+					 "\0\x10"
+					 "123456789abcdefg",
+					 18));
+	assert_false(accepted_with_names(fields,
+					 "\0\x05"
+					 "1234",
+					 6));
 	assert_false(accepted_with_names(fields, "\0", 1));
 	assert_false(accepted_with_names(fields, "", 0));
 	fields->missing[SAMPLES_COMM] = true;

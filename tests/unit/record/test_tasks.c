@@ -9,9 +9,9 @@
 #define PER_CPU 0xffffffff8241cb60
 #define CURRENT 0x1fb80
 #define DIRECT	0xffff888000000000
-#define AREA(i) (DIRECT + 0x7c00000 + (i) * 0x100000ull) /* of a CPU's variables */
-#define TASK(i) (DIRECT + 0x3f00000 + (i) * 0x4000ull)
-#define MM(i)	(DIRECT + 0x4000040 + (i) * 0x4000ull)
+#define AREA(i) (DIRECT + 0x7c00000 + (i)*0x100000ull) /* of a CPU's variables */
+#define TASK(i) (DIRECT + 0x3f00000 + (i)*0x4000ull)
+#define MM(i)	(DIRECT + 0x4000040 + (i)*0x4000ull)
 #define SPACE	((uint64_t)1 << GUEST_PAGE_SHIFT)
 
 static const struct task_layout layout = {
@@ -238,9 +238,9 @@ static void a_guest_is_not_trusted(void **state)
 	struct scene *scene = *state;
 	struct guest *guest = scene->guest;
 	const uint64_t places[] = {
-		PER_CPU + SHIFT,	AREA(0) + CURRENT,
-		TASK(0) + layout.mm,	TASK(0) + layout.group_leader,
-		MM(0) + layout.pgd,	TASK(0) + layout.tgid,
+		PER_CPU + SHIFT,     AREA(0) + CURRENT,
+		TASK(0) + layout.mm, TASK(0) + layout.group_leader,
+		MM(0) + layout.pgd,  TASK(0) + layout.tgid,
 	};
 
 	for (uint64_t frame = 0; frame < guest->next; frame++) {

@@ -12,7 +12,7 @@
 
 #include "format/buffer.h"
 
-#define BTF_HEADER 24
+#define BTF_HEADER  24
 #define KIND_INT    1
 #define KIND_PTR    2
 #define KIND_STRUCT 4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where a kernel has its tasks, from ELF files with made-up lists of symbols and types. */
+/* Where a kernel has its tasks, from ELF files with made-up lists of symbols and types.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +61,8 @@ static void kernel_init(struct kernel *kernel, const struct symbol *symbols)
 
 		put_le32(row, (uint32_t)(symbols[i].address - at));
 		put_le32(row + 4, (uint32_t)(name - (at + 4)));
-		buffer_put(&kernel->strings, symbols[i].name, strlen(symbols[i].name) + 1);
+		buffer_put(&kernel->strings, symbols[i].name,
+			   strlen(symbols[i].name) + 1);
 	}
 }
 
@@ -71,7 +73,8 @@ static void kernel_free(struct kernel *kernel)
 }
 
 /* @list is the name of the section with the symbols. */
-static bool find(const struct kernel *kernel, const char *list, struct task_layout *layout)
+static bool find(const struct kernel *kernel, const char *list,
+		 struct task_layout *layout)
 {
 	const struct file_section sections[] = {
 		{list, ROWS, kernel->rows, sizeof(kernel->rows), false},
