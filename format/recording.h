@@ -50,6 +50,18 @@ struct recording_info {
 	char hypervisor[64];
 };
 
+/* Bytes of a process's name, with the 0 at its end, as in Linux (TASK_COMM_LEN). */
+#define RECORDING_COMM 16
+
+/* A process of a guest, as far as known. */
+struct recording_process {
+	/* The address space: a number that is the same for all samples of a process while
+	 * it runs (arch.h, cpu_space()); 0: not known. */
+	uint64_t space;
+	uint32_t pid;		   /* in the guest; 0: not known */
+	char comm[RECORDING_COMM]; /* its name; empty: not known */
+};
+
 struct recording_domain {
 	uint64_t index; /* samples refer to a domain by this; counts from 0 */
 	uint64_t id;	/* Xen's domain id, or the pid of a VMM */
@@ -69,9 +81,9 @@ struct recording_domain {
 	/* Where a Linux kernel runs: the address of its symbol _text; 0: not known. */
 	uint64_t linux_text;
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
-	/* In reports only, for a domain that stands for a process of another: its address
-	 * space (struct sample); 0: it does not. The index is then that of the other. */
-	uint64_t space;
+	/* In reports only, for a domain that stands for a process of another, which has
+	 * the same index; all 0: it does not. */
+	struct recording_process process;
 };
 
 enum end_reason {
@@ -112,9 +124,7 @@ struct sample {
 	uint64_t cpu_time;
 	bool has_cpu_time; /* false: cpu_time is not known */
 	struct chain chain;
-	/* The address space in use: a number that is the same for all samples of a
-	 * process while it runs (arch.h, cpu_space()); 0: not known. */
-	uint64_t space;
+	struct recording_process process;
 };
 
 /* A part of a text, which may contain any byte; if it is empty, @at may be NULL. */

@@ -70,9 +70,9 @@ struct samples_batch {
 	uint64_t *cpu_time; /* ns since the vCPU's last sample; 0 without has_cpu_time */
 	bool has_cpu_time;
 	uint32_t *chain_kind; /* enum chain_kind */
-	uint32_t *space;      /* its address space, in spaces[] */
-	uint64_t *spaces; /* as in struct sample; at least one, if there are samples */
-	size_t space_count;
+	uint32_t *process;   /* an index in processes[] */
+	struct recording_process *processes; /* at least one, if there are samples */
+	size_t process_count;
 
 	size_t nodes; /* roots included */
 	uint32_t *parent;
@@ -138,6 +138,8 @@ enum samples_tag {
 	SAMPLES_LINKS_UNKNOWN = 32,
 	SAMPLES_SPACES = 33,
 	SAMPLES_SPACE = 34,
+	SAMPLES_PID = 35,
+	SAMPLES_COMM = 36,
 };
 
 #endif

@@ -16,7 +16,7 @@ struct columns {
 	uint64_t links[LINK_KINDS];
 	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, chain_kind;
 	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
-	struct cursor pauses, spaces, space;
+	struct cursor pauses, spaces, space, pid, comm;
 };
 
 /* Where a field is stored: a number, or a column of numbers. */
@@ -73,6 +73,8 @@ static const struct place places[] = {
 	[SAMPLES_LINKS_UNKNOWN] = NUMBER(links[LINK_UNKNOWN]),
 	[SAMPLES_SPACES] = COLUMN(spaces),
 	[SAMPLES_SPACE] = COLUMN(space),
+	[SAMPLES_PID] = COLUMN(pid),
+	[SAMPLES_COMM] = COLUMN(comm),
 };
 
 static bool find_columns(struct cursor payload, struct columns *columns)
@@ -155,8 +157,8 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		    !array_grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
 		    !array_grow(&batch->chain_kind, samples,
 				sizeof(*batch->chain_kind)) ||
-		    !array_grow(&batch->space, samples, sizeof(*batch->space)) ||
-		    !array_grow(&batch->spaces, samples, sizeof(*batch->spaces)))
+		    !array_grow(&batch->process, samples, sizeof(*batch->process)) ||
+		    !array_grow(&batch->processes, samples, sizeof(*batch->processes)))
 			return false;
 		batch->sample_capacity = samples;
 	}
@@ -396,20 +398,41 @@ static bool decode_cpu_times(struct samples_batch *batch, const struct columns *
 	return !from.failed;
 }
 
-/* A list that is missing has one space, which is not known. More than the number of
- * samples are not needed. */
-static bool decode_spaces(struct samples_batch *batch, const struct columns *columns)
+/* The pids and names of the processes in the list. */
+static bool decode_tasks(struct samples_batch *batch, const struct columns *columns)
+{
+	struct cursor pid = columns->pid, comm = columns->comm;
+
+	for (size_t i = 0; i < batch->process_count; i++) {
+		struct recording_process *process = &batch->processes[i];
+		uint64_t number = has(&pid) ? cursor_varint(&pid) : 0;
+		uint64_t length = has(&comm) ? cursor_varint(&comm) : 0;
+		struct cursor text = cursor_take(&comm, length);
+
+		if (number > UINT32_MAX || length >= sizeof(process->comm) || text.failed)
+			return false;
+		process->pid = (uint32_t)number;
+		if (length)
+			memcpy(process->comm, text.at, (size_t)length);
+	}
+	return !pid.failed && !comm.failed;
+}
+
+/* A list that is missing has one process, of which nothing is known. More than the number
+ * of samples are not needed. */
+static bool decode_processes(struct samples_batch *batch, const struct columns *columns)
 {
 	struct cursor list = columns->spaces;
-	uint64_t count = 0;
+	size_t count = 0;
 
 	while (list.at != list.end && count < batch->count)
-		batch->spaces[count++] = cursor_varint(&list);
+		batch->processes[count++] = (struct recording_process){
+			.space = cursor_varint(&list)};
 	if (!has(&columns->spaces) && batch->count)
-		batch->spaces[count++] = 0;
-	batch->space_count = (size_t)count;
-	return !list.failed && (count || !batch->count) &&
-	       decode_column(batch->space, batch->count, &columns->space, 0, count - 1);
+		batch->processes[count++] = (struct recording_process){0};
+	batch->process_count = count;
+	return !list.failed && (count || !batch->count) && decode_tasks(batch, columns) &&
+	       decode_column(batch->process, batch->count, &columns->space, 0, count - 1);
 }
 
 static bool decode_kinds(struct samples_batch *batch, const struct columns *columns)
@@ -472,7 +495,8 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 			   UINT8_MAX) ||
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) || !decode_kinds(batch, &columns) ||
-	    !decode_spaces(batch, &columns) || !decode_counts(&batch->counts, &columns)) {
+	    !decode_processes(batch, &columns) ||
+	    !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
 	}
@@ -489,8 +513,8 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->stack);
 	free(batch->cpu_time);
 	free(batch->chain_kind);
-	free(batch->space);
-	free(batch->spaces);
+	free(batch->process);
+	free(batch->processes);
 	free(batch->parent);
 	free(batch->address);
 	free(batch->depth);

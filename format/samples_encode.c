@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/tree.h"
 #include "format/chunk.h"
 #include "format/samples_nodes.h"
@@ -14,8 +15,8 @@
 #define FULL_NODES   (RECORDING_MAX_NODES / 2)
 #define FULL_BYTES   (RECORDING_MAX_PAYLOAD / 2)
 
-/* A space in the list takes at most this. */
-#define SPACE_BYTES 10
+/* A process in the list takes at most this: a space, a pid and a name. */
+#define PROCESS_BYTES (10 + 5 + RECORDING_COMM)
 
 struct samples_encoder {
 	size_t count;
@@ -32,9 +33,13 @@ struct samples_encoder {
 	bool plain_domain, plain_weight; /* only defaults so far */
 	bool lacks_cpu_time;		 /* in at least one sample */
 	bool plain_kind;		 /* only CHAIN_KIND_FRAMES so far */
-	struct buffer space;		 /* index in the list of spaces */
-	struct tree spaces;		 /* that list: a root, and its children */
-	bool plain_space;		 /* only the first one so far */
+	struct buffer process;		 /* index in the list of processes */
+	bool plain_process;		 /* only the first one so far */
+	struct buffer processes;	 /* that list: struct recording_process */
+	uint32_t process_count;
+	struct tree process_tree; /* a root, spaces, pids, and two halves of names */
+	uint32_t *process_index;  /* by node of the tree, + 1; 0: it is not listed */
+	uint32_t process_room;
 
 	struct nodes nodes;
 	struct node_columns columns;
@@ -47,9 +52,9 @@ struct samples_encoder *samples_encoder_new(void)
 
 	if (!encoder)
 		return NULL;
-	encoder->plain_domain = encoder->plain_weight = encoder->plain_space = true;
+	encoder->plain_domain = encoder->plain_weight = encoder->plain_process = true;
 	encoder->plain_kind = true;
-	if (nodes_init(&encoder->nodes) < 0 || tree_init(&encoder->spaces, 1) < 0) {
+	if (nodes_init(&encoder->nodes) < 0 || tree_init(&encoder->process_tree, 1) < 0) {
 		samples_encoder_free(encoder);
 		return NULL;
 	}
@@ -68,8 +73,10 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->stack);
 	buffer_free(&encoder->cpu_time);
 	buffer_free(&encoder->chain_kind);
-	buffer_free(&encoder->space);
-	tree_free(&encoder->spaces);
+	buffer_free(&encoder->process);
+	buffer_free(&encoder->processes);
+	tree_free(&encoder->process_tree);
+	free(encoder->process_index);
 	buffer_free(&encoder->first);
 	buffer_free(&encoder->second);
 	buffer_free(&encoder->columns.drop);
@@ -128,17 +135,47 @@ static enum chain_kind kind_of(const struct chain *chain)
 	return chain->frameless ? CHAIN_KIND_FRAMELESS : CHAIN_KIND_FRAMES;
 }
 
+/* The process's index in the list; TREE_NONE if out of memory. */
+static uint32_t list_process(struct samples_encoder *encoder,
+			     const struct recording_process *process)
+{
+	struct recording_process copy = {.space = process->space, .pid = process->pid};
+	uint64_t key[4] = {process->space, process->pid};
+	uint32_t node = 0, *index;
+
+	memcpy(copy.comm, process->comm, strnlen(process->comm, sizeof(copy.comm) - 1));
+	memcpy(&key[2], copy.comm, sizeof(copy.comm));
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+		node = tree_intern(&encoder->process_tree, node, key[i]);
+		if (node == TREE_NONE)
+			return TREE_NONE;
+	}
+	if (node >= encoder->process_room) {
+		uint32_t room = encoder->process_tree.capacity;
+
+		if (!array_grow_zeroed(&encoder->process_index, encoder->process_room,
+				       room, sizeof(*encoder->process_index)))
+			return TREE_NONE;
+		encoder->process_room = room;
+	}
+	index = &encoder->process_index[node];
+	if (!*index) {
+		buffer_put(&encoder->processes, &copy, sizeof(copy));
+		*index = ++encoder->process_count;
+	}
+	return *index - 1;
+}
+
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample)
 {
 	enum chain_kind kind = kind_of(&sample->chain);
-	uint32_t node = nodes_add(&encoder->nodes, &sample->chain), space;
+	uint32_t node = nodes_add(&encoder->nodes, &sample->chain), process;
 
 	if (!node && sample->chain.count)
 		return -1;
-	space = tree_intern(&encoder->spaces, 0, sample->space);
-	if (space == TREE_NONE)
+	process = list_process(encoder, &sample->process);
+	if (process == TREE_NONE)
 		return -1;
-	space--; /* after the root */
 	add_time(encoder, sample->time);
 	buffer_put_varint(&encoder->domain, sample->domain);
 	encoder->plain_domain &= sample->domain == 0;
@@ -153,8 +190,8 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 		encoder->lacks_cpu_time = true;
 	buffer_put_varint(&encoder->chain_kind, kind);
 	encoder->plain_kind &= kind == CHAIN_KIND_FRAMES;
-	buffer_put_varint(&encoder->space, space);
-	encoder->plain_space &= space == 0;
+	buffer_put_varint(&encoder->process, process);
+	encoder->plain_process &= process == 0;
 	encoder->count++;
 	return 0;
 }
@@ -174,7 +211,7 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
 		       encoder->cpu_time.size + encoder->chain_kind.size +
-		       encoder->space.size + encoder->spaces.count * SPACE_BYTES +
+		       encoder->process.size + encoder->process_count * PROCESS_BYTES +
 		       encoder->nodes.count * NODE_BYTES;
 
 	return encoder->count >= FULL_SAMPLES || encoder->nodes.count >= FULL_NODES ||
@@ -329,19 +366,57 @@ static void put_links(struct buffer *payload, const uint64_t *links)
 			field_put_number(payload, tags[i], links[i]);
 }
 
-/* Without any that is known, there is no list, and with only one, no column. */
-static void put_spaces(struct samples_encoder *encoder, struct buffer *payload)
+/* Puts the pids and names of the processes, if any are known. */
+static void put_tasks(struct samples_encoder *encoder, struct buffer *payload,
+		      const struct recording_process *list)
 {
-	const struct tree_node *list = encoder->spaces.nodes;
-	uint32_t count = encoder->spaces.count;
+	bool has_pid = false, has_comm = false;
 
-	if (count == 1 || (count == 2 && !list[1].key))
+	for (uint32_t i = 0; i < encoder->process_count; i++) {
+		size_t length = strlen(list[i].comm);
+
+		buffer_put_varint(&encoder->first, list[i].pid);
+		buffer_put_varint(&encoder->second, length);
+		buffer_put(&encoder->second, list[i].comm, length);
+		has_pid |= list[i].pid != 0;
+		has_comm |= length != 0;
+	}
+	if (has_pid)
+		put_column(payload, SAMPLES_PID, &encoder->first);
+	if (has_comm)
+		put_column(payload, SAMPLES_COMM, &encoder->second);
+	buffer_reset(&encoder->first);
+	buffer_reset(&encoder->second);
+}
+
+/* Without any that is known, there is no list, and with only one, no column. */
+static void put_processes(struct samples_encoder *encoder, struct buffer *payload)
+{
+	const struct recording_process *list = (const void *)encoder->processes.data;
+	uint32_t count = encoder->process_count;
+
+	payload->failed |= encoder->processes.failed;
+	if (payload->failed || !count ||
+	    (count == 1 && !list->space && !list->pid && !*list->comm))
 		return;
-	for (uint32_t i = 1; i < count; i++)
-		buffer_put_varint(&encoder->first, list[i].key);
+	for (uint32_t i = 0; i < count; i++)
+		buffer_put_varint(&encoder->first, list[i].space);
 	put_column(payload, SAMPLES_SPACES, &encoder->first);
-	if (!encoder->plain_space)
-		put_column(payload, SAMPLES_SPACE, &encoder->space);
+	if (!encoder->plain_process)
+		put_column(payload, SAMPLES_SPACE, &encoder->process);
+	put_tasks(encoder, payload, list);
+}
+
+static void reset_processes(struct samples_encoder *encoder)
+{
+	buffer_reset(&encoder->process);
+	buffer_reset(&encoder->processes);
+	tree_clear(&encoder->process_tree, 1);
+	if (encoder->process_room)
+		memset(encoder->process_index, 0,
+		       encoder->process_room * sizeof(*encoder->process_index));
+	encoder->process_count = 0;
+	encoder->plain_process = true;
 }
 
 void samples_encoder_finish(struct samples_encoder *encoder,
@@ -364,7 +439,7 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	put_links(payload, counts->links);
 	if (!encoder->plain_kind)
 		put_column(payload, SAMPLES_CHAIN_KIND, &encoder->chain_kind);
-	put_spaces(encoder, payload);
+	put_processes(encoder, payload);
 
 	buffer_reset(&encoder->time);
 	buffer_reset(&encoder->state);
@@ -372,12 +447,10 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
 	buffer_reset(&encoder->chain_kind);
-	buffer_reset(&encoder->space);
-	tree_clear(&encoder->spaces, 1);
+	reset_processes(encoder);
 	encoder->steps = 0;
 	encoder->time_unit = encoder->cpu_time_unit = 0;
-	encoder->plain_domain = encoder->plain_weight = encoder->plain_space = true;
-	encoder->plain_kind = true;
+	encoder->plain_domain = encoder->plain_weight = encoder->plain_kind = true;
 	encoder->lacks_cpu_time = false;
 	encoder->count = 0;
 	nodes_reset(&encoder->nodes);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "record/tasks.h"
 #include "tables/found_code.h"
 #include "unwind/stack/stack.h"
 #include "unwind/unwind.h"
@@ -54,6 +55,7 @@ struct sampler {
 	struct unwind_table *moved;	     /* for that; NULL: there is none */
 	struct unwind_table *hypercalls;     /* its addition; NULL: not yet */
 	enum table_state table_state;
+	struct tasks tasks;   /* of the Linux kernel in use */
 	uint64_t table_check; /* when to check again: ns, monotonic */
 	struct error table_error;
 	struct examiner *examiner; /* of the code; NULL: it is not looked for */
@@ -277,7 +279,25 @@ static void complete_samples(struct sampler *sampler, const struct round *round)
 		const struct guest_vcpu *vcpu = &sampler->guest->vcpu[sample->vcpu];
 
 		take_cpu_time(sampler, vcpu, sample);
-		sample->space = cpu_space(&vcpu->cpu);
+		sample->process = (struct recording_process){
+			.space = cpu_space(&vcpu->cpu)};
+	}
+}
+
+/* Adds the processes' pids and names, as soon after the pause as possible. */
+static void name_processes(struct sampler *sampler, const struct round *round)
+{
+	struct guest *guest = sampler->guest;
+	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+
+	if (!sampler->tasks.layout || !round->samples)
+		return;
+	guest->ops->begin_pages(guest->memory, round->time, TASK_MAPS * round->samples);
+	for (unsigned int i = 0; i < round->samples; i++) {
+		struct sample *sample = &round->sample[i];
+
+		tasks_name(&sampler->tasks, &guest->vcpu[sample->vcpu].cpu, &memory,
+			   sample->vcpu, &sample->process);
 	}
 }
 
@@ -407,6 +427,10 @@ static bool use_table(struct sampler *sampler)
 		sampler->moved = program_table_move(sampler->program, sampler->shift);
 		sampler->table = sampler->moved;
 	}
+	sampler->tasks = (struct tasks){
+		.layout = program_table_tasks(sampler->program),
+		.shift = sampler->shift,
+	};
 	if (sampler->table)
 		return true;
 	error_set(&sampler->table_error, "there is no memory for a table of its kernel");
@@ -533,6 +557,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	}
 	complete_samples(sampler, round);
 	keep_stacks(sampler, round);
+	name_processes(sampler, round);
 	round->table = sampler->table ? sampler->program : NULL;
 	check_found(sampler, round);
 	find_code(sampler, round);

@@ -191,7 +191,7 @@ static int check(const struct profile *profile, const char *output, struct error
 	}
 	if (profile_by_process(profile)) {
 		error_set(err, "names can't be stored for one process: give the symbol "
-			       "files without ',space='");
+			       "files without ',comm=' and ',space='");
 		return EXIT_USAGE;
 	}
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {

@@ -14,7 +14,7 @@ static struct sample sample_of(const struct samples_batch *batch, size_t i,
 		.has_cpu_time = batch->has_cpu_time,
 		.chain.address = address,
 		.chain.frameless = batch->chain_kind[i] == CHAIN_KIND_FRAMELESS,
-		.space = batch->spaces[batch->space[i]],
+		.process = batch->processes[batch->process[i]],
 	};
 	uint32_t node = batch->stack[i];
 

@@ -17,6 +17,7 @@ struct info {
 	struct summary summary;
 	struct measure measure;
 	struct stacks *stacks;
+	struct processes processes;
 	struct links links;
 	struct replay *replay;
 	struct progress progress;
@@ -70,7 +71,8 @@ static int add_samples(void *arg, struct samples_batch *batch, struct error *err
 
 	progress_update(&info->progress, info->summary.bytes);
 	if (measure_batch(&info->measure, &info->summary, batch) < 0 ||
-	    stacks_add(info->stacks, batch, info->measure.counts) < 0)
+	    stacks_add(info->stacks, batch, info->measure.counts) < 0 ||
+	    processes_count(&info->processes, &info->summary, batch) < 0)
 		return error_set(err, "out of memory reading %s", info->input.name);
 	return 0;
 }
@@ -102,7 +104,8 @@ static bool has_links(const struct summary *summary)
 
 static int write_overview(struct info *info, FILE *out, bool all)
 {
-	if (overview_write(out, info->input.name, &info->summary, info->stacks, all) < 0)
+	if (overview_write(out, info->input.name, &info->summary, info->stacks,
+			   &info->processes, all) < 0)
 		return -1;
 	if (!info->links.files) {
 		if (has_links(&info->summary))
@@ -158,6 +161,7 @@ out:
 	stacks_free(info.stacks);
 	links_free(&info.links);
 	replay_free(info.replay);
+	processes_free(&info.processes);
 	summary_free(&info.summary);
 	input_close(&info.input);
 	return exit_code;

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/domains.h"
 #include "report/pause_text.h"
 #include "base/text.h"
+
+/* Processes, unless all are wanted. */
+#define PROCESSES_SHOWN 20
 
 static void put(FILE *out, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -296,8 +300,73 @@ static int put_chains(FILE *out, const struct summary *summary,
 	return 0;
 }
 
+/* A process, for sorting. */
+struct process_row {
+	const struct recording_domain *process;
+	uint64_t weight;
+};
+
+/* Those with the most samples first. */
+static int compare_processes(const void *a, const void *b)
+{
+	const struct process_row *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->process->index != y->process->index)
+		return x->process->index < y->process->index ? -1 : 1;
+	return (x->process->process.pid > y->process->process.pid) -
+	       (x->process->process.pid < y->process->process.pid);
+}
+
+static void put_process(FILE *out, const struct summary *summary,
+			const struct process_row *row)
+{
+	const struct recording_domain *process = row->process;
+	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE];
+
+	if (summary->domain_count > 1)
+		domain_name(name, process);
+	else
+		domain_process(name, process);
+	text_clean(name, name);
+	domain_space(space, process);
+	fprintf(out, "  %-22s  %" PRIu64 " samples (%.1f %%), address space %s\n", name,
+		row->weight, percent(row->weight, summary->weight),
+		*space ? space : "not known");
+}
+
+/* Writes those that have names, at most PROCESSES_SHOWN of them unless @all. */
+static int put_processes(FILE *out, const struct summary *summary,
+			 const struct processes *processes, bool all)
+{
+	struct process_row *rows = calloc(summary->process_count + 1, sizeof(*rows));
+	size_t count = 0, shown;
+
+	if (!rows)
+		return -1;
+	for (size_t i = 0; i < summary->process_count; i++)
+		if (summary->processes[i]->process.pid)
+			rows[count++] = (struct process_row){summary->processes[i],
+							     processes->weight[i]};
+	qsort(rows, count, sizeof(*rows), compare_processes);
+	shown = all || count < PROCESSES_SHOWN ? count : PROCESSES_SHOWN;
+	if (count)
+		fputs("Processes\n", out);
+	for (size_t i = 0; i < shown; i++)
+		put_process(out, summary, &rows[i]);
+	if (shown < count)
+		fprintf(out, "  and %zu more (-v shows them)\n", count - shown);
+	if (processes->is_full)
+		fprintf(out, "  only the first %d processes are told apart\n",
+			SUMMARY_PROCESSES);
+	free(rows);
+	return 0;
+}
+
 int overview_write(FILE *out, const char *name, const struct summary *summary,
-		   const struct stacks *stacks, bool all)
+		   const struct stacks *stacks, const struct processes *processes,
+		   bool all)
 {
 	put_recording(out, name, summary);
 	for (size_t i = 0; i < summary->domain_room; i++)
@@ -306,7 +375,8 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 	put_samples(out, summary, all);
 	if (summary->samples && put_vcpus(out, summary) < 0)
 		return -1;
-	if (put_chains(out, summary, stacks) < 0)
+	if (put_processes(out, summary, processes, all) < 0 ||
+	    put_chains(out, summary, stacks) < 0)
 		return -1;
 	if (summary->counts.pauses.count)
 		pause_text_write(out, &summary->counts.pauses, summary_duration(summary),

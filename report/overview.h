@@ -5,14 +5,17 @@
 #include <stdio.h>
 
 #include "report/load/summary.h"
+#include "report/model/processes.h"
 #include "report/model/stacks.h"
 
 /*
  * Writes a human-readable description of a whole recording, without symbols. @name is
- * that of the file. @all adds details for developers. -1 if out of memory.
+ * that of the file, and @processes have counted its samples. @all adds details for
+ * developers, and all processes. -1 if out of memory.
  */
 int overview_write(FILE *out, const char *name, const struct summary *summary,
-		   const struct stacks *stacks, bool all);
+		   const struct stacks *stacks, const struct processes *processes,
+		   bool all);
 
 /* Writes, under @title, how many links between callers and callees were confirmed:
  * @counts by enum program_link. */

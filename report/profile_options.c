@@ -202,9 +202,9 @@ const struct command_option profile_sample_options[] = {
 	{"domain", 0, "LIST", "only these domains: names or ids, separated by commas",
 	 .set = option_set_text, .offset = RULE(domains)},
 	{"per-process", 0, NULL,
-	 "tell the processes of a domain apart, by their address spaces: each is shown "
-	 "as a domain of its own, named DOMAIN:SPACE; symbol files of one are given with "
-	 "-s FILE,space=SPACE",
+	 "tell the processes of a domain apart: each is shown as a domain of its own, "
+	 "named DOMAIN:COMM[PID] or, if that is not known, DOMAIN:SPACE; symbol files of "
+	 "one are given with -s FILE,comm=COMM or -s FILE,space=SPACE",
 	 .set = option_set_true, .offset = RULE(per_process)},
 	{"kernel-only", 0, NULL,
 	 "only samples at upper addresses, where kernels such as Linux are",

@@ -7,9 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DOMAIN_KEY ",domain="
-#define SPACE_KEY  ",space="
-
 /* In messages, the start of longer paths is cut, so that the reason fits too. */
 #define SHOWN_PATH_MAX 256
 
@@ -64,49 +61,111 @@ char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
 	return path;
 }
 
-/* The last @key in @spec; NULL if there is none, or if @spec is an existing path. */
-static char *find_key(char *spec, const char *key)
+/* What may follow a path. */
+enum key {
+	KEY_DOMAIN,
+	KEY_COMM,
+	KEY_SPACE,
+	KEYS
+};
+
+static const char *const keys[KEYS] = {",domain=", ",comm=", ",space="};
+
+/* The last @key in @spec; NULL if there is none. */
+static char *find_key(char *spec, enum key key)
 {
 	char *found = NULL;
+
+	for (char *at = spec; (at = strstr(at, keys[key])); at++)
+		found = at;
+	return found;
+}
+
+static bool is_path(const char *spec)
+{
 	struct stat st;
 
-	for (char *at = spec; (at = strstr(at, key)); at++)
-		found = at;
-	return found && stat(spec, &st) < 0 ? found : NULL;
+	return stat(spec, &st) == 0;
+}
+
+static int no_name(const char *spec, enum key key, const char *what, struct error *err)
+{
+	return error_set(err, "%s: no %s after '%s'", symbols_shown_path(spec), what,
+			 keys[key]);
 }
 
 int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err)
 {
-	char *key = find_key(spec, DOMAIN_KEY);
+	char *key = find_key(spec, KEY_DOMAIN);
 
 	*domain = NULL;
-	if (!key)
+	if (!key || is_path(spec))
 		return 0;
-	*domain = key + strlen(DOMAIN_KEY);
+	*domain = key + strlen(keys[KEY_DOMAIN]);
 	if (!**domain)
-		return error_set(err, "%s: no domain name or id after '%s'", spec,
-				 DOMAIN_KEY);
+		return no_name(spec, KEY_DOMAIN, "domain name or id", err);
 	*key = 0;
 	return 0;
 }
 
-int symbols_spec_cut_space(char *spec, uint64_t *space, struct error *err)
+/* Cuts the last part of @spec and returns its text; NULL if there is none. */
+static char *cut_last(char *spec, enum key *key)
 {
-	char *key = find_key(spec, SPACE_KEY);
+	char *last = NULL;
+
+	for (enum key i = 0; i < KEYS; i++) {
+		char *found = find_key(spec, i);
+
+		if (!found || (last && found < last))
+			continue;
+		last = found;
+		*key = i;
+	}
+	if (!last)
+		return NULL;
+	*last = 0;
+	return last + strlen(keys[*key]);
+}
+
+static int take_space(const char *spec, const char *text, uint64_t *space,
+		      struct error *err)
+{
 	struct symbols_offset number;
 
-	*space = 0;
-	if (!key)
-		return 0;
-	if (!parse_offset(key + strlen(SPACE_KEY), &number) || number.down ||
-	    !number.distance)
-		return error_set(
-			err,
-			"%s: the text after '%s' is not an address space such as "
-			"0x3a5c000",
-			symbols_shown_path(spec), SPACE_KEY);
+	if (!parse_offset(text, &number) || number.down || !number.distance)
+		return error_set(err,
+				 "%s: '%s' after '%s' is not an address space such as "
+				 "0x3a5c000",
+				 symbols_shown_path(spec), text, keys[KEY_SPACE]);
 	*space = number.distance;
-	*key = 0;
+	return 0;
+}
+
+int symbols_spec_cut(char *spec, const char **domain, const char **comm, uint64_t *space,
+		     struct error *err)
+{
+	bool seen[KEYS] = {false};
+	enum key key;
+	char *text;
+
+	*domain = *comm = NULL;
+	*space = 0;
+	while (!is_path(spec) && (text = cut_last(spec, &key))) {
+		if (seen[key])
+			return error_set(err, "%s: more than one '%s'",
+					 symbols_shown_path(spec), keys[key]);
+		seen[key] = true;
+		if (key == KEY_SPACE && take_space(spec, text, space, err) < 0)
+			return -1;
+		if (key == KEY_DOMAIN && !*text)
+			return no_name(spec, key, "domain name or id", err);
+		if (key == KEY_COMM && !*text)
+			return no_name(spec, key, "name of a process", err);
+		if (key == KEY_DOMAIN)
+			*domain = text;
+		if (key == KEY_COMM)
+			*comm = text;
+	}
 	return 0;
 }
 

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "symbols/table.h"
 
-/* Files as named on command lines: PATH[@OFFSET][,domain=NAME][,space=N]. */
+/* Files as named on command lines: PATH[@OFFSET][,domain=NAME][,comm=NAME][,space=N].
+ * The last parts can be in any order. */
 
 /*
  * Splits PATH@OFFSET; the caller frees the path. If @spec as a whole is an existing path,
@@ -25,10 +26,13 @@ char *symbols_spec_place(const char *symfs, const char *spec);
 int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err);
 
 /*
- * The same for ",space=N", the address space of a process; *@space is 0 if there is none.
- * -1 if it is no number, or 0.
+ * The same for all parts after the path and its offset, in any order: ",domain=NAME",
+ * ",comm=NAME", the name of a process, and ",space=N", the address space of one; *@space
+ * is 0 if there is none. What is left is never cut if it is an existing path. -1 also if
+ * that space is no number, or 0, or if a part is there twice.
  */
-int symbols_spec_cut_space(char *spec, uint64_t *space, struct error *err);
+int symbols_spec_cut(char *spec, const char **domain, const char **comm, uint64_t *space,
+		     struct error *err);
 
 /* @path for messages: the start of a long one is cut. */
 const char *symbols_shown_path(const char *path);

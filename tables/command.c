@@ -51,6 +51,10 @@ static void print_result(const struct program_table *table,
 		names, unwind_table_rows(table->table), size, coverage->functions_covered,
 		coverage->functions, percent(coverage->text_covered, coverage->text),
 		coverage->text);
+	if (program_table_linux(table) && !program_table_tasks(table))
+		fprintf(stderr, "uniprof table: processes will have no names: the kernel "
+				"has no types (BTF), or does not export where its tasks "
+				"are\n");
 }
 
 static int write_table(const struct program_table *table, const char *path,

@@ -30,9 +30,13 @@ enum {
 	TAG_PLACES = 4,
 	TAG_HYPERCALL_PAGE = 5,
 	TAG_LINUX_TEXT = 6,
+	TAG_TASKS = 7,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
+
+/* A struct task_layout has only numbers. */
+#define TASK_NUMBERS (sizeof(struct task_layout) / sizeof(uint64_t))
 
 static void put_places(struct buffer *buffer, const struct table_origin *origin)
 {
@@ -48,6 +52,18 @@ static void put_places(struct buffer *buffer, const struct table_origin *origin)
 	}
 }
 
+static void put_tasks(struct buffer *to, const struct task_layout *tasks)
+{
+	const uint64_t *numbers = (const uint64_t *)tasks;
+	struct buffer field = {0};
+
+	for (size_t i = 0; i < TASK_NUMBERS; i++)
+		buffer_put_varint(&field, numbers[i]);
+	field_put(to, TAG_TASKS, field.data, field.size);
+	to->failed |= field.failed;
+	buffer_free(&field);
+}
+
 static void put_origin(struct buffer *to, const struct table_origin *origin)
 {
 	struct buffer program = {0}, places = {0};
@@ -61,6 +77,8 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 		field_put_number(&program, TAG_HYPERCALL_PAGE, origin->hypercall_page);
 	if (origin->linux_text)
 		field_put_number(&program, TAG_LINUX_TEXT, origin->linux_text);
+	if (origin->tasks.per_cpu)
+		put_tasks(&program, &origin->tasks);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
 	to->failed |= program.failed || places.failed;
 	buffer_free(&program);
@@ -134,6 +152,15 @@ static bool take_places(struct table_origin *origin, struct cursor bytes)
 	return true;
 }
 
+static bool take_tasks(struct task_layout *tasks, struct cursor bytes)
+{
+	uint64_t *numbers = (uint64_t *)tasks;
+
+	for (size_t i = 0; i < TASK_NUMBERS; i++)
+		numbers[i] = cursor_varint(&bytes);
+	return !bytes.failed && task_layout_is_valid(tasks);
+}
+
 static bool take_origin_field(struct table_origin *origin, struct field field)
 {
 	struct cursor bytes = field.bytes;
@@ -162,6 +189,8 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 	case TAG_LINUX_TEXT:
 		origin->linux_text = cursor_varint(&bytes);
 		return !bytes.failed;
+	case TAG_TASKS:
+		return take_tasks(&origin->tasks, bytes);
 	}
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/symbols.h"
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
 #include "unwind/table/orc.h"
@@ -71,6 +72,15 @@ uint64_t program_table_linux(const struct program_table *table)
 		if (table->origin[i].linux_text)
 			return table->origin[i].linux_text;
 	return 0;
+}
+
+const struct task_layout *program_table_tasks(const struct program_table *table)
+{
+	for (size_t i = 0; i < table->origins; i++)
+		if (table->origin[i].linux_text)
+			return table->origin[i].tasks.per_cpu ? &table->origin[i].tasks
+							      : NULL;
+	return NULL;
 }
 
 static bool is_telling(const uint8_t *bytes)
@@ -225,6 +235,20 @@ static void measure(const struct unwind_table *table, const struct program *prog
 	}
 }
 
+/* Without the layout of tasks, processes have no names. */
+static void describe_linux(struct table_origin *origin, const struct program *program)
+{
+	struct task_layout *tasks = &origin->tasks;
+
+	origin->linux_text = program->code[0].address + program->offset;
+	if (!task_layout_find(tasks, program->elf.data, program->elf.size))
+		*tasks = (struct task_layout){0};
+	if (tasks->per_cpu)
+		tasks->per_cpu += program->offset;
+	if (tasks->current >= LINUX_START)
+		tasks->current += program->offset;
+}
+
 /* Opens the files, and adds their rules and descriptions. */
 static int take_programs(struct program_table *table, struct program *programs,
 			 const char *const *specs, const char *debug_directory,
@@ -240,8 +264,7 @@ static int take_programs(struct program_table *table, struct program *programs,
 			return -1;
 		describe(&table->origin[i], program);
 		if (is_linux)
-			table->origin[i].linux_text = program->code[0].address +
-						      program->offset;
+			describe_linux(&table->origin[i], program);
 		if (!table->origin[i].places && !table->origin[i].build_id_address)
 			return error_set(err,
 					 "%s has too little code to recognize it in a "

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "symbols/links.h"
 #include "symbols/program.h"
+#include "tables/task_layout.h"
 #include "unwind/table/table.h"
 
 /*
@@ -39,6 +40,7 @@ struct table_origin {
 	/* The start of a Linux kernel's code; 0: it is another program. Kernels may run
 	 * elsewhere (KASLR), and patch their code. */
 	uint64_t linux_text;
+	struct task_layout tasks; /* of that kernel; per_cpu is 0: not known */
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 };
@@ -119,6 +121,9 @@ struct unwind_table *program_table_move(const struct program_table *table,
 /* The address of the Linux kernel's code in the table, its symbol _text; 0: there is no
  * such kernel. */
 uint64_t program_table_linux(const struct program_table *table);
+
+/* Where the Linux kernel in the table has its tasks; NULL: not known. */
+const struct task_layout *program_table_tasks(const struct program_table *table);
 
 /*
  * The rules for the guest's page of hypercalls, which Xen fills in at run time, where the

@@ -83,6 +83,7 @@ void replay_free(struct replay *replay)
 int replay_add(struct replay *replay, const char *spec)
 {
 	struct file file = {.spec = strdup(spec)};
+	const char *comm = NULL;
 	struct error ignored;
 	uint64_t space = 0;
 
@@ -91,8 +92,8 @@ int replay_add(struct replay *replay, const char *spec)
 		free(file.spec);
 		return -1;
 	}
-	if (symbols_spec_cut_space(file.spec, &space, &ignored) < 0 || space ||
-	    symbols_spec_cut_domain(file.spec, &file.domain, &ignored) < 0)
+	if (symbols_spec_cut(file.spec, &file.domain, &comm, &space, &ignored) < 0 ||
+	    space || comm)
 		free(file.spec);
 	else
 		replay->files[replay->file_count++] = file;

@@ -71,8 +71,8 @@ const struct recording_domain *summary_domain(const struct summary *summary,
 	return NULL;
 }
 
-int summary_add_process(struct summary *summary, uint32_t domain, uint64_t space,
-			uint32_t *index)
+int summary_add_process(struct summary *summary, uint32_t domain,
+			const struct recording_process *process, uint32_t *index)
 {
 	size_t count = summary->process_count;
 	struct recording_domain *copy;
@@ -83,7 +83,7 @@ int summary_add_process(struct summary *summary, uint32_t domain, uint64_t space
 	if (!copy)
 		return -1;
 	*copy = *summary_domain(summary, domain);
-	copy->space = space;
+	copy->process = *process;
 	*index = SUMMARY_FIRST_PROCESS + (uint32_t)count;
 	summary->processes[summary->process_count++] = copy;
 	return 0;

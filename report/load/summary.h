@@ -87,8 +87,8 @@ const struct recording_domain *summary_domain(const struct summary *summary,
 
 /* Adds a process of a domain, which must be known, and sets @index to its own. There must
  * be fewer than SUMMARY_PROCESSES. -1 if out of memory. */
-int summary_add_process(struct summary *summary, uint32_t domain, uint64_t space,
-			uint32_t *index);
+int summary_add_process(struct summary *summary, uint32_t domain,
+			const struct recording_process *process, uint32_t *index);
 
 /* The index of a domain in the recordings: for a process, that of its domain. */
 uint32_t summary_recorded(const struct summary *summary, uint32_t index);

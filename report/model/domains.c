@@ -108,25 +108,34 @@ void domain_plain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain 
 void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *domain)
 {
 	*to = 0;
-	if (domain && domain->space)
-		snprintf(to, DOMAIN_SPACE_SIZE, "0x%" PRIx64, domain->space);
+	if (domain && domain->process.space)
+		snprintf(to, DOMAIN_SPACE_SIZE, "0x%" PRIx64, domain->process.space);
+}
+
+void domain_process(char to[DOMAIN_PROCESS_SIZE], const struct recording_domain *domain)
+{
+	if (domain && domain->process.pid)
+		snprintf(to, DOMAIN_PROCESS_SIZE, "%s[%" PRIu32 "]", domain->process.comm,
+			 domain->process.pid);
+	else
+		domain_space(to, domain);
 }
 
 void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
 {
-	char space[DOMAIN_SPACE_SIZE];
+	char process[DOMAIN_PROCESS_SIZE];
 	size_t length;
 
 	domain_plain_name(to, domain);
-	domain_space(space, domain);
+	domain_process(process, domain);
 	length = strlen(to);
-	if (*space)
-		snprintf(to + length, DOMAIN_NAME_SIZE - length, ":%s", space);
+	if (*process)
+		snprintf(to + length, DOMAIN_NAME_SIZE - length, ":%s", process);
 }
 
 /* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
 #define MAX_ID 0x7ff0
-/* Plus any index, also of a process, times 10,000: below 2^31. */
+/* Plus any index, times 10,000: below 2^31. */
 #define OTHER_IDS 32768
 
 uint32_t domain_pid(const struct summary *summary, uint32_t index)
@@ -134,7 +143,9 @@ uint32_t domain_pid(const struct summary *summary, uint32_t index)
 	const struct recording_domain *domain = summary_domain(summary, index);
 	bool is_taken = false;
 
-	if (!domain || domain->id >= MAX_ID || domain->space)
+	if (index >= SUMMARY_FIRST_PROCESS)
+		return DOMAIN_PROCESS_PIDS + index - SUMMARY_FIRST_PROCESS;
+	if (!domain || domain->id >= MAX_ID)
 		return OTHER_IDS + index;
 	for (uint32_t i = 0; i < index && i < summary->domain_room; i++) {
 		const struct recording_domain *other = summary->domains[i];

@@ -43,14 +43,22 @@ void domain_plain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain 
 /* The address space of a process, as a number; empty for all others. */
 void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *domain);
 
-/* The name; that of a process is followed by ':' and its address space. */
+#define DOMAIN_PROCESS_SIZE (RECORDING_COMM + 16)
+
+/* A process as NAME[PID] or, if these are not known, its address space; empty for all
+ * others. */
+void domain_process(char to[DOMAIN_PROCESS_SIZE], const struct recording_domain *domain);
+
+/* The name; that of a process is followed by ':' and domain_process(). */
 void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain);
 
 /*
  * The pid for the domain of that index in perf's formats: its id; or 32,768 plus the
- * index if it is unknown, a process, or an earlier domain with another name has the same
- * id (on another host). Numbers of 10,000 threads of each stay below 2^31. O(domains).
+ * index if it is unknown or an earlier domain with another name has the same id (on
+ * another host). For a process, a number from DOMAIN_PROCESS_PIDS on, for use if its own
+ * pid can't be. Numbers of 10,000 threads of each stay below 2^31. O(domains).
  */
+#define DOMAIN_PROCESS_PIDS 200000
 uint32_t domain_pid(const struct summary *summary, uint32_t index);
 
 /*

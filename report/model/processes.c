@@ -2,6 +2,7 @@
 #include "report/model/processes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -12,17 +13,23 @@ void processes_free(struct processes *processes)
 	*processes = (struct processes){0};
 }
 
-/* The node of an address space; TREE_NONE if out of memory. */
-static uint32_t find(struct processes *processes, uint32_t domain, uint64_t space)
+/* The node of a process; TREE_NONE if out of memory. */
+static uint32_t find(struct processes *processes, uint32_t domain,
+		     const struct recording_process *process)
 {
-	uint32_t node;
+	uint64_t key[5] = {domain, process->space, process->pid};
+	uint32_t node = 0;
 
+	_Static_assert(sizeof(process->comm) == 2 * sizeof(key[0]), "two keys");
+	memcpy(&key[3], process->comm, sizeof(process->comm));
 	if (!processes->index.count && tree_init(&processes->index, 1) < 0)
 		return TREE_NONE;
-	node = tree_intern(&processes->index, 0, domain);
-	if (node != TREE_NONE)
-		node = tree_intern(&processes->index, node, space);
-	if (node == TREE_NONE || node < processes->room)
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+		node = tree_intern(&processes->index, node, key[i]);
+		if (node == TREE_NONE)
+			return TREE_NONE;
+	}
+	if (node < processes->room)
 		return node;
 	if (!array_grow_zeroed(&processes->domain, processes->room,
 			       processes->index.capacity, sizeof(*processes->domain)))
@@ -33,9 +40,9 @@ static uint32_t find(struct processes *processes, uint32_t domain, uint64_t spac
 
 /* Sets @domain to that of its process; -1 if out of memory. */
 static int split(struct processes *processes, struct summary *summary, uint32_t *domain,
-		 uint64_t space)
+		 const struct recording_process *process)
 {
-	uint32_t node = find(processes, *domain, space), *known;
+	uint32_t node = find(processes, *domain, process), *known;
 
 	if (node == TREE_NONE)
 		return -1;
@@ -45,7 +52,7 @@ static int split(struct processes *processes, struct summary *summary, uint32_t 
 
 		if (summary->process_count == SUMMARY_PROCESSES)
 			processes->is_full = true;
-		else if (summary_add_process(summary, *domain, space, &index) < 0)
+		else if (summary_add_process(summary, *domain, process, &index) < 0)
 			return -1;
 		*known = index + 1;
 	}
@@ -53,15 +60,42 @@ static int split(struct processes *processes, struct summary *summary, uint32_t 
 	return 0;
 }
 
+/* Sets @domain to that of the sample's process, if it is known; -1 if out of memory. */
+static int split_sample(struct processes *processes, struct summary *summary,
+			const struct samples_batch *batch, size_t i, uint32_t *domain)
+{
+	const struct recording_process *process = &batch->processes[batch->process[i]];
+
+	*domain = batch->domain[i];
+	if ((!process->space && !process->pid) || !summary_domain(summary, *domain))
+		return 0;
+	return split(processes, summary, domain, process);
+}
+
 int processes_split(struct processes *processes, struct summary *summary,
 		    struct samples_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t space = batch->spaces[batch->space[i]];
+		uint32_t domain;
 
-		if (space && summary_domain(summary, batch->domain[i]) &&
-		    split(processes, summary, &batch->domain[i], space) < 0)
+		if (split_sample(processes, summary, batch, i, &domain) < 0)
 			return -1;
+		batch->domain[i] = domain;
+	}
+	return 0;
+}
+
+int processes_count(struct processes *processes, struct summary *summary,
+		    const struct samples_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t domain;
+
+		if (split_sample(processes, summary, batch, i, &domain) < 0)
+			return -1;
+		if (domain >= SUMMARY_FIRST_PROCESS)
+			processes->weight[domain - SUMMARY_FIRST_PROCESS] +=
+				batch->weight[i];
 	}
 	return 0;
 }

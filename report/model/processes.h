@@ -9,22 +9,30 @@
 #include "report/load/summary.h"
 
 /*
- * Tells the processes of a domain apart, by their address spaces: to the rest of a
- * report, each is a domain of its own. Starts as zeros.
+ * Tells the processes of a domain apart, by their address spaces, pids and names: to the
+ * rest of a report, each is a domain of its own. Starts as zeros.
  */
 struct processes {
-	struct tree index; /* one root, domains, address spaces */
+	struct tree index; /* one root, domains, and the parts of processes */
 	uint32_t *domain;  /* by node of the index, + 1; 0: not known yet */
 	uint32_t room;
 	bool is_full; /* some are not told apart: there are too many */
+	/* By index of the process - SUMMARY_FIRST_PROCESS: the weight of its samples, for
+	 * processes_count(). */
+	uint64_t weight[SUMMARY_PROCESSES];
 };
 
 void processes_free(struct processes *processes);
 
 /* Replaces the domains of the samples by those that stand for their processes, which are
- * added to @summary. A sample keeps its own if that or its address space is not known. -1
+ * added to @summary. A sample keeps its own if that or its process is not known. -1
  * if out of memory. */
 int processes_split(struct processes *processes, struct summary *summary,
 		    struct samples_batch *batch);
+
+/* Counts the weights of the processes' samples instead, and leaves the samples as they
+ * are. */
+int processes_count(struct processes *processes, struct summary *summary,
+		    const struct samples_batch *batch);
 
 #endif

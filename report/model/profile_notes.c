@@ -184,12 +184,26 @@ static void check_sources(const struct profile *profile)
 	}
 }
 
+/* The properties of the processes that a source is for. */
+static void name_process(char *to, size_t size, const struct source *source)
+{
+	size_t used = 0;
+
+	if (source->comm)
+		used += (size_t)snprintf(to, size, "the name '%s'%s", source->comm,
+					 source->space ? " and " : "");
+	if (source->space && used < size)
+		snprintf(to + used, size - used, "the address space 0x%" PRIx64,
+			 source->space);
+}
+
 /* Why not all processes are told apart, or why symbols of some are not used. */
 static void check_processes(const struct profile *profile)
 {
 	const struct summary *summary = &profile->summary;
 	const struct sources *sources = &profile->sources;
 	struct error line;
+	char what[128];
 
 	if (!profile_by_process(profile))
 		return;
@@ -205,17 +219,15 @@ static void check_processes(const struct profile *profile)
 	}
 	for (size_t i = 0; i < sources->count && summary->process_count; i++) {
 		const struct source *source = &sources->list[i];
-		bool is_used = !source->space;
+		bool is_used = !source_is_for_process(source);
 
 		for (size_t j = 0; j < summary->process_count; j++)
 			is_used |= source_is_for(source, summary->processes[j]);
 		if (is_used)
 			continue;
-		error_set(&line,
-			  "unused symbol file: no process has the address space "
-			  "0x%" PRIx64 "%s%s",
-			  source->space, source->domain ? " in the domain " : "",
-			  source->domain ?: "");
+		name_process(what, sizeof(what), source);
+		error_set(&line, "unused symbol file: no process has %s%s%s", what,
+			  source->domain ? " in the domain " : "", source->domain ?: "");
 		say_note(profile, line.text);
 	}
 }

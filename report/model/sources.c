@@ -15,35 +15,39 @@ void sources_free(struct sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++) {
 		free(sources->list[i].domain);
+		free(sources->list[i].comm);
 		symbols_free(sources->list[i].symbols);
 	}
 	free(sources->list);
 	*sources = (struct sources){0};
 }
 
-static bool is_same_domain(const char *a, const char *b)
+static bool is_same(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The symbols of @domain, or of all domains if it is NULL, and of one address space, or
- * of all if it is 0; NULL if out of memory. */
+/* The symbols of @domain, or of all domains if it is NULL, and of one process, or of all;
+ * NULL if out of memory. */
 static struct symbols *symbols_of(struct sources *sources, const char *domain,
-				  uint64_t space)
+				  const char *comm, uint64_t space)
 {
 	struct source source = {.space = space};
 
 	for (size_t i = 0; i < sources->count; i++)
-		if (is_same_domain(sources->list[i].domain, domain) &&
+		if (is_same(sources->list[i].domain, domain) &&
+		    is_same(sources->list[i].comm, comm) &&
 		    sources->list[i].space == space)
 			return sources->list[i].symbols;
 	if (!array_grow(&sources->list, sources->count + 1, sizeof(*sources->list)))
 		return NULL;
 	source.symbols = symbols_new(&sources->options);
 	source.domain = domain ? strdup(domain) : NULL;
-	if (!source.symbols || (domain && !source.domain)) {
+	source.comm = comm ? strdup(comm) : NULL;
+	if (!source.symbols || (domain && !source.domain) || (comm && !source.comm)) {
 		symbols_free(source.symbols);
 		free(source.domain);
+		free(source.comm);
 		return NULL;
 	}
 	sources->list[sources->count++] = source;
@@ -53,15 +57,14 @@ static struct symbols *symbols_of(struct sources *sources, const char *domain,
 int sources_add(struct sources *sources, const char *spec, struct error *err)
 {
 	char *copy = symbols_spec_place(sources->symfs, spec);
-	const char *domain = NULL;
+	const char *domain = NULL, *comm = NULL;
 	struct symbols *symbols;
 	uint64_t space = 0;
 	int status = -1;
 
-	if (copy && (symbols_spec_cut_space(copy, &space, err) < 0 ||
-		     symbols_spec_cut_domain(copy, &domain, err) < 0))
+	if (copy && symbols_spec_cut(copy, &domain, &comm, &space, err) < 0)
 		goto out;
-	symbols = copy ? symbols_of(sources, domain, space) : NULL;
+	symbols = copy ? symbols_of(sources, domain, comm, space) : NULL;
 	if (symbols)
 		status = symbols_add(symbols, copy, err);
 	else
@@ -96,15 +99,20 @@ const char *sources_read_from(const struct sources *sources, const char *path)
 	return NULL;
 }
 
+bool source_is_for_process(const struct source *source)
+{
+	return source->space || source->comm;
+}
+
 bool source_is_own(const struct source *source)
 {
-	return source->domain || source->space;
+	return source->domain || source_is_for_process(source);
 }
 
 bool sources_by_process(const struct sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++)
-		if (sources->list[i].space)
+		if (source_is_for_process(&sources->list[i]))
 			return true;
 	return false;
 }
@@ -116,8 +124,12 @@ bool source_is_in(const struct source *source, const struct recording_domain *do
 
 bool source_is_for(const struct source *source, const struct recording_domain *domain)
 {
-	return source_is_in(source, domain) &&
-	       (!source->space || (domain && domain->space == source->space));
+	if (!source_is_in(source, domain))
+		return false;
+	if (!source_is_for_process(source))
+		return true;
+	return domain && (!source->space || domain->process.space == source->space) &&
+	       (!source->comm || strcmp(domain->process.comm, source->comm) == 0);
 }
 
 bool sources_find(const struct sources *sources, const struct recording_domain *domain,

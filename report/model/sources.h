@@ -10,6 +10,7 @@
 struct source {
 	char *domain;	/* its name or id; NULL: all domains */
 	uint64_t space; /* the process's address space; 0: all */
+	char *comm;	/* the process's name; NULL: all */
 	struct symbols *symbols;
 };
 
@@ -35,9 +36,9 @@ void sources_free(struct sources *sources);
 
 /*
  * Adds the file of @spec: what symbols_add() takes, optionally followed by ",domain=" and
- * a domain's name or id, and by ",space=" and the address space of a process; it is then
- * used for those only. If a file with the whole @spec as its path exists, it is used. -1
- * with @err set on error.
+ * a domain's name or id, by ",comm=" and the name of a process, and by ",space=" and the
+ * address space of one; it is then used for those only. If a file with the whole @spec as
+ * its path exists, it is used. -1 with @err set on error.
  */
 int sources_add(struct sources *sources, const char *spec, struct error *err);
 
@@ -48,7 +49,8 @@ const char *sources_read_from(const struct sources *sources, const char *path);
 /* Whether the source is not for all. */
 bool source_is_own(const struct source *source);
 
-/* Whether one of the sources is for a process only. */
+/* Whether the source is for some process only, and whether one of the sources is. */
+bool source_is_for_process(const struct source *source);
 bool sources_by_process(const struct sources *sources);
 
 /* Whether the source is for that domain; NULL is an unknown domain. A source for a

@@ -7,8 +7,9 @@
  *
  * Samples of one vCPU and one chain are one Sample, as "the result has a list of values
  * that is the element-wise sum". There is one value: samples, or their time in ns. Labels
- * are vCPU, domain and host, if all recordings are of one host: else the domains' names
- * have it. With several domains, the outermost frame is the domain's name.
+ * are vCPU, domain, name and pid of the process if they are known and told apart, and
+ * host, if all recordings are of one host: else the domains' names have it. With several
+ * domains, the outermost frame is the domain's name.
  *
  * A symbol file is a Mapping of all addresses: it is not known where the guest has mapped
  * it, and names are resolved already. For a mapping from 0 to the end, pprof takes
@@ -17,6 +18,7 @@
  */
 #include "report/output/output.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,6 +305,19 @@ static void put_host(struct pprof *pprof)
 		put_label(pprof, "host", host);
 }
 
+/* The process's, if it is known. */
+static void put_process(struct pprof *pprof, const struct recording_domain *domain)
+{
+	char comm[RECORDING_COMM], pid[16];
+
+	if (!domain || !domain->process.pid)
+		return;
+	text_clean(comm, domain->process.comm);
+	snprintf(pid, sizeof(pid), "%" PRIu32, domain->process.pid);
+	put_label(pprof, "comm", comm);
+	put_label(pprof, "pid", pid);
+}
+
 static void put_sample(struct pprof *pprof, uint64_t key, uint64_t count)
 {
 	const struct report *report = pprof->report;
@@ -321,6 +336,8 @@ static void put_sample(struct pprof *pprof, uint64_t key, uint64_t count)
 	snprintf(number, sizeof(number), "%u", vcpu);
 	put_label(pprof, "vcpu", number);
 	put_label(pprof, "domain", function_name(pprof, domain));
+	put_process(pprof,
+		    summary_domain(report->summary, report->stacks->domain[stack]));
 	put_host(pprof);
 	end_message(pprof, PROFILE_SAMPLE);
 }

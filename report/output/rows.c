@@ -171,12 +171,13 @@ static int put_row(struct rows *rows, const struct row *row)
 	uint32_t domain = (uint32_t)(row->vcpu >> 32);
 	const struct recording_domain *of = summary_domain(report->summary, domain);
 	char host[sizeof(report->summary->info.host)];
-	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE];
+	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE], comm[RECORDING_COMM] = "";
 	struct json *json = rows->json;
 
 	domain_plain_name(name, of);
 	text_clean(name, name);
 	domain_space(space, of);
+	text_clean(comm, of ? of->process.comm : "");
 	text_clean(host, report->summary->info.host);
 	json_object(json, NULL);
 	put_time(rows);
@@ -184,6 +185,8 @@ static int put_row(struct rows *rows, const struct row *row)
 	json_string(json, "domain", name);
 	json_number(json, "domain_id", of ? of->id : 0);
 	json_string(json, "space", space);
+	json_number(json, "pid", of ? of->process.pid : 0);
+	json_string(json, "comm", comm);
 	json_number(json, "vcpu", (uint32_t)row->vcpu);
 	json_string(json, "state", vcpu_state_name((unsigned int)(row->chain >> 32)));
 	if (put_stack(rows, (uint32_t)row->chain) < 0)

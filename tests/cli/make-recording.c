@@ -17,6 +17,8 @@
  *   cpu-time NS                 of the samples that follow; not known before
  *   frameless 1|0               whether their direct callers were found without a frame
  *   space NUMBER                their address space; not known before
+ *   process PID COMM            the pid and name of its process; not known before, and
+ *                               after the next space
  *   pause NS COUNT, lost N, missed N
  *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
  *   flush                       starts a new chunk
@@ -48,7 +50,7 @@ struct maker {
 	uint64_t cpu_time;
 	bool has_cpu_time;
 	bool frameless;
-	uint64_t space;
+	struct recording_process process;
 	struct error err;
 };
 
@@ -167,7 +169,7 @@ static int add_sample(struct maker *maker, char *rest)
 		.cpu_time = maker->cpu_time,
 		.has_cpu_time = maker->has_cpu_time,
 		.chain.frameless = maker->frameless,
-		.space = maker->space,
+		.process = maker->process,
 	};
 
 	sample.chain.address = addresses;
@@ -306,6 +308,15 @@ static int add_end(struct maker *maker, char *rest)
 	return writer_end(maker->writer, &end, &maker->err);
 }
 
+static void set_process(struct maker *maker, char *rest)
+{
+	struct recording_process *process = &maker->process;
+
+	process->pid = (uint32_t)number(&rest);
+	memset(process->comm, 0, sizeof(process->comm));
+	strncpy(process->comm, rest, sizeof(process->comm) - 1);
+}
+
 static int take_line(struct maker *maker, char *rest)
 {
 	const char *kind = word(&rest);
@@ -358,7 +369,9 @@ static int take_line(struct maker *maker, char *rest)
 	} else if (strcmp(kind, "frameless") == 0)
 		maker->frameless = number(&rest);
 	else if (strcmp(kind, "space") == 0)
-		maker->space = number(&rest);
+		maker->process = (struct recording_process){.space = number(&rest)};
+	else if (strcmp(kind, "process") == 0)
+		set_process(maker, rest);
 	else if (strcmp(kind, "in") == 0)
 		maker->domain = (uint32_t)number(&rest);
 	else if (strcmp(kind, "lost") == 0)

@@ -25,6 +25,7 @@ ALL_NAMES_LIMIT = 1 << 22
 NAMES_PAYLOAD_LIMIT = 256 << 20
 DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 53
+COMM_LIMIT = 15
 NAME_LIMIT = 65535
 LINE_LIMIT = 64
 FIELDS = 4096
@@ -397,16 +398,20 @@ def weights(fields, count):
     return column(fields, 10, count, 2**32 - 1, default=1, lowest=1)
 
 
-def spaces(fields, count):
-    """The address space of each sample; 0 if unknown."""
+def processes(fields, count):
+    """The process of each sample: address space, pid, name; 0 or empty if unknown."""
     numbers = Numbers(fields.get(33, b"\0" if count else b""))
     listed = []
     while numbers.left() and len(listed) < count:
         listed.append(numbers.number())
     if count and not listed:
         raise Damage
+    known = len(listed)
+    names = texts(fields, 36, known, COMM_LIMIT)
+    listed = [f"{space:x} {pid} {name.hex()}-" for space, pid, name in
+              zip(listed, column(fields, 35, known, 2**32 - 1, default=0), names)]
     return [listed[index] for index in
-            column(fields, 34, count, len(listed) - 1, default=0)]
+            column(fields, 34, count, known - 1, default=0)]
 
 
 def samples(fields):
@@ -422,7 +427,7 @@ def samples(fields):
         weights(fields, count),
         cpu_times(fields, states),
         column(fields, 14, count, 2, default=0),
-        (f"{space:x}" for space in spaces(fields, count))))
+        processes(fields, count)))
     leaf = leaves(fields, count, tree)
     counts = [number(fields, tag) for tag in (24, 25, 27, 28)] + pauses(fields)
     for time, numbers, node in zip(times(fields, count), rest, leaf):
@@ -431,7 +436,7 @@ def samples(fields):
     print("counts", *counts)
 
 
-def texts(fields, tag, count):
+def texts(fields, tag, count, limit=NAME_LIMIT):
     """A text column; texts end at a 0 byte."""
     if tag not in fields:
         return [b""] * count
@@ -439,7 +444,7 @@ def texts(fields, tag, count):
     values = []
     for _ in range(count):
         length = numbers.number()
-        if length > NAME_LIMIT:
+        if length > limit:
             raise Damage
         values.append(numbers.take(length).split(b"\0")[0])
     return values

@@ -129,7 +129,7 @@ static inline struct sample sample_of(const struct samples_batch *batch, size_t 
 		.chain.address = address,
 		.chain.frameless = batch->chain_kind[i] == CHAIN_KIND_FRAMELESS,
 		.chain.is_stack = batch->chain_kind[i] == CHAIN_KIND_STACK,
-		.space = batch->spaces[batch->space[i]],
+		.process = batch->processes[batch->process[i]],
 	};
 	uint32_t node = batch->stack[i];
 
@@ -154,7 +154,9 @@ static inline void expect_sample(const struct sample *sample, const struct sampl
 	assert_int_equal(sample->chain.end, wanted->chain.end);
 	assert_int_equal(sample->chain.frameless, wanted->chain.frameless);
 	assert_int_equal(sample->chain.is_stack, wanted->chain.is_stack);
-	assert_int_equal(sample->space, wanted->space);
+	assert_int_equal(sample->process.space, wanted->process.space);
+	assert_int_equal(sample->process.pid, wanted->process.pid);
+	assert_string_equal(sample->process.comm, wanted->process.comm);
 	assert_int_equal(sample->chain.count, wanted->chain.count);
 	assert_memory_equal(sample->chain.address, wanted->chain.address,
 			    wanted->chain.count * sizeof(uint64_t));

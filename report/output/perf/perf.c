@@ -26,14 +26,46 @@ void perf_threads_free(struct perf_threads *threads)
 	free(threads->pids);
 }
 
+/* Whether one of @count domains has got this pid. */
+static bool is_taken(const uint32_t *pids, size_t count, uint32_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid + 1)
+			return true;
+	return false;
+}
+
+/* That of the process in its guest, unless it is too large or another has it, in another
+ * guest or before. */
+static uint32_t new_pid(const struct perf_threads *threads, uint32_t domain)
+{
+	const struct summary *summary = threads->summary;
+	uint32_t pid = summary_domain(summary, domain)->process.pid;
+
+	if (!pid || pid >= DOMAIN_PROCESS_PIDS ||
+	    is_taken(threads->pids, summary->domain_room, pid) ||
+	    is_taken(threads->pids + SUMMARY_FIRST_PROCESS, summary->process_count, pid))
+		return domain_pid(summary, domain);
+	return pid;
+}
+
 static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
 {
 	/* What is unknown now may be known later. */
 	if (!summary_domain(threads->summary, domain))
 		return domain_pid(threads->summary, domain);
 	if (!threads->pids[domain])
-		threads->pids[domain] = domain_pid(threads->summary, domain) + 1;
+		threads->pids[domain] = new_pid(threads, domain) + 1;
 	return threads->pids[domain] - 1;
+}
+
+/* Of a process: as perf has it. */
+static void name_thread(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
+{
+	if (*domain->process.comm)
+		snprintf(to, DOMAIN_NAME_SIZE, "%s", domain->process.comm);
+	else
+		domain_name(to, domain);
 }
 
 void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
@@ -43,7 +75,7 @@ void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 	char name[DOMAIN_NAME_SIZE], word[128] = "domain-?", *comm = thread->comm;
 
 	if (of) {
-		domain_name(name, of);
+		name_thread(name, of);
 		text_word(word, sizeof(word), name);
 	}
 	if (!word[1] || strspn(word, "0123456789") == strlen(word))

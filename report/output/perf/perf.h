@@ -6,13 +6,13 @@
  * How a recording is presented to perf, both in perf's text and in its file format.
  *
  * A domain is a process and a vCPU is a thread of it: pid is the domain's id, if that is
- * unique (domain_pid()), and tid is pid * 10000 + vCPU, as readers expect tids to be
- * unique. Each sample is one record. Its period is its weight: the number of samples it
- * stands for or, in ns, its time, as in perf's own clock events (task-clock is CPU time,
- * cpu-clock elapsed time). Readers that sum periods, such as perf report and
- * stackcollapse-perf.pl, get the same numbers as our other outputs; those that count
- * records do so if all samples stand for 1. Samples with no time are omitted, because
- * readers treat a period of 0 as missing and count 1.
+ * unique (domain_pid()), or the guest's own pid and name of a process, and tid is pid *
+ * 10000 + vCPU, as readers expect tids to be unique. Each sample is one record. Its
+ * period is its weight: the number of samples it stands for or, in ns, its time, as in
+ * perf's own clock events (task-clock is CPU time, cpu-clock elapsed time). Readers that
+ * sum periods, such as perf report and stackcollapse-perf.pl, get the same numbers as our
+ * other outputs; those that count records do so if all samples stand for 1. Samples with
+ * no time are omitted, because readers treat a period of 0 as missing and count 1.
  */
 
 #include <linux/perf_event.h>
@@ -28,8 +28,8 @@
 /* The thread of a sample. */
 struct perf_thread {
 	uint32_t pid, tid;
-	/* The domain's name as a word that readers accept as a command: not a number and,
-	 * because of some readers' patterns, not a single character. */
+	/* The domain's or process's name as a word that readers accept as a command: not
+	 * a number and, because of some readers' patterns, not a single character. */
 	char comm[PERF_COMM_SIZE];
 };
 

@@ -226,9 +226,12 @@ static void print_samples(FILE *to, struct cursor payload)
 			fprintf(to, " %" PRIu64, sample.cpu_time);
 		else
 			fprintf(to, " -");
-		fprintf(to, " %u %" PRIx64 " %u",
-			sample.chain.is_stack ? 2 : sample.chain.frameless, sample.space,
-			(unsigned int)sample.chain.end);
+		fprintf(to, " %u %" PRIx64 " %" PRIu32 " ",
+			sample.chain.is_stack ? 2 : sample.chain.frameless,
+			sample.process.space, sample.process.pid);
+		for (const char *at = sample.process.comm; *at; at++)
+			fprintf(to, "%02x", (uint8_t)*at);
+		fprintf(to, "- %u", (unsigned int)sample.chain.end);
 		for (uint32_t j = 0; j < sample.chain.count; j++)
 			fprintf(to, " %" PRIx64, address[j]);
 		fprintf(to, "\n");
@@ -486,7 +489,13 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		samples.at[i].chain.frameless = number % 4 == 1 && i % 3 == 0;
 		samples.at[i].chain.is_stack = number % 4 == 2 && i % 5 == 0;
 		if (number % 5 == 1)
-			samples.at[i].space = random_next(&seed) % 3 << number % 60;
+			samples.at[i].process.space = random_next(&seed) % 3
+						      << number % 60;
+		if (number % 3 == 1)
+			samples.at[i].process.pid = random_next(&seed) % 3;
+		if (number % 4 == 1)
+			strcpy(samples.at[i].process.comm,
+			       (const char *[]){"", "sh", "0123456789abcde"}[i % 3]);
 		samples.at[i].has_cpu_time = number % 3 == 0;
 		if (number % 3 == 0)
 			samples.at[i].cpu_time = (random_next(&seed) >>

@@ -136,7 +136,9 @@ static void extreme_values_round_trip(void **state)
 		sample->has_cpu_time = true;
 		if (i % 4)
 			sample->cpu_time = RECORDING_MAX_CPU_TIME;
-		sample->space = extremes[i % 5];
+		sample->process.space = extremes[i % 5];
+		sample->process.pid = (uint32_t)extremes[i % 3];
+		memset(sample->process.comm, 0xff, i % RECORDING_COMM);
 	}
 	expect_round_trip(codec, samples.at, samples.count);
 	samples_free(&samples);
@@ -166,10 +168,14 @@ static void random_samples_round_trip(void **state)
 			sample->chain.frameless = what & 128 && random_next(&seed) & 1;
 			sample->chain.is_stack = what & 128 && !sample->chain.frameless;
 			if (what & 256)
-				sample->space = random_next(&seed) >>
-						random_next(&seed) % 64;
+				sample->process.space = random_next(&seed) >>
+							random_next(&seed) % 64;
 			if (what & 512)
-				sample->space = random_next(&seed) % 3 << 12;
+				sample->process.space = random_next(&seed) % 3 << 12;
+			if (what & 1024)
+				sample->process.pid = random_next(&seed) % 3;
+			if (what & 2048)
+				sample->process.comm[0] = "ab"[random_next(&seed) % 3];
 			sample->has_cpu_time = what & 64;
 			if (what & 64)
 				sample->cpu_time = random_next(&seed) >>
@@ -263,15 +269,25 @@ static void address_spaces_are_listed_once(void **state)
 	expect_round_trip(codec, samples.at, samples.count);
 	assert_false(payload_has(codec, SAMPLES_SPACES));
 	for (size_t i = 0; i < samples.count; i++)
-		samples.at[i].space = 0xfffffffffffff000;
+		samples.at[i].process.space = 0xfffffffffffff000;
 	expect_round_trip(codec, samples.at, samples.count);
 	assert_true(payload_has(codec, SAMPLES_SPACES));
 	assert_false(payload_has(codec, SAMPLES_SPACE));
-	assert_int_equal(codec->batch.space_count, 1);
+	assert_int_equal(codec->batch.process_count, 1);
 	for (size_t i = 0; i < samples.count; i++)
-		samples.at[i].space = i % 200 << 12;
+		samples.at[i].process.space = i % 200 << 12;
 	expect_round_trip(codec, samples.at, samples.count);
-	assert_int_equal(codec->batch.space_count, 200);
+	assert_int_equal(codec->batch.process_count, 200);
+	assert_false(payload_has(codec, SAMPLES_PID));
+	assert_false(payload_has(codec, SAMPLES_COMM));
+	/* The same space is another process's later. */
+	for (size_t i = 0; i < samples.count; i++) {
+		samples.at[i].process.pid = i < 150 ? 7 : 8;
+		strcpy(samples.at[i].process.comm, i < 250 ? "sh" : "nginx");
+	}
+	expect_round_trip(codec, samples.at, samples.count);
+	assert_int_equal(codec->batch.process_count, 300);
+	memset(&samples.at[0].process, 0, sizeof(samples.at[0].process));
 	/* The next chunk has its own list. */
 	expect_round_trip(codec, samples.at, 1);
 	assert_false(payload_has(codec, SAMPLES_SPACES));
@@ -422,7 +438,9 @@ static void expect_full_chunk(struct codec *codec, uint32_t depth, bool random)
 			sample->weight = RECORDING_MAX_WEIGHT;
 			sample->domain = RECORDING_MAX_DOMAIN;
 			sample->chain.frameless = true;
-			sample->space = random_next(&seed);
+			sample->process.space = random_next(&seed);
+			sample->process.pid = UINT32_MAX;
+			memset(sample->process.comm, 0xff, RECORDING_COMM - 1);
 			sample->has_cpu_time = true;
 			sample->cpu_time = RECORDING_MAX_CPU_TIME;
 		}

@@ -6,7 +6,7 @@
 
 #include "tests/unit/test_recording.h"
 
-#define TAGS (SAMPLES_SPACE + 1)
+#define TAGS (SAMPLES_COMM + 1)
 
 /* The payload of a chunk, field by field, so that a test can replace any of them. */
 struct fields {
@@ -42,7 +42,7 @@ static inline int fields_setup(void **state)
 			      drops[] = {0, 0, 5, 0}, growths[] = {2, 2, 3, 4},
 			      known[] = {1, 0}, near[] = {16}, calls[] = {0, 0},
 			      pauses[] = {100, 3, 20, 1}, spaces[] = {0, 0x7000},
-			      space[] = {1, 0, 1};
+			      space[] = {1, 0, 1}, pids[] = {0, 123};
 	struct fields *fields = calloc(1, sizeof(*fields));
 
 	if (!fields)
@@ -72,6 +72,8 @@ static inline int fields_setup(void **state)
 	set_column(fields, SAMPLES_CHAIN_KIND, 3, chain_kinds);
 	set_column(fields, SAMPLES_SPACES, 2, spaces);
 	set_column(fields, SAMPLES_SPACE, 3, space);
+	set_column(fields, SAMPLES_PID, 2, pids);
+	buffer_put(&fields->field[SAMPLES_COMM], "\0\3web", 5);
 	for (unsigned int tag = 0; tag < TAGS; tag++)
 		fields->missing[tag] = !fields->field[tag].size;
 	*state = fields;
@@ -117,7 +119,7 @@ static inline void expect_sound(const struct samples_batch *batch)
 		assert_true(batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		assert_true(batch->stack[i] < batch->nodes);
 		assert_true(batch->chain_kind[i] < CHAIN_KINDS);
-		assert_true(batch->space[i] < batch->space_count);
+		assert_true(batch->process[i] < batch->process_count);
 		assert_true(batch->cpu_time[i] <= RECORDING_MAX_CPU_TIME);
 	}
 }

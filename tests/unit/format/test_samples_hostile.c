@@ -9,7 +9,15 @@ static void a_handmade_chunk_is_decoded(void **state)
 {
 	static uint64_t chain[] = {0x2000, 0x1000, 0x1000};
 	static const struct sample samples[] = {
-		{1000, 0, 0, 1, 1, 0, true, {chain, 2, CHAIN_WHOLE, true, false}, 0x7000},
+		{1000,
+		 0,
+		 0,
+		 1,
+		 1,
+		 0,
+		 true,
+		 {chain, 2, CHAIN_WHOLE, true, false},
+		 {0x7000, 123, "web"}},
 		{1010,
 		 1,
 		 1,
@@ -18,7 +26,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 80000,
 		 true,
 		 {chain + 2, 1, CHAIN_WHOLE, false, false},
-		 0},
+		 {0, 0, ""}},
 		{1020,
 		 0,
 		 0,
@@ -27,7 +35,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 3000000,
 		 true,
 		 {chain, 0, CHAIN_NOT_CANONICAL, false, true},
-		 0x7000},
+		 {0x7000, 123, "web"}},
 	};
 	struct samples_batch batch = {0};
 	struct buffer payload = {0};
@@ -58,6 +66,7 @@ static void missing_columns_have_defaults(void **state)
 	fields->missing[SAMPLES_MISSED] = fields->missing[SAMPLES_BASE_TIME] = true;
 	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_CHAIN_KIND] = true;
 	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
+	fields->missing[SAMPLES_PID] = fields->missing[SAMPLES_COMM] = true;
 	fields->missing[SAMPLES_PAUSE_MAX] = fields->missing[SAMPLES_PAUSE_SUM] = true;
 	put_fields(fields, &payload);
 	assert_true(decode(cursor_of(&payload), &batch));
@@ -71,7 +80,9 @@ static void missing_columns_have_defaults(void **state)
 		assert_int_equal(batch.weight[i], 1);
 		assert_int_equal(batch.cpu_time[i], 0);
 		assert_int_equal(batch.chain_kind[i], 0);
-		assert_int_equal(batch.spaces[batch.space[i]], 0);
+		assert_int_equal(batch.processes[batch.process[i]].space, 0);
+		assert_int_equal(batch.processes[batch.process[i]].pid, 0);
+		assert_string_equal(batch.processes[batch.process[i]].comm, "");
 	}
 	assert_int_equal(batch.counts.lost + batch.counts.missed, 0);
 	assert_int_equal(batch.counts.pauses.count, 0);
@@ -188,6 +199,7 @@ static void address_spaces_must_be_in_the_list(void **state)
 	static const uint64_t spaces[] = {0x1000, UINT64_MAX, 0x3000, 0x4000};
 	struct fields *fields = *state;
 
+	fields->missing[SAMPLES_PID] = fields->missing[SAMPLES_COMM] = true;
 	assert_true(accepted_with(fields, SAMPLES_SPACES, 3, spaces));
 	/* What no sample needs is ignored. */
 	assert_true(accepted_with(fields, SAMPLES_SPACES, 4, spaces));
@@ -200,6 +212,48 @@ static void address_spaces_must_be_in_the_list(void **state)
 	fields->missing[SAMPLES_SPACE] = true;
 	assert_true(accepted(fields));
 	assert_true(accepted_with(fields, SAMPLES_SPACES, 1, spaces));
+}
+
+static bool accepted_with_names(struct fields *fields, const void *names, size_t size)
+{
+	struct buffer *field = &fields->field[SAMPLES_COMM];
+
+	buffer_reset(field);
+	buffer_put(field, names, size);
+	return accepted(fields);
+}
+
+static void every_process_has_a_pid_and_a_name(void **state)
+{
+	struct fields *fields = *state;
+
+	assert_true(accepted_with(fields, SAMPLES_PID, 2, (uint64_t[]){0, UINT32_MAX}));
+	/* What no process needs is ignored. */
+	assert_true(accepted_with(fields, SAMPLES_PID, 3, (uint64_t[]){1, 2, 3}));
+	assert_false(accepted_with(fields, SAMPLES_PID, 1, (uint64_t[]){1}));
+	assert_false(accepted_with(fields, SAMPLES_PID, 2,
+				   (uint64_t[]){0, (uint64_t)UINT32_MAX + 1}));
+	set_column(fields, SAMPLES_PID, 2, (uint64_t[]){0, 123});
+	assert_true(accepted_with_names(fields,
+					"\0\x0f"
+					"123456789abcdef",
+					17));
+	assert_true(accepted_with_names(fields,
+					"\x03"
+					"a\0b\0",
+					5));
+	assert_false(accepted_with_names(fields,
+					 "\0\x10"
+					 "123456789abcdefg",
+					 18));
+	assert_false(accepted_with_names(fields,
+					 "\0\x05"
+					 "1234",
+					 6));
+	assert_false(accepted_with_names(fields, "\0", 1));
+	assert_false(accepted_with_names(fields, "", 0));
+	fields->missing[SAMPLES_COMM] = true;
+	assert_true(accepted(fields));
 }
 
 static void times_must_match_the_number_of_samples(void **state)
@@ -309,6 +363,7 @@ static void a_chunk_with_too_many_samples_is_refused(void **state)
 		fields->missing[tag] = true;
 	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_CHAIN_KIND] = true;
 	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
+	fields->missing[SAMPLES_PID] = fields->missing[SAMPLES_COMM] = true;
 	for (uint32_t i = 0; i <= RECORDING_MAX_SAMPLES; i++) {
 		buffer_put_varint(&fields->field[SAMPLES_TIME], 0);
 		buffer_put_varint(&fields->field[SAMPLES_STACK], 0);
@@ -380,6 +435,7 @@ int main(void)
 		FIELDS_TEST(columns_with_too_few_numbers_are_refused),
 		FIELDS_TEST(numbers_above_their_limits_are_refused),
 		FIELDS_TEST(address_spaces_must_be_in_the_list),
+		FIELDS_TEST(every_process_has_a_pid_and_a_name),
 		FIELDS_TEST(times_must_match_the_number_of_samples),
 		FIELDS_TEST(cpu_times_above_the_limit_are_refused_in_any_unit),
 		FIELDS_TEST(pauses_outside_the_buckets_are_refused),

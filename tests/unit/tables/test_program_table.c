@@ -269,6 +269,10 @@ static void a_file_has_all_of_a_table(void **state)
 	table->origin->build_id_address = 0xffffffff80001234;
 	table->origin->hypercall_page = 0xffffffff80005000;
 	table->origin->linux_text = 0xffffffff81000000;
+	assert_null(program_table_tasks(table));
+	table->origin->tasks = (struct task_layout){
+		0xffffffff8241cb60, 0x1fb80, 2420, 2976, 2480, 2272, TASK_OFFSET_MAX - 1};
+	assert_ptr_equal(program_table_tasks(table), &table->origin->tasks);
 	memcpy(table->origin->build_id, "\x01\xab\xff", 3);
 	table->origin->place[1].address = UINT64_MAX - 15;
 	assert_true(fd >= 0);
@@ -286,6 +290,19 @@ static void a_file_has_all_of_a_table(void **state)
 	program_table_build_ids(again, ids, sizeof(ids));
 	assert_string_equal(names, "web.elf");
 	assert_string_equal(ids, "01abff");
+	program_table_free(again);
+	/* Offsets that no kernel has. */
+	table->origin->tasks.pgd = TASK_OFFSET_MAX;
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(program_table_write(table, fd, path, &err), 0);
+	assert_null(program_table_read(path, &err));
+	assert_non_null(strstr(err.text, "is damaged"));
+	table->origin->tasks.pgd = 0;
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(program_table_write(table, fd, path, &err), 0);
+	again = program_table_read(path, &err);
+	assert_non_null(again);
 	program_table_names(again, names, 4);
 	program_table_build_ids(again, ids, 6);
 	assert_string_equal(names, "web");

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Types of a Linux kernel (BTF) with arbitrary contents, alone, and in a kernel's file:
+ * its first bytes are then the rows of its exported symbols, which have names in the
+ * types.
+ */
+
+#include "tables/btf.h"
+#include "tables/task_layout.h"
+#include "tests/fuzz/check.h"
+#include "tests/unit/unwind/test_cfi_file.h"
+
+#define ROWS_SIZE 48
+#define ROWS	  0xffffffff82462390
+
+static void read_types(const uint8_t *data, size_t size)
+{
+	uint64_t offset;
+	struct btf btf;
+
+	if (!btf_open(&btf, data, size))
+		return;
+	check(btf.count <= size / 12 + 1);
+	if (btf_member(&btf, "task_struct", "comm", &offset))
+		check(offset < (uint64_t)1 << 33);
+	btf_member(&btf, "mm_struct", "pgd", &offset);
+	btf_close(&btf);
+}
+
+static void read_kernel(const uint8_t *data, size_t size)
+{
+	size_t rows = size < ROWS_SIZE ? size : ROWS_SIZE, made;
+	const struct file_section sections[] = {
+		{"__ksymtab", ROWS, data, rows, false},
+		{"__ksymtab_strings", ROWS + ROWS_SIZE, data + rows, size - rows, false},
+		{".BTF", 0, data + rows, size - rows, false},
+	};
+	uint8_t *file = make_elf(EM_X86_64, sections, 3, &made);
+	struct task_layout layout;
+
+	check(file != NULL);
+	if (task_layout_find(&layout, file, made))
+		check(task_layout_is_valid(&layout));
+	free(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	read_types(data, size);
+	read_kernel(data, size);
+	return 0;
+}
