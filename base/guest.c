@@ -27,6 +27,7 @@ const char *cpu_kind_name(unsigned int kind)
 		[CPU_X86_32] = "x86-32",
 		[CPU_ARM64] = "arm64",
 		[CPU_ARM32] = "arm32",
+		[CPU_RISCV64] = "riscv64",
 	};
 
 	return NAME_OF(names, kind);

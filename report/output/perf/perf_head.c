@@ -178,6 +178,7 @@ static const char *machine_of(const struct report *report)
 		[CPU_X86_32] = "i686",
 		[CPU_ARM64] = "aarch64",
 		[CPU_ARM32] = "armv7l",
+		[CPU_RISCV64] = "riscv64",
 	};
 	const struct summary *summary = report->summary;
 	uint64_t cpu = CPU_UNKNOWN;
