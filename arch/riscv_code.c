@@ -47,7 +47,7 @@ static struct riscv_instruction adds(unsigned int size, uint32_t to, uint32_t fr
 	if (to == RISCV_SP && from == RISCV_FP)
 		return made(size, RISCV_SP_BY_FP, value);
 	if (to == RISCV_FP && from == RISCV_SP)
-		return made(size, RISCV_SETS_FP, value);
+		return made(size, RISCV_SETS_FP, 0);
 	return sets(size, to);
 }
 
