@@ -32,7 +32,7 @@ END
 try nanos
 report -i a.up --vcpu 1 --format folded
 echo "# calls without a beginning or an end, and callers that are not known"
-cat >cut <<'END'
+cat >parts <<'END'
  0)   1.000 us    |      leaf();
  0)   4.000 us    |    } /* middle */
  0)   2.000 us    |    other();
@@ -49,7 +49,7 @@ cat >cut <<'END'
  0)   6.000 us    |  } /* another */
  0)               |  last() {
 END
-try cut
+try parts
 echo "# Linux: tasks, interrupts, comments, returned values, lost events"
 cat >linux <<'END'
 # tracer: function_graph
