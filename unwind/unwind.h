@@ -105,11 +105,11 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct guest_memory *memory
 
 /*
  * Upper bounds of the guest_memory.page() calls in cpu_unwind(), for any guest contents.
- * For each frame after the first address, x86, AArch64 and RISC-V need two words; AArch32 needs
- * words below and above the frame pointer and, if these don't determine the layout, the
- * code before two addresses; Thumb code needs the code before three addresses and four
- * words. To this add the sampled code (UNWIND_CODE_PAGES_MAX) and the starts of Thumb
- * functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
+ * For each frame after the first address, x86, AArch64 and RISC-V need two words; AArch32
+ * needs words below and above the frame pointer and, if these don't determine the layout,
+ * the code before two addresses; Thumb code needs the code before three addresses and
+ * four words. To this add the sampled code (UNWIND_CODE_PAGES_MAX) and the starts of
+ * Thumb functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
  * functions without frames, two words each of their stack, and the code before their
  * callers' addresses, in two pages. A frame by a rule of the table needs three words.
  * Beyond CHAIN_MAX addresses, up to CHAIN_STEPS, the frames may be in UNWIND_DEEP_PAGES
