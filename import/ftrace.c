@@ -11,11 +11,11 @@
  *    0) ! 207.666 us  |  }
  *
  * with the CPU, how long the call took, and two blanks before a function for each of its
- * callers. A mark before long durations means nothing else. Behind "}", a comment may
- * name the function. Only Linux writes of tasks that a CPU changes to ("0) sh-7 =>
- * init-1"), of interrupts (arrows), and of lost events. Nanos completes the calls of a
- * thread when the CPU leaves it, and prints only the first eight digits of 100 s and
- * more.
+ * callers. Linux can have the task in a column of its own (funcgraph-proc). A mark before
+ * long durations means nothing else. Behind "}", a comment may name the function. Only
+ * Linux writes of tasks that a CPU changes to ("0) sh-7 => init-1"), of interrupts
+ * (arrows), and of lost events. Nanos completes the calls of a thread when the CPU leaves
+ * it, and prints only the first eight digits of 100 s and more.
  *
  * A call becomes a sample whose weight is the time, in ns, that it took without the calls
  * it made.
@@ -81,8 +81,9 @@ static bool take_duration(struct recording_text text, struct entry *entry)
 		return true;
 	if (word.length == 1 && strchr("+!#*@$", word.at[0]))
 		word = scan_word(&text);
-	entry->has_duration = scan_fixed(word, 3, &entry->duration);
-	return entry->has_duration && scan_is(text, "us");
+	entry->has_duration = scan_is(text, "us") &&
+			      scan_fixed(word, 3, &entry->duration);
+	return entry->has_duration;
 }
 
 /* The name in the comment behind "}". Linux may write the value that was returned there,
@@ -124,24 +125,38 @@ static bool take_function(struct recording_text text, struct entry *entry)
 	return true;
 }
 
+/* Finds the duration among the columns before the function: the first one that is empty
+ * or has one. Others are the task's. */
+static bool take_columns(struct recording_text rest, struct entry *entry)
+{
+	const char *end = rest.at + rest.length, *bar;
+
+	for (; (bar = memchr(rest.at, '|', rest.length)); rest = between(bar + 1, end)) {
+		struct recording_text column = scan_trim(between(rest.at, bar));
+
+		if (scan_is(column, "==========>") || scan_is(column, "<=========="))
+			return true;
+		if (take_duration(column, entry))
+			return take_function(between(bar + 1, end), entry);
+	}
+	return false;
+}
+
 /* False if the line is not an entry. */
 static bool find_entry(struct recording_text line, struct entry *entry)
 {
-	struct recording_text rest = scan_trim(line), duration;
-	const char *bracket = memchr(rest.at, ')', rest.length), *bar;
+	struct recording_text rest = scan_trim(line);
+	const char *bracket = memchr(rest.at, ')', rest.length);
 
 	*entry = (struct entry){.kind = ENTRY_NONE};
 	if (!bracket || !scan_decimal(between(rest.at, bracket), &entry->cpu))
 		return false;
 	rest = between(bracket + 1, rest.at + rest.length);
-	bar = memchr(rest.at, '|', rest.length);
-	duration = scan_trim(between(rest.at, bar ? bar : rest.at));
-	if (bar && take_duration(duration, entry))
-		return take_function(between(bar + 1, rest.at + rest.length), entry);
+	if (take_columns(rest, entry))
+		return true;
 	if (memmem(rest.at, rest.length, " => ", 4))
 		entry->kind = ENTRY_SWITCH;
-	return entry->kind == ENTRY_SWITCH || scan_is(duration, "==========>") ||
-	       scan_is(duration, "<==========");
+	return entry->kind == ENTRY_SWITCH;
 }
 
 static bool recognize(struct recording_text line)

@@ -81,6 +81,21 @@ CPU:0 [LOST 12 EVENTS]
 CPU:1 [LOST EVENTS]
 END
 try linux
+echo "# a part of a trace of Linux 6.1"
+import -o a.up <"$data/ftrace-linux.txt"
+report -i a.up --format folded | head -n 12
+echo "# the task in a column"
+cat >tasks <<'END'
+# tracer: function_graph
+#
+# CPU  TASK/PID         DURATION                  FUNCTION CALLS
+# |     |    |           |   |                     |   |   |   |
+ 0)     sh-138     |               |  exit_to_user_mode_prepare() {
+ 0)     sh-138     |   ==========> |
+ 0)     a|b-139    |   0.831 us    |    fpregs_assert_state_consistent();
+ 0)     sh-138     | + 17.266 us   |  } /* exit_to_user_mode_prepare */
+END
+try tasks
 echo "# what can't be read"
 cat >bad <<'END'
 # tracer: function
@@ -94,7 +109,8 @@ cat >bad <<'END'
  0)               |  }
  0)   1.000 us    | fn();
  0)   1.000 us    |  fn
- 0)   sh-7  |   1.000 us    |  fn();
+   0.000123 |   0)   1.000 us    |  fn();
+ 0)   5           |               |  fn();
  0)
 )
 CPU:x [LOST 1 EVENTS]
