@@ -71,9 +71,10 @@ HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # of it may cost a TLB miss during the pause, with walks of dom0's and Xen's page tables.
 PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_CPU) memory) \
 	xen/guest_ops.c xen/pause.c xen/registers_$(HOST_CPU).c xen/pages.c \
-	$(patsubst %,unwind/%.c,unwind reader deep table/table stack/copy x86 x86_exit arm arm64 arm32 arm32_code) \
+	$(patsubst %,unwind/%.c,unwind reader deep table/table stack/copy x86 x86_exit arm arm64 arm32 \
+		arm32_code riscv) \
 	$(patsubst %,arch/%.c,x86 x86_code x86_parts arm_tables arm32 arm64 \
-	arm64_code arm32_a32 arm32_t32 cpu)
+	arm64_code arm32_a32 arm32_t32 riscv riscv_code cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
@@ -262,8 +263,18 @@ $(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/ar
 	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -mcmodel=large -o $@ \
 		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
 
+# And for riscv64. GCC 12 makes frames of leaf functions there without being asked.
+$(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gdb/riscv64.lds \
+		Makefile
+	@mkdir -p $(@D)
+	$(call step,LINK,riscv64-linux-gnu-gcc $(filter-out -mgeneral-regs-only \
+		-mno-omit-leaf-frame-pointer,$(GUEST_FLAGS)) -march=rv64imac_zicsr -mabi=lp64 \
+		-mcmodel=medany -o $@ -Wl$(COMMA)-T$(COMMA)tests/gdb/riscv64.lds \
+		tests/gdb/start_riscv64.S tests/kvm/guest.c)
+
 # On QEMU's GDB stub, with guests that QEMU emulates.
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(GUESTS_32) $(O)/tests/gdb/arm64.elf
+gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(GUESTS_32) $(O)/tests/gdb/arm64.elf \
+		$(O)/tests/gdb/riscv64.elf
 	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)

@@ -40,6 +40,23 @@ bool arm64_is_after_call(const uint8_t *end, size_t count)
 	       (code & 0xfefff800) == 0xd63f0800;
 }
 
+/* c.jalr; jal and jalr that set ra, or t0 as for GCC's functions that save registers
+ * (RISC-V Unprivileged ISA, section 2.5, tables 2.1 and 16.7). */
+bool riscv_is_after_call(const uint8_t *end, size_t count)
+{
+	uint32_t code;
+
+	/* Without a register, it is c.ebreak. */
+	if (count >= 2 && (end[-2] & 0x7f) == 0x02 && (end[-1] & 0xf0) == 0x90 &&
+	    (end[-2] & 0x80 || end[-1] & 0x0f))
+		return true;
+	if (count < 4)
+		return false;
+	code = word(end - 4);
+	return ((code & 0x7f) == 0x6f || (code & 0x707f) == 0x67) &&
+	       ((code >> 7 & 0x1f) == 1 || (code >> 7 & 0x1f) == 5);
+}
+
 /* blx with a register; bl and blx (Arm ARM, F3.1, "T32 instruction set encoding"). */
 static bool is_after_thumb_call(const uint8_t *end, size_t count)
 {

@@ -16,6 +16,7 @@
  */
 bool x86_is_after_call(const uint8_t *end, size_t count);
 bool arm64_is_after_call(const uint8_t *end, size_t count);
+bool riscv_is_after_call(const uint8_t *end, size_t count);
 bool arm32_code_is_after_call(const uint8_t *end, size_t count, uint64_t address);
 
 #endif

@@ -139,9 +139,36 @@ enum translation arm_translate(const struct arm_cpu *cpu,
 			       const struct guest_memory *memory, uint64_t address,
 			       uint64_t *frame);
 
+/* The registers of RISC-V's calling convention (psABI, "Register Convention"). */
+enum {
+	RISCV_RA = 1,
+	RISCV_SP = 2,
+	RISCV_FP = 8,
+	RISCV_REGISTERS = 32
+};
+
+/* One hart of RV64. */
+struct riscv_cpu {
+	uint64_t x[RISCV_REGISTERS];
+	uint64_t pc, satp;
+	uint64_t priv; /* the privilege mode, by its encoding */
+};
+
+#define RISCV_MACHINE_MODE 3
+
+/*
+ * Like x86_translate(), for RISC-V (Privileged Architecture, version 20211203, sections
+ * 4.3 to 4.6 and chapter 5): Bare, Sv39, Sv48, Sv57, all page sizes, Svnapot. In machine
+ * mode, addresses are physical. A hypervisor's second stage is not followed.
+ */
+enum translation riscv_translate(const struct riscv_cpu *cpu,
+				 const struct guest_memory *memory, uint64_t address,
+				 uint64_t *frame);
+
 enum cpu_family {
 	CPU_FAMILY_X86,
 	CPU_FAMILY_ARM,
+	CPU_FAMILY_RISCV,
 };
 
 /* One vCPU. */
@@ -150,6 +177,7 @@ struct cpu {
 	union {
 		struct x86_cpu x86;
 		struct arm_cpu arm;
+		struct riscv_cpu riscv;
 	};
 };
 
@@ -163,6 +191,7 @@ enum cpu_kind cpu_kind(const struct cpu *cpu);
 uint64_t cpu_space(const struct cpu *cpu);
 uint64_t x86_space(const struct x86_cpu *cpu);
 uint64_t arm_space(const struct arm_cpu *cpu);
+uint64_t riscv_space(const struct riscv_cpu *cpu);
 
 /* Like x86_translate(), for any CPU. */
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
@@ -184,5 +213,6 @@ struct register_value {
 size_t cpu_registers(const struct cpu *cpu, struct register_value *values);
 size_t x86_registers(const struct x86_cpu *cpu, struct register_value *values);
 size_t arm_registers(const struct arm_cpu *cpu, struct register_value *values);
+size_t riscv_registers(const struct riscv_cpu *cpu, struct register_value *values);
 
 #endif

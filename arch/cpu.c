@@ -5,21 +5,39 @@
 
 enum cpu_kind cpu_kind(const struct cpu *cpu)
 {
-	return cpu->family == CPU_FAMILY_ARM ? arm_kind(&cpu->arm) : x86_kind(&cpu->x86);
+	switch (cpu->family) {
+	case CPU_FAMILY_RISCV:
+		return CPU_RISCV64;
+	case CPU_FAMILY_ARM:
+		return arm_kind(&cpu->arm);
+	default:
+		return x86_kind(&cpu->x86);
+	}
 }
 
 uint64_t cpu_space(const struct cpu *cpu)
 {
-	return cpu->family == CPU_FAMILY_ARM ? arm_space(&cpu->arm)
-					     : x86_space(&cpu->x86);
+	switch (cpu->family) {
+	case CPU_FAMILY_RISCV:
+		return riscv_space(&cpu->riscv);
+	case CPU_FAMILY_ARM:
+		return arm_space(&cpu->arm);
+	default:
+		return x86_space(&cpu->x86);
+	}
 }
 
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
 			       uint64_t address, uint64_t *frame)
 {
-	return cpu->family == CPU_FAMILY_ARM
-		       ? arm_translate(&cpu->arm, memory, address, frame)
-		       : x86_translate(&cpu->x86, memory, address, frame);
+	switch (cpu->family) {
+	case CPU_FAMILY_RISCV:
+		return riscv_translate(&cpu->riscv, memory, address, frame);
+	case CPU_FAMILY_ARM:
+		return arm_translate(&cpu->arm, memory, address, frame);
+	default:
+		return x86_translate(&cpu->x86, memory, address, frame);
+	}
 }
 
 bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
@@ -41,6 +59,12 @@ bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t
 
 size_t cpu_registers(const struct cpu *cpu, struct register_value *values)
 {
-	return cpu->family == CPU_FAMILY_ARM ? arm_registers(&cpu->arm, values)
-					     : x86_registers(&cpu->x86, values);
+	switch (cpu->family) {
+	case CPU_FAMILY_RISCV:
+		return riscv_registers(&cpu->riscv, values);
+	case CPU_FAMILY_ARM:
+		return arm_registers(&cpu->arm, values);
+	default:
+		return x86_registers(&cpu->x86, values);
+	}
 }

@@ -23,10 +23,8 @@ const char *guest_type_name(unsigned int type)
 const char *cpu_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {
-		[CPU_X86_64] = "x86-64",
-		[CPU_X86_32] = "x86-32",
-		[CPU_ARM64] = "arm64",
-		[CPU_ARM32] = "arm32",
+		[CPU_X86_64] = "x86-64", [CPU_X86_32] = "x86-32",   [CPU_ARM64] = "arm64",
+		[CPU_ARM32] = "arm32",	 [CPU_RISCV64] = "riscv64",
 	};
 
 	return NAME_OF(names, kind);

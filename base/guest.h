@@ -25,6 +25,7 @@ enum cpu_kind {
 	CPU_X86_32 = 2,
 	CPU_ARM64 = 3,
 	CPU_ARM32 = 4,
+	CPU_RISCV64 = 5,
 };
 
 /* What a vCPU was doing just before it was paused. */

@@ -7,8 +7,9 @@
 
 /* The needed registers, by QEMU's names of them; those of ARM's system registers may have
  * an ending. */
-#define X86_OTHERS X86_REGISTERS
-#define ARM_OTHERS ARM_REGISTERS
+#define X86_OTHERS   X86_REGISTERS
+#define ARM_OTHERS   ARM_REGISTERS
+#define RISCV_OTHERS RISCV_REGISTERS
 
 static const char *const x86_names[] = {
 	"rax", "rcx",	 "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -22,6 +23,12 @@ static const char *const arm_names[] = {
 	"x16", "x17",  "x18",	"x19",	   "x20",	"x21",	     "x22", "x23",
 	"x24", "x25",  "x26",	"x27",	   "x28",	"x29",	     "x30", "sp",
 	"pc",  "cpsr", "SCTLR", "TCR_EL1", "TTBR0_EL1", "TTBR1_EL1",
+};
+
+static const char *const riscv_names[] = {
+	"zero", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2", "fp", "s1",	  "a0",	  "a1",
+	"a2",	"a3", "a4",  "a5",  "a6", "a7", "s2", "s3", "s4", "s5",	  "s6",	  "s7",
+	"s8",	"s9", "s10", "s11", "t3", "t4", "t5", "t6", "pc", "satp", "priv",
 };
 
 #define COUNT(names) (sizeof(names) / sizeof(*(names)))
@@ -38,12 +45,23 @@ static bool is_arm(const struct gdb_registers *registers)
 	return strcmp(registers->architecture, "aarch64") == 0;
 }
 
+static bool is_riscv(const struct gdb_registers *registers)
+{
+	return strcmp(registers->architecture, "riscv:rv64") == 0;
+}
+
 static const char *const *names_of(const struct gdb_registers *registers, size_t *count)
 {
-	*count = is_x86(registers)   ? COUNT(x86_names)
-		 : is_arm(registers) ? COUNT(arm_names)
-				     : 0;
-	return is_x86(registers) ? x86_names : arm_names;
+	if (is_x86(registers)) {
+		*count = COUNT(x86_names);
+		return x86_names;
+	}
+	if (is_arm(registers)) {
+		*count = COUNT(arm_names);
+		return arm_names;
+	}
+	*count = is_riscv(registers) ? COUNT(riscv_names) : 0;
+	return riscv_names;
 }
 
 /* Copies the value of an attribute of a tag, which ends at @end. */
@@ -165,8 +183,8 @@ int gdb_registers_scan(struct gdb_registers *registers, const char *xml,
 	names_of(registers, &count);
 	if (!count)
 		return error_set(err,
-				 "the GDB stub's CPU is '%s': only x86-64 and arm64 are "
-				 "supported",
+				 "the GDB stub's CPU is '%s': only x86-64, arm64 and "
+				 "riscv64 are supported",
 				 registers->architecture);
 	return 0;
 }
@@ -212,14 +230,27 @@ static void set_arm(const uint64_t *value, struct arm_cpu *cpu)
 	memcpy(cpu->x, value, sizeof(cpu->x));
 }
 
+static void set_riscv(const uint64_t *value, struct riscv_cpu *cpu)
+{
+	const uint64_t *other = value + RISCV_OTHERS;
+
+	memcpy(cpu->x, value, sizeof(cpu->x));
+	cpu->pc = other[0];
+	cpu->satp = other[1];
+	cpu->priv = other[2];
+}
+
 void gdb_registers_cpu(const struct gdb_registers *registers, const uint64_t *value,
 		       struct cpu *cpu)
 {
 	if (is_x86(registers)) {
 		cpu->family = CPU_FAMILY_X86;
 		set_x86(value, &cpu->x86);
-	} else {
+	} else if (is_arm(registers)) {
 		cpu->family = CPU_FAMILY_ARM;
 		set_arm(value, &cpu->arm);
+	} else {
+		cpu->family = CPU_FAMILY_RISCV;
+		set_riscv(value, &cpu->riscv);
 	}
 }

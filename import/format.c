@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const struct import_format *const formats[] = {
-	&import_xenctx, &import_perf_script, &import_uniprof_2017, &import_folded, NULL,
+	&import_xenctx, &import_perf_script, &import_uniprof_2017,
+	&import_ftrace, &import_folded,	     NULL,
 };
 
 const struct import_format *import_format_find(const char *name)

@@ -48,6 +48,7 @@ struct import_format {
 extern const struct import_format import_uniprof_2017;
 extern const struct import_format import_xenctx;
 extern const struct import_format import_perf_script;
+extern const struct import_format import_ftrace;
 extern const struct import_format import_folded;
 
 /* The format called @name; NULL if there is none. */

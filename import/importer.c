@@ -13,8 +13,9 @@
 
 /*
  * Addresses for names without one: not canonical on x86-64, even with five levels of
- * page tables (Intel SDM, volume 1, 3.3.7.1), and outside arm64's 52 bits (Arm ARM,
- * D8.1). They are 16 apart, so that a return address falls between two of them.
+ * page tables (Intel SDM, volume 1, 3.3.7.1) or on RISC-V (Privileged Architecture, 4.6),
+ * and outside arm64's 52 bits (Arm ARM, D8.1). They are 16 apart, so that a return
+ * address falls between two of them.
  */
 #define MADE_UP_FIRST ((uint64_t)0x4000000000000000)
 #define MADE_UP_LAST  ((uint64_t)0x4fffffffffffffff)

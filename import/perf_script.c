@@ -19,7 +19,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "import/events.h"
 #include "import/scan.h"
 
@@ -69,21 +68,11 @@ static bool is_cpu(struct recording_text word, uint64_t *cpu)
 /* SECONDS.FRACTION: with up to nine digits after the point. */
 static bool is_time(struct recording_text word, uint64_t *ns)
 {
-	const char *point = memchr(word.at, '.', word.length);
-	struct recording_text seconds, fraction;
-	uint64_t whole, part;
-
-	if (!point || word.at[word.length - 1] != ':')
+	if (word.length < 3 || word.at[word.length - 1] != ':' ||
+	    word.at[word.length - 2] == '.' || !memchr(word.at, '.', word.length))
 		return false;
-	seconds = (struct recording_text){word.at, (size_t)(point - word.at)};
-	fraction = (struct recording_text){point + 1, word.length - seconds.length - 2};
-	if (fraction.length > 9 || !scan_decimal(seconds, &whole) ||
-	    !scan_decimal(fraction, &part) || whole >= UINT64_MAX / NS_PER_S)
-		return false;
-	for (size_t i = fraction.length; i < 9; i++)
-		part *= 10;
-	*ns = whole * NS_PER_S + part;
-	return true;
+	word.length--;
+	return scan_fixed(word, 9, ns);
 }
 
 /* Takes CPU and time after the PID; false if neither is there. */

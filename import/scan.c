@@ -57,6 +57,31 @@ bool scan_rounded(struct recording_text text, uint64_t *number)
 	return true;
 }
 
+bool scan_fixed(struct recording_text text, unsigned int places, uint64_t *number)
+{
+	const char *point = memchr(text.at, '.', text.length);
+	struct recording_text whole = text, decimals = {0};
+	uint64_t unit = 1, value, part = 0;
+
+	if (point) {
+		whole.length = (size_t)(point - text.at);
+		decimals.at = point + 1;
+		decimals.length = text.length - whole.length - 1;
+	}
+	if (decimals.length > places || !scan_decimal(whole, &value) ||
+	    (decimals.length && !scan_decimal(decimals, &part)))
+		return false;
+	for (size_t i = 0; i < places; i++) {
+		unit *= 10;
+		if (i >= decimals.length)
+			part *= 10;
+	}
+	if (value >= UINT64_MAX / unit)
+		return false;
+	*number = value * unit + part;
+	return true;
+}
+
 bool scan_address(struct recording_text text, uint64_t *address)
 {
 	return scan_past(&text, "0x") && scan_hex(text, address);

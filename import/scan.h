@@ -16,6 +16,10 @@ bool scan_decimal(struct recording_text text, uint64_t *number);
 /* The same for a decimal number with an optional fraction; rounds it. */
 bool scan_rounded(struct recording_text text, uint64_t *number);
 
+/* The same for a decimal number with at most @places decimals: @number is in units of the
+ * last of them. */
+bool scan_fixed(struct recording_text text, unsigned int places, uint64_t *number);
+
 /* The whole text must be "0x" and hexadecimal digits. */
 bool scan_address(struct recording_text text, uint64_t *address);
 

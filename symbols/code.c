@@ -131,6 +131,9 @@ enum symbols_call code_before(const struct code *code, uint64_t address)
 	case EM_ARM:
 		is_call = arm32_code_is_after_call(end, count, place);
 		break;
+	case EM_RISCV:
+		is_call = riscv_is_after_call(end, count);
+		break;
 	default:
 		return SYMBOLS_CALL_UNKNOWN;
 	}

@@ -33,6 +33,8 @@ enum cpu_kind program_cpu(uint16_t machine)
 		return CPU_ARM64;
 	case EM_ARM:
 		return CPU_ARM32;
+	case EM_RISCV:
+		return CPU_RISCV64;
 	default:
 		return CPU_UNKNOWN;
 	}

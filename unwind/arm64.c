@@ -78,7 +78,7 @@ static enum step step(struct walk *walk)
 	if (taken == STEP_NONE && walk->state.is_sampled)
 		taken = link_rule(walk);
 	if (taken == STEP_NONE)
-		taken = record_rule(walk, 8, false, strip);
+		taken = record_rule(walk, 8, 0, false, strip);
 	return taken;
 }
 

@@ -19,8 +19,14 @@ void code_notes_renew(struct code_notes *notes)
 void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain)
 {
-	if (cpu->family == CPU_FAMILY_ARM)
+	switch (cpu->family) {
+	case CPU_FAMILY_RISCV:
+		riscv_unwind(&cpu->riscv, memory, chain);
+		break;
+	case CPU_FAMILY_ARM:
 		arm_unwind(&cpu->arm, memory, chain);
-	else
+		break;
+	default:
 		x86_unwind(&cpu->x86, memory, chain);
+	}
 }

@@ -99,13 +99,17 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain);
 
+/* unwind/riscv.c describes the layout of frames. The link register is used as for ARM. */
+void riscv_unwind(const struct riscv_cpu *cpu, const struct guest_memory *memory,
+		  struct chain *chain);
+
 /*
  * Upper bounds of the guest_memory.page() calls in cpu_unwind(), for any guest contents.
- * For each frame after the first address, x86 and AArch64 need two words; AArch32 needs
- * words below and above the frame pointer and, if these don't determine the layout, the
- * code before two addresses; Thumb code needs the code before three addresses and four
- * words. To this add the sampled code (UNWIND_CODE_PAGES_MAX) and the starts of Thumb
- * functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
+ * For each frame after the first address, x86, AArch64 and RISC-V need two words; AArch32
+ * needs words below and above the frame pointer and, if these don't determine the layout,
+ * the code before two addresses; Thumb code needs the code before three addresses and
+ * four words. To this add the sampled code (UNWIND_CODE_PAGES_MAX) and the starts of
+ * Thumb functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
  * functions without frames, two words each of their stack, and the code before their
  * callers' addresses, in two pages. A frame by a rule of the table needs three words.
  * Beyond CHAIN_MAX addresses, up to CHAIN_STEPS, the frames may be in UNWIND_DEEP_PAGES
@@ -129,6 +133,7 @@ void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
 #define ARM64_UNWIND_PAGES_MAX                                            \
 	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX + \
 	 UNWIND_DEEP_PAGES_MAX(2))
+#define RISCV_UNWIND_PAGES_MAX ARM64_UNWIND_PAGES_MAX
 /* With a table; it is not used for 32-bit code. */
 #define X86_TABLE_PAGES_MAX   (X86_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
 #define ARM64_TABLE_PAGES_MAX (ARM64_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)

@@ -14,12 +14,12 @@
 
 /* The known registers of a function on the stack. */
 struct frame_state {
-	uint64_t pc;	 /* the sampled address, or the return address of its call */
-	uint64_t sp;	 /* the stack pointer there; 0: not known */
-	uint64_t fp;	 /* the frame pointer register; 0: this is the outermost frame,
-			  * unless the table has a rule for it */
-	uint64_t lr;	 /* ARM: the link register, only in the sampled function */
-	uint64_t floor;	 /* with a table: its callers' frames are from here on */
+	uint64_t pc;	/* the sampled address, or the return address of its call */
+	uint64_t sp;	/* the stack pointer there; 0: not known */
+	uint64_t fp;	/* the frame pointer register; 0: this is the outermost frame,
+			 * unless the table has a rule for it */
+	uint64_t lr;	/* ARM, RISC-V: the link register, only in the sampled function */
+	uint64_t floor; /* with a table: its callers' frames are from here on */
 	bool is_sampled; /* the sampled function, not one at a call */
 	bool is_stopped; /* it was interrupted, not at a call; also if it is sampled */
 	bool fp_is_lost; /* the frame pointer is not known */
@@ -76,15 +76,16 @@ static inline enum step walk_to_caller(struct walk *walk, uint64_t frame, uint64
 }
 
 /*
- * The rule for records: the frame pointer points to the caller's frame pointer, which is
- * 0 in the outermost frame, and the return address is above it. Words have @size bytes;
- * @clean() strips bits that are not part of the address. @has_sp: after the return, the
- * stack pointer is just above the record.
+ * The rule for records: the frame pointer points @below bytes above the caller's frame
+ * pointer, which is 0 in the outermost frame, and the return address is above that. Words
+ * have @size bytes; @clean() strips bits that are not part of the address. @has_sp: after
+ * the return, the stack pointer is just above the record.
  */
-static inline enum step record_rule(struct walk *walk, unsigned int size, bool has_sp,
+static inline enum step record_rule(struct walk *walk, unsigned int size,
+				    unsigned int below, bool has_sp,
 				    uint64_t (*clean)(const void *cpu, uint64_t address))
 {
-	uint64_t frame = walk->state.fp, next, caller;
+	uint64_t frame = walk->state.fp, record = frame - below, next, caller;
 
 	if (walk->state.fp_is_lost || (frame && frame < walk->state.floor))
 		return walk_end(walk, CHAIN_NOT_ASCENDING);
@@ -92,15 +93,15 @@ static inline enum step record_rule(struct walk *walk, unsigned int size, bool h
 		return walk_end(walk, CHAIN_WHOLE);
 	if (frame % size)
 		return walk_end(walk, CHAIN_UNALIGNED);
-	if (!reader_word(&walk->reader, frame, size, &next) ||
-	    !reader_word(&walk->reader, frame + size, size, &caller))
+	if (!reader_word(&walk->reader, record, size, &next) ||
+	    !reader_word(&walk->reader, record + size, size, &caller))
 		return walk_end(walk, walk->reader.failure);
 	caller = clean(walk->reader.cpu, caller);
 	if (!caller)
 		return walk_end(walk, CHAIN_WHOLE);
 	if (walk->table)
-		walk->state.floor = frame + 2 * size;
-	return walk_to_caller(walk, frame, next, caller, has_sp ? frame + 2 * size : 0);
+		walk->state.floor = record + 2 * size;
+	return walk_to_caller(walk, frame, next, caller, has_sp ? record + 2 * size : 0);
 }
 
 /* From here on, the table has priority. The state has the sampled stack pointer. */

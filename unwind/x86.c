@@ -90,7 +90,7 @@ static inline enum step step(struct walk *walk, unsigned int word)
 	    walk->exits < X86_EXITS_MAX)
 		taken = exit_rule(walk, word);
 	if (taken == STEP_NONE)
-		taken = record_rule(walk, word, true, as_it_is);
+		taken = record_rule(walk, word, 0, true, as_it_is);
 	return taken;
 }
 

@@ -26,7 +26,7 @@ enum machine_match machine_compare(const struct symbols_file *file,
 
 	/* A later version may have more CPU types. */
 	if (file->machine == EM_NONE || domain->cpu == CPU_UNKNOWN ||
-	    domain->cpu > CPU_ARM32 || domain->cpu == cpu)
+	    domain->cpu > CPU_RISCV64 || domain->cpu == cpu)
 		return MACHINE_FITS;
 	text_clean(name, domain->name);
 	snprintf(other, sizeof(other), "CPU type %u", file->machine);

@@ -92,8 +92,11 @@ static enum line_kind parse_nm(struct text text, struct line *line)
 			return LINE_BAD;
 		word = take_word(&rest);
 	}
-	if (!is_type(word) || !text_length(rest))
+	if (!is_type(word))
 		return LINE_BAD;
+	/* clang makes symbols without a name for relaxation on RISC-V. */
+	if (!text_length(rest))
+		return LINE_NEUTRAL;
 	line->name = rest;
 	take_module(line);
 	/* nm -l: a tab, then the source line. */

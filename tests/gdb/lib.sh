@@ -39,6 +39,12 @@ boot_arm64()
 	boot "$1" qemu-system-aarch64 -M virt -cpu cortex-a57 -m 64 -kernel "$ELF"
 }
 
+boot_riscv64()
+{
+	ELF=$PROGRAMS/../gdb/riscv64.elf
+	boot "$1" qemu-system-riscv64 -M virt -m 64 -bios none -kernel "$ELF"
+}
+
 # monitor NAME COMMAND: QEMU's answer
 monitor()
 {

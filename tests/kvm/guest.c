@@ -13,6 +13,8 @@ static void put(char c)
 {
 #ifdef __aarch64__
 	*(volatile uint32_t *)0x9000000 = (uint32_t)c; /* virt's PL011 */
+#elif defined(__riscv)
+	*(volatile uint8_t *)0x10000000 = (uint8_t)c; /* virt's 16550 */
 #else
 	asm volatile("outb %0, %1" : : "a"(c), "d"((uint16_t)0x3f8));
 #endif

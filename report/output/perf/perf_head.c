@@ -174,10 +174,9 @@ static bool put_build_ids(FILE *file, const struct perf_maps *maps)
 static const char *machine_of(const struct report *report)
 {
 	static const char *const machines[] = {
-		[CPU_X86_64] = "x86_64",
-		[CPU_X86_32] = "i686",
-		[CPU_ARM64] = "aarch64",
-		[CPU_ARM32] = "armv7l",
+		[CPU_X86_64] = "x86_64",   [CPU_X86_32] = "i686",
+		[CPU_ARM64] = "aarch64",   [CPU_ARM32] = "armv7l",
+		[CPU_RISCV64] = "riscv64",
 	};
 	const struct summary *summary = report->summary;
 	uint64_t cpu = CPU_UNKNOWN;

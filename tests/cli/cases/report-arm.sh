@@ -1,6 +1,6 @@
-# Recordings of ARM guests, with images from clang and lld: every address of a function has
-# its name, despite mapping symbols and constants inside it, also in Thumb code, whose
-# symbols are odd; perf prints the same for perf-data, and reports the CPU.
+# Recordings of ARM and RISC-V guests, with images from clang and lld: every address of a
+# function has its name, despite mapping symbols and constants inside it, also in Thumb code,
+# whose symbols are odd; perf prints the same for perf-data, and reports the CPU.
 . "$CLI/lib.sh"
 for program in clang ld.lld readelf nm; do
 	command -v $program >/dev/null || skip "$program is not installed"
@@ -20,6 +20,8 @@ build()
 build arm64 --target=aarch64-linux-gnu
 build arm32 --target=arm-linux-gnueabi -march=armv7-a -marm
 build thumb --target=arm-linux-gnueabi -march=armv7-a -mthumb
+# Labels would be names in perf's output.
+build riscv64 --target=riscv64-linux-gnu -march=rv64gc -Wl,--discard-locals
 
 # functions NAME: start, size and name of each from readelf, without the Thumb bit
 functions()
@@ -58,12 +60,13 @@ counts()
 }
 
 cpu=3
-for name in arm64 arm32 thumb; do
+for name in arm64 arm32 thumb riscv64; do
+	[ $name != riscv64 ] || cpu=5
 	record $name $cpu
 	cpu=4
 	nm $name.elf >$name.nm
 	nm -S $name.elf >$name-sizes.nm
-	nm $name.elf | grep ' [Tt] ' | sed 's/$/ [guest]/' >$name.kallsyms
+	nm $name.elf | grep ' [Tt] .' | sed 's/$/ [guest]/' >$name.kallsyms
 	for symbols in $name.elf $name.nm $name-sizes.nm $name.kallsyms; do
 		report -i $name.up -s $symbols --format folded 2>/dev/null | counts |
 			cmp - $name.wanted && echo "$symbols: $(wc -l <$name.wanted) functions"

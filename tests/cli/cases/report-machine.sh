@@ -35,7 +35,8 @@ elf x86-64.elf 2 62
 elf i386.elf 1 3
 elf arm64.elf 2 183
 elf riscv.elf 2 243
-for name in x86-64 i386 arm64 riscv; do
+elf s390.elf 2 22
+for name in x86-64 i386 arm64 riscv s390; do
 	report -i plain.up --format folded -s $name.elf
 done
 # With several domains, only those that are reported and that the file is for matter.

@@ -113,6 +113,34 @@ static void arm64_calls_are_recognized(void **state)
 			fail_msg("other %zu", i);
 }
 
+static void riscv_calls_are_recognized(void **state)
+{
+	static const struct code calls[] = {
+		CODE("\xef\xf0\xff\xfe"), /* jal ra, backwards */
+		CODE("\xef\x12\x00\x00"), /* jal t0 */
+		CODE("\xe7\x80\x07\x00"), /* jalr a5 */
+		CODE("\x82\x97"),	  /* c.jalr a5 */
+		CODE("\x82\x90"),	  /* c.jalr ra */
+	};
+	static const struct code others[] = {
+		CODE("\x13\x00\x00\x00"), /* nop */
+		CODE("\x6f\x00\x10\x00"), /* j */
+		CODE("\x67\x80\x00\x00"), /* ret */
+		CODE("\x82\x80"),	  /* c.ret */
+		CODE("\x02\x90"),	  /* c.ebreak */
+		CODE("\x16\x91"),	  /* c.add sp, t0 */
+		CODE("\xe7\x07\x00"),	  CODE("\x97"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (!riscv_is_after_call(end_of(&calls[i]), calls[i].count))
+			fail_msg("call %zu", i);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (riscv_is_after_call(end_of(&others[i]), others[i].count))
+			fail_msg("other %zu", i);
+}
+
 static void arm32_calls_are_recognized(void **state)
 {
 	static const struct code arm[] = {
@@ -157,6 +185,7 @@ int main(void)
 		cmocka_unit_test(x86_calls_patched_by_linux_are_recognized),
 		cmocka_unit_test(other_x86_code_is_not_a_call),
 		cmocka_unit_test(arm64_calls_are_recognized),
+		cmocka_unit_test(riscv_calls_are_recognized),
 		cmocka_unit_test(arm32_calls_are_recognized),
 	};
 

@@ -127,13 +127,66 @@ static void arm_system_registers_are_beyond_a_gap(void **state)
 	assert_int_equal(cpu.arm.ttbr1, 137);
 }
 
+/* QEMU describes RISC-V's control registers by number, and its mode without one. */
+static void riscv_control_registers_are_beyond_a_gap(void **state)
+{
+	uint64_t value[GDB_REGISTERS];
+	struct cpu cpu = {0};
+	char xml[4096];
+	size_t used = 0;
+
+	(void)state;
+	begin(TARGET("riscv:rv64", "<xi:include href=\"core.xml\"/>"));
+	for (int i = 0; i < 32; i++) {
+		static const char *const first[] = {"zero", "ra", "sp", "gp", "tp",
+						    "t0",   "t1", "t2", "fp", "s1"};
+		char name[8];
+
+		if (i < 10)
+			snprintf(name, sizeof(name), "%s", first[i]);
+		else
+			snprintf(name, sizeof(name), "%c%d",
+				 i < 18	  ? 'a'
+				 : i < 28 ? 's'
+					  : 't',
+				 i < 18	  ? i - 10
+				 : i < 28 ? i - 16
+					  : i - 25);
+		used += (size_t)snprintf(
+			xml + used, sizeof(xml) - used,
+			"<reg name=\"%s\" bitsize=\"64\" type=\"int\" regnum=\"%d\"/>",
+			name, i);
+	}
+	snprintf(xml + used, sizeof(xml) - used,
+		 "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\"/>"
+		 "<reg name=\"ft0\" bitsize=\"64\"/><reg name=\"priv\" bitsize=\"64\"/>"
+		 "<reg name=\"sstatus\" bitsize=\"64\" regnum=\"322\"/>"
+		 "<reg name=\"satp\" bitsize=\"64\" regnum=\"450\"/>"
+		 "<reg name=\"vsatp\" bitsize=\"64\" regnum=\"706\"/>");
+	assert_int_equal(scan(xml), 0);
+	assert_int_equal(gdb_registers_check(&registers, &err), 35);
+	assert_int_equal(registers.at[32].offset, 32 * 8);
+	assert_int_equal(registers.at[33].number, 450);
+	assert_int_equal(registers.at[33].offset, UINT16_MAX);
+	assert_int_equal(registers.at[34].number, 34);
+	for (uint64_t i = 0; i < GDB_REGISTERS; i++)
+		value[i] = 100 + i;
+	gdb_registers_cpu(&registers, value, &cpu);
+	assert_int_equal(cpu.family, CPU_FAMILY_RISCV);
+	for (unsigned int i = 0; i < RISCV_REGISTERS; i++)
+		assert_int_equal(cpu.riscv.x[i], 100 + i);
+	assert_int_equal(cpu.riscv.pc, 132);
+	assert_int_equal(cpu.riscv.satp, 133);
+	assert_int_equal(cpu.riscv.priv, 134);
+}
+
 static void other_cpus_are_refused(void **state)
 {
 	(void)state;
 	registers = (struct gdb_registers){.next = 0};
-	assert_int_equal(scan(TARGET("riscv:rv64", "")), -1);
-	assert_string_equal(err.text, "the GDB stub's CPU is 'riscv:rv64': only x86-64 "
-				      "and arm64 are supported");
+	assert_int_equal(scan(TARGET("riscv:rv32", "")), -1);
+	assert_string_equal(err.text, "the GDB stub's CPU is 'riscv:rv32': only x86-64, "
+				      "arm64 and riscv64 are supported");
 	registers = (struct gdb_registers){.next = 0};
 	assert_int_equal(scan("<target></target>"), -1);
 }
@@ -167,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(x86_registers_have_numbers_and_offsets),
 		cmocka_unit_test(arm_system_registers_are_beyond_a_gap),
+		cmocka_unit_test(riscv_control_registers_are_beyond_a_gap),
 		cmocka_unit_test(other_cpus_are_refused),
 		cmocka_unit_test(damaged_descriptions_are_refused),
 	};

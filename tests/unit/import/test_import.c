@@ -63,6 +63,39 @@ static void fractions_are_rounded(void **state)
 	assert_int_equal(number, 7);
 }
 
+static void fixed_points_are_in_units_of_the_last_place(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t number;
+	} good[] = {{"7", 7000},
+		    {"7.", 7000},
+		    {"0.071", 71},
+		    {"1.5", 1500},
+		    {"18446744073709550.999", 18446744073709550999u}};
+	static const char *const bad[] = {"",
+					  ".",
+					  ".5",
+					  "1.5.",
+					  "1.x",
+					  "-1.5",
+					  "1 ",
+					  "1.0000",
+					  "18446744073709551",
+					  "18446744073709551616"};
+	uint64_t number = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_true(scan_fixed(text_of(good[i].text), 3, &number));
+		assert_int_equal(number, good[i].number);
+	}
+	number = 7;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(scan_fixed(text_of(bad[i]), 3, &number));
+	assert_int_equal(number, 7);
+}
+
 static void names_end_before_their_last_offset(void **state)
 {
 	struct recording_text name;
@@ -290,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_integers_of_64_bits),
 		cmocka_unit_test(fractions_are_rounded),
+		cmocka_unit_test(fixed_points_are_in_units_of_the_last_place),
 		cmocka_unit_test(an_address_keeps_its_dso),
 		cmocka_unit_test(names_end_before_their_last_offset),
 		cmocka_unit_test(lines_from_a_slow_pipe_are_complete),

@@ -42,6 +42,18 @@ static void lists_from_nm_are_read(void **state)
 	assert_int_equal(last_file(f)->low, 0x1000);
 }
 
+static void symbols_without_a_name_are_skipped(void **state)
+{
+	struct fixture *f = *state;
+	char text[2000 * 7 + 16] = "";
+
+	for (size_t i = 0; i < 2000; i++)
+		memcpy(text + 7 * i, "1008 t\n", 8);
+	strcat(text, "1000 T work\n");
+	add(f, write_text(f, "list", text));
+	expect(f, 0x1010, "work", 0x1000);
+}
+
 static void the_size_of_the_last_symbol_of_a_list_is_limited(void **state)
 {
 	struct fixture *f = *state;
@@ -435,6 +447,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(lists_from_nm_are_read),
+		TEST(symbols_without_a_name_are_skipped),
 		TEST(the_size_of_the_last_symbol_of_a_list_is_limited),
 		TEST(a_byte_order_mark_is_skipped),
 		TEST(sizes_from_nm_end_functions),
