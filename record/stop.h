@@ -8,8 +8,8 @@
 
 /* What Ctrl-Z and fg do, with the domains that are sampled, of which none is paused. */
 
-/* For SIGTSTP: the guests run without anything of this process, which stops until SIGCONT.
- * Reports for how long there are no samples. */
+/* For SIGTSTP: the guests run without anything of this process, which stops until
+ * SIGCONT. Reports for how long there are no samples. */
 void stop_here(struct subject *const *subjects, size_t count);
 
 /* For SIGCONT, after a stop by whomever: what the guests did meanwhile is not part of
