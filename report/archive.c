@@ -245,6 +245,7 @@ static int parse(struct archive_options *options, const struct command *command,
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
 	rules->demangle = DEMANGLE_NOT; /* reports do that */
+	rules->names_only = true;
 	status = command_parse(command, argc, argv, options, &file);
 	if (status != COMMAND_GO_ON)
 		return status;
