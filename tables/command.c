@@ -106,7 +106,7 @@ static int run(const struct table_options *options, char **specs, size_t count)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
-	struct table_options options = {.debug_directory = "/usr/lib/debug"};
+	struct table_options options = {.debug_directory = DEBUG_DIRECTORY};
 	char **files;
 	int status = command_parse(command, argc, argv, &options, &files);
 	const char *input;

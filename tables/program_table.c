@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/spec.h"
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
 #include "unwind/table/orc.h"
@@ -294,6 +295,27 @@ out:
 		return table;
 	program_table_free(table);
 	return NULL;
+}
+
+bool program_table_is_possible(const char *spec, struct error *why)
+{
+	char *copy = strdup(spec);
+	const char *domain, *const specs[] = {copy};
+	struct program_table *table = NULL;
+	uint64_t space;
+
+	if (!copy)
+		error_set(why, "out of memory");
+	else if (symbols_spec_cut_space(copy, &space, why) < 0 ||
+		 symbols_spec_cut_domain(copy, &domain, why) < 0)
+		; /* @why is set */
+	else if (space)
+		error_set(why, "%s is for one process", symbols_shown_path(spec));
+	else
+		table = program_table_make(specs, 1, DEBUG_DIRECTORY, NULL, why);
+	program_table_free(table);
+	free(copy);
+	return table;
 }
 
 static bool is_in_page(uint64_t address, uint64_t page)

@@ -9,8 +9,6 @@
 #include "base/array.h"
 #include "symbols/spec.h"
 
-#define DEBUG_DIRECTORY "/usr/lib/debug"
-
 /* A file from the command line. */
 struct file {
 	char *spec;	    /* without the domain */
