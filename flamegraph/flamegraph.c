@@ -14,7 +14,7 @@
 #include "command/usage.h"
 #include "flamegraph/child.h"
 #include "flamegraph/xl.h"
-#include "record/commands.h"
+#include "naming/command.h"
 #include "record/open.h"
 #include "record/options.h"
 #include "report/model/sources.h"
