@@ -8,8 +8,12 @@
 
 /* What Ctrl-Z and fg do, with the domains that are sampled, of which none is paused. */
 
-/* For SIGTSTP: the guests run without anything of this process, which stops until
- * SIGCONT. Reports for how long there are no samples. */
+/*
+ * For SIGTSTP: this process stops until SIGCONT, once nothing of it would hold up a guest
+ * meanwhile, and reports for how long there were no samples. If SIGINT, SIGTERM or
+ * SIGHUP, which are blocked, comes before that, it does not stop, and the signal is
+ * pending.
+ */
 void stop_here(struct subject *const *subjects, size_t count);
 
 /* For SIGCONT, after a stop by whomever: what the guests did meanwhile is not part of
