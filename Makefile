@@ -130,7 +130,9 @@ arm64:
 
 # Starts with glibc 2.17 and every later one, and needs no other library.
 portable:
-	$(MAKE) O=$(O)/portable PORTABLE=1 all
+	@$(MAKE) O=$(O)/portable PORTABLE=1 all || { \
+		echo 'make portable: it needs the static libraries of Debian 12 (README.md)' >&2; \
+		exit 1; }
 
 ifdef PORTABLE
 VERSIONED = $(patsubst %.c,$(O)/%.o,$(shell grep -l '"base/version.h"' uniprof.c $(SOURCES)))
