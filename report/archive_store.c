@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
@@ -164,15 +165,22 @@ int archive_store(const struct archive_names *names, const char *path)
 {
 	struct files files = {0};
 	int exit_code = EXIT_FAILED;
+	struct rlimit memory;
 	struct error err;
 	struct stat st;
 
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return EXIT_DONE;
-	if (choose_for(&files, names, path, &err) == 0)
+	/* What limits the memory for a recording (report/load/memory.h) is not meant for
+	 * symbol files, which are read after it here. */
+	getrlimit(RLIMIT_DATA, &memory);
+	if (choose_for(&files, names, path, &err) == 0) {
+		setrlimit(RLIMIT_DATA, &memory);
 		exit_code = store(names, &files, path);
-	else
+	} else {
 		message(names->command, "%s", err.text);
+	}
+	setrlimit(RLIMIT_DATA, &memory);
 	files_free(&files);
 	return exit_code;
 }
