@@ -101,7 +101,7 @@ static const struct command_option known[] = {
 	{"inline", 0, NULL, "the same as --srcline", .set = option_set_true,
 	 .offset = offsetof(struct record_options, lines)},
 	{"table", 0, "FILE[,domain=NAME]",
-	 "the same with a table made by uniprof table, on any machine",
+	 "instead of --symbols, unwind by a table made by uniprof table, on any machine",
 	 .set = unwinding_add_table,
 	 .offset = offsetof(struct record_options, unwinding)},
 	{"call-graph", 0, "WAY",
