@@ -64,7 +64,7 @@ LIBS += -ldl
 endif
 
 PARTS = base command format arch unwind guest xen kvm gdb host symbols tables record report import \
-	top flamegraph
+	naming top flamegraph
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # The code that runs while a guest is paused is linked first, in one place: each further page
@@ -131,7 +131,9 @@ arm64:
 
 # Starts with glibc 2.17 and every later one, and needs no other library.
 portable:
-	$(MAKE) O=$(O)/portable PORTABLE=1 all
+	@$(MAKE) O=$(O)/portable PORTABLE=1 all || { \
+		echo 'make portable: it needs the static libraries of Debian 12 (README.md)' >&2; \
+		exit 1; }
 
 ifdef PORTABLE
 VERSIONED = $(patsubst %.c,$(O)/%.o,$(shell grep -l '"base/version.h"' uniprof.c $(SOURCES)))

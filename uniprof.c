@@ -7,6 +7,7 @@
 #include "flamegraph/command.h"
 #include "format/recording.h"
 #include "import/commands.h"
+#include "naming/command.h"
 #include "record/commands.h"
 #include "report/report.h"
 #include "tables/command.h"

@@ -14,16 +14,13 @@
 #include "command/usage.h"
 #include "flamegraph/child.h"
 #include "flamegraph/xl.h"
-#include "record/commands.h"
+#include "naming/command.h"
 #include "record/open.h"
 #include "record/options.h"
 #include "report/model/sources.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "symbols/spec.h"
 #include "tables/program_table.h"
-
-/* As of record. */
 
 /* A command line that is being made. */
 struct words {
@@ -121,18 +118,12 @@ static const struct option_group groups[] = {
 /* Whether record can unwind by the file; if not, it only has names. */
 static bool has_table(const char *spec)
 {
-	char *copy = strdup(spec);
-	const char *domain, *const specs[] = {copy};
-	struct program_table *table = NULL;
-	struct error err = {"out of memory"};
+	struct error why;
 
-	if (copy && symbols_spec_cut_domain(copy, &domain, &err) == 0)
-		table = program_table_make(specs, 1, DEBUG_DIRECTORY, NULL, &err);
-	if (!table)
-		message("flamegraph", "unwinding by frame pointers: %s", err.text);
-	program_table_free(table);
-	free(copy);
-	return table;
+	if (program_table_is_possible(spec, &why))
+		return true;
+	message("flamegraph", "unwinding by frame pointers: %s", why.text);
+	return false;
 }
 
 static int name_files(struct run *run)

@@ -68,8 +68,10 @@ struct guest_ops {
 	 * because the host's CPUs were busy. */
 	uint64_t (*finish)(struct guest *guest);
 	/* No pause follows for an unknown time: takes back what prepare() has left with
-	 * the guest for the next one. NULL: that is nothing. */
-	void (*rest)(struct guest *guest);
+	 * the guest for the next one. False if a part of the guest, which was late for
+	 * the last pause, can't be released yet: to be called again. NULL: that is
+	 * nothing. */
+	bool (*rest)(struct guest *guest);
 	/* Reads the registers like prepare() and pause(), but pauses nothing: for a guest
 	 * that is not running. */
 	int (*take)(struct guest *guest, struct error *err);

@@ -200,12 +200,16 @@ static void prepare(struct guest *prepared)
 	kvm_memory_prepare(guest->memory);
 }
 
-static void rest(struct guest *rested)
+static bool rest(struct guest *rested)
 {
 	struct kvm_guest *guest = kvm_guest_of(rested);
+	struct trace *trace = &guest->kvm->trace;
 
 	for (unsigned int i = 0; i < rested->info.vcpus; i++)
 		vcpu_rest(&guest->vcpu[i]);
+	/* One that stops later would stay so until this process goes on. */
+	trace_sweep(trace);
+	return trace->late_count == 0;
 }
 
 /* Someone else traces a thread. */

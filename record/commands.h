@@ -4,8 +4,7 @@
 
 #include "command/command.h"
 
-/* The commands that need Xen. */
-extern const struct command command_record;
+/* The commands that need Xen, but record: naming/command.h. */
 extern const struct command command_list;
 extern const struct command command_stack;
 

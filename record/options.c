@@ -90,11 +90,18 @@ static const struct command_option known[] = {
 	{"vcpu", 0, "LIST", "sample only these vCPUs, such as 0,2-3",
 	 .set = option_set_text, .offset = offsetof(struct record_options, vcpus)},
 	{"symbols", 's', "ELF[@OFFSET][,domain=NAME]",
-	 "ELF file of a guest, or vmlinuz, to unwind code without frame pointers: a "
-	 "table is made of it first; OFFSET is added to its addresses; can be repeated",
+	 "ELF file of a guest, or vmlinuz, to unwind code without frame pointers, by a "
+	 "table that is made of it first, and to store names in the recording at its "
+	 "end; OFFSET is added to its addresses; can be repeated",
 	 .set = unwinding_add_elf, .offset = offsetof(struct record_options, unwinding)},
+	{"srcline", 0, NULL,
+	 "with --symbols, store source lines and inlined functions with the names (needs "
+	 "DWARF)",
+	 .set = option_set_true, .offset = offsetof(struct record_options, lines)},
+	{"inline", 0, NULL, "the same as --srcline", .set = option_set_true,
+	 .offset = offsetof(struct record_options, lines)},
 	{"table", 0, "FILE[,domain=NAME]",
-	 "the same with a table made by uniprof table, on any machine",
+	 "instead of --symbols, unwind by a table made by uniprof table, on any machine",
 	 .set = unwinding_add_table,
 	 .offset = offsetof(struct record_options, unwinding)},
 	{"call-graph", 0, "WAY",
@@ -164,6 +171,8 @@ int record_options_read(const struct command *command, int argc, char **argv,
 				   options->domain[0]);
 	if (unwinding_check(&options->unwinding, &err) < 0)
 		return usage_error(command->name, "%s", err.text);
+	if (options->lines && !options->unwinding.elfs)
+		return usage_error(command->name, "--srcline needs --symbols");
 	rotates = options->rotation.time || options->rotation.size;
 	if (options->rotation.keep && !rotates)
 		return usage_error(command->name, "--keep needs --rotate");

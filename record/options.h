@@ -28,7 +28,8 @@ struct record_options {
 	const char *gdb;   /* instead, the GDB stub there; NULL: none */
 	bool follow;	   /* also guests that start later or come back */
 	bool unpause;	   /* first resume those that a killed recorder left paused */
-	struct unwinding_options unwinding;
+	struct unwinding_options unwinding; /* its ELF files also have names */
+	bool lines;			    /* stored with the names */
 	bool force; /* a Xen newer than known even if its answers do not fit */
 	bool verbose;
 };

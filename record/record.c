@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "command/message.h"
-#include "record/commands.h"
 #include "record/file/meter.h"
 #include "record/file/series.h"
 #include "record/file/sink.h"
 #include "record/open.h"
 #include "record/options.h"
+#include "record/record.h"
 #include "record/safety/priority.h"
 #include "record/recorder.h"
 #include "record/safety/filter.h"
@@ -249,7 +249,7 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 
 /* Tables are made before Xen is opened, so that the guard does not share their making.
  * The process that creates files for a rotation shares neither. */
-static int run_record(struct run *run, int argc, char **argv)
+static int record_all(struct run *run, int argc, char **argv)
 {
 	const struct record_options *options = run->options;
 	struct error err;
@@ -294,36 +294,12 @@ static void share_arena(void)
 #endif
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+int record_run(const struct record_options *options, int argc, char **argv)
 {
-	struct record_options options;
-	struct run run = {.options = &options};
-	int status;
+	struct run run = {.options = options};
 
 	share_arena();
-	status = record_options_read(command, argc, argv, &options);
-
-	if (status == COMMAND_GO_ON) {
-		signal(SIGPIPE, SIG_IGN);
-		signal(SIGXFSZ, SIG_IGN);
-		status = run_record(&run, argc, argv);
-	}
-	record_options_free(&options);
-	return status;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	return record_all(&run, argc, argv);
 }
-
-const struct command command_record = {
-	.name = "record",
-	.arguments = "DOMAIN...",
-	.most = COMMAND_ANY,
-	.summary = "sample running domains into a file",
-	.about =
-		"Samples the call stacks of running Xen domains or KVM guests, given by "
-		"name or id, into a file, until the time limit is reached, Ctrl-C is "
-		"pressed, or the "
-		"last guest ends. Killing the recorder does not leave a guest paused, "
-		"unless its guard process is killed at the same moment; use --unpause or "
-		"'xl unpause NAME' then.",
-	.groups = record_option_groups,
-	.run = run_command,
-};

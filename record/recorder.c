@@ -12,6 +12,7 @@
 #include "host/open.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"
+#include "record/stop.h"
 #include "record/subject.h"
 #include "record/watch.h"
 
@@ -453,34 +454,6 @@ static int check(struct recorder *recorder, struct error *err)
 	return 0;
 }
 
-/* Stops here, where nothing is paused, until SIGCONT. */
-static void stop(const struct recorder *recorder)
-{
-	uint64_t began = clock_monotonic();
-
-	for (size_t i = 0; i < recorder->subjects; i++) {
-		struct guest *guest = recorder->subject[i]->target.guest;
-
-		if (guest->ops->rest)
-			guest->ops->rest(guest);
-	}
-	raise(SIGSTOP);
-	message("record", "stopped for %.1f s, without samples",
-		(double)(clock_monotonic() - began) / NS_PER_S);
-}
-
-/* This process was stopped, by whomever: what the guests did meanwhile is not part of the
- * next samples, and no round of that time is missed. */
-static void go_on(const struct recorder *recorder)
-{
-	uint64_t now = clock_monotonic();
-
-	for (size_t i = 0; i < recorder->subjects; i++) {
-		sampler_forget_cpu_times(recorder->subject[i]->target.sampler);
-		pacer_skip(&recorder->subject[i]->pacer, now);
-	}
-}
-
 /* Handles a signal; END_UNKNOWN: continue. */
 static enum end_reason handle(const struct recorder *recorder, int number,
 			      struct error *err)
@@ -491,9 +464,9 @@ static enum end_reason handle(const struct recorder *recorder, int number,
 		return END_ERROR;
 	}
 	if (number == SIGTSTP)
-		stop(recorder);
+		stop_here(recorder->subject, recorder->subjects);
 	if (number == SIGCONT)
-		go_on(recorder);
+		stop_ended(recorder->subject, recorder->subjects);
 	return number == SIGTSTP || number == SIGCONT || number == SIGCHLD ? END_UNKNOWN
 									   : END_SIGNAL;
 }

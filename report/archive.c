@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/report.h"
+#include "report/archive.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/replace.h"
+#include "command/message.h"
 #include "command/usage.h"
 #include "report/archive_names.h"
 #include "report/archive_stacks.h"
 #include "report/load/ahead.h"
 #include "report/profile_options.h"
-
-struct archive_options {
-	struct profile_options profile;
-	const char *output; /* NULL: the input */
-};
+#include "report/report.h"
 
 /* The copy of the recording. */
 struct copy {
@@ -161,21 +159,13 @@ out:
 	return status;
 }
 
-static void say(const struct error *line)
-{
-	fprintf(stderr, "uniprof archive: %s\n", line->text);
-}
-
 static void say_result(const struct copy *copy, const char *path)
 {
-	struct error line;
-
-	error_set(&line,
-		  "wrote %" PRIu64 " name%s to %s: %" PRIu64 " bytes, %" PRIu64 " before",
-		  copy->names, copy->names == 1 ? "" : "s",
-		  strcmp(path, "-") == 0 ? "standard output" : path,
-		  writer_bytes(copy->writer), copy->profile->summary.bytes);
-	say(&line);
+	message(copy->profile->rules->command,
+		"wrote %" PRIu64 " name%s to %s: %" PRIu64 " bytes, %" PRIu64 " before",
+		copy->names, copy->names == 1 ? "" : "s",
+		strcmp(path, "-") == 0 ? "standard output" : path,
+		writer_bytes(copy->writer), copy->profile->summary.bytes);
 }
 
 /* Checks what is known before reading. EXIT_DONE, or the exit code with @err set. */
@@ -218,7 +208,18 @@ static int check_end(const struct archive_options *options, const struct profile
 		profile->inputs[0].name);
 }
 
-static int run(const struct archive_options *options)
+/* Whether the files match what ran. */
+static int check_fit(const struct profile *profile, struct error *err)
+{
+	struct error line;
+
+	for (size_t i = 0; i < profile->fit.count; i++)
+		if (fit_note(&profile->fit, i, &line))
+			return error_set(err, "names are not stored: %s", line.text);
+	return 0;
+}
+
+int archive_run(const struct archive_options *options)
 {
 	const char *output = options->output ?: options->profile.rules.inputs[0];
 	struct profile profile = {0};
@@ -233,18 +234,22 @@ static int run(const struct archive_options *options)
 	if (exit_code != EXIT_DONE)
 		goto out;
 	exit_code = EXIT_FAILED;
-	if (replace_open(&file, output, 0600, true, &err) < 0)
+	if (replace_open(&file, output, 0600, !options->replaces, &err) < 0)
 		goto out;
 	profile_describe_symbols(&profile);
-	if (profile_read(&profile, stderr, true, NULL, NULL, &err) < 0 ||
+	if (profile_read(&profile, stderr, !options->is_brief, NULL, NULL, &err) < 0 ||
 	    check_end(options, &profile, &err) < 0 ||
+	    (options->must_fit && check_fit(&profile, &err) < 0) ||
 	    copy_recording(&copy, file.fd) < 0 || replace_commit(&file, &err) < 0)
 		goto out;
-	exit_code = profile_say_notes(&profile);
-	say_result(&copy, output);
+	exit_code = EXIT_DONE;
+	if (!options->is_brief) {
+		exit_code = profile_say_notes(&profile);
+		say_result(&copy, output);
+	}
 out:
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
-		say(&err);
+		message(options->profile.rules.command, "%s", err.text);
 	replace_abandon(&file);
 	writer_free(copy.writer);
 	profile_close(&profile);
@@ -263,6 +268,7 @@ static int parse(struct archive_options *options, const struct command *command,
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
 	rules->demangle = DEMANGLE_NOT; /* reports do that */
+	rules->names_only = true;
 	status = command_parse(command, argc, argv, options, &file);
 	if (status != COMMAND_GO_ON)
 		return status;
@@ -288,7 +294,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 	if (status == COMMAND_GO_ON) {
 		signal(SIGPIPE, SIG_IGN);
 		signal(SIGXFSZ, SIG_IGN);
-		status = run(&options);
+		status = archive_run(&options);
 	}
 	profile_options_free(&options.profile);
 	return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/spec.h"
 #include "symbols/symbols.h"
 #include "unwind/table/cfi.h"
 #include "unwind/table/code.h"
@@ -317,6 +318,26 @@ out:
 		return table;
 	program_table_free(table);
 	return NULL;
+}
+
+bool program_table_is_possible(const char *spec, struct error *why)
+{
+	char *copy = strdup(spec);
+	const char *domain, *comm, *const specs[] = {copy};
+	struct program_table *table = NULL;
+	uint64_t space;
+
+	if (!copy)
+		error_set(why, "out of memory");
+	else if (symbols_spec_cut(copy, &domain, &comm, &space, why) < 0)
+		; /* @why is set */
+	else if (space || comm)
+		error_set(why, "%s is for one process", symbols_shown_path(spec));
+	else
+		table = program_table_make(specs, 1, DEBUG_DIRECTORY, NULL, why);
+	program_table_free(table);
+	free(copy);
+	return table;
 }
 
 static bool is_in_page(uint64_t address, uint64_t page)

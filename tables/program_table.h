@@ -2,6 +2,7 @@
 #ifndef UNIPROF_TABLES_PROGRAM_TABLE_H
 #define UNIPROF_TABLES_PROGRAM_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ struct table_place {
 	uint64_t address;
 	uint8_t bytes[TABLE_PLACE_SIZE];
 };
+
+/* Where distributions have separate debug files. */
+#define DEBUG_DIRECTORY "/usr/lib/debug"
 
 /* Maximum number of places to compare for each program. */
 #define TABLE_PLACES 64
@@ -70,6 +74,12 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 					 const char *debug_directory,
 					 struct table_coverage *coverage,
 					 struct error *err);
+
+/* Whether that can be made of the file of @spec (symbols/spec.h), whose debug file is in
+ * DEBUG_DIRECTORY, by making it. If not, @why has the reason: a file may have only names,
+ * or be for one process, while a table is used in all address spaces. */
+bool program_table_is_possible(const char *spec, struct error *why);
+
 /* @table may be NULL. */
 void program_table_free(struct program_table *table);
 

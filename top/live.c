@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/commands.h"
+#include "naming/command.h"
 
 /* Space in the pipe, while this process is busy or stopped. */
 #define PIPE_BYTES (1 << 20)

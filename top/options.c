@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "command/usage.h"
 #include "record/open.h"
+#include "tables/program_table.h"
 
 #define DEFAULT_DELAY  (2 * NS_PER_S)
 #define DEFAULT_WINDOW (60 * NS_PER_S)
@@ -199,6 +200,29 @@ static void add_value(char **words, int *count, const char *name, const char *va
 	add_word(words, count, value);
 }
 
+/* Whether the domains' symbol files may also be used to unwind. */
+static bool unwinds_by_symbols(const struct top_options *options)
+{
+	const struct sampling_options *sampling = &options->sampling;
+	const char *way = sampling->call_graph;
+
+	return !options->profile.rules.symfs && !sampling->table_count &&
+	       (!way || strcmp(way, "auto") == 0 || strcmp(way, "table") == 0);
+}
+
+/* Those that record can make tables of; the others only have names. */
+static void add_symbols(const struct top_options *options, char **words, int *count)
+{
+	const struct profile_rules *rules = &options->profile.rules;
+	struct error why;
+
+	if (!unwinds_by_symbols(options))
+		return;
+	for (size_t i = 0; i < rules->symbol_count; i++)
+		if (program_table_is_possible(rules->symbols[i], &why))
+			add_value(words, count, "--symbols", rules->symbols[i]);
+}
+
 char **top_options_record(const struct top_options *options, int *argc)
 {
 	const struct sampling_options *sampling = &options->sampling;
@@ -216,7 +240,10 @@ char **top_options_record(const struct top_options *options, int *argc)
 	while (options->domains[domains])
 		domains++;
 	/* The command, -o -, four values, the flags, "--", and NULL. */
-	words = calloc(18 + 2 * sampling->table_count + domains, sizeof(*words));
+	words = calloc(
+		18 + 2 * (sampling->table_count + options->profile.rules.symbol_count) +
+			domains,
+		sizeof(*words));
 	if (!words)
 		return NULL;
 	*argc = 0;
@@ -228,6 +255,7 @@ char **top_options_record(const struct top_options *options, int *argc)
 	add_value(words, argc, "--gdb", sampling->gdb);
 	for (size_t i = 0; i < sampling->table_count; i++)
 		add_value(words, argc, "--table", sampling->tables[i]);
+	add_symbols(options, words, argc);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (flags[i].is_given)
 			add_word(words, argc, flags[i].name);

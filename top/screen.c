@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "record/safety/privileges.h"
 #include "top/curses.h"
 #include "top/keys.h"
 #include "top/screen_internal.h"
@@ -305,6 +306,7 @@ int screen_run(struct top *top, struct error *err)
 	status = signals < 0 ? error_errno(err, errno, "can't wait for signals")
 			     : curses_start(&screen.curses, err);
 	if (status == 0) {
+		privileges_keep_files(); /* the library of curses is loaded */
 		status = loop(&screen, signals, err);
 		screen.curses.endwin();
 	}

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "command/message.h"
 #include "command/usage.h"
+#include "record/safety/privileges.h"
 #include "top/command.h"
 #include "top/screen.h"
 
@@ -70,6 +71,7 @@ static int print_tables(struct top *top, struct error *err)
 	uint64_t printed = 0;
 	off_t size = -1;
 
+	privileges_keep_files();
 	top->view.report.columns = columns == SIZE_MAX ? 0 : columns;
 	while (printed < top->options.tables && recent->more) {
 		next += top->options.delay;

@@ -63,6 +63,11 @@ static uint64_t scan(const char *path, uint64_t removed)
 	return highest;
 }
 
+uint64_t opener_highest(const char *path)
+{
+	return scan(path, 0);
+}
+
 static int create(const char *path, uint64_t *number, struct error *err)
 {
 	char *name = NULL;

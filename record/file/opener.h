@@ -24,6 +24,9 @@ struct opener {
 int opener_start(struct opener *opener, const char *path, uint64_t keep,
 		 struct error *err);
 
+/* The highest number of the files PATH.1, PATH.2 and so on that exist; 0: none does. */
+uint64_t opener_highest(const char *path);
+
 /* Creates the next file: its descriptor, and its @number. -1 with @err set. */
 int opener_next(struct opener *opener, uint64_t *number, struct error *err);
 

@@ -34,6 +34,14 @@ static void allow_if(struct draft *draft, int number, unsigned int conditions,
 						  conditions, &condition));
 }
 
+/* The same for a call that fails. */
+static void deny_if(struct draft *draft, int number, unsigned int conditions,
+		    struct scmp_arg_cmp condition)
+{
+	note_status(draft, seccomp_rule_add_array(draft->rules, SCMP_ACT_ERRNO(EPERM),
+						  number, conditions, &condition));
+}
+
 static void allow(struct draft *draft, const int *numbers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -245,7 +253,94 @@ int filter_guard(const struct host_needs *host, const struct filter_guard *guard
 	return load(&draft, true, err);
 }
 
+/* What a process may do with its user's privileges beyond reading and writing files. */
+static void deny_powers(struct draft *draft)
+{
+	static const int powers[] = {
+		/* Programs, processes, and what is in other processes. */
+		SCMP_SYS(execve),
+		SCMP_SYS(execveat),
+		SCMP_SYS(fork),
+		SCMP_SYS(vfork),
+		SCMP_SYS(kcmp),
+		SCMP_SYS(pidfd_getfd),
+		SCMP_SYS(process_vm_readv),
+		SCMP_SYS(process_vm_writev),
+		SCMP_SYS(ptrace),
+		SCMP_SYS(setns),
+		SCMP_SYS(unshare),
+		/* The network. */
+		SCMP_SYS(accept),
+		SCMP_SYS(accept4),
+		SCMP_SYS(bind),
+		SCMP_SYS(connect),
+		SCMP_SYS(listen),
+		SCMP_SYS(socket),
+		SCMP_SYS(socketpair),
+		/* The kernel. */
+		SCMP_SYS(add_key),
+		SCMP_SYS(bpf),
+		SCMP_SYS(delete_module),
+		SCMP_SYS(finit_module),
+		SCMP_SYS(init_module),
+		SCMP_SYS(io_uring_setup),
+		SCMP_SYS(ioperm),
+		SCMP_SYS(iopl),
+		SCMP_SYS(kexec_file_load),
+		SCMP_SYS(kexec_load),
+		SCMP_SYS(keyctl),
+		SCMP_SYS(perf_event_open),
+		SCMP_SYS(reboot),
+		SCMP_SYS(request_key),
+		SCMP_SYS(userfaultfd),
+		/* File systems, devices and other users. */
+		SCMP_SYS(chroot),
+		SCMP_SYS(fsopen),
+		SCMP_SYS(mknod),
+		SCMP_SYS(mknodat),
+		SCMP_SYS(mount),
+		SCMP_SYS(move_mount),
+		SCMP_SYS(open_by_handle_at),
+		SCMP_SYS(open_tree),
+		SCMP_SYS(pivot_root),
+		SCMP_SYS(setgid),
+		SCMP_SYS(setresgid),
+		SCMP_SYS(setresuid),
+		SCMP_SYS(setuid),
+		SCMP_SYS(swapoff),
+		SCMP_SYS(swapon),
+		SCMP_SYS(umount2),
+	};
+	/* The types of Xen's and KVM's requests (their headers, _IOC_TYPE). */
+	static const unsigned int types[] = {'P', 'E', 'G', 0xae};
+
+	for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
+		deny_if(draft, powers[i], 0, (struct scmp_arg_cmp){0});
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		deny_if(draft, SCMP_SYS(ioctl), 1, has(1, 0xff00, types[i] << 8));
+	deny_if(draft, SCMP_SYS(ioctl), 1, is(1, TIOCSTI));
+	deny_if(draft, SCMP_SYS(clone), 1, has(0, CLONE_THREAD, 0));
+	deny_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, PROT_EXEC));
+	deny_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, PROT_EXEC));
+}
+
+int filter_reader(struct error *err)
+{
+	struct draft draft;
+
+	if (deny_clone3(err) < 0)
+		return -1;
+	draft = begin(SCMP_ACT_ALLOW);
+	deny_powers(&draft);
+	return load(&draft, true, err);
+}
+
 #else
+
+int filter_reader(struct error *err)
+{
+	return error_set(err, "built without libseccomp");
+}
 
 int filter_recorder(const struct host_needs *host, bool follow, int opener,
 		    struct error *err)

@@ -13,7 +13,7 @@
  * is left to do. Every other call fails with EPERM, and Linux 4.14 and later log it. None
  * ends the process: a guard that is killed can't resume a guest.
  *
- * A filter is permanent, for all threads of the process and those started later. Both
+ * A filter is permanent, for all threads of the process and those started later. The
  * functions return 0, or -1 with the reason in @err if there is no filter: the program
  * was built without libseccomp, with sanitizers, or for another CPU than x86-64 and
  * arm64, or the kernel does not have filters (Linux 3.17).
@@ -40,5 +40,12 @@ struct filter_guard {
  */
 int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err);
+
+/*
+ * A process that reads recordings and symbol files and writes files, with or without a
+ * terminal: any call but those that run programs, start or trace processes, open sockets,
+ * make memory executable, change the kernel, or make requests of Xen or KVM.
+ */
+int filter_reader(struct error *err);
 
 #endif

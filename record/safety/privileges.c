@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "guest/host.h"
+#include "record/safety/filter.h"
 #include "record/safety/landlock.h"
 
 /* All that this version of Landlock can restrict, but signals only if not needed. */
@@ -76,21 +77,43 @@ int privileges_confine(const struct privileges *needed)
 	return needed->inspects ? 0 : restrict_access(needed);
 }
 
-const char *privileges_drop(bool inspects)
+/* Drops all capabilities but those of @needed (CAP_TO_MASK()) that there are. Returns
+ * what is left of them. */
+static uint32_t drop_capabilities(uint32_t needed)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
-	uint32_t needed = CAP_TO_MASK(CAP_SYS_PTRACE) | CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
-			  CAP_TO_MASK(CAP_IPC_LOCK);
 
-	if (inspects && syscall(SYS_capget, &header, kept) == 0)
+	if (needed && syscall(SYS_capget, &header, kept) == 0)
 		needed &= kept[0].permitted;
 	else
 		needed = 0;
 	memset(kept, 0, sizeof(kept));
 	kept[0].permitted = kept[0].effective = needed;
 	syscall(SYS_capset, &header, kept);
-	return needed ? "only the capabilities to trace processes, read files and lock "
-			"memory"
-		      : "no capabilities";
+	return needed;
+}
+
+const char *privileges_drop(bool inspects)
+{
+	const uint32_t inspecting = CAP_TO_MASK(CAP_SYS_PTRACE) |
+				    CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
+				    CAP_TO_MASK(CAP_IPC_LOCK);
+
+	return drop_capabilities(inspects ? inspecting : 0)
+		       ? "only the capabilities to trace processes, read files and lock "
+			 "memory"
+		       : "no capabilities";
+}
+
+void privileges_keep_files(void)
+{
+	struct error why;
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* A lease shows whether a file is being written (recent_is_written()). */
+	drop_capabilities(CAP_TO_MASK(CAP_CHOWN) | CAP_TO_MASK(CAP_DAC_OVERRIDE) |
+			  CAP_TO_MASK(CAP_DAC_READ_SEARCH) | CAP_TO_MASK(CAP_FOWNER) |
+			  CAP_TO_MASK(CAP_LEASE));
+	filter_reader(&why);
 }

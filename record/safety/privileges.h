@@ -39,4 +39,12 @@ int privileges_confine(const struct privileges *needed);
  */
 const char *privileges_drop(bool inspects);
 
+/*
+ * For a process that only reads recordings and symbol files and writes files, wherever
+ * its user may: permanently drops all capabilities of the calling thread but those for
+ * other users' files, and the ability to gain any, and calls filter_reader(), as far as
+ * the kernel has filters. Must be called before any thread is started.
+ */
+void privileges_keep_files(void);
+
 #endif

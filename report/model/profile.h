@@ -29,6 +29,7 @@ struct profile_rules {
 	bool lines_apart;    /* source lines are in separate fields */
 	bool per_process;    /* processes of a domain are told apart */
 	bool gives_all;	     /* profile_read() also passes on samples that count 0 */
+	bool names_only;     /* no notes on counts and chains, which are not shown */
 	const char *domains; /* NULL: all */
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	struct window window;

@@ -321,10 +321,17 @@ static void note_thinned(const struct profile *profile)
 	say_note(profile, line.text);
 }
 
+static void note_counts(const struct profile *profile)
+{
+	note_left(profile);
+	note_thinned(profile);
+	note_missed(profile);
+}
+
 int profile_say_notes(const struct profile *profile)
 {
 	const struct summary *summary = &profile->summary;
-	bool all = profile->rules->verbose;
+	bool all = profile->rules->verbose, counts = !profile->rules->names_only;
 	int exit_code = EXIT_DONE;
 	struct error line;
 
@@ -346,12 +353,11 @@ int profile_say_notes(const struct profile *profile)
 	builds_check(&profile->sources, &profile->summary, warn, (void *)profile);
 	check_recorded_lines(profile);
 	check_fit(profile);
-	note_left(profile);
-	note_thinned(profile);
-	note_missed(profile);
+	if (counts)
+		note_counts(profile);
 	if (quality_note_names(&profile->quality, &profile->sources, all, &line))
 		say_note(profile, line.text);
-	if (quality_note_chains(&profile->quality, all, &line))
+	if (counts && quality_note_chains(&profile->quality, all, &line))
 		say_note(profile, line.text);
 	for (size_t i = 0; i < profile->opened; i++) {
 		if (!profile->recordings[i].damage.text[0])

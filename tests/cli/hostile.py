@@ -14,7 +14,7 @@ import sys
 SECONDS = 2 * 3
 MEGABYTES = 300
 FORMATS = ("histogram histogram-csv histogram-json tree flamegraph timeline folded "
-           "perf-script perf-data pprof speedscope callgrind").split()
+           "perf-script perf-data pprof speedscope callgrind rows").split()
 
 
 def commands(path):
@@ -24,7 +24,10 @@ def commands(path):
     yield ["report", "-i", path, "--per-vcpu", "--format", "histogram-csv"]
     yield ["report", "-i", path, "--weight", "wall", "--time", "10%,90%"]
     yield ["report", "-i", path, "--format", "callgrind", "--srcline", "--inline"]
+    yield ["report", "-i", path, "--per-process", "--format", "histogram-csv"]
+    yield ["report", "-i", path, "--per-process", "--format", "flamegraph"]
     yield ["diff", "--format", "flamegraph", path, path]
+    yield ["diff", "--per-process", path, path]
     yield ["archive", "-i", path, "-o", "/dev/null", "-s", "few.sym"]
 
 

@@ -25,6 +25,7 @@
 #define MOST_SAMPLES RECORDING_MAX_SAMPLES
 #define MOST_NODES   RECORDING_MAX_NODES
 #define LONG_NAMES   250 /* fit in a chunk */
+#define SPACES	     4096
 
 static void *check(void *memory)
 {
@@ -218,6 +219,24 @@ static unsigned int domains(struct buffer *payload, uint32_t number)
 	return CHUNK_DOMAIN;
 }
 
+/* Thousands of address spaces, different ones in every chunk, of a domain
+ * that is known. */
+static unsigned int spaces(struct buffer *payload, uint32_t number)
+{
+	struct buffer column = {0};
+
+	if (!number)
+		return domains(payload, number);
+	put_samples(payload, MOST_SAMPLES);
+	put_one_chain(payload);
+	for (uint64_t i = 0; i < SPACES; i++)
+		buffer_put_varint(&column, (uint64_t)number * SPACES + i + 1);
+	field_put(payload, SAMPLES_SPACES, column.data, column.size);
+	put_series(payload, SAMPLES_SPACE, MOST_SAMPLES, 1, SPACES);
+	buffer_free(&column);
+	return CHUNK_SAMPLES;
+}
+
 static unsigned int infos(struct buffer *payload, uint32_t number)
 {
 	field_put_number(payload, 1, RECORDING_VERSION);
@@ -360,23 +379,15 @@ static const struct {
 	const char *name;
 	unsigned int (*make)(struct buffer *payload, uint32_t number); /* the type */
 } shapes[] = {
-	{"samples", samples},
-	{"weights", weights},
-	{"nodes", nodes},
-	{"same-nodes", same_nodes},
-	{"deep", deep},
-	{"deep-samples", deep_samples},
-	{"vcpus", vcpus},
-	{"vcpus-and-nodes", vcpus_and_nodes},
-	{"domains", domains},
-	{"infos", infos},
-	{"empty", empty},
-	{"unknown", unknown},
-	{"fields", fields},
-	{"names", names},
-	{"long-names", long_names},
-	{"lines", lines},
-	{"programs", programs},
+	{"samples", samples}, {"weights", weights},
+	{"nodes", nodes},     {"same-nodes", same_nodes},
+	{"deep", deep},	      {"deep-samples", deep_samples},
+	{"vcpus", vcpus},     {"vcpus-and-nodes", vcpus_and_nodes},
+	{"spaces", spaces},   {"domains", domains},
+	{"infos", infos},     {"empty", empty},
+	{"unknown", unknown}, {"fields", fields},
+	{"names", names},     {"long-names", long_names},
+	{"lines", lines},     {"programs", programs},
 	{"frames", NULL},
 };
 

@@ -55,3 +55,9 @@ report -i once.up -i text.up --format folded 2>/dev/null | sed 's/ [0-9]*$//' | 
 echo "# diff and top"
 "$UNIPROF" diff once.up once.up 2>/dev/null | grep -c 'idle$'
 "$UNIPROF" top --batch 1 -i once.up 2>/dev/null | grep -c 'idle$'
+echo "# no notes on what is not in the names: missed rounds, a lowered rate, cut chains"
+printf '%s\n' 'info start 0' 'info frequency 100000' 'domain 0 1 2 1 1 web' 'weight 10' \
+	'sample 0 0 1 2 0x1004' 'sample 100000000 0 1 2 0x1004' 'pause 20000 100' 'missed 900' \
+	'end 1 1000000000' | "$MAKE_RECORDING" >missed.up
+report -i missed.up -s web.elf --format folded 2>&1 >/dev/null | grep -c -e missed -e taken -e cut
+archive -i missed.up -s web.elf 2>&1 | changed

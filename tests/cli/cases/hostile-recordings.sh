@@ -3,4 +3,4 @@
 # Not with sanitizers: they need more memory and time than the bounds that it checks.
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
-	samples weights vcpus domains infos empty unknown fields names lines frames
+	samples weights vcpus spaces domains infos empty unknown fields names lines frames

@@ -257,6 +257,48 @@ static void one_that_follows_may_also_open_and_start_threads(void **state)
 	assert_int_equal(run(one_that_follows), 0);
 }
 
+static void a_reader(void)
+{
+	char path[] = "/tmp/uniprof-filter-XXXXXX";
+	char *const words[] = {(char *)"true", NULL};
+	struct clone_args {
+		uint64_t values[11];
+	} arguments = {{0}};
+	struct error err;
+	pthread_t thread;
+	void *result;
+	int fd;
+
+	CHECK(filter_reader(&err) == 0);
+	CHECK(REFUSED(execve("/bin/true", words, NULL)));
+	CHECK(REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL)));
+	CHECK(REFUSED(process_vm_writev(getpid(), NULL, 0, NULL, 0, 0)));
+	CHECK(REFUSED(socket(AF_UNIX, SOCK_STREAM, 0)));
+	CHECK(REFUSED(fork()));
+	CHECK(syscall(435 /* clone3 */, &arguments, sizeof(arguments)) == -1);
+	CHECK(REFUSED(setuid(0)));
+	CHECK(REFUSED(ioctl(-1, OTHER_REQUEST)));
+	CHECK(REFUSED(ioctl(-1, TIOCSTI, "x")));
+	CHECK(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		   0) == MAP_FAILED);
+	CHECK(errno == EPERM);
+	/* What it is for. */
+	check_basics();
+	check_memory();
+	CHECK(REACHES(ioctl(-1, TIOCGWINSZ)));
+	CHECK(pthread_create(&thread, NULL, allocate, &fd) == 0);
+	CHECK(pthread_join(thread, &result) == 0 && result);
+	fd = mkstemp(path);
+	CHECK(fd >= 0 && fchmod(fd, 0640) == 0 && unlink(path) == 0);
+	CHECK(kill(getpid(), 0) == 0);
+}
+
+static void a_reader_may_use_files_but_run_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(run(a_reader), 0);
+}
+
 static void *open_later(void *context)
 {
 	pthread_barrier_wait(context);
@@ -427,6 +469,8 @@ int main(void)
 		cmocka_unit_test_setup(a_recorder_may_only_sample_write_and_end,
 				       skip_without_filters),
 		cmocka_unit_test_setup(one_that_follows_may_also_open_and_start_threads,
+				       skip_without_filters),
+		cmocka_unit_test_setup(a_reader_may_use_files_but_run_nothing,
 				       skip_without_filters),
 		cmocka_unit_test_setup(threads_that_run_are_restricted_too,
 				       skip_without_filters),

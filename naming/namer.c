@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "naming/namer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "command/message.h"
+#include "record/file/opener.h"
+#include "record/safety/privileges.h"
+#include "report/archive.h"
+
+/* Signals that end a recording, which then gets its names. */
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static void set_ends(void (*handler)(int))
+{
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		signal(ends[i], handler);
+}
+
+static bool rotates(const struct record_options *options)
+{
+	return options->rotation.time || options->rotation.size;
+}
+
+/* The files after the @first that are still there. */
+static int store_in_all(const struct archive_names *names,
+			const struct record_options *options, uint64_t first)
+{
+	uint64_t last = opener_highest(options->output);
+	int exit_code = EXIT_DONE;
+
+	for (uint64_t i = first; i <= last && exit_code == EXIT_DONE; i++) {
+		char *path;
+
+		if (asprintf(&path, "%s.%" PRIu64, options->output, i) < 0)
+			return EXIT_FAILED;
+		exit_code = archive_store(names, path);
+		free(path);
+	}
+	return exit_code;
+}
+
+static int store(const struct record_options *options, uint64_t first)
+{
+	const struct archive_names names = {
+		.command = "record",
+		.symbols = options->unwinding.elf,
+		.symbol_count = options->unwinding.elfs,
+		.lines = options->lines,
+		.is_brief = rotates(options),
+		.verbose = options->verbose,
+	};
+
+	return rotates(options) ? store_in_all(&names, options, first)
+				: archive_store(&names, options->output);
+}
+
+/* In the child. Before the recording is complete, signals are for the recorder. */
+static int wait_and_store(int pipe, const struct record_options *options)
+{
+	uint64_t first = rotates(options) ? opener_highest(options->output) + 1 : 0;
+	ssize_t size;
+	char byte;
+
+	set_ends(SIG_IGN);
+	prctl(PR_SET_NAME, "uniprof-namer");
+	privileges_keep_files();
+	while ((size = read(pipe, &byte, 1)) < 0 && errno == EINTR)
+		;
+	if (size != 1)
+		return EXIT_DONE; /* the recorder has failed, or was killed */
+	set_ends(SIG_DFL);
+	return store(options, first);
+}
+
+int namer_start(struct namer *namer, const struct record_options *options,
+		struct error *err)
+{
+	int ends_of_pipe[2];
+
+	*namer = (struct namer){.pipe = -1};
+	if (!options->unwinding.elfs || strcmp(options->output, "-") == 0)
+		return 0;
+	if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
+		return error_errno(err, errno, "can't make a pipe");
+	fflush(NULL);
+	namer->child = fork();
+	if (namer->child == 0) {
+		close(ends_of_pipe[1]);
+		_exit(wait_and_store(ends_of_pipe[0], options));
+	}
+	close(ends_of_pipe[0]);
+	namer->pipe = ends_of_pipe[1];
+	if (namer->child > 0)
+		return 0;
+	close(namer->pipe);
+	namer->child = 0;
+	return error_errno(err, errno, "can't start a process");
+}
+
+int namer_end(struct namer *namer, bool is_complete)
+{
+	int status = 0;
+	bool asked;
+
+	if (!namer->child)
+		return 0;
+	asked = is_complete && write(namer->pipe, "", 1) == 1;
+	close(namer->pipe);
+	while (waitpid(namer->child, &status, 0) < 0 && errno == EINTR)
+		;
+	namer->child = 0;
+	if (asked == is_complete && status == 0)
+		return 0;
+	message("record",
+		"the recording is complete, but not all names are stored in it: "
+		"use uniprof archive");
+	return -1;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/stop.h"
+
+#include <signal.h>
+
+#include "base/clock.h"
+#include "command/message.h"
+
+/* How often to look whether all guests rest. */
+#define LOOK_NS (NS_PER_S / 200)
+
+static bool all_rest(struct subject *const *subjects, size_t count)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < count; i++) {
+		struct guest *guest = subjects[i]->target.guest;
+
+		if (guest->ops->rest && !guest->ops->rest(guest))
+			all = false;
+	}
+	return all;
+}
+
+/* Whether a signal that ends the recorder comes in the next moment; it stays pending. */
+static bool is_ended(void)
+{
+	const struct timespec moment = {0, LOOK_NS};
+	sigset_t ends;
+	int number;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	number = sigtimedwait(&ends, NULL, &moment);
+	if (number > 0)
+		raise(number);
+	return number > 0;
+}
+
+void stop_here(struct subject *const *subjects, size_t count)
+{
+	uint64_t began = clock_monotonic();
+
+	while (!all_rest(subjects, count))
+		if (is_ended())
+			return;
+	raise(SIGSTOP);
+	message("record", "stopped for %.1f s, without samples",
+		(double)(clock_monotonic() - began) / NS_PER_S);
+}
+
+void stop_ended(struct subject *const *subjects, size_t count)
+{
+	uint64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < count; i++) {
+		sampler_forget_cpu_times(subjects[i]->target.sampler);
+		pacer_skip(&subjects[i]->pacer, now);
+	}
+}
