@@ -244,8 +244,9 @@ GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(K
 	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
 
 $(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
-$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf: tests/kvm/start.S tests/kvm/guest.c \
-		tests/kvm/guest.lds Makefile
+$(O)/tests/kvm/guest-la57.elf: GUEST_FLAGS += -DLA57
+$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf $(O)/tests/kvm/guest-la57.elf: \
+		tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
@@ -263,7 +264,8 @@ $(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/ar
 		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
 
 # On QEMU's GDB stub, with guests that QEMU emulates.
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(GUESTS_32) $(O)/tests/gdb/arm64.elf
+gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-la57.elf $(GUESTS_32) \
+		$(O)/tests/gdb/arm64.elf
 	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)
