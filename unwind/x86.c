@@ -33,6 +33,94 @@ static bool read_word(struct walk *walk, uint64_t address, unsigned int word,
 }
 
 /*
+ * What the CPU, or Xen, saves of the interrupted code, in the order of their addresses
+ * (Intel SDM, volume 3, section 6.14.2; Xen, xen/include/public/arch-x86/xen-x86_64.h,
+ * struct iret_context). Xen has the mask of events above the selector.
+ */
+enum {
+	SAVED_RIP,
+	SAVED_CS,
+	SAVED_FLAGS,
+	SAVED_RSP,
+	SAVED_SS,
+	SAVED_WORDS
+};
+
+/* Bits of RFLAGS that are always 0 in 64-bit mode, and the one that is always 1 (Intel
+ * SDM, volume 1, section 3.4.3). */
+#define FLAGS_CLEAR (~0x3fffffull | 1 << 17 | 1 << 15 | 1 << 5 | 1 << 3)
+#define FLAGS_SET   (1 << 1)
+#define EVENT_MASK  (0xffull << 32)
+#define SELECTOR    0xffffull
+
+/* Whether an interrupt can have saved these words. */
+static bool is_saved(const uint64_t *saved)
+{
+	return saved[SAVED_RIP] && !((saved[SAVED_CS] & ~EVENT_MASK) >> 16) &&
+	       saved[SAVED_CS] & SELECTOR & ~3ull &&
+	       (saved[SAVED_FLAGS] & (FLAGS_CLEAR | FLAGS_SET)) == FLAGS_SET &&
+	       saved[SAVED_RSP] && saved[SAVED_SS] <= SELECTOR;
+}
+
+/*
+ * Moves from the entry of an interrupt to what it interrupted, which can be on any stack;
+ * in between is a mark. STEP_NONE if the way back is not as the code says.
+ */
+static enum step interrupt_rule(struct walk *walk, const struct x86_exit *exit)
+{
+	struct frame_state *state = &walk->state, *interrupted = &walk->interrupted;
+	uint64_t base = exit->base == EXIT_FROM_FP ? state->fp : state->sp;
+	uint64_t saved[SAVED_WORDS], fp = state->fp;
+
+	/* Attempts count, too: each reads pages. */
+	if (walk->interrupts++ >= X86_INTERRUPTS_MAX || !base ||
+	    (state->fp_is_lost && exit->base == EXIT_FROM_FP) ||
+	    (exit->base == EXIT_FROM_WORD &&
+	     !read_word(walk, base + (uint64_t)(int64_t)exit->word, 8, &base)) ||
+	    (exit->has_saved &&
+	     !read_word(walk, base + (uint64_t)(int64_t)exit->saved, 8, &fp)))
+		return STEP_NONE;
+	base += (uint64_t)(int64_t)exit->caller;
+	for (unsigned int i = 0; i < SAVED_WORDS; i++)
+		if (!read_word(walk, base + 8ull * i, 8, &saved[i]))
+			return STEP_NONE;
+	if (!is_saved(saved))
+		return STEP_NONE;
+	*interrupted = (struct frame_state){
+		.pc = saved[SAVED_RIP],
+		.sp = saved[SAVED_RSP],
+		.fp = fp,
+		.is_stopped = true,
+		.fp_is_lost = state->fp_is_lost && !exit->has_saved,
+		.floor = saved[SAVED_RSP],
+	};
+	*state = (struct frame_state){.pc = CHAIN_INTERRUPT};
+	walk->exits = 0;
+	walk->has_floor = true;
+	walk->entries = walk->reader.memory->entries;
+	walk->chain->is_interrupted = true;
+	return STEP_CALLER;
+}
+
+/* The rule for return addresses in entries, and for what is behind their mark. */
+static enum step entry_rule(struct walk *walk)
+{
+	const struct x86_entries *entries = walk->entries;
+	uint64_t address = walk->state.pc;
+
+	if (address == CHAIN_INTERRUPT) {
+		walk->state = walk->interrupted;
+		return STEP_CALLER;
+	}
+	if (address - entries->low > entries->high - entries->low)
+		return STEP_NONE;
+	for (unsigned int i = 0; i < entries->count; i++)
+		if (entries->entry[i].address == address && !walk->state.is_stopped)
+			return interrupt_rule(walk, &entries->entry[i].exit);
+	return STEP_NONE;
+}
+
+/*
  * The rule for functions that have no frame, at all or at that point: the sampled one or
  * one that was interrupted, and its caller, because a function that calls only Xen's
  * hypercall page may not have one either. The result of the code analysis is checked: a
@@ -52,6 +140,9 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 	walk->exits++;
 	if (exit.kind == EXIT_BY_FRAME)
 		return STEP_NONE;
+	if (exit.kind == EXIT_BY_INTERRUPT)
+		return walk->reader.memory->entries ? interrupt_rule(walk, &exit)
+						    : STEP_NONE;
 	/* It has a frame: the one at the frame pointer. */
 	if (exit.has_saved && saved == state->fp && at == saved + word)
 		return STEP_NONE;
@@ -68,7 +159,7 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 		walk->state.sp = at + word;
 		walk->state.is_sampled = walk->state.is_stopped = false;
 	}
-	if (walk->table)
+	if (walk->has_floor)
 		walk->state.floor = at + word;
 	walk->state.by_code = was_stopped;
 	return step;
@@ -86,6 +177,8 @@ static inline enum step step(struct walk *walk, unsigned int word)
 
 	if (word == 8)
 		taken = table_rule(walk, as_it_is);
+	if (word == 8 && taken == STEP_NONE && walk->entries)
+		taken = entry_rule(walk);
 	if (taken == STEP_NONE && (walk->state.is_stopped || walk->state.by_code) &&
 	    walk->exits < X86_EXITS_MAX)
 		taken = exit_rule(walk, word);
@@ -104,6 +197,25 @@ static enum step step_32(struct walk *walk)
 	return step(walk, 4);
 }
 
+/* From here on, known entries lead to what was interrupted. */
+static void use_entries(struct walk *walk)
+{
+	const struct x86_entries *entries = walk->reader.memory->entries;
+
+	if (!entries || !entries->count)
+		return;
+	walk->entries = entries;
+	walk->has_floor = true;
+}
+
+/* See CHAIN_INTERRUPT. */
+static void mark_addresses(struct chain *chain)
+{
+	for (uint32_t i = 1; i < chain->count; i++)
+		if (chain->address[i - 1] == CHAIN_INTERRUPT)
+			chain->address[i]++;
+}
+
 void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain)
 {
@@ -119,7 +231,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 
 	chain->count = 0;
 	chain->end = CHAIN_WHOLE;
-	chain->frameless = false;
+	chain->frameless = chain->is_interrupted = false;
 	chain->address[chain->count++] = cpu->rip;
 	if (x86_is_real(cpu)) {
 		chain->address[0] = (cpu->cs << 4) + cpu->rip;
@@ -131,5 +243,8 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		return;
 	}
 	walk_use_table(&walk, cpu->reg, X86_REGISTERS);
+	use_entries(&walk);
 	walk_follow(&walk, step_64);
+	if (chain->is_interrupted)
+		mark_addresses(chain);
 }

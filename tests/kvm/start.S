@@ -6,7 +6,8 @@
  * The work is done in user mode in the lower half of the addresses, because some variants
  * of KVM run only that natively. Text and data are at their physical addresses plus 1 GiB,
  * on 2M pages; the stacks are at 64 TiB, on 4K pages in reverse physical order. With LA57, page
- * tables have five levels, and the stacks' address needs all of them.
+ * tables have five levels, and the stacks' address needs all of them. With INTERRUPTS, the work
+ * is done in kernel mode (tests/gdb/interrupts.c).
  */
 #define PRESENT	 0x1
 #define WRITE	 0x2
@@ -117,6 +118,10 @@ start_vmm:
 	shlq	$17, %rax
 	movabsq	$STACKS, %rsp
 	addq	%rax, %rsp
+#ifdef INTERRUPTS
+	movabsq	$_start, %rax /* in kernel mode */
+	jmp	*%rax
+#endif
 	movq	%rsp, %rax
 	pushq	$USER_DATA
 	pushq	%rax
@@ -134,6 +139,9 @@ _start:
 	pushq	$0
 	pushq	$0
 	xorl	%ebp, %ebp
+#ifdef INTERRUPTS
+	call	interrupts_start
+#endif
 	call	guest_main
 1:	jmp	1b
 	.size	_start, . - _start
@@ -156,6 +164,7 @@ gdt_pointer:
 top_5:		.skip	4096
 #endif
 top:		.skip	4096
+	.globl	low_3
 low_3:		.skip	4096
 low_2:		.skip	4096
 stacks_3:	.skip	4096
