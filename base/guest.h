@@ -103,7 +103,6 @@ struct chain {
 	/* address[1] is from the link register or the top of the stack, because the
 	 * sampled function had no frame at that point. */
 	bool frameless;
-	bool is_interrupted; /* it contains CHAIN_INTERRUPT */
 };
 
 /* While a chain is made, what may be its outermost addresses follows the others. */
@@ -113,6 +112,14 @@ static inline bool chain_has_gap(const struct chain *chain)
 {
 	return chain->count == CHAIN_MAX &&
 	       chain->address[CHAIN_MAX - CHAIN_OUTER - 1] == CHAIN_GAP;
+}
+
+static inline bool chain_is_interrupted(const struct chain *chain)
+{
+	for (uint32_t i = 0; i < chain->count; i++)
+		if (chain->address[i] == CHAIN_INTERRUPT)
+			return true;
+	return false;
 }
 
 /* Short human-readable names; "unknown" for other numbers. */

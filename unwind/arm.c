@@ -19,7 +19,7 @@ void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
 
 	chain->count = 0;
 	chain->end = CHAIN_WHOLE;
-	chain->frameless = chain->is_interrupted = false;
+	chain->frameless = false;
 	chain->address[chain->count++] = cpu->pc;
 	if (arm_is_aarch32(cpu))
 		arm32_walk(&walk);

@@ -72,9 +72,10 @@ static enum step interrupt_rule(struct walk *walk, const struct x86_exit *exit)
 	uint64_t base = exit->base == EXIT_FROM_FP ? state->fp : state->sp;
 	uint64_t saved[SAVED_WORDS], fp = state->fp;
 
-	/* Attempts count, too: each reads pages. */
-	if (walk->interrupts++ >= X86_INTERRUPTS_MAX || !base ||
-	    (state->fp_is_lost && exit->base == EXIT_FROM_FP) ||
+	/* Attempts count, too: each reads pages. More are most likely a circle. */
+	if (walk->interrupts++ == X86_INTERRUPTS_MAX)
+		return walk_end(walk, CHAIN_NOT_ASCENDING);
+	if (!base || (state->fp_is_lost && exit->base == EXIT_FROM_FP) ||
 	    (exit->base == EXIT_FROM_WORD &&
 	     !read_word(walk, base + (uint64_t)(int64_t)exit->word, 8, &base)) ||
 	    (exit->has_saved &&
@@ -98,7 +99,6 @@ static enum step interrupt_rule(struct walk *walk, const struct x86_exit *exit)
 	walk->exits = 0;
 	walk->has_floor = true;
 	walk->entries = walk->reader.memory->entries;
-	walk->chain->is_interrupted = true;
 	return STEP_CALLER;
 }
 
@@ -231,7 +231,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 
 	chain->count = 0;
 	chain->end = CHAIN_WHOLE;
-	chain->frameless = chain->is_interrupted = false;
+	chain->frameless = false;
 	chain->address[chain->count++] = cpu->rip;
 	if (x86_is_real(cpu)) {
 		chain->address[0] = (cpu->cs << 4) + cpu->rip;
@@ -245,6 +245,6 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 	walk_use_table(&walk, cpu->reg, X86_REGISTERS);
 	use_entries(&walk);
 	walk_follow(&walk, step_64);
-	if (chain->is_interrupted)
+	if (walk.interrupts)
 		mark_addresses(chain);
 }

@@ -204,7 +204,7 @@ static enum progress leave_frame(struct search *search, int32_t offset)
 {
 	struct way *way = &search->way;
 
-	if (search->is_entry)
+	if (search->is_entry && way->keeper == IN_RBP)
 		return change_stack(search, EXIT_FROM_FP, 0, offset);
 	if (way->keeper == IN_RBP)
 		return find(search, EXIT_BY_FRAME, 0);

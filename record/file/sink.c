@@ -90,7 +90,7 @@ static int name_marks(struct sink *sink, const struct sample *sample)
 	if (chain_has_gap(&sample->chain) &&
 	    name_mark(sink, domain, CHAIN_GAP, sink->named.gap) < 0)
 		return -1;
-	if (!sample->chain.is_interrupted)
+	if (!chain_is_interrupted(&sample->chain))
 		return 0;
 	return name_mark(sink, domain, CHAIN_INTERRUPT, sink->named.interrupt);
 }
