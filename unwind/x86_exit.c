@@ -237,15 +237,30 @@ static enum progress take_return(struct search *search)
 	return find(search, EXIT_BY_STACK, search->way.sp);
 }
 
-/* The end of an interrupt: its frame is where the stack pointer is then. */
-static enum progress take_interrupt(struct search *search)
+/* The end of an interrupt: its frame is so far above the stack pointer then. */
+static enum progress take_interrupt(struct search *search, int32_t above)
 {
 	const struct way *way = &search->way;
+	int32_t at = way->sp + above;
 
 	if (search->word != 8 || way->keeper == NOWHERE ||
-	    (way->base == EXIT_FROM_SP && way->sp < 0))
+	    (way->base == EXIT_FROM_SP && at < 0))
 		return ENDS;
-	return find(search, EXIT_BY_INTERRUPT, way->sp);
+	return find(search, EXIT_BY_INTERRUPT, at);
+}
+
+/* Guests of Xen without their own page tables can also jump to its stub of iret, with a
+ * word of flags below the frame: push rcx, r11, rax; mov $23,%eax; syscall (Xen,
+ * arch/x86/pv/hypercall.c, hypercall_page_initialise_ring3). */
+static bool is_iret_stub(struct search *search, uint64_t address)
+{
+	static const uint8_t stub[] = {0x51, 0x41, 0x53, 0x50, 0xb8, 23,
+				       0,    0,	   0,	 0x0f, 0x05};
+	uint8_t code[sizeof(stub)];
+
+	return search->word == 8 && address % GUEST_PAGE_SIZE == 23 * 32 &&
+	       take_bytes(search, address, code, sizeof(code)) == sizeof(code) &&
+	       memcmp(code, stub, sizeof(code)) == 0;
 }
 
 /* An indirect jump: the end of the function, or a switch in it. */
@@ -285,6 +300,8 @@ static bool is_new(struct search *search, uint64_t target)
 
 static enum progress take_jump(struct search *search, uint64_t target)
 {
+	if (is_iret_stub(search, target))
+		return take_interrupt(search, 8);
 	if (!is_new(search, target))
 		return ENDS;
 	search->way.address = target;
@@ -385,7 +402,7 @@ static enum progress take(struct search *search, const struct x86_instruction *n
 	case X86_RETURN:
 		return take_return(search);
 	case X86_RETURN_FAR:
-		return take_interrupt(search);
+		return take_interrupt(search, 0);
 	case X86_BAD:
 	case X86_STOP:
 	case X86_LEAVE_KERNEL:
