@@ -39,7 +39,7 @@ static void check_table(struct unwind_builder *builder, uint64_t offset)
 		const struct unwind_rule *rule = unwind_table_find(table, at + offset);
 
 		check(!rule ||
-		      (rule->kind > UNWIND_UNKNOWN && rule->kind <= UNWIND_INTERRUPTED));
+		      (rule->kind > UNWIND_UNKNOWN && rule->kind <= UNWIND_CALLED_SYSTEM));
 		/* Only code has rules. */
 		check(!rule || offset || (at >= CODE && at < CODE + CODE_SIZE));
 	}
