@@ -104,9 +104,9 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 
 /*
  * x86-64: the code that the CPU enters at interrupts and exceptions, of which no frame
- * pointer tells: it keeps rbp, and what it interrupted is not its caller. A return address
- * in it is known by the code that follows, up to iretq. That takes too long for a pause,
- * so that it is examined afterwards. Starts zeroed.
+ * pointer tells: it keeps rbp, and what it interrupted is not its caller. A return
+ * address in it is known by the code that follows, up to iretq. That takes too long for a
+ * pause, so that it is examined afterwards. Starts zeroed.
  */
 #define X86_ENTRIES_MAX 32
 #define X86_SEEN_MAX	4096
@@ -123,8 +123,8 @@ struct x86_entries {
 
 /*
  * Examines up to X86_LEARN_MAX return addresses of a chain that are new, in the code that
- * @cpu has, while the guest runs; in all, about X86_SEEN_MAX. Chains go on from those that
- * are in entries, if @entries is in the guest_memory. True if the next chain may be
+ * @cpu has, while the guest runs; in all, about X86_SEEN_MAX. Chains go on from those
+ * that are in entries, if @entries is in the guest_memory. True if the next chain may be
  * longer, or has more to examine.
  */
 #define X86_LEARN_MAX 16
@@ -170,8 +170,8 @@ void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
 /* To this add, for each interrupt, its frame and two more words, and the code of what was
  * interrupted, as above; the chain ends at one more. With the memory's entries only. */
 #define X86_INTERRUPTS_MAX 4
-#define X86_INTERRUPTS_PAGES_MAX                                        \
-	(X86_INTERRUPTS_MAX * READ_PAGES_MAX *                         \
+#define X86_INTERRUPTS_PAGES_MAX               \
+	(X86_INTERRUPTS_MAX * READ_PAGES_MAX * \
 	 (4 + X86_EXITS_MAX * (UNWIND_CODE_PAGES_MAX + 2 + 2)))
 #define ARM64_UNWIND_PAGES_MAX                                            \
 	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX + \

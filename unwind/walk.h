@@ -36,7 +36,7 @@ struct walk {
 	struct rule_note *rule_notes;	       /* NULL: none */
 	const uint64_t *registers; /* with a table: the vCPU's general registers */
 	unsigned int register_count;
-	unsigned int exits; /* x86: functions whose code was examined */
+	unsigned int exits;		   /* x86: functions whose code was examined */
 	const struct x86_entries *entries; /* NULL: none, or not for this kind of code */
 	unsigned int interrupts;	   /* so many were crossed */
 	struct frame_state interrupted;	   /* behind CHAIN_INTERRUPT */

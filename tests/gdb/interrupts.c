@@ -6,7 +6,7 @@
  */
 #include "tests/kvm/guest.c"
 
-#define HANDLED 80000 /* iterations of the work's loop */
+#define HANDLED 80000  /* iterations of the work's loop */
 #define WAIT	200000 /* ticks of the timer */
 
 #define STACKS	   0x400000000000 /* start.S */
@@ -78,11 +78,11 @@ static APART void finish(void)
 	arm();
 }
 
-#define HANDLER(name)           \
-	void on_##name(void)    \
-	{                       \
-		name(HANDLED);  \
-		finish();       \
+#define HANDLER(name)             \
+	void on_##name(void)      \
+	{                         \
+		name(HANDLED);    \
+		finish();         \
 		asm volatile(""); \
 	}
 

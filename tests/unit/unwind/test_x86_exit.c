@@ -68,26 +68,30 @@ static struct x86_exit leave(struct code *code, uint64_t address, unsigned int w
 	return x86_leave(&reader, address, SPACE, word);
 }
 
-#define FRAME {.kind = EXIT_BY_FRAME}
-#define STACK(at)                                  \
-	{                                          \
+#define FRAME                         \
+	{                             \
+		.kind = EXIT_BY_FRAME \
+	}
+#define STACK(at)                                   \
+	{                                           \
 		.kind = EXIT_BY_STACK, .caller = at \
 	}
-#define SAVED(at, where)                                                              \
-	{                                                                             \
+#define SAVED(at, where)                                                               \
+	{                                                                              \
 		.kind = EXIT_BY_STACK, .caller = at, .has_saved = true, .saved = where \
 	}
-#define MAKING(at, where)                                                              \
-	{                                                                              \
+#define MAKING(at, where)                                                               \
+	{                                                                               \
 		.kind = EXIT_IN_MAKING, .caller = at, .has_saved = true, .saved = where \
 	}
-#define CHANCE(at)                                  \
-	{                                           \
+#define CHANCE(at)                                   \
+	{                                            \
 		.kind = EXIT_BY_CHANCE, .caller = at \
 	}
-#define INTERRUPT(at, where)                                                              \
-	{                                                                                 \
-		.kind = EXIT_BY_INTERRUPT, .caller = at, .has_saved = true, .saved = where \
+#define INTERRUPT(at, where)                                                \
+	{                                                                   \
+		.kind = EXIT_BY_INTERRUPT, .caller = at, .has_saved = true, \
+		.saved = where                                              \
 	}
 #define CODE(...) {__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})
 

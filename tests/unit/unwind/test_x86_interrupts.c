@@ -27,7 +27,11 @@ struct ending {
 	unsigned int size;
 	int rbp;   /* the saved rbp: word from where the registers are; -1: in rbp */
 	int saved; /* the same for rip */
-	enum { HERE, AT_RBP, AT_WORD } where;
+	enum {
+		HERE,
+		AT_RBP,
+		AT_WORD
+	} where;
 };
 
 static const struct ending endings[] = {
@@ -152,7 +156,8 @@ static void chains_go_on_into_what_was_interrupted(void **state)
 		}
 }
 
-/* A function that was interrupted where it has no frame is not skipped, nor its caller. */
+/* A function that was interrupted where it has no frame is not skipped, nor its caller.
+ */
 static void the_interrupted_function_may_have_no_frame(void **state)
 {
 	static const uint64_t callers[] = {ENTRY,     CHAIN_INTERRUPT, CODE + 0x61,
