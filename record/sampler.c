@@ -444,13 +444,15 @@ static void learn_entries(struct sampler *sampler, struct round *round)
 	struct guest *guest = sampler->guest;
 	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
 
-	guest->ops->begin_pages(guest->memory, round->time, LEARN_MAPS);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
 		const struct cpu *cpu = &guest->vcpu[sample->vcpu].cpu;
 
-		if (cpu->family == CPU_FAMILY_X86 &&
-		    x86_entries_learn(&sampler->entries, &cpu->x86, &memory,
+		if (cpu->family != CPU_FAMILY_X86 ||
+		    !x86_entries_lack(&sampler->entries, &sample->chain))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, LEARN_MAPS);
+		if (x86_entries_learn(&sampler->entries, &cpu->x86, &memory,
 				      &sample->chain))
 			round->found_code = true;
 	}

@@ -121,6 +121,9 @@ struct x86_entries {
 	uint64_t seen[X86_SEEN_MAX]; /* a hash table of what was examined; 0: free */
 };
 
+/* Whether a chain has return addresses to examine. */
+bool x86_entries_lack(const struct x86_entries *entries, const struct chain *chain);
+
 /*
  * Examines up to X86_LEARN_MAX return addresses of a chain that are new, in the code that
  * @cpu has, while the guest runs; in all, about X86_SEEN_MAX. Chains go on from those

@@ -36,11 +36,8 @@ struct walk {
 	struct rule_note *rule_notes;	       /* NULL: none */
 	const uint64_t *registers; /* with a table: the vCPU's general registers */
 	unsigned int register_count;
-	unsigned int exits;		   /* x86: functions whose code was examined */
-	const struct x86_entries *entries; /* NULL: none, or not for this kind of code */
-	unsigned int interrupts;	   /* so many were crossed */
-	struct frame_state interrupted;	   /* behind CHAIN_INTERRUPT */
-	bool has_floor;			   /* other rules than that for records apply */
+	unsigned int exits; /* x86: functions whose code was examined */
+	bool has_floor;	    /* other rules than that for records apply */
 	struct frame_state state;
 };
 

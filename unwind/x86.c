@@ -62,18 +62,27 @@ static bool is_saved(const uint64_t *saved)
 	       saved[SAVED_RSP] && saved[SAVED_SS] <= SELECTOR;
 }
 
+/* A walk with known entries of interrupts. */
+struct entry_walk {
+	struct walk walk; /* must be first: rules get a pointer to it */
+	const struct x86_entries *entries;
+	unsigned int interrupts;	/* so many were crossed, or tried */
+	struct frame_state interrupted; /* behind CHAIN_INTERRUPT */
+};
+
 /*
  * Moves from the entry of an interrupt to what it interrupted, which can be on any stack;
  * in between is a mark. STEP_NONE if the way back is not as the code says.
  */
-static enum step interrupt_rule(struct walk *walk, const struct x86_exit *exit)
+static enum step interrupt_rule(struct entry_walk *own, const struct x86_exit *exit)
 {
-	struct frame_state *state = &walk->state, *interrupted = &walk->interrupted;
+	struct walk *walk = &own->walk;
+	struct frame_state *state = &walk->state;
 	uint64_t base = exit->base == EXIT_FROM_FP ? state->fp : state->sp;
 	uint64_t saved[SAVED_WORDS], fp = state->fp;
 
 	/* Attempts count, too: each reads pages. More are most likely a circle. */
-	if (walk->interrupts++ == X86_INTERRUPTS_MAX)
+	if (own->interrupts++ == X86_INTERRUPTS_MAX)
 		return walk_end(walk, CHAIN_NOT_ASCENDING);
 	if (!base || (state->fp_is_lost && exit->base == EXIT_FROM_FP) ||
 	    (exit->base == EXIT_FROM_WORD &&
@@ -87,7 +96,7 @@ static enum step interrupt_rule(struct walk *walk, const struct x86_exit *exit)
 			return STEP_NONE;
 	if (!is_saved(saved))
 		return STEP_NONE;
-	*interrupted = (struct frame_state){
+	own->interrupted = (struct frame_state){
 		.pc = saved[SAVED_RIP],
 		.sp = saved[SAVED_RSP],
 		.fp = fp,
@@ -97,26 +106,25 @@ static enum step interrupt_rule(struct walk *walk, const struct x86_exit *exit)
 	};
 	*state = (struct frame_state){.pc = CHAIN_INTERRUPT};
 	walk->exits = 0;
-	walk->has_floor = true;
-	walk->entries = walk->reader.memory->entries;
 	return STEP_CALLER;
 }
 
 /* The rule for return addresses in entries, and for what is behind their mark. */
-static enum step entry_rule(struct walk *walk)
+static enum step entry_rule(struct entry_walk *own)
 {
-	const struct x86_entries *entries = walk->entries;
-	uint64_t address = walk->state.pc;
+	const struct x86_entries *entries = own->entries;
+	struct frame_state *state = &own->walk.state;
+	uint64_t address = state->pc;
 
 	if (address == CHAIN_INTERRUPT) {
-		walk->state = walk->interrupted;
+		*state = own->interrupted;
 		return STEP_CALLER;
 	}
 	if (address - entries->low > entries->high - entries->low)
 		return STEP_NONE;
 	for (unsigned int i = 0; i < entries->count; i++)
-		if (entries->entry[i].address == address && !walk->state.is_stopped)
-			return interrupt_rule(walk, &entries->entry[i].exit);
+		if (entries->entry[i].address == address && !state->is_stopped)
+			return interrupt_rule(own, &entries->entry[i].exit);
 	return STEP_NONE;
 }
 
@@ -126,7 +134,7 @@ static enum step entry_rule(struct walk *walk)
  * hypercall page may not have one either. The result of the code analysis is checked: a
  * return address must be preceded by a call.
  */
-static enum step exit_rule(struct walk *walk, unsigned int word)
+static enum step exit_rule(struct walk *walk, unsigned int word, bool has_entries)
 {
 	const struct x86_cpu *cpu = walk->reader.cpu;
 	const struct frame_state *state = &walk->state;
@@ -141,8 +149,8 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 	if (exit.kind == EXIT_BY_FRAME)
 		return STEP_NONE;
 	if (exit.kind == EXIT_BY_INTERRUPT)
-		return walk->reader.memory->entries ? interrupt_rule(walk, &exit)
-						    : STEP_NONE;
+		return has_entries ? interrupt_rule((struct entry_walk *)walk, &exit)
+				   : STEP_NONE;
 	/* It has a frame: the one at the frame pointer. */
 	if (exit.has_saved && saved == state->fp && at == saved + word)
 		return STEP_NONE;
@@ -171,17 +179,18 @@ static uint64_t as_it_is(const void *cpu, uint64_t address)
 	return address;
 }
 
-static inline enum step step(struct walk *walk, unsigned int word)
+/* @has_entries: the walk is an entry_walk. */
+static inline enum step step(struct walk *walk, unsigned int word, bool has_entries)
 {
 	enum step taken = STEP_NONE;
 
 	if (word == 8)
 		taken = table_rule(walk, as_it_is);
-	if (word == 8 && taken == STEP_NONE && walk->entries)
-		taken = entry_rule(walk);
+	if (has_entries && taken == STEP_NONE)
+		taken = entry_rule((struct entry_walk *)walk);
 	if (taken == STEP_NONE && (walk->state.is_stopped || walk->state.by_code) &&
 	    walk->exits < X86_EXITS_MAX)
-		taken = exit_rule(walk, word);
+		taken = exit_rule(walk, word, has_entries);
 	if (taken == STEP_NONE)
 		taken = record_rule(walk, word, true, as_it_is);
 	return taken;
@@ -189,28 +198,29 @@ static inline enum step step(struct walk *walk, unsigned int word)
 
 static enum step step_64(struct walk *walk)
 {
-	return step(walk, 8);
+	return step(walk, 8, false);
 }
 
 static enum step step_32(struct walk *walk)
 {
-	return step(walk, 4);
+	return step(walk, 4, false);
 }
 
-/* From here on, known entries lead to what was interrupted. */
-static void use_entries(struct walk *walk)
+static enum step step_entries(struct walk *walk)
 {
-	const struct x86_entries *entries = walk->reader.memory->entries;
-
-	if (!entries || !entries->count)
-		return;
-	walk->entries = entries;
-	walk->has_floor = true;
+	return step(walk, 8, true);
 }
 
-/* See CHAIN_INTERRUPT. */
-static void mark_addresses(struct chain *chain)
+/* Not inlined: most guests are never seen in a handler. */
+static __attribute__((noinline)) void walk_entries(const struct walk *start,
+						   const struct x86_entries *entries)
 {
+	struct entry_walk own = {.walk = *start, .entries = entries};
+	struct chain *chain = start->chain;
+
+	own.walk.has_floor = true;
+	walk_follow(&own.walk, step_entries);
+	/* See CHAIN_INTERRUPT. */
 	for (uint32_t i = 1; i < chain->count; i++)
 		if (chain->address[i - 1] == CHAIN_INTERRUPT)
 			chain->address[i]++;
@@ -243,8 +253,8 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		return;
 	}
 	walk_use_table(&walk, cpu->reg, X86_REGISTERS);
-	use_entries(&walk);
-	walk_follow(&walk, step_64);
-	if (walk.interrupts)
-		mark_addresses(chain);
+	if (memory->entries && memory->entries->count)
+		walk_entries(&walk, memory->entries);
+	else
+		walk_follow(&walk, step_64);
 }

@@ -9,24 +9,35 @@ static enum translation translate(const void *cpu, const struct guest_memory *me
 	return x86_translate(cpu, memory, address, frame);
 }
 
-/* A chain's other addresses are the same as before: they are found at once. */
+/* Places that are tried. Where all are in use, nothing more is examined. */
 #define PROBES 8
 
-/* Whether it was not examined. Where there is no room, nothing more is. */
-static bool is_new(struct x86_entries *entries, uint64_t address)
+/* The place of an address that was examined, or the free one for it; NULL: none. */
+static const uint64_t *place_of(const struct x86_entries *entries, uint64_t address)
 {
 	uint64_t at = address ^ address >> 12;
 
 	for (unsigned int i = 0; i < PROBES; i++) {
-		uint64_t *seen = &entries->seen[(at + i) % X86_SEEN_MAX];
+		const uint64_t *seen = &entries->seen[(at + i) % X86_SEEN_MAX];
 
-		if (*seen == address)
-			return false;
-		if (*seen)
-			continue;
-		*seen = address;
-		return true;
+		if (!*seen || *seen == address)
+			return seen;
 	}
+	return NULL;
+}
+
+static bool is_new(const struct x86_entries *entries, uint64_t address)
+{
+	const uint64_t *seen = place_of(entries, address);
+
+	return seen && !*seen && address && !chain_mark_name(address);
+}
+
+bool x86_entries_lack(const struct x86_entries *entries, const struct chain *chain)
+{
+	for (uint32_t i = 1; i < chain->count; i++)
+		if (is_new(entries, chain->address[i]))
+			return true;
 	return false;
 }
 
@@ -60,8 +71,9 @@ bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
 			return false;
 		if (examined == X86_LEARN_MAX)
 			return true;
-		if (chain_mark_name(address) || !is_new(entries, address))
+		if (!is_new(entries, address))
 			continue;
+		entries->seen[place_of(entries, address) - entries->seen] = address;
 		examined++;
 		if (!x86_follows_call(&reader, address, 8, &target))
 			continue;

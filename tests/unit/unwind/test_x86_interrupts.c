@@ -185,9 +185,10 @@ static void the_end_of_an_entry_is_known_by_its_code(void **state)
 
 	(void)state;
 	set_scene(&irq->scene, &endings[0], HIGHER);
-	irq->scene.guest->cpu.rip = ENTRY + 2;
-	irq->scene.guest->cpu.reg[X86_RSP] = HANDLER + 32;
-	irq->scene.guest->cpu.reg[X86_RBP] = HIGHER + 0x40;
+	unwind_irq(irq);
+	assert_true(learn(irq));
+	irq->scene.guest->cpu.rip = ENTRY + 1;
+	irq->scene.guest->cpu.reg[X86_RSP] = HANDLER + 24;
 	unwind_irq(irq);
 	expect(&irq->scene, callers, COUNT_OF(callers));
 	irq_free(irq);
