@@ -247,8 +247,9 @@ GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(K
 	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
 
 $(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
-$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf: tests/kvm/start.S tests/kvm/guest.c \
-		tests/kvm/guest.lds Makefile
+$(O)/tests/kvm/guest-la57.elf: GUEST_FLAGS += -DLA57
+$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf $(O)/tests/kvm/guest-la57.elf: \
+		tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
@@ -258,6 +259,15 @@ $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -DPAGING=$* -fcf-protection=none $(OFFSET_32) \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start_32.S tests/kvm/guest.c)
+
+# The same guest, with interrupts.
+$(O)/tests/gdb/interrupts.elf: tests/kvm/start.S tests/kvm/guest.c tests/gdb/entries.S \
+		tests/gdb/interrupts.c tests/kvm/guest.lds Makefile
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -I. -DINTERRUPTS -m64 -mcmodel=small -mno-red-zone \
+		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ \
+		-Wl$(COMMA)--defsym=handler_stack_end=handler_stack+32768 \
+		tests/kvm/start.S tests/gdb/entries.S tests/gdb/interrupts.c)
 
 # The same guest, for QEMU's emulated arm64.
 $(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/arm64.lds Makefile
@@ -275,8 +285,8 @@ $(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gd
 		tests/gdb/start_riscv64.S tests/kvm/guest.c)
 
 # On QEMU's GDB stub, with guests that QEMU emulates.
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(GUESTS_32) $(O)/tests/gdb/arm64.elf \
-		$(O)/tests/gdb/riscv64.elf
+gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-la57.elf $(GUESTS_32) \
+		$(O)/tests/gdb/interrupts.elf $(O)/tests/gdb/arm64.elf $(O)/tests/gdb/riscv64.elf
 	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)

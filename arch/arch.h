@@ -19,6 +19,7 @@
 
 struct code_notes;
 struct unwind_table;
+struct x86_entries;
 
 /* Where a guest's pages come from. */
 struct guest_memory {
@@ -38,6 +39,8 @@ struct guest_memory {
 	const struct unwind_table *table;
 	/* NULL, or more rules: those for the page of Xen's hypercalls. */
 	const struct unwind_table *hypercalls;
+	/* NULL, or what is known of the entries of interrupts (unwind/unwind.h). */
+	const struct x86_entries *entries;
 };
 
 /* Maximum number of guest_memory.page() calls per address: 5 tables and the page. */

@@ -59,7 +59,10 @@ static void pop(const struct x86_parts *parts, uint8_t reg, struct x86_instructi
 	int word = word_of(parts);
 
 	if (reg == X86_RSP) {
-		lose(to, reg);
+		if (word == 2)
+			lose(to, reg);
+		else
+			overwrite(to, X86_LOAD, reg, X86_NO_REGISTER, 0);
 		return;
 	}
 	overwrite(to, X86_POP, reg, X86_NO_REGISTER, word);

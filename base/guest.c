@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/guest.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 #define NAME_OF(names, i) name_of(names, sizeof(names) / sizeof((names)[0]), i)
@@ -72,4 +74,29 @@ const char *unwind_way_name(unsigned int way)
 	};
 
 	return NAME_OF(names, way);
+}
+
+static const struct mark {
+	uint64_t address;
+	const char *name;
+} marks[] = {
+	{CHAIN_GAP, "[...]"},
+	{CHAIN_INTERRUPT, "[interrupt]"},
+};
+
+const char *chain_mark_name(uint64_t address)
+{
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (marks[i].address == address)
+			return marks[i].name;
+	return NULL;
+}
+
+uint64_t chain_mark(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (strlen(marks[i].name) == length &&
+		    memcmp(marks[i].name, name, length) == 0)
+			return marks[i].address;
+	return 0;
 }

@@ -3,6 +3,7 @@
 #define UNIPROF_BASE_GUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -88,8 +89,15 @@ enum unwind_way {
 #define CHAIN_STEPS 4096
 #define CHAIN_GAP   0x4fffffffffffffff
 
-/* What reports show there. */
-#define CHAIN_GAP_NAME "[...]"
+/* The mark between the handler of an interrupt, or of an exception, and the code that was
+ * interrupted. What follows is the interrupted instruction's address + 1, so that it is
+ * looked up like a return address. */
+#define CHAIN_INTERRUPT 0x4ffffffffffffffd
+
+/* What reports show for a mark; NULL: the address is none. */
+const char *chain_mark_name(uint64_t address);
+/* The mark with this name of @length characters; 0: there is none. */
+uint64_t chain_mark(const char *name, size_t length);
 
 /* A call chain, leaf first: the sampled instruction, then return addresses. */
 struct chain {
@@ -112,6 +120,14 @@ static inline bool chain_has_gap(const struct chain *chain)
 {
 	return chain->count == CHAIN_MAX &&
 	       chain->address[CHAIN_MAX - CHAIN_OUTER - 1] == CHAIN_GAP;
+}
+
+static inline bool chain_is_interrupted(const struct chain *chain)
+{
+	for (uint32_t i = 0; i < chain->count; i++)
+		if (chain->address[i] == CHAIN_INTERRUPT)
+			return true;
+	return false;
 }
 
 /* Short human-readable names; "unknown" for other numbers. */

@@ -225,8 +225,8 @@ static int end_call(struct graph *graph, struct importer *importer,
 	const struct import_place place = {.domain = {domain, sizeof(domain) - 1},
 					   .vcpu = (uint32_t)entry->cpu};
 	/* For callers that are not known. */
-	static const struct import_frame gap = {
-		.name = {CHAIN_GAP_NAME, sizeof(CHAIN_GAP_NAME) - 1}};
+	const char *mark = chain_mark_name(CHAIN_GAP);
+	const struct import_frame gap = {.name = {mark, strlen(mark)}};
 	struct calls *calls = &graph->cpu[entry->cpu];
 	uint64_t inside = calls->call[calls->count - 1].inside;
 	uint32_t i = calls->count--;

@@ -240,7 +240,8 @@ static int name_frame(struct importer *importer, const struct import_frame *fram
 	};
 	bool has_address = frame->has_address && frame->address >= behind &&
 			   (frame->address < MADE_UP_FIRST ||
-			    frame->address > MADE_UP_LAST || frame->address == CHAIN_GAP);
+			    frame->address > MADE_UP_LAST ||
+			    chain_mark_name(frame->address));
 	bool is_new;
 
 	if (frame->name.length > RECORDING_MAX_NAME ||
@@ -288,22 +289,17 @@ static int keep_dso(struct importer *importer, const struct import_frame *frame,
 	return check_writer(importer, writer_name(importer->writer, &name, err));
 }
 
-static bool is_gap(struct recording_text name)
-{
-	return name.length == strlen(CHAIN_GAP_NAME) &&
-	       memcmp(name.at, CHAIN_GAP_NAME, name.length) == 0;
-}
-
 int importer_frame(struct importer *importer, const struct import_frame *frame,
 		   struct error *err)
 {
 	struct chain *chain = &importer->sample.chain;
 	struct import_frame named = *frame;
+	uint64_t mark = chain_mark(frame->name.at, frame->name.length);
 	char hex[24];
 
-	if (is_gap(frame->name)) {
+	if (mark) {
 		named.has_address = true;
-		named.address = CHAIN_GAP;
+		named.address = mark;
 	}
 
 	if (chain->count == RECORDING_MAX_DEPTH) {

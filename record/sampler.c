@@ -30,6 +30,9 @@
 /* How many map calls may be made to read code. */
 #define FIND_MAPS (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
 
+/* The same, to examine return addresses. */
+#define LEARN_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
+
 /*
  * A rehearsal costs as much CPU time as the walk itself. After so many rounds in which
  * one pause sufficed, those are left out that would come so soon after the last one that
@@ -49,6 +52,7 @@ struct sampler {
 	uint64_t *address; /* of each vCPU's chain, */
 	size_t room;	   /* which has room for so many */
 	struct code_notes notes;
+	struct x86_entries entries;
 	const struct program_table *program; /* the table to check */
 	const struct unwind_table *table;    /* the same in use; NULL: not yet */
 	uint64_t shift;			     /* of the Linux kernel in the guest */
@@ -211,6 +215,7 @@ static struct guest_memory memory_of(struct sampler *sampler,
 		.notes = &sampler->notes,
 		.table = sampler->table,
 		.hypercalls = sampler->hypercalls,
+		.entries = &sampler->entries,
 	};
 }
 
@@ -524,6 +529,26 @@ static void find_code(struct sampler *sampler, struct round *round)
 	round->found_code = !examiner_job(sampler->examiner) && renew_table(sampler);
 }
 
+/* Looks for the entries of interrupts among what the chains lead to. */
+static void learn_entries(struct sampler *sampler, struct round *round)
+{
+	struct guest *guest = sampler->guest;
+	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+		const struct cpu *cpu = &guest->vcpu[sample->vcpu].cpu;
+
+		if (cpu->family != CPU_FAMILY_X86 ||
+		    !x86_entries_lack(&sampler->entries, &sample->chain))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, LEARN_MAPS);
+		if (x86_entries_learn(&sampler->entries, &cpu->x86, &memory,
+				      &sample->chain))
+			round->found_code = true;
+	}
+}
+
 /* Once code is found, what is no caller there can be told from callers. */
 static void check_found(const struct sampler *sampler, struct round *round)
 {
@@ -561,6 +586,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	round->table = sampler->table ? sampler->program : NULL;
 	check_found(sampler, round);
 	find_code(sampler, round);
+	learn_entries(sampler, round);
 	return 0;
 }
 
@@ -587,5 +613,6 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	walk(sampler, &memory, round);
 	check_found(sampler, round);
 	find_code(sampler, round);
+	learn_entries(sampler, round);
 	return 0;
 }

@@ -28,10 +28,11 @@ static void print_chain(const struct chain *chain, struct symbols *symbols,
 {
 	for (uint32_t i = 0; i < chain->count; i++) {
 		uint64_t address = chain->address[i];
+		const char *mark = chain_mark_name(address);
 		struct symbol symbol;
 
-		if (address == CHAIN_GAP) {
-			printf("  %16s\n", CHAIN_GAP_NAME);
+		if (mark) {
+			printf("  %16s\n", mark);
 			continue;
 		}
 		/* All but the first are return addresses (symbols_find()). */

@@ -58,7 +58,7 @@ static int add_caller(struct archive *archive, struct entry caller)
 	struct entry call = {caller.domain, caller.address - 1};
 	struct symbol symbol;
 
-	if (!caller.address || caller.address == CHAIN_GAP)
+	if (!caller.address || chain_mark_name(caller.address))
 		return 0;
 	if (frames_symbol(archive->profile->frames, call.domain, call.address, &symbol))
 		return add(archive, call);

@@ -228,6 +228,10 @@ const struct command_option profile_sample_options[] = {
 	 "only samples with a function that matches; histograms show only those "
 	 "functions",
 	 .set = set_symbol},
+	{"no-interrupts", 0, NULL,
+	 "leave out handlers of interrupts and exceptions: their time counts for the "
+	 "code that they interrupted",
+	 .set = option_set_true, .offset = RULE(filter.no_interrupts)},
 	{"max-depth", 0, "N", "only the N innermost frames of each call chain",
 	 .takes = "a number from 1 to 1024", .set = set_depth,
 	 .offset = RULE(filter.max_depth)},

@@ -123,7 +123,7 @@ static uint64_t first_unknown(const struct found_code *found, const struct chain
 	for (uint32_t i = 0; i < chain->count; i++) {
 		uint64_t place = chain->address[i];
 
-		if (place != CHAIN_GAP && !find_part(found, place - (i > 0)))
+		if (!chain_mark_name(place) && !find_part(found, place - (i > 0)))
 			return place;
 	}
 	return 0;
@@ -201,7 +201,7 @@ void found_code_check(const struct found_code *found, struct chain *chain)
 		const struct part *part = find_part(found, address - 1);
 		size_t before = part ? address - part->address : 0;
 
-		if (!part ||
+		if (!part || chain->address[i - 1] == CHAIN_INTERRUPT ||
 		    x86_call_before(part->bytes + before, before, address, true, &target))
 			continue;
 		chain->count = i;

@@ -354,7 +354,7 @@ enum program_link program_table_check_link(const struct program_table *table,
 	if (!table->program)
 		return LINK_UNKNOWN;
 	/* Any code may be interrupted, and handlers need not end with their function. */
-	if (rule && rule->kind == UNWIND_INTERRUPTED)
+	if (rule && rule->kind >= UNWIND_INTERRUPTED)
 		return LINK_POSSIBLE;
 	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
 		if (!table->origin[i].linux_text &&

@@ -122,6 +122,30 @@ table_plain_step(struct walk *walk, const struct unwind_rule *rule,
 	return table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
 }
 
+/* Moves to the program that made the system call. */
+static inline enum step
+table_leave_kernel(struct walk *walk, const struct unwind_rule *rule,
+		   uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	struct frame_state *state = &walk->state;
+	uint64_t sp = state->sp, program;
+
+	if (!state->is_sampled || !rule->other || rule->other > walk->register_count)
+		return STEP_NONE;
+	if (rule->word == UNWIND_LOST)
+		sp = 0;
+	else if (rule->word != UNWIND_KEPT &&
+		 !table_read(walk, table_add(sp, rule->word), &sp))
+		return STEP_END;
+	program = clean(walk->reader.cpu, walk->registers[rule->other - 1]);
+	if (!program)
+		return walk_end(walk, CHAIN_WHOLE);
+	state->pc = program;
+	state->sp = state->floor = sp;
+	state->is_sampled = false;
+	return STEP_CALLER;
+}
+
 /* The same for the others. Not inlined: that would slow down the plain ones. */
 static __attribute__((noinline)) enum step
 table_other_step(struct walk *walk, const struct unwind_rule *rule,
@@ -131,6 +155,8 @@ table_other_step(struct walk *walk, const struct unwind_rule *rule,
 
 	if (rule->kind == UNWIND_OUTERMOST)
 		return walk_end(walk, CHAIN_WHOLE);
+	if (rule->kind == UNWIND_CALLED_SYSTEM)
+		return table_leave_kernel(walk, rule, clean);
 	/* Other rules may still apply, as after a record of AArch64. */
 	if (!table_base(walk, rule, &base))
 		return STEP_NONE;

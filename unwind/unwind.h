@@ -30,12 +30,24 @@ enum x86_exit_kind {
 	EXIT_BY_STACK,	/* the return address is at caller */
 	EXIT_IN_MAKING, /* the same, and the word at saved is also still in rbp */
 	EXIT_BY_CHANCE, /* possibly the same: the code jumps to an unknown target */
+	/* To what it interrupted: iretq removes the frame at caller. */
+	EXIT_BY_INTERRUPT,
+};
+
+/* What the offsets of a way back from an interrupt are relative to, if the code takes
+ * another stack before iretq. */
+enum x86_exit_base {
+	EXIT_FROM_SP,
+	EXIT_FROM_FP,	/* the frame pointer */
+	EXIT_FROM_WORD, /* the word on the stack at the offset word */
 };
 
 /* How a function returns, according to the code from one of its instructions on. Offsets
  * are bytes from the stack pointer there. */
 struct x86_exit {
 	enum x86_exit_kind kind;
+	enum x86_exit_base base; /* EXIT_BY_INTERRUPT only */
+	int32_t word;
 	int32_t caller;
 	/* The location of the caller's frame pointer, if not rbp. */
 	bool has_saved;
@@ -91,6 +103,38 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		struct chain *chain);
 
 /*
+ * x86-64: the code that the CPU enters at interrupts and exceptions, of which no frame
+ * pointer tells: it keeps rbp, and what it interrupted is not its caller. A return
+ * address in it is known by the code that follows, up to iretq. That takes too long for a
+ * pause, so that it is examined afterwards. Starts zeroed.
+ */
+#define X86_ENTRIES_MAX 32
+#define X86_SEEN_MAX	4096
+
+struct x86_entries {
+	unsigned int count;
+	uint64_t low, high; /* of the addresses, if there are any */
+	struct x86_entry {
+		uint64_t address; /* the return address */
+		struct x86_exit exit;
+	} entry[X86_ENTRIES_MAX];
+	uint64_t seen[X86_SEEN_MAX]; /* a hash table of what was examined; 0: free */
+};
+
+/* Whether a chain has return addresses to examine. */
+bool x86_entries_lack(const struct x86_entries *entries, const struct chain *chain);
+
+/*
+ * Examines up to X86_LEARN_MAX return addresses of a chain that are new, in the code that
+ * @cpu has, while the guest runs; in all, about X86_SEEN_MAX. Chains go on from those
+ * that are in entries, if @entries is in the guest_memory. True if the next chain may be
+ * longer, or has more to examine.
+ */
+#define X86_LEARN_MAX 16
+bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
+		       const struct guest_memory *memory, const struct chain *chain);
+
+/*
  * Return addresses are without pointer authentication codes and without Thumb's bit 0.
  * unwind/arm64.c and unwind/arm32.c describe the layouts of frames. If the code after the
  * sampled instruction shows that the return address is in the link register, still or
@@ -130,6 +174,12 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct guest_memory *memory
 	((X86_EXITS_MAX * (UNWIND_CODE_PAGES_MAX + 2 + 2) + 2 * (CHAIN_MAX - 1)) * \
 		 READ_PAGES_MAX +                                                  \
 	 UNWIND_DEEP_PAGES_MAX(2))
+/* To this add, for each interrupt, its frame and two more words, and the code of what was
+ * interrupted, as above; the chain ends at one more. With the memory's entries only. */
+#define X86_INTERRUPTS_MAX 4
+#define X86_INTERRUPTS_PAGES_MAX               \
+	(X86_INTERRUPTS_MAX * READ_PAGES_MAX * \
+	 (4 + X86_EXITS_MAX * (UNWIND_CODE_PAGES_MAX + 2 + 2)))
 #define ARM64_UNWIND_PAGES_MAX                                            \
 	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX + \
 	 UNWIND_DEEP_PAGES_MAX(2))

@@ -14,12 +14,12 @@
 
 /* The known registers of a function on the stack. */
 struct frame_state {
-	uint64_t pc;	/* the sampled address, or the return address of its call */
-	uint64_t sp;	/* the stack pointer there; 0: not known */
-	uint64_t fp;	/* the frame pointer register; 0: this is the outermost frame,
-			 * unless the table has a rule for it */
-	uint64_t lr;	/* ARM, RISC-V: the link register, only in the sampled function */
-	uint64_t floor; /* with a table: its callers' frames are from here on */
+	uint64_t pc;	 /* the sampled address, or the return address of its call */
+	uint64_t sp;	 /* the stack pointer there; 0: not known */
+	uint64_t fp;	 /* the frame pointer register; 0: this is the outermost frame,
+			  * unless the table has a rule for it */
+	uint64_t lr;	 /* ARM, RISC-V: the link register, only in the sampled one */
+	uint64_t floor;	 /* with a table or entries: callers' frames are from here on */
 	bool is_sampled; /* the sampled function, not one at a call */
 	bool is_stopped; /* it was interrupted, not at a call; also if it is sampled */
 	bool fp_is_lost; /* the frame pointer is not known */
@@ -37,6 +37,7 @@ struct walk {
 	const uint64_t *registers; /* with a table: the vCPU's general registers */
 	unsigned int register_count;
 	unsigned int exits; /* x86: functions whose code was examined */
+	bool has_floor;	    /* other rules than that for records apply */
 	struct frame_state state;
 };
 
@@ -68,8 +69,9 @@ static inline enum step walk_to_caller(struct walk *walk, uint64_t frame, uint64
 	state->fp_is_lost = false;
 	if (!next || next > frame)
 		return STEP_CALLER;
-	/* Code with rules in the table may use the frame pointer for something else. */
-	if (walk->table)
+	/* Code with rules in the table may use the frame pointer for something else, and
+	 * what an interrupt stopped has another stack. */
+	if (walk->has_floor)
 		return STEP_CALLER;
 	walk->chain->end = CHAIN_NOT_ASCENDING;
 	return STEP_LAST;
@@ -99,7 +101,7 @@ static inline enum step record_rule(struct walk *walk, unsigned int size,
 	caller = clean(walk->reader.cpu, caller);
 	if (!caller)
 		return walk_end(walk, CHAIN_WHOLE);
-	if (walk->table)
+	if (walk->has_floor)
 		walk->state.floor = record + 2 * size;
 	return walk_to_caller(walk, frame, next, caller, has_sp ? record + 2 * size : 0);
 }
@@ -116,6 +118,7 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
 	walk->registers = registers;
 	walk->register_count = count;
+	walk->has_floor = walk->table != NULL;
 	walk->state.floor = walk->table ? walk->state.sp : 0;
 }
 

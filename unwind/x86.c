@@ -33,12 +33,108 @@ static bool read_word(struct walk *walk, uint64_t address, unsigned int word,
 }
 
 /*
+ * What the CPU, or Xen, saves of the interrupted code, in the order of their addresses
+ * (Intel SDM, volume 3, section 6.14.2; Xen, xen/include/public/arch-x86/xen-x86_64.h,
+ * struct iret_context). Xen has the mask of events above the selector.
+ */
+enum {
+	SAVED_RIP,
+	SAVED_CS,
+	SAVED_FLAGS,
+	SAVED_RSP,
+	SAVED_SS,
+	SAVED_WORDS
+};
+
+/* Bits of RFLAGS that are always 0 in 64-bit mode, and the one that is always 1 (Intel
+ * SDM, volume 1, section 3.4.3). */
+#define FLAGS_CLEAR (~0x3fffffull | 1 << 17 | 1 << 15 | 1 << 5 | 1 << 3)
+#define FLAGS_SET   (1 << 1)
+#define EVENT_MASK  (0xffull << 32)
+#define SELECTOR    0xffffull
+
+/* Whether an interrupt can have saved these words. */
+static bool is_saved(const uint64_t *saved)
+{
+	return saved[SAVED_RIP] && !((saved[SAVED_CS] & ~EVENT_MASK) >> 16) &&
+	       saved[SAVED_CS] & SELECTOR & ~3ull &&
+	       (saved[SAVED_FLAGS] & (FLAGS_CLEAR | FLAGS_SET)) == FLAGS_SET &&
+	       saved[SAVED_RSP] && saved[SAVED_SS] <= SELECTOR;
+}
+
+/* A walk with known entries of interrupts. */
+struct entry_walk {
+	struct walk walk; /* must be first: rules get a pointer to it */
+	const struct x86_entries *entries;
+	unsigned int interrupts;	/* so many were crossed, or tried */
+	struct frame_state interrupted; /* behind CHAIN_INTERRUPT */
+};
+
+/*
+ * Moves from the entry of an interrupt to what it interrupted, which can be on any stack;
+ * in between is a mark. STEP_NONE if the way back is not as the code says.
+ */
+static enum step interrupt_rule(struct entry_walk *own, const struct x86_exit *exit)
+{
+	struct walk *walk = &own->walk;
+	struct frame_state *state = &walk->state;
+	uint64_t base = exit->base == EXIT_FROM_FP ? state->fp : state->sp;
+	uint64_t saved[SAVED_WORDS], fp = state->fp;
+
+	/* Attempts count, too: each reads pages. More are most likely a circle. */
+	if (own->interrupts++ == X86_INTERRUPTS_MAX)
+		return walk_end(walk, CHAIN_NOT_ASCENDING);
+	if (!base || (state->fp_is_lost && exit->base == EXIT_FROM_FP) ||
+	    (exit->base == EXIT_FROM_WORD &&
+	     !read_word(walk, base + (uint64_t)(int64_t)exit->word, 8, &base)) ||
+	    (exit->has_saved &&
+	     !read_word(walk, base + (uint64_t)(int64_t)exit->saved, 8, &fp)))
+		return STEP_NONE;
+	base += (uint64_t)(int64_t)exit->caller;
+	for (unsigned int i = 0; i < SAVED_WORDS; i++)
+		if (!read_word(walk, base + 8ull * i, 8, &saved[i]))
+			return STEP_NONE;
+	if (!is_saved(saved))
+		return STEP_NONE;
+	own->interrupted = (struct frame_state){
+		.pc = saved[SAVED_RIP],
+		.sp = saved[SAVED_RSP],
+		.fp = fp,
+		.is_stopped = true,
+		.fp_is_lost = state->fp_is_lost && !exit->has_saved,
+		.floor = saved[SAVED_RSP],
+	};
+	*state = (struct frame_state){.pc = CHAIN_INTERRUPT};
+	walk->exits = 0;
+	return STEP_CALLER;
+}
+
+/* The rule for return addresses in entries, and for what is behind their mark. */
+static enum step entry_rule(struct entry_walk *own)
+{
+	const struct x86_entries *entries = own->entries;
+	struct frame_state *state = &own->walk.state;
+	uint64_t address = state->pc;
+
+	if (address == CHAIN_INTERRUPT) {
+		*state = own->interrupted;
+		return STEP_CALLER;
+	}
+	if (address - entries->low > entries->high - entries->low)
+		return STEP_NONE;
+	for (unsigned int i = 0; i < entries->count; i++)
+		if (entries->entry[i].address == address && !state->is_stopped)
+			return interrupt_rule(own, &entries->entry[i].exit);
+	return STEP_NONE;
+}
+
+/*
  * The rule for functions that have no frame, at all or at that point: the sampled one or
  * one that was interrupted, and its caller, because a function that calls only Xen's
  * hypercall page may not have one either. The result of the code analysis is checked: a
  * return address must be preceded by a call.
  */
-static enum step exit_rule(struct walk *walk, unsigned int word)
+static enum step exit_rule(struct walk *walk, unsigned int word, bool has_entries)
 {
 	const struct x86_cpu *cpu = walk->reader.cpu;
 	const struct frame_state *state = &walk->state;
@@ -52,6 +148,9 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 	walk->exits++;
 	if (exit.kind == EXIT_BY_FRAME)
 		return STEP_NONE;
+	if (exit.kind == EXIT_BY_INTERRUPT)
+		return has_entries ? interrupt_rule((struct entry_walk *)walk, &exit)
+				   : STEP_NONE;
 	/* It has a frame: the one at the frame pointer. */
 	if (exit.has_saved && saved == state->fp && at == saved + word)
 		return STEP_NONE;
@@ -68,7 +167,7 @@ static enum step exit_rule(struct walk *walk, unsigned int word)
 		walk->state.sp = at + word;
 		walk->state.is_sampled = walk->state.is_stopped = false;
 	}
-	if (walk->table)
+	if (walk->has_floor)
 		walk->state.floor = at + word;
 	walk->state.by_code = was_stopped;
 	return step;
@@ -80,15 +179,18 @@ static uint64_t as_it_is(const void *cpu, uint64_t address)
 	return address;
 }
 
-static inline enum step step(struct walk *walk, unsigned int word)
+/* @has_entries: the walk is an entry_walk. */
+static inline enum step step(struct walk *walk, unsigned int word, bool has_entries)
 {
 	enum step taken = STEP_NONE;
 
 	if (word == 8)
 		taken = table_rule(walk, as_it_is);
+	if (has_entries && taken == STEP_NONE)
+		taken = entry_rule((struct entry_walk *)walk);
 	if (taken == STEP_NONE && (walk->state.is_stopped || walk->state.by_code) &&
 	    walk->exits < X86_EXITS_MAX)
-		taken = exit_rule(walk, word);
+		taken = exit_rule(walk, word, has_entries);
 	if (taken == STEP_NONE)
 		taken = record_rule(walk, word, 0, true, as_it_is);
 	return taken;
@@ -96,12 +198,32 @@ static inline enum step step(struct walk *walk, unsigned int word)
 
 static enum step step_64(struct walk *walk)
 {
-	return step(walk, 8);
+	return step(walk, 8, false);
 }
 
 static enum step step_32(struct walk *walk)
 {
-	return step(walk, 4);
+	return step(walk, 4, false);
+}
+
+static enum step step_entries(struct walk *walk)
+{
+	return step(walk, 8, true);
+}
+
+/* Not inlined: most guests are never seen in a handler. */
+static __attribute__((noinline)) void walk_entries(const struct walk *start,
+						   const struct x86_entries *entries)
+{
+	struct entry_walk own = {.walk = *start, .entries = entries};
+	struct chain *chain = start->chain;
+
+	own.walk.has_floor = true;
+	walk_follow(&own.walk, step_entries);
+	/* See CHAIN_INTERRUPT. */
+	for (uint32_t i = 1; i < chain->count; i++)
+		if (chain->address[i - 1] == CHAIN_INTERRUPT)
+			chain->address[i]++;
 }
 
 void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
@@ -131,5 +253,8 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		return;
 	}
 	walk_use_table(&walk, cpu->reg, X86_REGISTERS);
-	walk_follow(&walk, step_64);
+	if (memory->entries && memory->entries->count)
+		walk_entries(&walk, memory->entries);
+	else
+		walk_follow(&walk, step_64);
 }

@@ -39,12 +39,16 @@ struct way {
 	bool is_sum;	/* NOWHERE: rbp is the stack pointer + bp */
 	bool is_pushed; /* the frame pointer was saved at pushed on this path */
 	int32_t pushed;
+	/* In entries: the offsets are from there, after a change of the stack. */
+	enum x86_exit_base base;
+	int32_t word;
 };
 
 struct search {
 	struct reader *reader;
 	unsigned int word;
 	uint64_t space;
+	bool is_entry; /* of interrupts, if it leads to iretq: see x86_leave_entry() */
 	struct way way;
 	struct way fork[FORKS_MAX];
 	unsigned int forks;
@@ -114,6 +118,8 @@ static struct x86_exit exit_of(const struct way *way, enum x86_exit_kind kind,
 {
 	return (struct x86_exit){
 		.kind = kind,
+		.base = way->base,
+		.word = way->word,
 		.caller = caller,
 		.has_saved = way->keeper == ON_STACK,
 		.saved = way->keeper == ON_STACK ? way->bp : 0,
@@ -177,11 +183,29 @@ static enum progress make_frame(struct search *search, int32_t offset)
 	return GOES_ON;
 }
 
+/* rsp is loaded from elsewhere: an entry's handler had a stack of its own. The frame
+ * pointer that was loaded before is not from there. */
+static enum progress change_stack(struct search *search, enum x86_exit_base base,
+				  int32_t word, int32_t offset)
+{
+	struct way *way = &search->way;
+
+	if (!search->is_entry || way->base != EXIT_FROM_SP || way->keeper != IN_RBP)
+		return ENDS;
+	way->base = base;
+	way->word = word;
+	way->sp = offset;
+	way->is_pushed = false;
+	return GOES_ON;
+}
+
 /* rsp = rbp + @offset: if rbp is the frame pointer, there is a frame. */
 static enum progress leave_frame(struct search *search, int32_t offset)
 {
 	struct way *way = &search->way;
 
+	if (search->is_entry && way->keeper == IN_RBP)
+		return change_stack(search, EXIT_FROM_FP, 0, offset);
 	if (way->keeper == IN_RBP)
 		return find(search, EXIT_BY_FRAME, 0);
 	if (!way->is_sum)
@@ -211,6 +235,32 @@ static enum progress take_return(struct search *search)
 	if (search->way.sp < 0 || search->way.keeper == NOWHERE)
 		return ENDS;
 	return find(search, EXIT_BY_STACK, search->way.sp);
+}
+
+/* The end of an interrupt: its frame is so far above the stack pointer then. */
+static enum progress take_interrupt(struct search *search, int32_t above)
+{
+	const struct way *way = &search->way;
+	int32_t at = way->sp + above;
+
+	if (search->word != 8 || way->keeper == NOWHERE ||
+	    (way->base == EXIT_FROM_SP && at < 0))
+		return ENDS;
+	return find(search, EXIT_BY_INTERRUPT, at);
+}
+
+/* Guests of Xen without their own page tables can also jump to its stub of iret, with a
+ * word of flags below the frame: push rcx, r11, rax; mov $23,%eax; syscall (Xen,
+ * arch/x86/pv/hypercall.c, hypercall_page_initialise_ring3). */
+static bool is_iret_stub(struct search *search, uint64_t address)
+{
+	static const uint8_t stub[] = {0x51, 0x41, 0x53, 0x50, 0xb8, 23,
+				       0,    0,	   0,	 0x0f, 0x05};
+	uint8_t code[sizeof(stub)];
+
+	return search->word == 8 && address % GUEST_PAGE_SIZE == 23 * 32 &&
+	       take_bytes(search, address, code, sizeof(code)) == sizeof(code) &&
+	       memcmp(code, stub, sizeof(code)) == 0;
 }
 
 /* An indirect jump: the end of the function, or a switch in it. */
@@ -250,6 +300,8 @@ static bool is_new(struct search *search, uint64_t target)
 
 static enum progress take_jump(struct search *search, uint64_t target)
 {
+	if (is_iret_stub(search, target))
+		return take_interrupt(search, 8);
 	if (!is_new(search, target))
 		return ENDS;
 	search->way.address = target;
@@ -284,6 +336,8 @@ static enum progress take_call(struct search *search, const struct x86_instructi
 	if (search->word == 4 && call->act == X86_CALL &&
 	    is_look_back(search, call->target))
 		return GOES_ON;
+	if (search->is_entry)
+		return GOES_ON;
 	return find(search, EXIT_BY_FRAME, 0);
 }
 
@@ -313,11 +367,18 @@ static enum progress take(struct search *search, const struct x86_instruction *n
 			save_bp(way, way->sp + next->offset);
 		return GOES_ON;
 	case X86_LOAD:
+		if (next->to == X86_RSP)
+			return change_stack(search, EXIT_FROM_WORD,
+					    way->sp + next->offset, 0);
 		if (next->to == X86_RBP)
 			load_bp(way, way->sp + next->offset);
 		return GOES_ON;
-	case X86_ADD_OTHER:
 	case X86_LOAD_OTHER:
+		if (next->to == X86_RSP && next->from == X86_RSP)
+			return change_stack(search, EXIT_FROM_WORD,
+					    way->sp + next->offset, 0);
+		/* fallthrough */
+	case X86_ADD_OTHER:
 	case X86_LOSE:
 		if (next->to == X86_RBP)
 			lose_bp(way);
@@ -340,8 +401,9 @@ static enum progress take(struct search *search, const struct x86_instruction *n
 		return take_any_jump(search);
 	case X86_RETURN:
 		return take_return(search);
-	case X86_BAD:
 	case X86_RETURN_FAR:
+		return take_interrupt(search, 0);
+	case X86_BAD:
 	case X86_STOP:
 	case X86_LEAVE_KERNEL:
 		return ENDS;
@@ -364,7 +426,7 @@ static struct exit_note *note_of(const struct search *search, uint64_t address,
 {
 	struct code_notes *notes = search->reader->memory->notes;
 
-	if (!notes)
+	if (!notes || search->is_entry)
 		return NULL;
 	if (is_block)
 		return &notes->block[address / BLOCK % BLOCK_NOTES];
@@ -450,6 +512,21 @@ static enum progress follow(struct search *search, unsigned int *steps)
 	return progress;
 }
 
+/* Sets search.exit; @steps: the number of instructions, of which the rest is left. */
+static void run(struct search *search, const struct way *start, unsigned int *steps)
+{
+	search->forks = search->jumps = 0;
+	search->exit = search->chance = (struct x86_exit){.kind = EXIT_BY_FRAME};
+	search->way = *start;
+	while (follow(search, steps) == ENDS) {
+		search->exit = search->chance;
+		search->blocks = 0;
+		if (!search->forks || !*steps)
+			break;
+		search->way = search->fork[--search->forks];
+	}
+}
+
 struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t space,
 			  unsigned int word)
 {
@@ -463,25 +540,27 @@ struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t spac
 	search.reader = reader;
 	search.word = word;
 	search.space = space;
+	search.is_entry = false;
 	search.pages = 0;
 	search.is_cut = false;
 	note = recall(&search, address, false);
 	if (note)
 		return note->exit;
-	search.forks = search.jumps = 0;
-	search.exit = search.chance = (struct x86_exit){.kind = EXIT_BY_FRAME};
-	search.way = start;
-	while (follow(&search, &steps) == ENDS) {
-		search.exit = search.chance;
-		search.blocks = 0;
-		if (!search.forks || !steps)
-			break;
-		search.way = search.fork[--search.forks];
-	}
+	run(&search, &start, &steps);
 	if (steps) {
 		note_blocks(&search);
 		note_exit(&search, &start, false);
 	}
+	return search.exit;
+}
+
+struct x86_exit x86_leave_entry(struct reader *reader, uint64_t address)
+{
+	unsigned int steps = CODE_BUDGET_MAX / STEP_COST;
+	const struct way start = {.address = address};
+	struct search search = {.reader = reader, .word = 8, .is_entry = true};
+
+	run(&search, &start, &steps);
 	return search.exit;
 }
 

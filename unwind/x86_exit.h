@@ -17,6 +17,13 @@ struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t spac
 			  unsigned int word);
 
 /*
+ * The same for the return address of a call in an entry of interrupts (64-bit code): what
+ * leads to iretq behind further calls, possibly on another stack. EXIT_BY_INTERRUPT, or
+ * something else for other code. Without notes, and in up to CODE_BUDGET_MAX halfwords.
+ */
+struct x86_exit x86_leave_entry(struct reader *reader, uint64_t address);
+
+/*
  * Whether there is a call before @address, so that it can be a return address. *@target:
  * the target of a direct call, else 0.
  */

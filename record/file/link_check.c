@@ -63,7 +63,7 @@ void link_check_sample(struct link_check *check, const struct program_table *tab
 		uint64_t callee = chain->address[i - 1], caller = chain->address[i];
 		enum program_link link;
 
-		if (callee == CHAIN_GAP || caller == CHAIN_GAP)
+		if (chain_mark_name(callee) || chain_mark_name(caller))
 			continue;
 		/* The call, for a return address. */
 		link = compare(check, table, caller, callee - (i > 1));

@@ -56,28 +56,43 @@ struct sink {
 	uint64_t vcpus;
 	struct sampling_counts spill; /* of what there was no space for */
 	struct recording_end *end;    /* set before the thread is told to stop */
-	/* By domain, a bit each: whether the mark of gaps in chains has a name in the
-	 * current file. */
-	uint8_t gap_is_named[(RECORDING_MAX_DOMAIN + 1) / 8];
+	/* By domain, a bit each: whether a mark in chains has a name in the current file.
+	 */
+	struct named_marks {
+		uint8_t gap[(RECORDING_MAX_DOMAIN + 1) / 8];
+		uint8_t interrupt[(RECORDING_MAX_DOMAIN + 1) / 8];
+	} named;
 };
 
-/* Names the mark of a gap, so that a reader shows it like any other function. */
-static int name_gap(struct sink *sink, uint32_t domain)
+/* Names a mark, so that a reader shows it like any other function. */
+static int name_mark(struct sink *sink, uint32_t domain, uint64_t mark, uint8_t *named)
 {
+	const char *text = chain_mark_name(mark);
 	const struct recording_name name = {
 		.domain = domain,
 		/* It is a return address, and the start of what it names. */
-		.address = CHAIN_GAP - 1,
+		.address = mark - 1,
 		.offset = (uint64_t)-1,
-		.name = {CHAIN_GAP_NAME, sizeof(CHAIN_GAP_NAME) - 1},
+		.name = {text, strlen(text)},
 	};
-	uint8_t *named = &sink->gap_is_named[domain / 8],
-		bit = (uint8_t)(1 << domain % 8);
+	uint8_t bit = (uint8_t)(1 << domain % 8);
 
-	if (*named & bit)
+	if (named[domain / 8] & bit)
 		return 0;
-	*named |= bit;
+	named[domain / 8] |= bit;
 	return series_place(sink->series, &name, &sink->err);
+}
+
+static int name_marks(struct sink *sink, const struct sample *sample)
+{
+	uint32_t domain = sample->domain;
+
+	if (chain_has_gap(&sample->chain) &&
+	    name_mark(sink, domain, CHAIN_GAP, sink->named.gap) < 0)
+		return -1;
+	if (!chain_is_interrupted(&sample->chain))
+		return 0;
+	return name_mark(sink, domain, CHAIN_INTERRUPT, sink->named.interrupt);
 }
 
 /* Begins the next file if that is due; nothing has a name in it yet. */
@@ -88,7 +103,7 @@ static int advance(struct sink *sink, uint64_t time)
 	if (series_advance(sink->series, time, &sink->err) < 0)
 		return -1;
 	if (sink->series->files != files)
-		memset(sink->gap_is_named, 0, sizeof(sink->gap_is_named));
+		memset(&sink->named, 0, sizeof(sink->named));
 	return 0;
 }
 
@@ -120,7 +135,7 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		if (entry->table)
 			link_check_sample(sink->links, entry->table, &sample,
 					  counts->links);
-		if (chain_has_gap(&sample.chain) && name_gap(sink, sample.domain) < 0)
+		if (name_marks(sink, &sample) < 0)
 			return -1;
 		if (series_sample(sink->series, &sample, &sink->err) < 0)
 			return -1;

@@ -189,11 +189,12 @@ static int decide(struct filter *filter, struct stacks *stacks, uint32_t chain,
 	if (status < 0)
 		return -1;
 	*to = status ? chain : TREE_NONE;
-	if (status && filter->rules.max_depth) {
-		*to = stacks_cut(stacks, chain, filter->rules.max_depth);
-		if (*to == TREE_NONE)
-			return -1;
-	}
+	if (status && filter->rules.no_interrupts)
+		*to = stacks_interrupted(stacks, *to);
+	if (status && *to != TREE_NONE && filter->rules.max_depth)
+		*to = stacks_cut(stacks, *to, filter->rules.max_depth);
+	if (status && *to == TREE_NONE)
+		return -1;
 	filter->chains[chain] = *to;
 	return 0;
 }
@@ -203,7 +204,8 @@ int filter_batch(struct filter *filter, struct stacks *stacks, struct measure *m
 {
 	const struct filter_rules *rules = &filter->rules;
 
-	if (!rules->parent && !rules->symbol && !rules->max_depth)
+	if (!rules->parent && !rules->symbol && !rules->max_depth &&
+	    !rules->no_interrupts)
 		return 0;
 	if (make_room(filter, stacks) < 0)
 		return -1;

@@ -19,6 +19,7 @@ struct filter_rules {
 	const regex_t
 		*symbol;    /* any function of the chain must match; NULL: no condition */
 	uint32_t max_depth; /* innermost addresses to keep; 0: all */
+	bool no_interrupts; /* handlers are left out; before max_depth */
 };
 
 /* The name for functions without a symbol, in outputs that don't show addresses, and for

@@ -235,9 +235,10 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 	if (use == FRAME_CALLER && address)
 		address--;
 	frame->first = frames->chains_count;
-	if (address == CHAIN_GAP - 1)
-		symbol = (struct symbol){
-			.name = CHAIN_GAP_NAME, .dso = "", .start = CHAIN_GAP};
+	if (use == FRAME_CALLER && chain_mark_name(frame->address))
+		symbol = (struct symbol){.name = chain_mark_name(frame->address),
+					 .dso = "",
+					 .start = frame->address};
 	else
 		frames_symbol(frames, domain, address, &symbol);
 	frame->dso = symbol.dso;

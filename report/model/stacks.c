@@ -251,6 +251,21 @@ uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth)
 	return node;
 }
 
+uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain)
+{
+	const struct tree_node *nodes = stacks->tree.nodes;
+	uint32_t found = chain;
+
+	for (uint32_t node = chain; stacks_is_address(stacks, node);
+	     node = nodes[node].parent)
+		if (nodes[node].key == CHAIN_INTERRUPT)
+			found = nodes[node].parent;
+	if (found == chain || !stacks_is_address(stacks, found))
+		return found;
+	/* It is the sampled instruction then, and no longer behind the mark. */
+	return tree_intern(&stacks->tree, nodes[found].parent, nodes[found].key - 1);
+}
+
 uint64_t *stacks_inclusive(const struct stacks *stacks)
 {
 	uint32_t count = stacks->tree.count;

@@ -54,6 +54,10 @@ int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count);
  * ends as @chain does. */
 uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth);
 
+/* What the outermost interrupt in @chain interrupted, as if that had been sampled; @chain
+ * if there is none. TREE_NONE if out of memory. */
+uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain);
+
 /* Whether the node is an address: neither a root nor a domain. */
 static inline bool stacks_is_address(const struct stacks *stacks, uint32_t node)
 {

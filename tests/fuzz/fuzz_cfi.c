@@ -38,8 +38,8 @@ static void check_table(struct unwind_builder *builder, uint64_t offset)
 	for (uint64_t at = 0; at < 2 * CODE_SIZE; at += 1021) {
 		const struct unwind_rule *rule = unwind_table_find(table, at + offset);
 
-		check(!rule ||
-		      (rule->kind > UNWIND_UNKNOWN && rule->kind <= UNWIND_INTERRUPTED));
+		check(!rule || (rule->kind > UNWIND_UNKNOWN &&
+				rule->kind <= UNWIND_CALLED_SYSTEM));
 		/* Only code has rules. */
 		check(!rule || offset || (at >= CODE && at < CODE + CODE_SIZE));
 	}

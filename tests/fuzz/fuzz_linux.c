@@ -25,7 +25,7 @@ static void check_table(struct unwind_builder *builder, uint64_t offset)
 
 		if (!rule)
 			continue;
-		check(rule->kind > UNWIND_UNKNOWN && rule->kind <= UNWIND_INTERRUPTED);
+		check(rule->kind > UNWIND_UNKNOWN && rule->kind <= UNWIND_CALLED_SYSTEM);
 		check(rule->other <= 16);
 		check(rule->kind != UNWIND_CALLER || rule->caller == -8);
 		check(at < HYPERCALLS || at >= HYPERCALLS + 4096);

@@ -52,7 +52,7 @@ static void check_lookup(const struct unwind_table *table,
 	check((a != NULL) == (b != NULL));
 	if (!a)
 		return;
-	check(a->kind > UNWIND_UNKNOWN && a->kind <= UNWIND_INTERRUPTED);
+	check(a->kind > UNWIND_UNKNOWN && a->kind <= UNWIND_CALLED_SYSTEM);
 	check(a->kind == b->kind && a->from_fp == b->from_fp &&
 	      a->from_word == b->from_word && a->fp_by_register == b->fp_by_register &&
 	      a->word == b->word && a->cfa == b->cfa && a->caller == b->caller &&

@@ -26,11 +26,11 @@ boot()
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
-# boot_x86 NAME [PROGRAM]
+# boot_x86 NAME [PROGRAM [CPU]]
 boot_x86()
 {
 	ELF=$PROGRAMS/${2:-guest.elf}
-	boot "$1" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF"
+	boot "$1" qemu-system-x86_64 -M microvm -cpu "${3:-qemu64}" -m 64 -smp 2 -kernel "$ELF"
 }
 
 boot_arm64()

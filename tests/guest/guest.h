@@ -124,6 +124,14 @@ uint64_t xen_time(void);
  * number. */
 long xen_start_vcpu(unsigned int vcpu, void *stack_top);
 
+#ifdef HAS_EVENTS
+/* event.c: calls event_work() for each event of Xen from now on; 0 or a negative error
+ * number. PV only. */
+long xen_start_events(void);
+/* main.c */
+void event_work(void);
+#endif
+
 /* tables.c */
 
 /* Writes an entry of a page table; false if Xen does not allow it. */

@@ -27,6 +27,7 @@ static struct options {
 	unsigned long calls;	    /* hypercalls in each round */
 	unsigned long moving;	    /* whether each chain has a different stack */
 	unsigned long chain_bytes;  /* at most */
+	unsigned long events;	    /* whether events of Xen interrupt the work */
 	unsigned long exit, reboot; /* after this many heartbeats, 0: never */
 } options;
 
@@ -93,6 +94,7 @@ void *guest_setup(const void *start_info, bool pv)
 	options.smp = option_number(line, "smp", 0);
 	if (options.smp > MAX_VCPUS - 1)
 		options.smp = MAX_VCPUS - 1;
+	options.events = option_number(line, "events", 0);
 	options.exit = option_number(line, "exit", 0);
 	options.reboot = option_number(line, "reboot", 0);
 	options.hostile = option_text(line, "hostile");
@@ -206,6 +208,31 @@ work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
 		chain(nest, n);
 }
 
+#ifdef HAS_EVENTS
+/* A handler's work, a fifth of the time between two; counted as that of a second vCPU. */
+void event_work(void)
+{
+	volatile struct secondary *secondary = &secondaries[1];
+
+	delta(1, 5 * unit);
+	secondary->iterations += 5 * unit;
+	secondary->rounds++;
+}
+
+static void start_events(void)
+{
+	long err = xen_start_events();
+
+	if (err)
+		print("no events: error %lu", (unsigned long)-err);
+}
+#else
+static void start_events(void)
+{
+	print("no events on this CPU");
+}
+#endif
+
 /* Runs forever on vCPU 0. Its times are running time, without pauses. */
 int main(void)
 {
@@ -265,6 +292,8 @@ void guest_main(void)
 		start_secondary(vcpu);
 	if (options.hostile)
 		hostile_init(options.hostile);
+	if (options.events)
+		start_events();
 	main();
 }
 

@@ -5,20 +5,28 @@
  *
  * The work is done in user mode in the lower half of the addresses, because some variants
  * of KVM run only that natively. Text and data are at their physical addresses plus 1 GiB,
- * on 2M pages; the stacks are at 64 TiB, on 4K pages in reverse physical order.
+ * on 2M pages; the stacks are at 64 TiB, on 4K pages in reverse physical order. With LA57, page
+ * tables have five levels, and the stacks' address needs all of them. With INTERRUPTS, the work
+ * is done in kernel mode (tests/gdb/interrupts.c).
  */
 #define PRESENT	 0x1
 #define WRITE	 0x2
 #define USER	 0x4
 #define LARGE	 0x80
 #define TABLE	 (PRESENT + WRITE + USER)
-#define STACKS	 0x400000000000
+#define TABLES	 0x400000000000 /* the stacks' address below the fifth level */
+#ifdef LA57
+#define STACKS	 (8 * 0x1000000000000 + TABLES)
+#else
+#define STACKS	 TABLES
+#endif
 #define PAGES	 64 /* of stacks: 32 for each vCPU */
 
 /* Intel SDM vol. 3A, 2.5 (control registers) and 2.2.1 (EFER). */
 #define CR0_PE	 0x00000001
 #define CR0_PG	 0x80000000
 #define CR4_PAE	 0x20
+#define CR4_LA57 0x1000
 #define EFER_LME 0x100
 #define MSR_EFER 0xc0000080
 #define IOPL_3	 0x3002
@@ -49,7 +57,7 @@ start_vmm:
 	movl	$stack_pages, %esi
 	shrl	$12, %esi
 1:	movl	$low_3 + TABLE, top
-	movl	$stacks_3 + TABLE, top + STACKS / 0x8000000000 * 8
+	movl	$stacks_3 + TABLE, top + TABLES / 0x8000000000 * 8
 	movl	$low_2 + TABLE, low_3		/* the first GiB, */
 	movl	$low_2 + TABLE, low_3 + 8	/* and again at 1 GiB */
 	movl	$stacks_2 + TABLE, stacks_3
@@ -77,9 +85,18 @@ start_vmm:
 	cmpl	$PAGES, %ecx
 	jne	1b
 
+#ifdef LA57
+	movl	$top + TABLE, top_5
+	movl	$top + TABLE, top_5 + STACKS / 0x1000000000000 * 8
+	movl	$top_5, %eax
+#else
 	movl	$top, %eax
+#endif
 	movl	%eax, %cr3
 	movl	%cr4, %eax
+#ifdef LA57
+	orl	$CR4_LA57, %eax
+#endif
 	orl	$CR4_PAE, %eax
 	movl	%eax, %cr4
 	movl	$MSR_EFER, %ecx
@@ -101,6 +118,10 @@ start_vmm:
 	shlq	$17, %rax
 	movabsq	$STACKS, %rsp
 	addq	%rax, %rsp
+#ifdef INTERRUPTS
+	movabsq	$_start, %rax /* in kernel mode */
+	jmp	*%rax
+#endif
 	movq	%rsp, %rax
 	pushq	$USER_DATA
 	pushq	%rax
@@ -118,6 +139,9 @@ _start:
 	pushq	$0
 	pushq	$0
 	xorl	%ebp, %ebp
+#ifdef INTERRUPTS
+	call	interrupts_start
+#endif
 	call	guest_main
 1:	jmp	1b
 	.size	_start, . - _start
@@ -136,7 +160,11 @@ gdt_pointer:
 
 	.section .bss.start, "aw", @nobits
 	.balign	4096
+#ifdef LA57
+top_5:		.skip	4096
+#endif
 top:		.skip	4096
+	.globl	low_3
 low_3:		.skip	4096
 low_2:		.skip	4096
 stacks_3:	.skip	4096

@@ -100,10 +100,15 @@ def find_known(data, rows):
     """The addresses where the code shows more than the rows say, each with its rule.
 
     In retpolines, `call` pushes a return address, which is then overwritten by that of the
-    jump's target. Entries save the registers of what they interrupted."""
+    jump's target. Entries save the registers of what they interrupted. Before, and where a
+    system call ends, rcx has the program's address."""
     name, kind, flags, address, offset, size = read_sections(data)[".text"]
     text = data[offset:offset + size]
-    found, at = {}, -1
+    found, calls, at = {}, [], -1
+
+    def called(word):
+        return (4, 2 << 8, word, 0, 0, KEPT)
+
     for start, end, rule in rows:
         code = text[start - address:end - address]
         if rule != (2, 0, 0, 0, 0, 0) or not code:
@@ -119,9 +124,24 @@ def find_known(data, rows):
             for number_of_push, length in enumerate(lengths):
                 places.update({place + i: 8 * number_of_push for i in range(length)})
                 place += length
+            if b"\x0f\x01\xf8\x65\x48\x89\x24\x25" in code[:12]:
+                calls.append(start)
+                at_rsp = {place: KEPT for place in range(start, end - 40)}
+                at_rsp.update({place: LOST for place in range(end - 40, end - 30)})
+                at_rsp.update({place: 0 for place in range(end - 30, end - 28)})
+                at_rsp.update({place: 8 for place in range(end - 28, end - 26)})
+                at_rsp[end - 26] = 16
+                found.update({place: called(word) for place, word in at_rsp.items()})
+        elif code.endswith(b"\x48\x0f\x07") and b"\x5f\x5c\x0f\x01\xf8" in code[-24:]:
+            last = start + code.rindex(b"\x5f\x5c\x0f\x01\xf8")
+            calls.append(last)
+            found.update({place: called(KEPT) for place in range(last + 2, end)})
+            found.update({last: called(8), last + 1: called(0)})
+            continue
         else:
             continue
         found.update({place: (3, 0, 24, at_sp, 0, KEPT) for place, at_sp in places.items()})
+    assert len(calls) == 2, "the entry and the end of system calls are not found"
     while (at := text.find(bytes.fromhex("e807000000f3900faee8ebf9"), at + 1)) >= 0:
         if (address + at) % 32:
             continue

@@ -37,6 +37,12 @@ static struct unwind_rule normalize(const struct unwind_rule *rule)
 	same.kind = rule->kind;
 	if (rule->kind == UNWIND_OUTERMOST)
 		return same;
+	if (rule->kind == UNWIND_CALLED_SYSTEM) {
+		same.other = rule->other;
+		same.word = rule->word;
+		same.fp = UNWIND_KEPT;
+		return same;
+	}
 	same.from_fp = rule->from_fp;
 	same.other = rule->kind == UNWIND_CALLER ? rule->other : 0;
 	same.from_word = rule->kind == UNWIND_CALLER && rule->from_word;

@@ -149,7 +149,7 @@ static uint32_t take_rule(struct cursor *cursor, struct unwind_builder *builder,
 	}
 	kind = get_le16(part.at);
 	flags = get_le16(part.at + 2);
-	if (kind == UNWIND_UNKNOWN || kind > UNWIND_INTERRUPTED ||
+	if (kind == UNWIND_UNKNOWN || kind > UNWIND_CALLED_SYSTEM ||
 	    (flags & 0xff & ~(unsigned int)ALL_FLAGS) || flags >> OTHER_SHIFT > OTHERS) {
 		damaged(err, "unknown rule");
 		return 0;

@@ -88,6 +88,22 @@ static const uint8_t pushes[] = {0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41,
 				 0x41, 0x51, 0x41, 0x52, 0x41, 0x53, 0x53, 0x55, 0x41,
 				 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57};
 
+/*
+ * The entry of a system call before that, and the end of one (Linux, arch/x86/entry/
+ * entry_64.S). The CPU has left the program's address in rcx, and its stack pointer where
+ * it is: the entry keeps it in memory (swapgs; mov %rsp,%gs:n), takes the kernel's (mov
+ * %gs:n,%rsp) and pushes what an exception saves. In between, rsp may be used to change
+ * the page tables (PTI); chains then miss no more than the caller of a function without a
+ * frame. The end is pop %rdi; pop %rsp; swapgs; a few bytes; sysretq.
+ */
+#define X86_RCX 1
+static const uint8_t call_start[] = {0x0f, 0x01, 0xf8, 0x65, 0x48, 0x89, 0x24, 0x25};
+static const uint8_t call_pushes[] = {0x6a, 0x2b, 0x65, 0xff, 0x34, 0x25};
+#define CALL_PUSHES_SIZE 15 /* with push %gs:n, r11, a number and rcx */
+static const uint8_t call_end[] = {0x5f, 0x5c, 0x0f, 0x01, 0xf8};
+static const uint8_t sysret[] = {0x48, 0x0f, 0x07};
+#define CALL_END_MAX 24 /* bytes */
+
 struct rows {
 	struct row *list;
 	size_t count;
@@ -315,6 +331,55 @@ static int add_saved(const struct kernel *kernel, uint64_t start, size_t size, i
 	return add_rule(kernel, start, start + size, &rule);
 }
 
+/* The program's stack pointer is @word bytes above the stack pointer, or UNWIND_KEPT or
+ * UNWIND_LOST. */
+static int add_called(const struct kernel *kernel, uint64_t start, size_t size,
+		      int32_t word)
+{
+	const struct unwind_rule rule = {
+		.kind = UNWIND_CALLED_SYSTEM, .other = 1 + X86_RCX, .word = word};
+
+	return add_rule(kernel, start, start + size, &rule);
+}
+
+/* Adds the rules of a system call's entry, up to its last pushes, at @size. */
+static int add_call_start(const struct kernel *kernel, uint64_t start,
+			  const uint8_t *code, size_t size)
+{
+	size_t from = memcmp(code, endbr, sizeof(endbr)) == 0 ? sizeof(endbr) : 0;
+	size_t at = size - CALL_PUSHES_SIZE;
+
+	if (size < from + sizeof(call_start) + CALL_PUSHES_SIZE ||
+	    memcmp(code + from, call_start, sizeof(call_start)) != 0 ||
+	    memcmp(code + at, call_pushes, sizeof(call_pushes)) != 0)
+		return 0;
+	/* Of 2, 8, 2, 2 and 1 bytes; the second one pushes the program's. */
+	return add_called(kernel, start, at, UNWIND_KEPT) ||
+	       add_called(kernel, start + at, 10, UNWIND_LOST) ||
+	       add_called(kernel, start + at + 10, 2, 0) ||
+	       add_called(kernel, start + at + 12, 2, 8) ||
+	       add_called(kernel, start + at + 14, 1, 16);
+}
+
+/* Adds the rules of a system call's end, if the code ends with it. */
+static int add_call_end(const struct kernel *kernel, uint64_t start, const uint8_t *code,
+			size_t size)
+{
+	size_t at = size > CALL_END_MAX ? size - CALL_END_MAX : 0;
+
+	if (size < sizeof(call_end) + sizeof(sysret) ||
+	    memcmp(code + size - sizeof(sysret), sysret, sizeof(sysret)) != 0)
+		return 0;
+	while (at + sizeof(call_end) < size &&
+	       memcmp(code + at, call_end, sizeof(call_end)) != 0)
+		at++;
+	if (at + sizeof(call_end) >= size)
+		return 0;
+	return add_called(kernel, start + at, 1, 8) ||
+	       add_called(kernel, start + at + 1, 1, 0) ||
+	       add_called(kernel, start + at + 2, size - at - 2, UNWIND_KEPT);
+}
+
 /* Adds the rules of an entry, if the code is one. They have priority over the row's. */
 static int add_entry(const struct kernel *kernel, uint64_t start, uint64_t end)
 {
@@ -333,7 +398,9 @@ static int add_entry(const struct kernel *kernel, uint64_t start, uint64_t end)
 		       add_saved(kernel, start + at + 3, size - at - 3, 0);
 	if (size < sizeof(pushes) ||
 	    memcmp(code + size - sizeof(pushes), pushes, sizeof(pushes)) != 0)
-		return 0;
+		return add_call_end(kernel, start, code, size);
+	if (add_call_start(kernel, start, code, size - sizeof(pushes)))
+		return -1;
 	/* Those of two bytes are of r8 to r15, and of a number. */
 	for (at = size - sizeof(pushes); at < size; pushed += 8) {
 		size_t length = code[at] == 0x41 || code[at] == 0x6a ? 2 : 1;

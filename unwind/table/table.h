@@ -23,6 +23,10 @@ enum unwind_kind {
 	 * the rule's offsets are from the register + cfa, and word is its stack
 	 * pointer's. */
 	UNWIND_INTERRUPTED,
+	/* The program that made a system call, where the kernel has saved nothing yet, or
+	 * nothing is left: its address is in the register other. word is UNWIND_KEPT, or
+	 * where its stack pointer is from the stack pointer on; UNWIND_LOST: nowhere. */
+	UNWIND_CALLED_SYSTEM,
 };
 
 /* An offset in an unwind_rule: the register still holds its value. */
@@ -45,7 +49,8 @@ struct unwind_rule {
 	int32_t caller; /* the return address; UNWIND_KEPT: in the link register */
 	int32_t fp;	/* the caller's frame pointer, UNWIND_KEPT or UNWIND_LOST */
 	/* 0, or 1 + the number of another register, in the order of struct x86_cpu or
-	 * struct arm_cpu, which is known only in the sampled function. */
+	 * struct arm_cpu, which is known only in the sampled function. The register that
+	 * the CFA is relative to, except for UNWIND_CALLED_SYSTEM. */
 	uint8_t other;
 };
 

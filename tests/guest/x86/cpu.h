@@ -5,6 +5,9 @@
 /* Linked 2 GiB below the top; guest-physical address = virtual address - BASE. */
 #define BASE 0xffffffff80000000
 
+/* event.c */
+#define HAS_EVENTS
+
 #define PAGE_SIZE  0x1000
 #define LARGE_SIZE 0x200000
 

@@ -237,7 +237,7 @@ static struct x86_instruction read_line(const struct line *line)
 			says.offset = name[4] == 'w' ? 16 : 32;
 		says.to = (uint8_t)to;
 		if (to == X86_RSP) {
-			says.act = X86_LOSE;
+			says.act = says.offset == 2 ? X86_LOSE : X86_LOAD;
 			says.offset = 0;
 		}
 	} else if ((strcmp(name, "add") == 0 || strcmp(name, "sub") == 0) &&

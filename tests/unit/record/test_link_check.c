@@ -132,15 +132,19 @@ static void an_impossible_link_ends_the_chain(void **state)
 	assert_int_equal(scene->sample.chain.end, CHAIN_NOT_CALLED);
 }
 
-static void a_gap_has_no_links(void **state)
+static void marks_have_no_links(void **state)
 {
+	static const uint64_t marks[] = {CHAIN_GAP, CHAIN_INTERRUPT};
 	struct scene *scene = *state;
-	const uint64_t chain[] = {in_file(work), in_file(after_work), CHAIN_GAP,
-				  in_file(after_caller)};
 
-	check(scene, chain, 4);
-	expect_links(scene, 1, 0, 0, 0);
-	assert_int_equal(scene->sample.chain.count, 4);
+	for (size_t i = 0; i < 2; i++) {
+		const uint64_t chain[] = {in_file(work), in_file(after_work), marks[i],
+					  in_file(after_caller)};
+
+		check(scene, chain, 4);
+		expect_links(scene, 1, 0, 0, 0);
+		assert_int_equal(scene->sample.chain.count, 4);
+	}
 }
 
 /* Of a table from a file, the code is not known. */
@@ -183,7 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_are_counted_and_chains_kept),
 		cmocka_unit_test(an_impossible_link_ends_the_chain),
-		cmocka_unit_test(a_gap_has_no_links),
+		cmocka_unit_test(marks_have_no_links),
 		cmocka_unit_test(without_code_nothing_is_known),
 		cmocka_unit_test(the_number_of_comparisons_is_limited),
 	};

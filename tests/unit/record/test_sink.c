@@ -124,8 +124,8 @@ static struct recording_name only_name(struct cursor payload)
 	return name;
 }
 
-/* Readers show the mark by its name, once for each domain. */
-static void the_mark_of_a_gap_has_a_name(void **state)
+/* Readers show a mark by its name, once for each domain. @place: in long chains. */
+static void expect_mark(uint64_t mark, size_t place, const char *text)
 {
 	uint64_t seed = 3;
 	struct samples samples = likely_samples(6 * VCPUS, &seed);
@@ -141,7 +141,6 @@ static void the_mark_of_a_gap_has_a_name(void **state)
 	struct error err;
 	sigset_t none;
 
-	(void)state;
 	assert_true(sink_domain(sink, &domain));
 	for (size_t i = 0; i < 6; i++) {
 		struct round round = round_of(&samples, i * VCPUS);
@@ -152,7 +151,8 @@ static void the_mark_of_a_gap_has_a_name(void **state)
 		chain->count = i > 2 ? CHAIN_MAX : CHAIN_MAX - 1;
 		for (size_t j = 0; j < CHAIN_MAX; j++)
 			chain->address[j] = 0x1000 + j;
-		chain->address[CHAIN_MAX - CHAIN_OUTER - 1] = CHAIN_GAP;
+		if (i > 2)
+			chain->address[place] = mark;
 		sink_round(sink, &round, 0);
 	}
 	sigemptyset(&none);
@@ -165,10 +165,10 @@ static void the_mark_of_a_gap_has_a_name(void **state)
 			struct recording_name name = only_name(payload);
 
 			assert_int_equal(name.domain, 9);
-			assert_int_equal(name.address, CHAIN_GAP - 1);
-			assert_int_equal(name.address - name.offset, CHAIN_GAP);
-			assert_int_equal(name.name.length, 5);
-			assert_memory_equal(name.name.at, "[...]", 5);
+			assert_int_equal(name.address, mark - 1);
+			assert_int_equal(name.address - name.offset, mark);
+			assert_int_equal(name.name.length, strlen(text));
+			assert_memory_equal(name.name.at, text, strlen(text));
 			lists++;
 		}
 	}
@@ -176,6 +176,13 @@ static void the_mark_of_a_gap_has_a_name(void **state)
 	reader_free(reader);
 	samples_free(&samples);
 	close(fd);
+}
+
+static void marks_have_names(void **state)
+{
+	(void)state;
+	expect_mark(CHAIN_GAP, CHAIN_MAX - CHAIN_OUTER - 1, "[...]");
+	expect_mark(CHAIN_INTERRUPT, 7, "[interrupt]");
 }
 
 static void samples_without_room_are_lost_and_counted(void **state)
@@ -339,7 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_limit_of_locked_memory_is_named),
 		cmocka_unit_test(rounds_of_several_domains_are_written_in_order),
-		cmocka_unit_test(the_mark_of_a_gap_has_a_name),
+		cmocka_unit_test(marks_have_names),
 		cmocka_unit_test(samples_without_room_are_lost_and_counted),
 		cmocka_unit_test(a_round_of_a_domain_without_room_is_lost_and_counted),
 		cmocka_unit_test(a_signal_ends_waiting_for_a_stuck_reader),

@@ -266,8 +266,11 @@ static uint64_t filter_chains(struct fixture *fixture, const char *parent,
 		assert_int_equal(regcomp(&fixture->parent, parent, REG_EXTENDED), 0);
 	if (symbol)
 		assert_int_equal(regcomp(&fixture->symbol, symbol, REG_EXTENDED), 0);
-	fixture->rules = (struct filter_rules){parent ? &fixture->parent : NULL,
-					       symbol ? &fixture->symbol : NULL, depth};
+	fixture->rules = (struct filter_rules){
+		.parent = parent ? &fixture->parent : NULL,
+		.symbol = symbol ? &fixture->symbol : NULL,
+		.max_depth = depth,
+	};
 	fixture->filter = filter_new(&fixture->rules, fixture->model.frames);
 	assert_non_null(fixture->filter);
 	assert_int_equal(stacks_find(fixture->model.stacks, &fixture->batch, counts), 0);

@@ -23,13 +23,13 @@ struct file_section {
 	bool is_code;
 };
 
-/* An ELF file with code and with up to four sections, which the caller frees. Its size is
+/* An ELF file with code and with up to five sections, which the caller frees. Its size is
  * in *@made. NULL if out of memory. */
 static inline uint8_t *make_elf(uint16_t machine, const struct file_section *section,
 				size_t count, size_t *made)
 {
 	enum {
-		HEADERS = 3 + 4
+		HEADERS = 3 + 5
 	};
 	char names[128] = "\0.text\0.shstrtab";
 	size_t name = 17, headers = sizeof(Elf64_Ehdr);

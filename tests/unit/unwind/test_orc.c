@@ -18,6 +18,7 @@
 #define CALLS	 8 /* rows before the others, so that the layout is known */
 #define ROWS	 16
 #define ENTRIES	 0x9000
+#define CALLED	 0xa000
 #define THUNKS	 0x7ff8
 #define PLACE(i) (CODE + 0x100 * (uint64_t)(i))
 
@@ -67,6 +68,22 @@ static const uint8_t entries[] = {
 	0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52,
 	0x41, 0x53, 0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57};
 
+/* The entry of a system call, and the end of one, which begins at CALL_END. */
+#define CALL_END 63
+static const uint8_t system_calls[] = {
+	0x0f, 0x01, 0xf8,				      /* swapgs */
+	0x65, 0x48, 0x89, 0x24, 0x25, 0x14, 0x60, 0x00, 0x00, /* mov %rsp,%gs:n */
+	0xeb, 0x00,					      /* jmp 1f */
+	0x65, 0x48, 0x8b, 0x24, 0x25, 0x50, 0xfb, 0x01, 0x00, /* 1: mov %gs:n,%rsp */
+	0x6a, 0x2b,					      /* push */
+	0x65, 0xff, 0x34, 0x25, 0x14, 0x60, 0x00, 0x00,	      /* push %gs:n */
+	0x41, 0x53, 0x6a, 0x33, 0x51,			      /* push: r11, rcx */
+	0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52,
+	0x41, 0x53, 0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57,
+	/* pop %rax; pop %rdi; pop %rsp; swapgs; verw; sysretq */
+	0x58, 0x5f, 0x5c, 0x0f, 0x01, 0xf8, 0x0f, 0x00, 0x2d, 0x19, 0xfe, 0xff, 0xff,
+	0x48, 0x0f, 0x07};
+
 struct orc {
 	uint8_t ips[4 * (CALLS + ROWS)], rows[6 * (CALLS + ROWS)];
 	size_t count;
@@ -104,11 +121,12 @@ static struct unwind_builder *read_orc(const struct orc *orc, uint64_t offset,
 		{".orc_unwind", 0, orc->rows, 6 * orc->count, false},
 		{".thunks", THUNKS, thunks, sizeof(thunks), true},
 		{".entries", ENTRIES, entries, sizeof(entries), true},
+		{".calls", CALLED, system_calls, sizeof(system_calls), true},
 	};
 	struct unwind_builder *builder = unwind_builder_new();
 	struct error err = {{0}};
 	size_t size, rows;
-	uint8_t *file = make_elf(EM_X86_64, sections, 4, &size);
+	uint8_t *file = make_elf(EM_X86_64, sections, 5, &size);
 
 	assert_int_equal(unwind_table_add_orc(builder, "file", file, size, offset,
 					      hypercalls, &rows, &err),
@@ -335,6 +353,55 @@ static void entries_lead_on_before_all_is_saved(void **state)
 	unwind_table_free(table);
 }
 
+/* Before all is saved, and when it was restored, rcx has the program's address. */
+static void system_calls_lead_on_from_their_ends(void **state)
+{
+	static const struct {
+		size_t size;
+		int32_t word;
+	} parts[] = {
+		{23, UNWIND_KEPT},
+		{10, UNWIND_LOST},
+		{2, 0},
+		{2, 8},
+		{1, 16},
+		{25, -1},
+		{1, 0},
+		{1, 8},
+		{1, 0},
+		{13, UNWIND_KEPT},
+	};
+	struct orc orc = orc_new(&layouts[0]);
+	struct unwind_table *table;
+	uint64_t at = CALLED;
+
+	(void)state;
+	put(&orc, CALLED, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put(&orc, CALLED + CALL_END, 0, 0, UNDEFINED, UNDEFINED, 0);
+	put(&orc, CALLED + CALL_END, 0, 0, UNDEFINED, UNDEFINED,
+	    layouts[0].kind[OUTERMOST]);
+	put(&orc, CALLED + sizeof(system_calls), 0, 0, UNDEFINED, UNDEFINED, 0);
+	table = make_table(&orc, 0, 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		for (size_t j = 0; j < parts[i].size; j++, at++) {
+			const struct unwind_rule *rule = unwind_table_find(table, at);
+
+			assert_non_null(rule);
+			if (i == 5)
+				assert_int_equal(rule->kind, UNWIND_INTERRUPTED);
+			else if (i == 6)
+				assert_int_equal(rule->kind, UNWIND_OUTERMOST);
+			else
+				expect(*rule,
+				       (struct unwind_rule){.kind = UNWIND_CALLED_SYSTEM,
+							    .other = 2,
+							    .word = parts[i].word,
+							    .fp = UNWIND_KEPT});
+		}
+	assert_int_equal(at, CALLED + sizeof(system_calls));
+	unwind_table_free(table);
+}
+
 static void sections_of_different_lengths_are_refused(void **state)
 {
 	const struct orc orc = orc_new(&layouts[0]);
@@ -370,6 +437,7 @@ int main(void)
 		cmocka_unit_test(hypercalls_are_left_out),
 		cmocka_unit_test(retpolines_have_callers),
 		cmocka_unit_test(entries_lead_on_before_all_is_saved),
+		cmocka_unit_test(system_calls_lead_on_from_their_ends),
 		cmocka_unit_test(sections_of_different_lengths_are_refused),
 	};
 

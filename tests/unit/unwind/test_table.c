@@ -203,6 +203,7 @@ static const struct unwind_rule rules[] = {
 	{UNWIND_CALLER, .cfa = 8, .caller = -8, .other = 32},
 	{.kind = UNWIND_OUTERMOST},
 	{UNWIND_INTERRUPTED, .word = 24, .cfa = 8, .caller = 0, .fp = UNWIND_LOST},
+	{UNWIND_CALLED_SYSTEM, .other = 2, .word = UNWIND_KEPT, .fp = UNWIND_KEPT},
 };
 #define RULES (sizeof(rules) / sizeof(*rules))
 

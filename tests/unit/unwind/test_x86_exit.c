@@ -68,25 +68,30 @@ static struct x86_exit leave(struct code *code, uint64_t address, unsigned int w
 	return x86_leave(&reader, address, SPACE, word);
 }
 
-#define STACK(at)                           \
-	{                                   \
-		EXIT_BY_STACK, at, false, 0 \
+#define FRAME                         \
+	{                             \
+		.kind = EXIT_BY_FRAME \
 	}
-#define SAVED(at, saved)                       \
-	{                                      \
-		EXIT_BY_STACK, at, true, saved \
+#define STACK(at)                                   \
+	{                                           \
+		.kind = EXIT_BY_STACK, .caller = at \
 	}
-#define FRAME                              \
-	{                                  \
-		EXIT_BY_FRAME, 0, false, 0 \
+#define SAVED(at, where)                                                               \
+	{                                                                              \
+		.kind = EXIT_BY_STACK, .caller = at, .has_saved = true, .saved = where \
 	}
-#define MAKING(at, saved)                       \
-	{                                       \
-		EXIT_IN_MAKING, at, true, saved \
+#define MAKING(at, where)                                                               \
+	{                                                                               \
+		.kind = EXIT_IN_MAKING, .caller = at, .has_saved = true, .saved = where \
 	}
-#define CHANCE(at)                           \
-	{                                    \
-		EXIT_BY_CHANCE, at, false, 0 \
+#define CHANCE(at)                                   \
+	{                                            \
+		.kind = EXIT_BY_CHANCE, .caller = at \
+	}
+#define INTERRUPT(at, where)                                                \
+	{                                                                   \
+		.kind = EXIT_BY_INTERRUPT, .caller = at, .has_saved = true, \
+		.saved = where                                              \
 	}
 #define CODE(...) {__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__})
 
@@ -138,7 +143,7 @@ static const struct example examples_64[] = {
 	{"another stack", CODE(0x48, 0x89, 0xfc, 0xc3), FRAME},
 	{"an aligned one", CODE(0x48, 0x83, 0xe4, 0xf0, 0xc3), FRAME},
 	{"an address was pushed, for a jump", CODE(0x50, 0xc3), FRAME},
-	{"an interrupt's end", CODE(0x48, 0xcf), FRAME},
+	{"an interrupt's end", CODE(0x58, 0x5d, 0x48, 0xcf), INTERRUPT(16, 8)},
 	{"the stack pointer is in rbp for a while, which was saved",
 	 CODE(0x48, 0x8d, 0x6c, 0x24, 0x08, 0x48, 0x89, 0xec, 0x5d, 0xc3), SAVED(16, 8)},
 	{"Xen's hypercall page for PV",

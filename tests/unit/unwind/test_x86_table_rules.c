@@ -249,6 +249,39 @@ static void interrupted_code_is_followed_from_its_instruction(void **state)
 	tabled_free(&tabled);
 }
 
+/* The program's address is in rcx, and its stack pointer in place, on the stack, or
+ * nowhere: then a function without a frame has no caller. */
+static void system_calls_are_followed_before_the_kernel_has_a_stack(void **state)
+{
+	static const uint8_t leaf[] = {0x0f, 0x05, 0xc3}; /* syscall; ret */
+	static const int32_t words[] = {UNWIND_KEPT, 8, UNWIND_LOST};
+	const uint64_t callers[] = {OTHER + 2, RETURN(0), RETURN(1)};
+	const uint64_t without_leaf[] = {OTHER + 2, RETURN(1)};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		struct tabled tabled = tabled_new(&mode_4_level);
+		struct x86_cpu *cpu = &tabled.scene.guest->cpu;
+
+		add(&tabled, CODE, CODE + 0x80,
+		    (struct unwind_rule){
+			    .kind = UNWIND_CALLED_SYSTEM, .other = 2, .word = words[i]});
+		memcpy(guest_byte(tabled.scene.guest, OTHER), leaf, sizeof(leaf));
+		cpu->reg[1] = OTHER + 2;
+		cpu->reg[X86_RSP] = words[i] == UNWIND_KEPT ? STACK + 0x80
+							    : STACK + 0x4000;
+		cpu->reg[X86_RBP] = STACK + 0xa0;
+		poke(&tabled.scene, STACK + 0x4008, STACK + 0x80);
+		poke(&tabled.scene, STACK + 0x80, RETURN(0));
+		put_frame(&tabled.scene, STACK + 0xa0, 0, RETURN(1));
+		if (words[i] == UNWIND_LOST)
+			expect(&tabled, CHAIN_WHOLE, 2, without_leaf);
+		else
+			expect(&tabled, CHAIN_WHOLE, 3, callers);
+		tabled_free(&tabled);
+	}
+}
+
 /* Code without a rule and without a frame, as a system call's in a C library. */
 static void interrupted_leaves_have_callers(void **state)
 {
@@ -507,6 +540,7 @@ int main(void)
 		cmocka_unit_test(realigned_stacks_are_followed),
 		cmocka_unit_test(other_registers_are_used_in_the_sampled_function),
 		cmocka_unit_test(interrupted_code_is_followed_from_its_instruction),
+		cmocka_unit_test(system_calls_are_followed_before_the_kernel_has_a_stack),
 		cmocka_unit_test(interrupted_leaves_have_callers),
 		cmocka_unit_test(a_saved_stack_pointer_leads_to_any_stack),
 		cmocka_unit_test(interrupted_hypercalls_have_callers),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unwind/x86_exit.h"
+
+/* Finds the return addresses of chains that are in entries of interrupts. */
+
+static enum translation translate(const void *cpu, const struct guest_memory *memory,
+				  uint64_t address, uint64_t *frame)
+{
+	return x86_translate(cpu, memory, address, frame);
+}
+
+/* Places that are tried. Where all are in use, nothing more is examined. */
+#define PROBES 8
+
+/* The place of an address that was examined, or the free one for it; NULL: none. */
+static const uint64_t *place_of(const struct x86_entries *entries, uint64_t address)
+{
+	uint64_t at = address ^ address >> 12;
+
+	for (unsigned int i = 0; i < PROBES; i++) {
+		const uint64_t *seen = &entries->seen[(at + i) % X86_SEEN_MAX];
+
+		if (!*seen || *seen == address)
+			return seen;
+	}
+	return NULL;
+}
+
+static bool is_new(const struct x86_entries *entries, uint64_t address)
+{
+	const uint64_t *seen = place_of(entries, address);
+
+	return seen && !*seen && address && !chain_mark_name(address);
+}
+
+bool x86_entries_lack(const struct x86_entries *entries, const struct chain *chain)
+{
+	for (uint32_t i = 1; i < chain->count; i++)
+		if (is_new(entries, chain->address[i]))
+			return true;
+	return false;
+}
+
+static void add(struct x86_entries *entries, uint64_t address,
+		const struct x86_exit *exit)
+{
+	struct x86_entry *entry = &entries->entry[entries->count];
+
+	if (!entries->count || address < entries->low)
+		entries->low = address;
+	if (!entries->count || address > entries->high)
+		entries->high = address;
+	entry->address = address;
+	entry->exit = *exit;
+	entries->count++;
+}
+
+bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
+		       const struct guest_memory *memory, const struct chain *chain)
+{
+	struct reader reader = {.translate = translate, .cpu = cpu, .memory = memory};
+	unsigned int examined = 0, before = entries->count;
+
+	if (x86_kind(cpu) != CPU_X86_64 || cpu->is_compat)
+		return false;
+	for (uint32_t i = 1; i < chain->count; i++) {
+		uint64_t address = chain->address[i], target;
+		struct x86_exit exit;
+
+		if (entries->count == X86_ENTRIES_MAX)
+			return false;
+		if (examined == X86_LEARN_MAX)
+			return true;
+		if (!is_new(entries, address))
+			continue;
+		entries->seen[place_of(entries, address) - entries->seen] = address;
+		examined++;
+		if (!x86_follows_call(&reader, address, 8, &target))
+			continue;
+		exit = x86_leave_entry(&reader, address);
+		if (exit.kind == EXIT_BY_INTERRUPT)
+			add(entries, address, &exit);
+	}
+	return entries->count > before;
+}
