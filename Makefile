@@ -244,11 +244,12 @@ GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(K
 	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
 
 $(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
-$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf: tests/kvm/start.S tests/kvm/guest.c \
-		tests/kvm/guest.lds Makefile
+$(O)/tests/kvm/guest-la57.elf: LEVELS = -DLA57
+$(patsubst %,$(O)/tests/kvm/%.elf,guest guest-nofp guest-la57): tests/kvm/start.S \
+		tests/kvm/guest.c tests/kvm/guest.lds Makefile
 	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
-		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) $(LEVELS) -m64 -mcmodel=small -mno-red-zone \
+		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
 
 $(O)/tests/kvm/guest-32-0.elf: OFFSET_32 = -Wl$(COMMA)--defsym=NO_PAGING=1
 $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
@@ -263,7 +264,8 @@ $(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/ar
 		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
 
 # On QEMU's GDB stub, with guests that QEMU emulates.
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(GUESTS_32) $(O)/tests/gdb/arm64.elf
+gdb: $(O)/uniprof $(addprefix $(O)/tests/kvm/,guest.elf guest-la57.elf) $(GUESTS_32) \
+		$(O)/tests/gdb/arm64.elf
 	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)

@@ -5,14 +5,23 @@
  *
  * The work is done in user mode in the lower half of the addresses, because some variants
  * of KVM run only that natively. Text and data are at their physical addresses plus 1 GiB,
- * on 2M pages; the stacks are at 64 TiB, on 4K pages in reverse physical order.
+ * on 2M pages; the stacks are at 64 TiB, on 4K pages in reverse physical order. With LA57,
+ * tables have five levels, and the stacks are at 16 PiB.
  */
 #define PRESENT	 0x1
 #define WRITE	 0x2
 #define USER	 0x4
 #define LARGE	 0x80
 #define TABLE	 (PRESENT + WRITE + USER)
+#ifdef LA57
+#define STACKS	 0x40000000000000
+#define ROOT	 root
+#define CR4_MORE 0x1000 /* CR4.LA57 */
+#else
 #define STACKS	 0x400000000000
+#define ROOT	 top
+#define CR4_MORE 0
+#endif
 #define PAGES	 64 /* of stacks: 32 for each vCPU */
 
 /* Intel SDM vol. 3A, 2.5 (control registers) and 2.2.1 (EFER). */
@@ -49,7 +58,13 @@ start_vmm:
 	movl	$stack_pages, %esi
 	shrl	$12, %esi
 1:	movl	$low_3 + TABLE, top
+#ifdef LA57
+	movl	$top + TABLE, root
+	movl	$stacks_4 + TABLE, root + STACKS / 0x1000000000000 * 8
+	movl	$stacks_3 + TABLE, stacks_4
+#else
 	movl	$stacks_3 + TABLE, top + STACKS / 0x8000000000 * 8
+#endif
 	movl	$low_2 + TABLE, low_3		/* the first GiB, */
 	movl	$low_2 + TABLE, low_3 + 8	/* and again at 1 GiB */
 	movl	$stacks_2 + TABLE, stacks_3
@@ -77,10 +92,10 @@ start_vmm:
 	cmpl	$PAGES, %ecx
 	jne	1b
 
-	movl	$top, %eax
+	movl	$ROOT, %eax
 	movl	%eax, %cr3
 	movl	%cr4, %eax
-	orl	$CR4_PAE, %eax
+	orl	$CR4_PAE + CR4_MORE, %eax
 	movl	%eax, %cr4
 	movl	$MSR_EFER, %ecx
 	rdmsr
@@ -140,6 +155,10 @@ top:		.skip	4096
 low_3:		.skip	4096
 low_2:		.skip	4096
 stacks_3:	.skip	4096
+#ifdef LA57
+root:		.skip	4096
+stacks_4:	.skip	4096
+#endif
 stacks_2:	.skip	4096
 stacks_1:	.skip	4096
 stack_pages:	.skip	PAGES * 4096
