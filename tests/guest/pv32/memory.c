@@ -1,7 +1,7 @@
 /*
  * The address space: Xen's page tables map the image by 4K pages, the only ones that a PV
- * guest may have. The first vCPU's stack is on pages in reverse order, so that frames which
- * are neighbours lie apart.
+ * guest may have. The first vCPU's stack is on pages in reverse order, so that frames
+ * which are neighbours lie apart.
  */
 #include "guest.h"
 

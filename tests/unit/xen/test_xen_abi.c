@@ -237,7 +237,8 @@ static void a_pv_guests_mode_is_64_bit_on_the_table_in_use(void **state)
 	assert_int_equal(cpu.x86.cr3, 0x3000);
 }
 
-/* Offsets: those of xen/include/public/arch-x86/xen.h, compiled for 32 bits. */
+/* Offsets: those of xen/include/public/arch-x86/xen.h, compiled for 32 bits. General
+ * registers have 100 plus the number of their encoding. */
 static void a_32_bit_pv_guests_context_is_that_of_32_bit_code(void **state)
 {
 	static const struct {
@@ -274,7 +275,6 @@ static void a_32_bit_pv_guests_context_is_that_of_32_bit_code(void **state)
 	assert_int_equal(cpu_space(&cpu), 0x67812345000);
 	assert_false(cpu.x86.is_compat);
 }
-
 
 static void an_hvm_guests_control_registers_are_its_own(void **state)
 {
