@@ -249,7 +249,8 @@ $(patsubst %,$(O)/tests/kvm/%.elf,guest guest-nofp guest-la57): tests/kvm/start.
 		tests/kvm/guest.c tests/kvm/guest.lds Makefile
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) $(LEVELS) -m64 -mcmodel=small -mno-red-zone \
-		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
+		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds \
+		-o $@ tests/kvm/start.S tests/kvm/guest.c)
 
 $(O)/tests/kvm/guest-32-0.elf: OFFSET_32 = -Wl$(COMMA)--defsym=NO_PAGING=1
 $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/guest.lds Makefile

@@ -54,7 +54,7 @@ build_hypervisor()
 	local source=$new/source
 	rm -rf "$hypervisor" "$new"
 	mkdir "$new" &&
-		dpkg-source --no-check --no-copy -x "cache/$hypervisor"/xen_*.dsc "$source" &&
+		dpkg-source --no-copy -x "cache/$hypervisor"/xen_*.dsc "$source" &&
 		{ cat "$source/debian/xen-kconfig" && echo "$hypervisor_config"; } >"$source/xen/.config" &&
 		make_xen olddefconfig &&
 		grep -qx "$hypervisor_config" "$source/xen/.config" &&
