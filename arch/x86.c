@@ -81,9 +81,11 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 	}
 	if (!is_canonical(paging, address))
 		return NOT_CANONICAL;
-	/* A PAE root has 32 bytes and can be anywhere in a page (SDM, section 4.4.1). */
+	/* A PAE root has 32 bytes and can be anywhere in a page below 4 GiB (SDM, section
+	 * 4.4.1); a PV guest's is anywhere. */
 	if (paging == &paging_pae) {
-		table = cpu->cr3 & 0xfffff000;
+		if (!cpu->kernel_cr3)
+			table &= 0xfffff000;
 		offset = cpu->cr3 & 0xfe0;
 	}
 	for (unsigned int level = paging->levels; level > 0; level--) {

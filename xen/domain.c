@@ -104,26 +104,24 @@ out:
 	return status;
 }
 
-int xen_domain_check(struct xen *xen, const struct guest_info *domain, struct error *err)
+int xen_domain_check(const struct guest_info *domain, struct error *err)
 {
-	struct xen_domctl domctl;
-	int status;
-
 	if (domain->id == 0)
 		return error_set(err, "can't sample domain 0: uniprof itself runs there "
 				      "and would be paused with it");
 	if (!domain->vcpus)
 		return error_set(err, "domain %u (%s) has no vCPUs yet", domain->id,
 				 domain->name);
+	return 0;
+}
+
+bool xen_domain_is_pv_32(struct xen *xen, const struct guest_info *domain)
+{
+	struct xen_domctl domctl;
+
 	if (domain->type != GUEST_PV)
-		return 0;
+		return false;
 	/* ENOSYS on ARM, where there are no PV guests. */
 	xen_domctl_init(xen, &domctl, XEN_DOMCTL_get_address_size, domain->id);
-	status = xen_domctl(xen, &domctl);
-	if (status == 0 && domctl.u.address_size.size == 32)
-		return error_set(err,
-				 "domain %u (%s) is a 32-bit PV guest, which is not "
-				 "supported",
-				 domain->id, domain->name);
-	return 0;
+	return xen_domctl(xen, &domctl) == 0 && domctl.u.address_size.size == 32;
 }

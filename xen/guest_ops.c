@@ -95,9 +95,11 @@ static void close_guest(struct guest *closed)
 
 static enum cpu_kind kind(const struct guest *guest)
 {
+	const struct xen_guest *of = (const struct xen_guest *)guest;
 	enum cpu_kind captured = guest_kind(guest);
 
-	return captured == CPU_UNKNOWN ? registers_kind(guest->info.type) : captured;
+	return captured == CPU_UNKNOWN ? registers_kind(guest->info.type, &of->mode[0])
+				       : captured;
 }
 
 static void observe_vcpu(struct xen_guest *guest, unsigned int i)
@@ -300,7 +302,9 @@ static const struct guest_ops operations = {
 
 static int get_arrays(struct xen_guest *guest, const bool *wanted)
 {
-	size_t vcpus = guest->guest.info.vcpus;
+	const struct guest_info *info = &guest->guest.info;
+	bool is_pv_32 = xen_domain_is_pv_32(guest->xen, info);
+	size_t vcpus = info->vcpus;
 
 	guest->wanted = calloc(vcpus, sizeof(*guest->wanted));
 	guest->target = calloc(vcpus, sizeof(*guest->target));
@@ -308,8 +312,10 @@ static int get_arrays(struct xen_guest *guest, const bool *wanted)
 	guest->guest.vcpu = calloc(vcpus, sizeof(*guest->guest.vcpu));
 	if (!guest->wanted || !guest->target || !guest->mode || !guest->guest.vcpu)
 		return -1;
-	for (size_t i = 0; i < vcpus; i++)
+	for (size_t i = 0; i < vcpus; i++) {
 		guest->wanted[i] = !wanted || wanted[i];
+		guest->mode[i].is_pv_32 = is_pv_32;
+	}
 	return 0;
 }
 
@@ -319,7 +325,7 @@ struct guest *xen_guest_open(struct host *host, const struct guest_info *info,
 	struct xen *xen = xen_of(host);
 	struct xen_guest *guest;
 
-	if (newer_check(xen, info->id, err) < 0 || xen_domain_check(xen, info, err) < 0)
+	if (newer_check(xen, info->id, err) < 0 || xen_domain_check(info, err) < 0)
 		return NULL;
 	if (info->vcpus > PAUSE_VCPUS_MAX) {
 		error_set(err, "domain %u has more than %d vCPUs", info->id,

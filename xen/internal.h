@@ -67,8 +67,10 @@ int xen_unpause_left(struct host *host, const struct guest_info *info, struct er
 struct guest *xen_guest_open(struct host *host, const struct guest_info *info,
 			     const bool *wanted, struct error *err);
 
-/* Whether a domain can be sampled: not domain 0, and not a 32-bit PV guest. 0, or -1 with
- * the reason in @err. */
-int xen_domain_check(struct xen *xen, const struct guest_info *info, struct error *err);
+/* Whether a domain can be sampled: not domain 0. 0, or -1 with the reason in @err. */
+int xen_domain_check(const struct guest_info *info, struct error *err);
+
+/* Whether a domain is a PV guest of 32 bits, whose contexts have another layout. */
+bool xen_domain_is_pv_32(struct xen *xen, const struct guest_info *info);
 
 #endif

@@ -20,7 +20,7 @@ struct code_segment {
 };
 
 /* State that is not in the context, and the bits that show that it may have changed. All
- * zeros: not known yet. */
+ * zeros: not known yet. That of a PV guest does not change. */
 struct vcpu_mode {
 	bool known;
 	uint64_t cr0, cr4; /* x86: the bits that choose the mode */
@@ -28,6 +28,7 @@ struct vcpu_mode {
 	/* x86: in long mode, the segments that were seen last, and how many were seen */
 	struct code_segment code[CODE_SEGMENTS];
 	unsigned int codes;
+	bool is_pv_32; /* x86: set by the caller, see xen_domain_is_pv_32() */
 };
 
 void registers_take(const struct xen *xen, enum guest_type type,
@@ -42,7 +43,8 @@ void registers_take(const struct xen *xen, enum guest_type type,
 bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 			  struct cpu *cpu, struct vcpu_mode *mode);
 
-/* The kind of CPU of all guests of this type; CPU_UNKNOWN if they differ. */
-enum cpu_kind registers_kind(enum guest_type type);
+/* The kind of CPU that a guest of this type has whatever it does; CPU_UNKNOWN if that is
+ * not known before its registers. */
+enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode);
 
 #endif

@@ -80,8 +80,9 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 	return false; /* everything is in the context */
 }
 
-enum cpu_kind registers_kind(enum guest_type type)
+enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode)
 {
 	(void)type;
+	(void)mode;
 	return CPU_UNKNOWN;
 }

@@ -2,6 +2,7 @@
 #include "xen/registers.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <xen/hvm/save.h>
 
@@ -38,6 +39,49 @@ static void from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 	cpu->kernel_cr3 = context->ctrlreg[3];
 	cpu->cr4 = X86_CR4_PAE;
 	cpu->efer = X86_EFER_LMA;
+}
+
+/*
+ * The context of a 32-bit PV guest, which a 64-bit Xen gives in the layout of 32-bit
+ * code: struct vcpu_guest_context in xen/include/public/arch-x86/xen.h, and struct
+ * cpu_user_regs in xen-x86_32.h.
+ */
+struct context_32 {
+	uint8_t fpu[512];
+	uint32_t flags;
+	uint32_t ebx, ecx, edx, esi, edi, ebp, eax;
+	uint16_t error_code, entry_vector;
+	uint32_t eip;
+	uint16_t cs, upcall_mask;
+	uint32_t eflags, esp;
+	uint16_t ss, pad, other_segments[8];
+	uint32_t traps[256][2], ldt[2], gdt_frames[16], gdt_entries, kernel_stack[2];
+	uint32_t ctrlreg[8];
+};
+_Static_assert(offsetof(struct context_32, ctrlreg) == 2716, "as compiled with -m32");
+_Static_assert(sizeof(struct context_32) <= sizeof(vcpu_guest_context_t), "fits");
+
+/* Kernel and user mode share a table. */
+static void from_pv_32(const struct context_32 *context, struct x86_cpu *cpu)
+{
+	const uint64_t in_order[X86_REGISTERS] = {
+		context->eax, context->ecx, context->edx, context->ebx,
+		context->esp, context->ebp, context->esi, context->edi,
+	};
+	uint32_t cr3 = context->ctrlreg[3];
+
+	memcpy(cpu->reg, in_order, sizeof(in_order));
+	cpu->rip = context->eip;
+	cpu->rflags = context->eflags;
+	cpu->cs = context->cs;
+	cpu->ss = context->ss;
+	cpu->cr0 = context->ctrlreg[0] | X86_CR0_PG;
+	/* The upper bits of the frame's number are below the others (xen_cr3_to_pfn() in
+	 * xen-x86_32.h). */
+	cpu->cr3 = (uint64_t)(cr3 >> 12 | cr3 << 20) << GUEST_PAGE_SHIFT;
+	cpu->kernel_cr3 = cpu->cr3;
+	cpu->cr4 = X86_CR4_PAE;
+	cpu->efer = 0;
 }
 
 /* EFER is not in the context. */
@@ -80,7 +124,9 @@ void registers_take(const struct xen *xen, enum guest_type type,
 	(void)xen;
 	cpu->family = CPU_FAMILY_X86;
 	cpu->x86.is_compat = false;
-	if (type == GUEST_PV) {
+	if (type == GUEST_PV && mode->is_pv_32) {
+		from_pv_32((const void *)context, &cpu->x86);
+	} else if (type == GUEST_PV) {
 		from_pv(context, &cpu->x86);
 	} else {
 		from_hvm(context, &cpu->x86);
@@ -148,7 +194,9 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 	return !is_same || cpu->x86.is_compat != was_compat;
 }
 
-enum cpu_kind registers_kind(enum guest_type type)
+enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode)
 {
-	return type == GUEST_PV ? CPU_X86_64 : CPU_UNKNOWN;
+	if (type != GUEST_PV)
+		return CPU_UNKNOWN;
+	return mode->is_pv_32 ? CPU_X86_32 : CPU_X86_64;
 }

@@ -113,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cpu.reg[X86_RSP] = take(&data, &size, 8);
 	cpu.reg[X86_RBP] = take(&data, &size, 8);
 	cpu.cr3 = take(&data, &size, 8);
+	cpu.kernel_cr3 = mode & 64 ? cpu.cr3 : 0; /* a PV guest */
 	address = take(&data, &size, 8);
 	check_decoding(data, size < 256 ? size : 256, mode & 16);
 	fill_memory(&guest, data, size, mode & 128);

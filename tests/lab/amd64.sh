@@ -80,7 +80,7 @@ arch_qemu()
 		# need SVM.
 		-cpu max,+svm,-la57,-pku,-pks,-smap
 		-smp "$cpus" -m "$2"
-		-kernel "$1/xen" -append "$xen_args"
+		-kernel "${hypervisor:-$1}/xen" -append "$xen_args"
 		# tsc=reliable: otherwise dom0 stops using the TSC during a run, and each
 		# read of the clock costs 20 us instead of 0.1.
 		-initrd "$1/kernel console=hvc0 rdinit=/init tsc=reliable clocksource=tsc $3,$1/initrd"

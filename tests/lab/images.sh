@@ -78,11 +78,12 @@ apt()
 	"$tool" "${options[@]}" "$@"
 }
 
-# Prints the source of release $suite, on the mirror of this machine's own packages.
+# list_suite deb|deb-src: prints the source of release $suite, on the mirror of this machine's
+# own packages.
 list_suite()
 {
 	local key=/usr/share/keyrings/debian-archive-keyring.gpg
-	apt-get indextargets --format "deb [signed-by=$key] \$(SITE) $suite main" \
+	apt-get indextargets --format "$1 [signed-by=$key] \$(SITE) $suite main" \
 		'Created-By: Packages' 'Origin: Debian' 'Component: main' | head -n 1 | grep . ||
 		die "this machine's apt has no Debian mirror (is apt-get update needed?)"
 }
@@ -96,7 +97,7 @@ fetch()
 	if [ -n "$suite" ] || [ "$(dpkg --print-architecture)" != "$arch" ]; then
 		apt_state=$PWD/$new/apt
 		mkdir -p "$apt_state"/{lists,archives}/partial
-		[ -z "$suite" ] || list_suite >"$apt_state/sources.list"
+		[ -z "$suite" ] || list_suite deb >"$apt_state/sources.list"
 		say "downloading the package list for ${suite:-$arch}"
 		apt get update || die "apt could not download the package list for ${suite:-$arch}"
 	fi
@@ -238,6 +239,7 @@ prepare()
 	local new=$images.new
 	check_host
 	cached >/dev/null || fetch
+	[ -z "$hypervisor" ] || prepare_hypervisor
 	[ "$(cat "$images/stamp" 2>/dev/null)" != "$(stamp)" ] || return 0
 
 	say "building the lab's images"

@@ -1,4 +1,4 @@
-/* Requests to Xen specific to x86: kind of guest, clock, additional vCPUs. */
+/* Requests to Xen specific to x86: kind of guest, additional vCPUs. */
 #include "guest.h"
 
 #include <xen/xen.h>
@@ -16,8 +16,6 @@
 static struct shared_info *shared_info;
 static const struct start_info *pv_info;
 static const struct hvm_info_table *hvm_info; /* NULL unless HVM */
-static uint32_t tsc_to_ns;
-static int8_t tsc_shift;
 
 /* xen/include/public/arch-x86/cpuid.h: leaf base + 2 has the MSR to write it to. */
 static void fill_hypercall_page(void)
@@ -114,37 +112,6 @@ const char *xen_init(const void *start_info, bool pv)
 const char *xen_mode(void)
 {
 	return pv_info ? "pv" : hvm_info ? "hvm" : "pvh";
-}
-
-/*
- * The TSC rather than Xen's system time: that one steps back and forth, when Xen
- * calibrates it or a vCPU moves to another CPU, by a millisecond or two in an emulator.
- * The formula is the one at struct vcpu_time_info in xen/include/public/xen.h.
- */
-uint64_t xen_time(void)
-{
-	uint32_t low, high;
-	uint64_t ticks;
-
-	asm volatile("rdtsc" : "=a"(low), "=d"(high));
-	ticks = (uint64_t)high << 32 | low;
-	if (tsc_shift < 0)
-		ticks >>= -tsc_shift;
-	else
-		ticks <<= tsc_shift;
-	return (unsigned __int128)ticks * tsc_to_ns >> 32;
-}
-
-void xen_clock_init(void)
-{
-	const volatile struct vcpu_time_info *time = &shared_info->vcpu_info[0].time;
-	uint32_t version;
-
-	do {
-		version = time->version;
-		tsc_to_ns = time->tsc_to_system_mul;
-		tsc_shift = time->tsc_shift;
-	} while (version & 1 || version != time->version);
 }
 
 static long init_vcpu_pv(unsigned int vcpu, void *stack_top)

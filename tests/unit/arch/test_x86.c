@@ -204,6 +204,23 @@ static void the_first_pae_table_can_be_anywhere_in_its_page(void **state)
 	}
 }
 
+static void the_first_pae_table_is_below_4_gib_unless_it_is_xens(void **state)
+{
+	struct guest *guest = guest_new(&mode_pae);
+
+	(void)state;
+	map(guest, 0xc0123000, 0x77, 12);
+	guest->cpu.cr3 |= 1ull << 32;
+	expect_frame(guest, 0xc0123000, 0x77);
+	/* A PV guest's is where Xen has it: at a page that this one has not. */
+	guest->cpu.kernel_cr3 = guest->cpu.cr3;
+	expect_none(guest, 0xc0123000, NO_PAGE, 1);
+	guest->cpu.cr3 &= UINT32_MAX;
+	guest->cpu.kernel_cr3 = guest->cpu.cr3;
+	expect_frame(guest, 0xc0123000, 0x77);
+	free(guest);
+}
+
 static void the_flags_in_cr3_are_not_part_of_the_address(void **state)
 {
 	struct guest *guest = guest_new(&mode_4_level);
@@ -437,6 +454,7 @@ int main(void)
 		cmocka_unit_test(
 			the_large_page_bit_is_ignored_in_modes_without_large_pages),
 		cmocka_unit_test(the_first_pae_table_can_be_anywhere_in_its_page),
+		cmocka_unit_test(the_first_pae_table_is_below_4_gib_unless_it_is_xens),
 		cmocka_unit_test(the_flags_in_cr3_are_not_part_of_the_address),
 		cmocka_unit_test(entries_that_are_not_present_end_the_walk),
 		cmocka_unit_test(an_unreadable_table_at_any_level_is_reported),

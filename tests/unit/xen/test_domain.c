@@ -22,6 +22,20 @@
 
 static char scratch[4096];
 
+/* What Xen says of the PV guest: bits, or -errno. */
+static int address_size;
+
+static int fake_address_size(struct xen_domctl *domctl)
+{
+	assert_int_equal(domctl->domain, 12);
+	if (address_size < 0) {
+		errno = -address_size;
+		return -1;
+	}
+	domctl->u.address_size.size = (uint32_t)address_size;
+	return 0;
+}
+
 /* Domains 0, 5 and 12; 12 is a PV guest, and 0x7ff0 is not a guest. */
 static int fake_call(xencall_handle *call, unsigned int op, uint64_t argument)
 {
@@ -30,6 +44,8 @@ static int fake_call(xencall_handle *call, unsigned int op, uint64_t argument)
 
 	(void)call;
 	(void)op;
+	if (domctl->cmd == XEN_DOMCTL_get_address_size)
+		return fake_address_size(domctl);
 	assert_int_equal(domctl->cmd, XEN_DOMCTL_getdomaininfo);
 	if (domctl->domain != 0 && domctl->domain != 5 && domctl->domain != 12) {
 		errno = ESRCH;
@@ -135,6 +151,26 @@ static void reserved_domain_ids_are_refused(void **state)
 	assert_int_equal(xen_domain_info(&xen.host, 65536 + 5, &info, &err), 1);
 }
 
+static void only_pv_guests_are_asked_for_their_size(void **state)
+{
+	struct xen xen = fake_xen();
+	struct guest_info info;
+	struct error err;
+
+	(void)state;
+	address_size = 32;
+	assert_int_equal(xen_domain_info(&xen.host, 12, &info, &err), 0);
+	assert_true(xen_domain_is_pv_32(&xen, &info));
+	assert_int_equal(xen_domain_check(&info, &err), 0);
+	address_size = 64;
+	assert_false(xen_domain_is_pv_32(&xen, &info));
+	address_size = -ENOSYS;
+	assert_false(xen_domain_is_pv_32(&xen, &info));
+	address_size = 32;
+	assert_int_equal(xen_domain_info(&xen.host, 5, &info, &err), 0);
+	assert_false(xen_domain_is_pv_32(&xen, &info));
+}
+
 static void an_unresponsive_xenstored_is_given_up(void **state)
 {
 	struct xen *xen = malloc(sizeof(*xen));
@@ -167,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(domains_are_listed_by_id_with_names_from_xenstore),
 		cmocka_unit_test(reserved_domain_ids_are_refused),
+		cmocka_unit_test(only_pv_guests_are_asked_for_their_size),
 		cmocka_unit_test(an_unresponsive_xenstored_is_given_up),
 	};
 

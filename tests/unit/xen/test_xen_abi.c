@@ -237,6 +237,45 @@ static void a_pv_guests_mode_is_64_bit_on_the_table_in_use(void **state)
 	assert_int_equal(cpu.x86.cr3, 0x3000);
 }
 
+/* Offsets: those of xen/include/public/arch-x86/xen.h, compiled for 32 bits. General
+ * registers have 100 plus the number of their encoding. */
+static void a_32_bit_pv_guests_context_is_that_of_32_bit_code(void **state)
+{
+	static const struct {
+		unsigned int offset;
+		uint32_t value;
+	} fields[] = {
+		{516, 103},	    {520, 101},		{524, 102}, {528, 106},
+		{532, 107},	    {536, 105},		{540, 100}, {548, 1000}, /* eip */
+		{552, 0xe019},	    {556, 0x202},	{560, 104}, {564, 0xe021},
+		{2716, 0x80050033}, {2728, 0x12345678},
+	};
+	uint64_t context[sizeof(vcpu_guest_context_t) / 8] = {0};
+	struct xen xen = {.host.domctl_version = 0x15};
+	struct vcpu_mode mode = {.is_pv_32 = true};
+	struct cpu cpu;
+
+	(void)state;
+	memset(&cpu, 0xff, sizeof(cpu));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		memcpy((char *)context + fields[i].offset, &fields[i].value, 4);
+	registers_take(&xen, GUEST_PV, (const void *)context, &mode, &cpu);
+	for (unsigned int i = 0; i < X86_REGISTERS; i++)
+		assert_int_equal(cpu.x86.reg[i], i < 8 ? 100 + i : 0);
+	assert_int_equal(cpu.x86.rip, 1000);
+	assert_int_equal(cpu.x86.rflags, 0x202);
+	assert_int_equal(cpu.x86.cs, 0xe019);
+	assert_int_equal(cpu.x86.ss, 0xe021);
+	assert_int_equal(cpu_kind(&cpu), CPU_X86_32);
+	assert_int_equal(registers_kind(GUEST_PV, &mode), CPU_X86_32);
+	assert_true(cpu.x86.cr0 & X86_CR0_PG);
+	assert_int_equal(cpu.x86.cr4, X86_CR4_PAE);
+	/* The table may be above 4 GiB. */
+	assert_int_equal(cpu.x86.cr3, 0x67812345000);
+	assert_int_equal(cpu_space(&cpu), 0x67812345000);
+	assert_false(cpu.x86.is_compat);
+}
+
 static void an_hvm_guests_control_registers_are_its_own(void **state)
 {
 	vcpu_guest_context_t context = distinct_context();
@@ -335,6 +374,7 @@ int main(void)
 		cmocka_unit_test(registers_are_where_they_were),
 		cmocka_unit_test(a_saved_hvm_cpu_is_where_it_was),
 		cmocka_unit_test(a_pv_guests_mode_is_64_bit_on_the_table_in_use),
+		cmocka_unit_test(a_32_bit_pv_guests_context_is_that_of_32_bit_code),
 		cmocka_unit_test(an_hvm_guests_control_registers_are_its_own),
 #endif
 #ifdef __aarch64__
