@@ -17,8 +17,10 @@ void vmm_kind(const char *program, char *name, size_t size);
  */
 int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size);
 
-/* Where QEMU's GDB stub listens on this host, from the same command line (-gdb, -s), as
- * uniprof's option --gdb takes it: 0, or -1 if there is none, or it is written otherwise.
+/*
+ * Where QEMU's GDB stub listens on this host, from the same command line (-gdb, -s), as
+ * uniprof's option --gdb takes it: a socket with an absolute path, or a port that the
+ * loopback interface has. 0; -1 if there is none, or it is written otherwise.
  */
 int vmm_gdb_address(const char *arguments, size_t length, char *address, size_t size);
 

@@ -26,11 +26,13 @@ boot()
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
-# boot_x86 NAME [PROGRAM]
+# boot_x86 NAME [PROGRAM [OPTION...]]
 boot_x86()
 {
+	name=$1
 	ELF=$PROGRAMS/${2:-guest.elf}
-	boot "$1" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF"
+	shift $(($# > 1 ? 2 : 1))
+	boot "$name" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF" "$@"
 }
 
 boot_arm64()
