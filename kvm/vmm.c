@@ -146,3 +146,28 @@ int vmm_gdb_address(const char *arguments, size_t length, char *address, size_t 
 		return -1;
 	return 0;
 }
+
+const struct layout_split *vmm_split(const char *kind, const char *arguments,
+				     size_t length)
+{
+	static const char *const machine[] = {"-M", "--M", "-machine", "--machine", NULL};
+	/* hw/i386/pc_q35.c, pc_piix.c and microvm.c in QEMU; the others' documentation.
+	 */
+	static const struct layout_split q35 = {0xb0000000, 0x80000000},
+					 pc = {0xe0000000, 0xc0000000},
+					 at_3_gib = {0xc0000001, 0xc0000000},
+					 at_3_25_gib = {0xd0000001, 0xd0000000};
+	const char *type;
+
+	if (strcmp(kind, "Firecracker") == 0 || strcmp(kind, "kvmtool") == 0 ||
+	    strcmp(kind, "crosvm") == 0)
+		return &at_3_25_gib;
+	if (strcmp(kind, "cloud-hypervisor") == 0)
+		return &at_3_gib;
+	if (strcmp(kind, "QEMU") != 0)
+		return NULL;
+	type = find_value(arguments, length, machine);
+	if (type && strstr(type, "q35"))
+		return &q35;
+	return type && strstr(type, "microvm") ? &at_3_gib : &pc;
+}

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "kvm/layout.h"
+
 /*
  * The VMM's name, such as "QEMU", from the file name of its program: the name itself if
  * it is not a known one. @size is that of @name; it is truncated.
@@ -16,6 +18,11 @@ void vmm_kind(const char *program, char *name, size_t size);
  * too; --id of Firecracker; --name of others. Returns 0, or -1 if there is none.
  */
 int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size);
+
+/* How a VMM of this kind (vmm_kind()) with this command line splits its guest's memory;
+ * NULL if that is not known. */
+const struct layout_split *vmm_split(const char *kind, const char *arguments,
+				     size_t length);
 
 /*
  * Where QEMU's GDB stub listens on this host, from the same command line (-gdb, -s), as

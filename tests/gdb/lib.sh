@@ -41,24 +41,6 @@ boot_arm64()
 	boot "$1" qemu-system-aarch64 -M virt -cpu cortex-a57 -m 64 -kernel "$ELF"
 }
 
-# monitor NAME COMMAND: QEMU's answer
-monitor()
-{
-	python3 -c '
-import socket, sys
-monitor = socket.socket(socket.AF_UNIX)
-monitor.connect(sys.argv[1] + ".monitor")
-answer = b""
-while answer.count(b"(qemu)") < 1:
-    answer += monitor.recv(4096)
-monitor.sendall(sys.argv[2].encode() + b"\n")
-answer = b""
-while answer.count(b"(qemu)") < 1:
-    answer += monitor.recv(4096)
-print(answer.decode(errors="replace"))
-' "$1" "$2"
-}
-
 # is_status NAME STATUS: running, or paused
 is_status()
 {
