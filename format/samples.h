@@ -69,8 +69,8 @@ struct samples_batch {
 	uint32_t *stack;    /* node of the leaf; a root if the sample has no chain */
 	uint64_t *cpu_time; /* ns since the vCPU's last sample; 0 without has_cpu_time */
 	bool has_cpu_time;
-	uint32_t *chain_kind; /* enum chain_kind */
-	uint32_t *process;   /* an index in processes[] */
+	uint32_t *chain_kind;		     /* enum chain_kind */
+	uint32_t *process;		     /* an index in processes[] */
 	struct recording_process *processes; /* at least one, if there are samples */
 	size_t process_count;
 

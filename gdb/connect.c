@@ -165,17 +165,48 @@ static int find_state(struct gdb *gdb, struct error *err)
 	return status ? 0 : -1;
 }
 
-int gdb_begin(struct gdb *gdb, struct error *err)
+/* A port or path that a command line names may by now be another QEMU's, or mean another
+ * one in a container. It is left as it was found. */
+static int check_name(struct gdb *gdb, struct error *err)
 {
-	if (find_vcpus(gdb, err) < 0 || find_state(gdb, err) < 0 ||
-	    find_memory(gdb, err) < 0 || find_registers(gdb, err) < 0)
-		return -1;
-	gdb->is_connected = true;
+	char *name = gdb->is_expected ? stub_monitor(&gdb->stub, "info name", err) : NULL;
+	int status = !gdb->is_expected || name ? 0 : -1;
+
+	if (name) {
+		name[strcspn(name, "\r\n")] = 0;
+		if (strcmp(name, gdb->qemus_name) != 0)
+			status = error_set(err,
+					   "the GDB stub at %s is of another guest, '%s'",
+					   gdb->place, name);
+	}
+	free(name);
+	return status;
+}
+
+/* The guest goes on, unless it did not run. */
+static int let_go(struct gdb *gdb, struct error *err)
+{
 	if (!gdb->is_held)
 		return gdb_continue(gdb, err);
 	gdb->stub.stops = 0;
 	gdb_hold(gdb, false);
 	return stub_acknowledge(&gdb->stub, err);
+}
+
+int gdb_begin(struct gdb *gdb, struct error *err)
+{
+	struct error ignored;
+
+	if (find_vcpus(gdb, err) < 0 || find_state(gdb, err) < 0)
+		return -1;
+	if (check_name(gdb, err) < 0) {
+		let_go(gdb, &ignored);
+		return -1;
+	}
+	if (find_memory(gdb, err) < 0 || find_registers(gdb, err) < 0)
+		return -1;
+	gdb->is_connected = true;
+	return let_go(gdb, err);
 }
 
 int gdb_connect(struct gdb *gdb, struct error *err)

@@ -44,7 +44,7 @@ static int arm(struct host *host, struct error *err)
 		gdb->shared = NULL;
 		return error_errno(err, errno, "can't allocate memory");
 	}
-	if (stub_init(&gdb->stub, gdb->name, &gdb->address, err) < 0)
+	if (stub_init(&gdb->stub, gdb->place, &gdb->address, err) < 0)
 		return -1;
 	host->connection = gdb->stub.fd;
 	return 0;
@@ -78,10 +78,10 @@ static int info(struct host *host, uint32_t id, struct guest_info *found,
 
 	if (gdb_connect(gdb, err) < 0)
 		return -1;
-	if (id != 1)
+	if (id != gdb->id)
 		return 1;
 	*found = (struct guest_info){
-		.id = 1,
+		.id = id,
 		.type = GUEST_GDB,
 		.vcpus = gdb->vcpus,
 		.online = gdb->vcpus,
@@ -101,7 +101,7 @@ static int list(struct host *host, struct guest_info **guests, size_t *count,
 	if (!*guests)
 		return error_set(err, "out of memory");
 	*count = 1;
-	if (info(host, 1, *guests, err) == 0)
+	if (info(host, gdb_of(host)->id, *guests, err) == 0)
 		return 0;
 	free(*guests);
 	return -1;
@@ -119,7 +119,8 @@ static const struct host_ops operations = {
 	.open = gdb_guest_open,
 };
 
-struct host *gdb_open(const char *address, struct error *err)
+struct host *gdb_open(const char *address, const struct gdb_identity *identity,
+		      struct error *err)
 {
 	struct gdb *gdb = calloc(1, sizeof(*gdb));
 
@@ -130,7 +131,13 @@ struct host *gdb_open(const char *address, struct error *err)
 	gdb->host.ops = &operations;
 	gdb->host.connection = -1;
 	gdb->stub.fd = -1;
-	snprintf(gdb->name, sizeof(gdb->name), "%s", address);
+	gdb->id = identity ? identity->id : 1;
+	snprintf(gdb->place, sizeof(gdb->place), "%s", address);
+	snprintf(gdb->name, sizeof(gdb->name), "%s", identity ? identity->name : address);
+	gdb->is_expected = identity != NULL;
+	if (identity)
+		snprintf(gdb->qemus_name, sizeof(gdb->qemus_name), "%s",
+			 identity->qemus_name);
 	snprintf(gdb->host.version, sizeof(gdb->host.version), "GDB stub");
 	if (gdb_address_find(address, &gdb->address, err) == 0)
 		return &gdb->host;

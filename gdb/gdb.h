@@ -4,12 +4,21 @@
 
 #include "guest/host.h"
 
+/* Which guest it must be. */
+struct gdb_identity {
+	uint32_t id;
+	const char *name;	/* to show */
+	const char *qemus_name; /* what QEMU must say that its name is; empty: none */
+};
+
 /*
  * Uses the GDB stub of a QEMU (-gdb), which may run anywhere and with any accelerator,
- * for x86-64, arm64 and riscv64. It is a host with one guest, whose name is @address:
- * "unix:PATH" or "tcp:HOST:PORT". Connects only when the guest is asked for, because that
- * stops it for some milliseconds. NULL with the reason in @err on failure.
+ * for x86-64, arm64 and riscv64. It is a host with one guest; @address is "unix:PATH" or
+ * "tcp:HOST:PORT", and also the guest's name unless there is an @identity, which may be
+ * NULL. Connects only when the guest is asked for, because that stops it for some
+ * milliseconds. NULL with the reason in @err on failure.
  */
-struct host *gdb_open(const char *address, struct error *err);
+struct host *gdb_open(const char *address, const struct gdb_identity *identity,
+		      struct error *err);
 
 #endif

@@ -206,7 +206,7 @@ static int stop(struct gdb *gdb, struct error *err)
 	if (gdb->is_held)
 		return PAUSE_HELD;
 	return error_set(err, "the GDB stub at %s does not say when the guest stops",
-			 gdb->name);
+			 gdb->place);
 }
 
 /* Returns what pause() returns after a failure; it is left to the guard then to continue

@@ -20,7 +20,11 @@ struct gdb_shared {
 struct gdb {
 	struct host host;
 	struct gdb_address address;
-	char name[256]; /* as the user wrote it */
+	char place[256]; /* the address as the user wrote it */
+	char name[256];	 /* the guest's */
+	uint32_t id;
+	bool is_expected; /* QEMU must say that its name is this: */
+	char qemus_name[256];
 	/* NULL until the host is armed. */
 	struct gdb_shared *shared;
 	struct stub stub;

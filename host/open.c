@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/open.h"
 
-#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "gdb/address.h"
 #include "gdb/gdb.h"
 #include "kvm/kvm.h"
@@ -29,7 +32,7 @@ struct host *host_open(const char *gdb, bool force, struct error *err)
 	bool any = false;
 
 	if (gdb)
-		return gdb_open(gdb, err);
+		return gdb_open(gdb, NULL, err);
 	for (size_t i = 0; i < sizeof(hypervisors) / sizeof(*hypervisors) && !host; i++) {
 		struct error later;
 
@@ -45,4 +48,119 @@ struct host *host_open(const char *gdb, bool force, struct error *err)
 			  "/dev/kvm are missing): run uniprof in dom0 of a Xen host, "
 			  "or on a KVM host");
 	return host;
+}
+
+/* By name or id: 0, or -1. */
+static int find_stub(const char *guest, struct guest_info *info)
+{
+	struct guest_info *guests;
+	struct error ignored;
+	char id[16];
+	size_t count;
+	int status = -1;
+
+	if (kvm_stub_list(&guests, &count, &ignored) < 0)
+		return -1;
+	for (size_t i = 0; i < count && status < 0; i++) {
+		snprintf(id, sizeof(id), "%u", guests[i].id);
+		if (strcmp(guests[i].name, guest) && strcmp(id, guest))
+			continue;
+		*info = guests[i];
+		status = 0;
+	}
+	free(guests);
+	return status;
+}
+
+static struct host *open_stub(const struct guest_info *info, const struct kvm_stub *stub,
+			      struct error *err)
+{
+	const struct gdb_identity identity = {
+		.id = info->id,
+		.name = info->name,
+		.qemus_name = stub->name,
+	};
+
+	return gdb_open(stub->address, &identity, err);
+}
+
+struct host *host_open_guest(const char *guest, bool force, struct host_stub *used,
+			     struct error *err)
+{
+	struct host *host = host_open(NULL, force, err);
+	struct guest_info info;
+	struct error ignored;
+	struct kvm_stub stub;
+
+	used->address[0] = 0;
+	if (!guest || (host && !host->ops->has_vmms))
+		return host;
+	/* A guest that KVM knows comes before another one of that name. */
+	if ((!host || host_find(host, guest, &info, &ignored) < 0) &&
+	    find_stub(guest, &info) < 0)
+		return host;
+	if (kvm_stub_find(info.id, &stub) < 0 || kvm_permits(info.id, &used->why) == 0)
+		return host;
+	snprintf(used->address, sizeof(used->address), "%s", stub.address);
+	host_close(host);
+	return open_stub(&info, &stub, err);
+}
+
+static bool has_id(const struct guest_info *guests, size_t count, uint32_t id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (guests[i].id == id)
+			return true;
+	return false;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct guest_info *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Adds the stubs' guests that are not among them. */
+static int add_stubs(struct guest_info **guests, size_t *count, struct error *err)
+{
+	struct guest_info *stubs;
+	size_t stub_count, known = *count;
+
+	if (kvm_stub_list(&stubs, &stub_count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < stub_count; i++) {
+		if (has_id(*guests, known, stubs[i].id))
+			continue;
+		if (!array_grow(guests, *count + 1, sizeof(**guests))) {
+			free(stubs);
+			return error_set(err, "out of memory");
+		}
+		(*guests)[(*count)++] = stubs[i];
+	}
+	free(stubs);
+	if (*count)
+		qsort(*guests, *count, sizeof(**guests), compare_ids);
+	return 0;
+}
+
+int host_list(struct host *host, struct guest_info **guests, size_t *count,
+	      struct error *err)
+{
+	struct error why;
+
+	if (!host) {
+		if (kvm_stub_list(guests, count, &why) < 0)
+			return -1;
+		if (*count)
+			return 0;
+		free(*guests);
+		return -1;
+	}
+	if (host->ops->list(host, guests, count, err) < 0)
+		return -1;
+	if (!host->ops->has_vmms || add_stubs(guests, count, err) == 0)
+		return 0;
+	free(*guests);
+	return -1;
 }

@@ -11,8 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "kvm/internal.h"
 #include "kvm/registers.h"
+#include "kvm/vcpus.h"
 
 #define DEVICE "/dev/kvm"
 
@@ -39,8 +41,46 @@ static int check_registers(struct error *err)
 		return error_set(err,
 				 "this host's KVM does not show registers of other "
 				 "processes' vCPUs (x86 only, Linux 4.17); QEMU's GDB "
-				 "stub may (--gdb)");
+				 "stub can (-gdb)");
 	return 0;
+}
+
+/* Needs the same permission as ptrace(2) and all else (pidfd_getfd(2)), but attaches to
+ * nothing. */
+static int check_permission(pid_t pid, int fd, struct error *err)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), vcpu = -1, status = 0;
+
+	if (pidfd >= 0)
+		vcpu = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (vcpu < 0)
+		status = trace_refused(pid, errno, err);
+	else
+		close(vcpu);
+	if (pidfd >= 0)
+		close(pidfd);
+	return status;
+}
+
+int kvm_permits(uint32_t id, struct error *err)
+{
+	pid_t pid = (pid_t)id;
+	struct vcpu_fd *fds;
+	size_t count;
+	bool is_seen = vcpus_list(pid, &fds, &count) == 0;
+	int errnum = errno, status;
+
+	if ((is_seen && !count) || !kvm_exists())
+		status = error_set(err, "QEMU emulates its guest (KVM is not used)");
+	else if (check_registers(err) < 0)
+		status = -1;
+	else if (!is_seen)
+		status = trace_refused(pid, errnum, err);
+	else
+		status = check_permission(pid, fds[0].fd, err);
+	if (is_seen)
+		free(fds);
+	return status;
 }
 
 static void close_kvm(struct host *host)

@@ -72,14 +72,21 @@ static size_t find_blocks(const struct proc_map *maps, size_t count,
 
 /* One mapping with all memory, cut at a gap. The kernel may have joined the mappings of
  * both parts into one; it maps downwards, so that the upper part is first. */
-static void add_cut(struct found *found, uint64_t start, uint64_t size)
+static void add_cut(struct found *found, uint64_t start, uint64_t size, uint64_t low)
 {
-	for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
-		if (size <= gaps[i])
-			continue;
-		add(found, start, gaps[i], start + gaps[i], size - gaps[i]);
-		add(found, start + size - gaps[i], gaps[i], start, size - gaps[i]);
-	}
+	if (size <= low)
+		return;
+	add(found, start, low, start + low, size - low);
+	add(found, start + size - low, low, start, size - low);
+}
+
+static void add_split(struct found *found, uint64_t start, uint64_t size,
+		      const struct layout_split *split)
+{
+	if (split && size < split->whole)
+		add(found, start, size, 0, 0);
+	else if (split)
+		add_cut(found, start, size, split->low);
 }
 
 /* The parts below and above the gap are different mappings. */
@@ -98,7 +105,7 @@ static void add_pairs(struct found *found, const struct proc_map *low,
 }
 
 size_t layout_candidates(const struct proc_map *maps, size_t count,
-			 struct layout *layouts)
+			 const struct layout_split *split, struct layout *layouts)
 {
 	const struct proc_map *blocks[BLOCKS];
 	size_t known = find_blocks(maps, count, blocks);
@@ -107,10 +114,12 @@ size_t layout_candidates(const struct proc_map *maps, size_t count,
 	for (size_t i = 0; i < known; i++) {
 		uint64_t start = blocks[i]->start, size = blocks[i]->end - start;
 
+		add_split(&found, start, size, split);
 		if (size < Q35_WHOLE)
 			add(&found, start, size, 0, 0);
 		add_pairs(&found, blocks[i], blocks, known);
-		add_cut(&found, start, size);
+		for (size_t k = 0; k < sizeof(gaps) / sizeof(*gaps); k++)
+			add_cut(&found, start, size, gaps[k]);
 		if (size >= Q35_WHOLE && size <= gaps[3])
 			add(&found, start, size, 0, 0);
 	}

@@ -12,7 +12,8 @@
  * see are the VMM's mappings: the largest is usually the guest's memory, and VMMs put it
  * at guest-physical address 0, with a gap below 4 GiB for devices; the part that does not
  * fit below the gap is at 4 GiB. So there are some candidates, and the guest's own page
- * tables show which one is right (kvm/memory.h).
+ * tables show which one is right (kvm/memory.h). If they use only memory that several
+ * have at the same place, what is known of the VMM decides.
  */
 
 #define LAYOUT_REGIONS	  2
@@ -30,12 +31,18 @@ struct layout {
 	unsigned int count;
 };
 
+/* Where a VMM splits memory: less than @whole bytes are in one piece, and of more, @low
+ * bytes are below the gap. */
+struct layout_split {
+	uint64_t whole, low;
+};
+
 /*
  * Fills @layouts, which holds LAYOUT_CANDIDATES, from a VMM's mappings, the most likely
- * ones first. Returns their number.
+ * ones first: those that its @split makes; NULL: not known. Returns their number.
  */
 size_t layout_candidates(const struct proc_map *maps, size_t count,
-			 struct layout *layouts);
+			 const struct layout_split *split, struct layout *layouts);
 
 /* The size of the largest mapping that may be guest memory, bytes; 0 if there is none. */
 uint64_t layout_memory(const struct proc_map *maps, size_t count);

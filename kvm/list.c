@@ -14,9 +14,12 @@
 #include "kvm/vcpus.h"
 #include "kvm/vmm.h"
 
+/* How much of a command line is read. */
+#define COMMAND_LINE 16384
+
 static void name_guest(pid_t pid, const struct proc_stat *stat, struct guest_info *info)
 {
-	char text[16384], program[4096];
+	char text[COMMAND_LINE], program[4096];
 	ssize_t length;
 
 	snprintf(program, sizeof(program), "/proc/%d/exe", pid);
@@ -69,7 +72,7 @@ static void find_memory(pid_t pid, struct guest_info *info)
 }
 
 /* 0; 1 if the process is not a VMM; -1 with errno set. */
-static int describe(pid_t pid, struct guest_info *info)
+static int describe_vmm(pid_t pid, struct guest_info *info)
 {
 	struct proc_stat stat;
 	struct vcpu_fd *fds;
@@ -111,10 +114,49 @@ int kvm_guest_info(struct host *host, uint32_t id, struct guest_info *info,
 	(void)host;
 	if (!id || id > INT32_MAX)
 		return 1;
-	status = describe((pid_t)id, info);
+	status = describe_vmm((pid_t)id, info);
 	if (status >= 0)
 		return status;
 	return trace_refused((pid_t)id, errno, err);
+}
+
+/* Also whether this process may connect to it. */
+int kvm_stub_find(uint32_t id, struct kvm_stub *stub)
+{
+	char text[COMMAND_LINE], vmm[32];
+	ssize_t length = proc_read((pid_t)id, 0, "cmdline", text, sizeof(text));
+
+	if (length <= 0)
+		return -1;
+	/* The link to the program may only be read by those who may trace it. */
+	vmm_kind(text, vmm, sizeof(vmm));
+	if (strcmp(vmm, "QEMU") != 0 ||
+	    vmm_gdb_address(text, (size_t)length, stub->address, sizeof(stub->address)) <
+		    0)
+		return -1;
+	stub->name[0] = 0;
+	vmm_guest_name(text, (size_t)length, stub->name, sizeof(stub->name));
+	return strncmp(stub->address, "unix:", 5) == 0 ? access(stub->address + 5, W_OK)
+						       : 0;
+}
+
+/* As describe_vmm(), for QEMUs with a stub. */
+static int describe_stub(pid_t pid, struct guest_info *info)
+{
+	struct kvm_stub stub;
+	struct proc_stat stat;
+	char text[1024];
+
+	if (kvm_stub_find((uint32_t)pid, &stub) < 0 ||
+	    proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
+	    !proc_parse_stat(text, &stat))
+		return 1;
+	*info = (struct guest_info){.id = (uint32_t)pid, .type = GUEST_GDB};
+	name_guest(pid, &stat, info);
+	snprintf(info->vmm, sizeof(info->vmm), "QEMU");
+	find_state(pid, &stat, info);
+	find_memory(pid, info);
+	return 0;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -124,14 +166,13 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Processes that may not be inspected are left out. */
-int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
-		   struct error *err)
+/* The processes for which @describe returns 0. */
+static int list(int (*describe)(pid_t pid, struct guest_info *info),
+		struct guest_info **guests, size_t *count, struct error *err)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
 
-	(void)host;
 	*count = 0;
 	*guests = malloc(sizeof(**guests));
 	if (!dir || !*guests) {
@@ -157,4 +198,17 @@ fail:
 		closedir(dir);
 	free(*guests);
 	return -1;
+}
+
+/* Processes that may not be inspected are left out. */
+int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
+		   struct error *err)
+{
+	(void)host;
+	return list(describe_vmm, guests, count, err);
+}
+
+int kvm_stub_list(struct guest_info **guests, size_t *count, struct error *err)
+{
+	return list(describe_stub, guests, count, err);
 }

@@ -11,6 +11,7 @@
 #include "base/compat.h"
 #include "kvm/layout.h"
 #include "kvm/share.h"
+#include "kvm/vmm.h"
 
 /* The maximum number of copied pages in a round. */
 #define COPIES 512
@@ -173,12 +174,21 @@ static unsigned int score(pid_t pid, const struct layout *layout,
 	return sum;
 }
 
+static const struct layout_split *find_split(pid_t pid, const char *vmm)
+{
+	char arguments[4096];
+	ssize_t length = proc_read(pid, 0, "cmdline", arguments, sizeof(arguments));
+
+	return vmm_split(vmm, arguments, length > 0 ? (size_t)length : 0);
+}
+
 /* The best of the candidates, if it is better than @least. */
 static bool find_layout(const struct guest *guest, pid_t pid, const struct proc_map *maps,
 			size_t count, unsigned int least, struct layout *best)
 {
 	struct layout *layouts = calloc(LAYOUT_CANDIDATES, sizeof(*layouts));
-	size_t candidates = layouts ? layout_candidates(maps, count, layouts) : 0;
+	const struct layout_split *split = find_split(pid, guest->info.vmm);
+	size_t candidates = layouts ? layout_candidates(maps, count, split, layouts) : 0;
 	bool found = false;
 
 	for (size_t i = 0; i < candidates; i++) {

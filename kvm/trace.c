@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "kvm/proc.h"
-#include "kvm/vmm.h"
 
 /*
  * A thread that waits for a CPU of a busy host stops when it gets one, and one that waits
@@ -216,39 +215,23 @@ static int yama_scope(void)
 	return scope;
 }
 
-/* What else there is for someone who may not trace the VMM. */
-static void find_stub(pid_t pid, char *text, size_t size)
-{
-	char arguments[16384], address[256];
-	ssize_t length = proc_read(pid, 0, "cmdline", arguments, sizeof(arguments));
-
-	*text = 0;
-	if (length > 0 &&
-	    vmm_gdb_address(arguments, (size_t)length, address, sizeof(address)) == 0)
-		snprintf(text, size, "; or use its GDB stub: --gdb %s", address);
-}
-
 int trace_refused(pid_t pid, int errnum, struct error *err)
 {
 	int scope = yama_scope();
-	char stub[300];
 
 	if (errnum != EPERM && errnum != EACCES)
 		return error_errno(err, errnum, "can't trace process %d", pid);
-	find_stub(pid, stub, sizeof(stub));
 	if (scope == 3)
-		return error_set(err,
-				 "tracing processes is disabled on this host "
-				 "(kernel.yama.ptrace_scope is 3)%s",
-				 stub);
+		return error_set(err, "tracing processes is disabled on this host "
+				      "(kernel.yama.ptrace_scope is 3)");
 	if (scope)
 		return error_set(err,
 				 "no permission to trace process %d "
 				 "(kernel.yama.ptrace_scope is %d): run this as root, or "
-				 "with CAP_SYS_PTRACE%s",
-				 pid, scope, stub);
+				 "with CAP_SYS_PTRACE",
+				 pid, scope);
 	return error_set(err,
 			 "no permission to trace process %d: run this as root, with "
-			 "CAP_SYS_PTRACE, or as the user that runs it%s",
-			 pid, stub);
+			 "CAP_SYS_PTRACE, or as the user that runs it",
+			 pid);
 }

@@ -94,20 +94,80 @@ int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size
 	return *name ? 0 : -1;
 }
 
+/* Whether QEMU listens, and does not connect to someone who does: "server" among the
+ * options after commas, the last of which counts (QemuOpts). */
+static bool is_server(const char *options)
+{
+	bool is = false;
+
+	for (; *options; options += strcspn(options, ",")) {
+		size_t length = strcspn(++options, ",");
+
+		if (length < 6 || strncmp(options, "server", 6) != 0)
+			continue;
+		if (length == 6 || options[6] == '=')
+			is = length == 6 ||
+			     (length == 9 && strncmp(options, "server=on", 9) == 0);
+	}
+	return is;
+}
+
+/* @text: "HOST:PORT" and what follows it. Without a host, QEMU listens at all of this
+ * machine's addresses. */
+static bool is_loopback(const char *text)
+{
+	static const char *const hosts[] = {":", "localhost:", "127.0.0.1:", "[::1]:"};
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++)
+		if (strncmp(text, hosts[i], strlen(hosts[i])) == 0)
+			return true;
+	return false;
+}
+
 int vmm_gdb_address(const char *arguments, size_t length, char *address, size_t size)
 {
 	static const char *const gdb[] = {"-gdb", "--gdb", NULL};
 	static const char *const usual[] = {"-s", "--s", NULL};
 	const char *value = find_value(arguments, length, gdb);
-	int text = value ? (int)strcspn(value, ",") : 0;
+	size_t end = value ? strcspn(value, ",") : 0;
+	int text = (int)end;
 
-	if (value && strncmp(value, "unix:/", 6) == 0)
-		snprintf(address, size, "%.*s", text, value);
-	else if (value && strncmp(value, "tcp::", 5) == 0)
-		snprintf(address, size, "tcp:localhost%.*s", text - 4, value + 4);
-	else if (!value && find_value(arguments, length, usual))
+	if (!value && find_value(arguments, length, usual))
 		snprintf(address, size, "tcp:localhost:1234");
+	else if (!value || end >= size)
+		return -1;
+	else if (strncmp(value, "unix:/", 6) == 0 && is_server(value + end))
+		snprintf(address, size, "%.*s", text, value);
+	else if (strncmp(value, "tcp:", 4) == 0 && is_loopback(value + 4))
+		/* gdbserver_start() in QEMU's gdbstub adds "server=on". */
+		snprintf(address, size, "tcp:%s%.*s", value[4] == ':' ? "localhost" : "",
+			 text - 4, value + 4);
 	else
 		return -1;
 	return 0;
+}
+
+const struct layout_split *vmm_split(const char *kind, const char *arguments,
+				     size_t length)
+{
+	static const char *const machine[] = {"-M", "--M", "-machine", "--machine", NULL};
+	/* hw/i386/pc_q35.c, pc_piix.c and microvm.c in QEMU; the others' documentation.
+	 */
+	static const struct layout_split q35 = {0xb0000000, 0x80000000},
+					 pc = {0xe0000000, 0xc0000000},
+					 at_3_gib = {0xc0000001, 0xc0000000},
+					 at_3_25_gib = {0xd0000001, 0xd0000000};
+	const char *type;
+
+	if (strcmp(kind, "Firecracker") == 0 || strcmp(kind, "kvmtool") == 0 ||
+	    strcmp(kind, "crosvm") == 0)
+		return &at_3_25_gib;
+	if (strcmp(kind, "cloud-hypervisor") == 0)
+		return &at_3_gib;
+	if (strcmp(kind, "QEMU") != 0)
+		return NULL;
+	type = find_value(arguments, length, machine);
+	if (type && strstr(type, "q35"))
+		return &q35;
+	return type && strstr(type, "microvm") ? &at_3_gib : &pc;
 }

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "kvm/layout.h"
+
 /*
  * The VMM's name, such as "QEMU", from the file name of its program: the name itself if
  * it is not a known one. @size is that of @name; it is truncated.
@@ -17,8 +19,15 @@ void vmm_kind(const char *program, char *name, size_t size);
  */
 int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size);
 
-/* Where QEMU's GDB stub listens on this host, from the same command line (-gdb, -s), as
- * uniprof's option --gdb takes it: 0, or -1 if there is none, or it is written otherwise.
+/* How a VMM of this kind (vmm_kind()) with this command line splits its guest's memory;
+ * NULL if that is not known. */
+const struct layout_split *vmm_split(const char *kind, const char *arguments,
+				     size_t length);
+
+/*
+ * Where QEMU's GDB stub listens on this host, from the same command line (-gdb, -s), as
+ * uniprof's option --gdb takes it: a socket with an absolute path, or a port that the
+ * loopback interface has. 0; -1 if there is none, or it is written otherwise.
  */
 int vmm_gdb_address(const char *arguments, size_t length, char *address, size_t size);
 

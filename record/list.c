@@ -15,16 +15,24 @@ static void print_domain(const struct guest_info *domain, int type_width)
 		domain->paused ? 'p' : '-',  domain->shutdown ? 's' : '-',
 		domain->dying ? 'd' : '-',   0,
 	};
+	char vcpus[24], type[64];
 
-	printf("%5" PRIu32 "  %-24s  %-*s  %3" PRIu32 "/%-3" PRIu32 "  %8" PRIu64
-	       "  %s\n",
-	       domain->id, domain->name[0] ? domain->name : "-", type_width,
-	       domain->vmm[0] ? domain->vmm : guest_type_name(domain->type),
-	       domain->online, domain->vcpus, domain->memory >> 20, state);
+	/* Only a connection to a stub would show how many vCPUs there are. */
+	snprintf(vcpus, sizeof(vcpus), "%3" PRIu32 "/%-3" PRIu32, domain->online,
+		 domain->vcpus);
+	if (domain->type == GUEST_GDB)
+		snprintf(vcpus, sizeof(vcpus), "%5s", "-");
+	snprintf(type, sizeof(type), "%s%s%s", domain->vmm, domain->vmm[0] ? ", " : "",
+		 guest_type_name(domain->type));
+	printf("%5" PRIu32 "  %-24s  %-*s  %-7s  %8" PRIu64 "  %s\n", domain->id,
+	       domain->name[0] ? domain->name : "-", type_width,
+	       domain->type == GUEST_KVM ? domain->vmm : type, vcpus,
+	       domain->memory >> 20, state);
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
+	struct open_wish wish = {.gdb = NULL};
 	struct guest_info *domains;
 	struct error err;
 	struct host *host;
@@ -36,13 +44,16 @@ static int run_command(const struct command *command, int argc, char **argv)
 	if (status != COMMAND_GO_ON)
 		return status;
 	status = EXIT_FAILED;
-	host = open_host(command->name, NULL, force, &err);
-	if (host && host->ops->list(host, &domains, &count, &err) == 0) {
-		int width = host->ops->has_vmms ? 16 : 4;
+	wish.force = force;
+	host = open_host(command->name, &wish, &err);
+	if (host_list(host, &domains, &count, &err) == 0) {
+		bool has_vmms = !host || host->ops->has_vmms;
+		int width = has_vmms ? 16 : 4;
 
+		if (!host)
+			fprintf(stderr, "uniprof list: %s\n", err.text);
 		printf("%5s  %-24s  %-*s   VCPUS    MEMORY  STATE\n",
-		       host->ops->has_vmms ? "PID" : "ID", "NAME", width,
-		       host->ops->has_vmms ? "VMM" : "TYPE");
+		       has_vmms ? "PID" : "ID", "NAME", width, has_vmms ? "VMM" : "TYPE");
 		for (size_t i = 0; i < count; i++)
 			print_domain(&domains[i], width);
 		free(domains);

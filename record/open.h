@@ -17,8 +17,15 @@
 /* Sets the option. */
 int open_set_gdb(void *to, const char *argument, struct error *err);
 
-/* host_open() for a command, which prints what the user should know about the host. */
-struct host *open_host(const char *command, const char *gdb, bool force,
+/* What a command is to sample. */
+struct open_wish {
+	const char *gdb;   /* the address of a GDB stub; NULL: none */
+	const char *guest; /* the only guest, by name or id; NULL: none, or several */
+	bool force;
+};
+
+/* Opens the host for a command, and prints what the user should know about it. */
+struct host *open_host(const char *command, const struct open_wish *wish,
 		       struct error *err);
 
 #endif

@@ -252,14 +252,19 @@ static int record(struct run *run, int argc, char **argv, struct error *err)
 static int record_all(struct run *run, int argc, char **argv)
 {
 	const struct record_options *options = run->options;
+	const struct open_wish wish = {
+		.gdb = options->gdb,
+		/* To wait for a guest, KVM must be able to sample it. */
+		.guest = options->domains == 1 && !options->follow ? options->domain[0]
+								   : NULL,
+		.force = options->force,
+	};
 	struct error err;
 	int status = -1;
 
 	if (series_init(&run->series, options->output, &options->rotation, &err) == 0)
 		run->unwinding = unwinding_open(&options->unwinding, &err);
-	run->host = run->unwinding
-			    ? open_host("record", options->gdb, options->force, &err)
-			    : NULL;
+	run->host = run->unwinding ? open_host("record", &wish, &err) : NULL;
 	if (run->host && options->verbose)
 		print_host(run->host);
 	if (run->host && left_report(run->host, options->unpause,

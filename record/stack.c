@@ -233,9 +233,12 @@ static int run(const struct stack_options *options, const char *domain)
 	struct error err;
 	struct symbols *symbols = load_symbols(options, &err);
 	struct program_table *table = symbols ? make_table(options, symbols) : NULL;
-	struct host *host = symbols ? open_host("stack", options->gdb, options->force,
-						&err)
-				    : NULL;
+	const struct open_wish wish = {
+		.gdb = options->gdb,
+		.guest = domain,
+		.force = options->force,
+	};
+	struct host *host = symbols ? open_host("stack", &wish, &err) : NULL;
 	struct guard *guard = host ? guard_start(host, &err) : NULL;
 	int status = EXIT_DONE;
 

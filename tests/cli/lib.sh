@@ -42,11 +42,11 @@ drive()
 	PYTHONPATH=$CLI PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8 python3 -
 }
 
-# without_devices COMMAND...: runs it where there is no /dev/kvm
+# without_devices COMMAND...: runs it where there is no /dev/kvm, and no other process's QEMU
 without_devices()
 {
 	if [ -e /dev/kvm ]; then
-		unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@"' sh "$@"
+		unshare -mpf --mount-proc sh -c 'mount -t tmpfs none /dev && exec "$@"' sh "$@"
 	else
 		"$@"
 	fi

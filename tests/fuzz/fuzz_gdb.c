@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > INPUT_MAX)
 		return 0;
-	host = gdb_open("unix:fuzz", &err);
+	host = gdb_open("unix:fuzz", NULL, &err);
 	check(host != NULL && host->ops->arm(host, &err) == 0);
 	gdb = (struct gdb *)host;
 	check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);

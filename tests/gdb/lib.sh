@@ -26,11 +26,13 @@ boot()
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
-# boot_x86 NAME [PROGRAM [CPU]]
+# boot_x86 NAME [PROGRAM [OPTION...]]
 boot_x86()
 {
+	name=$1
 	ELF=$PROGRAMS/${2:-guest.elf}
-	boot "$1" qemu-system-x86_64 -M microvm -cpu "${3:-qemu64}" -m 64 -smp 2 -kernel "$ELF"
+	shift $(($# > 1 ? 2 : 1))
+	boot "$name" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF" "$@"
 }
 
 boot_arm64()
@@ -43,24 +45,6 @@ boot_riscv64()
 {
 	ELF=$PROGRAMS/../gdb/riscv64.elf
 	boot "$1" qemu-system-riscv64 -M virt -m 64 -bios none -kernel "$ELF"
-}
-
-# monitor NAME COMMAND: QEMU's answer
-monitor()
-{
-	python3 -c '
-import socket, sys
-monitor = socket.socket(socket.AF_UNIX)
-monitor.connect(sys.argv[1] + ".monitor")
-answer = b""
-while answer.count(b"(qemu)") < 1:
-    answer += monitor.recv(4096)
-monitor.sendall(sys.argv[2].encode() + b"\n")
-answer = b""
-while answer.count(b"(qemu)") < 1:
-    answer += monitor.recv(4096)
-print(answer.decode(errors="replace"))
-' "$1" "$2"
 }
 
 # is_status NAME STATUS: running, or paused

@@ -16,6 +16,50 @@ start()
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
+# start_qemu NAME MACHINE OPTION...: the same in a real QEMU; exits with 77 if that can't run it
+start_qemu()
+{
+	name=$1 machine=$2
+	shift 2
+	command -v qemu-system-x86_64 >/dev/null || { echo "qemu-system-x86_64 is missing"; exit 77; }
+	rm -f "$name.out"
+	# A KVM that runs nested may refuse the MSR of this feature.
+	qemu-system-x86_64 -M "$machine" -accel kvm -cpu host,-arch-capabilities -nodefaults \
+		-display none -serial stdio -kernel "$PROGRAMS/$program" -name "$name" "$@" \
+		>"$name.out" 2>"$name.err" &
+	vmm=$!
+	vmms="$vmms $vmm"
+	wait_for "QEMU's guest" eval '! kill -0 $vmm || grep -q first "$name.out"'
+	kill -0 $vmm 2>/dev/null || { echo "no QEMU with KVM here: $(tail -n 1 "$name.err")"; exit 77; }
+}
+
+# monitor NAME COMMAND: the answer of the QEMU whose monitor is at NAME.monitor
+monitor()
+{
+	python3 -c '
+import socket, sys
+monitor = socket.socket(socket.AF_UNIX)
+monitor.connect(sys.argv[1] + ".monitor")
+answer = b""
+while answer.count(b"(qemu)") < 1:
+    answer += monitor.recv(4096)
+monitor.sendall(sys.argv[2].encode() + b"\n")
+answer = b""
+while answer.count(b"(qemu)") < 1:
+    answer += monitor.recv(4096)
+print(answer.decode(errors="replace"))
+' "$1" "$2"
+}
+
+# check_whole FILE: the chains of nearly all of its samples begin where the guest's do
+check_whole()
+{
+	report -i "$1" --vcpu 0 --format folded >folded
+	awk '/^_start;guest_main/ { whole += $NF } { all += $NF }
+		END { exit !all || whole < all * 0.97 }' folded ||
+		fail "$1: chains are cut: $(cat folded)"
+}
+
 # stop_all: ends the VMMs that were started
 stop_all()
 {

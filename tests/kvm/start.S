@@ -1,7 +1,9 @@
 /*
  * The guest's entries, both in 32-bit protected mode without paging: start_vmm from vmm.c,
  * with the vCPU's number in edi and the frame of its stacks' memory in edx (0: the
- * guest's own); start_pvh from QEMU (docs/misc/pvh.pandoc of Xen), for one vCPU.
+ * guest's own); start_pvh from QEMU (docs/misc/pvh.pandoc of Xen), for one vCPU. If QEMU's
+ * -append starts with h (high), the stacks are at 4 GiB, and with d (decoy), there is also
+ * data at 2 GiB, which a wrong layout of the memory has at 4 GiB.
  *
  * The work is done in user mode in the lower half of the addresses, because some variants
  * of KVM run only that natively. Text and data are at their physical addresses plus 1 GiB,
@@ -46,8 +48,24 @@
 	.code32
 	.globl	start_vmm
 start_pvh:
+	cli
+	cld
 	xorl	%edi, %edi
 	xorl	%edx, %edx
+	movl	24(%ebx), %esi	/* cmdline_paddr */
+	testl	%esi, %esi
+	jz	start_vmm
+	movb	(%esi), %bl
+	cmpb	$'h', %bl
+	je	1f
+	cmpb	$'d', %bl
+	jne	start_vmm
+	movl	$0x80000000, %edi
+	movl	$PAGES * 1024, %ecx
+	movl	$0x5a5a5a5a, %eax
+	rep stosl
+	xorl	%edi, %edi
+1:	movl	$0x100000, %edx
 start_vmm:
 	cli
 	cld

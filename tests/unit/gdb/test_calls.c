@@ -46,7 +46,7 @@ static int run(bool guards)
 		const struct filter_guard needed = {
 			.recorder = getppid(), .pidfd = -1, .ready = -1};
 		struct error err;
-		struct host *host = gdb_open("unix:x", &err);
+		struct host *host = gdb_open("unix:x", NULL, &err);
 		int ends[2];
 
 		CHECK(host && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "kvm/layout.h"
+#include "kvm/vmm.h"
 
 #define GIB (1ull << 30)
 #define MIB (1ull << 20)
@@ -44,7 +45,7 @@ static void a_small_guest_is_the_largest_mapping(void **state)
 
 	(void)state;
 	maps[3].executable = true; /* code made at run time */
-	count = layout_candidates(maps, 4, layouts);
+	count = layout_candidates(maps, 4, NULL, layouts);
 	assert_int_equal(count, 2);
 	assert_int_equal(layouts[0].count, 1);
 	assert_true(layouts[0].region[0].guest == 0);
@@ -59,7 +60,7 @@ static void the_gap_is_where_known_vmms_have_it(void **state)
 {
 	const struct proc_map map = memory(0x7f0000000000, 8 * GIB);
 	static const uint64_t gaps[] = {0x80000000, 0xc0000000, 0xd0000000, 0xe0000000};
-	size_t count = layout_candidates(&map, 1, layouts);
+	size_t count = layout_candidates(&map, 1, NULL, layouts);
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -81,12 +82,49 @@ static void between_two_and_four_gib_there_are_more_ways(void **state)
 {
 	const struct proc_map map = memory(0x7f0000000000, 0xa0000000);
 	const struct layout whole = {.region = {{0, 0xa0000000, map.start}}, .count = 1};
-	size_t count = layout_candidates(&map, 1, layouts);
+	size_t count = layout_candidates(&map, 1, NULL, layouts);
 
 	(void)state;
 	assert_true(has(count, &whole));
 	assert_int_equal(layouts[0].count, 1);
 	assert_true(count > 1);
+}
+
+/* The first candidate for 4 GiB of a VMM. */
+#define FIRST_OF(kind, arguments, size) \
+	first_of(vmm_split(kind, arguments, sizeof(arguments)), size)
+
+static const struct layout *first_of(const struct layout_split *split, uint64_t size)
+{
+	const struct proc_map map = memory(0x7f0000000000, size);
+
+	assert_true(layout_candidates(&map, 1, split, layouts) > 0);
+	return layouts;
+}
+
+static void the_first_one_is_that_of_the_machine(void **state)
+{
+	const struct layout *first;
+
+	(void)state;
+	first = FIRST_OF("QEMU", "qemu\0-M\0q35,smm=off", 4 * GIB);
+	assert_int_equal(first->count, 2);
+	assert_true(first->region[0].size == 2 * GIB);
+	assert_true(first->region[1].guest == 4 * GIB &&
+		    first->region[1].size == 2 * GIB);
+	first = FIRST_OF("QEMU", "qemu\0-machine\0pc-q35-7.2", 0xa0000000);
+	assert_int_equal(first->count, 1);
+	first = FIRST_OF("QEMU", "qemu\0-m\0004G", 4 * GIB);
+	assert_true(first->region[0].size == 3 * GIB);
+	first = FIRST_OF("QEMU", "qemu\0-M\0pc", 3 * GIB);
+	assert_int_equal(first->count, 1);
+	first = FIRST_OF("QEMU", "qemu\0-M\0microvm", 4 * GIB);
+	assert_true(first->region[0].size == 3 * GIB);
+	first = FIRST_OF("Firecracker", "firecracker", 4 * GIB);
+	assert_true(first->region[0].size == 0xd0000000);
+	first = FIRST_OF("cloud-hypervisor", "cloud-hypervisor", 4 * GIB);
+	assert_true(first->region[0].size == 3 * GIB);
+	assert_null(vmm_split("vmm", "vmm", 4));
 }
 
 static void parts_in_two_mappings_are_put_together(void **state)
@@ -98,7 +136,7 @@ static void parts_in_two_mappings_are_put_together(void **state)
 		.count = 2};
 
 	(void)state;
-	assert_true(has(layout_candidates(maps, 2, layouts), &both));
+	assert_true(has(layout_candidates(maps, 2, NULL, layouts), &both));
 }
 
 static void any_number_of_mappings_gives_a_bounded_number(void **state)
@@ -110,13 +148,13 @@ static void any_number_of_mappings_gives_a_bounded_number(void **state)
 	for (size_t i = 0; i < 100; i++)
 		maps[i] = memory(i << 40, i % 2 ? 0xc0000000 : (i + 1) * GIB);
 	memset(&layouts[LAYOUT_CANDIDATES], 0xa5, sizeof(*layouts));
-	count = layout_candidates(maps, 100, layouts);
+	count = layout_candidates(maps, 100, NULL, layouts);
 	assert_in_range(count, 1, LAYOUT_CANDIDATES);
 	for (size_t i = 0; i < sizeof(*layouts); i++)
 		assert_int_equal(((uint8_t *)&layouts[LAYOUT_CANDIDATES])[i], 0xa5);
 	/* The largest first. */
 	assert_true(layouts[0].region[0].address == 98ull << 40);
-	assert_int_equal(layout_candidates(maps, 0, layouts), 0);
+	assert_int_equal(layout_candidates(maps, 0, NULL, layouts), 0);
 }
 
 int main(void)
@@ -125,6 +163,7 @@ int main(void)
 		cmocka_unit_test(a_small_guest_is_the_largest_mapping),
 		cmocka_unit_test(the_gap_is_where_known_vmms_have_it),
 		cmocka_unit_test(between_two_and_four_gib_there_are_more_ways),
+		cmocka_unit_test(the_first_one_is_that_of_the_machine),
 		cmocka_unit_test(parts_in_two_mappings_are_put_together),
 		cmocka_unit_test(any_number_of_mappings_gives_a_bounded_number),
 	};

@@ -256,8 +256,31 @@ static void gdb_stubs_are_on_the_command_line(void **state)
 	assert_string_equal(address, "tcp:localhost:9000");
 	assert_int_equal(STUB_OF("qemu\0-S\0-s", address), 0);
 	assert_string_equal(address, "tcp:localhost:1234");
+	assert_int_equal(STUB_OF("qemu\0-gdb\0tcp:127.0.0.1:9000,nodelay=off", address),
+			 0);
+	assert_string_equal(address, "tcp:127.0.0.1:9000");
+	assert_int_equal(STUB_OF("qemu\0-gdb\0tcp:[::1]:9000", address), 0);
+	assert_string_equal(address, "tcp:[::1]:9000");
+	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:/run/a.gdb,wait=off,server", address),
+			 0);
+	assert_string_equal(address, "unix:/run/a.gdb");
+	assert_int_equal(STUB_OF("qemu\0-gdb\0chardev:gdb0\0-s", address), -1);
 	assert_int_equal(STUB_OF("qemu\0-gdb\0stdio\0-s", address), -1);
-	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:a.gdb", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:a.gdb,server=on", address), -1);
+	/* QEMU connects to a debugger that listens. */
+	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:/run/a.gdb", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:/run/a.gdb,server=off", address), -1);
+	assert_int_equal(
+		STUB_OF("qemu\0-gdb\0unix:/run/a.gdb,server=on,server=off", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-gdb\0unix:/run/a.gdb,servers", address), -1);
+	/* Not on this machine, or not known to be. */
+	assert_int_equal(STUB_OF("qemu\0-gdb\0tcp:192.0.2.1:9000", address), -1);
+	assert_int_equal(STUB_OF("qemu\0-gdb\0tcp:localhost.example:9000", address), -1);
+	assert_int_equal(
+		STUB_OF("qemu\0-gdb\0unix:/run/a/path/that/does/not/fit/into/the/buffer/"
+			"of/64/bytes/as/a/whole,server=on",
+			address),
+		-1);
 	assert_int_equal(STUB_OF("qemu\0-gdb", address), -1);
 	assert_int_equal(STUB_OF("qemu\0-smp\0002", address), -1);
 }
