@@ -194,20 +194,42 @@ static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
 	return note->rule;
 }
 
+/* Goes on as long as plain rules apply, as they do for most chains to the end: adds all
+ * callers to the chain but the one it stops at. */
+static inline enum step table_go_on(struct walk *walk,
+				    uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	struct chain *chain = walk->chain;
+	enum step taken = STEP_CALLER;
+
+	while (taken == STEP_CALLER && chain->count < CHAIN_MAX - 1) {
+		const struct unwind_rule *rule = walk_find_rule(walk, walk->state.pc - 1);
+
+		if (!rule || !table_is_plain(rule))
+			break;
+		chain->address[chain->count++] = walk->state.pc;
+		taken = table_plain_step(walk, rule, clean);
+	}
+	return taken;
+}
+
 /* The rule for code in the table. A return address may belong to the next function, if
  * the call does not return. */
 static inline enum step table_rule(struct walk *walk,
 				   uint64_t (*clean)(const void *cpu, uint64_t address))
 {
 	const struct unwind_rule *rule;
+	enum step taken;
 
 	if (!walk->table)
 		return STEP_NONE;
 	rule = walk_find_rule(walk, walk->state.pc - !walk->state.is_stopped);
 	if (!rule)
 		return STEP_NONE;
-	return table_is_plain(rule) ? table_plain_step(walk, rule, clean)
-				    : table_other_step(walk, rule, clean);
+	if (!table_is_plain(rule))
+		return table_other_step(walk, rule, clean);
+	taken = table_plain_step(walk, rule, clean);
+	return taken == STEP_CALLER ? table_go_on(walk, clean) : taken;
 }
 
 #endif
