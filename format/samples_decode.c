@@ -407,13 +407,17 @@ static bool decode_tasks(struct samples_batch *batch, const struct columns *colu
 		struct recording_process *process = &batch->processes[i];
 		uint64_t number = has(&pid) ? cursor_varint(&pid) : 0;
 		uint64_t length = has(&comm) ? cursor_varint(&comm) : 0;
-		struct cursor text = cursor_take(&comm, length);
 
-		if (number > UINT32_MAX || length >= sizeof(process->comm) || text.failed)
+		if (number > UINT32_MAX || length >= sizeof(process->comm))
 			return false;
 		process->pid = (uint32_t)number;
-		if (length)
+		if (length) {
+			struct cursor text = cursor_take(&comm, length);
+
+			if (text.failed)
+				return false;
 			memcpy(process->comm, text.at, (size_t)length);
+		}
 	}
 	return !pid.failed && !comm.failed;
 }

@@ -16,7 +16,7 @@
 enum code {
 	CODE_NONE,	 /* there is nothing */
 	CODE_SOME,	 /* memory that may be code */
-	CODE_AFTER_CALL, /* the end of a call is just before */
+	CODE_AFTER_CALL, /* the end of a call is just before, or it is as if */
 };
 
 struct note {
@@ -55,10 +55,26 @@ static size_t read_before(const struct cpu *cpu, const struct guest_memory *memo
 	return near;
 }
 
+/*
+ * Go begins a goroutine as if the function goexit had called it at its first instruction,
+ * which does nothing and precedes a call (Go, src/runtime/asm_amd64.s and asm_arm64.s).
+ * Functions are aligned to 16 bytes.
+ */
+static bool is_in_goexit(const struct cpu *cpu, uint64_t address, const uint8_t *end,
+			 const uint8_t *next)
+{
+	static const uint8_t mov_x0_x0[] = {0xe0, 0x03, 0x00, 0xaa};
+
+	if (cpu->family == CPU_FAMILY_ARM)
+		return address % 16 == 4 && (next[3] & 0xfc) == 0x94 &&
+		       memcmp(end - 4, mov_x0_x0, sizeof(mov_x0_x0)) == 0;
+	return address % 16 == 1 && end[-1] == 0x90 && next[0] == 0xe8;
+}
+
 static enum code look(const struct cpu *cpu, const struct guest_memory *memory,
 		      uint64_t address)
 {
-	uint8_t code[AFTER_CALL_BYTES], first;
+	uint8_t code[AFTER_CALL_BYTES] = {0}, next[4] = {0};
 	size_t count = read_before(cpu, memory, address, code);
 	const uint8_t *end = code + sizeof(code);
 	bool is_after = cpu->family == CPU_FAMILY_ARM ? arm64_is_after_call(end, count)
@@ -66,7 +82,11 @@ static enum code look(const struct cpu *cpu, const struct guest_memory *memory,
 
 	if (is_after)
 		return CODE_AFTER_CALL;
-	return cpu_read(cpu, memory, address, &first, 1) ? CODE_SOME : CODE_NONE;
+	if (!cpu_read(cpu, memory, address, next, 1))
+		return CODE_NONE;
+	/* The rest may be in a page that is missing. */
+	cpu_read(cpu, memory, address, next, sizeof(next));
+	return is_in_goexit(cpu, address, end, next) ? CODE_AFTER_CALL : CODE_SOME;
 }
 
 static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,

@@ -152,6 +152,24 @@ static void interrupted_code_is_kept(void **state)
 	captured_free(captured);
 }
 
+/* Goroutines return to where nothing called from: after goexit's first instruction. */
+static void the_end_of_a_goroutine_is_kept(void **state)
+{
+	struct captured *captured = captured_new();
+
+	(void)state;
+	*guest_byte(captured->scene.guest, CODE + 0x41) = 0xe8;
+	*guest_byte(captured->scene.guest, CODE + 0x62) = 0xe8;
+	poke(&captured->scene, SP + 0x80, CODE + 0x41);
+	poke(&captured->scene, SP + 0x90, CODE + 0x62);
+	poke(&captured->scene, SP + 0xa0, CODE + 0x81);
+	capture(captured);
+	assert_int_equal(kept_at(captured, SP + 0x80), CODE + 0x41);
+	assert_int_equal(kept_at(captured, SP + 0x90), -1);
+	assert_int_equal(kept_at(captured, SP + 0xa0), -1);
+	captured_free(captured);
+}
+
 static void frame_pointers_are_followed_to_the_last(void **state)
 {
 	struct captured *captured = captured_new();
@@ -294,6 +312,7 @@ int main(void)
 		cmocka_unit_test(only_pointers_to_code_and_stack_are_kept),
 		cmocka_unit_test(the_red_zone_is_kept),
 		cmocka_unit_test(interrupted_code_is_kept),
+		cmocka_unit_test(the_end_of_a_goroutine_is_kept),
 		cmocka_unit_test(frame_pointers_are_followed_to_the_last),
 		cmocka_unit_test(a_chain_ends_where_nothing_was_captured),
 		cmocka_unit_test(no_stack_is_no_error),
