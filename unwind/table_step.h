@@ -89,39 +89,6 @@ static inline bool table_base(const struct walk *walk, const struct unwind_rule 
 	return true;
 }
 
-/* The rule of nearly all instructions: the return address is at a distance from the stack
- * pointer or the frame pointer. */
-static inline bool table_is_plain(const struct unwind_rule *rule)
-{
-	return rule->kind == UNWIND_CALLER && !(rule->from_word | rule->other) &&
-	       rule->caller != UNWIND_KEPT;
-}
-
-/* Moves to the caller as such a rule says. @clean: as in record_rule(). */
-static inline enum step
-table_plain_step(struct walk *walk, const struct unwind_rule *rule,
-		 uint64_t (*clean)(const void *cpu, uint64_t address))
-{
-	struct frame_state *state = &walk->state;
-	uint64_t base = rule->from_fp ? state->fp : state->sp;
-	uint64_t cfa = table_add(base, rule->cfa), caller;
-
-	if (rule->from_fp ? state->fp_is_lost : !base)
-		return STEP_NONE;
-	if (cfa < state->floor + TABLE_WORD)
-		return walk_end(walk, CHAIN_NOT_ASCENDING);
-	if (!table_read(walk, table_add(cfa, rule->caller), &caller))
-		return STEP_END;
-	caller = clean(walk->reader.cpu, caller);
-	if (!caller)
-		return walk_end(walk, CHAIN_WHOLE);
-	state->pc = caller;
-	state->sp = state->floor = cfa;
-	state->by_code = state->is_sampled;
-	state->is_sampled = state->is_stopped = false;
-	return table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
-}
-
 /* Moves to the program that made the system call. */
 static inline enum step
 table_leave_kernel(struct walk *walk, const struct unwind_rule *rule,
@@ -146,10 +113,11 @@ table_leave_kernel(struct walk *walk, const struct unwind_rule *rule,
 	return STEP_CALLER;
 }
 
-/* The same for the others. Not inlined: that would slow down the plain ones. */
+/* Moves to the caller as the rule says. @clean: as in record_rule(). Not inlined: that
+ * would slow down table_go_on(). */
 static __attribute__((noinline)) enum step
-table_other_step(struct walk *walk, const struct unwind_rule *rule,
-		 uint64_t (*clean)(const void *cpu, uint64_t address))
+table_step(struct walk *walk, const struct unwind_rule *rule,
+	   uint64_t (*clean)(const void *cpu, uint64_t address))
 {
 	uint64_t base, word;
 
@@ -194,22 +162,48 @@ static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
 	return note->rule;
 }
 
-/* Goes on as long as plain rules apply, as they do for most chains to the end: adds all
- * callers to the chain but the one it stops at. */
+/*
+ * Goes on by plain rules, as most chains do to the end: adds all callers to the chain but
+ * the one it stops at. This is table_step() with less to decide, and with what changes in
+ * registers.
+ */
 static inline enum step table_go_on(struct walk *walk,
 				    uint64_t (*clean)(const void *cpu, uint64_t address))
 {
+	struct frame_state *state = &walk->state;
 	struct chain *chain = walk->chain;
+	uint64_t pc = state->pc, sp = state->sp, base, cfa;
+	uint32_t count = chain->count;
 	enum step taken = STEP_CALLER;
+	const struct unwind_rule *rule;
 
-	while (taken == STEP_CALLER && chain->count < CHAIN_MAX - 1) {
-		const struct unwind_rule *rule = walk_find_rule(walk, walk->state.pc - 1);
-
-		if (!rule || !table_is_plain(rule))
+	while (taken == STEP_CALLER && count < CHAIN_MAX - 1) {
+		rule = walk_find_rule(walk, pc - 1);
+		if (!rule || !rule->is_plain || (rule->from_fp ? state->fp_is_lost : !sp))
 			break;
-		chain->address[chain->count++] = walk->state.pc;
-		taken = table_plain_step(walk, rule, clean);
+		chain->address[count++] = pc;
+		base = rule->from_fp ? state->fp : sp;
+		cfa = table_add(base, rule->cfa);
+		if (cfa < sp + TABLE_WORD) {
+			taken = walk_end(walk, CHAIN_NOT_ASCENDING);
+			break;
+		}
+		if (!table_read(walk, table_add(cfa, rule->caller), &pc)) {
+			taken = STEP_END;
+			break;
+		}
+		pc = clean(walk->reader.cpu, pc);
+		if (!pc) {
+			taken = walk_end(walk, CHAIN_WHOLE);
+			break;
+		}
+		sp = cfa;
+		state->by_code = false;
+		taken = table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
 	}
+	chain->count = count;
+	state->pc = pc;
+	state->sp = state->floor = sp;
 	return taken;
 }
 
@@ -226,10 +220,9 @@ static inline enum step table_rule(struct walk *walk,
 	rule = walk_find_rule(walk, walk->state.pc - !walk->state.is_stopped);
 	if (!rule)
 		return STEP_NONE;
-	if (!table_is_plain(rule))
-		return table_other_step(walk, rule, clean);
-	taken = table_plain_step(walk, rule, clean);
-	return taken == STEP_CALLER ? table_go_on(walk, clean) : taken;
+	taken = table_step(walk, rule, clean);
+	return taken == STEP_CALLER && !walk->state.is_stopped ? table_go_on(walk, clean)
+							       : taken;
 }
 
 #endif

@@ -113,13 +113,18 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 
 struct x86_entries {
 	unsigned int count;
-	uint64_t low, high; /* of the addresses, if there are any */
+	uint64_t filter; /* the bits x86_entry_bit() of addresses, and of their mark */
 	struct x86_entry {
 		uint64_t address; /* the return address */
 		struct x86_exit exit;
 	} entry[X86_ENTRIES_MAX];
 	uint64_t seen[X86_SEEN_MAX]; /* a hash table of what was examined; 0: free */
 };
+
+static inline unsigned int x86_entry_bit(uint64_t address)
+{
+	return (address ^ address >> 6) % 64;
+}
 
 /* Whether a chain has return addresses to examine. */
 bool x86_entries_lack(const struct x86_entries *entries, const struct chain *chain);

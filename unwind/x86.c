@@ -109,6 +109,12 @@ static enum step interrupt_rule(struct entry_walk *own, const struct x86_exit *e
 	return STEP_CALLER;
 }
 
+/* Whether the state's address may be one of those that the next rule is for. */
+static bool may_be_entry(const struct entry_walk *own)
+{
+	return own->entries->filter >> x86_entry_bit(own->walk.state.pc) & 1;
+}
+
 /* The rule for return addresses in entries, and for what is behind their mark. */
 static enum step entry_rule(struct entry_walk *own)
 {
@@ -116,12 +122,12 @@ static enum step entry_rule(struct entry_walk *own)
 	struct frame_state *state = &own->walk.state;
 	uint64_t address = state->pc;
 
+	if (!may_be_entry(own))
+		return STEP_NONE;
 	if (address == CHAIN_INTERRUPT) {
 		*state = own->interrupted;
 		return STEP_CALLER;
 	}
-	if (address - entries->low > entries->high - entries->low)
-		return STEP_NONE;
 	for (unsigned int i = 0; i < entries->count; i++)
 		if (entries->entry[i].address == address && !state->is_stopped)
 			return interrupt_rule(own, &entries->entry[i].exit);
@@ -179,6 +185,23 @@ static uint64_t as_it_is(const void *cpu, uint64_t address)
 	return address;
 }
 
+/*
+ * Follows frame pointers as long as no other rule applies, as in most chains to the end:
+ * adds all callers to the chain but the one it stops at.
+ */
+static inline enum step records(struct walk *walk, unsigned int word, bool has_entries)
+{
+	struct chain *chain = walk->chain;
+	enum step taken = record_rule(walk, word, 0, true, as_it_is);
+
+	while (taken == STEP_CALLER && !walk->table && chain->count < CHAIN_MAX - 1 &&
+	       !(has_entries && may_be_entry((struct entry_walk *)walk))) {
+		chain->address[chain->count++] = walk->state.pc;
+		taken = record_rule(walk, word, 0, true, as_it_is);
+	}
+	return taken;
+}
+
 /* @has_entries: the walk is an entry_walk. */
 static inline enum step step(struct walk *walk, unsigned int word, bool has_entries)
 {
@@ -191,9 +214,7 @@ static inline enum step step(struct walk *walk, unsigned int word, bool has_entr
 	if (taken == STEP_NONE && (walk->state.is_stopped || walk->state.by_code) &&
 	    walk->exits < X86_EXITS_MAX)
 		taken = exit_rule(walk, word, has_entries);
-	if (taken == STEP_NONE)
-		taken = record_rule(walk, word, 0, true, as_it_is);
-	return taken;
+	return taken == STEP_NONE ? records(walk, word, has_entries) : taken;
 }
 
 static enum step step_64(struct walk *walk)

@@ -46,10 +46,8 @@ static void add(struct x86_entries *entries, uint64_t address,
 {
 	struct x86_entry *entry = &entries->entry[entries->count];
 
-	if (!entries->count || address < entries->low)
-		entries->low = address;
-	if (!entries->count || address > entries->high)
-		entries->high = address;
+	entries->filter |= 1ull << x86_entry_bit(address) |
+			   1ull << x86_entry_bit(CHAIN_INTERRUPT);
 	entry->address = address;
 	entry->exit = *exit;
 	entries->count++;

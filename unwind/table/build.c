@@ -53,6 +53,8 @@ static struct unwind_rule normalize(const struct unwind_rule *rule)
 	same.cfa = rule->cfa;
 	same.caller = rule->caller;
 	same.fp = rule->fp;
+	same.is_plain = rule->kind == UNWIND_CALLER && !rule->from_word && !rule->other &&
+			rule->caller != UNWIND_KEPT;
 	return same;
 }
 

@@ -52,6 +52,9 @@ struct unwind_rule {
 	 * struct arm_cpu, which is known only in the sampled function. The register that
 	 * the CFA is relative to, except for UNWIND_CALLED_SYSTEM. */
 	uint8_t other;
+	/* Set in tables only: the return address is at a distance from the stack pointer
+	 * or the frame pointer, as for nearly all instructions. */
+	bool is_plain;
 };
 
 struct unwind_table;
