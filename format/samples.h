@@ -97,6 +97,10 @@ struct samples_batch {
  * case, @batch->no_memory is set.
  */
 int samples_decode(struct cursor payload, struct samples_batch *batch);
+/* The sample with that number; its chain is copied to @address, which has room for
+ * RECORDING_MAX_DEPTH. */
+struct sample samples_batch_sample(const struct samples_batch *batch, size_t i,
+				   uint64_t *address);
 /* Makes room for so many nodes, roots included, to change the tree. False if out of
  * memory. */
 bool samples_batch_grow(struct samples_batch *batch, size_t nodes);

@@ -507,6 +507,30 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 	return 0;
 }
 
+struct sample samples_batch_sample(const struct samples_batch *batch, size_t i,
+				   uint64_t *address)
+{
+	struct sample sample = {
+		.time = batch->time[i],
+		.domain = batch->domain[i],
+		.vcpu = batch->vcpu[i],
+		.weight = batch->weight[i],
+		.state = (uint8_t)batch->state[i],
+		.cpu_time = batch->cpu_time[i],
+		.has_cpu_time = batch->has_cpu_time,
+		.chain.address = address,
+		.chain.frameless = batch->chain_kind[i] == CHAIN_KIND_FRAMELESS,
+		.chain.is_stack = batch->chain_kind[i] == CHAIN_KIND_STACK,
+		.process = batch->processes[batch->process[i]],
+	};
+	uint32_t node = batch->stack[i];
+
+	for (; node >= SAMPLES_ROOTS; node = batch->parent[node])
+		address[sample.chain.count++] = batch->address[node];
+	sample.chain.end = (enum chain_end)node;
+	return sample;
+}
+
 void samples_batch_free(struct samples_batch *batch)
 {
 	free(batch->time);

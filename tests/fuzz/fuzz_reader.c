@@ -103,27 +103,6 @@ static size_t check_batch(const struct samples_batch *batch)
 	return addresses;
 }
 
-static struct sample sample_of(const struct samples_batch *batch, size_t i,
-			       uint64_t *address)
-{
-	struct sample sample = {
-		.time = batch->time[i],
-		.domain = batch->domain[i],
-		.vcpu = batch->vcpu[i],
-		.weight = batch->weight[i],
-		.state = (uint8_t)batch->state[i],
-		.cpu_time = batch->cpu_time[i],
-		.has_cpu_time = batch->has_cpu_time,
-		.chain.address = address,
-	};
-	uint32_t node = batch->stack[i];
-
-	for (; node >= SAMPLES_ROOTS; node = batch->parent[node])
-		address[sample.chain.count++] = batch->address[node];
-	sample.chain.end = node;
-	return sample;
-}
-
 /* Encoding and decoding again must give the same samples. */
 static void check_again(const struct samples_batch *batch)
 {
@@ -134,7 +113,7 @@ static void check_again(const struct samples_batch *batch)
 
 	check(encoder != NULL);
 	for (size_t i = 0; i < batch->count; i++) {
-		struct sample sample = sample_of(batch, i, chain);
+		struct sample sample = samples_batch_sample(batch, i, chain);
 
 		check(samples_encoder_add(encoder, &sample) == 0);
 	}
@@ -143,8 +122,8 @@ static void check_again(const struct samples_batch *batch)
 	check(again.count == batch->count);
 	check(memcmp(&again.counts, &batch->counts, sizeof(again.counts)) == 0);
 	for (size_t i = 0; i < batch->count; i++) {
-		struct sample one = sample_of(batch, i, chain);
-		struct sample other = sample_of(&again, i, chain_again);
+		struct sample one = samples_batch_sample(batch, i, chain);
+		struct sample other = samples_batch_sample(&again, i, chain_again);
 
 		check(one.time == other.time && one.domain == other.domain);
 		check(one.vcpu == other.vcpu && one.state == other.state);

@@ -114,34 +114,6 @@ static inline struct samples likely_samples(size_t count, uint64_t *seed)
 	return samples;
 }
 
-/* A sample of a batch, with its chain in the caller's memory. */
-static inline struct sample sample_of(const struct samples_batch *batch, size_t i,
-				      uint64_t address[RECORDING_MAX_DEPTH])
-{
-	struct sample sample = {
-		.time = batch->time[i],
-		.domain = batch->domain[i],
-		.vcpu = batch->vcpu[i],
-		.weight = batch->weight[i],
-		.state = (uint8_t)batch->state[i],
-		.cpu_time = batch->cpu_time[i],
-		.has_cpu_time = batch->has_cpu_time,
-		.chain.address = address,
-		.chain.frameless = batch->chain_kind[i] == CHAIN_KIND_FRAMELESS,
-		.chain.is_stack = batch->chain_kind[i] == CHAIN_KIND_STACK,
-		.process = batch->processes[batch->process[i]],
-	};
-	uint32_t node = batch->stack[i];
-
-	while (node >= SAMPLES_ROOTS) {
-		assert_true(sample.chain.count < RECORDING_MAX_DEPTH);
-		address[sample.chain.count++] = batch->address[node];
-		node = batch->parent[node];
-	}
-	sample.chain.end = node;
-	return sample;
-}
-
 static inline void expect_sample(const struct sample *sample, const struct sample *wanted)
 {
 	assert_int_equal(sample->time, wanted->time);
@@ -170,7 +142,7 @@ static inline void expect_samples(const struct samples_batch *batch,
 
 	assert_int_equal(batch->count, count);
 	for (size_t i = 0; i < count; i++) {
-		struct sample sample = sample_of(batch, i, address);
+		struct sample sample = samples_batch_sample(batch, i, address);
 
 		expect_sample(&sample, &wanted[i]);
 	}

@@ -72,7 +72,7 @@ static inline void print_samples(FILE *to, struct cursor payload)
 		return;
 	}
 	for (size_t i = 0; i < batch.count; i++) {
-		struct sample sample = sample_of(&batch, i, address);
+		struct sample sample = samples_batch_sample(&batch, i, address);
 
 		fprintf(to, "sample %" PRIu64 " %u %u %u %u", sample.time, sample.domain,
 			sample.vcpu, sample.state, sample.weight);

@@ -120,7 +120,7 @@ static int read_recording(int fd, const struct samples *samples, size_t *found,
 			break;
 		}
 		for (size_t i = 0; i < batch.count; i++, ++*found) {
-			struct sample sample = sample_of(&batch, i, address);
+			struct sample sample = samples_batch_sample(&batch, i, address);
 
 			expect_sample(&sample, &samples->at[*found]);
 		}

@@ -217,7 +217,7 @@ static void import_frames(const struct import_frame *frames, size_t count,
 			assert_int_equal(samples_decode(payload, &batch), 0);
 	}
 	assert_int_equal(batch.count, 1);
-	assert_int_equal(sample_of(&batch, 0, address).chain.count, count);
+	assert_int_equal(samples_batch_sample(&batch, 0, address).chain.count, count);
 	samples_batch_free(&batch);
 	reader_free(reader);
 	close(fd);

@@ -99,7 +99,7 @@ static void rounds_of_several_domains_are_written_in_order(void **state)
 			continue;
 		assert_int_equal(samples_decode(payload, &batch), 0);
 		for (size_t i = 0; i < batch.count; i++, found++) {
-			struct sample sample = sample_of(&batch, i, address);
+			struct sample sample = samples_batch_sample(&batch, i, address);
 
 			expect_sample(&sample, &samples.at[found]);
 		}

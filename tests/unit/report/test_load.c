@@ -56,7 +56,7 @@ static void put_samples(struct buffer *to, const struct samples_batch *batch)
 	uint64_t address[RECORDING_MAX_DEPTH];
 
 	for (size_t i = 0; i < batch->count; i++) {
-		struct sample sample = sample_of(batch, i, address);
+		struct sample sample = samples_batch_sample(batch, i, address);
 		uint64_t numbers[] = {sample.time,     sample.domain, sample.vcpu,
 				      sample.state,    sample.weight, sample.cpu_time,
 				      sample.chain.end};
