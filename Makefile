@@ -232,7 +232,7 @@ cli: $(CLI_PROGRAMS)
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf) $(GUESTS_32)
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf hostile.elf) $(GUESTS_32)
 # In 32-bit code; the number is that of the levels of their page tables.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
@@ -259,6 +259,14 @@ $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -DPAGING=$* -fcf-protection=none $(OFFSET_32) \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start_32.S tests/kvm/guest.c)
+
+# Its frames and page tables are attacks.
+$(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x86/spin.S \
+		tests/guest/x86/kinds.h tests/kvm/guest.lds Makefile
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -I. -m64 -mcmodel=small -mno-red-zone \
+		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ \
+		tests/kvm/start.S tests/guest/x86/spin.S tests/kvm/hostile.c)
 
 # The same guest, with interrupts.
 $(O)/tests/gdb/interrupts.elf: tests/kvm/start.S tests/kvm/guest.c tests/gdb/entries.S \

@@ -181,6 +181,7 @@ gdt_pointer:
 #ifdef LA57
 top_5:		.skip	4096
 #endif
+	.globl	top
 top:		.skip	4096
 	.globl	low_3
 low_3:		.skip	4096
