@@ -39,7 +39,7 @@ static bool is_in_modules(uint64_t address)
 /* Of a struct module, or of the list's head, which is in the kernel. */
 static bool is_link(uint64_t address)
 {
-	return address % 8 == 0 && address >= LINUX_START && address < MODULES_END;
+	return address >= LINUX_START && address < MODULES_END;
 }
 
 /* The first bytes of a name: visible characters up to the first 0. */
@@ -62,8 +62,8 @@ static bool read_module(struct module_view *view, uint64_t module,
 	uint32_t state, size;
 	char name[8];
 
-	if (module % MODULE_ALIGN || !is_in_modules(module) ||
-	    !read_int(view, module + layout->state, &state) || state > STATE_LAST ||
+	if (!is_in_modules(module) || !read_int(view, module + layout->state, &state) ||
+	    state > STATE_LAST ||
 	    !read_bytes(view, module + layout->name, name, sizeof(name)) ||
 	    !is_name(name, sizeof(name)) ||
 	    !read_word(view, module + layout->base, &read.start) ||

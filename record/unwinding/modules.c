@@ -8,10 +8,11 @@
 #include "record/unwinding/module_list.h"
 #include "unwind/table/orc.h"
 
-/* The first looks are made at once. Later ones have this much time between them, and that
- * many times what the last one has taken: a guest that loads modules all the time, or has
- * code that belongs to none, costs 2 % of a CPU. */
+/* The first looks are made at once, up to this number and CPU time. Later ones have that
+ * much time between them, and so many times what the last one has taken: a guest that
+ * loads modules all the time, or has code that belongs to none, costs 2 % of a CPU. */
 #define FREE_LOOKS  256
+#define FREE_NS	    (NS_PER_S / 2)
 #define LOOK_NS	    (NS_PER_S / 10)
 #define COST_FACTOR 50
 
@@ -34,8 +35,9 @@ struct modules {
 	struct unwind_builder *builder; /* NULL: nothing was added */
 	size_t rows;			/* that were added */
 	struct unwind_table *table;
-	uint64_t due;	    /* when to look next: ns, monotonic */
-	unsigned int looks; /* up to FREE_LOOKS */
+	uint64_t due; /* when to look next: ns, monotonic */
+	unsigned int looks;
+	uint64_t spent; /* by looks, in ns */
 };
 
 struct modules *modules_new(const struct module_layout *layout)
@@ -254,11 +256,15 @@ static bool look(struct modules *modules, struct module_view *view,
 	return add_modules(modules, view, chain) && renew(modules);
 }
 
+static bool is_free(const struct modules *modules)
+{
+	return modules->looks < FREE_LOOKS && modules->spent < FREE_NS;
+}
+
 bool modules_are_due(const struct modules *modules, const struct chain *chain,
 		     uint64_t now)
 {
-	return now >= modules->due ||
-	       (modules->looks < FREE_LOOKS && first_missing(modules, chain));
+	return now >= modules->due || (is_free(modules) && first_missing(modules, chain));
 }
 
 bool modules_look(struct modules *modules, const struct cpu *cpu,
@@ -269,17 +275,16 @@ bool modules_look(struct modules *modules, const struct cpu *cpu,
 				   .memory = memory,
 				   .layout = modules->layout,
 				   .left = MODULE_WORDS};
-	uint64_t start = clock_monotonic(), wait;
+	uint64_t start = clock_monotonic(), cost;
 	bool found;
 
 	if (cpu_kind(cpu) != CPU_X86_64)
 		return false;
 	found = look(modules, &view, chain);
-	wait = COST_FACTOR * (clock_monotonic() - start);
-	modules->due = now + (wait > LOOK_NS ? wait : LOOK_NS);
-	if (modules->looks < FREE_LOOKS)
-		modules->looks++;
-	else
-		found = false;
-	return found;
+	cost = clock_monotonic() - start;
+	modules->due = now +
+		       (COST_FACTOR * cost > LOOK_NS ? COST_FACTOR * cost : LOOK_NS);
+	modules->spent += cost;
+	modules->looks += is_free(modules);
+	return found && is_free(modules);
 }

@@ -24,7 +24,7 @@ void modules_free(struct modules *modules);
 
 /* Rows of one module, and of all modules in a table, at most. */
 #define MODULE_ROWS_MAX	 (1u << 17)
-#define MODULES_ROWS_MAX (1u << 19)
+#define MODULES_ROWS_MAX (1u << 18)
 
 /* Whether it is time for modules_look(): because the chain has code of modules without
  * rules or, from time to time, in any case. @now: ns, monotonic. */
