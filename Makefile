@@ -333,11 +333,12 @@ $(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
 # The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work pair pair-second)
+LAB_PROGRAMS = $(addprefix $(O)/lab-,work pair pair-second module)
 $(O)/lab-pair-second: LAB_DEFINES = -DSECOND
 $(O)/lab-pair-second: tests/lab/pair.c
 $(O)/lab-pair: tests/lab/pair.c
 $(O)/lab-work: tests/lab/work.c
+$(O)/lab-module: tests/lab/module.c
 $(LAB_PROGRAMS): tests/lab/process.h Makefile
 	$(call step,LINK,$(CC) $(WARNINGS) -I. -O2 -g -ffreestanding -fno-omit-frame-pointer \
 		-fno-pic -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
@@ -345,7 +346,12 @@ $(LAB_PROGRAMS): tests/lab/process.h Makefile
 		-static -no-pie \
 		$(LAB_DEFINES) -o $@ $(filter %.c,$^))
 
-$(O)/lab-work.cpio: $(LAB_PROGRAMS)
+# A module of the lab's kernel, which `scripts/lab prepare` has downloaded.
+$(O)/brd.ko:
+	$(call step,UNPACK,dpkg-deb --fsys-tarfile build/lab/cache/amd64/linux-image-*.deb | \
+		tar -xO --wildcards '*/brd.ko' >$@.new && mv $@.new $@)
+
+$(O)/lab-work.cpio: $(LAB_PROGRAMS) $(O)/brd.ko
 	$(call step,CPIO,cd $(@D) && printf '%s\n' $(^F) | cpio --quiet -o -H newc -R 0:0 >$(@F))
 
 # Unwind tables on a running process, compared with libdwfl; what walks cost.

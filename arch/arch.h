@@ -39,6 +39,8 @@ struct guest_memory {
 	const struct unwind_table *table;
 	/* NULL, or more rules: those for the page of Xen's hypercalls. */
 	const struct unwind_table *hypercalls;
+	/* The same: those for the modules of a Linux kernel. */
+	const struct unwind_table *modules;
 	/* NULL, or what is known of the entries of interrupts (unwind/unwind.h). */
 	const struct x86_entries *entries;
 };

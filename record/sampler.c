@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "record/tasks.h"
+#include "record/unwinding/modules.h"
 #include "tables/found_code.h"
 #include "unwind/stack/stack.h"
 #include "unwind/unwind.h"
@@ -59,8 +60,9 @@ struct sampler {
 	struct unwind_table *moved;	     /* for that; NULL: there is none */
 	struct unwind_table *hypercalls;     /* its addition; NULL: not yet */
 	enum table_state table_state;
-	struct tasks tasks;   /* of the Linux kernel in use */
-	uint64_t table_check; /* when to check again: ns, monotonic */
+	struct modules *modules; /* of the Linux kernel in use; NULL: not known */
+	struct tasks tasks;	 /* the same */
+	uint64_t table_check;	 /* when to check again: ns, monotonic */
 	struct error table_error;
 	struct examiner *examiner; /* of the code; NULL: it is not looked for */
 	struct found_code *found;  /* NULL: not yet */
@@ -106,6 +108,7 @@ void sampler_free(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
+	modules_free(sampler->modules);
 	unwind_table_free(sampler->hypercalls);
 	unwind_table_free(sampler->moved);
 	if (sampler->examiner)
@@ -215,6 +218,7 @@ static struct guest_memory memory_of(struct sampler *sampler,
 		.notes = &sampler->notes,
 		.table = sampler->table,
 		.hypercalls = sampler->hypercalls,
+		.modules = sampler->modules ? modules_table(sampler->modules) : NULL,
 		.entries = &sampler->entries,
 	};
 }
@@ -432,6 +436,8 @@ static bool use_table(struct sampler *sampler)
 		sampler->moved = program_table_move(sampler->program, sampler->shift);
 		sampler->table = sampler->moved;
 	}
+	if (program_table_modules(sampler->program))
+		sampler->modules = modules_new(program_table_modules(sampler->program));
 	sampler->tasks = (struct tasks){
 		.layout = program_table_tasks(sampler->program),
 		.shift = sampler->shift,
@@ -549,6 +555,27 @@ static void learn_entries(struct sampler *sampler, struct round *round)
 	}
 }
 
+/* Looks for the kernel's modules among what the chains lead to. */
+static void find_modules(struct sampler *sampler, struct round *round)
+{
+	struct guest *guest = sampler->guest;
+
+	for (unsigned int i = 0; sampler->modules && i < round->samples; i++) {
+		const struct guest_memory memory = memory_of(sampler,
+							     guest->ops->map_page);
+		const struct sample *sample = &round->sample[i];
+
+		if (!modules_are_due(sampler->modules, &sample->chain, round->time))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, MODULES_MAPS);
+		if (!modules_look(sampler->modules, &guest->vcpu[sample->vcpu].cpu,
+				  &memory, &sample->chain, round->time))
+			continue;
+		round->found_code = true;
+		sampler->calm = 0;
+	}
+}
+
 /* Once code is found, what is no caller there can be told from callers. */
 static void check_found(const struct sampler *sampler, struct round *round)
 {
@@ -587,6 +614,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	check_found(sampler, round);
 	find_code(sampler, round);
 	learn_entries(sampler, round);
+	find_modules(sampler, round);
 	return 0;
 }
 
@@ -614,5 +642,6 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	check_found(sampler, round);
 	find_code(sampler, round);
 	learn_entries(sampler, round);
+	find_modules(sampler, round);
 	return 0;
 }

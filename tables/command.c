@@ -55,6 +55,9 @@ static void print_result(const struct program_table *table,
 		fprintf(stderr, "uniprof table: processes will have no names: the kernel "
 				"has no types (BTF), or does not export where its tasks "
 				"are\n");
+	if (program_table_linux(table) && !program_table_modules(table))
+		fprintf(stderr, "uniprof table: chains will end in modules: the kernel "
+				"has no types (BTF) of them\n");
 }
 
 static int write_table(const struct program_table *table, const char *path,

@@ -31,12 +31,14 @@ enum {
 	TAG_HYPERCALL_PAGE = 5,
 	TAG_LINUX_TEXT = 6,
 	TAG_TASKS = 7,
+	TAG_MODULES = 8,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
 
-/* A struct task_layout has only numbers. */
-#define TASK_NUMBERS (sizeof(struct task_layout) / sizeof(uint64_t))
+/* Layouts have only numbers. */
+#define TASK_NUMBERS   (sizeof(struct task_layout) / sizeof(uint64_t))
+#define MODULE_NUMBERS (sizeof(struct module_layout) / sizeof(uint64_t))
 
 static void put_places(struct buffer *buffer, const struct table_origin *origin)
 {
@@ -52,14 +54,15 @@ static void put_places(struct buffer *buffer, const struct table_origin *origin)
 	}
 }
 
-static void put_tasks(struct buffer *to, const struct task_layout *tasks)
+static void put_layout(struct buffer *to, unsigned int tag, const void *layout,
+		       size_t count)
 {
-	const uint64_t *numbers = (const uint64_t *)tasks;
+	const uint64_t *numbers = layout;
 	struct buffer field = {0};
 
-	for (size_t i = 0; i < TASK_NUMBERS; i++)
+	for (size_t i = 0; i < count; i++)
 		buffer_put_varint(&field, numbers[i]);
-	field_put(to, TAG_TASKS, field.data, field.size);
+	field_put(to, tag, field.data, field.size);
 	to->failed |= field.failed;
 	buffer_free(&field);
 }
@@ -78,7 +81,9 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 	if (origin->linux_text)
 		field_put_number(&program, TAG_LINUX_TEXT, origin->linux_text);
 	if (origin->tasks.per_cpu)
-		put_tasks(&program, &origin->tasks);
+		put_layout(&program, TAG_TASKS, &origin->tasks, TASK_NUMBERS);
+	if (origin->modules.list)
+		put_layout(&program, TAG_MODULES, &origin->modules, MODULE_NUMBERS);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
 	to->failed |= program.failed || places.failed;
 	buffer_free(&program);
@@ -152,13 +157,13 @@ static bool take_places(struct table_origin *origin, struct cursor bytes)
 	return true;
 }
 
-static bool take_tasks(struct task_layout *tasks, struct cursor bytes)
+static bool take_layout(void *layout, size_t count, struct cursor bytes)
 {
-	uint64_t *numbers = (uint64_t *)tasks;
+	uint64_t *numbers = layout;
 
-	for (size_t i = 0; i < TASK_NUMBERS; i++)
+	for (size_t i = 0; i < count; i++)
 		numbers[i] = cursor_varint(&bytes);
-	return !bytes.failed && task_layout_is_valid(tasks);
+	return !bytes.failed;
 }
 
 static bool take_origin_field(struct table_origin *origin, struct field field)
@@ -190,7 +195,11 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 		origin->linux_text = cursor_varint(&bytes);
 		return !bytes.failed;
 	case TAG_TASKS:
-		return take_tasks(&origin->tasks, bytes);
+		return take_layout(&origin->tasks, TASK_NUMBERS, bytes) &&
+		       task_layout_is_valid(&origin->tasks);
+	case TAG_MODULES:
+		return take_layout(&origin->modules, MODULE_NUMBERS, bytes) &&
+		       module_layout_is_valid(&origin->modules);
 	}
 	return true;
 }

@@ -67,21 +67,34 @@ void program_table_build_ids(const struct program_table *table, char *to, size_t
 	}
 }
 
-uint64_t program_table_linux(const struct program_table *table)
+/* NULL: there is none. */
+static const struct table_origin *find_linux(const struct program_table *table)
 {
 	for (size_t i = 0; i < table->origins; i++)
 		if (table->origin[i].linux_text)
-			return table->origin[i].linux_text;
-	return 0;
+			return &table->origin[i];
+	return NULL;
+}
+
+uint64_t program_table_linux(const struct program_table *table)
+{
+	const struct table_origin *origin = find_linux(table);
+
+	return origin ? origin->linux_text : 0;
 }
 
 const struct task_layout *program_table_tasks(const struct program_table *table)
 {
-	for (size_t i = 0; i < table->origins; i++)
-		if (table->origin[i].linux_text)
-			return table->origin[i].tasks.per_cpu ? &table->origin[i].tasks
-							      : NULL;
-	return NULL;
+	const struct table_origin *origin = find_linux(table);
+
+	return origin && origin->tasks.per_cpu ? &origin->tasks : NULL;
+}
+
+const struct module_layout *program_table_modules(const struct program_table *table)
+{
+	const struct table_origin *origin = find_linux(table);
+
+	return origin && origin->modules.list ? &origin->modules : NULL;
 }
 
 static bool is_telling(const uint8_t *bytes)
@@ -236,7 +249,8 @@ static void measure(const struct unwind_table *table, const struct program *prog
 	}
 }
 
-/* Without the layout of tasks, processes have no names. */
+/* Without the layouts of tasks and modules, processes have no names, and chains end in
+ * modules. */
 static void describe_linux(struct table_origin *origin, const struct program *program)
 {
 	struct task_layout *tasks = &origin->tasks;
@@ -244,6 +258,8 @@ static void describe_linux(struct table_origin *origin, const struct program *pr
 	origin->linux_text = program->code[0].address + program->offset;
 	if (!task_layout_find(tasks, program->elf.data, program->elf.size))
 		*tasks = (struct task_layout){0};
+	if (!module_layout_find(&origin->modules, program->elf.data, program->elf.size))
+		origin->modules = (struct module_layout){0};
 	if (tasks->per_cpu)
 		tasks->per_cpu += program->offset;
 	if (tasks->current >= LINUX_START)

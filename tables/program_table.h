@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "symbols/links.h"
 #include "symbols/program.h"
+#include "tables/module_layout.h"
 #include "tables/task_layout.h"
 #include "unwind/table/table.h"
 
@@ -44,7 +45,8 @@ struct table_origin {
 	/* The start of a Linux kernel's code; 0: it is another program. Kernels may run
 	 * elsewhere (KASLR), and patch their code. */
 	uint64_t linux_text;
-	struct task_layout tasks; /* of that kernel; per_cpu is 0: not known */
+	struct task_layout tasks;     /* of that kernel; per_cpu is 0: not known */
+	struct module_layout modules; /* the same; list is 0: not known */
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 };
@@ -134,6 +136,9 @@ uint64_t program_table_linux(const struct program_table *table);
 
 /* Where the Linux kernel in the table has its tasks; NULL: not known. */
 const struct task_layout *program_table_tasks(const struct program_table *table);
+
+/* The same for its modules. */
+const struct module_layout *program_table_modules(const struct program_table *table);
 
 /*
  * The rules for the guest's page of hypercalls, which Xen fills in at run time, where the

@@ -140,8 +140,11 @@ static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
 {
 	const struct unwind_rule *rule = unwind_table_find(walk->table, address);
 
-	return rule || !walk->hypercalls ? rule
-					 : unwind_table_find(walk->hypercalls, address);
+	if (!rule && walk->hypercalls)
+		rule = unwind_table_find(walk->hypercalls, address);
+	if (!rule && walk->modules)
+		rule = unwind_table_find(walk->modules, address);
+	return rule;
 }
 
 /* The rule for the instruction at @address. Most chains have the same callers as those

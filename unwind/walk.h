@@ -30,11 +30,12 @@ struct frame_state {
 struct walk {
 	struct reader reader;
 	struct chain *chain;
-	const struct unwind_table *table;      /* NULL: none for this kind of code */
-	const struct unwind_table *hypercalls; /* NULL: none; only with a table */
-	uint64_t serial;		       /* of the tables */
-	struct rule_note *rule_notes;	       /* NULL: none */
-	const uint64_t *registers; /* with a table: the vCPU's general registers */
+	const struct unwind_table *table; /* NULL: none for this kind of code */
+	/* NULL: none; only with a table. */
+	const struct unwind_table *hypercalls, *modules;
+	uint64_t serial;	      /* of the tables */
+	struct rule_note *rule_notes; /* NULL: none */
+	const uint64_t *registers;    /* with a table: the vCPU's general registers */
 	unsigned int register_count;
 	unsigned int exits; /* x86: functions whose code was examined */
 	bool has_floor;	    /* other rules than that for records apply */
@@ -114,8 +115,10 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->rule_notes = walk->reader.memory->notes ? walk->reader.memory->notes->rule
 						      : NULL;
 	walk->hypercalls = walk->reader.memory->hypercalls;
+	walk->modules = walk->reader.memory->modules;
 	walk->serial = walk->table ? unwind_table_serial(walk->table) : 0;
 	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
+	walk->serial ^= walk->modules ? unwind_table_serial(walk->modules) : 0;
 	walk->registers = registers;
 	walk->register_count = count;
 	walk->has_floor = walk->table != NULL;

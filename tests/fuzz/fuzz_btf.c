@@ -7,6 +7,7 @@
  */
 
 #include "tables/btf.h"
+#include "tables/module_layout.h"
 #include "tables/task_layout.h"
 #include "tests/fuzz/check.h"
 #include "tests/unit/unwind/test_cfi_file.h"
@@ -37,11 +38,14 @@ static void read_kernel(const uint8_t *data, size_t size)
 		{".BTF", 0, data + rows, size - rows, false},
 	};
 	uint8_t *file = make_elf(EM_X86_64, sections, 3, &made);
+	struct module_layout modules;
 	struct task_layout layout;
 
 	check(file != NULL);
 	if (task_layout_find(&layout, file, made))
 		check(task_layout_is_valid(&layout));
+	if (module_layout_find(&modules, file, made))
+		check(module_layout_is_valid(&modules));
 	free(file);
 }
 

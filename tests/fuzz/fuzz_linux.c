@@ -49,6 +49,23 @@ static void read_kernel(const uint8_t *data, size_t size, uint64_t offset)
 	unwind_builder_free(builder);
 }
 
+/* The same rows, as those of a module with the code from @start up to @end. */
+static void read_module(const uint8_t *data, size_t count, uint64_t start, uint64_t end)
+{
+	const struct orc_module module = {data, data + 4 * count, count, ROWS_AT, start,
+					  end};
+	struct unwind_builder *builder = unwind_builder_new();
+	struct unwind_table *table;
+
+	check(builder != NULL);
+	check(unwind_table_add_orc_module(builder, &module) == 0);
+	table = unwind_builder_finish(builder);
+	check(table != NULL);
+	check(!unwind_table_find(table, start - 1) && !unwind_table_find(table, end));
+	unwind_table_free(table);
+	unwind_builder_free(builder);
+}
+
 static void read_orc(const uint8_t *data, size_t size)
 {
 	size_t count = size / 10, made;
@@ -64,6 +81,7 @@ static void read_orc(const uint8_t *data, size_t size)
 	read_kernel(file, made, 0);
 	read_kernel(file, made, 0xffffffff80000000);
 	free(file);
+	read_module(data, count, CODE, CODE + CODE_SIZE);
 }
 
 static void unpack(const uint8_t *data, size_t size)

@@ -19,8 +19,8 @@
  * the same number in .orc_unwind_ip is the address from which on it applies, relative to
  * the place of that number.
  */
-#define IP_SIZE	 4
-#define ROW_SIZE 6
+#define IP_SIZE	 ORC_IP_SIZE
+#define ROW_SIZE ORC_ROW_SIZE
 
 enum {
 	REG_UNDEFINED = 0,
@@ -107,7 +107,6 @@ static const uint8_t sysret[] = {0x48, 0x0f, 0x07};
 struct rows {
 	struct row *list;
 	size_t count;
-	bool is_sorted;
 };
 
 /* Until Linux 6.3, there were fewer kinds, and bits of their own for the outermost frames
@@ -136,14 +135,24 @@ static bool is_older(const uint8_t *data, size_t count)
 	return older > newer;
 }
 
-/* False if out of memory. */
+/* By address; where one file's code ends and the next one's begins, the end first. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->frame != FRAME_UNDEFINED) - (b->frame != FRAME_UNDEFINED);
+}
+
+/* Sorted by address. False if out of memory. */
 static bool read_rows(struct rows *rows, const struct section_bytes *ips,
 		      uint64_t address, const struct section_bytes *data)
 {
 	size_t count = ips->size / IP_SIZE;
-	bool older = is_older(data->data, count);
+	bool older = is_older(data->data, count), is_sorted = true;
 
-	*rows = (struct rows){.count = count, .is_sorted = true};
+	*rows = (struct rows){.count = count};
 	rows->list = calloc(count, sizeof(*rows->list));
 	if (!rows->list)
 		return false;
@@ -159,19 +168,12 @@ static bool read_rows(struct rows *rows, const struct section_bytes *ips,
 		row->sp = bits & 15;
 		row->bp = bits >> 4 & 15;
 		row->frame = older ? older_frame(kind, row->sp) : kind & 7;
-		rows->is_sorted &= !i || row[-1].start <= row->start;
+		is_sorted &= !i || row[-1].start <= row->start;
 	}
+	/* The kernel before 5.6 sorts its own when it boots. */
+	if (!is_sorted)
+		qsort(rows->list, count, sizeof(*rows->list), compare_rows);
 	return true;
-}
-
-/* By address; where one file's code ends and the next one's begins, the end first. */
-static int compare_rows(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->frame != FRAME_UNDEFINED) - (b->frame != FRAME_UNDEFINED);
 }
 
 /* Sets what the rule is relative to (arch/x86/kernel/unwind_orc.c, unwind_next_frame). */
@@ -244,6 +246,7 @@ static struct unwind_rule rule_of(const struct row *row)
 
 struct kernel {
 	struct unwind_builder *builder;
+	uint64_t start, end; /* there are no rules outside; without the offset */
 	struct code code;
 	size_t size;	     /* of the file */
 	uint64_t offset;     /* to add to addresses */
@@ -253,6 +256,8 @@ struct kernel {
 static int add_part(const struct kernel *kernel, uint64_t start, uint64_t end,
 		    const struct unwind_rule *rule)
 {
+	start = start > kernel->start ? start : kernel->start;
+	end = end < kernel->end ? end : kernel->end;
 	return unwind_builder_add(kernel->builder, start + kernel->offset,
 				  end + kernel->offset, rule);
 }
@@ -443,9 +448,6 @@ static int add_sections(const struct kernel *kernel, const char *path,
 		return error_set(err, "%s: too many ORC rows", path);
 	if (!read_rows(&rows, ips, address, data))
 		return error_set(err, "%s: out of memory", path);
-	/* The kernel before 5.6 sorts them when it boots. */
-	if (!rows.is_sorted)
-		qsort(rows.list, rows.count, sizeof(*rows.list), compare_rows);
 	status = add_retpolines(kernel) || add_rows(kernel, &rows);
 	free(rows.list);
 	return status ? error_set(err, "%s: too many ORC rows", path) : 0;
@@ -456,6 +458,7 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 			 uint64_t hypercalls, size_t *rows, struct error *err)
 {
 	struct kernel kernel = {.builder = builder,
+				.end = UINT64_MAX,
 				.size = size,
 				.offset = offset,
 				.hypercalls = hypercalls};
@@ -484,4 +487,23 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 	section_free(&entries);
 	elf_end(elf);
 	return status;
+}
+
+int unwind_table_add_orc_module(struct unwind_builder *builder,
+				const struct orc_module *module)
+{
+	const struct kernel kernel = {
+		.builder = builder, .start = module->start, .end = module->end};
+	const struct section_bytes ips = {module->ips, module->count * IP_SIZE, NULL};
+	const struct section_bytes data = {module->rows, module->count * ROW_SIZE, NULL};
+	struct rows rows;
+	int status;
+
+	if (!module->count)
+		return 0;
+	if (!read_rows(&rows, &ips, module->address, &data))
+		return -1;
+	status = add_rows(&kernel, &rows);
+	free(rows.list);
+	return status ? -1 : 0;
 }

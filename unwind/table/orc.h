@@ -17,4 +17,20 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 			 const void *data, size_t size, uint64_t offset,
 			 uint64_t hypercalls, size_t *rows, struct error *err);
 
+/* Bytes of a number in .orc_unwind_ip, and of a row in .orc_unwind. */
+#define ORC_IP_SIZE  4
+#define ORC_ROW_SIZE 6
+
+/* The same tables of a module of that kernel, as copied from a guest's memory. */
+struct orc_module {
+	const uint8_t *ips, *rows;
+	size_t count;	     /* of each */
+	uint64_t address;    /* where the guest has ips */
+	uint64_t start, end; /* of the module's code: there are no rules outside */
+};
+
+/* Adds their rules. -1 if out of memory, or over the limits of tables. */
+int unwind_table_add_orc_module(struct unwind_builder *builder,
+				const struct orc_module *module);
+
 #endif

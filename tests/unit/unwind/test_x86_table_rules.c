@@ -335,9 +335,9 @@ static void a_saved_stack_pointer_leads_to_any_stack(void **state)
 	}
 }
 
-/* An interrupt at the return from a hypercall. The page's rules may be found after the
- * chain was noted without them. */
-static void interrupted_hypercalls_have_callers(void **state)
+/* An interrupt at the return from a hypercall, or in a module. Their rules may be found
+ * after the chain was noted without them. */
+static void interrupted_hypercalls_and_modules_have_callers(void **state)
 {
 	struct tabled tabled = tabled_new(&mode_4_level);
 	struct code_notes *notes = calloc(1, sizeof(*notes));
@@ -363,6 +363,11 @@ static void interrupted_hypercalls_have_callers(void **state)
 	assert_int_equal(unwind_builder_add(builder, page, page + 1, &rule), 0);
 	hypercalls = unwind_builder_finish(builder);
 	tabled.scene.guest->memory.hypercalls = hypercalls;
+	expect(&tabled, CHAIN_WHOLE, 2, callers);
+	/* The same for a module. */
+	tabled.scene.guest->memory.hypercalls = NULL;
+	expect(&tabled, CHAIN_UNALIGNED, 1, callers);
+	tabled.scene.guest->memory.modules = hypercalls;
 	expect(&tabled, CHAIN_WHOLE, 2, callers);
 	unwind_builder_free(builder);
 	unwind_table_free(hypercalls);
@@ -543,7 +548,7 @@ int main(void)
 		cmocka_unit_test(system_calls_are_followed_before_the_kernel_has_a_stack),
 		cmocka_unit_test(interrupted_leaves_have_callers),
 		cmocka_unit_test(a_saved_stack_pointer_leads_to_any_stack),
-		cmocka_unit_test(interrupted_hypercalls_have_callers),
+		cmocka_unit_test(interrupted_hypercalls_and_modules_have_callers),
 		cmocka_unit_test(notes_of_another_table_are_not_used),
 		cmocka_unit_test(a_return_address_of_0_ends_the_chain),
 		cmocka_unit_test(wrong_rules_end_the_chain),
