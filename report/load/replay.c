@@ -221,7 +221,8 @@ static uint32_t unwind(struct unwinder *unwinder, const struct way *way,
 	struct chain chain = {.address = address};
 	bool is_too_much = unwinder->work > WORK_MAX;
 
-	stack_unwind(unwinder->stack, way->kind, captured, is_too_much && count ? 1 : count,
+	stack_unwind(unwinder->stack, way->kind, captured,
+		     is_too_much && count ? 1 : count,
 		     way->table ? way->table->table : NULL, way->hypercalls,
 		     &unwinder->notes, &chain);
 	unwinder->work += count + chain.count;

@@ -64,8 +64,7 @@ int ways_add(struct ways *ways, const char *spec)
 	struct error ignored;
 	uint64_t space = 0;
 
-	if (!file.spec ||
-	    !array_grow(&ways->files, ways->file_count + 1, sizeof(file))) {
+	if (!file.spec || !array_grow(&ways->files, ways->file_count + 1, sizeof(file))) {
 		free(file.spec);
 		return -1;
 	}
@@ -78,8 +77,7 @@ int ways_add(struct ways *ways, const char *spec)
 }
 
 /* The files for that domain: at most 64 are used. */
-static uint64_t files_for(const struct ways *ways,
-			  const struct recording_domain *domain)
+static uint64_t files_for(const struct ways *ways, const struct recording_domain *domain)
 {
 	uint64_t files = 0;
 

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-#define SAMPLES	 400
-#define EACH	 3 /* samples in a chunk */
-#define DAMAGES	 100
+#define SAMPLES 400
+#define EACH	3 /* samples in a chunk */
+#define DAMAGES 100
 
 static bool refuse_threads;
 static unsigned int threads_refused;

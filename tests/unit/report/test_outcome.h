@@ -33,8 +33,9 @@ static inline void put_samples(struct buffer *to, const struct samples_batch *ba
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct sample sample = samples_batch_sample(batch, i, address);
-		uint64_t numbers[] = {sample.time,     sample.domain, sample.vcpu,
-				      sample.state,    sample.weight, sample.cpu_time,
+		uint64_t numbers[] = {sample.time,	sample.domain,
+				      sample.vcpu,	sample.state,
+				      sample.weight,	sample.cpu_time,
 				      sample.chain.end, sample.chain.count};
 
 		put(to, numbers, sizeof(numbers));
@@ -70,7 +71,8 @@ static inline void outcome_free(struct outcome *outcome)
 	buffer_free(&outcome->samples);
 }
 
-static inline void expect_same(const struct outcome *outcome, const struct outcome *wanted)
+static inline void expect_same(const struct outcome *outcome,
+			       const struct outcome *wanted)
 {
 	const struct summary *summary = &outcome->summary, *other = &wanted->summary;
 

@@ -247,6 +247,61 @@ static void the_number_of_threads_does_not_change_damaged_chains(void **state)
 	buffer_free(&bytes);
 }
 
+/*
+ * A stack that pretends to be code, which is sampled: after six instructions, it
+ * returns to the first word, or, if it pops one before, to the second. Both are behind a
+ * call.
+ */
+static void make_code(struct chain *chain, bool has_pop)
+{
+	const uint64_t calls = STACK + 32, code = STACK + 64;
+	uint64_t last = 0;
+
+	chain->is_stack = true;
+	chain->end = CHAIN_WHOLE;
+	chain->count = STACK_REGISTERS;
+	chain->address[STACK_PC] = code;
+	chain->address[STACK_FP] = 0;
+	chain->address[STACK_LR] = 0;
+	chain->address[STACK_SP] = STACK;
+	put_word(chain, &last, STACK, calls + 2);
+	put_word(chain, &last, STACK + 8, calls + 4);
+	put_word(chain, &last, calls, 0xd0ffd0ff);    /* call *%rax, twice */
+	put_word(chain, &last, code, 0x409090909090); /* nop; add %al,(%rax) */
+	put_word(chain, &last, code + 8, has_pop ? 0xc35b : 0xc3); /* pop %rbx; ret */
+	chain->address[chain->count++] = last;
+}
+
+/* What was found out about code is kept for a chunk only, because each thread unwinds
+ * other chunks. */
+static void chunks_do_not_change_the_chains_of_others(void **state)
+{
+	struct samples samples = samples_new(100);
+	struct outcome wanted;
+	struct buffer bytes = {0};
+	const uint8_t *at;
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < samples.count; i++)
+		make_code(&samples.at[i].chain, i % 3 == 0);
+	record(&samples, 1, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	load_sized(fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
+	at = wanted.samples.data;
+	for (size_t i = 0; i < samples.count; i++) {
+		struct chain chain = next_chain(&at);
+
+		assert_int_equal(chain.count, 2);
+		assert_int_equal(chain.address[1], STACK + (i % 3 ? 34 : 36));
+	}
+	expect_same_with_any(fd, 1, (struct load_visitor){0}, &wanted);
+	outcome_free(&wanted);
+	close(fd);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
 /* Threads that wait for a domain end, too. */
 static void a_visitor_can_stop_at_any_time(void **state)
 {
@@ -286,11 +341,14 @@ static double cpu_time(clockid_t clock)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static int count_samples(void *arg, struct samples_batch *batch, struct error *err)
+/* Adds a process to the summary, as reports do, while threads look up domains. */
+static int add_process(void *arg, struct samples_batch *batch, struct error *err)
 {
+	struct summary *summary = arg;
+	uint32_t index;
+
 	(void)err;
-	*(size_t *)arg += batch->count;
-	return 0;
+	return summary_add_process(summary, 0, batch->processes, &index);
 }
 
 /* The CPU time of this thread alone, because other processes may delay it. */
@@ -300,15 +358,16 @@ static void stacks_are_unwound_by_other_threads(void **state)
 	struct samples samples = samples_new(20000);
 	struct summary summary = {0};
 	struct buffer bytes = {0};
-	size_t count = 0;
-	struct load_visitor visitor = {.samples = count_samples, .arg = &count};
+	struct load_visitor visitor = {.samples = add_process, .arg = &summary};
 	struct input input = {.name = "input"};
 	double own, all;
 	struct error err;
 
 	(void)state;
-	for (size_t i = 0; i < samples.count; i++)
+	for (size_t i = 0; i < samples.count; i++) {
 		make_stack(&samples.at[i].chain, 50, &seed);
+		samples.at[i].domain = i % 100 == 0; /* 1 is not known */
+	}
 	record(&samples, 200, &bytes);
 	input.fd = file_with(bytes.data, bytes.size);
 	own = cpu_time(CLOCK_THREAD_CPUTIME_ID);
@@ -318,7 +377,7 @@ static void stacks_are_unwound_by_other_threads(void **state)
 	all = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - all;
 	printf("%.0f of %.0f ms of CPU time are of the thread that counts\n", own * 1e3,
 	       all * 1e3);
-	assert_int_equal(count, samples.count);
+	assert_int_equal(summary.samples, samples.count);
 	assert_int_equal(summary.deepest, 51);
 	assert_true(own < all / 4);
 	close(input.fd);
@@ -333,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_threads_does_not_change_chains),
 		cmocka_unit_test(the_number_of_threads_does_not_change_damaged_chains),
+		cmocka_unit_test(chunks_do_not_change_the_chains_of_others),
 		cmocka_unit_test(a_visitor_can_stop_at_any_time),
 		cmocka_unit_test(stacks_are_unwound_by_other_threads),
 	};
