@@ -152,9 +152,11 @@ static bool add_memo(struct unwinder *unwinder, const struct way *way, size_t no
 /* False if out of memory. */
 static bool begin(struct unwinder *unwinder, const struct samples_batch *batch)
 {
-	/* Results must not depend on what this thread has seen before: notes on code may
-	 * be wrong where a hostile recording has "code" in a stack. */
-	memset(&unwinder->notes, 0, sizeof(unwinder->notes));
+	/* Results must not depend on what this thread has seen before: where a hostile
+	 * recording has "code" in stacks, notes on it may be wrong. Those on tables
+	 * can't. */
+	memset(unwinder->notes.exit, 0, sizeof(unwinder->notes.exit));
+	memset(unwinder->notes.block, 0, sizeof(unwinder->notes.block));
 	code_notes_renew(&unwinder->notes);
 	tree_clear(&unwinder->tree, SAMPLES_ROOTS);
 	memset(unwinder->recent, 0, sizeof(unwinder->recent));

@@ -3,10 +3,9 @@
 /*
  * Chains of a running process by a table of its files' call frame information or, with
  * -c, of their code, compared with those of libdwfl:
- * process [-c] [-s] [-w FILE] PID [SAMPLES]. Its stack is the guest's here. With -s, it
- * is captured first, and unwound from what was kept; with -w too, and the file is a
- * recording of that for reports. Prints which chains differ, how many do not, and with -s
- * what that took.
+ * process [-c] [-s [-w FILE]] PID [SAMPLES]. Its stack is the guest's here. With -s, it
+ * is captured first, and unwound from what was kept; -w makes a recording of that, for
+ * reports. Prints which chains differ, how many do not, and with -s what that took.
  */
 
 #include <elfutils/libdwfl.h>
