@@ -226,6 +226,9 @@ static unsigned int useful_threads(uint64_t size)
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
 		return MAX_THREADS;
 	count = CPU_COUNT(&cpus);
+	/* Threads that take turns on it would only cost more. */
+	if (count == 1)
+		return 0;
 	return count < MAX_THREADS ? (unsigned int)count : MAX_THREADS;
 }
 
