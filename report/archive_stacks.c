@@ -32,5 +32,6 @@ int archive_stacks(struct ahead_chunk *chunk)
 	buffer_free(&chunk->payload);
 	chunk->payload = payload;
 	chunk->payload_size = payload.size;
+	chunk->nodes = chunk->batch.nodes;
 	return 0;
 }

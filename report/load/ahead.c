@@ -111,6 +111,7 @@ static bool decode_chunk(struct ahead_chunk *chunk)
 {
 	chunk->is_decoded = samples_decode(cursor_of(&chunk->payload), &chunk->batch) ==
 			    0;
+	chunk->nodes = chunk->batch.nodes;
 	summary_free(&chunk->summary);
 	chunk->is_summed_up = false;
 	return chunk->is_decoded && chunk->batch.has_stacks;
@@ -147,7 +148,7 @@ struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk)
 
 	if (chunk->type == CHUNK_SAMPLES && chunk->is_decoded) {
 		sums.samples = chunk->batch.count;
-		sums.nodes = chunk->batch.nodes - SAMPLES_ROOTS;
+		sums.nodes = chunk->nodes - SAMPLES_ROOTS;
 	} else if (chunk->type == CHUNK_SAMPLES) {
 		sums.nodes = sums.payload;
 	} else if (chunk->type == CHUNK_NAMES) {

@@ -31,6 +31,7 @@ struct ahead_chunk {
 	struct chunk_place place;
 	struct samples_batch batch; /* for a chunk of samples, */
 	bool is_decoded;	    /* if its payload is valid, */
+	size_t nodes;		    /* of its payload's call tree, roots included, */
 	struct summary summary;	    /* their sums, */
 	bool is_summed_up;	    /* unless out of memory, or stacks were left */
 	uint64_t start, end;	    /* offsets in the recording */

@@ -27,6 +27,17 @@ extern const char __executable_start[];
 /* What is sampled, at its first instruction. */
 static const uint64_t sampled = (uintptr_t)outcome_free;
 
+static void begin_stack(struct chain *chain, uint64_t pc, uint64_t fp)
+{
+	chain->is_stack = true;
+	chain->end = CHAIN_WHOLE;
+	chain->count = STACK_REGISTERS;
+	chain->address[STACK_PC] = pc;
+	chain->address[STACK_FP] = fp;
+	chain->address[STACK_LR] = 0;
+	chain->address[STACK_SP] = STACK;
+}
+
 /* Appends a word of the stack at @address, above the others, of which the uppermost is at
  * *@last (unwind/stack/stack.h). */
 static void put_word(struct chain *chain, uint64_t *last, uint64_t address,
@@ -45,13 +56,7 @@ static void make_stack(struct chain *chain, unsigned int frames, uint64_t *seed)
 {
 	uint64_t last = 0, at = STACK + 64;
 
-	chain->is_stack = true;
-	chain->end = CHAIN_WHOLE;
-	chain->count = STACK_REGISTERS;
-	chain->address[STACK_PC] = sampled;
-	chain->address[STACK_FP] = at;
-	chain->address[STACK_LR] = 0;
-	chain->address[STACK_SP] = STACK;
+	begin_stack(chain, sampled, at);
 	put_word(chain, &last, STACK, CALLER);
 	for (unsigned int i = 0; i < frames; i++, at += 64) {
 		put_word(chain, &last, at, i + 1 < frames ? at + 64 : 0);
@@ -257,13 +262,7 @@ static void make_code(struct chain *chain, bool has_pop)
 	const uint64_t calls = STACK + 32, code = STACK + 64;
 	uint64_t last = 0;
 
-	chain->is_stack = true;
-	chain->end = CHAIN_WHOLE;
-	chain->count = STACK_REGISTERS;
-	chain->address[STACK_PC] = code;
-	chain->address[STACK_FP] = 0;
-	chain->address[STACK_LR] = 0;
-	chain->address[STACK_SP] = STACK;
+	begin_stack(chain, code, 0);
 	put_word(chain, &last, STACK, calls + 2);
 	put_word(chain, &last, STACK + 8, calls + 4);
 	put_word(chain, &last, calls, 0xd0ffd0ff);    /* call *%rax, twice */
@@ -299,6 +298,66 @@ static void chunks_do_not_change_the_chains_of_others(void **state)
 	outcome_free(&wanted);
 	close(fd);
 	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+/* Stacks of 900 words each, which have nothing in common, but are easy to compress. */
+static void record_words(struct buffer *bytes)
+{
+	struct samples samples = samples_new(100);
+
+	for (size_t i = 0; i < samples.count; i++) {
+		struct chain *chain = &samples.at[i].chain;
+		uint64_t last = 0;
+
+		free(chain->address);
+		chain->address = calloc(STACK_CHAIN_MAX, sizeof(*chain->address));
+		assert_non_null(chain->address);
+		begin_stack(chain, sampled, 0);
+		for (uint64_t at = STACK; at < STACK + 900 * 8; at += 8)
+			put_word(chain, &last, at, STACK);
+		put_word(chain, &last, STACK + (1000 + i) * 8, STACK);
+		chain->address[chain->count++] = last;
+	}
+	record(&samples, samples.count, bytes);
+	samples_free(&samples);
+}
+
+/* The limit of what a recording can contain is for the words, of which chains are a part
+ * only. */
+static void too_many_words_for_the_size_are_refused(void **state)
+{
+	struct buffer bytes = {0}, many = {0};
+	struct reader *reader;
+	struct cursor payload;
+	struct outcome wanted;
+	struct error err;
+	uint64_t from = 0;
+	unsigned int type;
+	int fd;
+
+	(void)state;
+	record_words(&bytes);
+	fd = file_with(bytes.data, bytes.size);
+	reader = reader_new(fd);
+	assert_non_null(reader);
+	do {
+		from = reader_offset(reader);
+		assert_int_equal(reader_next(reader, &type, &payload, &err), 1);
+	} while (type != CHUNK_SAMPLES);
+	put(&many, bytes.data, from);
+	for (unsigned int i = 0; i < 40; i++)
+		put(&many, bytes.data + from, reader_offset(reader) - from);
+	reader_free(reader);
+	close(fd);
+	fd = file_with(many.data, many.size);
+	load_sized(fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
+	assert_int_equal(wanted.status, -1);
+	assert_non_null(strstr(wanted.err.text, "more than a recording of its size can"));
+	expect_same_with_any(fd, 1, (struct load_visitor){0}, &wanted);
+	outcome_free(&wanted);
+	close(fd);
+	buffer_free(&many);
 	buffer_free(&bytes);
 }
 
@@ -393,6 +452,7 @@ int main(void)
 		cmocka_unit_test(the_number_of_threads_does_not_change_chains),
 		cmocka_unit_test(the_number_of_threads_does_not_change_damaged_chains),
 		cmocka_unit_test(chunks_do_not_change_the_chains_of_others),
+		cmocka_unit_test(too_many_words_for_the_size_are_refused),
 		cmocka_unit_test(a_visitor_can_stop_at_any_time),
 		cmocka_unit_test(stacks_are_unwound_by_other_threads),
 	};
