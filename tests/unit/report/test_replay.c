@@ -8,6 +8,7 @@
 
 #include <time.h>
 
+#include "report/archive_stacks.h"
 #include "unwind/stack/stack.h"
 
 #define SAMPLES 1200
@@ -361,6 +362,46 @@ static void too_many_words_for_the_size_are_refused(void **state)
 	buffer_free(&bytes);
 }
 
+static void archives_have_chains(void **state)
+{
+	struct samples samples = samples_new(1);
+	struct ahead_stacks stacks = {.replay = replay_new("")};
+	struct ahead_chunk chunk = {0};
+	struct recording_domain domain = test_domain();
+	struct summary summary = {0};
+	struct buffer bytes = {0};
+	uint64_t seed = 25;
+	struct reader *reader;
+	int fd;
+
+	(void)state;
+	make_stack(&samples.at[0].chain, 5, &seed);
+	record(&samples, 1, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	reader = reader_new(fd);
+	assert_non_null(reader);
+	assert_non_null(stacks.replay);
+	assert_int_equal(summary_add_domain(&summary, &domain), 0);
+	stacks.summary = &summary;
+	do
+		ahead_chunk_read(&chunk, reader, &stacks);
+	while (chunk.status > 0 && chunk.type != CHUNK_SAMPLES);
+	assert_int_equal(chunk.status, 1);
+	assert_int_equal(archive_stacks(&chunk), 0);
+	assert_int_equal(samples_decode(cursor_of(&chunk.payload), &chunk.batch), 0);
+	assert_false(chunk.batch.has_stacks);
+	assert_int_equal(chunk.batch.count, 1);
+	assert_int_equal(chunk.batch.depth[chunk.batch.stack[0]], 6);
+	assert_int_equal(chunk.batch.nodes, chunk.nodes);
+	ahead_chunk_free(&chunk);
+	reader_free(reader);
+	close(fd);
+	replay_free(stacks.replay);
+	summary_free(&summary);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
 /* Threads that wait for a domain end, too. */
 static void a_visitor_can_stop_at_any_time(void **state)
 {
@@ -453,6 +494,7 @@ int main(void)
 		cmocka_unit_test(the_number_of_threads_does_not_change_damaged_chains),
 		cmocka_unit_test(chunks_do_not_change_the_chains_of_others),
 		cmocka_unit_test(too_many_words_for_the_size_are_refused),
+		cmocka_unit_test(archives_have_chains),
 		cmocka_unit_test(a_visitor_can_stop_at_any_time),
 		cmocka_unit_test(stacks_are_unwound_by_other_threads),
 	};
