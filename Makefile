@@ -301,7 +301,8 @@ kvm: $(O)/uniprof $(KVM_PROGRAMS)
 	UNIPROF=$(O)/uniprof tests/kvm/run
 
 # Tests that use threads, for SANITIZE=thread.
-THREADED = $(O)/tests/unit/report/test_load $(addprefix $(O)/tests/unit/record/test_,examiner sink)
+THREADED = $(addprefix $(O)/tests/unit/,report/test_load report/test_replay record/test_examiner \
+	record/test_sink)
 threads: $(CLI_PROGRAMS) $(THREADED)
 	@failed=0; for test in $(THREADED); do $$test || failed=1; done; exit $$failed
 	UNIPROF=$(O)/uniprof tests/cli/run $(addprefix $(CURDIR)/tests/cli/cases/report-,several.sh closed-pipe.sh)

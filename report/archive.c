@@ -142,7 +142,7 @@ static int copy_recording(struct copy *copy, int fd)
 	if (!copy->writer || input_rewind(input, copy->err) < 0)
 		goto out;
 	for (;;) {
-		ahead_chunk_read(&chunk, reader);
+		ahead_chunk_read(&chunk, reader, NULL);
 		status = chunk.status;
 		if (status < 0)
 			error_set(copy->err, "%s: %s", input->name, chunk.why.text);

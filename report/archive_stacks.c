@@ -9,6 +9,7 @@ static int encode(struct samples_encoder *encoder, const struct ahead_chunk *chu
 	for (size_t i = 0; i < chunk->batch.count; i++) {
 		struct sample sample = samples_batch_sample(&chunk->batch, i, address);
 
+		sample.chain.is_stack = false; /* not any more */
 		if (samples_encoder_add(encoder, &sample) < 0)
 			return -1;
 	}
@@ -32,5 +33,6 @@ int archive_stacks(struct ahead_chunk *chunk)
 	buffer_free(&chunk->payload);
 	chunk->payload = payload;
 	chunk->payload_size = payload.size;
+	chunk->nodes = chunk->batch.nodes;
 	return 0;
 }

@@ -26,20 +26,25 @@
 
 struct slot {
 	struct ahead_chunk chunk;
+	size_t domains; /* chunks before it, up to the last one of a domain */
 	sem_t ready;
 };
 
 struct ahead {
 	struct reader *reader;
+	struct ahead_stacks stacks;
 	struct slot *slots; /* used in turn */
 	size_t slot_count;
 	sem_t turn;	/* held to read, and to change these: */
 	size_t read;	/* chunks so far */
+	size_t domains; /* of these, up to the last one of a domain */
 	bool is_read;	/* to the end */
-	sem_t room;	/* counts the free slots */
-	size_t used;	/* chunks so far */
-	int is_stopped; /* atomic: threads must end */
-	int stop;	/* an eventfd that is readable then; -1: none */
+	size_t given;	/* chunks so far, by ahead_next() */
+	pthread_mutex_t lock;
+	pthread_cond_t change; /* of these: */
+	size_t taken;	       /* chunks that ahead_next()'s caller is done with */
+	bool is_stopped;       /* threads must end */
+	int stop;	       /* an eventfd that is readable then; -1: none */
 	pthread_t thread[MAX_THREADS];
 	unsigned int threads; /* running; none: ahead_next() reads */
 };
@@ -48,6 +53,28 @@ static void wait_for(sem_t *semaphore)
 {
 	while (sem_wait(semaphore) < 0)
 		;
+}
+
+/* Waits until the caller is done with the first @count chunks. False if stopped. */
+static bool wait_until_taken(struct ahead *ahead, size_t count)
+{
+	bool is_stopped;
+
+	pthread_mutex_lock(&ahead->lock);
+	while (ahead->taken < count && !ahead->is_stopped)
+		pthread_cond_wait(&ahead->change, &ahead->lock);
+	is_stopped = ahead->is_stopped;
+	pthread_mutex_unlock(&ahead->lock);
+	return !is_stopped;
+}
+
+static void set_taken(struct ahead *ahead, size_t count, bool is_stopped)
+{
+	pthread_mutex_lock(&ahead->lock);
+	ahead->taken = count;
+	ahead->is_stopped = is_stopped;
+	pthread_cond_broadcast(&ahead->change);
+	pthread_mutex_unlock(&ahead->lock);
 }
 
 /* Reads the next chunk, and keeps its payload. */
@@ -73,21 +100,46 @@ static void read_chunk(struct reader *reader, struct ahead_chunk *chunk)
 	chunk->status = -1;
 }
 
-/* The part of the work on a chunk of samples that doesn't depend on earlier chunks. */
-static void decode_chunk(struct ahead_chunk *chunk)
+static bool is_samples(const struct ahead_chunk *chunk)
+{
+	return chunk->status > 0 && chunk->type == CHUNK_SAMPLES;
+}
+
+/* The part of the work on a chunk of samples that doesn't depend on earlier chunks. True
+ * if it has stacks: then the rest does. */
+static bool decode_chunk(struct ahead_chunk *chunk)
 {
 	chunk->is_decoded = samples_decode(cursor_of(&chunk->payload), &chunk->batch) ==
 			    0;
+	chunk->nodes = chunk->batch.nodes;
 	summary_free(&chunk->summary);
-	chunk->is_summed_up = chunk->is_decoded && !chunk->batch.has_stacks &&
+	chunk->is_summed_up = false;
+	return chunk->is_decoded && chunk->batch.has_stacks;
+}
+
+static void sum_up(struct ahead_chunk *chunk)
+{
+	chunk->is_summed_up = chunk->is_decoded &&
 			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;
 }
 
-void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader)
+/* The domains in the chunks before must be known. */
+static void unwind_chunk(struct ahead_chunk *chunk, const struct ahead_stacks *stacks)
+{
+	if (replay_batch(stacks->replay, stacks->summary, &chunk->batch) == 0)
+		sum_up(chunk);
+}
+
+void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader,
+		      const struct ahead_stacks *stacks)
 {
 	read_chunk(reader, chunk);
-	if (chunk->status > 0 && chunk->type == CHUNK_SAMPLES)
-		decode_chunk(chunk);
+	if (!is_samples(chunk))
+		return;
+	if (!decode_chunk(chunk))
+		sum_up(chunk);
+	else if (stacks)
+		unwind_chunk(chunk, stacks);
 }
 
 struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk)
@@ -96,7 +148,7 @@ struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk)
 
 	if (chunk->type == CHUNK_SAMPLES && chunk->is_decoded) {
 		sums.samples = chunk->batch.count;
-		sums.nodes = chunk->batch.nodes - SAMPLES_ROOTS;
+		sums.nodes = chunk->nodes - SAMPLES_ROOTS;
 	} else if (chunk->type == CHUNK_SAMPLES) {
 		sums.nodes = sums.payload;
 	} else if (chunk->type == CHUNK_NAMES) {
@@ -117,15 +169,19 @@ void ahead_chunk_free(struct ahead_chunk *chunk)
 static struct slot *read_slot(struct ahead *ahead)
 {
 	struct slot *slot = NULL;
+	size_t used;
 
 	wait_for(&ahead->turn);
-	if (!ahead->is_read)
-		wait_for(&ahead->room);
-	ahead->is_read |= __atomic_load_n(&ahead->is_stopped, __ATOMIC_ACQUIRE);
+	/* What the slot had before. */
+	used = ahead->read < ahead->slot_count ? 0 : ahead->read + 1 - ahead->slot_count;
+	ahead->is_read = ahead->is_read || !wait_until_taken(ahead, used);
 	if (!ahead->is_read) {
 		slot = &ahead->slots[ahead->read++ % ahead->slot_count];
+		slot->domains = ahead->domains;
 		read_chunk(ahead->reader, &slot->chunk);
 		ahead->is_read = slot->chunk.status <= 0;
+		if (slot->chunk.type == CHUNK_DOMAIN)
+			ahead->domains = ahead->read;
 	}
 	sem_post(&ahead->turn);
 	return slot;
@@ -138,8 +194,13 @@ static bool fill_slot(struct ahead *ahead)
 
 	if (!slot)
 		return false;
-	if (slot->chunk.status > 0 && slot->chunk.type == CHUNK_SAMPLES) {
-		decode_chunk(&slot->chunk);
+	if (is_samples(&slot->chunk)) {
+		if (!decode_chunk(&slot->chunk))
+			sum_up(&slot->chunk);
+		/* Domains that come later don't count: they are in chunks that are taken
+		 * after this one. */
+		else if (wait_until_taken(ahead, slot->domains))
+			unwind_chunk(&slot->chunk, &ahead->stacks);
 		if (slot->chunk.payload.capacity > KEEP_BYTES)
 			buffer_free(&slot->chunk.payload);
 	}
@@ -166,10 +227,14 @@ static unsigned int useful_threads(uint64_t size)
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
 		return MAX_THREADS;
 	count = CPU_COUNT(&cpus);
+	/* Threads that take turns on it would only cost more. */
+	if (count == 1)
+		return 0;
 	return count < MAX_THREADS ? (unsigned int)count : MAX_THREADS;
 }
 
-struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads, struct error *err)
+struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads,
+			  const struct ahead_stacks *stacks, struct error *err)
 {
 	struct ahead *ahead = calloc(1, sizeof(*ahead));
 	unsigned int slots;
@@ -182,8 +247,10 @@ struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads, struct er
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
 	sem_init(&ahead->turn, 0, 1);
+	pthread_mutex_init(&ahead->lock, NULL);
+	pthread_cond_init(&ahead->change, NULL);
 	slots = threads ? threads + SPARE : 1;
-	sem_init(&ahead->room, 0, slots);
+	ahead->stacks = *stacks;
 	ahead->stop = eventfd(0, EFD_CLOEXEC);
 	ahead->reader = reader_new(fd);
 	ahead->slots = calloc(slots, sizeof(*ahead->slots));
@@ -215,11 +282,9 @@ void ahead_stop(struct ahead *ahead)
 {
 	if (!ahead)
 		return;
-	__atomic_store_n(&ahead->is_stopped, 1, __ATOMIC_RELEASE);
+	set_taken(ahead, ahead->given, true);
 	if (ahead->stop >= 0)
 		eventfd_write(ahead->stop, 1);
-	/* Threads that wait for a slot would wait forever. */
-	sem_post(&ahead->room);
 	for (unsigned int i = 0; i < ahead->threads; i++)
 		pthread_join(ahead->thread[i], NULL);
 	for (size_t i = 0; i < ahead->slot_count; i++) {
@@ -232,17 +297,17 @@ void ahead_stop(struct ahead *ahead)
 	reader_free(ahead->reader);
 	if (ahead->stop >= 0)
 		close(ahead->stop);
-	sem_destroy(&ahead->room);
+	pthread_cond_destroy(&ahead->change);
+	pthread_mutex_destroy(&ahead->lock);
 	sem_destroy(&ahead->turn);
 	free(ahead);
 }
 
 struct ahead_chunk *ahead_next(struct ahead *ahead)
 {
-	struct slot *slot = &ahead->slots[ahead->used % ahead->slot_count];
+	struct slot *slot = &ahead->slots[ahead->given % ahead->slot_count];
 
-	if (ahead->used++)
-		sem_post(&ahead->room);
+	set_taken(ahead, ahead->given++, false);
 	if (!ahead->threads)
 		fill_slot(ahead);
 	wait_for(&slot->ready);

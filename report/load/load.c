@@ -25,6 +25,7 @@ struct load {
 	uint64_t skipped;	 /* bytes of damage up to the last chunk taken */
 	struct memory_bound memory;
 	struct replay *frames; /* for stacks, if the visitor has none */
+	struct ahead_stacks stacks;
 	/* Of load_follow() only: */
 	struct reader *reader;
 	struct ahead_chunk chunk;
@@ -130,28 +131,12 @@ static int take_domain(struct load *load, struct cursor payload)
 	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;
 }
 
-/* The rest of the work on a chunk with captured stacks, which needs the domains. */
-static int unwind_stacks(struct load *load, struct ahead_chunk *chunk)
-{
-	struct replay *replay = load->visitor->replay;
-
-	if (!replay && !load->frames)
-		load->frames = replay_new("");
-	replay = replay ?: load->frames;
-	if (!replay || replay_batch(replay, load->summary, &chunk->batch) < 0)
-		return -1;
-	chunk->is_summed_up = summary_add_samples(&chunk->summary, &chunk->batch) == 0;
-	return 0;
-}
-
 static int take_samples(struct load *load, struct ahead_chunk *chunk)
 {
 	const struct load_visitor *visitor = load->visitor;
 
 	if (!chunk->is_decoded)
 		return chunk->batch.no_memory ? out_of_memory(load) : DAMAGED;
-	if (chunk->batch.has_stacks && unwind_stacks(load, chunk) < 0)
-		return out_of_memory(load);
 	if (!chunk->is_summed_up || summary_join(load->summary, &chunk->summary) < 0)
 		return out_of_memory(load);
 	if (load->reader && visitor->chunk)
@@ -311,6 +296,16 @@ static int take_read(struct load *load, struct ahead_chunk *chunk)
 	return 1;
 }
 
+/* Chooses how stacks are unwound. False if out of memory. */
+static bool choose_replay(struct load *load)
+{
+	if (!load->visitor->replay)
+		load->frames = replay_new("");
+	load->stacks.replay = load->visitor->replay ?: load->frames;
+	load->stacks.summary = load->summary;
+	return load->stacks.replay;
+}
+
 int load_recording(const struct input *input, unsigned int threads,
 		   struct summary *summary, const struct load_visitor *visitor,
 		   struct error *err)
@@ -322,16 +317,19 @@ int load_recording(const struct input *input, unsigned int threads,
 		.err = err,
 	};
 	struct ahead *ahead;
-	int status;
+	int status = -1;
 
 	memory_bound_begin(&load.memory, input->size, input->extra_memory);
-	ahead = ahead_start(input->fd, input->size, threads, err);
+	if (!choose_replay(&load))
+		return out_of_memory(&load);
+	ahead = ahead_start(input->fd, input->size, threads, &load.stacks, err);
 	if (!ahead)
-		return -1;
+		goto out;
 	do
 		status = take_read(&load, ahead_next(ahead));
 	while (status > 0);
 	ahead_stop(ahead);
+out:
 	replay_free(load.frames);
 	return status;
 }
@@ -347,11 +345,11 @@ struct load *load_follow(const struct input *input, struct summary *summary,
 		load->visitor = visitor;
 		load->reader = reader_new(input->fd);
 	}
-	if (load && load->reader) {
+	if (load && load->reader && choose_replay(load)) {
 		reader_follow(load->reader);
 		return load;
 	}
-	free(load);
+	load_free(load);
 	error_set(err, "out of memory reading %s", input->name);
 	return NULL;
 }
@@ -375,7 +373,7 @@ int load_more(struct load *load, struct error *err)
 	memory_bound_begin(&load->memory, load->summary->bytes,
 			   load->input->extra_memory);
 	do {
-		ahead_chunk_read(&load->chunk, load->reader);
+		ahead_chunk_read(&load->chunk, load->reader, &load->stacks);
 		status = take_read(load, &load->chunk);
 	} while (status > 0);
 	if (status < 0)

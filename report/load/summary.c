@@ -64,11 +64,10 @@ int summary_add_program(struct summary *summary, const struct recording_program 
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index)
 {
-	if (index < summary->domain_room)
-		return summary->domains[index];
-	if (index - SUMMARY_FIRST_PROCESS < summary->process_count)
-		return summary->processes[index - SUMMARY_FIRST_PROCESS];
-	return NULL;
+	if (index < SUMMARY_FIRST_PROCESS)
+		return index < summary->domain_room ? summary->domains[index] : NULL;
+	index -= SUMMARY_FIRST_PROCESS;
+	return index < summary->process_count ? summary->processes[index] : NULL;
 }
 
 int summary_add_process(struct summary *summary, uint32_t domain,

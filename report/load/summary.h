@@ -81,7 +81,8 @@ int summary_join(struct summary *summary, const struct summary *part);
 bool domain_is_called(const struct recording_domain *domain, const char *what,
 		      size_t length);
 
-/* The domain with @index, or the one that stands for a process; or NULL. */
+/* The domain with @index, or the one that stands for a process; or NULL. Another thread
+ * may add processes and samples while one asks for a domain. */
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index);
 

@@ -2,9 +2,10 @@
 
 /*
  * Chains of a running process by a table of its files' call frame information or, with
- * -c, of their code, compared with those of libdwfl: process [-c] [-s] PID [SAMPLES]. Its
- * stack is the guest's here. With -s, it is captured first, and unwound from what was
- * kept. Prints which chains differ, how many do not, and with -s what that took.
+ * -c, of their code, compared with those of libdwfl:
+ * process [-c] [-s [-w FILE]] PID [SAMPLES]. Its stack is the guest's here. With -s, it
+ * is captured first, and unwound from what was kept; -w makes a recording of that, for
+ * reports. Prints which chains differ, how many do not, and with -s what that took.
  */
 
 #include <elfutils/libdwfl.h>
@@ -115,12 +116,15 @@ static void write_sample(struct capture *capture, const struct chain *stack)
 		printf("%s\n", err.text);
 }
 
-static struct writer *open_writer(void)
+/* @path: NULL if only the size matters. */
+static struct writer *open_writer(const char *path)
 {
 	const struct recording_info info = {.version = RECORDING_VERSION};
-	struct error err;
-	struct writer *writer = writer_new(memfd_create("stacks", MFD_CLOEXEC), &info,
-					   NULL, 0, &err);
+	const struct recording_domain domain = {
+		.type = GUEST_KVM, .cpu = CPU_X86_64, .word = 8, .vcpus = 1};
+	struct error err = {"cannot write the file"};
+	int fd = path ? creat(path, 0666) : memfd_create("stacks", MFD_CLOEXEC);
+	struct writer *writer = fd < 0 ? NULL : writer_new(fd, &info, &domain, 1, &err);
 
 	if (!writer) {
 		printf("%s\n", err.text);
@@ -216,20 +220,27 @@ int main(int count, char **arguments)
 	struct guest_memory memory = {.page = process_page, .context = &process};
 	struct user_regs_struct registers;
 	unsigned int counts[3] = {0};
+	struct recording_end end = {.reason = END_TIME};
+	const char *file = NULL;
+	struct error err;
 	char path[64];
 	Dwfl *dwfl;
 
 	for (; count > 1 && arguments[1][0] == '-'; count--, arguments++) {
-		if (!strcmp(arguments[1], "-c"))
-			rules.by_code = true;
-		else
+		rules.by_code |= !strcmp(arguments[1], "-c");
+		if (!strcmp(arguments[1], "-s"))
 			capture.filter = stack_filter_new();
+		if (!strcmp(arguments[1], "-w") && count > 2) {
+			file = arguments[2];
+			count--;
+			arguments++;
+		}
 	}
 	if (count < 2)
 		return 2;
 	capture.replay = stack_replay_new();
 	capture.copy.word = capture.word;
-	capture.writer = open_writer();
+	capture.writer = open_writer(file);
 	if (count > 2)
 		samples = (unsigned int)atoi(arguments[2]);
 	process.pid = atoi(arguments[1]);
@@ -249,6 +260,9 @@ int main(int count, char **arguments)
 		usleep(1000 + (unsigned int)rand() % 1000);
 		sample(&process, dwfl, &memory, &capture, &truth, counts);
 	}
+	end.monotonic = (capture.stacks + 1) * 10000000;
+	if (writer_end(capture.writer, &end, &err) < 0)
+		printf("%s\n", err.text);
 	if (capture.stacks)
 		printf("%.1f bytes a sample, %.0f words kept of each; %.1f frames, %.1f "
 		       "million a second\n",

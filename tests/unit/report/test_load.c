@@ -4,19 +4,15 @@
  * recordings, too. */
 
 #define _GNU_SOURCE 1
-#include "tests/unit/test_recording.h"
+#include "tests/unit/report/test_outcome.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 
-#include "report/load/load.h"
-
-#define THREADS	 6 /* more than are useful */
-#define SAMPLES	 400
-#define EACH	 3 /* samples in a chunk */
-#define DAMAGES	 100
-#define STOPPING "the visitor stops"
+#define SAMPLES 400
+#define EACH	3 /* samples in a chunk */
+#define DAMAGES 100
 
 static bool refuse_threads;
 static unsigned int threads_refused;
@@ -36,60 +32,11 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	return create(thread, attributes, start, argument);
 }
 
-/* The result of loading a recording. */
-struct outcome {
-	int status;
-	struct error err;
-	struct summary summary;
-	struct buffer samples; /* all fields of each, in order */
-	unsigned int batches, stop_at;
-};
-
-static void put(struct buffer *to, const void *data, size_t size)
-{
-	buffer_put(to, data, size);
-	assert_false(to->failed);
-}
-
-static void put_samples(struct buffer *to, const struct samples_batch *batch)
-{
-	uint64_t address[RECORDING_MAX_DEPTH];
-
-	for (size_t i = 0; i < batch->count; i++) {
-		struct sample sample = samples_batch_sample(batch, i, address);
-		uint64_t numbers[] = {sample.time,     sample.domain, sample.vcpu,
-				      sample.state,    sample.weight, sample.cpu_time,
-				      sample.chain.end};
-
-		put(to, numbers, sizeof(numbers));
-		put(to, address, sample.chain.count * sizeof(*address));
-	}
-}
-
-static int take_samples(void *arg, struct samples_batch *batch, struct error *err)
-{
-	struct outcome *outcome = arg;
-
-	put_samples(&outcome->samples, batch);
-	return ++outcome->batches == outcome->stop_at ? error_set(err, STOPPING) : 0;
-}
-
-static void load_sized(int fd, uint64_t size, unsigned int threads, unsigned int stop_at,
-		       struct outcome *outcome)
-{
-	const struct load_visitor visitor = {.samples = take_samples, .arg = outcome};
-	const struct input input = {.name = "input", .fd = fd, .size = size};
-
-	*outcome = (struct outcome){.stop_at = stop_at};
-	outcome->status = load_recording(&input, threads, &outcome->summary, &visitor,
-					 &outcome->err);
-}
-
 /* An input of unknown size, which is read by threads; 0: as many as are useful. */
 static void load(int fd, unsigned int threads, unsigned int stop_at,
 		 struct outcome *outcome)
 {
-	load_sized(fd, 0, threads, stop_at, outcome);
+	load_sized(fd, 0, threads, stop_at, (struct load_visitor){0}, outcome);
 }
 
 /* The same without threads, and without the parts that these sum up. */
@@ -116,39 +63,6 @@ static void read_alone(int fd, struct outcome *outcome)
 	reader_free(reader);
 }
 
-static void outcome_free(struct outcome *outcome)
-{
-	summary_free(&outcome->summary);
-	buffer_free(&outcome->samples);
-}
-
-static void expect_same(const struct outcome *outcome, const struct outcome *wanted)
-{
-	const struct summary *summary = &outcome->summary, *other = &wanted->summary;
-
-	assert_int_equal(outcome->status, wanted->status);
-	assert_string_equal(outcome->err.text, wanted->err.text);
-	assert_int_equal(outcome->samples.size, wanted->samples.size);
-	assert_memory_equal(outcome->samples.data, wanted->samples.data,
-			    wanted->samples.size);
-	assert_int_equal(summary->samples, other->samples);
-	assert_int_equal(summary->weight, other->weight);
-	assert_int_equal(summary->frameless, other->frameless);
-	assert_int_equal(summary->captured, other->captured);
-	assert_int_equal(summary->first_time, other->first_time);
-	assert_int_equal(summary->last_time, other->last_time);
-	assert_int_equal(summary->lacks_cpu_time, other->lacks_cpu_time);
-	assert_int_equal(summary->deepest, other->deepest);
-	assert_int_equal(summary->bytes, other->bytes);
-	assert_int_equal(summary->chunks, other->chunks);
-	assert_memory_equal(&summary->counts, &other->counts, sizeof(other->counts));
-	assert_memory_equal(&summary->damage, &other->damage, sizeof(other->damage));
-	assert_int_equal(summary->vcpu_count, other->vcpu_count);
-	for (size_t i = 0; i < other->vcpu_count; i++)
-		assert_memory_equal(&summary->vcpus[i], &other->vcpus[i],
-				    sizeof(other->vcpus[i]));
-}
-
 /* Samples of some vCPUs, with times that also go back, most of them with CPU times. */
 static void make_recording(struct buffer *bytes)
 {
@@ -169,24 +83,6 @@ static void make_recording(struct buffer *bytes)
 	samples_free(&samples);
 }
 
-/* Loads the file with every number of threads from @fewest on, and without. */
-static void expect_same_with_any(int fd, unsigned int fewest,
-				 const struct outcome *wanted)
-{
-	struct outcome outcome;
-
-	for (unsigned int threads = fewest; threads <= THREADS; threads++) {
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		load(fd, threads, 0, &outcome);
-		expect_same(&outcome, wanted);
-		outcome_free(&outcome);
-	}
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	load_sized(fd, wanted->summary.bytes, 0, 0, &outcome);
-	expect_same(&outcome, wanted);
-	outcome_free(&outcome);
-}
-
 static void the_number_of_threads_does_not_change_the_result(void **state)
 {
 	struct buffer bytes = {0};
@@ -198,7 +94,7 @@ static void the_number_of_threads_does_not_change_the_result(void **state)
 	fd = file_with(bytes.data, bytes.size);
 	read_alone(fd, &wanted);
 	assert_true(wanted.batches > SAMPLES / EACH);
-	expect_same_with_any(fd, 0, &wanted);
+	expect_same_with_any(fd, 0, (struct load_visitor){0}, &wanted);
 	outcome_free(&wanted);
 	close(fd);
 	buffer_free(&bytes);
@@ -227,30 +123,6 @@ static void a_recording_is_read_even_if_no_thread_can_be_started(void **state)
 	buffer_free(&bytes);
 }
 
-/* Bytes that are changed, removed or inserted. */
-static void damage(struct buffer *bytes, uint64_t *seed)
-{
-	for (unsigned int i = 0; i < 1 + random_next(seed) % 8; i++) {
-		size_t at = random_next(seed) % bytes->size;
-		size_t length = random_next(seed) % 400;
-
-		if (length > bytes->size - at)
-			length = bytes->size - at;
-		switch (random_next(seed) % 3) {
-		case 0:
-			bytes->data[at] ^= 0x55;
-			break;
-		case 1:
-			memmove(bytes->data + at, bytes->data + at + length,
-				bytes->size - at - length);
-			bytes->size -= length;
-			break;
-		default:
-			memset(bytes->data + at, CHUNK_MAGIC[0], length);
-		}
-	}
-}
-
 static void the_number_of_threads_does_not_change_damaged_recordings(void **state)
 {
 	struct buffer bytes = {0}, damaged = {0};
@@ -268,7 +140,7 @@ static void the_number_of_threads_does_not_change_damaged_recordings(void **stat
 		fd = file_with(damaged.data, damaged.size);
 		read_alone(fd, &wanted);
 		places += wanted.summary.damage.places;
-		expect_same_with_any(fd, 1, &wanted);
+		expect_same_with_any(fd, 1, (struct load_visitor){0}, &wanted);
 		outcome_free(&wanted);
 		close(fd);
 	}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/load/ways.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "symbols/spec.h"
+#include "unwind/table/code.h"
+
+/* A file to unwind by. */
+struct file {
+	char *spec;	    /* PATH[@OFFSET] */
+	const char *domain; /* NULL: all; in the same memory */
+};
+
+struct ways {
+	char *debug_directory;
+	struct file *files; /* as long as none is added, these do not change */
+	size_t file_count;
+	pthread_mutex_t lock; /* held to use these: */
+	struct way *first;
+};
+
+struct ways *ways_new(const char *debug_directory)
+{
+	struct ways *ways = calloc(1, sizeof(*ways));
+
+	if (!ways)
+		return NULL;
+	pthread_mutex_init(&ways->lock, NULL);
+	ways->debug_directory = strdup(debug_directory);
+	if (ways->debug_directory)
+		return ways;
+	ways_free(ways);
+	return NULL;
+}
+
+void ways_free(struct ways *ways)
+{
+	struct way *next;
+
+	if (!ways)
+		return;
+	for (size_t i = 0; i < ways->file_count; i++)
+		free(ways->files[i].spec);
+	for (struct way *way = ways->first; way; way = next) {
+		next = way->next;
+		program_table_free(way->table);
+		unwind_table_free(way->hypercalls);
+		free(way);
+	}
+	free(ways->files);
+	free(ways->debug_directory);
+	pthread_mutex_destroy(&ways->lock);
+	free(ways);
+}
+
+int ways_add(struct ways *ways, const char *spec)
+{
+	struct file file = {.spec = strdup(spec)};
+	const char *comm = NULL;
+	struct error ignored;
+	uint64_t space = 0;
+
+	if (!file.spec || !array_grow(&ways->files, ways->file_count + 1, sizeof(file))) {
+		free(file.spec);
+		return -1;
+	}
+	if (symbols_spec_cut(file.spec, &file.domain, &comm, &space, &ignored) < 0 ||
+	    space || comm)
+		free(file.spec);
+	else
+		ways->files[ways->file_count++] = file;
+	return 0;
+}
+
+/* The files for that domain: at most 64 are used. */
+static uint64_t files_for(const struct ways *ways, const struct recording_domain *domain)
+{
+	uint64_t files = 0;
+
+	for (size_t i = 0; i < ways->file_count && i < 64; i++)
+		if (!ways->files[i].domain ||
+		    domain_is_called(domain, ways->files[i].domain,
+				     strlen(ways->files[i].domain)))
+			files |= (uint64_t)1 << i;
+	return files;
+}
+
+/*
+ * What Xen writes to the page of hypercalls: for each number, of guests without their own
+ * page tables, push rcx, push r11, mov the number to eax, syscall, pop r11, pop rcx, ret;
+ * of others, mov, vmcall or vmmcall, ret (Xen 4.17: xen/arch/x86/pv/hypercall.c, and
+ * init_hypercall_page() in hvm/vmx/vmx.c and hvm/svm/svm.c).
+ */
+static void fill_hypercalls(enum guest_type type, uint8_t *page)
+{
+	static const uint8_t pv[] = {0x51, 0x41, 0x53, 0xb8, 0,	   0,	 0,
+				     0,	   0x0f, 0x05, 0x41, 0x5b, 0x59, 0xc3};
+	static const uint8_t hvm[] = {0xb8, 0, 0, 0, 0, 0x0f, 0x01, 0xc1, 0xc3};
+	const size_t stub = 32;
+
+	memset(page, 0xcc, GUEST_PAGE_SIZE);
+	for (size_t i = 0; i < GUEST_PAGE_SIZE / stub; i++) {
+		uint8_t *to = page + i * stub;
+
+		memcpy(to, type == GUEST_PV ? pv : hvm,
+		       type == GUEST_PV ? sizeof(pv) : sizeof(hvm));
+		to[type == GUEST_PV ? 4 : 1] = (uint8_t)i;
+	}
+}
+
+/* The rules for that page, where the program has it; NULL if there is none. */
+static struct unwind_table *make_hypercalls(const struct way *way)
+{
+	struct unwind_builder *builder = unwind_builder_new();
+	struct unwind_table *made = NULL;
+	uint8_t page[GUEST_PAGE_SIZE];
+	struct error ignored;
+
+	fill_hypercalls(way->type, page);
+	for (size_t i = 0; builder && i < way->table->origins; i++) {
+		uint64_t address = way->table->origin[i].hypercall_page;
+
+		if (address && !made &&
+		    unwind_table_add_hypercalls(builder, page, address, &ignored) == 0)
+			made = unwind_builder_finish(builder);
+	}
+	unwind_builder_free(builder);
+	return made;
+}
+
+/* Makes a table of the way's files, as far as there is anything to unwind by in them. */
+static void make_table(const struct ways *ways, struct way *way)
+{
+	const char *specs[64];
+	struct error ignored;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ways->file_count && i < 64; i++) {
+		const char *spec = ways->files[i].spec;
+		struct program_table *alone;
+
+		if (!(way->files >> i & 1))
+			continue;
+		alone = program_table_make(&spec, 1, ways->debug_directory, NULL,
+					   &ignored);
+		if (alone && alone->cpu == way->kind)
+			specs[count++] = spec;
+		program_table_free(alone);
+	}
+	if (!count)
+		return;
+	way->table = program_table_make(specs, count, ways->debug_directory, NULL,
+					&ignored);
+	if (way->table && way->kind == CPU_X86_64 && way->type != GUEST_KVM)
+		way->hypercalls = make_hypercalls(way);
+}
+
+/* What is done for a guest of that domain; NULL: one that is not known. */
+static struct way way_for(const struct ways *ways, const struct recording_domain *domain)
+{
+	struct way way = {
+		.kind = domain ? (enum cpu_kind)domain->cpu : CPU_UNKNOWN,
+		.type = domain ? (enum guest_type)domain->type : GUEST_UNKNOWN,
+		.files = files_for(ways, domain),
+	};
+
+	if (way.kind != CPU_X86_64 && way.kind != CPU_ARM64)
+		return (struct way){.kind = CPU_UNKNOWN};
+	if (way.type != GUEST_PV)
+		way.type = way.type == GUEST_KVM ? GUEST_KVM : GUEST_PVH;
+	return way;
+}
+
+/* The one that is the same, which is made if there is none yet; NULL if out of memory. */
+static const struct way *find(struct ways *ways, const struct way *wanted)
+{
+	struct way *way = ways->first;
+
+	while (way && (way->kind != wanted->kind || way->type != wanted->type ||
+		       way->files != wanted->files))
+		way = way->next;
+	if (way)
+		return way;
+	way = malloc(sizeof(*way));
+	if (!way)
+		return NULL;
+	*way = *wanted;
+	make_table(ways, way);
+	way->next = ways->first;
+	ways->first = way;
+	return way;
+}
+
+const struct way *ways_of(struct ways *ways, const struct recording_domain *domain)
+{
+	const struct way wanted = way_for(ways, domain), *way;
+
+	/* Threads that need the same table wait until it is made. */
+	pthread_mutex_lock(&ways->lock);
+	way = find(ways, &wanted);
+	pthread_mutex_unlock(&ways->lock);
+	return way;
+}

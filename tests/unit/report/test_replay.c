@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Captured stacks are unwound by several threads, with the same result for any number of
+ * them, for damaged recordings, too. */
+
+#define _GNU_SOURCE 1
+#include "tests/unit/report/test_outcome.h"
+
+#include <time.h>
+
+#include "report/archive_stacks.h"
+#include "unwind/stack/stack.h"
+
+#define SAMPLES 1200
+#define EACH	6  /* samples in a chunk */
+#define DOMAINS 12 /* the first is described at the start, */
+#define APART	13 /* the others so many chunks apart; samples may come before that */
+#define DAMAGES 60
+
+/* Where all stacks are, and who calls. */
+#define STACK	     0x7000000000ull
+#define CALLER	     0x5000000ull /* of the sampled function, by its table */
+#define FRAME_CALLER 0x6000000ull /* from there on, by frame pointers */
+
+/* In all programs; where this one is. */
+extern const char __executable_start[];
+
+/* What is sampled, at its first instruction. */
+static const uint64_t sampled = (uintptr_t)outcome_free;
+
+static void begin_stack(struct chain *chain, uint64_t pc, uint64_t fp)
+{
+	chain->is_stack = true;
+	chain->end = CHAIN_WHOLE;
+	chain->count = STACK_REGISTERS;
+	chain->address[STACK_PC] = pc;
+	chain->address[STACK_FP] = fp;
+	chain->address[STACK_LR] = 0;
+	chain->address[STACK_SP] = STACK;
+}
+
+/* Appends a word of the stack at @address, above the others, of which the uppermost is at
+ * *@last (unwind/stack/stack.h). */
+static void put_word(struct chain *chain, uint64_t *last, uint64_t address,
+		     uint64_t value)
+{
+	uint64_t *below = &chain->address[chain->count - 1];
+
+	if (chain->count > STACK_REGISTERS)
+		*below = stack_word(*below, (address - *last) / 8);
+	chain->address[chain->count++] = value;
+	*last = address;
+}
+
+/* A stack with the caller on top, and so many frames. */
+static void make_stack(struct chain *chain, unsigned int frames, uint64_t *seed)
+{
+	uint64_t last = 0, at = STACK + 64;
+
+	begin_stack(chain, sampled, at);
+	put_word(chain, &last, STACK, CALLER);
+	for (unsigned int i = 0; i < frames; i++, at += 64) {
+		put_word(chain, &last, at, i + 1 < frames ? at + 64 : 0);
+		put_word(chain, &last, at + 8, FRAME_CALLER + random_next(seed) % 8);
+	}
+	chain->address[chain->count++] = last;
+}
+
+/* Most samples have stacks, of domains that may not be known yet. */
+static struct samples make_samples(uint64_t *seed)
+{
+	struct samples samples = likely_samples(SAMPLES, seed);
+
+	for (size_t i = 0; i < samples.count; i++) {
+		struct sample *sample = &samples.at[i];
+
+		sample->domain = (uint32_t)(random_next(seed) % DOMAINS);
+		sample->process = (struct recording_process){.pid = 1 + i % 7};
+		if (random_next(seed) % 5)
+			make_stack(&sample->chain,
+				   1 + (unsigned int)(random_next(seed) % 9), seed);
+	}
+	return samples;
+}
+
+static void make_recording(const struct samples *samples, struct buffer *bytes)
+{
+	struct recording_info info = test_info();
+	struct recording_domain domain = test_domain();
+	struct recording_end end = {.reason = END_TIME, .monotonic = 1010000000000};
+	struct error err = {""};
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_new(fd, &info, &domain, 1, &err);
+
+	assert_non_null(writer);
+	for (size_t i = 0; i < samples->count; i++) {
+		assert_int_equal(writer_sample(writer, &samples->at[i], &err), 0);
+		if ((i + 1) % EACH)
+			continue;
+		assert_int_equal(writer_flush(writer, &err), 0);
+		if (i / EACH % APART || domain.index + 1 == DOMAINS)
+			continue;
+		domain.index++;
+		domain.type = domain.index % 2 ? GUEST_PV : GUEST_KVM;
+		assert_int_equal(writer_domain(writer, &domain, &err), 0);
+	}
+	assert_int_equal(writer_end(writer, &end, &err), 0);
+	writer_free(writer);
+	take_file(fd, bytes);
+}
+
+/* Of the domains, which all have the same name in the recording, every third gets the
+ * name that this program is given for; as reports add hosts to names. */
+static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
+{
+	(void)arg;
+	(void)err;
+	snprintf(domain->name, sizeof(domain->name), "%s",
+		 domain->index % 3 ? "other" : "table");
+	return 0;
+}
+
+/* Unwinds by this program, for the domains of that name. */
+static struct replay *replay_by_this(void)
+{
+	struct replay *replay = replay_new("");
+	char spec[64];
+
+	snprintf(spec, sizeof(spec), "/proc/self/exe@%#lx,domain=table",
+		 (unsigned long)(uintptr_t)__executable_start);
+	assert_non_null(replay);
+	assert_int_equal(replay_add(replay, spec), 0);
+	return replay;
+}
+
+static struct load_visitor visitor_by(struct replay *replay)
+{
+	return (struct load_visitor){.domain = take_domain, .replay = replay};
+}
+
+/* A sample of the recording that begins at @at; moves that on to the next. */
+static struct chain next_chain(const uint8_t **at)
+{
+	uint64_t numbers[8];
+	struct chain chain;
+
+	memcpy(numbers, *at, sizeof(numbers));
+	chain.end = (enum chain_end)numbers[6];
+	chain.count = (uint32_t)numbers[7];
+	chain.address = (uint64_t *)(uintptr_t)(*at + sizeof(numbers));
+	*at += sizeof(numbers) + chain.count * sizeof(uint64_t);
+	return chain;
+}
+
+/* Whether a domain's chunk comes before that of sample @i. */
+static bool is_known(uint32_t domain, size_t i)
+{
+	return !domain || i / EACH > (domain - 1) * (size_t)APART;
+}
+
+/* Stacks of domains that are not known yet have no callers; the others all they have. */
+static void expect_unwound(const struct outcome *outcome, const struct samples *samples)
+{
+	const uint8_t *at = outcome->samples.data;
+	unsigned int by_table = 0, by_frames = 0, unknown = 0;
+
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct sample *captured = &samples->at[i];
+		/* Two words for each frame, that of the caller, and the last address. */
+		uint32_t frames = (captured->chain.count - STACK_REGISTERS - 2) / 2;
+		struct chain chain = next_chain(&at);
+
+		if (!captured->chain.is_stack)
+			continue;
+		assert_int_equal(chain.address[0], sampled);
+		if (!is_known(captured->domain, i)) {
+			unknown++;
+			assert_int_equal(chain.count, 1);
+			assert_int_equal(chain.end, CHAIN_NOT_CAPTURED);
+		} else if (captured->domain % 3) {
+			by_frames++;
+			assert_int_equal(chain.count, 1 + frames);
+		} else {
+			by_table++;
+			assert_int_equal(chain.count, 2 + frames);
+			assert_int_equal(chain.address[1], CALLER);
+		}
+	}
+	assert_true(by_table > 50 && by_frames > 50 && unknown > 50);
+}
+
+static void the_number_of_threads_does_not_change_chains(void **state)
+{
+	struct buffer bytes = {0};
+	uint64_t seed = 21;
+	struct samples samples = make_samples(&seed);
+	struct outcome wanted, outcome;
+	int fd;
+
+	(void)state;
+	make_recording(&samples, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	for (unsigned int threads = 0; threads <= THREADS; threads++) {
+		/* For each, so that threads need tables that are not made yet. */
+		struct replay *replay = replay_by_this();
+		struct outcome *to = threads ? &outcome : &wanted;
+
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		/* No threads are used if the size is known to be small. */
+		load_sized(fd, !threads, threads, 0, visitor_by(replay), to);
+		replay_free(replay);
+		assert_int_equal(to->status, 0);
+		if (!threads) {
+			expect_unwound(&wanted, &samples);
+			continue;
+		}
+		expect_same(&outcome, &wanted);
+		outcome_free(&outcome);
+	}
+	outcome_free(&wanted);
+	close(fd);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+static void the_number_of_threads_does_not_change_damaged_chains(void **state)
+{
+	struct buffer bytes = {0}, damaged = {0};
+	uint64_t seed = 22, places = 0;
+	struct samples samples = make_samples(&seed);
+	struct replay *replay = replay_by_this();
+
+	(void)state;
+	make_recording(&samples, &bytes);
+	for (unsigned int i = 0; i < DAMAGES; i++) {
+		struct outcome wanted;
+		int fd;
+
+		buffer_reset(&damaged);
+		put(&damaged, bytes.data, bytes.size);
+		damage(&damaged, &seed);
+		fd = file_with(damaged.data, damaged.size);
+		load_sized(fd, 1, 0, 0, visitor_by(replay), &wanted);
+		places += wanted.summary.damage.places;
+		expect_same_with_any(fd, 1, visitor_by(replay), &wanted);
+		outcome_free(&wanted);
+		close(fd);
+	}
+	assert_true(places > DAMAGES);
+	replay_free(replay);
+	samples_free(&samples);
+	buffer_free(&damaged);
+	buffer_free(&bytes);
+}
+
+/*
+ * A stack that pretends to be code, which is sampled: after six instructions, it
+ * returns to the first word, or, if it pops one before, to the second. Both are behind a
+ * call.
+ */
+static void make_code(struct chain *chain, bool has_pop)
+{
+	const uint64_t calls = STACK + 32, code = STACK + 64;
+	uint64_t last = 0;
+
+	begin_stack(chain, code, 0);
+	put_word(chain, &last, STACK, calls + 2);
+	put_word(chain, &last, STACK + 8, calls + 4);
+	put_word(chain, &last, calls, 0xd0ffd0ff);    /* call *%rax, twice */
+	put_word(chain, &last, code, 0x409090909090); /* nop; add %al,(%rax) */
+	put_word(chain, &last, code + 8, has_pop ? 0xc35b : 0xc3); /* pop %rbx; ret */
+	chain->address[chain->count++] = last;
+}
+
+/* What was found out about code is kept for a chunk only, because each thread unwinds
+ * other chunks. */
+static void chunks_do_not_change_the_chains_of_others(void **state)
+{
+	struct samples samples = samples_new(100);
+	struct outcome wanted;
+	struct buffer bytes = {0};
+	const uint8_t *at;
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < samples.count; i++)
+		make_code(&samples.at[i].chain, i % 3 == 0);
+	record(&samples, 1, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	load_sized(fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
+	at = wanted.samples.data;
+	for (size_t i = 0; i < samples.count; i++) {
+		struct chain chain = next_chain(&at);
+
+		assert_int_equal(chain.count, 2);
+		assert_int_equal(chain.address[1], STACK + (i % 3 ? 34 : 36));
+	}
+	expect_same_with_any(fd, 1, (struct load_visitor){0}, &wanted);
+	outcome_free(&wanted);
+	close(fd);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+/* Stacks of 900 words each, which have nothing in common, but are easy to compress. */
+static void record_words(struct buffer *bytes)
+{
+	struct samples samples = samples_new(100);
+
+	for (size_t i = 0; i < samples.count; i++) {
+		struct chain *chain = &samples.at[i].chain;
+		uint64_t last = 0;
+
+		free(chain->address);
+		chain->address = calloc(STACK_CHAIN_MAX, sizeof(*chain->address));
+		assert_non_null(chain->address);
+		begin_stack(chain, sampled, 0);
+		for (uint64_t at = STACK; at < STACK + 900 * 8; at += 8)
+			put_word(chain, &last, at, STACK);
+		put_word(chain, &last, STACK + (1000 + i) * 8, STACK);
+		chain->address[chain->count++] = last;
+	}
+	record(&samples, samples.count, bytes);
+	samples_free(&samples);
+}
+
+/* The limit of what a recording can contain is for the words, of which chains are a part
+ * only. */
+static void too_many_words_for_the_size_are_refused(void **state)
+{
+	struct buffer bytes = {0}, many = {0};
+	struct reader *reader;
+	struct cursor payload;
+	struct outcome wanted;
+	struct error err;
+	uint64_t from = 0;
+	unsigned int type;
+	int fd;
+
+	(void)state;
+	record_words(&bytes);
+	fd = file_with(bytes.data, bytes.size);
+	reader = reader_new(fd);
+	assert_non_null(reader);
+	do {
+		from = reader_offset(reader);
+		assert_int_equal(reader_next(reader, &type, &payload, &err), 1);
+	} while (type != CHUNK_SAMPLES);
+	put(&many, bytes.data, from);
+	for (unsigned int i = 0; i < 40; i++)
+		put(&many, bytes.data + from, reader_offset(reader) - from);
+	reader_free(reader);
+	close(fd);
+	fd = file_with(many.data, many.size);
+	load_sized(fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
+	assert_int_equal(wanted.status, -1);
+	assert_non_null(strstr(wanted.err.text, "more than a recording of its size can"));
+	expect_same_with_any(fd, 1, (struct load_visitor){0}, &wanted);
+	outcome_free(&wanted);
+	close(fd);
+	buffer_free(&many);
+	buffer_free(&bytes);
+}
+
+static void archives_have_chains(void **state)
+{
+	struct samples samples = samples_new(1);
+	struct ahead_stacks stacks = {.replay = replay_new("")};
+	struct ahead_chunk chunk = {0};
+	struct recording_domain domain = test_domain();
+	struct summary summary = {0};
+	struct buffer bytes = {0};
+	uint64_t seed = 25;
+	struct reader *reader;
+	int fd;
+
+	(void)state;
+	make_stack(&samples.at[0].chain, 5, &seed);
+	record(&samples, 1, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	reader = reader_new(fd);
+	assert_non_null(reader);
+	assert_non_null(stacks.replay);
+	assert_int_equal(summary_add_domain(&summary, &domain), 0);
+	stacks.summary = &summary;
+	do
+		ahead_chunk_read(&chunk, reader, &stacks);
+	while (chunk.status > 0 && chunk.type != CHUNK_SAMPLES);
+	assert_int_equal(chunk.status, 1);
+	assert_int_equal(archive_stacks(&chunk), 0);
+	assert_int_equal(samples_decode(cursor_of(&chunk.payload), &chunk.batch), 0);
+	assert_false(chunk.batch.has_stacks);
+	assert_int_equal(chunk.batch.count, 1);
+	assert_int_equal(chunk.batch.depth[chunk.batch.stack[0]], 6);
+	assert_int_equal(chunk.batch.nodes, chunk.nodes);
+	ahead_chunk_free(&chunk);
+	reader_free(reader);
+	close(fd);
+	replay_free(stacks.replay);
+	summary_free(&summary);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+/* Threads that wait for a domain end, too. */
+static void a_visitor_can_stop_at_any_time(void **state)
+{
+	struct buffer bytes = {0};
+	uint64_t seed = 23;
+	struct samples samples = make_samples(&seed);
+	struct replay *replay = replay_by_this();
+	struct outcome wanted, outcome;
+	int fd;
+
+	(void)state;
+	make_recording(&samples, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	for (unsigned int stop_at = 1; stop_at <= SAMPLES / EACH; stop_at += 3) {
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		load_sized(fd, 1, 0, stop_at, visitor_by(replay), &wanted);
+		assert_string_equal(wanted.err.text, STOPPING);
+		for (unsigned int threads = 1; threads <= 3; threads++) {
+			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+			load_sized(fd, 0, threads, stop_at, visitor_by(replay), &outcome);
+			expect_same(&outcome, &wanted);
+			outcome_free(&outcome);
+		}
+		outcome_free(&wanted);
+	}
+	close(fd);
+	replay_free(replay);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+static double cpu_time(clockid_t clock)
+{
+	struct timespec time;
+
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Adds a process to the summary, as reports do, while threads look up domains. */
+static int add_process(void *arg, struct samples_batch *batch, struct error *err)
+{
+	struct summary *summary = arg;
+	uint32_t index;
+
+	(void)err;
+	return summary_add_process(summary, 0, batch->processes, &index);
+}
+
+/* The CPU time of this thread alone, because other processes may delay it. */
+static void stacks_are_unwound_by_other_threads(void **state)
+{
+	uint64_t seed = 24;
+	struct samples samples = samples_new(20000);
+	struct summary summary = {0};
+	struct buffer bytes = {0};
+	struct load_visitor visitor = {.samples = add_process, .arg = &summary};
+	struct input input = {.name = "input"};
+	double own, all;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < samples.count; i++) {
+		make_stack(&samples.at[i].chain, 50, &seed);
+		samples.at[i].domain = i % 100 == 0; /* 1 is not known */
+	}
+	record(&samples, 200, &bytes);
+	input.fd = file_with(bytes.data, bytes.size);
+	own = cpu_time(CLOCK_THREAD_CPUTIME_ID);
+	all = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
+	assert_int_equal(load_recording(&input, 2, &summary, &visitor, &err), 0);
+	own = cpu_time(CLOCK_THREAD_CPUTIME_ID) - own;
+	all = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - all;
+	printf("%.0f of %.0f ms of CPU time are of the thread that counts\n", own * 1e3,
+	       all * 1e3);
+	assert_int_equal(summary.samples, samples.count);
+	assert_int_equal(summary.deepest, 51);
+	assert_true(own < all / 4);
+	close(input.fd);
+	summary_free(&summary);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+int main(void)
+{
+	alarm(600);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_number_of_threads_does_not_change_chains),
+		cmocka_unit_test(the_number_of_threads_does_not_change_damaged_chains),
+		cmocka_unit_test(chunks_do_not_change_the_chains_of_others),
+		cmocka_unit_test(too_many_words_for_the_size_are_refused),
+		cmocka_unit_test(archives_have_chains),
+		cmocka_unit_test(a_visitor_can_stop_at_any_time),
+		cmocka_unit_test(stacks_are_unwound_by_other_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
