@@ -9,12 +9,9 @@
 /*
  * As for x86-64 (code_flow.c), the state of the stack is carried from a function's first
  * instruction along all jumps; what follows a call is examined when nothing else is left,
- * the lowest address first. Instructions have the same size, there are no parts that were
- * moved away, and where the return address is has to be known as well.
+ * the lowest address first. Each function is examined on its own: it makes no difference
+ * in real programs if functions that never return are known.
  */
-
-/* Of real programs, 3 to 5 are sufficient. */
-#define PASSES_MAX 8
 
 /* Larger offsets, which real code does not have, count as unknown. */
 #define OFFSET_MAX (1 << 29)
@@ -56,38 +53,20 @@ struct spot {
 	uint8_t kind;
 };
 
-struct function {
-	uint64_t start;
-	uint32_t count; /* of instructions */
-	bool never_returns;
-	bool is_called;
-	bool is_due; /* a function that it calls was found not to return */
-};
-
-/* A function calls or jumps to another one. */
-struct edge {
-	uint32_t to, from;
-};
-
 struct analysis {
-	const struct unwind_code *code;
-	struct function *function;
-	size_t count;
-	struct edge *edge;
-	size_t edges, edge_room;
-	bool has_edges;
-	bool is_out_of_memory;
-
-	/* Of the present function: */
-	const struct function *current;
+	/* The function: */
 	const uint8_t *bytes;
+	uint64_t address;
+	size_t count; /* of instructions */
+
 	struct spot *spot;
 	size_t spot_room;
 	struct code_queue next;	 /* reached by jumps */
 	struct code_queue later; /* LATER, as a heap */
 	uint32_t phase;
-	bool returns, is_interrupt;
-	bool loses_sp; /* with x29 as the frame pointer */
+	bool is_out_of_memory;
+	bool is_interrupt; /* it ends by returning from an exception */
+	bool loses_sp;	   /* with x29 as the frame pointer */
 	/* The state that most calls have, if more than half of them do. */
 	struct state body;
 	size_t body_votes;
@@ -324,50 +303,12 @@ static struct unwind_rule rule_of(const struct state *state, bool by_fp)
 	return rule;
 }
 
-/* The function that contains @address, or NULL. */
-static struct function *find_function(const struct analysis *analysis, uint64_t address)
-{
-	size_t from = 0, to = analysis->count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (analysis->function[middle].start <= address)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (!from || (address - analysis->function[from - 1].start) / 4 >=
-			     analysis->function[from - 1].count)
-		return NULL;
-	return &analysis->function[from - 1];
-}
-
-static void add_edge(struct analysis *analysis, const struct function *to)
-{
-	size_t room = analysis->edge_room ? 2 * analysis->edge_room : 1024;
-
-	/* There is at most one for each instruction. */
-	if (analysis->has_edges)
-		return;
-	if (analysis->edges == analysis->edge_room) {
-		if (!array_grow(&analysis->edge, room, sizeof(*analysis->edge))) {
-			analysis->is_out_of_memory = true;
-			return;
-		}
-		analysis->edge_room = room;
-	}
-	analysis->edge[analysis->edges++] = (struct edge){
-		(uint32_t)(to - analysis->function),
-		(uint32_t)(analysis->current - analysis->function)};
-}
-
 static struct arm64_instruction decode(const struct analysis *analysis, size_t at)
 {
 	uint32_t code;
 
 	memcpy(&code, analysis->bytes + 4 * at, sizeof(code));
-	return arm64_decode(code, analysis->current->start + 4 * at);
+	return arm64_decode(code, analysis->address + 4 * at);
 }
 
 /*
@@ -400,37 +341,25 @@ static void start_at(struct analysis *analysis, size_t at, const struct state *s
 
 static bool is_within(const struct analysis *analysis, uint64_t address)
 {
-	return (address - analysis->current->start) / 4 < analysis->current->count;
+	return (address - analysis->address) / 4 < analysis->count;
 }
 
-/* Whether the function there never returns. */
-static bool is_end(struct analysis *analysis, const struct arm64_instruction *next)
+static void jump(struct analysis *analysis, uint64_t target, const struct state *state)
 {
-	struct function *to = find_function(analysis, next->target);
-
-	if (!to)
-		return false;
-	add_edge(analysis, to);
-	to->is_called |= next->act == ARM64_CALL && to->start == next->target;
-	return to->never_returns;
-}
-
-static void jump(struct analysis *analysis, const struct arm64_instruction *next,
-		 const struct state *state)
-{
-	if (is_within(analysis, next->target))
-		start_at(analysis, (next->target - analysis->current->start) / 4, state);
-	else if (!is_end(analysis, next))
-		analysis->returns = true;
+	if (is_within(analysis, target))
+		start_at(analysis, (target - analysis->address) / 4, state);
 }
 
 /* Counts the states at calls so that the most frequent one remains, if it is that of more
- * than half of them (R. Boyer and J. Moore, "MJRTY", 1981). */
-static void vote(struct analysis *analysis, const struct state *state)
+ * than half of them (R. Boyer and J. Moore, "MJRTY", 1981). What is in registers does not
+ * count if it is on the stack as well. */
+static void vote(struct analysis *analysis, struct state state)
 {
+	state.caller.is_kept &= state.caller.place == LOST;
+	state.caller_fp.is_kept &= state.caller_fp.place == LOST;
 	if (!analysis->body_votes)
-		analysis->body = *state;
-	if (is_same_state(&analysis->body, state))
+		analysis->body = state;
+	if (is_same_state(&analysis->body, &state))
 		analysis->body_votes++;
 	else
 		analysis->body_votes--;
@@ -440,17 +369,14 @@ static void vote(struct analysis *analysis, const struct state *state)
 static void call(struct analysis *analysis, size_t at,
 		 const struct arm64_instruction *next, struct state state)
 {
-	uint64_t start = analysis->current->start;
 	struct spot *after = &analysis->spot[at + 1];
 
-	if (next->act == ARM64_CALL && next->target != start &&
-	    is_within(analysis, next->target))
-		start_at(analysis, (next->target - start) / 4, &at_entry);
-	else if (next->act == ARM64_CALL && is_end(analysis, next))
-		return;
+	if (next->act == ARM64_CALL && next->target != analysis->address)
+		jump(analysis, next->target, &at_entry);
 	step_call(&state);
-	vote(analysis, &state);
-	if (at + 1 == analysis->current->count || after->kind != UNSEEN)
+	if (state.caller.place != LOST)
+		vote(analysis, state);
+	if (at + 1 == analysis->count || after->kind != UNSEEN)
 		return;
 	*after = (struct spot){state, analysis->phase, LATER};
 	analysis->is_out_of_memory |= !code_queue_push_later(&analysis->later,
@@ -464,7 +390,6 @@ static void jump_indirect(struct analysis *analysis, size_t at,
 {
 	uint32_t before = 0;
 
-	analysis->returns = true;
 	if (at)
 		memcpy(&before, analysis->bytes + 4 * (at - 1), sizeof(before));
 	/* add of registers, shifted or extended */
@@ -483,20 +408,18 @@ static bool take(struct analysis *analysis, size_t at,
 		call(analysis, at, next, *state);
 		return false;
 	case ARM64_JUMP:
-		jump(analysis, next, state);
+		jump(analysis, next->target, state);
 		return false;
 	case ARM64_JUMP_IF:
-		jump(analysis, next, state);
+		jump(analysis, next->target, state);
 		return true;
 	case ARM64_JUMP_INDIRECT:
 		jump_indirect(analysis, at, next, state);
 		return false;
-	case ARM64_RETURN:
-		analysis->returns = true;
-		return false;
 	case ARM64_RETURN_FAR:
 		analysis->is_interrupt = true;
 		return false;
+	case ARM64_RETURN:
 	case ARM64_STOP:
 		return false;
 	default:
@@ -514,12 +437,7 @@ static void follow(struct analysis *analysis, size_t at)
 
 		if (!take(analysis, at, &next, &state))
 			return;
-		if (++at == analysis->current->count) {
-			/* Into the next function. */
-			analysis->returns = true;
-			return;
-		}
-		if (!arrive(analysis, at, state))
+		if (++at == analysis->count || !arrive(analysis, at, state))
 			return;
 		state = analysis->spot[at].state;
 	}
@@ -558,7 +476,7 @@ static void follow_cases(struct analysis *analysis)
 {
 	const struct state *last = NULL;
 
-	for (size_t i = 0; i < analysis->current->count; i++) {
+	for (size_t i = 0; i < analysis->count; i++) {
 		if (analysis->spot[i].kind == SWITCH)
 			last = &analysis->spot[i].state;
 		if (last && analysis->spot[i].kind == UNSEEN && !is_padding(analysis, i))
@@ -570,142 +488,85 @@ static void follow_cases(struct analysis *analysis)
  * the function's body. */
 static void follow_rest(struct analysis *analysis)
 {
-	const struct state body = analysis->body_votes ? analysis->body : at_entry;
+	const struct state body = analysis->body;
 
-	for (size_t i = 0; i < analysis->current->count; i++)
+	for (size_t i = 0; i < analysis->count; i++)
 		if (analysis->spot[i].kind == UNSEEN && !is_padding(analysis, i))
 			follow_from(analysis, i, &body);
 }
 
-/* Finds the states of the function's instructions. False if out of memory. */
-static bool run(struct analysis *analysis, const struct function *function)
+/* Finds the states of the function's instructions. */
+static void run(struct analysis *analysis)
 {
-	if (function->count > analysis->spot_room) {
-		if (!array_grow(&analysis->spot, function->count,
+	if (analysis->count > analysis->spot_room) {
+		if (!array_grow(&analysis->spot, analysis->count,
 				sizeof(*analysis->spot))) {
 			analysis->is_out_of_memory = true;
-			return false;
+			return;
 		}
-		analysis->spot_room = function->count;
+		analysis->spot_room = analysis->count;
 	}
-	memset(analysis->spot, 0, function->count * sizeof(*analysis->spot));
-	analysis->current = function;
-	analysis->bytes = analysis->code->bytes +
-			  (function->start - analysis->code->address);
+	memset(analysis->spot, 0, analysis->count * sizeof(*analysis->spot));
 	analysis->phase = 0;
-	analysis->returns = analysis->is_interrupt = analysis->loses_sp = false;
+	analysis->is_interrupt = analysis->loses_sp = false;
+	analysis->body = at_entry;
 	analysis->body_votes = 0;
 	follow_from(analysis, 0, &at_entry);
 	follow_cases(analysis);
 	follow_rest(analysis);
-	return !analysis->is_out_of_memory;
 }
 
-/* Finds the functions that never return: code behind their calls is not reached from
- * there. False if out of memory. */
-static bool find_ends(struct analysis *analysis)
-{
-	bool is_any = true;
-
-	for (size_t pass = 0; pass < PASSES_MAX && is_any; pass++) {
-		is_any = false;
-		for (size_t i = 0; i < analysis->count; i++) {
-			struct function *function = &analysis->function[i];
-
-			if (!function->is_due)
-				continue;
-			if (!run(analysis, function))
-				return false;
-			function->is_due = false;
-			if (!analysis->returns && !function->never_returns)
-				function->never_returns = is_any = true;
-		}
-		analysis->has_edges = true;
-		for (size_t i = 0; i < analysis->edges && is_any; i++)
-			analysis->function[analysis->edge[i].from].is_due |=
-				analysis->function[analysis->edge[i].to].never_returns;
-	}
-	return true;
-}
-
-/* Adds one rule for each run of instructions with the same. What never returns, is not
- * called, and takes another stack is the outermost function on it. */
-static int add_rules(struct analysis *analysis, const struct function *function,
-		     uint64_t end, struct unwind_builder *builder)
+/* Adds one rule for each run of instructions with the same. */
+static int add_runs(const struct analysis *analysis, uint64_t end,
+		    struct unwind_builder *builder)
 {
 	struct unwind_rule rule = {.kind = UNWIND_UNKNOWN};
-	bool is_start = function->never_returns && !function->is_called;
-	uint64_t start = function->start;
+	uint64_t start = analysis->address;
 
-	if (!run(analysis, function))
-		return -1;
-	if (analysis->is_interrupt)
-		return 0;
-	for (size_t i = 0; i < function->count; i++) {
+	for (size_t i = 0; i < analysis->count; i++) {
 		const struct spot *spot = &analysis->spot[i];
 		struct unwind_rule next = rule_of(&spot->state, analysis->loses_sp);
 
-		if (spot->kind == UNSEEN)
+		if (spot->kind == UNSEEN || code_is_same_rule(&rule, &next))
 			continue;
-		if (next.kind == UNWIND_UNKNOWN && is_start)
-			next.kind = UNWIND_OUTERMOST;
-		if (code_is_same_rule(&rule, &next))
-			continue;
-		if (unwind_builder_add(builder, start, function->start + 4 * i, &rule))
+		if (unwind_builder_add(builder, start, analysis->address + 4 * i, &rule))
 			return -1;
 		rule = next;
-		start = function->start + 4 * i;
+		start = analysis->address + 4 * i;
 	}
 	return unwind_builder_add(builder, start, end, &rule);
 }
 
-static int add_all_rules(struct analysis *analysis, struct unwind_builder *builder)
+static int add_function(struct analysis *analysis, const struct unwind_code *code,
+			size_t number, struct unwind_builder *builder)
 {
-	for (size_t i = 0; i < analysis->count; i++) {
-		const struct function *function = &analysis->function[i];
-		uint64_t end = function->start + 4 * (uint64_t)function->count;
+	const struct unwind_function *function = &code->functions[number];
+	size_t size = code_function_size(code, number);
+	uint64_t end = function->start + size;
 
-		if (i + 1 < analysis->count && function[1].start - end <= PADDING_MAX)
-			end = function[1].start;
-		if (add_rules(analysis, function, end, builder))
-			return -1;
-	}
-	return 0;
-}
-
-static bool take_functions(struct analysis *analysis)
-{
-	const struct unwind_code *code = analysis->code;
-
-	analysis->function = calloc(code->count + 1, sizeof(*analysis->function));
-	if (!analysis->function)
-		return false;
-	for (size_t i = 0; i < code->count; i++) {
-		const struct unwind_function *from = &code->functions[i];
-		size_t count = code_function_size(code, i) / 4;
-
-		if (count && from->start % 4 == 0 && from->part != UNWIND_PART_COLD)
-			analysis->function[analysis->count++] = (struct function){
-				.start = from->start,
-				.count = (uint32_t)count,
-				.is_due = true,
-			};
-	}
-	return true;
+	if (size < 4 || function->start % 4 || function->part == UNWIND_PART_COLD)
+		return 0;
+	if (number + 1 < code->count && function[1].start - end <= PADDING_MAX)
+		end = function[1].start;
+	analysis->bytes = code->bytes + (function->start - code->address);
+	analysis->address = function->start;
+	analysis->count = size / 4;
+	run(analysis);
+	if (analysis->is_out_of_memory)
+		return -1;
+	return analysis->is_interrupt ? 0 : add_runs(analysis, end, builder);
 }
 
 int unwind_table_add_arm64_code(struct unwind_builder *builder,
 				const struct unwind_code *code, struct error *err)
 {
-	struct analysis analysis = {.code = code};
-	int status = -1;
+	struct analysis analysis = {.count = 0};
+	int status = 0;
 
-	if (take_functions(&analysis) && find_ends(&analysis))
-		status = add_all_rules(&analysis, builder);
+	for (size_t i = 0; i < code->count && status == 0; i++)
+		status = add_function(&analysis, code, i, builder);
 	if (status)
 		error_set(err, "out of memory for the unwind table");
-	free(analysis.function);
-	free(analysis.edge);
 	free(analysis.spot);
 	free(analysis.next.list);
 	free(analysis.later.list);

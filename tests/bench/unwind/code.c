@@ -233,8 +233,13 @@ static enum verdict judge(const struct row *row, const struct unwind_rule *rule)
 									     : WRONG;
 	if (rule->from_word || rule->other || rule->from_fp != row->from_fp)
 		return OTHER_FORM;
-	if (rule->cfa != row->cfa || rule->caller != row->caller)
+	if (rule->cfa != row->cfa)
 		return WRONG;
+	/* It is in the register and in memory. */
+	if (rule->caller != row->caller)
+		return rule->caller == UNWIND_KEPT || row->caller == UNWIND_KEPT
+			       ? OTHER_FORM
+			       : WRONG;
 	/* After a pop, the caller's rbp is in the register, and below the stack. */
 	if (rule->fp == row->fp ||
 	    (rule->fp == UNWIND_KEPT && !row->from_fp && row->fp < -row->cfa))
