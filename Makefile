@@ -210,6 +210,7 @@ $(O)/tests/unit/unwind/cfi_sample_%.so: tests/unit/unwind/cfi_sample.c Makefile
 	$(call step,CC,$(CC_cfi_$*) -O2 -fomit-frame-pointer -shared -fPIC -o $@ $<)
 
 $(O)/tests/unit/unwind/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
+$(O)/tests/unit/unwind/test_arm64_code: $(O)/tests/unit/unwind/cfi_sample_arm64.so
 
 # A target for each test, so that `make -k -j` runs them on all CPUs; the longest begin first.
 UNIT_LONG = $(filter %/test_x86_table %/test_x86_leaves %/test_writer_days,$(UNIT_TESTS))
