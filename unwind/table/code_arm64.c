@@ -206,11 +206,13 @@ static struct saved *saved_of(struct state *state, uint8_t reg)
 				   : NULL;
 }
 
+/* Above the CFA is not the function's own frame: what an exception's handler stores there
+ * is not of its caller. */
 static void store(struct state *state, uint8_t reg, int32_t at)
 {
 	struct saved *saved = saved_of(state, reg);
 
-	if (saved && saved->is_kept && saved->place == LOST)
+	if (saved && saved->is_kept && saved->place == LOST && at < 0)
 		saved->place = at;
 }
 

@@ -307,6 +307,12 @@ static void says_where_there_is_no_caller(void **state)
 		{0x910043ff, NONE}, /* add sp,sp,#16 */
 		{0xd69f03e0, NONE}, /* eret */
 	};
+	/* The same in several parts: its frame was made by the code that jumps to it. */
+	static const struct line entry[] = {
+		{0xa90f7bfd, ENTRY}, /* stp x29,x30,[sp,#240] */
+		{0x94000400, ENTRY}, /* bl */
+		{0x14000800, NONE},  /* b */
+	};
 	/* A part that was moved away: the state at its start is not known. */
 	static const struct line cold[] = {
 		{0x94000400, NONE}, /* bl */
@@ -317,6 +323,7 @@ static void says_where_there_is_no_caller(void **state)
 	CHECK(start);
 	CHECK(lost);
 	CHECK(handler);
+	CHECK(entry);
 	check_part(cold, COUNT_OF(cold), UNWIND_PART_COLD);
 }
 
