@@ -548,7 +548,8 @@ static int add_function(struct analysis *analysis, const struct unwind_code *cod
 
 	if (size < 4 || function->start % 4 || function->part == UNWIND_PART_COLD)
 		return 0;
-	if (number + 1 < code->count && function[1].start - end <= PADDING_MAX)
+	if (number + 1 < code->count && function[1].start - end <= PADDING_MAX &&
+	    function[1].start - code->address < code->size)
 		end = function[1].start;
 	analysis->bytes = code->bytes + (function->start - code->address);
 	analysis->address = function->start;
