@@ -396,16 +396,19 @@ static void report(const char *path, const struct tally *tally,
 }
 
 /* The start of the program has no caller. GCC's says so in call frame information that
- * readelf does not print, Rust's does not say it. */
+ * readelf does not print, or, for arm64, as if the caller was in x30; Rust's does not say
+ * it. */
 static void set_outermost(struct truth *truth, const void *data)
 {
-	uint64_t entry = ((const Elf64_Ehdr *)data)->e_entry;
-	const struct unwind_function *function = truth->function;
+	uint64_t entry = ((const Elf64_Ehdr *)data)->e_entry, size = 1;
 
-	for (size_t i = 0; i < truth->functions && entry; i++, function++)
-		for (size_t j = 0; j < truth->rows && function->start == entry; j++)
-			truth->row[j].is_outermost |= truth->row[j].start - entry <
-						      function->size;
+	for (size_t i = 0; i < truth->functions; i++)
+		if (truth->function[i].start == entry && truth->is_arm64)
+			size = truth->function[i].size;
+	for (size_t i = 0; i < truth->rows && entry; i++)
+		if (truth->row[i].start - entry < size)
+			truth->row[i].is_outermost = truth->row[i].start == entry ||
+						     truth->row[i].caller == UNWIND_KEPT;
 }
 
 static void measure(const char *path, int way, bool is_loud)
