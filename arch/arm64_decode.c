@@ -175,7 +175,7 @@ static void decode_single(uint32_t code, struct arm64_instruction *next)
 	unsigned int size = code >> 30, mode = code >> 10 & 3, kind = code >> 22 & 3;
 	bool is_vector = code >> 26 & 1, is_scaled = code >> 24 & 1;
 
-	access(next, code, kind != 0);
+	access(next, code, is_vector ? kind & 1 : kind != 0);
 	next->is_whole = size == 3 && kind < 2 && !is_vector;
 	if (is_vector || (size == 3 && kind == 2)) /* the latter is prfm */
 		next->to = ARM64_NO_REGISTER;

@@ -66,7 +66,7 @@ struct analysis {
 	uint32_t phase;
 	bool is_out_of_memory;
 	bool is_interrupt; /* it ends by returning from an exception */
-	bool loses_sp;	   /* with x29 as the frame pointer */
+	bool needs_fp;	   /* sp is not known everywhere, or set to x29 at the end */
 	/* The state that most calls have, if more than half of them do. */
 	struct state body;
 	size_t body_votes;
@@ -285,7 +285,8 @@ static int32_t offset_of(struct saved saved)
 				   : UNWIND_LOST;
 }
 
-/* @by_fp: by x29 rather than by the stack pointer, if both are known. */
+/* @by_fp: by x29 rather than by the stack pointer, if both are known: the same rule in
+ * all of the function's body. */
 static struct unwind_rule rule_of(const struct state *state, bool by_fp)
 {
 	struct unwind_rule rule = {
@@ -330,7 +331,7 @@ static bool arrive(struct analysis *analysis, size_t at, struct state state)
 			return false;
 	}
 	*spot = (struct spot){state, analysis->phase, REACHED};
-	analysis->loses_sp |= state.sp == LOST && state.fp != LOST;
+	analysis->needs_fp |= state.sp == LOST && state.fp != LOST;
 	return true;
 }
 
@@ -425,6 +426,8 @@ static bool take(struct analysis *analysis, size_t at,
 	case ARM64_STOP:
 		return false;
 	default:
+		analysis->needs_fp |= next->act == ARM64_ADD && next->to == ARM64_SP &&
+				      next->from == ARM64_FP;
 		step(state, next);
 		return true;
 	}
@@ -510,7 +513,7 @@ static void run(struct analysis *analysis)
 	}
 	memset(analysis->spot, 0, analysis->count * sizeof(*analysis->spot));
 	analysis->phase = 0;
-	analysis->is_interrupt = analysis->loses_sp = false;
+	analysis->is_interrupt = analysis->needs_fp = false;
 	analysis->body = at_entry;
 	analysis->body_votes = 0;
 	follow_from(analysis, 0, &at_entry);
@@ -527,7 +530,7 @@ static int add_runs(const struct analysis *analysis, uint64_t end,
 
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct spot *spot = &analysis->spot[i];
-		struct unwind_rule next = rule_of(&spot->state, analysis->loses_sp);
+		struct unwind_rule next = rule_of(&spot->state, analysis->needs_fp);
 
 		if (spot->kind == UNSEEN || code_is_same_rule(&rule, &next))
 			continue;

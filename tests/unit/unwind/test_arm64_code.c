@@ -195,6 +195,16 @@ static void frames_need_no_known_stack_pointer(void **state)
 		{0xa8c27bfd, FP(32, -24, -32)}, /* ldp x29,x30,[sp],#32 */
 		{0xd65f03c0, ENTRY},		/* ret */
 	};
+	/* The stack is released by x29, which says that it may be of any size. */
+	static const struct line released[] = {
+		{0xa9be7bfd, ENTRY},		/* stp x29,x30,[sp,#-32]! */
+		{0x910003fd, SP(32, -24, -32)}, /* mov x29,sp */
+		{0xd100c3ff, FP(32, -24, -32)}, /* sub sp,sp,#48 */
+		{0xd63f0020, FP(32, -24, -32)}, /* blr x1 */
+		{0x910003bf, FP(32, -24, -32)}, /* mov sp,x29 */
+		{0xa8c27bfd, FP(32, -24, -32)}, /* ldp x29,x30,[sp],#32 */
+		{0xd65f03c0, ENTRY},		/* ret */
+	};
 	static const struct line lost[] = {
 		{0xf81f0ffe, ENTRY},		 /* str x30,[sp,#-16]! */
 		{0xcb2063ff, SP(16, -16, KEPT)}, /* sub sp,sp,x0 */
@@ -209,6 +219,7 @@ static void frames_need_no_known_stack_pointer(void **state)
 
 	(void)state;
 	CHECK(alloca);
+	CHECK(released);
 	CHECK(lost);
 	CHECK(aligned);
 }
