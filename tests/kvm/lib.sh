@@ -172,14 +172,13 @@ report()
 # take two points, in whole chains of known depth, in at least 5000 samples: of 12,000 random
 # ones, two points are 4.5 standard deviations. A sample of a vCPU that has waited for a CPU
 # since the last one counts no time. WEIGHT: what counts instead of CPU time;
-# LEAST and POINTS: instead of 5000 and 2; WHOLE: at least so many percent of all are in whole
-# chains, instead of 97.
+# LEAST and POINTS: instead of 5000 and 2.
 check_shares()
 {
 	count=$("$UNIPROF" info "$1" | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
 	[ "$count" -ge "${LEAST:-5000}" ] || fail "only $count samples"
 	report -i "$1" --vcpu 0 --weight "${WEIGHT:-cpu-time}" --format folded |
-		awk -v points="${POINTS:-2}" -v least="${WHOLE:-97}" '
+		awk -v points="${POINTS:-2}" '
 		/;(alpha|beta|gamma)_leaf [0-9]+$/ {
 			split($1, frame, ";")
 			share[frame[4]] += $NF
@@ -199,7 +198,7 @@ check_shares()
 				exit 1
 			bad = off("alpha", 10) + off("beta", 30) + off("gamma", 60)
 			printf "%.2f %% in whole chains of the work\n", 100 * whole / all
-			exit bad || whole < all * least / 100
+			exit bad || whole < all * 0.97
 		}' >shares || fail "wrong shares: $(cat shares)"
 	{
 		echo "$count samples"

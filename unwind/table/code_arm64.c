@@ -164,10 +164,20 @@ static void set_register(struct state *state, uint8_t reg, int32_t value)
 	}
 }
 
+/* The caller's value of the register, or NULL. */
+static struct saved *saved_of(struct state *state, uint8_t reg)
+{
+	return reg == ARM64_FP	   ? &state->caller_fp
+	       : reg == ARM64_LINK ? &state->caller
+				   : NULL;
+}
+
 static void set_constant(struct state *state, const struct arm64_instruction *next)
 {
-	/* By this, the code says that there is no caller. */
-	if (next->to == ARM64_LINK && state->caller.is_kept && !next->offset)
+	const struct saved *saved = saved_of(state, next->to);
+
+	/* Cleared before it is saved: by this, the code says that there is no caller. */
+	if (saved && saved->is_kept && saved->place == LOST && !next->offset)
 		state->is_outermost = true;
 	set_register(state, next->to, LOST);
 	if (next->to < CONSTANTS_MIN || next->to > CONSTANTS_MAX)
@@ -196,14 +206,6 @@ static void add_register(struct state *state, const struct arm64_instruction *ne
 
 	set_register(state, next->to,
 		     is_known ? beside(value_of(state, next->from), constant) : LOST);
-}
-
-/* The caller's value of the register, or NULL. */
-static struct saved *saved_of(struct state *state, uint8_t reg)
-{
-	return reg == ARM64_FP	   ? &state->caller_fp
-	       : reg == ARM64_LINK ? &state->caller
-				   : NULL;
 }
 
 /* Above the CFA is not the function's own frame: what an exception's handler stores there

@@ -303,10 +303,21 @@ static void code_that_no_jump_reaches_has_a_likely_state(void **state)
 static void says_where_there_is_no_caller(void **state)
 {
 	static const struct line start[] = {
-		{0xd280001d, ENTRY},			/* mov x29,#0 */
-		{0xaa1f03fe, SP(0, KEPT, UNWIND_LOST)}, /* mov x30,xzr */
-		{0x910003e0, OUTERMOST},		/* mov x0,sp */
-		{0x94000400, OUTERMOST},		/* bl */
+		{0xd280001d, ENTRY},	 /* mov x29,#0 */
+		{0xaa1f03fe, OUTERMOST}, /* mov x30,xzr */
+		{0x94000400, OUTERMOST}, /* bl */
+	};
+	static const struct line start_without_frame[] = {
+		{0xaa1f03fe, ENTRY},	 /* mov x30,xzr */
+		{0x94000400, OUTERMOST}, /* bl */
+	};
+	/* Used for something else. */
+	static const struct line used[] = {
+		{0xa9bf7bfd, ENTRY},	       /* stp x29,x30,[sp,#-16]! */
+		{0xd280001d, SP(16, -8, -16)}, /* mov x29,#0 */
+		{0xaa1f03fe, SP(16, -8, -16)}, /* mov x30,xzr */
+		{0xa8c17bfd, SP(16, -8, -16)}, /* ldp x29,x30,[sp],#16 */
+		{0xd65f03c0, ENTRY},	       /* ret */
 	};
 	/* The return address is overwritten. */
 	static const struct line lost[] = {
@@ -332,6 +343,8 @@ static void says_where_there_is_no_caller(void **state)
 
 	(void)state;
 	CHECK(start);
+	CHECK(start_without_frame);
+	CHECK(used);
 	CHECK(lost);
 	CHECK(handler);
 	CHECK(entry);
