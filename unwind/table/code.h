@@ -39,8 +39,8 @@ struct unwind_code {
 int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
 			  struct error *err);
 
-/* The same for arm64 code. Parts of functions that the compiler moved away have no rules.
- */
+/* The same for arm64 code. There are no rules either for parts of functions that the
+ * compiler moved away. */
 int unwind_table_add_arm64_code(struct unwind_builder *builder,
 				const struct unwind_code *code, struct error *err);
 
