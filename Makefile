@@ -210,6 +210,7 @@ $(O)/tests/unit/unwind/cfi_sample_%.so: tests/unit/unwind/cfi_sample.c Makefile
 	$(call step,CC,$(CC_cfi_$*) -O2 -fomit-frame-pointer -shared -fPIC -o $@ $<)
 
 $(O)/tests/unit/unwind/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
+$(O)/tests/unit/unwind/test_arm64_code: $(O)/tests/unit/unwind/cfi_sample_arm64.so
 
 # A target for each test, so that `make -k -j` runs them on all CPUs; the longest begin first.
 UNIT_LONG = $(filter %/test_x86_table %/test_x86_leaves %/test_writer_days,$(UNIT_TESTS))
@@ -277,11 +278,18 @@ $(O)/tests/gdb/interrupts.elf: tests/kvm/start.S tests/kvm/guest.c tests/gdb/ent
 		-Wl$(COMMA)--defsym=handler_stack_end=handler_stack+32768 \
 		tests/kvm/start.S tests/gdb/entries.S tests/gdb/interrupts.c)
 
-# The same guest, for QEMU's emulated arm64.
-$(O)/tests/gdb/arm64.elf: tests/gdb/start_arm64.S tests/kvm/guest.c tests/gdb/arm64.lds Makefile
+# The same guest, for QEMU's emulated arm64; without frame pointers; and, of that one, without call
+# frame information.
+# Without .eh_frame, which the guest has no room for, GCC writes .debug_frame.
+$(O)/tests/gdb/arm64-nofp.elf: KVM_FRAMES = -fomit-frame-pointer -fno-unwind-tables
+$(O)/tests/gdb/arm64.elf $(O)/tests/gdb/arm64-nofp.elf: tests/gdb/start_arm64.S tests/kvm/guest.c \
+		tests/gdb/arm64.lds Makefile
 	@mkdir -p $(@D)
 	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -mcmodel=large -o $@ \
 		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
+
+$(O)/tests/gdb/arm64-code.elf: $(O)/tests/gdb/arm64-nofp.elf
+	$(call step,STRIP,aarch64-linux-gnu-objcopy --remove-section=.debug_frame $< $@)
 
 # And for riscv64. GCC 12 makes frames of leaf functions there without being asked.
 $(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gdb/riscv64.lds \
@@ -294,7 +302,8 @@ $(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gd
 
 # On QEMU's GDB stub, with guests that QEMU emulates.
 gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-la57.elf $(GUESTS_32) \
-		$(O)/tests/gdb/interrupts.elf $(O)/tests/gdb/arm64.elf $(O)/tests/gdb/riscv64.elf
+		$(addprefix $(O)/tests/gdb/,interrupts.elf arm64.elf arm64-nofp.elf arm64-code.elf \
+		riscv64.elf)
 	UNIPROF=$(O)/uniprof tests/gdb/run
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)

@@ -7,7 +7,7 @@
  *
  *   a byte with the number of functions,
  *   3 bytes for each: its offset in the code, and its kind (enum unwind_part), and
- *   the code.
+ *   the code, which is examined as both CPUs'.
  */
 
 #include <stdlib.h>
@@ -27,7 +27,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* Rules exist only for the code, and describe possible stacks. */
-static void check_table(struct unwind_builder *builder, uint64_t start, size_t size)
+static void check_table(struct unwind_builder *builder, uint64_t start, size_t size,
+			bool is_arm64)
 {
 	struct unwind_table *table = unwind_builder_finish(builder);
 
@@ -42,6 +43,12 @@ static void check_table(struct unwind_builder *builder, uint64_t start, size_t s
 		check(rule->kind == UNWIND_CALLER || rule->kind == UNWIND_OUTERMOST);
 		if (rule->kind == UNWIND_OUTERMOST)
 			continue;
+		if (is_arm64) {
+			check(rule->from_fp || rule->cfa >= 0);
+			check(rule->caller != UNWIND_LOST);
+			check(!rule->from_word && !rule->other && !rule->fp_by_register);
+			continue;
+		}
 		check(rule->caller == -8);
 		check(rule->from_word || rule->from_fp || rule->other || rule->cfa >= 8);
 		check(!rule->fp_by_register || rule->from_word);
@@ -62,8 +69,22 @@ static void check_found(struct unwind_code code)
 		check(code.functions[i].start - ADDRESS < code.size &&
 		      (!i || code.functions[i].start > code.functions[i - 1].start));
 	check(!unwind_table_add_code(builder, &code, &err));
-	check_table(builder, ADDRESS, code.size);
+	check_table(builder, ADDRESS, code.size, false);
 	free((void *)(uintptr_t)code.functions);
+	unwind_builder_free(builder);
+}
+
+/* Instructions are at multiples of 4. */
+static void check_arm64(struct unwind_code code, struct unwind_function *functions)
+{
+	struct unwind_builder *builder = unwind_builder_new();
+	struct error err;
+
+	check(builder != NULL);
+	for (size_t i = 0; i < code.count; i++)
+		functions[i].start &= ~(uint64_t)3;
+	check(!unwind_table_add_arm64_code(builder, &code, &err));
+	check_table(builder, ADDRESS, code.size, true);
 	unwind_builder_free(builder);
 }
 
@@ -93,9 +114,10 @@ static void check_code(const uint8_t *data, size_t size)
 	code.bytes = copy;
 	code.size = size;
 	check(!unwind_table_add_code(builder, &code, &err));
-	check_table(builder, ADDRESS, size);
+	check_table(builder, ADDRESS, size, false);
 	unwind_builder_free(builder);
 	check_found(code);
+	check_arm64(code, functions);
 	free(copy);
 }
 
@@ -128,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		check(builder != NULL);
 		check(!unwind_table_add_hypercalls(builder, data, ADDRESS, &err));
-		check_table(builder, ADDRESS, 4096);
+		check_table(builder, ADDRESS, 4096, false);
 		unwind_builder_free(builder);
 	}
 	return 0;

@@ -35,9 +35,10 @@ boot_x86()
 	boot "$name" qemu-system-x86_64 -M microvm -m 64 -smp 2 -kernel "$ELF" "$@"
 }
 
+# boot_arm64 NAME [PROGRAM]
 boot_arm64()
 {
-	ELF=$PROGRAMS/../gdb/arm64.elf
+	ELF=$PROGRAMS/../gdb/${2:-arm64.elf}
 	boot "$1" qemu-system-aarch64 -M virt -cpu cortex-a57 -m 64 -kernel "$ELF"
 }
 

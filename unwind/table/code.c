@@ -21,9 +21,6 @@
 /* Instructions at a program's start before the first call. */
 #define START_MAX 32
 
-/* Compilers align functions to 16 bytes: less between two of them is padding. */
-#define PADDING_MAX 15
-
 struct function {
 	uint64_t start;
 	uint32_t size;
@@ -399,16 +396,6 @@ static bool is_outermost(const struct function *function, const uint8_t *code)
 	return false;
 }
 
-static bool is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
-{
-	if (a->kind != b->kind || a->kind != UNWIND_CALLER)
-		return a->kind == b->kind;
-	return a->from_fp == b->from_fp && a->from_word == b->from_word &&
-	       a->fp_by_register == b->fp_by_register && a->word == b->word &&
-	       a->cfa == b->cfa && a->caller == b->caller && a->fp == b->fp &&
-	       a->other == b->other;
-}
-
 /* Adds one rule for each run of instructions with the same. Without a caller, what takes
  * another stack is the outermost frame on it. */
 static int add_runs(const struct flow *flow, uint64_t end, bool has_caller,
@@ -428,7 +415,7 @@ static int add_runs(const struct flow *flow, uint64_t end, bool has_caller,
 		next = state_rule(states_get(&flow->states, number));
 		if (next.kind == UNWIND_UNKNOWN && !has_caller)
 			next.kind = UNWIND_OUTERMOST;
-		if (is_same_rule(&rule, &next))
+		if (code_is_same_rule(&rule, &next))
 			continue;
 		if (unwind_builder_add(builder, start, flow->address + i, &rule))
 			return -1;
@@ -468,20 +455,13 @@ static bool take_functions(struct analysis *analysis)
 		return false;
 	for (size_t i = 0; i < code->count; i++) {
 		const struct unwind_function *from = &code->functions[i];
-		uint64_t room = code->size - (from->start - code->address);
+		size_t size = code_function_size(code, i);
 
-		if (from->start - code->address >= code->size ||
-		    (i + 1 < code->count && from[1].start <= from->start))
-			continue;
-		if (i + 1 < code->count && from[1].start - from->start < room)
-			room = from[1].start - from->start;
-		if (from->size && from->size < room)
-			room = from->size;
-		if (room > FLOW_SIZE_MAX)
+		if (!size)
 			continue;
 		analysis->function[analysis->count++] = (struct function){
 			.start = from->start,
-			.size = (uint32_t)room,
+			.size = (uint32_t)size,
 			.part = from->part,
 			.is_due = true,
 		};

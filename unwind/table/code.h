@@ -4,7 +4,8 @@
 
 #include "unwind/table/table.h"
 
-/* Unwind tables made from the machine code of x86-64 programs. */
+/* Unwind tables made from the machine code of programs, for x86-64 unless stated
+ * otherwise. */
 
 enum unwind_part {
 	UNWIND_PART_UNKNOWN,
@@ -38,14 +39,19 @@ struct unwind_code {
 int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
 			  struct error *err);
 
+/* The same for arm64 code. There are no rules either for parts of functions that the
+ * compiler moved away. */
+int unwind_table_add_arm64_code(struct unwind_builder *builder,
+				const struct unwind_code *code, struct error *err);
+
 /*
  * The same for the executable sections of an ELF file with these contents, and with the
  * functions in its symbol tables or those of its debug file, which is looked for below
  * @debug_directory as symbols_add() does, unless that is NULL. PLT entries need no
  * symbols. Xen's hypercall page is left out, because Xen fills it at run time. @offset is
  * added to the file's addresses. *@functions: the number of functions. -1 with one line
- * in @err, which starts with @path, also if the file is not for x86-64 or has no function
- * symbols.
+ * in @err, which starts with @path, also if the file is for neither CPU or has no
+ * function symbols.
  */
 int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      const void *data, size_t size, uint64_t offset,

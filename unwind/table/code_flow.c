@@ -32,56 +32,9 @@ void flow_free(struct flow *flow)
 	free(flow->later.list);
 }
 
-static bool grow_queue(struct flow *flow, struct flow_queue *queue)
-{
-	size_t room = queue->room ? 2 * queue->room : 256;
-
-	if (queue->count < queue->room)
-		return true;
-	if (!array_grow(&queue->list, room, sizeof(*queue->list))) {
-		flow->is_out_of_memory = true;
-		return false;
-	}
-	queue->room = room;
-	return true;
-}
-
 static void push_next(struct flow *flow, uint32_t offset)
 {
-	if (grow_queue(flow, &flow->next))
-		flow->next.list[flow->next.count++] = offset;
-}
-
-/* Adds to the heap: each element is not above its children, 2i + 1 and 2i + 2. */
-static void push_later(struct flow *flow, uint32_t offset)
-{
-	struct flow_queue *heap = &flow->later;
-	size_t at = heap->count;
-
-	if (!grow_queue(flow, heap))
-		return;
-	heap->count++;
-	for (; at && heap->list[(at - 1) / 2] > offset; at = (at - 1) / 2)
-		heap->list[at] = heap->list[(at - 1) / 2];
-	heap->list[at] = offset;
-}
-
-static uint32_t pop_later(struct flow *flow)
-{
-	struct flow_queue *heap = &flow->later;
-	uint32_t lowest = heap->list[0], last = heap->list[--heap->count];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < heap->count) {
-		if (child + 1 < heap->count && heap->list[child + 1] < heap->list[child])
-			child++;
-		if (heap->list[child] >= last)
-			break;
-		heap->list[at] = heap->list[child];
-		at = child;
-	}
-	heap->list[at] = last;
-	return lowest;
+	flow->is_out_of_memory |= !code_queue_push(&flow->next, offset);
 }
 
 /*
@@ -149,7 +102,7 @@ static void arrive_later(struct flow *flow, size_t offset, uint16_t number)
 	    is_end(flow, offset))
 		return;
 	*spot = (struct flow_spot){flow->phase, number, SPOT_LATER};
-	push_later(flow, (uint32_t)offset);
+	flow->is_out_of_memory |= !code_queue_push_later(&flow->later, (uint32_t)offset);
 }
 
 static bool is_within(const struct flow *flow, uint64_t address)
@@ -426,7 +379,7 @@ static void follow_all(struct flow *flow)
 			follow(flow, flow->next.list[--flow->next.count]);
 		if (!flow->later.count)
 			return;
-		offset = pop_later(flow);
+		offset = code_queue_pop_lowest(&flow->later);
 		flow->phase++;
 		if (flow->spot[offset].kind != SPOT_LATER)
 			continue;

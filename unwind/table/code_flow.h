@@ -7,11 +7,8 @@
  * unwind/table_code*.c and unwind/code_*.c only.
  */
 
+#include "unwind/table/code_parts.h"
 #include "unwind/table/code_state.h"
-
-/* Longer functions are not analyzed; this bounds the memory to 64 MiB. The longest
- * function seen, an interpreter's, has 120 KiB. */
-#define FLOW_SIZE_MAX ((size_t)4 << 20)
 
 /* A byte of the function's code. */
 struct flow_spot {
@@ -44,12 +41,6 @@ enum flow_target {
 	FLOW_INTERRUPT, /* a part of the code that returns from interrupts */
 };
 
-/* A queue of offsets. */
-struct flow_queue {
-	uint32_t *list;
-	size_t count, room;
-};
-
 struct flow {
 	/* The function: the caller sets these. @entries are by address, and within it. */
 	const uint8_t *code;
@@ -78,8 +69,8 @@ struct flow {
 	struct flow_spot *spot;
 	size_t spot_room;
 	struct code_states states;
-	struct flow_queue next;	 /* reached by jumps */
-	struct flow_queue later; /* SPOT_LATER, as a heap */
+	struct code_queue next;	 /* reached by jumps */
+	struct code_queue later; /* SPOT_LATER, as a heap */
 	uint32_t phase;
 	bool is_guessing;
 	uint32_t *calls; /* by state: the number of calls in it */

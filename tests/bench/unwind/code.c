@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Compares the unwind table that is made from an x86-64 ELF file's machine code with the
- * file's call frame information, as readelf prints it: at each instruction, and at calls
- * in particular, because only these are in the middle of call chains.
+ * Compares the unwind table that is made from an x86-64 or arm64 ELF file's machine code
+ * with the file's call frame information, as readelf prints it: at each instruction, and
+ * at calls in particular, because only these are in the middle of call chains.
  *
  *   code [-v] [-f | -n] FILE...
  *
  * -f takes the functions' ranges from the call frame information, for files without
- * symbols. -n finds the functions in the code, as in a guest's memory, from the program's
- * start or, in a library, from the first function in call frame information. -v lists
- * what differs. Prints one line per file.
+ * symbols. -n (x86-64) finds the functions in the code, as in a guest's memory, from the
+ * program's start or, in a library, from the first function in call frame information. -v
+ * lists what differs. Prints one line per file.
  */
 
 #include <elf.h>
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/arm64_code.h"
 #include "arch/x86_code.h"
 #include "base/array.h"
 #include "symbols/code.h"
@@ -32,10 +33,11 @@ struct row {
 	bool is_known; /* in the form of one of our rules; else an expression, or none */
 	bool from_fp;
 	bool is_outermost;
-	int32_t cfa, fp; /* as in struct unwind_rule */
+	int32_t cfa, caller, fp; /* as in struct unwind_rule */
 };
 
 struct truth {
+	bool is_arm64;
 	struct row *row;
 	size_t rows, row_room;
 	struct unwind_function *function;
@@ -84,24 +86,26 @@ static void add_function(struct truth *truth, uint64_t start, uint64_t end)
 	truth->function[truth->functions++] = (struct unwind_function){
 		.start = start, .size = end - start};
 	/* readelf prints no row if there is only one. */
-	add_row(truth,
-		&(struct row){
-			.start = start, .is_known = true, .cfa = 8, .fp = UNWIND_KEPT});
+	add_row(truth, &(struct row){.start = start,
+				     .is_known = true,
+				     .cfa = truth->is_arm64 ? 0 : 8,
+				     .caller = truth->is_arm64 ? UNWIND_KEPT : -8,
+				     .fp = UNWIND_KEPT});
 }
 
-/* The columns of the current FDE: LOC CFA rbx rbp ... ra */
+/* The columns of the current FDE: LOC CFA rbx rbp ... ra; of arm64, x29 is as rbp. */
 struct columns {
-	int rbp, ra; /* -1: not in it */
+	int fp, ra; /* -1: not in it */
 };
 
 static void read_columns(char *line, struct columns *columns)
 {
 	int at = 0;
 
-	columns->rbp = columns->ra = -1;
+	columns->fp = columns->ra = -1;
 	for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n"), at++) {
-		if (strcmp(word, "rbp") == 0)
-			columns->rbp = at;
+		if (strcmp(word, "rbp") == 0 || strcmp(word, "x29") == 0)
+			columns->fp = at;
 		if (strcmp(word, "ra") == 0)
 			columns->ra = at;
 	}
@@ -109,23 +113,33 @@ static void read_columns(char *line, struct columns *columns)
 
 static void read_cfa(const char *word, struct row *row)
 {
-	row->is_known = strncmp(word, "rsp+", 4) == 0 || strncmp(word, "rbp+", 4) == 0;
-	row->from_fp = word[1] == 'b';
-	if (row->is_known)
-		row->cfa = (int32_t)strtol(word + 4, NULL, 10);
+	static const char *const registers[] = {"rsp+", "sp+", "rbp+", "x29+"};
+
+	row->is_known = false;
+	for (unsigned int i = 0; i < 4; i++) {
+		size_t length = strlen(registers[i]);
+
+		if (strncmp(word, registers[i], length) != 0)
+			continue;
+		row->is_known = true;
+		row->from_fp = i >= 2;
+		row->cfa = (int32_t)strtol(word + length, NULL, 10);
+	}
 }
 
-static void read_rbp(const char *word, struct row *row)
+/* Where a register is saved. */
+static void read_place(const char *word, struct row *row, int32_t *place)
 {
 	if (strncmp(word, "c-", 2) == 0)
-		row->fp = (int32_t)strtol(word + 1, NULL, 10);
+		*place = (int32_t)strtol(word + 1, NULL, 10);
 	else if (strcmp(word, "u") != 0 && strcmp(word, "s") != 0)
 		row->is_known = false;
 }
 
 static void read_row(char *line, const struct columns *columns, struct truth *truth)
 {
-	struct row row = {.fp = UNWIND_KEPT};
+	struct row row = {.caller = truth->is_arm64 ? UNWIND_KEPT : -8,
+			  .fp = UNWIND_KEPT};
 	int at = 0;
 
 	for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n"), at++) {
@@ -133,8 +147,10 @@ static void read_row(char *line, const struct columns *columns, struct truth *tr
 			row.start = strtoull(word, NULL, 16);
 		else if (at == 1)
 			read_cfa(word, &row);
-		else if (at == columns->rbp)
-			read_rbp(word, &row);
+		else if (at == columns->fp)
+			read_place(word, &row, &row.fp);
+		else if (at == columns->ra && truth->is_arm64)
+			read_place(word, &row, &row.caller);
 		else if (at == columns->ra && strcmp(word, "u") == 0)
 			row.is_outermost = true;
 	}
@@ -217,8 +233,13 @@ static enum verdict judge(const struct row *row, const struct unwind_rule *rule)
 									     : WRONG;
 	if (rule->from_word || rule->other || rule->from_fp != row->from_fp)
 		return OTHER_FORM;
-	if (rule->cfa != row->cfa || rule->caller != -8)
+	if (rule->cfa != row->cfa)
 		return WRONG;
+	/* It is in the register and in memory. */
+	if (rule->caller != row->caller)
+		return rule->caller == UNWIND_KEPT || row->caller == UNWIND_KEPT
+			       ? OTHER_FORM
+			       : WRONG;
 	/* After a pop, the caller's rbp is in the register, and below the stack. */
 	if (rule->fp == row->fp ||
 	    (rule->fp == UNWIND_KEPT && !row->from_fp && row->fp < -row->cfa))
@@ -236,12 +257,32 @@ static void show(uint64_t address, uint64_t function, bool is_call, enum verdict
 	static const struct unwind_rule none = {.kind = UNWIND_UNKNOWN};
 
 	rule = rule ? rule : &none;
-	printf("%s %s %lx in %lx: %s%+d fp %d outermost %d; table: kind %d %s%s%+d fp "
-	       "%d\n",
+	printf("%s %s %lx in %lx: %s%+d caller %d fp %d outermost %d; table: kind %d "
+	       "%s%s%+d caller %d fp %d\n",
 	       names[verdict], is_call ? "call" : "at", (unsigned long)address,
-	       (unsigned long)function, row->from_fp ? "rbp" : "rsp", row->cfa, row->fp,
-	       row->is_outermost, rule->kind, rule->from_fp ? "rbp" : "rsp",
-	       rule->from_word ? "[]" : "", rule->cfa, rule->fp);
+	       (unsigned long)function, row->from_fp ? "fp" : "sp", row->cfa, row->caller,
+	       row->fp, row->is_outermost, rule->kind, rule->from_fp ? "fp" : "sp",
+	       rule->from_word ? "[]" : "", rule->cfa, rule->caller, rule->fp);
+}
+
+/* Bytes of the instruction; 0: there is none. */
+static size_t measure_instruction(const struct truth *truth, const uint8_t *code,
+				  size_t left, uint64_t at, bool *is_call)
+{
+	struct x86_instruction next;
+	uint32_t word;
+
+	if (!truth->is_arm64) {
+		next = x86_decode(code, left, at, true);
+		*is_call = next.act == X86_CALL || next.act == X86_CALL_INDIRECT;
+		return next.size;
+	}
+	if (left < sizeof(word))
+		return 0;
+	memcpy(&word, code, sizeof(word));
+	*is_call = arm64_decode(word, at).act == ARM64_CALL ||
+		   arm64_decode(word, at).act == ARM64_CALL_INDIRECT;
+	return sizeof(word);
 }
 
 static void compare_function(const struct truth *truth, const struct unwind_table *table,
@@ -255,21 +296,21 @@ static void compare_function(const struct truth *truth, const struct unwind_tabl
 		end = function->start + function->size;
 	for (uint64_t at = function->start; at < end;) {
 		const uint8_t *code = range->bytes + (at - range->address);
-		struct x86_instruction next = x86_decode(code, end - at, at, true);
-		bool is_call = next.act == X86_CALL || next.act == X86_CALL_INDIRECT;
+		bool is_call = false;
+		size_t size = measure_instruction(truth, code, end - at, at, &is_call);
 		const struct row *row = find_row(truth, at);
 		const struct unwind_rule *rule;
 		enum verdict verdict;
 
-		if (!next.size || !row)
+		if (!size || !row)
 			return;
-		rule = unwind_table_find(table, at + next.size - 1);
+		rule = unwind_table_find(table, at + size - 1);
 		verdict = judge(row, rule);
 		tally->all[verdict]++;
 		tally->calls[verdict] += is_call;
 		if (is_loud && verdict != RIGHT && verdict != NO_TRUTH)
 			show(at, function->start, is_call, verdict, row, rule);
-		at += next.size;
+		at += size;
 	}
 }
 
@@ -295,7 +336,8 @@ static void add_by_ranges(struct unwind_builder *builder, const struct truth *tr
 			.count = truth->functions,
 		};
 
-		if (unwind_table_add_code(builder, &part, &err))
+		if (truth->is_arm64 ? unwind_table_add_arm64_code(builder, &part, &err)
+				    : unwind_table_add_code(builder, &part, &err))
 			die(err.text);
 	}
 }
@@ -354,14 +396,19 @@ static void report(const char *path, const struct tally *tally,
 }
 
 /* The start of the program has no caller. GCC's says so in call frame information that
- * readelf does not print, Rust's does not say it. */
-static void set_outermost(struct truth *truth, const void *data, size_t size)
+ * readelf does not print, or, for arm64, as if the caller was in x30; Rust's does not say
+ * it. */
+static void set_outermost(struct truth *truth, const void *data)
 {
-	const Elf64_Ehdr *header = data;
+	uint64_t entry = ((const Elf64_Ehdr *)data)->e_entry, size = 1;
 
-	for (size_t i = 0; i < truth->rows && size >= sizeof(*header); i++)
-		if (truth->row[i].start == header->e_entry && header->e_entry)
-			truth->row[i].is_outermost = true;
+	for (size_t i = 0; i < truth->functions; i++)
+		if (truth->function[i].start == entry && truth->is_arm64)
+			size = truth->function[i].size;
+	for (size_t i = 0; i < truth->rows && entry; i++)
+		if (truth->row[i].start - entry < size)
+			truth->row[i].is_outermost = truth->row[i].start == entry ||
+						     truth->row[i].caller == UNWIND_KEPT;
 }
 
 static void measure(const char *path, int way, bool is_loud)
@@ -378,8 +425,11 @@ static void measure(const char *path, int way, bool is_loud)
 
 	if (!builder || symbols_source_open(&source, path, path, &err))
 		die(err.text);
+	if (source.size < sizeof(Elf64_Ehdr))
+		die("no ELF file");
+	truth.is_arm64 = ((const Elf64_Ehdr *)source.data)->e_machine == EM_AARCH64;
 	read_truth(path, &truth);
-	set_outermost(&truth, source.data, source.size);
+	set_outermost(&truth, source.data);
 	code_read(&code, source.data, source.size);
 	start = now();
 	if (way == 'f')
