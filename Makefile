@@ -343,11 +343,12 @@ $(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
 # The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work pair pair-second module)
+LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module)
 $(O)/lab-pair-second: LAB_DEFINES = -DSECOND
 $(O)/lab-pair-second: tests/lab/pair.c
 $(O)/lab-pair: tests/lab/pair.c
-$(O)/lab-work: tests/lab/work.c
+$(O)/lab-traced: LAB_DEFINES = -DTRACED
+$(O)/lab-work $(O)/lab-traced: tests/lab/work.c
 $(O)/lab-module: tests/lab/module.c
 $(LAB_PROGRAMS): tests/lab/process.h Makefile
 	$(call step,LINK,$(CC) $(WARNINGS) -I. -O2 -g -ffreestanding -fno-omit-frame-pointer \
@@ -374,7 +375,8 @@ $(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lm)
 
 # What sampling costs guests of this machine's KVM.
-$(O)/tests/bench/kvm/pauses: tests/bench/kvm/pauses.c tests/bench/series.c $(OBJECTS)
+$(O)/tests/bench/kvm/pauses: tests/bench/kvm/pauses.c tests/bench/kvm/injected.c tests/bench/series.c \
+		$(OBJECTS)
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
 

@@ -4,7 +4,9 @@
  *
  * The floor stops the threads of all vCPUs and lets them go on, and reads nothing. It
  * alternates with samples as `uniprof record` takes them: of these, the first pause of
- * each counts. Prints a line for both, as series_print(), and how deep the chains were.
+ * each counts; and with what it takes to read the registers alone by requests that the
+ * threads are made to make (injected.h). Prints a line for each, as series_print(), and
+ * how deep the chains were.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 #include "record/safety/priority.h"
 #include "record/target.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/kvm/injected.h"
 
 /* The time between two pauses, in which the guest works. */
 #define REST_NS (NS_PER_S / 1000)
@@ -103,21 +106,72 @@ static int floor_sample(struct floor *floor, uint64_t *ns, struct error *err)
 	return 0;
 }
 
-/* All times of a way, and how deep its chains were. */
-struct result {
-	struct series series;
+/* Attaching is not part of the pause. */
+static int injected_sample(const struct floor *floor, uint64_t *ns, struct error *err)
+{
+	struct injected threads[VCPUS_MAX];
+	uint64_t start, rip;
+	int status;
+
+	for (unsigned int i = 0; i < floor->vcpus; i++)
+		threads[i] = (struct injected){.tid = floor->vcpu[i].tid,
+					       .fd = floor->vcpu[i].theirs};
+	if (injected_attach(threads, floor->vcpus, err) < 0)
+		return -1;
+	start = clock_monotonic();
+	status = injected_stop(threads, floor->vcpus, err);
+	for (unsigned int i = 0; status == 0 && i < floor->vcpus; i++)
+		status = injected_read(&threads[i], &rip, err);
+	injected_release(threads, floor->vcpus);
+	*ns = clock_monotonic() - start;
+	return status;
+}
+
+/* The ways, and how deep our chains were. */
+struct results {
+	struct series floor, ours, injected;
 	uint64_t frames, chains;
 };
 
-static int sample_both(struct target *target, struct floor *floor, struct result *floors,
-		       struct result *ours, struct error *err)
+static int results_new(struct results *results, size_t samples, struct error *err)
+{
+	*results = (struct results){0};
+	return series_new(&results->floor, "floor", samples, err) < 0 ||
+			       series_new(&results->ours, "uniprof", samples, err) < 0 ||
+			       series_new(&results->injected, "injected", samples, err) <
+				       0
+		       ? -1
+		       : 0;
+}
+
+static void results_free(struct results *results)
+{
+	series_free(&results->floor);
+	series_free(&results->ours);
+	series_free(&results->injected);
+}
+
+static void results_print(struct results *results)
+{
+	series_print(&results->floor);
+	series_print(&results->ours);
+	series_print(&results->injected);
+	printf("deep %.1f\n",
+	       results->chains ? (double)results->frames / results->chains : 0);
+}
+
+static int sample_all(struct target *target, struct floor *floor, struct results *results,
+		      struct error *err)
 {
 	const struct timespec rest = {0, REST_NS};
+	uint64_t least = 0, injected = 0;
 	struct round round;
-	uint64_t ns = 0;
 
 	nanosleep(&rest, NULL);
-	if (floor_sample(floor, &ns, err) < 0)
+	if (floor_sample(floor, &least, err) < 0)
+		return -1;
+	nanosleep(&rest, NULL);
+	if (injected_sample(floor, &injected, err) < 0)
 		return -1;
 	nanosleep(&rest, NULL);
 	if (sampler_round(target->sampler, 1, &round, err) < 0)
@@ -127,24 +181,24 @@ static int sample_both(struct target *target, struct floor *floor, struct result
 	/* A thread that was too late to stop is still traced by the other way. */
 	if (round.outcome != ROUND_TAKEN || !round.pauses)
 		return 0;
-	series_add(&floors->series, ns);
-	series_add(&ours->series, round.pause[0]);
+	series_add(&results->floor, least);
+	series_add(&results->injected, injected);
+	series_add(&results->ours, round.pause[0]);
 	for (unsigned int i = 0; i < round.samples; i++)
-		ours->frames += round.sample[i].chain.count;
-	ours->chains += round.samples;
+		results->frames += round.sample[i].chain.count;
+	results->chains += round.samples;
 	return 0;
 }
 
 static int measure(struct host *host, const struct guest_info *info, struct trace *trace,
 		   size_t samples, struct error *err)
 {
-	struct result floors = {0}, ours = {0};
 	struct target target = {0};
 	struct floor floor = {0};
+	struct results results;
 	int status = -1;
 
-	if (series_new(&floors.series, "floor", samples + WARM_UP, err) == 0 &&
-	    series_new(&ours.series, "uniprof", samples + WARM_UP, err) == 0 &&
+	if (results_new(&results, samples + WARM_UP, err) == 0 &&
 	    target_open(&target, host, info, NULL, 0, 0, err) == 0 &&
 	    floor_open(&floor, trace, info, err) == 0) {
 		status = 0;
@@ -152,21 +206,17 @@ static int measure(struct host *host, const struct guest_info *info, struct trac
 		priority_set(PRIORITY_SAMPLER);
 	}
 	for (size_t i = 0; status == 0 && i < WARM_UP; i++)
-		status = sample_both(&target, &floor, &floors, &ours, err);
-	floors.series.count = ours.series.count = ours.frames = ours.chains = 0;
-	while (status == 0 && ours.series.count < samples)
-		status = sample_both(&target, &floor, &floors, &ours, err);
+		status = sample_all(&target, &floor, &results, err);
+	results.floor.count = results.ours.count = results.injected.count = 0;
+	results.frames = results.chains = 0;
+	while (status == 0 && results.ours.count < samples)
+		status = sample_all(&target, &floor, &results, err);
 	priority_set(PRIORITY_USUAL);
-	if (status == 0) {
-		series_print(&floors.series);
-		series_print(&ours.series);
-		printf("deep %.1f\n",
-		       ours.chains ? (double)ours.frames / ours.chains : 0);
-	}
+	if (status == 0)
+		results_print(&results);
 	floor_close(&floor);
 	target_close(&target);
-	series_free(&floors.series);
-	series_free(&ours.series);
+	results_free(&results);
 	return status;
 }
 
