@@ -583,6 +583,15 @@ static void check_found(const struct sampler *sampler, struct round *round)
 		found_code_check(sampler->found, &round->sample[i].chain);
 }
 
+/* What the chains tell about the guest's code, while it runs. */
+static void learn(struct sampler *sampler, struct round *round)
+{
+	check_found(sampler, round);
+	find_code(sampler, round);
+	learn_entries(sampler, round);
+	find_modules(sampler, round);
+}
+
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		  struct error *err)
 {
@@ -611,10 +620,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	keep_stacks(sampler, round);
 	name_processes(sampler, round);
 	round->table = sampler->table ? sampler->program : NULL;
-	check_found(sampler, round);
-	find_code(sampler, round);
-	learn_entries(sampler, round);
-	find_modules(sampler, round);
+	learn(sampler, round);
 	return 0;
 }
 
@@ -639,9 +645,6 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	memory = memory_of(sampler, guest->ops->map_page);
 	code_notes_renew(&sampler->notes);
 	walk(sampler, &memory, round);
-	check_found(sampler, round);
-	find_code(sampler, round);
-	learn_entries(sampler, round);
-	find_modules(sampler, round);
+	learn(sampler, round);
 	return 0;
 }

@@ -128,4 +128,19 @@ static inline uint8_t *guest_byte(struct guest *guest, uint64_t address)
 	return guest->page[entry >> GUEST_PAGE_SHIFT] + (address & (GUEST_PAGE_SIZE - 1));
 }
 
+/* Copies to the guest, to new pages where none are mapped. */
+static inline void put_bytes(struct guest *guest, uint64_t address, const void *data,
+			     size_t size)
+{
+	const uint8_t *from = data;
+
+	for (size_t i = 0; i < size; i++) {
+		uint8_t *entry = entry_of(guest, address + i, guest->mode->levels - 1);
+
+		if (!(get_entry(guest, entry) & PRESENT))
+			map_new(guest, address + i);
+		*guest_byte(guest, address + i) = from[i];
+	}
+}
+
 #endif

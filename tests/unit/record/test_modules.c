@@ -41,27 +41,14 @@ struct scene {
 	uint64_t now;
 };
 
-static void put(struct guest *guest, uint64_t address, const void *data, size_t size)
-{
-	const uint8_t *from = data;
-
-	for (size_t i = 0; i < size; i++) {
-		uint8_t *entry = entry_of(guest, address + i, 3);
-
-		if (!(get_entry(guest, entry) & PRESENT))
-			map_new(guest, address + i);
-		*guest_byte(guest, address + i) = from[i];
-	}
-}
-
 static void put_word(struct guest *guest, uint64_t address, uint64_t word)
 {
-	put(guest, address, &word, sizeof(word));
+	put_bytes(guest, address, &word, sizeof(word));
 }
 
 static void put_int(struct guest *guest, uint64_t address, uint32_t number)
 {
-	put(guest, address, &number, sizeof(number));
+	put_bytes(guest, address, &number, sizeof(number));
 }
 
 static void put_rows(struct guest *guest, unsigned int i, const struct row *rows,
@@ -74,7 +61,7 @@ static void put_rows(struct guest *guest, unsigned int i, const struct row *rows
 		uint64_t at = IPS(i) + 4 * j;
 
 		put_int(guest, at, (uint32_t)(MODULE(i) + rows[j].start - at));
-		put(guest, ROWS(i) + 6 * j, row, sizeof(row));
+		put_bytes(guest, ROWS(i) + 6 * j, row, sizeof(row));
 	}
 }
 
@@ -84,7 +71,7 @@ static void put_module(struct guest *guest, unsigned int i)
 	const char name[] = "brd";
 
 	put_int(guest, STRUCT(i) + layout.state, 0);
-	put(guest, STRUCT(i) + layout.name, name, sizeof(name));
+	put_bytes(guest, STRUCT(i) + layout.name, name, sizeof(name));
 	put_word(guest, STRUCT(i) + layout.base, MODULE(i));
 	put_int(guest, STRUCT(i) + layout.size, CODE_SIZE);
 	put_int(guest, STRUCT(i) + layout.orcs, COUNT_OF(plain));
@@ -351,7 +338,7 @@ static void put_many(struct guest *guest, unsigned int count, bool is_open)
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t module = MANY + i * step;
 
-		put(guest, module + layout.name, "many", 5);
+		put_bytes(guest, module + layout.name, "many", 5);
 		put_word(guest, module + layout.base, MODULE(0));
 		put_int(guest, module + layout.size, CODE_SIZE);
 		put_word(guest, module + layout.rows, 0);
@@ -399,7 +386,7 @@ static void put_big(struct guest *guest, unsigned int i, uint32_t rows)
 	for (uint64_t page = 1; page < 512; page++)
 		map(guest, at + page * GUEST_PAGE_SIZE, zero, GUEST_PAGE_SHIFT);
 	put_int(guest, at, (uint32_t)(MODULE(i) - at));
-	put(guest, at + 0x100000, "\10\0\0\0\5\2", 6);
+	put_bytes(guest, at + 0x100000, "\10\0\0\0\5\2", 6);
 	put_word(guest, STRUCT(i) + layout.ips, at);
 	put_word(guest, STRUCT(i) + layout.rows, at + 0x100000);
 	put_int(guest, STRUCT(i) + layout.orcs, rows);

@@ -29,22 +29,9 @@ struct scene {
 	struct tasks tasks;
 };
 
-static void put(struct guest *guest, uint64_t address, const void *data, size_t size)
-{
-	const uint8_t *from = data;
-
-	for (size_t i = 0; i < size; i++) {
-		uint8_t *entry = entry_of(guest, address + i, 3);
-
-		if (!(get_entry(guest, entry) & PRESENT))
-			map_new(guest, address + i);
-		*guest_byte(guest, address + i) = from[i];
-	}
-}
-
 static void put_word(struct guest *guest, uint64_t address, uint64_t word)
 {
-	put(guest, address, &word, sizeof(word));
+	put_bytes(guest, address, &word, sizeof(word));
 }
 
 /* @mm: 0 for a thread of the kernel. */
@@ -56,8 +43,8 @@ static void put_task(struct guest *guest, unsigned int i, uint64_t mm, uint32_t 
 	memcpy(text, comm, strlen(comm));
 	put_word(guest, TASK(i) + layout.mm, mm);
 	put_word(guest, TASK(i) + layout.group_leader, TASK(i));
-	put(guest, TASK(i) + layout.tgid, &tgid, sizeof(tgid));
-	put(guest, TASK(i) + layout.comm, text, sizeof(text));
+	put_bytes(guest, TASK(i) + layout.tgid, &tgid, sizeof(tgid));
+	put_bytes(guest, TASK(i) + layout.comm, text, sizeof(text));
 }
 
 static void set_current(struct guest *guest, unsigned int cpu, uint64_t task)
@@ -158,7 +145,8 @@ static void a_name_may_change(void **state)
 	put_task(scene->guest, 0, MM(0), 123, "nginx: worker p");
 	expect(scene, 123, "nginx: worker p");
 	/* All bytes of it are the guest's. */
-	put(scene->guest, TASK(0) + layout.comm, "0123456789abcdef", RECORDING_COMM);
+	put_bytes(scene->guest, TASK(0) + layout.comm, "0123456789abcdef",
+		  RECORDING_COMM);
 	expect(scene, 123, "0123456789abcde");
 }
 
@@ -216,7 +204,7 @@ static void a_name_may_be_in_two_pages(void **state)
 
 	other.comm = GUEST_PAGE_SIZE - 4;
 	scene->tasks.layout = &other;
-	put(scene->guest, TASK(0) + other.comm, "across pages", 13);
+	put_bytes(scene->guest, TASK(0) + other.comm, "across pages", 13);
 	expect(scene, 123, "across pages");
 }
 
