@@ -6,8 +6,8 @@
  */
 #include "tests/kvm/guest.c"
 
-#define HANDLED 80000  /* iterations of the work's loop */
-#define WAIT	200000 /* ticks of the timer */
+#define HANDLED 200000  /* iterations of the work's loop */
+#define WAIT	2000000 /* ticks of the timer */
 
 #define STACKS	   0x400000000000 /* start.S */
 #define STACK_SIZE 0x20000
@@ -72,7 +72,7 @@ static void arm(void)
 
 static APART void finish(void)
 {
-	if (++interrupts % 100 == 0)
+	if (++interrupts % 50 == 0)
 		print("interrupts ", interrupts);
 	APIC[APIC_EOI] = 0;
 	arm();
