@@ -137,6 +137,8 @@ def find_known(data, rows):
             calls.append(last)
             found.update({place: called(KEPT) for place in range(last + 2, end)})
             found.update({last: called(8), last + 1: called(0)})
+            if code[last - 1 - start] == 0x58:
+                found[last - 1] = called(16)
             continue
         else:
             continue

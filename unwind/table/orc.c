@@ -94,7 +94,8 @@ static const uint8_t pushes[] = {0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41,
  * it is: the entry keeps it in memory (swapgs; mov %rsp,%gs:n), takes the kernel's (mov
  * %gs:n,%rsp) and pushes what an exception saves. In between, rsp may be used to change
  * the page tables (PTI); chains then miss no more than the caller of a function without a
- * frame. The end is pop %rdi; pop %rsp; swapgs; a few bytes; sysretq.
+ * frame. The end is pop %rax, if the kernel can have PTI; pop %rdi; pop %rsp; swapgs; a
+ * few bytes; sysretq.
  */
 #define X86_RCX 1
 static const uint8_t call_start[] = {0x0f, 0x01, 0xf8, 0x65, 0x48, 0x89, 0x24, 0x25};
@@ -102,6 +103,7 @@ static const uint8_t call_pushes[] = {0x6a, 0x2b, 0x65, 0xff, 0x34, 0x25};
 #define CALL_PUSHES_SIZE 15 /* with push %gs:n, r11, a number and rcx */
 static const uint8_t call_end[] = {0x5f, 0x5c, 0x0f, 0x01, 0xf8};
 static const uint8_t sysret[] = {0x48, 0x0f, 0x07};
+#define POP_RAX	     0x58
 #define CALL_END_MAX 24 /* bytes */
 
 struct rows {
@@ -380,6 +382,9 @@ static int add_call_end(const struct kernel *kernel, uint64_t start, const uint8
 		at++;
 	if (at + sizeof(call_end) >= size)
 		return 0;
+	if (at > 0 && code[at - 1] == POP_RAX &&
+	    add_called(kernel, start + at - 1, 1, 16))
+		return -1;
 	return add_called(kernel, start + at, 1, 8) ||
 	       add_called(kernel, start + at + 1, 1, 0) ||
 	       add_called(kernel, start + at + 2, size - at - 2, UNWIND_KEPT);
