@@ -6,7 +6,7 @@
  */
 #include "tests/kvm/guest.c"
 
-#define HANDLED 200000  /* iterations of the work's loop */
+#define HANDLED 200000	/* iterations of the work's loop */
 #define WAIT	2000000 /* ticks of the timer */
 
 #define STACKS	   0x400000000000 /* start.S */
