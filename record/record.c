@@ -168,7 +168,8 @@ static void drop_privileges(const struct run *run, int landlock)
 {
 	const struct host_needs *host = run->host->ops->needs;
 	const unsigned int user = geteuid();
-	const char *capabilities = privileges_drop(host->inspects);
+	const char *capabilities = privileges_drop(host->inspects ? KEEP_INSPECTING
+								  : KEEP_LOCKING);
 	const struct opener *opener = &run->series.opener;
 	struct error why;
 	bool filtered = filter_recorder(host, run->options->follow,

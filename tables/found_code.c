@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/after_call.h"
 #include "arch/x86_code.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 /* Contiguous code, as it was when it was read. */
 struct part {
@@ -15,6 +16,7 @@ struct part {
 };
 
 struct found_code {
+	enum cpu_kind kind; /* of the code */
 	struct part part[FOUND_CODE_PARTS];
 	size_t parts;
 	uint64_t place; /* an instruction in the last part */
@@ -104,17 +106,25 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 	return true;
 }
 
+/* Whether the @count bytes of code up to @end end with a call. */
+static bool is_call(enum cpu_kind kind, const uint8_t *end, size_t count)
+{
+	uint64_t ignored;
+
+	return kind == CPU_ARM64 ? arm64_is_after_call(end, count)
+				 : x86_call_before(end, count, 0, true, &ignored);
+}
+
 /* Whether there is a call before @place. */
 static bool is_after_call(const struct cpu *cpu, const struct guest_memory *memory,
 			  uint64_t place)
 {
 	uint8_t code[X86_CALL_SIZE_MAX];
-	uint64_t target;
 
 	for (size_t i = 0; i < sizeof(code); i++)
 		if (!cpu_read(cpu, memory, place - sizeof(code) + i, &code[i], 1))
 			return false;
-	return x86_call_before(code + sizeof(code), sizeof(code), place, true, &target);
+	return is_call(cpu_kind(cpu), code + sizeof(code), sizeof(code));
 }
 
 /* The first place of the chain that is in unknown code; 0 if there is none. */
@@ -133,15 +143,18 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
 		     const struct guest_memory *memory, const struct chain *chain)
 {
 	struct part *part = &found->part[found->parts];
+	enum cpu_kind kind = cpu_kind(cpu);
 	uint64_t place;
 
-	if (cpu_kind(cpu) != CPU_X86_64 || found->parts == FOUND_CODE_PARTS)
+	if ((kind != CPU_X86_64 && kind != CPU_ARM64) ||
+	    (found->parts && kind != found->kind) || found->parts == FOUND_CODE_PARTS)
 		return false;
 	place = first_unknown(found, chain);
 	if (!place ||
 	    (place != chain->address[0] && !is_after_call(cpu, memory, place)) ||
 	    !read_part(found, cpu, memory, place, part))
 		return false;
+	found->kind = kind;
 	found->place = place;
 	found->parts++;
 	return true;
@@ -156,8 +169,10 @@ static bool is_given_up(const struct found_code *found)
 static int add_rules(struct found_code *found)
 {
 	const struct part *part = &found->part[found->parts - 1];
-	struct unwind_code code = {
-		.bytes = part->bytes, .size = part->size, .address = part->address};
+	struct unwind_code code = {.is_arm64 = found->kind == CPU_ARM64,
+				   .bytes = part->bytes,
+				   .size = part->size,
+				   .address = part->address};
 	struct error ignored;
 	int status = -1;
 
@@ -197,12 +212,12 @@ bool found_code_renew(struct found_code *found)
 void found_code_check(const struct found_code *found, struct chain *chain)
 {
 	for (uint32_t i = 1; i < chain->count; i++) {
-		uint64_t address = chain->address[i], target;
+		uint64_t address = chain->address[i];
 		const struct part *part = find_part(found, address - 1);
 		size_t before = part ? address - part->address : 0;
 
 		if (!part || chain->address[i - 1] == CHAIN_INTERRUPT ||
-		    x86_call_before(part->bytes + before, before, address, true, &target))
+		    is_call(found->kind, part->bytes + before, before))
 			continue;
 		chain->count = i;
 		chain->end = CHAIN_NOT_CALLED;

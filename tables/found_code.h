@@ -6,9 +6,9 @@
 #include "unwind/table/table.h"
 
 /*
- * Code in a guest's memory that no file describes, and an unwind table of it. x86-64
- * only. It grows with the places where the guest is seen to execute, and to which its
- * functions return.
+ * Code in a guest's memory that no file describes, and an unwind table of it, for x86-64
+ * and arm64. It grows with the places where the guest is seen to execute, and to which
+ * its functions return.
  *
  * One thread reads code and unwinds by the table. To examine the code takes longer, and
  * another thread may do that meanwhile; the two take turns (record/unwinding/examiner.h),

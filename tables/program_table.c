@@ -9,7 +9,7 @@
 #include "symbols/spec.h"
 #include "symbols/symbols.h"
 #include "unwind/table/cfi.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 #include "unwind/table/orc.h"
 
 /* Blocks of code with fewer different bytes are padding, or memory that is filled in when

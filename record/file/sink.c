@@ -242,7 +242,7 @@ static void *run(void *context)
 	struct sink *sink = context;
 
 	priority_set(PRIORITY_WRITER);
-	privileges_drop(false);
+	privileges_drop(KEEP_NOTHING);
 	sem_post(&sink->ready);
 	if (write_rounds(sink) < 0) {
 		__atomic_store_n(&sink->failed, 1, __ATOMIC_RELEASE);

@@ -208,7 +208,7 @@ static int be_guard(struct guard *guard, int to_parent)
 		.inspects = host->ops->needs->inspects,
 	});
 	mlockall(MCL_CURRENT);
-	privileges_drop(host->ops->needs->inspects);
+	privileges_drop(host->ops->needs->inspects ? KEEP_INSPECTING : KEEP_NOTHING);
 	/* The recorder reports it if the kernel has no filters. */
 	filter_guard(host->ops->needs, &needed, &err);
 	if (write(to_parent, &byte, 1) != 1)

@@ -94,16 +94,30 @@ static uint32_t drop_capabilities(uint32_t needed)
 	return needed;
 }
 
-const char *privileges_drop(bool inspects)
+/* privileges_confine() may not have been permitted to lift the limit. */
+static bool may_lock(void)
 {
-	const uint32_t inspecting = CAP_TO_MASK(CAP_SYS_PTRACE) |
-				    CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
-				    CAP_TO_MASK(CAP_IPC_LOCK);
+	struct rlimit limit;
 
-	return drop_capabilities(inspects ? inspecting : 0)
-		       ? "only the capabilities to trace processes, read files and lock "
-			 "memory"
-		       : "no capabilities";
+	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
+const char *privileges_drop(enum privileges_kept kept)
+{
+	static const uint32_t inspecting = CAP_TO_MASK(CAP_SYS_PTRACE) |
+					   CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
+					   CAP_TO_MASK(CAP_IPC_LOCK);
+	uint32_t needed = 0;
+
+	if (kept == KEEP_INSPECTING)
+		needed = inspecting;
+	else if (kept == KEEP_LOCKING && !may_lock())
+		needed = CAP_TO_MASK(CAP_IPC_LOCK);
+	if (!drop_capabilities(needed))
+		return "no capabilities";
+	return kept == KEEP_LOCKING ? "only the capability to lock memory"
+				    : "only the capabilities to trace processes, read "
+				      "files and lock memory";
 }
 
 void privileges_keep_files(void)

@@ -29,15 +29,20 @@ struct privileges {
  */
 int privileges_confine(const struct privileges *needed);
 
+enum privileges_kept {
+	KEEP_NOTHING,
+	KEEP_LOCKING,	 /* CAP_IPC_LOCK, if the limit on locked memory is not lifted */
+	KEEP_INSPECTING, /* CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH for /proc/PID/fd, and
+			    CAP_IPC_LOCK for guests that start later */
+};
+
 /*
- * Permanently drops all capabilities (capabilities(7)) of the calling thread; to be
- * called once it has its priority. It keeps its user ID, which owns Xen's devices: they
- * are opened again for each guest that starts later. If it @inspects processes, it also
- * keeps those that it needs for processes of other users, as far as it has them:
- * CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH for /proc/PID/fd, CAP_IPC_LOCK for guests that
- * start later. Returns what it keeps, for messages: "no capabilities".
+ * Permanently drops all capabilities (capabilities(7)) of the calling thread but those
+ * that it is to keep, and has; to be called once it has its priority. It keeps its user
+ * ID, which owns Xen's devices: they are opened again for each guest that starts later.
+ * Returns what it keeps, for messages: "no capabilities".
  */
-const char *privileges_drop(bool inspects);
+const char *privileges_drop(enum privileges_kept kept);
 
 /*
  * For a process that only reads recordings and symbol files and writes files, wherever

@@ -50,7 +50,7 @@ static void *run(void *context)
 	/* On Linux, of this thread only (setpriority(2), "C library/kernel differences").
 	 */
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
-	privileges_drop(false);
+	privileges_drop(KEEP_NOTHING);
 	sem_post(&examiner->ready);
 	for (;;) {
 		struct found_code *found;

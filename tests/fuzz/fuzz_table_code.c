@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "tests/fuzz/check.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #define ADDRESS	      0xffffffff81000000
 #define FUNCTIONS_MAX 64
@@ -69,7 +69,7 @@ static void check_found(struct unwind_code code)
 		check(code.functions[i].start - ADDRESS < code.size &&
 		      (!i || code.functions[i].start > code.functions[i - 1].start));
 	check(!unwind_table_add_code(builder, &code, &err));
-	check_table(builder, ADDRESS, code.size, false);
+	check_table(builder, ADDRESS, code.size, code.is_arm64);
 	free((void *)(uintptr_t)code.functions);
 	unwind_builder_free(builder);
 }
@@ -83,7 +83,7 @@ static void check_arm64(struct unwind_code code, struct unwind_function *functio
 	check(builder != NULL);
 	for (size_t i = 0; i < code.count; i++)
 		functions[i].start &= ~(uint64_t)3;
-	check(!unwind_table_add_arm64_code(builder, &code, &err));
+	check(!unwind_table_add_code(builder, &code, &err));
 	check_table(builder, ADDRESS, code.size, true);
 	unwind_builder_free(builder);
 }
@@ -116,6 +116,8 @@ static void check_code(const uint8_t *data, size_t size)
 	check(!unwind_table_add_code(builder, &code, &err));
 	check_table(builder, ADDRESS, size, false);
 	unwind_builder_free(builder);
+	check_found(code);
+	code.is_arm64 = true;
 	check_found(code);
 	check_arm64(code, functions);
 	free(copy);

@@ -172,12 +172,12 @@ report()
 # take two points, in whole chains of known depth, in at least 5000 samples: of 12,000 random
 # ones, two points are 4.5 standard deviations. A sample of a vCPU that has waited for a CPU
 # since the last one counts no time. WEIGHT: what counts instead of CPU time;
-# LEAST and POINTS: instead of 5000 and 2.
+# LEAST and POINTS: instead of 5000 and 2. SINCE: without the first seconds, so many.
 check_shares()
 {
 	count=$("$UNIPROF" info "$1" | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
 	[ "$count" -ge "${LEAST:-5000}" ] || fail "only $count samples"
-	report -i "$1" --vcpu 0 --weight "${WEIGHT:-cpu-time}" --format folded |
+	report -i "$1" --vcpu 0 ${SINCE:+--time "$SINCE,"} --weight "${WEIGHT:-cpu-time}" --format folded |
 		awk -v points="${POINTS:-2}" '
 		/;(alpha|beta|gamma)_leaf [0-9]+$/ {
 			split($1, frame, ";")

@@ -8,7 +8,7 @@
  *   code [-v] [-f | -n] FILE...
  *
  * -f takes the functions' ranges from the call frame information, for files without
- * symbols. -n (x86-64) finds the functions in the code, as in a guest's memory, from the
+ * symbols. -n finds the functions in the code, as in a guest's memory, from the
  * program's start or, in a library, from the first function in call frame information. -v
  * lists what differs. Prints one line per file.
  */
@@ -25,7 +25,7 @@
 #include "base/array.h"
 #include "symbols/code.h"
 #include "symbols/source.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 /* What the file says about addresses from start on. */
 struct row {
@@ -329,6 +329,7 @@ static void add_by_ranges(struct unwind_builder *builder, const struct truth *tr
 
 	for (size_t i = 0; i < code->count; i++) {
 		struct unwind_code part = {
+			.is_arm64 = truth->is_arm64,
 			.bytes = code->list[i].bytes,
 			.size = code->list[i].size,
 			.address = code->list[i].address,
@@ -336,8 +337,7 @@ static void add_by_ranges(struct unwind_builder *builder, const struct truth *tr
 			.count = truth->functions,
 		};
 
-		if (truth->is_arm64 ? unwind_table_add_arm64_code(builder, &part, &err)
-				    : unwind_table_add_code(builder, &part, &err))
+		if (unwind_table_add_code(builder, &part, &err))
 			die(err.text);
 	}
 }
@@ -359,6 +359,7 @@ static void add_by_search(struct unwind_builder *builder, const struct truth *tr
 	for (size_t i = 0; i < code->count; i++) {
 		const uint64_t known = first_function(truth, &code->list[i]);
 		struct unwind_code part = {
+			.is_arm64 = truth->is_arm64,
 			.bytes = code->list[i].bytes,
 			.size = code->list[i].size,
 			.address = code->list[i].address,

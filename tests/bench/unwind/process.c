@@ -16,7 +16,7 @@
 #include "tests/unit/unwind/test_x86_process.h"
 #include "unwind/stack/stack.h"
 #include "unwind/table/cfi.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 struct rules {
 	struct unwind_builder *builder;

@@ -124,7 +124,7 @@ static void a_priority_can_be_given_up_without_capabilities(void **state)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		priority_set(PRIORITY_SAMPLER);
-		privileges_drop(false);
+		privileges_drop(KEEP_NOTHING);
 		priority_set(PRIORITY_USUAL);
 		_exit((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_OTHER);
 	}

@@ -16,7 +16,7 @@
 #include "symbols/code.h"
 #include "symbols/source.h"
 #include "unwind/table/cfi.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define ADDRESS		0xffff000000400000
@@ -46,7 +46,8 @@ static struct unwind_table *make_table(const uint8_t *bytes, size_t size,
 				       struct unwind_function function)
 {
 	struct unwind_builder *builder = unwind_builder_new();
-	struct unwind_code code = {.bytes = bytes,
+	struct unwind_code code = {.is_arm64 = true,
+				   .bytes = bytes,
 				   .size = size,
 				   .address = ADDRESS,
 				   .functions = &function,
@@ -55,7 +56,7 @@ static struct unwind_table *make_table(const uint8_t *bytes, size_t size,
 	struct error err;
 
 	assert_non_null(builder);
-	assert_int_equal(unwind_table_add_arm64_code(builder, &code, &err), 0);
+	assert_int_equal(unwind_table_add_code(builder, &code, &err), 0);
 	table = unwind_builder_finish(builder);
 	assert_non_null(table);
 	unwind_builder_free(builder);

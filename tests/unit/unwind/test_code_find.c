@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/random.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #define LABEL(name) ".globl " #name "; " #name ": "
 

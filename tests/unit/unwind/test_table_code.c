@@ -15,7 +15,7 @@
 
 #include "symbols/program.h"
 #include "symbols/source.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define KEPT		UNWIND_KEPT

@@ -14,7 +14,7 @@
 #include "tests/unit/unwind/test_x86_process.h"
 #include "unwind/stack/stack.h"
 #include "unwind/table/cfi.h"
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 /* Instructions between two samples; each place in a loop comes up in time. */
 #define PERIOD 3

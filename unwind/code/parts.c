@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code_parts.h"
+#include "unwind/code/parts.h"
 
 #include "base/array.h"
 
@@ -80,4 +80,12 @@ bool code_is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 	       a->fp_by_register == b->fp_by_register && a->word == b->word &&
 	       a->cfa == b->cfa && a->caller == b->caller && a->fp == b->fp &&
 	       a->other == b->other;
+}
+
+int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
+			  struct error *err)
+{
+	if (code->is_arm64 ? code_add_arm64(builder, code) : code_add_x86(builder, code))
+		return error_set(err, "out of memory for the unwind table");
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -16,9 +16,6 @@ struct functions {
 	struct unwind_function *list;
 	size_t count;
 };
-
-typedef int (*add_code)(struct unwind_builder *builder, const struct unwind_code *code,
-			struct error *err);
 
 /* By address; at the same address the longest first. */
 static int compare_entries(const void *left, const void *right)
@@ -112,7 +109,7 @@ static size_t find_function(const struct functions *functions, uint64_t address)
 }
 
 /* Sections of entries of the same size without symbols: .plt, .plt.got, .plt.sec */
-static int add_plt(struct unwind_builder *builder, struct unwind_code *code, add_code add,
+static int add_plt(struct unwind_builder *builder, struct unwind_code *code,
 		   struct error *err)
 {
 	size_t count = code->size / PLT_ENTRY;
@@ -126,17 +123,18 @@ static int add_plt(struct unwind_builder *builder, struct unwind_code *code, add
 						   .size = PLT_ENTRY};
 	code->functions = list;
 	code->count = count;
-	status = add(builder, code, err);
+	status = unwind_table_add_code(builder, code, err);
 	free(list);
 	return status;
 }
 
 static int add_range(struct unwind_builder *builder, const struct code_range *range,
-		     const struct functions *functions, add_code add, struct error *err)
+		     const struct functions *functions, bool is_arm64, struct error *err)
 {
 	size_t first = find_function(functions, range->address);
 	size_t end = find_function(functions, range->address + range->size);
 	struct unwind_code code = {
+		.is_arm64 = is_arm64,
 		.bytes = range->bytes,
 		.size = range->size,
 		.address = range->address,
@@ -145,12 +143,12 @@ static int add_range(struct unwind_builder *builder, const struct code_range *ra
 	};
 
 	if (first == end && range->size % PLT_ENTRY == 0)
-		return add_plt(builder, &code, add, err);
-	return add(builder, &code, err);
+		return add_plt(builder, &code, err);
+	return unwind_table_add_code(builder, &code, err);
 }
 
 static int add_ranges(struct unwind_builder *builder, const void *data, size_t size,
-		      uint64_t offset, const struct functions *functions, add_code add,
+		      uint64_t offset, const struct functions *functions, bool is_arm64,
 		      struct error *err)
 {
 	struct code code;
@@ -163,7 +161,7 @@ static int add_ranges(struct unwind_builder *builder, const void *data, size_t s
 		range->address += offset;
 		/* Sections may overlap in damaged files. */
 		if (!i || range->address - range[-1].address >= range[-1].size)
-			status = add_range(builder, range, functions, add, err);
+			status = add_range(builder, range, functions, is_arm64, err);
 	}
 	code_free(&code);
 	return status;
@@ -179,14 +177,11 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 	struct symbols_debug debug = {0};
 	struct symbols_file file = {0};
 	struct functions found = {0};
-	add_code add = unwind_table_add_code;
 	int status = -1;
 
 	if (symbols_load_elf(data, size, path, path, &options, &entries, &file, &debug,
 			     err))
 		goto out;
-	if (file.machine == EM_AARCH64)
-		add = unwind_table_add_arm64_code;
 	if (file.machine != EM_X86_64 && file.machine != EM_AARCH64) {
 		error_set(err, "%s: its code is not for x86-64 or arm64", path);
 	} else if (!take_entries(&entries, &found)) {
@@ -195,7 +190,8 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 		*functions = found.count;
 		for (size_t i = 0; i < found.count; i++)
 			found.list[i].start += offset;
-		status = add_ranges(builder, data, size, offset, &found, add, err);
+		status = add_ranges(builder, data, size, offset, &found,
+				    file.machine == EM_AARCH64, err);
 	}
 out:
 	free(found.list);

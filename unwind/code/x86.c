@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "base/array.h"
-#include "unwind/table/code_flow.h"
+#include "unwind/code/flow.h"
 
 /*
  * Functions depend on each other: code after the call of a function that does not return
@@ -469,8 +469,7 @@ static bool take_functions(struct analysis *analysis)
 	return true;
 }
 
-int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
-			  struct error *err)
+int code_add_x86(struct unwind_builder *builder, const struct unwind_code *code)
 {
 	struct analysis analysis = {.code = code};
 	int status = -1;
@@ -487,8 +486,6 @@ int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_co
 			goto out;
 	status = 0;
 out:
-	if (status)
-		error_set(err, "out of memory for the unwind table");
 	flow_free(&analysis.flow);
 	free(analysis.function);
 	free(analysis.edge);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_UNWIND_TABLE_CODE_PARTS_H
-#define UNIPROF_UNWIND_TABLE_CODE_PARTS_H
+#ifndef UNIPROF_UNWIND_CODE_PARTS_H
+#define UNIPROF_UNWIND_CODE_PARTS_H
 
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
-/* What the analyses of x86-64 and of arm64 code share; for unwind/table/code*.c only. */
+/* What the analyses of x86-64 and of arm64 code share; for unwind/code/ only. */
 
 /* Longer functions are not analyzed; this bounds the memory to 64 MiB. The longest
  * function seen, an interpreter's, has 120 KiB. */
@@ -30,6 +30,10 @@ uint32_t code_queue_pop_lowest(struct code_queue *heap);
 /* The bytes of a function within the code, up to the next one at most; 0 if it is to be
  * ignored. */
 size_t code_function_size(const struct unwind_code *code, size_t number);
+
+/* unwind_table_add_code() for each CPU, but -1 only if out of memory. */
+int code_add_x86(struct unwind_builder *builder, const struct unwind_code *code);
+int code_add_arm64(struct unwind_builder *builder, const struct unwind_code *code);
 
 /* Whether the rules lead to the same caller. */
 bool code_is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b);

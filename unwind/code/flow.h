@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_UNWIND_TABLE_CODE_FLOW_H
-#define UNIPROF_UNWIND_TABLE_CODE_FLOW_H
+#ifndef UNIPROF_UNWIND_CODE_FLOW_H
+#define UNIPROF_UNWIND_CODE_FLOW_H
 
 /*
  * The data flow of one function: the state of the stack at each of its instructions. For
  * unwind/table_code*.c and unwind/code_*.c only.
  */
 
-#include "unwind/table/code_parts.h"
-#include "unwind/table/code_state.h"
+#include "unwind/code/parts.h"
+#include "unwind/code/state.h"
 
 /* A byte of the function's code. */
 struct flow_spot {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code_flow.h"
+#include "unwind/code/flow.h"
 
 #include <string.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 
 #include "arch/arm64_code.h"
 #include "base/array.h"
-#include "unwind/table/code_parts.h"
+#include "unwind/code/parts.h"
 
 /*
- * As for x86-64 (code_flow.c), the state of the stack is carried from a function's first
+ * As for x86-64 (flow.c), the state of the stack is carried from a function's first
  * instruction along all jumps; what follows a call is examined when nothing else is left,
  * the lowest address first. Each function is examined on its own: it makes no difference
  * in real programs if functions that never return are known.
@@ -565,16 +565,13 @@ static int add_function(struct analysis *analysis, const struct unwind_code *cod
 	return analysis->is_interrupt ? 0 : add_runs(analysis, end, builder);
 }
 
-int unwind_table_add_arm64_code(struct unwind_builder *builder,
-				const struct unwind_code *code, struct error *err)
+int code_add_arm64(struct unwind_builder *builder, const struct unwind_code *code)
 {
 	struct analysis analysis = {.count = 0};
 	int status = 0;
 
 	for (size_t i = 0; i < code->count && status == 0; i++)
 		status = add_function(&analysis, code, i, builder);
-	if (status)
-		error_set(err, "out of memory for the unwind table");
 	free(analysis.spot);
 	free(analysis.next.list);
 	free(analysis.later.list);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_UNWIND_TABLE_CODE_STATE_H
-#define UNIPROF_UNWIND_TABLE_CODE_STATE_H
+#ifndef UNIPROF_UNWIND_CODE_STATE_H
+#define UNIPROF_UNWIND_CODE_STATE_H
 
-/* What is known of a function's stack at an instruction; for unwind/table_code*.c and
- * unwind/code_*.c only. */
+/* What is known of a function's stack at an instruction; for unwind/code/ only.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code_state.h"
+#include "unwind/code/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code.h"
-
 #include <stdlib.h>
 
-#include "arch/arch.h"
-#include "arch/x86_code.h"
-
-/* Compilers align functions to this. */
-#define ALIGNMENT 16
+#include "unwind/code/find.h"
 
 /* What is known about a byte of the code. */
 enum {
 	IS_INSTRUCTION = 1, /* one starts here */
 	IS_CALLED = 2,	    /* directly */
-	IS_BEHIND = 4,	    /* aligned, behind padding that nothing runs into */
-	IS_AFTER = 8,	    /* nothing, or only the return of a call, may run into it */
-	IS_ENTERED = 16,    /* by a jump from another called function */
-	IS_SMALL = 32,	    /* like IS_BEHIND, without alignment, but with a prologue */
-	IS_TARGET = 64,	    /* of a jump */
+	IS_DOUBTFUL = 4,    /* called once, perhaps by data */
+	IS_PART = 8,	    /* as judged: FIND_PART, or more than that */
+	IS_SMALL = 16,	    /* FIND_SMALL */
+	IS_FREE = 32,	    /* FIND_START */
+	IS_ENTERED = 64,    /* by a jump from another called function */
+	IS_TARGET = 128,    /* of a jump */
 };
 
 struct finder {
 	const struct unwind_code *code;
+	const struct find_cpu *cpu;
 	uint8_t *mark;	 /* for each byte */
 	int32_t *across; /* for each byte: jumps across the place before it, as
 			    differences */
@@ -34,46 +30,44 @@ static bool is_inside(const struct unwind_code *code, uint64_t address)
 	return address - code->address < code->size;
 }
 
-static struct x86_instruction decode(const struct finder *finder, size_t at)
+static enum find_start judge(const struct finder *finder, size_t at,
+			     struct find_before before)
 {
-	const struct unwind_code *code = finder->code;
-
-	return x86_decode(code->bytes + at, code->size - at, code->address + at, true);
+	return finder->cpu->judge(finder->code, at, before);
 }
 
-/* nop, int3, and nop with operands (0f 1f), all with prefixes. */
-static bool is_padding(const uint8_t *code, size_t size)
-{
-	while (size > 1 && (*code == 0x66 || *code == 0x2e)) {
-		code++;
-		size--;
-	}
-	return *code == 0x90 || *code == 0xcc ||
-	       (size > 2 && code[0] == 0x0f && code[1] == 0x1f);
-}
-
-static bool ends_flow(enum x86_act act)
-{
-	return act == X86_JUMP || act == X86_JUMP_INDIRECT || act == X86_RETURN ||
-	       act == X86_RETURN_FAR || act == X86_STOP;
-}
-
-/* Whether functions start with it that use the stack. */
-static bool is_prologue(const struct x86_instruction *first)
-{
-	return first->act == X86_PUSH ||
-	       (first->act == X86_ADD && first->to == X86_RSP && first->offset < 0);
-}
-
+/* Data that looks like a call hardly leads to a function's start, nor twice to one place.
+ */
 static void note_call(struct finder *finder, uint64_t target)
 {
 	size_t to = target - finder->code->address;
+	uint8_t *mark;
 
 	if (!is_inside(finder->code, target))
 		return;
-	if (!(finder->mark[to] & IS_CALLED))
-		finder->due[finder->dues++] = (uint32_t)to;
-	finder->mark[to] |= IS_CALLED;
+	mark = &finder->mark[to];
+	if (*mark & IS_CALLED)
+		return;
+	if (!(*mark & IS_DOUBTFUL) &&
+	    judge(finder, to, (struct find_before){false}) == FIND_NO_START) {
+		*mark |= IS_DOUBTFUL;
+		return;
+	}
+	*mark |= IS_CALLED;
+	finder->due[finder->dues++] = (uint32_t)to;
+}
+
+/* A function may start at @at. */
+static void note_start(struct finder *finder, size_t at, struct find_before before)
+{
+	enum find_start start = judge(finder, at, before);
+
+	if (start != FIND_NO_START)
+		finder->mark[at] |= IS_PART;
+	if (start == FIND_SMALL)
+		finder->mark[at] |= IS_SMALL;
+	if (start == FIND_START)
+		finder->mark[at] |= IS_FREE;
 }
 
 /* Decodes from @at on, up to what was decoded before; behind what is no code, from the
@@ -83,34 +77,31 @@ static void note_call(struct finder *finder, uint64_t target)
 static void sweep(struct finder *finder, size_t at)
 {
 	const struct unwind_code *code = finder->code;
-	bool is_end = false, is_call = false, is_padded = false;
+	struct find_before before = {false};
 
 	while (at < code->size && !(finder->mark[at] & IS_INSTRUCTION)) {
-		struct x86_instruction next = decode(finder, at);
+		const struct find_instruction next = finder->cpu->decode(code, at);
 
 		finder->mark[at] |= IS_INSTRUCTION;
-		if (next.act == X86_BAD) {
-			at += ALIGNMENT - (code->address + at) % ALIGNMENT;
-			is_end = true;
+		if (next.flow == FLOW_BAD) {
+			at += FIND_ALIGNMENT - (code->address + at) % FIND_ALIGNMENT;
+			before.is_end = true;
 			continue;
 		}
-		if ((is_end || is_call) && is_padding(code->bytes + at, next.size)) {
-			is_padded = true;
+		if ((before.is_end || before.is_call) && next.is_padding) {
+			before.is_padded = true;
 			at += next.size;
 			continue;
 		}
-		if (is_end || is_call)
-			finder->mark[at] |= IS_AFTER;
-		if ((is_end || (is_call && (is_padded || is_prologue(&next)))) &&
-		    (code->address + at) % ALIGNMENT == 0)
-			finder->mark[at] |= IS_BEHIND;
-		else if (is_end && is_prologue(&next))
-			finder->mark[at] |= IS_SMALL;
-		is_call = next.act == X86_CALL || next.act == X86_CALL_INDIRECT;
-		is_end = ends_flow(next.act);
-		is_padded = false;
+		if (before.is_end || before.is_call)
+			note_start(finder, at, before);
+		before = (struct find_before){
+			.is_end = next.flow == FLOW_JUMP || next.flow == FLOW_END,
+			.is_call = next.flow == FLOW_CALL ||
+				   next.flow == FLOW_CALL_INDIRECT,
+		};
 		at += next.size;
-		if (next.act == X86_CALL && next.target != code->address + at)
+		if (next.flow == FLOW_CALL && next.target != code->address + at)
 			note_call(finder, next.target);
 	}
 }
@@ -130,13 +121,13 @@ static size_t next_called(const struct finder *finder, size_t at)
 static void count_jumps(struct finder *finder, size_t start, size_t end)
 {
 	for (size_t at = start; at < end; at++) {
-		struct x86_instruction next;
+		struct find_instruction next;
 		size_t from, to;
 
 		if (!(finder->mark[at] & IS_INSTRUCTION))
 			continue;
-		next = decode(finder, at);
-		if ((next.act != X86_JUMP && next.act != X86_JUMP_IF) ||
+		next = finder->cpu->decode(finder->code, at);
+		if ((next.flow != FLOW_JUMP && next.flow != FLOW_JUMP_IF) ||
 		    !is_inside(finder->code, next.target))
 			continue;
 		to = next.target - finder->code->address;
@@ -146,7 +137,7 @@ static void count_jumps(struct finder *finder, size_t start, size_t end)
 			continue;
 		}
 		/* A call at the end of a function. */
-		if (next.act == X86_JUMP && (finder->mark[to] & IS_BEHIND))
+		if (next.flow == FLOW_JUMP && (finder->mark[to] & IS_FREE))
 			continue;
 		from = at < to ? at + 1 : to;
 		to = at < to ? to : at;
@@ -157,11 +148,11 @@ static void count_jumps(struct finder *finder, size_t start, size_t end)
 
 static bool is_start(uint8_t mark, int32_t across)
 {
-	const uint8_t part = IS_AFTER | IS_ENTERED;
+	const uint8_t part = IS_PART | IS_ENTERED;
 
 	if (!(mark & IS_INSTRUCTION) || (mark & IS_CALLED) || across)
 		return mark & IS_CALLED;
-	return (mark & IS_BEHIND) || (mark & part) == part ||
+	return (mark & IS_FREE) || (mark & part) == part ||
 	       (mark & (IS_SMALL | IS_TARGET)) == IS_SMALL;
 }
 
@@ -188,6 +179,7 @@ int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_
 {
 	struct finder finder = {
 		.code = code,
+		.cpu = code->is_arm64 ? &find_arm64 : &find_x86,
 		.mark = calloc(code->size + 1, sizeof(*finder.mark)),
 		.across = calloc(code->size + 2, sizeof(*finder.across)),
 		.due = calloc(code->size + 1, sizeof(*finder.due)),

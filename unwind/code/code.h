@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_UNWIND_TABLE_CODE_H
-#define UNIPROF_UNWIND_TABLE_CODE_H
+#ifndef UNIPROF_UNWIND_CODE_H
+#define UNIPROF_UNWIND_CODE_H
 
 #include "unwind/table/table.h"
 
-/* Unwind tables made from the machine code of programs, for x86-64 unless stated
- * otherwise. */
+/* Unwind tables made from the machine code of programs, for x86-64 and arm64. */
 
 enum unwind_part {
 	UNWIND_PART_UNKNOWN,
@@ -21,6 +20,7 @@ struct unwind_function {
 
 /* Contiguous code, and its functions by ascending address. */
 struct unwind_code {
+	bool is_arm64; /* else x86-64 */
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t address;
@@ -31,18 +31,14 @@ struct unwind_code {
 /*
  * Adds rules for the functions, which are found by following the effect of all their
  * instructions on the stack. There are none where that fails, as after an alignment of
- * the stack pointer without a frame pointer, and in handlers of interrupts. Functions
- * that start outside of the code are ignored; if they overlap, the next one ends the
- * previous one. Takes time and memory in proportion to the size, whatever the code is.
- * -1 with @err set if out of memory, or over the limits of tables.
+ * the stack pointer without a frame pointer, in handlers of interrupts, and in arm64's
+ * parts of functions that the compiler moved away. Functions that start outside of the
+ * code are ignored; if they overlap, the next one ends the previous one. Takes time and
+ * memory in proportion to the size, whatever the code is. -1 with @err set if out of
+ * memory, or over the limits of tables.
  */
 int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
 			  struct error *err);
-
-/* The same for arm64 code. There are no rules either for parts of functions that the
- * compiler moved away. */
-int unwind_table_add_arm64_code(struct unwind_builder *builder,
-				const struct unwind_code *code, struct error *err);
 
 /*
  * The same for the executable sections of an ELF file with these contents, and with the
@@ -59,10 +55,10 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      struct error *err);
 
 /*
- * Finds the functions in code without symbols, by ascending address, for @code->functions
- * and
- * @code->count, which it sets: places that are called, and places behind padding that no
- * jump of the code before leads to. Instructions are decoded one after the other, from
+ * Finds the functions in code without symbols, by ascending address, for
+ * @code->functions and @code->count, which it sets: places that are called, and places
+ * behind padding that no jump of the code before leads to. Instructions are decoded one
+ * after the other, from
  * @known, which are @count addresses where instructions start, and from what these lead
  * to; what is before all of them is not examined. The caller frees @code->functions.
  * Takes time and memory in proportion to the size, whatever the code is. -1 if out of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table/code.h"
+#include "unwind/code/code.h"
 
 #include <string.h>
 
