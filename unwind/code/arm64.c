@@ -388,8 +388,13 @@ static void call(struct analysis *analysis, size_t at,
 							     (uint32_t)at + 1);
 }
 
-/* A jump by a table of offsets adds one to the table's address; another one with the
- * stack as at the function's start is a tail call. */
+/* add of registers, shifted or extended */
+bool code_is_arm64_switch(uint32_t before, uint8_t reg)
+{
+	return (before & 0xff000000) == 0x8b000000 && (before & 0x1f) == reg;
+}
+
+/* A jump that is no switch, with the stack as at the function's start, is a tail call. */
 static void jump_indirect(struct analysis *analysis, size_t at,
 			  const struct arm64_instruction *next, const struct state *state)
 {
@@ -397,9 +402,7 @@ static void jump_indirect(struct analysis *analysis, size_t at,
 
 	if (at)
 		memcpy(&before, analysis->bytes + 4 * (at - 1), sizeof(before));
-	/* add of registers, shifted or extended */
-	if (!is_entry(state) ||
-	    ((before & 0xff000000) == 0x8b000000 && (before & 0x1f) == next->from))
+	if (!is_entry(state) || code_is_arm64_switch(before, next->from))
 		analysis->spot[at].kind = SWITCH;
 }
 

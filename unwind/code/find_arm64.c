@@ -3,6 +3,7 @@
 
 #include "arch/arm64_code.h"
 #include "unwind/code/find.h"
+#include "unwind/code/parts.h"
 
 /* Instructions that are followed to see whether a function starts. */
 #define STEPS 256
@@ -47,81 +48,66 @@ static struct find_instruction decode(const struct unwind_code *code, size_t at)
 	};
 }
 
-static bool is_any(const struct arm64_instruction *next, uint8_t reg)
+static bool accesses_link(const struct arm64_instruction *next)
 {
-	return next->to == reg || next->second == reg;
+	return (next->act == ARM64_STORE || next->act == ARM64_LOAD) &&
+	       (next->to == ARM64_LINK || next->second == ARM64_LINK);
 }
 
-/* add of registers, shifted or extended */
-static bool arm64_is_switch(uint32_t before, uint8_t reg)
+/* Bytes that are added to the stack pointer; an odd number if it is set by x29. */
+static int32_t stack_change(const struct arm64_instruction *next)
 {
-	return (before & 0xff000000) == 0x8b000000 && (before & 0x1f) == reg;
+	if (next->act == ARM64_STORE || next->act == ARM64_LOAD)
+		return next->from == ARM64_SP ? next->writeback : 0;
+	if (next->act != ARM64_ADD || next->to != ARM64_SP)
+		return 0;
+	return next->from == ARM64_SP ? next->offset : 1;
 }
 
-/* paciasp and pacibsp, which sign the return address; bti c and bti jc, where calls may
- * lead (Arm ARM, C6.2, "BTI", "PACIA"). */
-static bool is_landing(uint32_t code)
+static bool is_call_or_stop(enum arm64_act act)
 {
-	return code == 0xd503233f || code == 0xd503237f || code == 0xd503245f ||
-	       code == 0xd50324df;
+	return act == ARM64_CALL || act == ARM64_CALL_INDIRECT || act == ARM64_STOP;
+}
+
+/* Whether the instruction leaves the function, or the code. */
+static bool leaves(const struct unwind_code *code, const struct arm64_instruction *next,
+		   uint32_t before)
+{
+	switch (next->act) {
+	case ARM64_RETURN:
+	case ARM64_RETURN_FAR:
+		return true;
+	case ARM64_JUMP:
+		return next->target - code->address >= code->size;
+	case ARM64_JUMP_INDIRECT:
+		return !code_is_arm64_switch(before, next->from);
+	default:
+		return false;
+	}
 }
 
 /*
  * Whether what starts there uses the return address in x30, and none of the stack of what
- * was before: it saves x30, or leaves by a return or a jump with the stack as it was.
- * Conditional branches are not taken.
+ * was before: it saves x30, or leaves with the stack as it was. Branches and switches are
+ * not taken.
  */
 static bool is_entry(const struct unwind_code *code, size_t at)
 {
-	uint32_t before = NOP;
-	int64_t sp = 0;
+	uint32_t word = NOP;
+	int64_t change = 0;
 
 	for (unsigned int step = 0; step < STEPS && is_instruction(code, at); step++) {
-		uint32_t word;
+		const uint32_t before = word;
 		const struct arm64_instruction next = read_arm64(code, at, &word);
-		bool is_switch = arm64_is_switch(before, next.from);
 
-		before = word;
-		at += 4;
-		if (is_landing(word))
-			return true;
-		switch (next.act) {
-		case ARM64_STORE:
-			if (is_any(&next, ARM64_LINK))
-				return true;
-			/* fall through */
-		case ARM64_LOAD:
-			if (next.act == ARM64_LOAD && is_any(&next, ARM64_LINK))
-				return false;
-			sp += next.from == ARM64_SP ? next.writeback : 0;
-			break;
-		case ARM64_ADD:
-			if (next.to == ARM64_SP && next.from == ARM64_FP)
-				return false;
-			sp += next.to == ARM64_SP ? next.offset : 0;
-			break;
-		case ARM64_CALL:
-		case ARM64_CALL_INDIRECT:
-		case ARM64_STOP:
+		change += stack_change(&next);
+		if (accesses_link(&next))
+			return next.act == ARM64_STORE;
+		if (is_call_or_stop(next.act))
 			return false;
-		case ARM64_JUMP:
-			at = next.target - code->address;
-			if (at >= code->size)
-				return sp == 0;
-			break;
-		case ARM64_JUMP_INDIRECT:
-			/* A switch is followed like a branch. */
-			if (is_switch)
-				break;
-			return sp == 0;
-		case ARM64_RETURN:
-		case ARM64_RETURN_FAR:
-			return sp == 0;
-		default:
-			break;
-		}
-		if (sp > 0)
-			return false;
+		if (leaves(code, &next, before))
+			return change == 0;
+		at = next.act == ARM64_JUMP ? next.target - code->address : at + 4;
 	}
 	return false;
 }

@@ -35,6 +35,10 @@ size_t code_function_size(const struct unwind_code *code, size_t number);
 int code_add_x86(struct unwind_builder *builder, const struct unwind_code *code);
 int code_add_arm64(struct unwind_builder *builder, const struct unwind_code *code);
 
+/* Whether an arm64 jump to the address in @reg, behind the instruction @before, is one by
+ * a table of offsets: it adds one to the table's address. */
+bool code_is_arm64_switch(uint32_t before, uint8_t reg);
+
 /* Whether the rules lead to the same caller. */
 bool code_is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b);
 

@@ -77,6 +77,99 @@ static void code_that_nothing_leads_to_is_not_examined(void **state)
 	free((void *)(uintptr_t)found.functions);
 }
 
+/* An arm64 instruction; whether a function is found there. */
+struct line {
+	uint32_t code;
+	bool is_start;
+};
+
+/* Starts are not aligned. */
+static void arm64_functions_are_found_by_what_they_do(void **state)
+{
+	static const struct line lines[] = {
+		/* Called by nobody: the code is known from its start on. It has a switch.
+		 */
+		{0xf81f0ffe, false}, /* str x30,[sp,#-16]! */
+		{0x9400001b, false}, /* bl called */
+		{0xb40000c0, false}, /* cbz x0,1f */
+		{0x10000061, false}, /* adr x1,0f */
+		{0x8b20a821, false}, /* add x1,x1,w0,sxth #2 */
+		{0xd61f0020, false}, /* br x1 */
+		{0xd2800020, false}, /* 0: mov x0,#1 */
+		{0x94000015, false}, /* bl called */
+		{0xf84107fe, false}, /* 1: ldr x30,[sp],#16 */
+		{0xd65f03c0, false}, /* ret */
+		/* A leaf. */
+		{0x91000400, true},  /* add x0,x0,#1 */
+		{0xd65f03c0, false}, /* ret */
+		/* It ends with a jump to the leaf. */
+		{0xd10083ff, true},  /* sub sp,sp,#32 */
+		{0xf90007e0, false}, /* str x0,[sp,#8] */
+		{0x910083ff, false}, /* add sp,sp,#32 */
+		{0x17fffffb, false}, /* b -5 */
+		/* A part of it has a frame, and ends with a call that does not return. */
+		{0xaa0003e1, true},  /* mov x1,x0 */
+		{0x36100061, false}, /* tbz w1,#2,2f */
+		{0xaa0103e0, false}, /* mov x0,x1 */
+		{0xd65f03c0, false}, /* ret */
+		{0xa9bf7bfd, false}, /* 2: stp x29,x30,[sp,#-16]! */
+		{0x94000009, false}, /* bl never_returns */
+		{0xd503233f, true},  /* paciasp */
+		{0xa9bf7bfd, false}, /* stp x29,x30,[sp,#-16]! */
+		{0x94000004, false}, /* bl called */
+		{0xa8c17bfd, false}, /* ldp x29,x30,[sp],#16 */
+		{0xd65f0bff, false}, /* retaa */
+		{0xd503201f, false}, /* nop */
+		{0xd503245f, true},  /* called: bti c */
+		{0xd61f0040, false}, /* br x2 */
+		{0xd10043ff, true},  /* never_returns: sub sp,sp,#16 */
+		{0xa9007bfd, false}, /* stp x29,x30,[sp] */
+		{0x97fffffc, false}, /* 3: bl called */
+		{0x17ffffff, false}, /* b 3b */
+		/* Landing pads of exceptions. */
+		{0xaa0003f3, false}, /* mov x19,x0 */
+		{0x97fffff9, false}, /* bl called */
+		{0xf94007e0, false}, /* ldr x0,[sp,#8] */
+		{0x910083ff, false}, /* add sp,sp,#32 */
+		{0xd65f03c0, false}, /* ret */
+		{0x97fffff5, false}, /* bl called */
+		{0xd65f03c0, false}, /* ret */
+		/* The end of a function, whose last call returns to its caller. */
+		{0xa8c17bfd, false}, /* ldp x29,x30,[sp],#16 */
+		{0x17fffff4, false}, /* b never_returns */
+		/* Data that looks like a call, of the last ldr. */
+		{0x97fffff9, false},
+		/* Starts with a call that does not return, but is called twice. */
+		{0x97fffff2, true},  /* bl never_returns */
+		{0x97ffffff, false}, /* bl -1 */
+		{0x97fffffe, false}, /* bl -2 */
+	};
+	const size_t count = sizeof(lines) / sizeof(lines[0]);
+	uint32_t bytes[sizeof(lines) / sizeof(lines[0])];
+	struct unwind_code found = {.is_arm64 = true,
+				    .bytes = (const uint8_t *)bytes,
+				    .size = sizeof(bytes),
+				    .address = ADDRESS};
+	const uint64_t known = ADDRESS;
+	size_t next = 0;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = lines[i].code;
+	assert_int_equal(unwind_find_functions(&found, &known, 1), 0);
+	for (size_t i = 0; i < count; i++) {
+		bool is_start = next < found.count &&
+				found.functions[next].start == ADDRESS + 4 * i;
+
+		if (is_start != lines[i].is_start)
+			fail_msg("instruction %zu is%s a start", i,
+				 is_start ? "" : " not");
+		next += is_start;
+	}
+	assert_int_equal(next, found.count);
+	free((void *)(uintptr_t)found.functions);
+}
+
 static void random_bytes_are_safe(void **state)
 {
 	uint8_t bytes[4096];
@@ -84,7 +177,8 @@ static void random_bytes_are_safe(void **state)
 
 	(void)state;
 	for (unsigned int round = 0; round < 300; round++) {
-		struct unwind_code found = {.address = -(uint64_t)sizeof(bytes)};
+		struct unwind_code found = {.is_arm64 = round % 3 == 0,
+					    .address = -(uint64_t)sizeof(bytes)};
 		uint64_t known[8];
 		size_t size = random_next(&seed) % sizeof(bytes);
 		uint8_t *copy = malloc(size + 1);
@@ -140,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_found_by_calls_padding_and_prologues),
 		cmocka_unit_test(code_that_nothing_leads_to_is_not_examined),
+		cmocka_unit_test(arm64_functions_are_found_by_what_they_do),
 		cmocka_unit_test(random_bytes_are_safe),
 		cmocka_unit_test(a_page_of_hypercalls_is_recognized),
 	};
