@@ -133,7 +133,8 @@ static void arm64_functions_are_found_by_what_they_do(void **state)
 		{0x910083ff, false}, /* add sp,sp,#32 */
 		{0xd65f03c0, false}, /* ret */
 		{0x97fffff5, false}, /* bl called */
-		{0xd65f03c0, false}, /* ret */
+		/* An empty function. */
+		{0xd65f03c0, true}, /* ret */
 		/* The end of a function, whose last call returns to its caller. */
 		{0xa8c17bfd, false}, /* ldp x29,x30,[sp],#16 */
 		{0x17fffff4, false}, /* b never_returns */
