@@ -46,7 +46,8 @@ static const struct command_option known[] = {
 	 "recording to read (default: uniprof.data; - for standard input)",
 	 .set = option_set_text, .offset = offsetof(struct info_options, path)},
 	{"symbols", 's', "ELF[@OFFSET][,domain=NAME]",
-	 "ELF file of a guest on x86-64, to check the links between callers and callees, "
+	 "ELF file of a guest on x86-64 or arm64, to check the links between callers and "
+	 "callees, "
 	 "and to unwind captured stacks; "
 	 "can be repeated",
 	 .set = add_elf},

@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-#include "arch/x86_code.h"
+#include "arch/flow.h"
 
 /* Limits of a search along tail jumps: functions, and instructions in all of them. */
 #define FUNCTIONS_MAX	 32
@@ -62,9 +62,17 @@ static bool reach(struct search *search, uint64_t target)
 	return false;
 }
 
-static bool is_jump(enum x86_act act)
+static struct flow_instruction decode(const struct program *program,
+				      const struct code_range *code, uint64_t at,
+				      uint64_t end)
 {
-	return act == X86_JUMP || act == X86_JUMP_IF;
+	return flow_decode(program->machine == EM_AARCH64,
+			   code->bytes + (at - code->address), (size_t)(end - at), at);
+}
+
+static bool is_jump(enum flow flow)
+{
+	return flow == FLOW_JUMP || flow == FLOW_JUMP_IF;
 }
 
 /* Looks for jumps out of the function at @start. Code without a symbol, such as an entry
@@ -83,24 +91,24 @@ static bool follow(struct search *search, uint64_t start)
 	if (function && function->end < end)
 		end = function->end;
 	while (at < end) {
-		struct x86_instruction instruction = x86_decode(
-			code->bytes + (at - code->address), (size_t)(end - at), at, true);
+		struct flow_instruction instruction = decode(search->program, code, at,
+							     end);
 
-		if (instruction.act == X86_BAD ||
+		if (instruction.flow == FLOW_BAD ||
 		    ++search->instructions > INSTRUCTIONS_MAX) {
 			search->is_vague = true;
 			return false;
 		}
 		at += instruction.size;
-		if (instruction.act == X86_JUMP_INDIRECT)
+		if (instruction.flow == FLOW_JUMP_INDIRECT)
 			search->is_vague = true;
-		if (is_jump(instruction.act) &&
+		if (is_jump(instruction.flow) &&
 		    (instruction.target < start || instruction.target >= end) &&
 		    reach(search, instruction.target))
 			return true;
 		if (!function &&
-		    (instruction.act == X86_JUMP_INDIRECT ||
-		     instruction.act == X86_JUMP || instruction.act == X86_RETURN))
+		    (instruction.flow == FLOW_JUMP_INDIRECT ||
+		     instruction.flow == FLOW_JUMP || instruction.flow == FLOW_RETURN))
 			return false;
 	}
 	return false;
@@ -119,12 +127,11 @@ static bool is_handler(const struct program *program,
 	if (function->end < end)
 		end = function->end;
 	for (unsigned int i = 0; at < end && i < INSTRUCTIONS_MAX; i++) {
-		struct x86_instruction instruction = x86_decode(
-			code->bytes + (at - code->address), (size_t)(end - at), at, true);
+		struct flow_instruction instruction = decode(program, code, at, end);
 
-		if (instruction.act == X86_BAD)
+		if (instruction.flow == FLOW_BAD)
 			return false;
-		if (instruction.act == X86_RETURN_FAR)
+		if (instruction.flow == FLOW_RETURN_FAR)
 			return true;
 		at += instruction.size;
 	}
@@ -140,10 +147,12 @@ enum program_link program_check_link(const struct program *program, uint64_t cal
 	const uint8_t *end;
 
 	search.callee = find_function(program, callee - program->offset);
-	if (program->machine != EM_X86_64 || !code || !search.callee)
+	if ((program->machine != EM_X86_64 && program->machine != EM_AARCH64) || !code ||
+	    !search.callee)
 		return LINK_UNKNOWN;
 	end = code->bytes + (after - code->address);
-	if (!x86_call_before(end, (size_t)(after - code->address), after, true, &target))
+	if (!flow_call_before(program->machine == EM_AARCH64, end,
+			      (size_t)(after - code->address), after, &target))
 		return is_handler(program, search.callee) ? LINK_POSSIBLE
 							  : LINK_IMPOSSIBLE;
 	if (!target || reach(&search, target))

@@ -6,7 +6,8 @@
 
 /*
  * Checks the instruction before the return address @caller against the function that
- * contains @callee. Both include the load offset. Only for x86-64; bounded time.
+ * contains @callee. Both include the load offset. Only for x86-64 and arm64; bounded
+ * time.
  */
 enum program_link program_check_link(const struct program *program, uint64_t caller,
 				     uint64_t callee);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/after_call.h"
+#include "arch/flow.h"
 #include "arch/x86_code.h"
 #include "unwind/code/code.h"
 
@@ -107,12 +107,12 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 }
 
 /* Whether the @count bytes of code up to @end end with a call. */
-static bool is_call(enum cpu_kind kind, const uint8_t *end, size_t count)
+static bool is_call(enum cpu_kind kind, const uint8_t *end, size_t count,
+		    uint64_t address)
 {
 	uint64_t ignored;
 
-	return kind == CPU_ARM64 ? arm64_is_after_call(end, count)
-				 : x86_call_before(end, count, 0, true, &ignored);
+	return flow_call_before(kind == CPU_ARM64, end, count, address, &ignored);
 }
 
 /* Whether there is a call before @place. */
@@ -124,7 +124,7 @@ static bool is_after_call(const struct cpu *cpu, const struct guest_memory *memo
 	for (size_t i = 0; i < sizeof(code); i++)
 		if (!cpu_read(cpu, memory, place - sizeof(code) + i, &code[i], 1))
 			return false;
-	return is_call(cpu_kind(cpu), code + sizeof(code), sizeof(code));
+	return is_call(cpu_kind(cpu), code + sizeof(code), sizeof(code), place);
 }
 
 /* The first place of the chain that is in unknown code; 0 if there is none. */
@@ -217,7 +217,7 @@ void found_code_check(const struct found_code *found, struct chain *chain)
 		size_t before = part ? address - part->address : 0;
 
 		if (!part || chain->address[i - 1] == CHAIN_INTERRUPT ||
-		    is_call(found->kind, part->bytes + before, before))
+		    is_call(found->kind, part->bytes + before, before, address))
 			continue;
 		chain->count = i;
 		chain->end = CHAIN_NOT_CALLED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "arch/flow.h"
 #include "unwind/code/find.h"
 
 /* What is known about a byte of the code. */
@@ -28,6 +29,12 @@ struct finder {
 static bool is_inside(const struct unwind_code *code, uint64_t address)
 {
 	return address - code->address < code->size;
+}
+
+static struct flow_instruction decode(const struct unwind_code *code, size_t at)
+{
+	return flow_decode(code->is_arm64, code->bytes + at, code->size - at,
+			   code->address + at);
 }
 
 static enum find_start judge(const struct finder *finder, size_t at,
@@ -70,6 +77,12 @@ static void note_start(struct finder *finder, size_t at, struct find_before befo
 		finder->mark[at] |= IS_FREE;
 }
 
+static bool ends_flow(enum flow flow)
+{
+	return flow == FLOW_JUMP || flow == FLOW_JUMP_INDIRECT || flow == FLOW_RETURN ||
+	       flow == FLOW_RETURN_FAR || flow == FLOW_STOP;
+}
+
 /* Decodes from @at on, up to what was decoded before; behind what is no code, from the
  * next aligned place. A call may be the end of a function, because the called one may not
  * return.
@@ -80,7 +93,7 @@ static void sweep(struct finder *finder, size_t at)
 	struct find_before before = {false};
 
 	while (at < code->size && !(finder->mark[at] & IS_INSTRUCTION)) {
-		const struct find_instruction next = finder->cpu->decode(code, at);
+		const struct flow_instruction next = decode(code, at);
 
 		finder->mark[at] |= IS_INSTRUCTION;
 		if (next.flow == FLOW_BAD) {
@@ -88,7 +101,8 @@ static void sweep(struct finder *finder, size_t at)
 			before.is_end = true;
 			continue;
 		}
-		if ((before.is_end || before.is_call) && next.is_padding) {
+		if ((before.is_end || before.is_call) &&
+		    finder->cpu->is_padding(code, at, next.size)) {
 			before.is_padded = true;
 			at += next.size;
 			continue;
@@ -96,7 +110,7 @@ static void sweep(struct finder *finder, size_t at)
 		if (before.is_end || before.is_call)
 			note_start(finder, at, before);
 		before = (struct find_before){
-			.is_end = next.flow == FLOW_JUMP || next.flow == FLOW_END,
+			.is_end = ends_flow(next.flow),
 			.is_call = next.flow == FLOW_CALL ||
 				   next.flow == FLOW_CALL_INDIRECT,
 		};
@@ -121,12 +135,12 @@ static size_t next_called(const struct finder *finder, size_t at)
 static void count_jumps(struct finder *finder, size_t start, size_t end)
 {
 	for (size_t at = start; at < end; at++) {
-		struct find_instruction next;
+		struct flow_instruction next;
 		size_t from, to;
 
 		if (!(finder->mark[at] & IS_INSTRUCTION))
 			continue;
-		next = finder->cpu->decode(finder->code, at);
+		next = decode(finder->code, at);
 		if ((next.flow != FLOW_JUMP && next.flow != FLOW_JUMP_IF) ||
 		    !is_inside(finder->code, next.target))
 			continue;

@@ -6,24 +6,6 @@
 
 /* What the search for functions has for each CPU; for unwind/code/ only. */
 
-enum flow {
-	FLOW_ON, /* to the next instruction */
-	FLOW_CALL,
-	FLOW_CALL_INDIRECT,
-	FLOW_JUMP,
-	FLOW_JUMP_IF,
-	FLOW_END,
-	FLOW_BAD, /* no instruction */
-};
-
-/* What matters of an instruction. */
-struct find_instruction {
-	enum flow flow;
-	uint8_t size;	 /* bytes */
-	bool is_padding; /* it has no effect, or stops */
-	uint64_t target; /* of direct calls and jumps */
-};
-
 /* What is before an instruction. */
 struct find_before {
 	bool is_end;	/* nothing that runs into it */
@@ -38,9 +20,10 @@ enum find_start {
 	FIND_START, /* a function, unless another one's jumps lead across */
 };
 
+/* For offsets in the code, which are inside. */
 struct find_cpu {
-	/* Decodes the instruction at this offset in the code, which is inside. */
-	struct find_instruction (*decode)(const struct unwind_code *code, size_t at);
+	/* Whether the instruction has no effect, or stops. It has @size bytes. */
+	bool (*is_padding)(const struct unwind_code *code, size_t at, size_t size);
 	/* Whether it may be a function's first one. */
 	enum find_start (*judge)(const struct unwind_code *code, size_t at,
 				 struct find_before before);

@@ -22,30 +22,12 @@ static bool is_instruction(const struct unwind_code *code, size_t at)
 	return (code->address + at) % 4 == 0 && at < code->size && code->size - at >= 4;
 }
 
-static struct find_instruction decode(const struct unwind_code *code, size_t at)
+static bool is_padding(const struct unwind_code *code, size_t at, size_t size)
 {
-	static const uint8_t flow[] = {
-		[ARM64_CALL] = FLOW_CALL,
-		[ARM64_CALL_INDIRECT] = FLOW_CALL_INDIRECT,
-		[ARM64_JUMP] = FLOW_JUMP,
-		[ARM64_JUMP_IF] = FLOW_JUMP_IF,
-		[ARM64_JUMP_INDIRECT] = FLOW_END,
-		[ARM64_RETURN] = FLOW_END,
-		[ARM64_RETURN_FAR] = FLOW_END,
-		[ARM64_STOP] = FLOW_END,
-	};
-	struct arm64_instruction next;
 	uint32_t word;
 
-	if (!is_instruction(code, at))
-		return (struct find_instruction){.flow = FLOW_BAD};
-	next = read_arm64(code, at, &word);
-	return (struct find_instruction){
-		.flow = flow[next.act],
-		.size = sizeof(word),
-		.is_padding = word == NOP || next.act == ARM64_STOP,
-		.target = next.target,
-	};
+	(void)size;
+	return read_arm64(code, at, &word).act == ARM64_STOP || word == NOP;
 }
 
 static bool accesses_link(const struct arm64_instruction *next)
@@ -120,4 +102,4 @@ static enum find_start judge(const struct unwind_code *code, size_t at,
 	return is_entry(code, at) ? FIND_START : FIND_NO_START;
 }
 
-const struct find_cpu find_arm64 = {decode, judge};
+const struct find_cpu find_arm64 = {is_padding, judge};
