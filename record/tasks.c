@@ -90,27 +90,53 @@ static bool read_process(const struct view *view, uint64_t task,
 	return true;
 }
 
+static struct seen_task *set_of(struct tasks *tasks, uint64_t space)
+{
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
+	uint64_t hash = (space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32;
+
+	return tasks->seen[hash % TASK_SETS];
+}
+
+/* The way of the set that has the space, or TASK_WAYS. */
+static size_t find_way(const struct seen_task *set, uint64_t space)
+{
+	size_t way = 0;
+
+	while (way < TASK_WAYS && set[way].space != space)
+		way++;
+	return way;
+}
+
+/* Puts the task first; if the set is full, the space that was not met for longest makes
+ * room. */
+static void remember(struct seen_task *set, uint64_t space, uint64_t task)
+{
+	size_t way = find_way(set, space);
+
+	if (way == TASK_WAYS)
+		way--;
+	memmove(set + 1, set, way * sizeof(*set));
+	set[0] = (struct seen_task){space, task};
+}
+
 void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		const struct guest_memory *memory, unsigned int vcpu,
 		struct recording_process *process)
 {
 	struct view view = {
 		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	size_t slot = (process->space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32;
+	struct seen_task *set = set_of(tasks, process->space);
 	uint64_t task;
+	size_t way;
 
 	if (!tasks->layout || !process->space || cpu_kind(cpu) != CPU_X86_64)
 		return;
 	/* User mode may have tables of its own, in which there is no kernel. */
 	view.cpu.x86.cr3 = process->space;
-	slot %= TASK_SLOTS;
-	if (read_current(&view, vcpu, &task) && is_in_space(&view, task)) {
-		tasks->slot[slot].space = process->space;
-		tasks->slot[slot].task = task;
-	}
-	if (tasks->slot[slot].space != process->space)
-		return;
-	if (!read_process(&view, tasks->slot[slot].task, process))
-		tasks->slot[slot].space = 0;
+	if (read_current(&view, vcpu, &task) && is_in_space(&view, task))
+		remember(set, process->space, task);
+	way = find_way(set, process->space);
+	if (way < TASK_WAYS && !read_process(&view, set[way].task, process))
+		set[way].space = 0;
 }

@@ -6,8 +6,14 @@
 #include "format/recording.h"
 #include "tables/task_layout.h"
 
-/* Address spaces of which a task is remembered. */
-#define TASK_SLOTS 256
+/* Address spaces of which a task is remembered: sets, and spaces in each. */
+#define TASK_SETS 64
+#define TASK_WAYS 4
+
+/* The task that was last seen in an address space; the space is 0 where there is none. */
+struct seen_task {
+	uint64_t space, task;
+};
 
 /*
  * The names of the processes of a guest with Linux, read from its memory while it runs.
@@ -17,10 +23,8 @@
 struct tasks {
 	const struct task_layout *layout; /* NULL: it is not known */
 	uint64_t shift;			  /* of the kernel from its file's addresses */
-	/* By address space: the task that was last seen in it. */
-	struct {
-		uint64_t space, task;
-	} slot[TASK_SLOTS];
+	struct seen_task seen[TASK_SETS]
+			     [TASK_WAYS]; /* by space; in a set, latest first */
 };
 
 /* How many of guest_memory.page()'s calls may map a page, for each tasks_name(). */

@@ -84,14 +84,20 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct recording_process look(struct scene *scene, unsigned int vcpu)
+static struct recording_process look_in(struct scene *scene, uint64_t space,
+					unsigned int vcpu)
 {
 	const struct cpu cpu = {.family = CPU_FAMILY_X86, .x86 = scene->guest->cpu};
-	struct recording_process process = {.space = SPACE};
+	struct recording_process process = {.space = space};
 
 	tasks_name(&scene->tasks, &cpu, &scene->guest->memory, vcpu, &process);
-	assert_int_equal(process.space, SPACE);
+	assert_int_equal(process.space, space);
 	return process;
+}
+
+static struct recording_process look(struct scene *scene, unsigned int vcpu)
+{
+	return look_in(scene, SPACE, vcpu);
 }
 
 static void expect(struct scene *scene, uint32_t pid, const char *comm)
@@ -161,6 +167,45 @@ static void a_thread_has_the_name_of_its_process(void **state)
 	/* The first one may have ended. */
 	put_word(scene->guest, TASK(0) + layout.mm, 0);
 	expect(scene, 123, "nginx");
+}
+
+/* A set has room for some processes, in whatever address spaces they are; the next one
+ * takes the place of the one that was not met for longest. */
+static void processes_of_a_set_do_not_displace_each_other(void **state)
+{
+	struct scene *scene = *state;
+	struct guest *guest = scene->guest;
+	struct seen_task *set = NULL;
+	uint64_t space[TASK_WAYS + 1] = {SPACE};
+	unsigned int processes = 0;
+
+	expect(scene, 123, "nginx");
+	for (size_t i = 0; i < TASK_SETS; i++) {
+		if (scene->tasks.seen[i][0].space == SPACE)
+			set = scene->tasks.seen[i];
+	}
+	assert_non_null(set);
+	/* Copies of the top table, until as many are in the set as it has room for, and
+	 * one more. */
+	for (processes = 1; processes <= TASK_WAYS;) {
+		unsigned int i = 3 + processes;
+		uint64_t frame = guest->next++;
+
+		assert_true(frame < FRAMES);
+		space[processes] = frame << GUEST_PAGE_SHIFT;
+		memcpy(guest->page[frame], guest->page[1], GUEST_PAGE_SIZE);
+		map(guest, DIRECT + space[processes], frame, GUEST_PAGE_SHIFT);
+		put_word(guest, MM(i) + layout.pgd, DIRECT + space[processes]);
+		put_task(guest, i, MM(i), 1000 + processes, "worker");
+		set_current(guest, 0, TASK(i));
+		look_in(scene, space[processes], 0);
+		if (set[0].space == space[processes])
+			processes++;
+	}
+	set_current(guest, 0, TASK(2));
+	assert_int_equal(look_in(scene, SPACE, 0).pid, 0);
+	for (unsigned int i = 1; i <= TASK_WAYS; i++)
+		assert_int_equal(look_in(scene, space[i], 0).pid, 1000 + i);
 }
 
 static void each_cpu_has_a_task(void **state)
@@ -234,7 +279,7 @@ static void a_guest_is_not_trusted(void **state)
 	for (uint64_t frame = 0; frame < guest->next; frame++) {
 		guest->missing[frame] = true;
 		guest->calls = 0;
-		memset(scene->tasks.slot, 0, sizeof(scene->tasks.slot));
+		memset(scene->tasks.seen, 0, sizeof(scene->tasks.seen));
 		look(scene, 0);
 		assert_true(guest->calls <= 64 * READ_PAGES_MAX);
 		guest->missing[frame] = false;
@@ -262,6 +307,7 @@ int main(void)
 		TEST(a_process_that_has_ended_is_forgotten),
 		TEST(a_name_may_change),
 		TEST(a_thread_has_the_name_of_its_process),
+		TEST(processes_of_a_set_do_not_displace_each_other),
 		TEST(each_cpu_has_a_task),
 		TEST(user_mode_has_page_tables_of_its_own),
 		TEST(variables_of_a_cpu_may_move_with_the_kernel),
