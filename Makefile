@@ -334,10 +334,6 @@ $(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
 $(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
-# A terminal for the lab's case top.
-$(O)/lab-terminal: $(O)/tests/lab/terminal.o
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< -lutil)
-
 # Ends in the middle of a pause, for the lab's cases death and wake.
 $(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))

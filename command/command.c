@@ -103,12 +103,19 @@ static int refuse(const struct parser *parser, int found, char **argv)
 
 static int refuse_word(const char *command, const struct command_option *option)
 {
-	char words[256] = "";
+	char words[256] = "", hint[NEAREST_HINT_SIZE];
+	struct nearest nearest;
 	size_t used = 0;
 
-	for (unsigned int i = 0; option->word(i).word && used < sizeof(words); i++)
+	nearest_start(&nearest, optarg, strlen(optarg));
+	for (unsigned int i = 0; option->word(i).word && used < sizeof(words); i++) {
+		nearest_consider(&nearest, option->word(i).word);
 		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
 					 i ? ", " : "", option->word(i).word);
+	}
+	if (nearest.word)
+		return usage_error(command, "unknown --%s '%s'%s", option->name, optarg,
+				   nearest_hint(&nearest, "", hint));
 	return usage_error(command, "unknown --%s '%s'; known: %s", option->name, optarg,
 			   words);
 }

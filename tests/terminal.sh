@@ -39,26 +39,44 @@ shown()
 	tmux capture-pane -p | sed 's/ *$//'
 }
 
+# resize_terminal COLUMNS ROWS
+resize_terminal()
+{
+	tmux resize-window -x "$1" -y "$2"
+}
+
+# until_terminal WHAT COMMAND...: waits up to 90 s until the command succeeds
+until_terminal()
+{
+	what=$1
+	deadline=$(($(date +%s) + 90))
+	shift
+	until "$@"; do
+		[ "$(date +%s)" -lt $deadline ] || { echo "$what:"; shown; exit 1; }
+		sleep 0.05
+	done
+}
+
+shows()
+{
+	shown | grep -qF -- "$1"
+}
+
+shows_not()
+{
+	! shows "$1"
+}
+
 # until_shown TEXT...: waits until all of the texts are on the terminal
 until_shown()
 {
-	tries=0
 	for text; do
-		until shown | grep -qF -- "$text"; do
-			tries=$((tries + 1))
-			[ $tries -lt 1200 ] || { echo "'$text' is not shown:"; shown; exit 1; }
-			sleep 0.05
-		done
+		until_terminal "'$text' is not shown" shows "$text"
 	done
 }
 
 # until_gone TEXT
 until_gone()
 {
-	tries=0
-	while shown | grep -qF -- "$1"; do
-		tries=$((tries + 1))
-		[ $tries -lt 1200 ] || { echo "'$1' is still shown:"; shown; exit 1; }
-		sleep 0.05
-	done
+	until_terminal "'$1' is still shown" shows_not "$1"
 }

@@ -6,7 +6,11 @@ xen_version=4.17
 # A dependency of this package is the kernel's.
 kernel_meta=linux-image-amd64
 # In addition to those that images.sh lists for all machines.
-arch_packages=(libxenstore4 libelf1 libdw1)
+# tmux is a terminal for tests; the three before it are its libraries and what it must find.
+arch_packages=(
+	libxenstore4 libelf1 libdw1
+	libevent-core-2.1-7 libutempter0 libc-bin ncurses-base tmux
+)
 
 # Needed in dom0 only for HVM guests: a device model, its libraries, and a BIOS.
 hvm_packages=(

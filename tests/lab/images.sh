@@ -184,6 +184,15 @@ copy_xen()
 	find "$root/usr/bin" -name 'xenstore*' -exec cp -P {} "$tree/usr/bin/" \;
 }
 
+# A terminal needs a locale with UTF-8, and the description of itself.
+copy_tmux()
+{
+	mkdir -p "$1"/usr/lib/{locale/C.utf8,terminfo/s}
+	cp "$root/usr/bin/tmux" "$1/usr/bin/"
+	cp "$root/usr/lib/locale/C.utf8/LC_CTYPE" "$1/usr/lib/locale/C.utf8/"
+	cp "$root/lib/terminfo/s/screen" "$1/usr/lib/terminfo/s/"
+}
+
 build_dom0()
 {
 	local tree=$1 seen='' dir file
@@ -206,6 +215,7 @@ build_dom0()
 	done
 	[ -z "$xen_version" ] || copy_xen "$tree"
 	cp "$root/usr/bin/zstd" "$tree/usr/bin/"
+	[ ! -e "$root/usr/bin/tmux" ] || copy_tmux "$tree"
 	install -m 755 "$parts"/{add-hvm,wait-disk,wait-guest} "$tree/usr/bin/"
 
 	module_order "${modules[@]}" >"$tree/files"

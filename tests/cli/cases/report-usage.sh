@@ -6,6 +6,7 @@ report -xv
 report -i
 report --format
 report --format bad
+report --format flmaegraph
 report --verbose=1
 report -i - -
 report --format folded --per-vcpu

@@ -12,15 +12,15 @@ show()
 	shown | grep .
 }
 
+has_keys_in()
+{
+	shown | sed -n "$1p" | grep -q '^q quit'
+}
+
 # until_last ROW: waits until the list of keys is there
 until_last()
 {
-	tries=0
-	until shown | sed -n "$1p" | grep -q '^q quit'; do
-		tries=$((tries + 1))
-		[ $tries -lt 1200 ] || { echo "the keys are not in row $1:"; shown; exit 1; }
-		sleep 0.05
-	done
+	until_terminal "the keys are not in row $1" has_keys_in "$1"
 }
 
 make_recording web two
@@ -70,11 +70,11 @@ show 'help'
 keys h
 until_shown middle
 
-tmux resize-window -x 200 -y 60
+resize_terminal 200 60
 until_last 60
 until_shown rounds/s unresolved
 show '200 columns'
-tmux resize-window -x 30 -y 8
+resize_terminal 30 8
 until_last 8
 until_shown rounds/s '9  90.0%'
 show '30 columns'
@@ -84,7 +84,7 @@ until_gone '9  90.0%'
 show 'scrolled down'
 keys Home
 until_shown '9  90.0%'
-tmux resize-window -x 80 -y 24
+resize_terminal 80 24
 until_last 24
 
 keys w
