@@ -17,7 +17,8 @@ end_terminal()
 # begin_terminal COLUMNS ROWS: a shell that has read the file "start"; its prompt is there
 begin_terminal()
 {
-	TERM=screen tmux -f /dev/null new-session -d -x "$1" -y "$2" 'ENV=./start exec sh -i'
+	TERM=screen tmux -f /dev/null new-session -d -x "$1" -y "$2" \
+		'TERM=screen ENV=./start exec sh -i'
 	until_shown '$'
 }
 

@@ -51,8 +51,9 @@ int live_start(struct live *live, int argc, char **argv, struct error *err)
 	return error_errno(err, errno, "can't start a recorder");
 }
 
-void live_end(const struct live *live)
+void live_end(struct live *live)
 {
+	live->is_asked = true;
 	if (live->recorder)
 		kill(live->recorder, SIGTERM);
 }
@@ -69,6 +70,11 @@ void live_stop(struct live *live)
 	while (waitpid(live->recorder, &status, 0) < 0 && errno == EINTR)
 		;
 	live->recorder = 0;
-	live->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-	live->killed = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (WIFEXITED(status)) {
+		live->status = WEXITSTATUS(status);
+	} else if (WIFSIGNALED(status) &&
+		   !(live->is_asked && WTERMSIG(status) == SIGTERM)) {
+		live->status = EXIT_FAILED;
+		live->killed = WTERMSIG(status);
+	}
 }

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_TOP_LIVE_H
 #define UNIPROF_TOP_LIVE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -14,8 +15,10 @@
 struct live {
 	pid_t recorder; /* 0: none */
 	int pipe;	/* to read from; -1: none */
-	int status;	/* exit code, after live_stop(); */
-	int killed;	/* the signal that killed it, if it is not 0 */
+	bool is_asked;	/* to end */
+	/* After live_stop(): its exit code, and the signal that killed it, if not 0.
+	 * Where SIGTERM did because it was asked so early, both are 0. */
+	int status, killed;
 };
 
 /* Starts it with the command line @argv of `uniprof record`. Must be called before
@@ -23,7 +26,7 @@ struct live {
 int live_start(struct live *live, int argc, char **argv, struct error *err);
 
 /* Asks it to end; what is left in the pipe can still be read. */
-void live_end(const struct live *live);
+void live_end(struct live *live);
 
 /* Waits for its end. Nothing more can be read. */
 void live_stop(struct live *live);
