@@ -309,9 +309,9 @@ gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-la57.elf $(GUEST
 kvm: $(O)/uniprof $(KVM_PROGRAMS)
 	UNIPROF=$(O)/uniprof tests/kvm/run
 
-# Tests that use threads, for SANITIZE=thread.
-THREADED = $(addprefix $(O)/tests/unit/,report/test_load report/test_replay record/test_examiner \
-	record/test_sink)
+# Tests that use threads, for SANITIZE=thread; ALL=1 adds one that takes a minute.
+THREADED = $(addprefix $(O)/tests/unit/,report/test_load $(if $(ALL),report/test_replay) \
+	record/test_examiner record/test_sink)
 threads: $(CLI_PROGRAMS) $(THREADED)
 	@failed=0; for test in $(THREADED); do $$test || failed=1; done; exit $$failed
 	UNIPROF=$(O)/uniprof tests/cli/run $(addprefix $(CURDIR)/tests/cli/cases/report-,several.sh closed-pipe.sh)
@@ -339,13 +339,15 @@ $(O)/lab-die: tests/lab/die.c $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
 
 # The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module)
+LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module narrow)
 $(O)/lab-pair-second: LAB_DEFINES = -DSECOND
 $(O)/lab-pair-second: tests/lab/pair.c
 $(O)/lab-pair: tests/lab/pair.c
 $(O)/lab-traced: LAB_DEFINES = -DTRACED
 $(O)/lab-work $(O)/lab-traced: tests/lab/work.c
 $(O)/lab-module: tests/lab/module.c
+$(O)/lab-narrow: LAB_DEFINES = -m32
+$(O)/lab-narrow: tests/lab/narrow.c
 $(LAB_PROGRAMS): tests/lab/process.h Makefile
 	$(call step,LINK,$(CC) $(WARNINGS) -I. -O2 -g -ffreestanding -fno-omit-frame-pointer \
 		-fno-pic -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \

@@ -269,15 +269,21 @@ static int take(struct guest *taken, struct error *err)
 static bool learn_modes(struct guest *learned)
 {
 	struct xen_guest *guest = xen_guest_of(learned);
+	const struct guest_memory memory = {.page = pages_map, .context = guest->pages};
 	bool any = false;
 
-	if (learned->info.type == GUEST_PV)
-		return false;
-	for (unsigned int i = 0; i < learned->info.vcpus; i++)
-		if (learned->vcpu[i].captured)
+	for (unsigned int i = 0; i < learned->info.vcpus; i++) {
+		struct guest_vcpu *vcpu = &learned->vcpu[i];
+
+		if (!vcpu->captured)
+			continue;
+		if (learned->info.type == GUEST_PV)
+			any |= registers_learn_segment(&guest->context[i], &memory,
+						       &vcpu->cpu, &guest->mode[i]);
+		else
 			any |= registers_learn_mode(guest->xen, learned->info.id, i,
-						    &learned->vcpu[i].cpu,
-						    &guest->mode[i]);
+						    &vcpu->cpu, &guest->mode[i]);
+	}
 	return any;
 }
 

@@ -43,6 +43,15 @@ void registers_take(const struct xen *xen, enum guest_type type,
 bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 			  struct cpu *cpu, struct vcpu_mode *mode);
 
+/*
+ * The same for a PV guest, whose mode does not change: whether its code segment is one of
+ * 32-bit code, read from its descriptor table by @memory. A segment of the LDT is taken
+ * for 64-bit code. @context is what @cpu was taken from.
+ */
+bool registers_learn_segment(const vcpu_guest_context_t *context,
+			     const struct guest_memory *memory, struct cpu *cpu,
+			     struct vcpu_mode *mode);
+
 /* The kind of CPU that a guest of this type has whatever it does; CPU_UNKNOWN if that is
  * not known before its registers. */
 enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode);

@@ -80,6 +80,17 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 	return false; /* everything is in the context */
 }
 
+bool registers_learn_segment(const vcpu_guest_context_t *context,
+			     const struct guest_memory *memory, struct cpu *cpu,
+			     struct vcpu_mode *mode)
+{
+	(void)context;
+	(void)memory;
+	(void)cpu;
+	(void)mode;
+	return false; /* there are none */
+}
+
 enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode)
 {
 	(void)type;

@@ -9,6 +9,10 @@
 /* Of a segment's attributes: bits 40 to 47 and 52 to 55 of its descriptor (Intel SDM,
  * volume 3, section 3.4.5; xen/arch/x86/include/asm/hvm/hvm.h). */
 #define SEGMENT_LONG (1u << 9)
+/* Of the descriptor itself, and of a selector: its table is the LDT. */
+#define DESCRIPTOR_LONG	 ((uint64_t)1 << 53)
+#define SELECTOR_LDT	 4
+#define PAGE_DESCRIPTORS (GUEST_PAGE_SIZE / sizeof(uint64_t))
 
 /* xen/include/public/arch-x86/xen-x86_64.h, struct cpu_user_regs */
 static void general_registers(const struct cpu_user_regs *regs, struct x86_cpu *cpu)
@@ -110,11 +114,11 @@ static void add_segment(struct vcpu_mode *mode, uint64_t selector, bool is_64)
 			true, is_64, (uint16_t)selector};
 }
 
-static bool is_compat(const struct vcpu_mode *mode, uint64_t selector)
+static bool is_compat(const struct vcpu_mode *mode, const struct x86_cpu *cpu)
 {
-	const struct code_segment *segment = segment_of(mode, selector);
+	const struct code_segment *segment = segment_of(mode, cpu->cs);
 
-	return mode->efer & X86_EFER_LMA && segment && !segment->is_64;
+	return cpu->efer & X86_EFER_LMA && segment && !segment->is_64;
 }
 
 void registers_take(const struct xen *xen, enum guest_type type,
@@ -123,7 +127,6 @@ void registers_take(const struct xen *xen, enum guest_type type,
 {
 	(void)xen;
 	cpu->family = CPU_FAMILY_X86;
-	cpu->x86.is_compat = false;
 	if (type == GUEST_PV && mode->is_pv_32) {
 		from_pv_32((const void *)context, &cpu->x86);
 	} else if (type == GUEST_PV) {
@@ -131,8 +134,8 @@ void registers_take(const struct xen *xen, enum guest_type type,
 	} else {
 		from_hvm(context, &cpu->x86);
 		cpu->x86.efer = mode->efer;
-		cpu->x86.is_compat = is_compat(mode, cpu->x86.cs);
 	}
+	cpu->x86.is_compat = is_compat(mode, &cpu->x86);
 }
 
 static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
@@ -190,8 +193,34 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 		add_segment(mode, cpu->x86.cs, true);
 	}
 	cpu->x86.efer = mode->efer;
-	cpu->x86.is_compat = is_compat(mode, cpu->x86.cs);
+	cpu->x86.is_compat = is_compat(mode, &cpu->x86);
 	return !is_same || cpu->x86.is_compat != was_compat;
+}
+
+/* The guest's descriptor tables are in pages that Xen has checked. The last of the GDT's
+ * are Xen's own (xen/include/public/arch-x86/xen-x86_64.h). */
+bool registers_learn_segment(const vcpu_guest_context_t *context,
+			     const struct guest_memory *memory, struct cpu *cpu,
+			     struct vcpu_mode *mode)
+{
+	uint64_t selector = cpu->x86.cs, index = selector / sizeof(uint64_t), descriptor;
+	const uint64_t *page;
+	bool is_64 = selector != FLAT_RING3_CS32;
+
+	if (mode->is_pv_32 || segment_of(mode, selector))
+		return false;
+	if (index < FIRST_RESERVED_GDT_ENTRY && index < context->gdt_ents &&
+	    !(selector & SELECTOR_LDT)) {
+		page = memory->page(memory->context,
+				    context->gdt_frames[index / PAGE_DESCRIPTORS]);
+		if (!page)
+			return false;
+		memcpy(&descriptor, &page[index % PAGE_DESCRIPTORS], sizeof(descriptor));
+		is_64 = descriptor & DESCRIPTOR_LONG;
+	}
+	add_segment(mode, selector, is_64);
+	cpu->x86.is_compat = is_compat(mode, &cpu->x86);
+	return cpu->x86.is_compat;
 }
 
 enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode)

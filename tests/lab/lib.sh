@@ -70,15 +70,14 @@ worked_evenly()
 }
 
 # record_work NAME: records the guest's known work, and its own counts before and afterwards,
-# for check_work. With 4,000 samples, 3 % is four times the statistical error; usually there
-# are 7,000, so that a short stall of the host counts for less. A busy host takes longer for
-# them. A limit on overhead would give fewer samples.
+# for check_work. With 4,000 samples, 3 % is four times the statistical error. A busy host takes
+# longer for them. A limit on overhead would give fewer samples.
 record_work()
 {
-	seconds=14
+	seconds=6
 	for _ in 1 2 3; do
 		heartbeat "$1" >"/lab/out/$1.before"
-		uniprof record -F 500 -T $seconds --max-overhead 100 -o "/lab/out/$1.data" "$1" \
+		uniprof record -F 1000 -T $seconds --max-overhead 100 -o "/lab/out/$1.data" "$1" \
 			2>"/lab/out/$1.closing" || failed "$1: record succeeds"
 		heartbeat "$1" >"/lab/out/$1.after"
 		taken=$(sed -n 's/^uniprof record: \([0-9]*\) samples .*/\1/p' "/lab/out/$1.closing")

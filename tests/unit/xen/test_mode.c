@@ -165,6 +165,115 @@ static void code_of_a_32_bit_kernel_needs_no_segment(void **state)
 	assert_int_equal(cpu_kind(&scene.cpu), CPU_X86_32);
 }
 
+/* Two pages of descriptors of a PV guest, at frames 7 and 9: code of 64 and of 32 bits.
+ */
+#define CODE_64 0x00affb000000ffff
+#define CODE_32 0x00cffb000000ffff
+#define SECOND	(8 * 512) /* the first selector of the second page */
+
+static uint64_t descriptors[2][512];
+static unsigned int reads;
+
+static const void *fake_page(void *context, uint64_t frame)
+{
+	reads++;
+	if (*(bool *)context || (frame != 7 && frame != 9))
+		return NULL;
+	return descriptors[frame == 9];
+}
+
+/* The same for a sample of a PV guest. */
+static bool sample_pv(struct scene *scene, uint64_t selector)
+{
+	vcpu_guest_context_t context = {
+		.flags = VGCF_in_kernel, .gdt_frames = {7, 9}, .gdt_ents = 512 + 8};
+	const struct guest_memory memory = {.page = fake_page, .context = &fails};
+
+	context.user_regs.cs = (uint16_t)selector;
+	reads = 0;
+	registers_take(&scene->xen, GUEST_PV, &context, &scene->mode, &scene->cpu);
+	return registers_learn_segment(&context, &memory, &scene->cpu, &scene->mode);
+}
+
+static void segments_of_a_pv_guest_are_in_its_descriptor_table(void **state)
+{
+	struct scene scene = {.xen = fake_xen()};
+
+	(void)state;
+	fails = false;
+	descriptors[0][USER_32 / 8] = CODE_32;
+	descriptors[0][USER_64 / 8] = CODE_64;
+	descriptors[1][2] = CODE_32;
+	assert_false(sample_pv(&scene, USER_64));
+	assert_int_equal(reads, 1);
+	assert_false(scene.cpu.x86.is_compat);
+	assert_true(sample_pv(&scene, USER_32));
+	assert_true(scene.cpu.x86.is_compat);
+	assert_int_equal(cpu_kind(&scene.cpu), CPU_X86_64);
+	assert_true(sample_pv(&scene, SECOND + 2 * 8 + 3));
+	assert_true(scene.cpu.x86.is_compat);
+	/* They are known now. */
+	assert_false(sample_pv(&scene, USER_32));
+	assert_int_equal(reads, 0);
+	assert_true(scene.cpu.x86.is_compat);
+	assert_false(sample_pv(&scene, USER_64));
+	assert_int_equal(reads, 0);
+	assert_false(scene.cpu.x86.is_compat);
+}
+
+static void segments_of_xen_need_no_table(void **state)
+{
+	struct scene scene = {.xen = fake_xen()};
+
+	(void)state;
+	fails = false;
+	assert_false(sample_pv(&scene, FLAT_KERNEL_CS64));
+	assert_false(scene.cpu.x86.is_compat);
+	assert_true(sample_pv(&scene, FLAT_USER_CS32));
+	assert_true(scene.cpu.x86.is_compat);
+	assert_int_equal(reads, 0);
+}
+
+static void what_is_not_in_the_table_is_64_bit_code(void **state)
+{
+	static const uint64_t selectors[] = {SECOND + 8 * 8, 0xdfff, 0x27, 0x1ffff};
+
+	(void)state;
+	fails = false;
+	for (size_t i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
+		struct scene scene = {.xen = fake_xen()};
+
+		assert_false(sample_pv(&scene, selectors[i]));
+		assert_int_equal(reads, 0);
+		assert_false(scene.cpu.x86.is_compat);
+	}
+}
+
+static void a_table_that_is_not_mapped_yet_is_tried_again(void **state)
+{
+	struct scene scene = {.xen = fake_xen()};
+
+	(void)state;
+	descriptors[0][USER_32 / 8] = CODE_32;
+	fails = true;
+	assert_false(sample_pv(&scene, USER_32));
+	assert_false(scene.cpu.x86.is_compat);
+	fails = false;
+	assert_true(sample_pv(&scene, USER_32));
+	assert_true(scene.cpu.x86.is_compat);
+}
+
+static void a_32_bit_pv_guest_has_no_other_code(void **state)
+{
+	struct scene scene = {.xen = fake_xen(), .mode.is_pv_32 = true};
+
+	(void)state;
+	fails = false;
+	assert_false(sample_pv(&scene, USER_32));
+	assert_int_equal(reads, 0);
+	assert_false(scene.cpu.x86.is_compat);
+}
+
 int main(void)
 {
 	alarm(300);
@@ -175,6 +284,11 @@ int main(void)
 		cmocka_unit_test(more_segments_than_are_kept_are_asked_for_again),
 		cmocka_unit_test(without_an_answer_code_is_64_bit_code),
 		cmocka_unit_test(code_of_a_32_bit_kernel_needs_no_segment),
+		cmocka_unit_test(segments_of_a_pv_guest_are_in_its_descriptor_table),
+		cmocka_unit_test(segments_of_xen_need_no_table),
+		cmocka_unit_test(what_is_not_in_the_table_is_64_bit_code),
+		cmocka_unit_test(a_table_that_is_not_mapped_yet_is_tried_again),
+		cmocka_unit_test(a_32_bit_pv_guest_has_no_other_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
