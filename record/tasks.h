@@ -23,8 +23,8 @@ struct seen_task {
 struct tasks {
 	const struct task_layout *layout; /* NULL: it is not known */
 	uint64_t shift;			  /* of the kernel from its file's addresses */
-	struct seen_task seen[TASK_SETS]
-			     [TASK_WAYS]; /* by space; in a set, latest first */
+	/* By space; in a set, the latest one first. */
+	struct seen_task seen[TASK_SETS][TASK_WAYS];
 };
 
 /* How many of guest_memory.page()'s calls may map a page, for each tasks_name(). */
