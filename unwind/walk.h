@@ -25,6 +25,7 @@ struct frame_state {
 	bool fp_is_lost; /* the frame pointer is not known */
 	bool by_code;	 /* x86: it called a stopped function, which has no frame */
 	bool is_thumb;	 /* 32-bit ARM: pc is in Thumb code */
+	bool is_narrow;	 /* x86: 32-bit code that a 64-bit kernel has stopped */
 };
 
 struct walk {

@@ -202,13 +202,35 @@ static inline enum step records(struct walk *walk, unsigned int word, bool has_e
 	return taken;
 }
 
+/* The kernel's half of the addresses, and the end of those of 32-bit code. */
+#define KERNEL_START ((uint64_t)1 << 63)
+#define NARROW_END   ((uint64_t)1 << 32)
+
+/* Notes whether what the code at @address has stopped is a 32-bit program: one whose
+ * stack is where 32-bit addresses reach. That of a 64-bit program is at the end of the
+ * lower half (Linux, Documentation/x86/x86_64/mm.rst). */
+static inline void find_narrow(struct frame_state *state, uint64_t address)
+{
+	if (address < KERNEL_START || state->pc >= NARROW_END || state->sp >= NARROW_END)
+		return;
+	state->is_narrow = true;
+	state->fp %= NARROW_END;
+}
+
+static enum step step_32(struct walk *walk);
+
 /* @has_entries: the walk is an entry_walk. */
 static inline enum step step(struct walk *walk, unsigned int word, bool has_entries)
 {
+	uint64_t address = walk->state.pc;
 	enum step taken = STEP_NONE;
 
+	if (word == 8 && walk->state.is_narrow)
+		return step_32(walk);
 	if (word == 8)
 		taken = table_rule(walk, as_it_is);
+	if (word == 8 && taken == STEP_CALLER && walk->state.is_stopped)
+		find_narrow(&walk->state, address);
 	if (has_entries && taken == STEP_NONE)
 		taken = entry_rule((struct entry_walk *)walk);
 	if (taken == STEP_NONE && (walk->state.is_stopped || walk->state.by_code) &&

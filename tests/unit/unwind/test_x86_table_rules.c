@@ -6,7 +6,8 @@
 #include "tests/unit/unwind/test_x86_scene.h"
 #include "unwind/table/table.h"
 
-#define OTHER (CODE + 0x900) /* code without rules */
+#define OTHER  (CODE + 0x900) /* code without rules */
+#define KERNEL 0xffffffff81000000
 
 /* A stack with a table. */
 struct tabled {
@@ -246,6 +247,33 @@ static void interrupted_code_is_followed_from_its_instruction(void **state)
 	poke(&tabled.scene, STACK + 0x4028, STACK + 0x80);
 	poke(&tabled.scene, STACK + 0x80, RETURN(0));
 	expect(&tabled, CHAIN_WHOLE, 2, callers);
+	tabled_free(&tabled);
+}
+
+/* A kernel's table says where it saved the registers of a program, whose words are of 4
+ * bytes if its stack is below 4 GiB. */
+static void interrupted_32_bit_programs_have_callers(void **state)
+{
+	static const uint32_t words[][2] = {{STACK + 0xb4, RETURN(0)}, {0, RETURN(1)}};
+	struct tabled tabled = tabled_new(&mode_4_level);
+	struct guest *guest = tabled.scene.guest;
+	const uint64_t callers[] = {OTHER, RETURN(0), RETURN(1)};
+
+	(void)state;
+	add(&tabled, KERNEL, KERNEL + 0x80,
+	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+				 .cfa = 0,
+				 .word = 152,
+				 .caller = 128,
+				 .fp = 32});
+	guest->cpu.rip = KERNEL + 0x10;
+	guest->cpu.reg[X86_RSP] = STACK + 0x4000;
+	poke(&tabled.scene, STACK + 0x4020, STACK + 0xa4);
+	poke(&tabled.scene, STACK + 0x4080, OTHER);
+	poke(&tabled.scene, STACK + 0x4098, STACK + 0x84);
+	put_bytes(guest, STACK + 0xa4, words[0], sizeof(words[0]));
+	put_bytes(guest, STACK + 0xb4, words[1], sizeof(words[1]));
+	expect(&tabled, CHAIN_WHOLE, 3, callers);
 	tabled_free(&tabled);
 }
 
@@ -545,6 +573,7 @@ int main(void)
 		cmocka_unit_test(realigned_stacks_are_followed),
 		cmocka_unit_test(other_registers_are_used_in_the_sampled_function),
 		cmocka_unit_test(interrupted_code_is_followed_from_its_instruction),
+		cmocka_unit_test(interrupted_32_bit_programs_have_callers),
 		cmocka_unit_test(system_calls_are_followed_before_the_kernel_has_a_stack),
 		cmocka_unit_test(interrupted_leaves_have_callers),
 		cmocka_unit_test(a_saved_stack_pointer_leads_to_any_stack),
