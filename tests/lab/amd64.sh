@@ -6,10 +6,12 @@ xen_version=4.17
 # A dependency of this package is the kernel's.
 kernel_meta=linux-image-amd64
 # In addition to those that images.sh lists for all machines.
-# tmux is a terminal for tests; the three before it are its libraries and what it must find.
+# tmux is a terminal for tests; the four before it are its libraries and what it must find. The
+# last two are guests (cases/others.dom0).
 arch_packages=(
 	libxenstore4 libelf1 libdw1
 	libevent-core-2.1-7 libutempter0 libc-bin ncurses-base tmux
+	grub-xen-host memtest86+
 )
 
 # Needed in dom0 only for HVM guests: a device model, its libraries, and a BIOS.
