@@ -20,6 +20,7 @@ static struct flow_instruction decode_x86(const uint8_t *code, size_t size,
 		[X86_RETURN_FAR] = FLOW_RETURN_FAR,
 		[X86_STOP] = FLOW_STOP,
 		[X86_LEAVE_KERNEL] = FLOW_ON,
+		[X86_HALT] = FLOW_HALT,
 	};
 	const struct x86_instruction next = x86_decode(code, size, address, true);
 

@@ -18,7 +18,8 @@ enum flow {
 	FLOW_RETURN,
 	FLOW_RETURN_FAR, /* from an interrupt or exception */
 	FLOW_STOP,
-	FLOW_BAD, /* no instruction: size is 0 */
+	FLOW_HALT, /* until an interrupt, if any; not known of arm64 */
+	FLOW_BAD,  /* no instruction: size is 0 */
 };
 
 struct flow_instruction {

@@ -297,6 +297,9 @@ static void act_one(const struct x86_parts *parts, uint64_t next,
 	case 0xcf:
 		to->act = X86_RETURN_FAR;
 		break;
+	case 0xf4:
+		to->act = X86_HALT;
+		break;
 	case 0xcc:
 		to->act = X86_STOP;
 		break;

@@ -40,7 +40,8 @@ enum x86_act {
 	X86_RETURN,	   /* removes offset bytes in addition to the return address */
 	X86_RETURN_FAR,	   /* from an interrupt, or to another segment */
 	X86_STOP,	   /* undefined on purpose, or a breakpoint */
-	X86_LEAVE_KERNEL   /* sysret, sysexit, sysenter */
+	X86_LEAVE_KERNEL,  /* sysret, sysexit, sysenter */
+	X86_HALT	   /* until an interrupt, if any */
 };
 
 struct x86_instruction {

@@ -13,6 +13,7 @@ struct part {
 	uint64_t address;
 	size_t size;
 	uint8_t *bytes;
+	bool is_first; /* the page before it is missing */
 };
 
 struct found_code {
@@ -85,24 +86,26 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 	uint8_t *bytes = malloc(FOUND_CODE_SIZE), *kept;
 	size_t start = FOUND_CODE_SIZE / 2, end = start;
 	uint64_t base = (place & -(uint64_t)GUEST_PAGE_SIZE) - start;
+	bool is_first = false;
 
 	if (!bytes)
 		return false;
 	while (end < FOUND_CODE_SIZE && !find_part(found, base + end) &&
 	       cpu_read(cpu, memory, base + end, bytes + end, GUEST_PAGE_SIZE))
 		end += GUEST_PAGE_SIZE;
-	while (end > FOUND_CODE_SIZE / 2 && start &&
-	       !find_part(found, base + start - GUEST_PAGE_SIZE) &&
-	       cpu_read(cpu, memory, base + start - GUEST_PAGE_SIZE,
-			bytes + start - GUEST_PAGE_SIZE, GUEST_PAGE_SIZE))
-		start -= GUEST_PAGE_SIZE;
+	while (end > FOUND_CODE_SIZE / 2 && start && !is_first &&
+	       !find_part(found, base + start - GUEST_PAGE_SIZE)) {
+		is_first = !cpu_read(cpu, memory, base + start - GUEST_PAGE_SIZE,
+				     bytes + start - GUEST_PAGE_SIZE, GUEST_PAGE_SIZE);
+		start -= is_first ? 0 : GUEST_PAGE_SIZE;
+	}
 	memmove(bytes, bytes + start, end - start);
 	if (start == end) {
 		free(bytes);
 		return false;
 	}
 	kept = realloc(bytes, end - start);
-	*part = (struct part){base + start, end - start, kept ?: bytes};
+	*part = (struct part){base + start, end - start, kept ?: bytes, is_first};
 	return true;
 }
 
@@ -170,6 +173,7 @@ static int add_rules(struct found_code *found)
 {
 	const struct part *part = &found->part[found->parts - 1];
 	struct unwind_code code = {.is_arm64 = found->kind == CPU_ARM64,
+				   .is_first = part->is_first,
 				   .bytes = part->bytes,
 				   .size = part->size,
 				   .address = part->address};

@@ -348,6 +348,7 @@ static enum progress take(struct search *search, const struct x86_instruction *n
 	way->address += next->size;
 	switch (next->act) {
 	case X86_OTHER:
+	case X86_HALT:
 	case X86_STORE_OTHER:
 		return GOES_ON;
 	case X86_PUSH:

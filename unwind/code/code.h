@@ -21,6 +21,7 @@ struct unwind_function {
 /* Contiguous code, and its functions by ascending address. */
 struct unwind_code {
 	bool is_arm64; /* else x86-64 */
+	bool is_first; /* nothing is mapped before it */
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t address;
@@ -58,11 +59,10 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
  * Finds the functions in code without symbols, by ascending address, for
  * @code->functions and @code->count, which it sets: places that are called, and places
  * behind padding that no jump of the code before leads to. Instructions are decoded one
- * after the other, from
- * @known, which are @count addresses where instructions start, and from what these lead
- * to; what is before all of them is not examined. The caller frees @code->functions.
- * Takes time and memory in proportion to the size, whatever the code is. -1 if out of
- * memory.
+ * after the other, from @known, which are @count addresses where instructions start, and
+ * from what these lead to; then what is before all of them, which may be data. The caller
+ * frees @code->functions. Takes time and memory in proportion to the size, whatever the
+ * code is. -1 if out of memory.
  */
 int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_t count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "arch/flow.h"
 #include "unwind/code/find.h"
@@ -10,10 +11,8 @@ enum {
 	IS_CALLED = 2,	    /* directly */
 	IS_DOUBTFUL = 4,    /* called once, perhaps by data */
 	IS_PART = 8,	    /* as judged: FIND_PART, or more than that */
-	IS_SMALL = 16,	    /* FIND_SMALL */
-	IS_FREE = 32,	    /* FIND_START */
-	IS_ENTERED = 64,    /* by a jump from another called function */
-	IS_TARGET = 128,    /* of a jump */
+	IS_FREE = 16,	    /* FIND_START */
+	IS_ENTERED = 32,    /* by a jump from another called function */
 };
 
 struct finder {
@@ -50,7 +49,7 @@ static void note_call(struct finder *finder, uint64_t target)
 	size_t to = target - finder->code->address;
 	uint8_t *mark;
 
-	if (!is_inside(finder->code, target))
+	if (!target || !is_inside(finder->code, target))
 		return;
 	mark = &finder->mark[to];
 	if (*mark & IS_CALLED)
@@ -64,15 +63,20 @@ static void note_call(struct finder *finder, uint64_t target)
 	finder->due[finder->dues++] = (uint32_t)to;
 }
 
-/* A function may start at @at. */
-static void note_start(struct finder *finder, size_t at, struct find_before before)
+/* Whether a function may start behind this. */
+static bool is_boundary(struct find_before before)
 {
-	enum find_start start = judge(finder, at, before);
+	return before.is_end || before.is_call;
+}
+
+/* What is at @at, behind @before. */
+static void note_place(struct finder *finder, size_t at, struct find_before before)
+{
+	enum find_start start = is_boundary(before) ? judge(finder, at, before)
+						    : FIND_NO_START;
 
 	if (start != FIND_NO_START)
 		finder->mark[at] |= IS_PART;
-	if (start == FIND_SMALL)
-		finder->mark[at] |= IS_SMALL;
 	if (start == FIND_START)
 		finder->mark[at] |= IS_FREE;
 }
@@ -83,41 +87,69 @@ static bool ends_flow(enum flow flow)
 	       flow == FLOW_RETURN_FAR || flow == FLOW_STOP;
 }
 
-/* Decodes from @at on, up to what was decoded before; behind what is no code, from the
- * next aligned place. A call may be the end of a function, because the called one may not
- * return.
+/* Zeros between sections and between functions' data; no compiler uses the instruction.
  */
-static void sweep(struct finder *finder, size_t at)
+static bool is_empty(const struct unwind_code *code, size_t at)
+{
+	static const uint8_t zeros[4];
+
+	return code->size - at >= sizeof(zeros) &&
+	       !memcmp(code->bytes + at, zeros, sizeof(zeros));
+}
+
+/* Decodes what is before @end, from @at on, up to what was decoded before; behind what is
+ * no code, from the next aligned place. A call may be the end of a function, because the
+ * called one may not return; so may a halt. @is_code: else it may be data, and its calls
+ * do not count.
+ */
+static void sweep(struct finder *finder, size_t at, size_t end, bool is_code)
 {
 	const struct unwind_code *code = finder->code;
-	struct find_before before = {false};
+	struct find_before before = {.is_end = at == 0 && code->is_first};
 
-	while (at < code->size && !(finder->mark[at] & IS_INSTRUCTION)) {
+	while (at < end && !(finder->mark[at] & IS_INSTRUCTION)) {
 		const struct flow_instruction next = decode(code, at);
 
+		if (next.size > end - at)
+			return;
 		finder->mark[at] |= IS_INSTRUCTION;
-		if (next.flow == FLOW_BAD) {
+		if (next.flow == FLOW_BAD || is_empty(code, at)) {
 			at += FIND_ALIGNMENT - (code->address + at) % FIND_ALIGNMENT;
-			before.is_end = true;
+			before = (struct find_before){.is_end = true};
 			continue;
 		}
-		if ((before.is_end || before.is_call) &&
-		    finder->cpu->is_padding(code, at, next.size)) {
+		if (is_boundary(before) && finder->cpu->is_padding(code, at, next.size)) {
 			before.is_padded = true;
 			at += next.size;
 			continue;
 		}
-		if (before.is_end || before.is_call)
-			note_start(finder, at, before);
+		note_place(finder, at, before);
 		before = (struct find_before){
 			.is_end = ends_flow(next.flow),
 			.is_call = next.flow == FLOW_CALL ||
-				   next.flow == FLOW_CALL_INDIRECT,
+				   next.flow == FLOW_CALL_INDIRECT ||
+				   next.flow == FLOW_HALT,
 		};
 		at += next.size;
+		if (!is_code)
+			continue;
 		if (next.flow == FLOW_CALL && next.target != code->address + at)
 			note_call(finder, next.target);
+		note_call(finder, finder->cpu->constant(code, at - next.size, next.size));
 	}
+	if (at < code->size && decode(code, at).flow != FLOW_BAD)
+		note_place(finder, at, before);
+}
+
+/* Functions to which nothing leads may be before all that is known: compilers move main
+ * there. */
+static void sweep_start(struct finder *finder)
+{
+	size_t end = 0;
+
+	while (end < finder->code->size && !(finder->mark[end] & IS_INSTRUCTION))
+		end++;
+	sweep(finder, 0, end, false);
 }
 
 /* The end of the function that is known to start at or before @at: the next called place.
@@ -145,7 +177,6 @@ static void count_jumps(struct finder *finder, size_t start, size_t end)
 		    !is_inside(finder->code, next.target))
 			continue;
 		to = next.target - finder->code->address;
-		finder->mark[to] |= IS_TARGET;
 		if (to < start || to >= end) {
 			finder->mark[to] |= IS_ENTERED;
 			continue;
@@ -166,8 +197,7 @@ static bool is_start(uint8_t mark, int32_t across)
 
 	if (!(mark & IS_INSTRUCTION) || (mark & IS_CALLED) || across)
 		return mark & IS_CALLED;
-	return (mark & IS_FREE) || (mark & part) == part ||
-	       (mark & (IS_SMALL | IS_TARGET)) == IS_SMALL;
+	return (mark & IS_FREE) || (mark & part) == part;
 }
 
 static size_t list_functions(const struct finder *finder, struct unwind_function *list)
@@ -204,10 +234,11 @@ int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		if (is_inside(code, known[i]))
-			sweep(&finder, known[i] - code->address);
+			sweep(&finder, known[i] - code->address, code->size, true);
 		while (finder.dues)
-			sweep(&finder, finder.due[--finder.dues]);
+			sweep(&finder, finder.due[--finder.dues], code->size, true);
 	}
+	sweep_start(&finder);
 	for (size_t at = 0, end; at < code->size; at = end) {
 		end = next_called(&finder, at);
 		count_jumps(&finder, at, end);

@@ -9,14 +9,13 @@
 /* What is before an instruction. */
 struct find_before {
 	bool is_end;	/* nothing that runs into it */
-	bool is_call;	/* a call, which may not return */
+	bool is_call;	/* a call, which may not return, or a halt */
 	bool is_padded; /* padding, behind one of these */
 };
 
 enum find_start {
 	FIND_NO_START,
 	FIND_PART,  /* a part that was moved away, if other functions jump there */
-	FIND_SMALL, /* a function, unless a jump leads there */
 	FIND_START, /* a function, unless another one's jumps lead across */
 };
 
@@ -27,6 +26,9 @@ struct find_cpu {
 	/* Whether it may be a function's first one. */
 	enum find_start (*judge)(const struct unwind_code *code, size_t at,
 				 struct find_before before);
+	/* The address of 64 bits that the instruction, of @size bytes, loads into a
+	 * register, as far as compilers do so only to call it; 0 if there is none. */
+	uint64_t (*constant)(const struct unwind_code *code, size_t at, size_t size);
 };
 
 extern const struct find_cpu find_x86, find_arm64;

@@ -209,11 +209,6 @@ static void fall_off(struct flow *flow, const struct path *path)
 	jump(flow, path, &next);
 }
 
-static bool is_halt(const struct flow *flow, size_t offset)
-{
-	return flow->code[offset] == 0xf4;
-}
-
 /*
  * Whether an indirect jump is by a table of addresses or offsets, and not a tail call:
  * jmp *table(,%reg,8), or add %base,%reg; jmp *%reg.
@@ -352,9 +347,10 @@ static void follow(struct flow *flow, size_t offset)
 				flow->spot[path.offset + i].kind = SPOT_INSIDE;
 		if (!take(flow, &path, &next))
 			return;
+		if (next.act == X86_HALT && is_end(flow, path.offset + next.size))
+			return;
 		if (path.offset + next.size >= flow->size) {
-			if (!is_halt(flow, path.offset))
-				fall_off(flow, &path);
+			fall_off(flow, &path);
 			return;
 		}
 		path.last = path.offset;

@@ -8,9 +8,8 @@
  *   code [-v] [-f | -n] FILE...
  *
  * -f takes the functions' ranges from the call frame information, for files without
- * symbols. -n finds the functions in the code, as in a guest's memory, from the
- * program's start or, in a library, from the first function in call frame information. -v
- * lists what differs. Prints one line per file.
+ * symbols. -n finds the functions in the code, as in a guest's memory, from a function in
+ * its middle on. -v lists what differs. Prints one line per file.
  */
 
 #include <elf.h>
@@ -342,13 +341,14 @@ static void add_by_ranges(struct unwind_builder *builder, const struct truth *tr
 	}
 }
 
-/* The address of the first function in the code. */
-static uint64_t first_function(const struct truth *truth, const struct code_range *range)
+/* The address of the first function in the second half of the code. */
+static uint64_t middle_function(const struct truth *truth, const struct code_range *range)
 {
 	for (size_t i = 0; i < truth->functions; i++)
-		if (truth->function[i].start - range->address < range->size)
+		if (truth->function[i].start - range->address - range->size / 2 <
+		    range->size / 2)
 			return truth->function[i].start;
-	return 0;
+	return range->address;
 }
 
 static void add_by_search(struct unwind_builder *builder, const struct truth *truth,
@@ -357,9 +357,10 @@ static void add_by_search(struct unwind_builder *builder, const struct truth *tr
 	struct error err;
 
 	for (size_t i = 0; i < code->count; i++) {
-		const uint64_t known = first_function(truth, &code->list[i]);
+		const uint64_t known = middle_function(truth, &code->list[i]);
 		struct unwind_code part = {
 			.is_arm64 = truth->is_arm64,
+			.is_first = true,
 			.bytes = code->list[i].bytes,
 			.size = code->list[i].size,
 			.address = code->list[i].address,

@@ -207,6 +207,8 @@ static struct x86_instruction read_line(const struct line *line)
 		says.act = X86_RETURN_FAR;
 	} else if (is_among(name, stops)) {
 		says.act = X86_STOP;
+	} else if (strcmp(name, "hlt") == 0) {
+		says.act = X86_HALT;
 	} else if (is_among(name, leaves)) {
 		says.act = X86_LEAVE_KERNEL;
 	} else if (starts(name, "call") || starts(name, "lcall")) {

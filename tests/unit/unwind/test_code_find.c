@@ -46,35 +46,82 @@ extern const uint8_t never_returns[], first_cold[], small[], code_end[];
 
 #define ADDRESS 0x400000
 
+/* Functions are found at these places of the code, and nowhere else. */
+static void expect(struct unwind_code *found, const uint64_t *known, size_t known_count,
+		   const uint8_t *const *places, size_t count)
+{
+	assert_int_equal(unwind_find_functions(found, known, known_count), 0);
+	for (size_t i = 0; i < count && i < found->count; i++)
+		assert_int_equal(found->functions[i].start - ADDRESS,
+				 (uint64_t)(places[i] - found->bytes));
+	assert_int_equal(found->count, count);
+	free((void *)(uintptr_t)found->functions);
+}
+
+static const uint8_t *const expected[] = {code,	  by_pointer,	 by_jump,    jumps,
+					  called, never_returns, first_cold, small};
+#define EXPECTED (sizeof(expected) / sizeof(expected[0]))
+
 static void functions_are_found_by_calls_padding_and_prologues(void **state)
 {
-	const uint8_t *const expected[] = {by_pointer,	  by_jump,    jumps, called,
-					   never_returns, first_cold, small};
-	const size_t count = sizeof(expected) / sizeof(expected[0]);
 	struct unwind_code found = {
 		.bytes = code, .size = (size_t)(code_end - code), .address = ADDRESS};
 	const uint64_t known[] = {ADDRESS - 1, ADDRESS};
 
 	(void)state;
-	assert_int_equal(unwind_find_functions(&found, known, 2), 0);
-	assert_int_equal(found.count, count);
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(found.functions[i].start - ADDRESS,
-				 (uint64_t)(expected[i] - code));
-	free((void *)(uintptr_t)found.functions);
+	expect(&found, known, 2, expected + 1, EXPECTED - 1);
 }
 
-static void code_that_nothing_leads_to_is_not_examined(void **state)
+/* The code is known from its end on. What it starts with is a function if nothing is
+ * before it. */
+static void functions_are_found_before_what_is_known(void **state)
 {
 	struct unwind_code found = {
 		.bytes = code, .size = (size_t)(code_end - code), .address = ADDRESS};
 	const uint64_t known = ADDRESS + (uint64_t)(first_cold - code);
 
 	(void)state;
-	assert_int_equal(unwind_find_functions(&found, &known, 1), 0);
-	assert_true(found.count >= 2);
-	assert_int_equal(found.functions[0].start - ADDRESS, (uint64_t)(called - code));
-	free((void *)(uintptr_t)found.functions);
+	expect(&found, &known, 1, expected + 1, EXPECTED - 1);
+	found.is_first = true;
+	expect(&found, &known, 1, expected, EXPECTED);
+}
+
+asm(".pushsection .text; .balign 4096\n"
+    /* Behind data, and before what is known. */
+    LABEL(data) ".long 0x12345607, 0x9abcdef0; .zero 24\n"
+		".balign 16, 0\n" LABEL(behind_zeros) "lea 4(%rdi), %eax; ret\n"
+						      ".balign 16\n"
+    /* The start of a program. */
+    LABEL(program) "xor %ebp, %ebp; pop %rsi; call *%rax; hlt\n"
+		   ".balign 16\n" LABEL(behind_halt) "test %rdi, %rdi; ret\n"
+						     ".balign 16\n"
+    /* A switch, whose cases are aligned. */
+    LABEL(has_switch) "push %rbx; cmp $2, %edi; ja 2f; jmp *%rsi\n"
+		      "2: ud2; .balign 16\n"
+		      "call *%rdx; inc %eax; jmp 3f; .balign 16\n"
+		      "call *%rdx; dec %eax; .balign 16\n"
+		      "3: pop %rbx; ret\n"
+    /* Not aligned, and the target of a jump. */
+    LABEL(by_jump_small) "push %rax; call *%rdx; pop %rcx; ret\n"
+			 "jmp by_jump_small\n"
+			 ".balign 16\n"
+    /* It calls what is far away. */
+    LABEL(is_far) "push %rax; movabs $0x400000 + near - data, %rdx; call *%rdx\n"
+		  "pop %rcx; ret\n" LABEL(near) "mov 8(%rdi), %rax; ret\n" LABEL(
+			  data_end) ".balign 4096; .popsection\n");
+extern const uint8_t data[], behind_zeros[], program[], behind_halt[], has_switch[];
+extern const uint8_t by_jump_small[], is_far[], near[], data_end[];
+
+static void functions_are_found_by_habits_of_compilers(void **state)
+{
+	const uint8_t *const places[] = {behind_zeros,	program, behind_halt, has_switch,
+					 by_jump_small, is_far,	 near};
+	struct unwind_code found = {
+		.bytes = data, .size = (size_t)(data_end - data), .address = ADDRESS};
+	const uint64_t known = ADDRESS + (uint64_t)(has_switch - data);
+
+	(void)state;
+	expect(&found, &known, 1, places, sizeof(places) / sizeof(places[0]));
 }
 
 /* An arm64 instruction; whether a function is found there. */
@@ -234,7 +281,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_found_by_calls_padding_and_prologues),
-		cmocka_unit_test(code_that_nothing_leads_to_is_not_examined),
+		cmocka_unit_test(functions_are_found_before_what_is_known),
+		cmocka_unit_test(functions_are_found_by_habits_of_compilers),
 		cmocka_unit_test(arm64_functions_are_found_by_what_they_do),
 		cmocka_unit_test(random_bytes_are_safe),
 		cmocka_unit_test(a_page_of_hypercalls_is_recognized),
