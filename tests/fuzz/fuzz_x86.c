@@ -87,7 +87,7 @@ static void check_decoding(const uint8_t *data, size_t size, bool is_64)
 		memcpy(alone, data + at, left);
 		check(whole.size <= left);
 		check((whole.size == 0) == (whole.act == X86_BAD));
-		check(whole.act <= X86_LEAVE_KERNEL);
+		check(whole.act <= X86_HALT);
 		again = x86_decode(alone, whole.size ? whole.size : left, at, is_64);
 		check(again.act == whole.act && again.size == whole.size &&
 		      again.to == whole.to && again.from == whole.from &&
