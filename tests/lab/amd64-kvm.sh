@@ -26,12 +26,15 @@ arch_hvm()
 
 arch_qemu()
 {
+	# If the emulated host stands still, a kernel that panics ends the run after about a minute,
+	# not at the time limit.
+	local watchdog='watchdog_thresh=30 softlockup_panic=1 panic=-1'
 	qemu_args=(
 		-accel tcg,thread=multi
 		-machine q35
 		-cpu max,+svm,-la57
 		-smp "$cpus" -m "$2"
 		-kernel "$1/kernel" -initrd "$1/initrd"
-		-append "console=ttyS0 rdinit=/init tsc=reliable clocksource=tsc mitigations=off $3"
+		-append "console=ttyS0 rdinit=/init tsc=reliable clocksource=tsc mitigations=off $watchdog $3"
 	)
 }
