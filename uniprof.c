@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command/nearest.h"
 #include "base/version.h"
-#include "command/nearest.h"
 #include "flamegraph/command.h"
 #include "format/recording.h"
 #include "import/commands.h"

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command/message.h"
+#include "base/command/message.h"
 #include "record/signals.h"
 
 #define NOT_RUN 127

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 /*
  * Steps of a command that run in processes of their own: a recorder drops all privileges

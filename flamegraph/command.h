@@ -2,7 +2,7 @@
 #ifndef UNIPROF_FLAMEGRAPH_COMMAND_H
 #define UNIPROF_FLAMEGRAPH_COMMAND_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 extern const struct command command_flamegraph;
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/command/message.h"
+#include "base/command/usage.h"
 #include "base/text.h"
-#include "command/message.h"
-#include "command/usage.h"
 #include "flamegraph/child.h"
 #include "flamegraph/xl.h"
 #include "naming/command.h"

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_IMPORT_COMMANDS_H
 #define UNIPROF_IMPORT_COMMANDS_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 extern const struct command command_import;
 

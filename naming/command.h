@@ -2,7 +2,7 @@
 #ifndef UNIPROF_NAMING_COMMAND_H
 #define UNIPROF_NAMING_COMMAND_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 /* Records, and stores names in the recording if there are symbol files. */
 extern const struct command command_record;

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/command/message.h"
 #include "base/error.h"
-#include "command/message.h"
 #include "record/file/opener.h"
 #include "record/safety/privileges.h"
 #include "report/archive.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/message.h"
+#include "base/command/message.h"
 #include "naming/command.h"
 #include "naming/namer.h"
 #include "record/record.h"

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_RECORD_COMMANDS_H
 #define UNIPROF_RECORD_COMMANDS_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 /* The commands that need Xen, but record: naming/command.h. */
 extern const struct command command_list;

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/command/usage.h"
 #include "base/parse.h"
-#include "command/usage.h"
 #include "record/open.h"
 
 static int set_frequency(void *to, const char *argument, struct error *err)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "command/command.h"
+#include "base/command/command.h"
 #include "record/file/series.h"
 #include "record/unwinding/unwinding.h"
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/version.h"
-#include "command/message.h"
+#include "base/command/message.h"
 #include "record/file/meter.h"
 #include "record/file/series.h"
 #include "record/file/sink.h"

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "command/message.h"
+#include "base/command/message.h"
 #include "host/open.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "command/usage.h"
+#include "base/command/usage.h"
 #include "record/commands.h"
 #include "record/open.h"
 #include "record/safety/guard.h"

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "command/message.h"
+#include "base/command/message.h"
 
 /* How often to look whether all guests rest. */
 #define LOOK_NS (NS_PER_S / 200)

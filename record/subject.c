@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "command/message.h"
+#include "base/command/message.h"
 
 /* The number of chains that decide whether frame pointers are missing. */
 #define CHAINS_MIN 32

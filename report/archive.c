@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/command/message.h"
+#include "base/command/usage.h"
 #include "base/replace.h"
-#include "command/message.h"
-#include "command/usage.h"
 #include "report/archive_names.h"
 #include "report/archive_stacks.h"
 #include "report/load/ahead.h"

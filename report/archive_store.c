@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "command/message.h"
+#include "base/command/message.h"
 #include "symbols/spec.h"
 
 /* Symbol files for domains. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/usage.h"
+#include "base/command/usage.h"
 #include "report/options.h"
 #include "report/report.h"
 #include "report/write/outfile.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command/usage.h"
 #include "base/parse.h"
-#include "command/usage.h"
 
 static int add_input(void *to, const char *argument, struct error *err)
 {

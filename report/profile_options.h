@@ -2,7 +2,7 @@
 #ifndef UNIPROF_REPORT_PROFILE_OPTIONS_H
 #define UNIPROF_REPORT_PROFILE_OPTIONS_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 #include "report/model/profile.h"
 
 /* The options that define the contents of a profile, shared by several commands. */

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_REPORT_REPORT_H
 #define UNIPROF_REPORT_REPORT_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 #include "report/model/profile.h"
 #include "report/output/output.h"
 

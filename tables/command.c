@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/command/usage.h"
 #include "base/replace.h"
-#include "command/usage.h"
 #include "symbols/spec.h"
 #include "tables/program_table.h"
 

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_TABLES_COMMAND_H
 #define UNIPROF_TABLES_COMMAND_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 /* Makes an unwind table of ELF files, for `uniprof record --table`. */
 extern const struct command command_table;

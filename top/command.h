@@ -2,7 +2,7 @@
 #ifndef UNIPROF_TOP_COMMAND_H
 #define UNIPROF_TOP_COMMAND_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 extern const struct command command_top;
 

@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/command/usage.h"
 #include "base/parse.h"
-#include "command/usage.h"
 #include "record/open.h"
 #include "tables/program_table.h"
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/command/message.h"
+#include "base/command/usage.h"
 #include "base/text.h"
-#include "command/message.h"
-#include "command/usage.h"
 #include "record/safety/privileges.h"
 #include "top/command.h"
 #include "top/screen.h"

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_RECORD_UNWINDING_UNWINDING_H
 #define UNIPROF_RECORD_UNWINDING_UNWINDING_H
 
-#include "command/command.h"
+#include "base/command/command.h"
 #include "guest/host.h"
 #include "tables/program_table.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/message.h"
+#include "base/command/message.h"
 
 /* Domains often share a table. */
 static void add_table(struct unwound *unwound, const struct program_table *table)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "command/command.h"
+#include "base/command/command.h"
 #include "format/chunk.h"
 #include "format/writer.h"
 #include "import/commands.h"

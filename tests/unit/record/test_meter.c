@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "command/message.h"
+#include "base/command/message.h"
 #include "record/file/meter.h"
 
 #define START 1000000000000ull

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMAND_MESSAGE_H
-#define UNIPROF_COMMAND_MESSAGE_H
+#ifndef UNIPROF_BASE_COMMAND_MESSAGE_H
+#define UNIPROF_BASE_COMMAND_MESSAGE_H
 
 /*
  * Prints "uniprof @command: " and the message to standard error, as one line in a single

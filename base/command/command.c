@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/command.h"
+#include "base/command/command.h"
 
 #include <assert.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "command/nearest.h"
-#include "command/usage.h"
+#include "base/command/nearest.h"
+#include "base/command/usage.h"
 
 #define MAX_OPTIONS 64
 /* First getopt_long() value of the options without a letter. */

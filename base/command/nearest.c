@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/nearest.h"
+#include "base/command/nearest.h"
 
 #include <stdint.h>
 #include <stdio.h>

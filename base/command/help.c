@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "command/command.h"
+#include "base/command/command.h"
 
 #define LINE_WIDTH   79
 #define HELP_COLUMN  24

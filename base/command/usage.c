@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/usage.h"
+#include "base/command/usage.h"
 
 #include <stdarg.h>
 #include <stdio.h>

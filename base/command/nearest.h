@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMAND_NEAREST_H
-#define UNIPROF_COMMAND_NEAREST_H
+#ifndef UNIPROF_BASE_COMMAND_NEAREST_H
+#define UNIPROF_BASE_COMMAND_NEAREST_H
 
 #include <stddef.h>
 

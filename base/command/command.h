@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMAND_COMMAND_H
-#define UNIPROF_COMMAND_COMMAND_H
+#ifndef UNIPROF_BASE_COMMAND_COMMAND_H
+#define UNIPROF_BASE_COMMAND_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMAND_USAGE_H
-#define UNIPROF_COMMAND_USAGE_H
+#ifndef UNIPROF_BASE_COMMAND_USAGE_H
+#define UNIPROF_BASE_COMMAND_USAGE_H
 
 /*
  * Prints one line to stderr: what is wrong with the command line of `uniprof @command`,
