@@ -4,14 +4,8 @@
 
 #include "base/command/nearest.h"
 #include "base/version.h"
-#include "flamegraph/command.h"
+#include "commands/commands.h"
 #include "format/recording.h"
-#include "import/commands.h"
-#include "naming/command.h"
-#include "record/commands.h"
-#include "report/report.h"
-#include "tables/command.h"
-#include "top/command.h"
 
 static const struct command *const commands[] = {
 	&command_record, &command_top,	   &command_report,	&command_diff,

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "naming/command.h"
+#include "commands/commands.h"
 
 /* Space in the pipe, while this process is busy or stopped. */
 #define PIPE_BYTES (1 << 20)

@@ -12,8 +12,8 @@
 #include "base/command/message.h"
 #include "base/command/usage.h"
 #include "base/text.h"
+#include "commands/commands.h"
 #include "record/safety/privileges.h"
-#include "top/command.h"
 #include "top/screen.h"
 
 /* How long a recorder may take to write its end. */

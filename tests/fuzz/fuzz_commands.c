@@ -16,10 +16,9 @@
 
 #include "base/clock.h"
 #include "base/command/command.h"
+#include "commands/commands.h"
 #include "format/chunk.h"
 #include "format/writer.h"
-#include "import/commands.h"
-#include "report/report.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/mend.h"
 

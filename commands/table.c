@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tables/command.h"
+#include "commands/commands.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

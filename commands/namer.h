@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_NAMING_NAMER_H
-#define UNIPROF_NAMING_NAMER_H
+#ifndef UNIPROF_COMMANDS_NAMER_H
+#define UNIPROF_COMMANDS_NAMER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands/commands.h"
 #include "guest/host.h"
-#include "record/commands.h"
 #include "record/open.h"
 
 /* @type_width: columns of the type, or the VMM */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_FLAMEGRAPH_XL_H
-#define UNIPROF_FLAMEGRAPH_XL_H
+#ifndef UNIPROF_COMMANDS_XL_H
+#define UNIPROF_COMMANDS_XL_H
 
 #include "base/error.h"
-#include "flamegraph/child.h"
+#include "commands/child.h"
 
 /* Xen's toolstack, the program xl(1). */
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/command/usage.h"
+#include "commands/commands.h"
 #include "report/options.h"
-#include "report/report.h"
 #include "report/write/outfile.h"
 
 static const struct diff_output outputs[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "naming/namer.h"
+#include "commands/namer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "import/commands.h"
+#include "commands/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>

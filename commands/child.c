@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flamegraph/child.h"
+#include "commands/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/command/usage.h"
-#include "record/commands.h"
+#include "commands/commands.h"
 #include "record/open.h"
 #include "record/safety/guard.h"
 #include "record/target.h"

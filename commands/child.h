@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_FLAMEGRAPH_CHILD_H
-#define UNIPROF_FLAMEGRAPH_CHILD_H
+#ifndef UNIPROF_COMMANDS_CHILD_H
+#define UNIPROF_COMMANDS_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>

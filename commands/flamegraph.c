@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flamegraph/command.h"
+#include "commands/commands.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,9 +12,8 @@
 #include "base/command/message.h"
 #include "base/command/usage.h"
 #include "base/text.h"
-#include "flamegraph/child.h"
-#include "flamegraph/xl.h"
-#include "naming/command.h"
+#include "commands/child.h"
+#include "commands/xl.h"
 #include "record/open.h"
 #include "record/options.h"
 #include "report/model/sources.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flamegraph/xl.h"
+#include "commands/xl.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/command/message.h"
-#include "naming/command.h"
-#include "naming/namer.h"
+#include "commands/commands.h"
+#include "commands/namer.h"
 #include "record/record.h"
 
 static int record(const struct record_options *options, int argc, char **argv)

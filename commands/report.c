@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/commands.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "report/options.h"
+#include "report/report.h"
+#include "report/write/outfile.h"
+
+static int run(const struct report_options *options)
+{
+	struct profile profile = {0};
+	struct error err = {""}, write_err = {""};
+	int exit_code = EXIT_FAILED, status;
+	struct outfile out;
+	bool is_watched;
+
+	if (profile_open(&profile, &options->profile.rules, &err) < 0)
+		goto out;
+	if (profile_reads(&profile, options->output, &err)) {
+		exit_code = EXIT_USAGE;
+		goto out;
+	}
+	if (outfile_open(&out, options->output, &err) < 0)
+		goto out;
+	out.writes.recorded = &profile.bytes;
+	profile_describe_symbols(&profile);
+	is_watched = isatty(STDERR_FILENO) && !isatty(fileno(out.stream));
+	status = report_write(&profile, options->format, &options->view, is_watched,
+			      out.stream, &err);
+	if (outfile_close(&out, status == 0, &write_err) < 0) {
+		err = write_err;
+		goto out;
+	}
+	if (status == 0)
+		exit_code = profile_say_notes(&profile);
+out:
+	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
+		fprintf(stderr, "uniprof report: %s\n", err.text);
+	profile_close(&profile);
+	return exit_code;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	struct report_options options;
+	int status = report_options_parse(&options, command, argc, argv);
+
+	if (status == COMMAND_GO_ON)
+		status = run(&options);
+	report_options_free(&options);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.arguments = "[FILE]...",
+	.most = COMMAND_ANY,
+	.summary = "write a profile of a recording",
+	.about = "Resolves the addresses of a recording to function names and writes a "
+		 "profile, for reading or for other tools. FILE is the same as -i FILE.",
+	.damaged = "a recording is damaged, and what could be read was reported",
+	.groups = report_option_groups,
+	.run = run_command,
+};
