@@ -64,7 +64,7 @@ LIBS += -ldl
 endif
 
 PARTS = base format arch unwind guest xen kvm gdb host symbols tables record report import \
-	top commands
+	commands
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # The code that runs while a guest is paused is linked first, in one place: each further page

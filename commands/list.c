@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "commands/commands.h"
+#include "commands/open.h"
 #include "guest/host.h"
-#include "record/open.h"
 
 /* @type_width: columns of the type, or the VMM */
 static void print_domain(const struct guest_info *domain, int type_width)

@@ -7,7 +7,7 @@
 
 #include "base/command/usage.h"
 #include "commands/commands.h"
-#include "record/open.h"
+#include "commands/open.h"
 #include "record/safety/guard.h"
 #include "record/target.h"
 #include "symbols/symbols.h"

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/command/usage.h"
 #include "base/parse.h"
-#include "record/open.h"
+#include "commands/open.h"
 
 static int set_frequency(void *to, const char *argument, struct error *err)
 {

@@ -16,7 +16,7 @@
 #include "record/file/meter.h"
 #include "record/file/series.h"
 #include "record/file/sink.h"
-#include "record/open.h"
+#include "commands/open.h"
 #include "record/options.h"
 #include "record/record.h"
 #include "record/safety/priority.h"

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "record/tasks.h"
-#include "record/unwinding/modules.h"
+#include "record/linux/modules.h"
+#include "record/linux/tasks.h"
 #include "tables/found_code.h"
 #include "unwind/stack/stack.h"
 #include "unwind/unwind.h"

@@ -11,8 +11,8 @@
  * Two rounds look at it; before the second one, a word is changed.
  */
 
-#include "record/unwinding/module_list.h"
-#include "record/unwinding/modules.h"
+#include "record/linux/module_list.h"
+#include "record/linux/modules.h"
 #include "tests/fuzz/guest.h"
 
 static const struct module_layout layout = {.list = 8,

@@ -3,8 +3,8 @@
 /* Modules of a Linux kernel in a made-up guest's memory; the lab has real ones. */
 
 #include "base/clock.h"
-#include "record/unwinding/module_list.h"
-#include "record/unwinding/modules.h"
+#include "record/linux/module_list.h"
+#include "record/linux/modules.h"
 #include "tests/unit/arch/test_x86.h"
 
 #define HEAD	  0xffffffff82a4b0f0 /* of the list */

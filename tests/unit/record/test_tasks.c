@@ -2,7 +2,7 @@
 
 /* Names of processes in a made-up guest's memory; the lab has real ones. */
 
-#include "record/tasks.h"
+#include "record/linux/tasks.h"
 #include "tests/unit/arch/test_x86.h"
 
 #define SHIFT	0x1200000

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_COMMANDS_OPEN_H
+#define UNIPROF_COMMANDS_OPEN_H
+
+#include "host/open.h"
+
+/* The help of --force, which is the same for all commands that use the hypervisor. */
+#define FORCE_HELP                                                                     \
+	"use a Xen newer than this uniprof knows even if what it says of its domains " \
+	"does not fit"
+
+/* The help of --gdb. */
+#define GDB_HELP                                                                         \
+	"instead of a DOMAIN, the guest of a QEMU whose GDB stub (-gdb) listens there: " \
+	"unix:PATH or tcp:HOST:PORT"
+
+/* Sets the option. */
+int open_set_gdb(void *to, const char *argument, struct error *err);
+
+/* What a command is to sample. */
+struct open_wish {
+	const char *gdb;   /* the address of a GDB stub; NULL: none */
+	const char *guest; /* the only guest, by name or id; NULL: none, or several */
+	bool force;
+};
+
+/* Opens the host for a command, and prints what the user should know about it. */
+struct host *open_host(const char *command, const struct open_wish *wish,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/top/copy.h"
+
+#include "format/reader.h"
+
+/* INFO of the copy: it starts with its first sample if earlier ones are left out. */
+static struct recording_info info_of(const struct copy *copy)
+{
+	const struct summary *summary = copy->summary;
+	struct recording_info info = summary->info;
+	uint64_t skipped;
+
+	if (!summary->has_info) {
+		info.version = RECORDING_VERSION;
+		info.monotonic_start = summary->first_time;
+	}
+	if (copy->start <= info.monotonic_start)
+		return info;
+	skipped = copy->start - info.monotonic_start;
+	info.monotonic_start += skipped;
+	if (info.wall_start)
+		info.wall_start += skipped;
+	return info;
+}
+
+int copy_begin(struct copy *copy, struct error *err)
+{
+	const struct summary *summary = copy->summary;
+	const struct recording_info info = info_of(copy);
+
+	if (copy->writer)
+		return 0;
+	copy->writer = writer_new(copy->fd, &info, NULL, 0, err);
+	if (!copy->writer)
+		return -1;
+	for (size_t i = 0; i < summary->domain_room; i++)
+		if (summary->domains[i] &&
+		    writer_domain(copy->writer, summary->domains[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
+{
+	struct copy *copy = arg;
+
+	/* Until then, it is described with all others. */
+	return copy->writer ? writer_domain(copy->writer, domain, err) : 0;
+}
+
+static int take_names(void *arg, const struct name_list_reader *names, struct error *err)
+{
+	struct name_list_reader left = *names;
+	struct recording_name name;
+	struct copy *copy = arg;
+
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	while (name_list_next(&left, &name))
+		if (writer_name(copy->writer, &name, err) < 0)
+			return -1;
+	return writer_flush(copy->writer, err);
+}
+
+static int take_program(void *arg, const struct recording_program *program,
+			struct error *err)
+{
+	struct copy *copy = arg;
+
+	return copy_begin(copy, err) < 0 ? -1
+					 : writer_program(copy->writer, program, err);
+}
+
+/* The time of the last sample; 0 if there is none. */
+static uint64_t newest_of(const struct samples_batch *batch)
+{
+	uint64_t newest = 0;
+
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->time[i] > newest)
+			newest = batch->time[i];
+	return newest;
+}
+
+int copy_samples(struct copy *copy, const struct samples_batch *batch,
+		 struct cursor payload, struct error *err)
+{
+	uint64_t newest = newest_of(batch);
+
+	if (newest < copy->from) {
+		if (newest > copy->start)
+			copy->start = newest;
+		return 0;
+	}
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	return writer_samples(copy->writer, payload, batch, err);
+}
+
+static int take_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
+		      struct error *err)
+{
+	return copy_samples(arg, batch, payload, err);
+}
+
+struct load_visitor copy_visitor(struct copy *copy)
+{
+	return (struct load_visitor){
+		.domain = take_domain,
+		.names = take_names,
+		.program = take_program,
+		.chunk = take_chunk,
+		.arg = copy,
+	};
+}
+
+int copy_end(struct copy *copy, struct error *err)
+{
+	const struct summary *summary = copy->summary;
+	struct recording_end end = {.reason = END_SIGNAL,
+				    .monotonic = summary->last_time};
+
+	if (summary->has_end)
+		end = summary->end;
+	if (end.monotonic < copy->start)
+		end.monotonic = copy->start;
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	return writer_end(copy->writer, &end, err);
+}
+
+void copy_free(struct copy *copy)
+{
+	writer_free(copy->writer);
+	copy->writer = NULL;
+}
+
+int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
+	      struct summary *summary, struct error *err)
+{
+	const struct load_visitor visitor = copy_visitor(copy);
+	struct input input;
+	struct load *load;
+	int status = -1;
+
+	*copy = (struct copy){.fd = fd, .summary = summary, .from = from};
+	if (input_open(&input, path, err) < 0)
+		return -1;
+	load = load_follow(&input, summary, &visitor, err);
+	if (load && load_more(load, err) >= 0)
+		status = copy_begin(copy, err);
+	load_free(load);
+	input_close(&input);
+	return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_COMMANDS_TOP_CURSES_H
+#define UNIPROF_COMMANDS_TOP_CURSES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/*
+ * ncurses, loaded when the terminal is used, so that all else works without it. The
+ * numbers and types are those of <ncurses.h>, the same in versions 5 and 6 of the
+ * library.
+ */
+#define CURSES_REVERSE (1 << 18) /* A_REVERSE, */
+#define CURSES_BOLD    (1 << 21) /* and so on */
+
+#define CURSES_NO_KEY	     (-1)
+#define CURSES_KEY_DOWN	     0402
+#define CURSES_KEY_UP	     0403
+#define CURSES_KEY_HOME	     0406
+#define CURSES_KEY_BACKSPACE 0407
+#define CURSES_KEY_NEXT_PAGE 0522
+#define CURSES_KEY_LAST_PAGE 0523
+#define CURSES_KEY_ENTER     0527
+#define CURSES_KEY_END	     0550
+#define CURSES_KEY_RESIZE    0632
+
+struct curses {
+	void *screen; /* WINDOW * */
+	void *(*newterm)(const char *type, FILE *out, FILE *in);
+	int (*endwin)(void);
+	int (*cbreak)(void);
+	int (*noecho)(void);
+	int (*keypad)(void *window, bool on);
+	int (*nodelay)(void *window, bool on);
+	int (*set_escdelay)(int ms); /* NULL in old versions */
+	int (*curs_set)(int visible);
+	int (*getmaxx)(const void *window);
+	int (*getmaxy)(const void *window);
+	int (*wgetch)(void *window);
+	int (*wmove)(void *window, int y, int x);
+	int (*waddnstr)(void *window, const char *text, int bytes);
+	int (*wattron)(void *window, int attributes);
+	int (*wattroff)(void *window, int attributes);
+	int (*wclrtoeol)(void *window);
+	int (*wclrtobot)(void *window);
+	int (*clearok)(void *window, bool on);
+	int (*wrefresh)(void *window);
+};
+
+/* Loads the library and takes over the terminal, until endwin(). -1 with @err set on
+ * failure; the terminal is then unchanged. */
+int curses_start(struct curses *curses, struct error *err);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/top/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/command/usage.h"
+#include "base/parse.h"
+#include "commands/open.h"
+#include "tables/program_table.h"
+
+#define DEFAULT_DELAY  (2 * NS_PER_S)
+#define DEFAULT_WINDOW (60 * NS_PER_S)
+#define MAX_TABLES     1000000000
+
+static int set_tables(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_number(argument, 1, MAX_TABLES, to);
+}
+
+static int set_seconds(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_seconds(argument, to);
+}
+
+static int set_window(void *to, const char *argument, struct error *err)
+{
+	struct top_options *options = to;
+
+	options->has_window = true;
+	return set_seconds(&options->window, argument, err);
+}
+
+static int set_tree(void *to, const char *argument, struct error *err)
+{
+	(void)argument;
+	(void)err;
+	*(const struct output **)to = output_find("tree");
+	return 0;
+}
+
+static int add_table(void *to, const char *argument, struct error *err)
+{
+	struct sampling_options *options = to;
+
+	(void)err;
+	if (!array_grow(&options->tables, options->table_count + 1,
+			sizeof(*options->tables)))
+		return COMMAND_NO_MEMORY;
+	options->tables[options->table_count++] = argument;
+	return 0;
+}
+
+static struct option_word sort_word(unsigned int i)
+{
+	static const struct option_word words[] = {
+		{"self", NULL, REPORT_SORT_SELF},
+		{"total", NULL, REPORT_SORT_TOTAL},
+		{"name", NULL, REPORT_SORT_NAME},
+		{0},
+	};
+
+	return words[i];
+}
+
+#define TOP(member) offsetof(struct top_options, member)
+
+static const struct command_option screen_options[] = {
+	{"input", 'i', "FILE",
+	 "show a recording instead, which may still be written (- for standard input)",
+	 .set = option_set_text, .offset = TOP(input)},
+	{"batch", 0, "N", "print N tables instead of showing them on the terminal",
+	 .takes = "a number from 1 to 1000000000", .set = set_tables,
+	 .offset = TOP(tables)},
+	{"delay", 'd', "SECONDS", "time between tables (default: 2)",
+	 .takes = "seconds above 0, such as 1 or 0.5", .set = set_seconds,
+	 .offset = TOP(delay)},
+	{"window", 0, "SECONDS",
+	 "show the samples of the last SECONDS (default: 60; with -i: all)",
+	 .takes = "seconds above 0, such as 10 or 2.5", .set = set_window},
+	{"sort", 0, "COLUMN", "sort functions by self, total or name (default: self)",
+	 .word = sort_word, .offset = TOP(view.sort)},
+	{"per-vcpu", 0, NULL, "add a column for each vCPU", .set = option_set_true,
+	 .offset = TOP(view.per_vcpu)},
+	{"tree", 0, NULL, "show a call tree", .set = set_tree, .offset = TOP(format)},
+	{0},
+};
+
+static const struct command_option sampling_options[] = {
+	{"freq", 'F', "HZ", "rounds of samples per second, 1 to 10000 (default: 99)",
+	 .set = option_set_text, .offset = offsetof(struct sampling_options, frequency)},
+	{"all", 'a', NULL, "sample all guests", .set = option_set_true,
+	 .offset = offsetof(struct sampling_options, all)},
+	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
+	 .offset = offsetof(struct sampling_options, gdb)},
+	{"follow", 0, NULL,
+	 "keep sampling a guest that comes back after a reboot, and wait for one that "
+	 "does not exist yet; with -a, add new guests",
+	 .set = option_set_true, .offset = offsetof(struct sampling_options, follow)},
+	{"table", 0, "FILE[,domain=NAME]",
+	 "unwind by a table made by uniprof table, for code without frame pointers; can "
+	 "be repeated",
+	 .set = add_table},
+	{"call-graph", 0, "WAY", "how to find callers, as in uniprof record",
+	 .set = option_set_text, .offset = offsetof(struct sampling_options, call_graph)},
+	{"max-overhead", 0, "PERCENT",
+	 "limit the share of time that the guest is paused (default: 5)",
+	 .set = option_set_text,
+	 .offset = offsetof(struct sampling_options, max_overhead)},
+	{"jitter", 0, NULL, "randomize sampling times", .set = option_set_true,
+	 .offset = offsetof(struct sampling_options, jitter)},
+	{"unpause", 0, NULL, "first unpause a guest that a killed recorder left paused",
+	 .set = option_set_true, .offset = offsetof(struct sampling_options, unpause)},
+	{"force", 0, NULL, "use a Xen newer than known even if its answers do not fit",
+	 .set = option_set_true, .offset = offsetof(struct sampling_options, force)},
+	{0},
+};
+
+const struct option_group top_option_groups[] = {
+	{"Options", screen_options, 0},
+	{"Sampling", sampling_options, TOP(sampling)},
+	{"Names", profile_file_options, TOP(profile)},
+	{NULL, profile_symbol_options, TOP(profile)},
+	{"Samples", profile_sample_options, TOP(profile)},
+	{0},
+};
+
+static bool has_sampling(const struct sampling_options *options)
+{
+	return options->frequency || options->max_overhead || options->call_graph ||
+	       options->table_count || options->all || options->gdb || options->follow ||
+	       options->jitter || options->unpause || options->force;
+}
+
+static int check(const struct top_options *options)
+{
+	const struct window *time = &options->profile.rules.window;
+
+	if (options->input && options->domains[0])
+		return usage_error("top", "unexpected argument '%s' with -i",
+				   options->domains[0]);
+	if (options->input && has_sampling(&options->sampling))
+		return usage_error("top", "options for sampling have no effect with -i");
+	if (options->sampling.gdb && options->domains[0])
+		return usage_error("top", "unexpected argument '%s' with --gdb",
+				   options->domains[0]);
+	if (!options->input && !options->domains[0] && !options->sampling.all &&
+	    !options->sampling.gdb)
+		return usage_error("top", "no domain given; use -a for all guests, or "
+					  "-i FILE for a recording");
+	if (options->window && (time->from.given || time->to.given))
+		return usage_error("top", "--time needs a whole recording: use it with "
+					  "-i and without --window");
+	if (!options->tables && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+		return usage_error("top", "not on a terminal; use --batch N to print "
+					  "tables");
+	return COMMAND_GO_ON;
+}
+
+int top_options_parse(struct top_options *options, const struct command *command,
+		      int argc, char **argv)
+{
+	int status;
+
+	*options = (struct top_options){
+		.delay = DEFAULT_DELAY,
+		.format = output_find("histogram"),
+	};
+	if (profile_options_init(&options->profile, command->name, argc) < 0)
+		return EXIT_FAILED;
+	status = command_parse(command, argc, argv, options, &options->domains);
+	if (status != COMMAND_GO_ON)
+		return status;
+	if (!options->input && !options->has_window)
+		options->window = DEFAULT_WINDOW;
+	return check(options);
+}
+
+void top_options_free(struct top_options *options)
+{
+	profile_options_free(&options->profile);
+	free(options->sampling.tables);
+}
+
+static void add_word(char **words, int *count, const char *word)
+{
+	words[(*count)++] = (char *)word;
+}
+
+static void add_value(char **words, int *count, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	add_word(words, count, name);
+	add_word(words, count, value);
+}
+
+/* Whether the domains' symbol files may also be used to unwind. */
+static bool unwinds_by_symbols(const struct top_options *options)
+{
+	const struct sampling_options *sampling = &options->sampling;
+	const char *way = sampling->call_graph;
+
+	return !options->profile.rules.symfs && !sampling->table_count &&
+	       (!way || strcmp(way, "auto") == 0 || strcmp(way, "table") == 0);
+}
+
+/* Those that record can make tables of; the others only have names. */
+static void add_symbols(const struct top_options *options, char **words, int *count)
+{
+	const struct profile_rules *rules = &options->profile.rules;
+	struct error why;
+
+	if (!unwinds_by_symbols(options))
+		return;
+	for (size_t i = 0; i < rules->symbol_count; i++)
+		if (program_table_is_possible(rules->symbols[i], &why))
+			add_value(words, count, "--symbols", rules->symbols[i]);
+}
+
+char **top_options_record(const struct top_options *options, int *argc)
+{
+	const struct sampling_options *sampling = &options->sampling;
+	const struct {
+		const char *name;
+		bool is_given;
+	} flags[] = {
+		{"--all", sampling->all},	{"--follow", sampling->follow},
+		{"--jitter", sampling->jitter}, {"--unpause", sampling->unpause},
+		{"--force", sampling->force},
+	};
+	size_t domains = 0;
+	char **words;
+
+	while (options->domains[domains])
+		domains++;
+	/* The command, -o -, four values, the flags, "--", and NULL. */
+	words = calloc(
+		18 + 2 * (sampling->table_count + options->profile.rules.symbol_count) +
+			domains,
+		sizeof(*words));
+	if (!words)
+		return NULL;
+	*argc = 0;
+	add_word(words, argc, "record");
+	add_value(words, argc, "-o", "-");
+	add_value(words, argc, "--freq", sampling->frequency);
+	add_value(words, argc, "--max-overhead", sampling->max_overhead);
+	add_value(words, argc, "--call-graph", sampling->call_graph);
+	add_value(words, argc, "--gdb", sampling->gdb);
+	for (size_t i = 0; i < sampling->table_count; i++)
+		add_value(words, argc, "--table", sampling->tables[i]);
+	add_symbols(options, words, argc);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].is_given)
+			add_word(words, argc, flags[i].name);
+	add_word(words, argc, "--");
+	for (size_t i = 0; i < domains; i++)
+		add_word(words, argc, options->domains[i]);
+	return words;
+}

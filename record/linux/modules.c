@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/linux/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "record/linux/module_list.h"
+#include "unwind/table/orc.h"
+
+/* The first looks are made at once, up to this number and CPU time. Later ones have that
+ * much time between them, and so many times what the last one has taken: a guest that
+ * loads modules all the time, or has code that belongs to none, costs 2 % of a CPU. */
+#define FREE_LOOKS  256
+#define FREE_NS	    (NS_PER_S / 2)
+#define LOOK_NS	    (NS_PER_S / 10)
+#define COST_FACTOR 50
+
+/* A module in the list. */
+struct known {
+	struct module_entry entry;
+	bool is_added; /* its rules are in the table */
+};
+
+struct modules {
+	const struct module_layout *layout;
+	struct module_scan scan;
+	uint64_t head; /* of the list; 0: not known */
+	struct known known[MODULES_MAX];
+	bool is_current; /* they are the list's, unless there is a newer one */
+	size_t count;
+	/* For a new list. */
+	struct module_entry entry[MODULES_MAX];
+	struct known next[MODULES_MAX];
+	struct unwind_builder *builder; /* NULL: nothing was added */
+	size_t rows;			/* that were added */
+	struct unwind_table *table;
+	uint64_t due; /* when to look next: ns, monotonic */
+	unsigned int looks;
+	uint64_t spent; /* by looks, in ns */
+};
+
+struct modules *modules_new(const struct module_layout *layout)
+{
+	struct modules *modules = calloc(1, sizeof(*modules));
+
+	if (modules)
+		modules->layout = layout;
+	return modules;
+}
+
+/* Forgets all rules. */
+static void reset(struct modules *modules)
+{
+	unwind_table_free(modules->table);
+	unwind_builder_free(modules->builder);
+	modules->table = NULL;
+	modules->builder = NULL;
+	modules->rows = 0;
+	for (size_t i = 0; i < modules->count; i++)
+		modules->known[i].is_added = false;
+}
+
+void modules_free(struct modules *modules)
+{
+	if (!modules)
+		return;
+	reset(modules);
+	free(modules);
+}
+
+const struct unwind_table *modules_table(const struct modules *modules)
+{
+	return modules->table;
+}
+
+/* Copies from as many pages as necessary. */
+static bool read_array(struct module_view *view, uint64_t address, uint8_t *to,
+		       size_t size)
+{
+	while (size) {
+		size_t part = GUEST_PAGE_SIZE - address % GUEST_PAGE_SIZE;
+
+		part = part < size ? part : size;
+		if (!cpu_read(view->cpu, view->memory, address, to, part))
+			return false;
+		address += part;
+		to += part;
+		size -= part;
+	}
+	return true;
+}
+
+/* Adds the rules of a module; false if its tables are not readable, or too large. */
+static bool add_rules(struct modules *modules, struct module_view *view,
+		      const struct module_entry *entry)
+{
+	size_t count = entry->orcs;
+	struct orc_module module = {.count = count,
+				    .address = entry->ips,
+				    .start = entry->start,
+				    .end = entry->start + entry->size};
+	uint8_t *ips, *rows;
+	bool added = false;
+
+	if (count > MODULE_ROWS_MAX || count > MODULES_ROWS_MAX - modules->rows)
+		return false;
+	if (!modules->builder)
+		modules->builder = unwind_builder_new();
+	ips = malloc(count * (ORC_IP_SIZE + ORC_ROW_SIZE));
+	if (ips && modules->builder) {
+		rows = ips + count * ORC_IP_SIZE;
+		module.ips = ips;
+		module.rows = rows;
+		added = read_array(view, entry->ips, ips, count * ORC_IP_SIZE) &&
+			read_array(view, entry->rows, rows, count * ORC_ROW_SIZE) &&
+			unwind_table_add_orc_module(modules->builder, &module) == 0;
+	}
+	free(ips);
+	if (added)
+		modules->rows += count;
+	return added;
+}
+
+static struct known *find(struct modules *modules, uint64_t address)
+{
+	for (size_t i = 0; i < modules->count; i++)
+		if (address - modules->known[i].entry.start <
+		    modules->known[i].entry.size)
+			return &modules->known[i];
+	return NULL;
+}
+
+/* Whether there are no rules for the code of a module at @place. */
+static bool is_missing(const struct modules *modules, uint64_t place)
+{
+	return place >= MODULES_START && place < MODULES_END &&
+	       !(modules->table && unwind_table_find(modules->table, place));
+}
+
+/* The place of that number in the chain: a return address may be that of the next
+ * function. */
+static uint64_t place_of(const struct chain *chain, uint32_t i)
+{
+	return chain->address[i] - (i > 0);
+}
+
+/* The first place of the chain in such code; 0 if there is none. */
+static uint64_t first_missing(const struct modules *modules, const struct chain *chain)
+{
+	for (uint32_t i = 0; i < chain->count; i++)
+		if (is_missing(modules, place_of(chain, i)))
+			return place_of(chain, i);
+	return 0;
+}
+
+static bool is_same(const struct module_entry *a, const struct module_entry *b)
+{
+	return a->start == b->start && a->size == b->size && a->ips == b->ips &&
+	       a->rows == b->rows && a->orcs == b->orcs;
+}
+
+/* Whether the module is still there as it was. */
+static bool remains(const struct modules *modules, const struct module_entry *module,
+		    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_same(&modules->entry[i], module))
+			return true;
+	return false;
+}
+
+/* Reads the list again if there are newer modules. If one with rules is gone, all rules
+ * are forgotten: its place may be that of another one. */
+static void read_list(struct modules *modules, struct module_view *view)
+{
+	struct module_entry newest;
+	bool is_gone = false;
+	size_t count;
+
+	if (!module_list_newest(view, modules->head, &newest) ||
+	    (modules->is_current && is_same(&newest, &modules->known[0].entry)))
+		return;
+	count = module_list_read(view, modules->head, modules->entry);
+	if (!count)
+		return;
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct known *known = &modules->known[i];
+
+		is_gone |= known->is_added && !remains(modules, &known->entry, count);
+	}
+	if (is_gone)
+		reset(modules);
+	for (size_t i = 0; i < count; i++) {
+		const struct module_entry *entry = &modules->entry[i];
+		const struct known *known = find(modules, entry->start);
+
+		modules->next[i] = (struct known){*entry, known && known->is_added};
+	}
+	memcpy(modules->known, modules->next, count * sizeof(*modules->known));
+	modules->count = count;
+	modules->is_current = true;
+}
+
+/* Adds the rules of the chain's modules; true if there are any. */
+static bool add_modules(struct modules *modules, struct module_view *view,
+			const struct chain *chain)
+{
+	bool added = false;
+
+	for (uint32_t i = 0; i < chain->count; i++) {
+		uint64_t place = place_of(chain, i);
+		struct known *known;
+
+		known = is_missing(modules, place) ? find(modules, place) : NULL;
+		if (!known || known->is_added)
+			continue;
+		/* It was being loaded. */
+		if (!known->entry.orcs) {
+			modules->is_current = false;
+			continue;
+		}
+		known->is_added = add_rules(modules, view, &known->entry);
+		added |= known->is_added;
+	}
+	return added;
+}
+
+/* Makes a table of the rules; true if it can be used. */
+static bool renew(struct modules *modules)
+{
+	struct unwind_table *table = unwind_builder_finish(modules->builder);
+
+	if (!table || unwind_table_lock(table) < 0) {
+		unwind_table_free(table);
+		return false;
+	}
+	unwind_table_free(modules->table);
+	modules->table = table;
+	return true;
+}
+
+static bool look(struct modules *modules, struct module_view *view,
+		 const struct chain *chain)
+{
+	uint64_t missing = first_missing(modules, chain);
+
+	if (!modules->head && !missing)
+		return false;
+	if (!modules->head) {
+		modules->head = module_list_scan(&modules->scan, view, missing);
+		/* Goes on the next time. */
+		return modules->head || modules->scan.start;
+	}
+	read_list(modules, view);
+	return add_modules(modules, view, chain) && renew(modules);
+}
+
+static bool is_free(const struct modules *modules)
+{
+	return modules->looks < FREE_LOOKS && modules->spent < FREE_NS;
+}
+
+bool modules_are_due(const struct modules *modules, const struct chain *chain,
+		     uint64_t now)
+{
+	return now >= modules->due || (is_free(modules) && first_missing(modules, chain));
+}
+
+bool modules_look(struct modules *modules, const struct cpu *cpu,
+		  const struct guest_memory *memory, const struct chain *chain,
+		  uint64_t now)
+{
+	struct module_view view = {.cpu = cpu,
+				   .memory = memory,
+				   .layout = modules->layout,
+				   .left = MODULE_WORDS};
+	uint64_t start = clock_monotonic(), cost;
+	bool found;
+
+	if (cpu_kind(cpu) != CPU_X86_64)
+		return false;
+	found = look(modules, &view, chain);
+	cost = clock_monotonic() - start;
+	modules->due = now +
+		       (COST_FACTOR * cost > LOOK_NS ? COST_FACTOR * cost : LOOK_NS);
+	modules->spent += cost;
+	modules->looks += is_free(modules);
+	return found && is_free(modules);
+}

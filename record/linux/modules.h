@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_LINUX_MODULES_H
+#define UNIPROF_RECORD_LINUX_MODULES_H
+
+#include "arch/arch.h"
+#include "tables/module_layout.h"
+#include "unwind/table/table.h"
+
+/*
+ * The unwind table of the modules of a guest's Linux kernel: of those that chains were
+ * seen to go through, by the tables that the kernel itself has of them (ORC). They are
+ * read from its memory while it runs, and nothing in it is trusted: at worst, a hostile
+ * guest gets other chains.
+ */
+struct modules;
+
+/* NULL if out of memory. @layout must outlive it. */
+struct modules *modules_new(const struct module_layout *layout);
+/* @modules may be NULL. */
+void modules_free(struct modules *modules);
+
+/* How many of guest_memory.page()'s calls may map a page, for each modules_look(). */
+#define MODULES_MAPS 1024
+
+/* Rows of one module, and of all modules in a table, at most. */
+#define MODULE_ROWS_MAX	 (1u << 17)
+#define MODULES_ROWS_MAX (1u << 18)
+
+/* Whether it is time for modules_look(): because the chain has code of modules without
+ * rules or, from time to time, in any case. @now: ns, monotonic. */
+bool modules_are_due(const struct modules *modules, const struct chain *chain,
+		     uint64_t now);
+
+/*
+ * Looks for the modules that the chain goes through without having rules, and whether
+ * those that have rules are still there: afterwards, modules_table() may return another
+ * table. @cpu has the vCPU's registers at the sample. True if the same chain may become
+ * longer then; a limited number of times. In bounded time.
+ */
+bool modules_look(struct modules *modules, const struct cpu *cpu,
+		  const struct guest_memory *memory, const struct chain *chain,
+		  uint64_t now);
+
+/* Locked in memory; NULL: there is none. Valid until the next modules_look(). */
+const struct unwind_table *modules_table(const struct modules *modules);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/linux/tasks.h"
+
+#include <string.h>
+
+#include "symbols/symbols.h"
+
+/* The kernel's half of the addresses. */
+#define KERNEL_START ((uint64_t)1 << 63)
+
+/* The memory of a kernel, as one of its address spaces shows it. */
+struct view {
+	struct cpu cpu;
+	const struct guest_memory *memory;
+	const struct tasks *tasks;
+	uint64_t space;
+};
+
+static bool read_word(const struct view *view, uint64_t address, uint64_t *to)
+{
+	return cpu_read(&view->cpu, view->memory, address, to, sizeof(*to));
+}
+
+/* An address in the kernel's file, where it is now. Variables of each CPU may have others
+ * (until Linux 6.14), which do not move. */
+static uint64_t moved(const struct view *view, uint64_t address)
+{
+	return address >= LINUX_START ? address + view->tasks->shift : address;
+}
+
+/* The task that the CPU of that number executes. */
+static bool read_current(const struct view *view, unsigned int cpu, uint64_t *task)
+{
+	const struct task_layout *layout = view->tasks->layout;
+	uint64_t base;
+
+	return read_word(view, moved(view, layout->per_cpu) + cpu * sizeof(base),
+			 &base) &&
+	       read_word(view, moved(view, layout->current) + base, task);
+}
+
+/* Whether the task is of the process that has the address space. Threads of the kernel
+ * have none. */
+static bool is_in_space(const struct view *view, uint64_t task)
+{
+	const struct task_layout *layout = view->tasks->layout;
+	uint64_t mm, pgd, frame;
+
+	return task >= KERNEL_START && read_word(view, task + layout->mm, &mm) &&
+	       mm >= KERNEL_START && read_word(view, mm + layout->pgd, &pgd) &&
+	       pgd % GUEST_PAGE_SIZE == 0 &&
+	       cpu_translate(&view->cpu, view->memory, pgd, &frame) == TRANSLATED &&
+	       frame << GUEST_PAGE_SHIFT == view->space;
+}
+
+/* Reads a text that may be in two pages. */
+static bool read_comm(const struct view *view, uint64_t address, char to[RECORDING_COMM])
+{
+	size_t first = GUEST_PAGE_SIZE - address % GUEST_PAGE_SIZE;
+
+	if (first > RECORDING_COMM)
+		first = RECORDING_COMM;
+	if (!cpu_read(&view->cpu, view->memory, address, to, first) ||
+	    (first < RECORDING_COMM &&
+	     !cpu_read(&view->cpu, view->memory, address + first, to + first,
+		       RECORDING_COMM - first)))
+		return false;
+	to[RECORDING_COMM - 1] = 0;
+	memset(to + strlen(to), 0, RECORDING_COMM - strlen(to));
+	return true;
+}
+
+/* The name of a process is that of its first thread, which remains as long as any. */
+static bool read_process(const struct view *view, uint64_t task,
+			 struct recording_process *process)
+{
+	const struct task_layout *layout = view->tasks->layout;
+	struct recording_process read = {.space = process->space};
+	uint64_t leader;
+
+	if (!cpu_read(&view->cpu, view->memory, task + layout->tgid, &read.pid,
+		      sizeof(read.pid)) ||
+	    !read_word(view, task + layout->group_leader, &leader) ||
+	    leader < KERNEL_START || !read_comm(view, leader + layout->comm, read.comm))
+		return false;
+	/* It may have ended meanwhile, and its memory may be another's. */
+	if (!read.pid || !is_in_space(view, task))
+		return false;
+	*process = read;
+	return true;
+}
+
+static struct seen_task *set_of(struct tasks *tasks, uint64_t space)
+{
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
+	uint64_t hash = (space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32;
+
+	return tasks->seen[hash % TASK_SETS];
+}
+
+/* The way of the set that has the space, or TASK_WAYS. */
+static size_t find_way(const struct seen_task *set, uint64_t space)
+{
+	size_t way = 0;
+
+	while (way < TASK_WAYS && set[way].space != space)
+		way++;
+	return way;
+}
+
+/* Puts the task first; if the set is full, the space that was not met for longest makes
+ * room. */
+static void remember(struct seen_task *set, uint64_t space, uint64_t task)
+{
+	size_t way = find_way(set, space);
+
+	if (way == TASK_WAYS)
+		way--;
+	memmove(set + 1, set, way * sizeof(*set));
+	set[0] = (struct seen_task){space, task};
+}
+
+void tasks_name(struct tasks *tasks, const struct cpu *cpu,
+		const struct guest_memory *memory, unsigned int vcpu,
+		struct recording_process *process)
+{
+	struct view view = {
+		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};
+	struct seen_task *set = set_of(tasks, process->space);
+	uint64_t task;
+	size_t way;
+
+	if (!tasks->layout || !process->space || cpu_kind(cpu) != CPU_X86_64)
+		return;
+	/* User mode may have tables of its own, in which there is no kernel. */
+	view.cpu.x86.cr3 = process->space;
+	if (read_current(&view, vcpu, &task) && is_in_space(&view, task))
+		remember(set, process->space, task);
+	way = find_way(set, process->space);
+	if (way < TASK_WAYS && !read_process(&view, set[way].task, process))
+		set[way].space = 0;
+}

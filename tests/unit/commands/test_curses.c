@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The numbers of the library's header, which the program itself is built without. */
+#define NCURSES_NOMACROS
+#include <ncurses.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "commands/top/curses.h"
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(CURSES_REVERSE, A_REVERSE);
+	assert_int_equal(CURSES_BOLD, A_BOLD);
+	assert_int_equal(CURSES_NO_KEY, ERR);
+	assert_int_equal(CURSES_KEY_DOWN, KEY_DOWN);
+	assert_int_equal(CURSES_KEY_UP, KEY_UP);
+	assert_int_equal(CURSES_KEY_HOME, KEY_HOME);
+	assert_int_equal(CURSES_KEY_BACKSPACE, KEY_BACKSPACE);
+	assert_int_equal(CURSES_KEY_NEXT_PAGE, KEY_NPAGE);
+	assert_int_equal(CURSES_KEY_LAST_PAGE, KEY_PPAGE);
+	assert_int_equal(CURSES_KEY_ENTER, KEY_ENTER);
+	assert_int_equal(CURSES_KEY_END, KEY_END);
+	assert_int_equal(CURSES_KEY_RESIZE, KEY_RESIZE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/test_recording.h"
+
+#include "commands/top/recent.h"
+
+#define SAMPLES 4000 /* each 10 ms after the last, or a little more */
+
+/* What a reader of the copy sees. */
+struct seen {
+	size_t count;
+	uint64_t first, last;
+	struct summary summary;
+};
+
+static int see(void *arg, struct samples_batch *batch, struct error *err)
+{
+	struct seen *seen = arg;
+
+	(void)err;
+	if (!seen->count)
+		seen->first = batch->time[0];
+	seen->count += batch->count;
+	seen->last = batch->time[batch->count - 1];
+	return 0;
+}
+
+static struct seen look(const struct recent *recent)
+{
+	struct seen seen = {0};
+	const struct load_visitor visitor = {.samples = see, .arg = &seen};
+	struct error err = {""};
+	struct input input;
+
+	assert_int_equal(input_open(&input, recent->path, &err), 0);
+	assert_int_equal(load_recording(&input, 1, &seen.summary, &visitor, &err), 0);
+	assert_int_equal(seen.summary.damage.bytes, 0);
+	assert_int_equal(seen.summary.damage.missing, 0);
+	input_close(&input);
+	return seen;
+}
+
+static void make(struct buffer *bytes, size_t each)
+{
+	uint64_t seed = 7;
+	struct samples samples = likely_samples(SAMPLES, &seed);
+
+	record(&samples, each, bytes);
+	samples_free(&samples);
+}
+
+/* Gives the recording in pieces of @piece bytes, and checks the copy after each. */
+static void follow(const struct buffer *bytes, size_t piece, uint64_t length,
+		   uint64_t most, struct seen *seen, uint64_t *largest)
+{
+	int fd = file_with(NULL, 0);
+	struct input input = {.name = "test", .fd = fd};
+	struct error err = {""};
+	struct recent recent;
+
+	*largest = 0;
+	assert_int_equal(recent_open(&recent, &input, length, &err), 0);
+	recent.most = most;
+	for (size_t at = 0; at < bytes->size; at += piece) {
+		size_t size = bytes->size - at < piece ? bytes->size - at : piece;
+
+		assert_true(recent.more);
+		assert_int_equal(pwrite(fd, bytes->data + at, size, (off_t)at), size);
+		assert_int_equal(recent_more(&recent, &err), 0);
+		if (recent.copy.writer && writer_bytes(recent.copy.writer) > *largest)
+			*largest = writer_bytes(recent.copy.writer);
+		if (!recent_is_ready(&recent))
+			continue;
+		summary_free(&seen->summary);
+		*seen = look(&recent);
+		if (seen->count)
+			assert_int_equal(seen->last, recent.summary.last_time);
+		if (length)
+			assert_true(seen->last - seen->first <= length + length / 8);
+	}
+	assert_false(recent.more);
+	assert_true(seen->summary.has_end);
+	recent_close(&recent);
+	close(fd);
+}
+
+/* Without a length, the copy is the recording. */
+static void test_all(void **state)
+{
+	struct buffer bytes = {0};
+	struct seen seen = {0};
+	uint64_t largest;
+
+	(void)state;
+	make(&bytes, 100);
+	follow(&bytes, 5000, 0, RECENT_BYTES, &seen, &largest);
+	assert_int_equal(seen.count, SAMPLES);
+	assert_int_equal(seen.summary.counts.pauses.count, SAMPLES);
+	assert_int_equal(seen.summary.info.monotonic_start, test_info().monotonic_start);
+	assert_string_equal(summary_domain(&seen.summary, 0)->name, "web");
+	summary_free(&seen.summary);
+	buffer_free(&bytes);
+}
+
+/* Older samples go, with their pauses; the copy starts where they ended. */
+static void test_length(void **state)
+{
+	struct buffer bytes = {0};
+	struct seen seen = {0};
+	uint64_t largest;
+
+	(void)state;
+	make(&bytes, 100);
+	follow(&bytes, 777, 10000000000, RECENT_BYTES, &seen, &largest);
+	/* 10 s to 11.25 s, or a chunk of 1 s less. */
+	assert_in_range(seen.count, 900, 1130);
+	assert_int_equal(seen.summary.counts.pauses.count, seen.count);
+	assert_in_range(seen.first - seen.summary.info.monotonic_start, 10000000,
+			10001000);
+	assert_int_equal(seen.summary.info.wall_start - test_info().wall_start,
+			 seen.summary.info.monotonic_start - test_info().monotonic_start);
+	summary_free(&seen.summary);
+	buffer_free(&bytes);
+}
+
+/* The memory is bounded without a length, too, and even if time stands still. */
+static void test_bytes(void **state)
+{
+	uint64_t seed = 3, largest;
+	struct samples samples = likely_samples(SAMPLES, &seed);
+	struct buffer bytes = {0};
+	struct seen seen = {0};
+
+	(void)state;
+	make(&bytes, 100);
+	follow(&bytes, 500, 0, bytes.size / 4, &seen, &largest);
+	assert_in_range(largest, bytes.size / 5, bytes.size / 4 + 500);
+	assert_in_range(seen.count, SAMPLES / 20, SAMPLES / 2);
+	assert_true(seen.summary.has_end);
+	summary_free(&seen.summary);
+	buffer_free(&bytes);
+
+	for (size_t i = 0; i < SAMPLES; i++)
+		samples.at[i].time = 1000000000000;
+	record(&samples, 100, &bytes);
+	seen = (struct seen){0};
+	follow(&bytes, 500, 0, bytes.size / 4, &seen, &largest);
+	assert_in_range(largest, bytes.size / 5, bytes.size / 4 + 500);
+	samples_free(&samples);
+	summary_free(&seen.summary);
+	buffer_free(&bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_length),
+		cmocka_unit_test(test_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
