@@ -63,7 +63,7 @@ else
 LIBS += -ldl
 endif
 
-PARTS = base format arch unwind guest xen kvm gdb host symbols tables record report import \
+PARTS = base format arch unwind guest xen kvm gdb symbols tables record report import \
 	commands
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)

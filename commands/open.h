@@ -2,7 +2,7 @@
 #ifndef UNIPROF_COMMANDS_OPEN_H
 #define UNIPROF_COMMANDS_OPEN_H
 
-#include "host/open.h"
+#include "record/open.h"
 
 /* The help of --force, which is the same for all commands that use the hypervisor. */
 #define FORCE_HELP                                                                     \

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/command/message.h"
-#include "host/open.h"
+#include "record/open.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"
 #include "record/stop.h"

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/command/usage.h"
-#include "host/open.h"
+#include "record/open.h"
 #include "record/safety/guard.h"
 #include "tests/bench/bench.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "host/open.h"
+#include "record/open.h"
 #include "record/safety/priority.h"
 #include "record/safety/guard.h"
 #include "record/sampler.h"

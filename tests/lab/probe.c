@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "host/open.h"
+#include "record/open.h"
 #include "record/safety/guard.h"
 #include "record/sampler.h"
 #include "xen/internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_HOST_OPEN_H
-#define UNIPROF_HOST_OPEN_H
+#ifndef UNIPROF_RECORD_OPEN_H
+#define UNIPROF_RECORD_OPEN_H
 
 #include "guest/host.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "host/open.h"
+#include "record/open.h"
 
 #include <stdio.h>
 #include <stdlib.h>
