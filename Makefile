@@ -71,10 +71,10 @@ HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # of it may cost a TLB miss during the pause, with walks of dom0's and Xen's page tables.
 PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_CPU) memory) \
 	xen/guest_ops.c xen/pause.c xen/registers_$(HOST_CPU).c xen/pages.c \
-	$(patsubst %,unwind/%.c,unwind reader deep table/table stack/copy x86 x86_exit arm arm64 arm32 \
+	$(patsubst %,unwind/%.c,unwind reader deep table stack/copy x86 x86_exit arm arm64 arm32 \
 		arm32_code riscv) \
-	$(patsubst %,arch/%.c,x86 x86_code x86_parts arm_tables arm32 arm64 \
-	arm64_code arm32_a32 arm32_t32 riscv riscv_code cpu)
+	$(patsubst %,arch/%.c,x86/cpu x86/code x86/parts arm/page_tables arm/arm32 arm/arm64 \
+		arm/arm64_code arm/a32 arm/t32 riscv/cpu riscv/code cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
@@ -199,18 +199,18 @@ $(O)/tests/unit/unwind/test_x86_leaves: $(O)/tests/unit/unwind/workload
 $(O)/tests/unit/unwind/test_x86_table: $(O)/tests/unit/unwind/workload_table
 
 # Functions with frames of all kinds, and call frame information of all kinds.
-CFI_SAMPLES = $(patsubst %,$(O)/tests/unit/unwind/cfi_sample_%.so,eh debug packed arm64)
+CFI_SAMPLES = $(patsubst %,$(O)/tests/unit/tables/cfi_sample_%.so,eh debug packed arm64)
 CC_cfi_eh = $(CC) -Wl,-z,lazy
 CC_cfi_debug = $(CC) -g -fno-asynchronous-unwind-tables
 CC_cfi_packed = $(CC_cfi_debug) -gz
 CC_cfi_arm64 = clang --target=aarch64-linux-gnu -nostdlib -fuse-ld=lld \
 	-fasynchronous-unwind-tables -mbranch-protection=standard
-$(O)/tests/unit/unwind/cfi_sample_%.so: tests/unit/unwind/cfi_sample.c Makefile
+$(O)/tests/unit/tables/cfi_sample_%.so: tests/unit/tables/cfi_sample.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC_cfi_$*) -O2 -fomit-frame-pointer -shared -fPIC -o $@ $<)
 
-$(O)/tests/unit/unwind/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
-$(O)/tests/unit/unwind/test_arm64_code: $(O)/tests/unit/unwind/cfi_sample_arm64.so
+$(O)/tests/unit/tables/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
+$(O)/tests/unit/tables/test_arm64_code: $(O)/tests/unit/tables/cfi_sample_arm64.so
 
 # A target for each test, so that `make -k -j` runs them on all CPUs; the longest begin first.
 UNIT_LONG = $(filter %/test_x86_table %/test_x86_leaves %/test_writer_days,$(UNIT_TESTS))

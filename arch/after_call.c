@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/after_call.h"
 
-#include "arch/x86_code.h"
+#include "arch/x86/code.h"
 
 /*
  * Linux patches calls at boot (arch/x86/kernel/alternative.c), so they differ from the

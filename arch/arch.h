@@ -35,7 +35,7 @@ struct guest_memory {
 	bool is_flat;
 	/* NULL, or unwind/'s cache of facts about the guest's code. */
 	struct code_notes *notes;
-	/* NULL, or the rules for frames of 64-bit code (unwind/table/table.h). */
+	/* NULL, or the rules for frames of 64-bit code (unwind/table.h). */
 	const struct unwind_table *table;
 	/* NULL, or more rules: those for the page of Xen's hypercalls. */
 	const struct unwind_table *hypercalls;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "arch/arm64_code.h"
-#include "arch/x86_code.h"
+#include "arch/arm/arm64_code.h"
+#include "arch/x86/code.h"
 
 static struct flow_instruction decode_x86(const uint8_t *code, size_t size,
 					  uint64_t address)

@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "report/load/load.h"
 #include "report/load/progress.h"
-#include "report/links.h"
+#include "report/info/links.h"
 #include "report/model/measure.h"
-#include "report/overview.h"
+#include "report/info/overview.h"
 #include "report/write/outfile.h"
 
 struct info {

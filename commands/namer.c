@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "record/file/opener.h"
 #include "record/safety/privileges.h"
-#include "report/archive.h"
+#include "report/archive/archive.h"
 
 /* Signals that end a recording, which then gets its names. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

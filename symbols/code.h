@@ -2,7 +2,7 @@
 #ifndef UNIPROF_SYMBOLS_CODE_H
 #define UNIPROF_SYMBOLS_CODE_H
 
-/* The code of an ELF file; for symbols/ and unwind/code/elf.c. */
+/* The code of an ELF file; for symbols/ and tables/code/elf.c. */
 
 #include "symbols/program.h"
 #include "symbols/symbols.h"

@@ -3,7 +3,7 @@
 #define UNIPROF_SYMBOLS_TABLE_H
 
 /*
- * For symbols/ and unwind/code/elf.c: the output of the loaders of one file
+ * For symbols/ and tables/code/elf.c: the output of the loaders of one file
  * (entries), and the tables for lookups (regions).
  */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "arch/flow.h"
-#include "arch/x86_code.h"
-#include "unwind/code/code.h"
+#include "arch/x86/code.h"
+#include "tables/code/code.h"
 
 /* Contiguous code, as it was when it was read. */
 struct part {

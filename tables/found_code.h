@@ -3,7 +3,7 @@
 #define UNIPROF_TABLES_FOUND_CODE_H
 
 #include "arch/arch.h"
-#include "unwind/table/table.h"
+#include "unwind/table.h"
 
 /*
  * Code in a guest's memory that no file describes, and an unwind table of it, for x86-64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tables/program_table.h"
 
-#include "unwind/code/code.h"
+#include "tables/code/code.h"
 
 /* Copies the page at @address, if it is one of hypercalls. The guest may be writing to
  * it. */

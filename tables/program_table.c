@@ -8,9 +8,9 @@
 
 #include "symbols/spec.h"
 #include "symbols/symbols.h"
-#include "unwind/table/cfi.h"
-#include "unwind/code/code.h"
-#include "unwind/table/orc.h"
+#include "tables/cfi/cfi.h"
+#include "tables/code/code.h"
+#include "tables/orc.h"
 
 /* Blocks of code with fewer different bytes are padding, or memory that is filled in when
  * the program runs. */

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "symbols/links.h"
 #include "symbols/program.h"
-#include "tables/module_layout.h"
-#include "tables/task_layout.h"
-#include "unwind/table/table.h"
+#include "tables/linux/module_layout.h"
+#include "tables/linux/task_layout.h"
+#include "unwind/table.h"
 
 /*
  * The unwind table of the programs that run in a guest, with what is needed to find out

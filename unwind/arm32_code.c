@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm32_instruction.h"
+#include "arch/arm/arm32_instruction.h"
 #include "unwind/arm32.h"
 #include "unwind/walk.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm.h"
-#include "arch/arm64_code.h"
+#include "arch/arm/arm.h"
+#include "arch/arm/arm64_code.h"
 #include "unwind/table_step.h"
 #include "unwind/walk.h"
 

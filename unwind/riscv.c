@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/riscv_code.h"
+#include "arch/riscv/code.h"
 #include "unwind/walk.h"
 
 /*

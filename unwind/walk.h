@@ -3,7 +3,7 @@
 #define UNIPROF_UNWIND_WALK_H
 
 #include "unwind/reader.h"
-#include "unwind/table/table.h"
+#include "unwind/table.h"
 #include "unwind/unwind.h"
 
 /*

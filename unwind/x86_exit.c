@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "arch/x86_code.h"
+#include "arch/x86/code.h"
 
 /*
  * All paths through the code from an instruction agree on where the return address is,

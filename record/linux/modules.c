@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "record/linux/module_list.h"
-#include "unwind/table/orc.h"
+#include "tables/orc.h"
 
 /* The first looks are made at once, up to this number and CPU time. Later ones have that
  * much time between them, and so many times what the last one has taken: a guest that

@@ -3,8 +3,8 @@
 #define UNIPROF_RECORD_LINUX_MODULES_H
 
 #include "arch/arch.h"
-#include "tables/module_layout.h"
-#include "unwind/table/table.h"
+#include "tables/linux/module_layout.h"
+#include "unwind/table.h"
 
 /*
  * The unwind table of the modules of a guest's Linux kernel: of those that chains were

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "symbols/spec.h"
-#include "unwind/code/code.h"
+#include "tables/code/code.h"
 
 /* A file to unwind by. */
 struct file {

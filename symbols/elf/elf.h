@@ -2,7 +2,7 @@
 #ifndef UNIPROF_SYMBOLS_ELF_ELF_H
 #define UNIPROF_SYMBOLS_ELF_ELF_H
 
-/* ELF files and their separate debug files; for symbols/ and unwind/code/elf.c. */
+/* ELF files and their separate debug files; for symbols/ and tables/code/elf.c. */
 
 #include "symbols/source.h"
 #include "symbols/table.h"

@@ -6,11 +6,11 @@
  * types.
  */
 
-#include "tables/btf.h"
-#include "tables/module_layout.h"
-#include "tables/task_layout.h"
+#include "tables/linux/btf.h"
+#include "tables/linux/module_layout.h"
+#include "tables/linux/task_layout.h"
 #include "tests/fuzz/check.h"
-#include "tests/unit/unwind/test_cfi_file.h"
+#include "tests/unit/tables/test_cfi_file.h"
 
 #define ROWS_SIZE 48
 #define ROWS	  0xffffffff82462390

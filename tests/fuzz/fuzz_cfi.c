@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "tests/unit/unwind/test_cfi_file.h"
-#include "unwind/table/cfi.h"
+#include "tables/cfi/cfi.h"
+#include "tests/unit/tables/test_cfi_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

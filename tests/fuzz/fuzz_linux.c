@@ -7,9 +7,9 @@
  */
 
 #include "symbols/elf/unpack.h"
+#include "tables/orc.h"
 #include "tests/fuzz/check.h"
-#include "tests/unit/unwind/test_cfi_file.h"
-#include "unwind/table/orc.h"
+#include "tests/unit/tables/test_cfi_file.h"
 
 #define ROWS_AT	   0x800000
 #define HYPERCALLS 0x3000

@@ -11,7 +11,7 @@
  *   (the rest is 0), or, with the highest bit of the first byte, consecutive.
  */
 
-#include "arch/riscv_code.h"
+#include "arch/riscv/code.h"
 #include "tests/fuzz/guest.h"
 #include "unwind/unwind.h"
 

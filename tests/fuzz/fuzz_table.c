@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "format/buffer.h"
-#include "unwind/table/table.h"
+#include "unwind/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/code/code.h"
 #include "tests/fuzz/check.h"
-#include "unwind/code/code.h"
 
 #define ADDRESS	      0xffffffff81000000
 #define FUNCTIONS_MAX 64

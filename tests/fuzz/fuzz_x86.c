@@ -11,7 +11,7 @@
  *   (the rest is 0), or, with the highest bit of the mode, consecutive.
  */
 
-#include "arch/x86_code.h"
+#include "arch/x86/code.h"
 #include "tests/fuzz/guest.h"
 #include "tests/fuzz/rules.h"
 #include "unwind/unwind.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "arch/arm.h"
+#include "arch/arm/arm.h"
 
 #define WORD 8
 

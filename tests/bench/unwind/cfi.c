@@ -12,7 +12,7 @@
 
 #include "symbols/code.h"
 #include "symbols/source.h"
-#include "unwind/table/cfi.h"
+#include "tables/cfi/cfi.h"
 
 #define RUNS	5
 #define LOOKUPS 1000000

@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/arm64_code.h"
-#include "arch/x86_code.h"
+#include "arch/arm/arm64_code.h"
+#include "arch/x86/code.h"
 #include "base/array.h"
 #include "symbols/code.h"
 #include "symbols/source.h"
-#include "unwind/code/code.h"
+#include "tables/code/code.h"
 
 /* What the file says about addresses from start on. */
 struct row {

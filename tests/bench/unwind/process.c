@@ -15,8 +15,8 @@
 #include "format/writer.h"
 #include "tests/unit/unwind/test_x86_process.h"
 #include "unwind/stack/stack.h"
-#include "unwind/table/cfi.h"
-#include "unwind/code/code.h"
+#include "tables/cfi/cfi.h"
+#include "tables/code/code.h"
 
 struct rules {
 	struct unwind_builder *builder;

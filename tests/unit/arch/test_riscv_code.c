@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv_code.h"
+#include "arch/riscv/code.h"
 
 static void instructions_are_classified(void **state)
 {

@@ -3,8 +3,8 @@
 #define UNIPROF_TESTS_UNIT_ARCH_TEST_X86_H
 
 /*
- * Shared by the tests of arch/x86.c: a guest's memory, and page tables in it, written by
- * the rules of the Intel SDM, volume 3, chapter 4, for reading them.
+ * Shared by the tests of arch/x86/cpu.c: a guest's memory, and page tables in it, written
+ * by the rules of the Intel SDM, volume 3, chapter 4, for reading them.
  */
 
 #define GUEST_CPU struct x86_cpu

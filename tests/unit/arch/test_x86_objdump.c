@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "arch/x86_code.h"
+#include "arch/x86/code.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define OPERANDS	4

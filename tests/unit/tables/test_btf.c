@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tables/btf.h"
+#include "tables/linux/btf.h"
 #include "tests/unit/tables/test_btf.h"
 
 /* A copy of its own, so that reads beyond the end are detected. */

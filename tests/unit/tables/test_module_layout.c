@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "tables/module_layout.h"
+#include "tables/linux/module_layout.h"
 #include "tests/unit/tables/test_btf.h"
-#include "tests/unit/unwind/test_cfi_file.h"
+#include "tests/unit/tables/test_cfi_file.h"
 
 /* What a kernel's types may have. */
 struct types {

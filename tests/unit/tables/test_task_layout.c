@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "tables/task_layout.h"
+#include "tables/linux/task_layout.h"
 #include "tests/unit/tables/test_btf.h"
-#include "tests/unit/unwind/test_cfi_file.h"
+#include "tests/unit/tables/test_cfi_file.h"
 
 #define ROWS	0xffffffff82462390
 #define STRINGS 0xffffffff8248b400

@@ -16,7 +16,7 @@
 
 #include "../random.h"
 #include "format/buffer.h"
-#include "unwind/table/table.h"
+#include "unwind/table.h"
 
 static struct unwind_rule rule_of(int32_t cfa)
 {

@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#include "arch/x86_code.h"
+#include "arch/x86/code.h"
 #include "unwind/unwind.h"
 
 #define DEPTH_MAX  512

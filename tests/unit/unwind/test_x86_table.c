@@ -13,8 +13,8 @@
 
 #include "tests/unit/unwind/test_x86_process.h"
 #include "unwind/stack/stack.h"
-#include "unwind/table/cfi.h"
-#include "unwind/code/code.h"
+#include "tables/cfi/cfi.h"
+#include "tables/code/code.h"
 
 /* Instructions between two samples; each place in a loop comes up in time. */
 #define PERIOD 3

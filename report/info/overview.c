@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/info/overview.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/domains.h"
+#include "report/info/pause_text.h"
+#include "base/text.h"
+
+/* Processes, unless all are wanted. */
+#define PROCESSES_SHOWN 20
+
+static void put(FILE *out, const char *label, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Writes a line: a label, then the value. */
+static void put(FILE *out, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(out, "  %-14s  ", label);
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	putc('\n', out);
+}
+
+/* Like put(), for untrusted text; writes nothing if it is empty. */
+static void put_text(FILE *out, const char *label, const char *text)
+{
+	char clean[1024];
+
+	if (!*text)
+		return;
+	snprintf(clean, sizeof(clean), "%s", text);
+	text_clean(clean, clean);
+	put(out, label, "%s", clean);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_recording(FILE *out, const char *name, const struct summary *summary)
+{
+	const struct recording_info *info = &summary->info;
+	char time[TEXT_TIME_SIZE];
+
+	fputs("Recording\n", out);
+	put_text(out, "file", name);
+	put(out, "size", "%" PRIu64 " bytes in %" PRIu64 " chunks", summary->bytes,
+	    summary->chunks);
+	if (summary->has_info) {
+		put_text(out, "written by", info->tool);
+		put_text(out, "command", info->command);
+		put_text(out, "host", info->host);
+		put_text(out, "hypervisor", info->hypervisor);
+		if (info->domctl_version)
+			put(out, "domctl", "version %" PRIu64, info->domctl_version);
+		if (info->wall_start) {
+			text_time(time, info->wall_start, false);
+			put(out, "started", "%s", time);
+		}
+	}
+	put(out, "duration", "%.3f s", (double)summary_duration(summary) / 1e9);
+	if (summary->has_end)
+		put(out, "ended by", "%s",
+		    end_reason_name((unsigned int)summary->end.reason));
+	else
+		put(out, "ended by", "unknown: the recording has no end");
+}
+
+/* Adds up the vCPUs of a domain, or of all domains if it is NULL. */
+static struct summary_vcpu add_vcpus(const struct summary *summary,
+				     const struct recording_domain *domain)
+{
+	struct summary_vcpu sum = {0};
+
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
+		const struct summary_vcpu *vcpu = &summary->vcpus[i];
+
+		if (domain && vcpu->domain != domain->index)
+			continue;
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+			sum.states[s] += vcpu->states[s];
+		sum.cpu_time += vcpu->cpu_time;
+	}
+	return sum;
+}
+
+static uint64_t all_states(const struct summary_vcpu *vcpu)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+		sum += vcpu->states[s];
+	return sum;
+}
+
+static bool has_cpu_time(const struct summary *summary)
+{
+	return summary->samples && !summary->lacks_cpu_time;
+}
+
+static void put_shares(FILE *out, const struct summary *summary,
+		       const struct summary_vcpu *sum)
+{
+	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+		if (sum->states[s])
+			put(out, vcpu_state_name(s), "%" PRIu64 " (%.1f %%)",
+			    sum->states[s], percent(sum->states[s], all_states(sum)));
+	if (has_cpu_time(summary))
+		put(out, "CPU time", "%.3f s", (double)sum->cpu_time / 1e6);
+}
+
+static void put_uuid(FILE *out, const uint8_t u[16])
+{
+	static const uint8_t unknown[16];
+
+	if (memcmp(u, unknown, sizeof(unknown)) == 0)
+		return;
+	put(out, "uuid",
+	    "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
+	    u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+	    u[13], u[14], u[15]);
+}
+
+static void put_unwinding(FILE *out, const struct recording_domain *domain)
+{
+	char table[256];
+
+	if (!domain->unwind_way)
+		return;
+	put(out, "unwound", "%s", unwind_way_name((unsigned int)domain->unwind_way));
+	if (!domain->table_rows)
+		return;
+	snprintf(table, sizeof(table), "%s (%" PRIu64 " rows)", domain->table_files,
+		 domain->table_rows);
+	put_text(out, "tables of", table);
+	put_text(out, "build-ids", domain->build_ids);
+	if (domain->linux_text)
+		put(out, "Linux is at", "0x%" PRIx64, domain->linux_text);
+}
+
+static void put_domain(FILE *out, const struct summary *summary,
+		       const struct recording_domain *domain)
+{
+	const struct summary_vcpu sum = add_vcpus(summary, domain);
+
+	fputs("Domain\n", out);
+	put_text(out, "name", domain->name);
+	put(out, "id", "%" PRIu64, domain->id);
+	put_uuid(out, domain->uuid);
+	put(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
+	    cpu_kind_name((unsigned int)domain->cpu));
+	put_text(out, "VMM", domain->vmm);
+	if (domain->vcpus)
+		put(out, "vCPUs", "%" PRIu64, domain->vcpus);
+	put_unwinding(out, domain);
+	if (summary->domain_count > 1) {
+		put(out, "samples", "%" PRIu64 " (%.1f %%)", all_states(&sum),
+		    percent(all_states(&sum), summary->weight));
+		put_shares(out, summary, &sum);
+	}
+}
+
+static void put_rates(FILE *out, const struct summary *summary)
+{
+	double rate = summary_rate(summary);
+
+	if (summary->info.frequency)
+		put(out, "requested rate", "%.6g rounds per second",
+		    (double)summary->info.frequency / 1000);
+	if (rate > 0)
+		put(out, "actual rate", "%.6g rounds per second%s", rate,
+		    summary->domain_count > 1 ? " and domain" : "");
+	put(out, "missed", "%" PRIu64 " rounds (too late)", summary->counts.missed);
+	put(out, "lost", "%" PRIu64 " samples (buffer full)", summary->counts.lost);
+}
+
+static void put_programs(FILE *out, const struct summary *summary)
+{
+	char text[1024];
+
+	for (size_t i = 0; i < summary->program_count; i++) {
+		const struct recording_program *program = &summary->programs[i];
+
+		snprintf(text, sizeof(text), "%s%s%s%s%s%s", program->name,
+			 *program->build_id ? ", build-id " : "", program->build_id,
+			 program->has_lines ? ", with source lines" : "",
+			 *program->domain ? ", for the domain " : "", program->domain);
+		put_text(out, "names of", text);
+	}
+}
+
+static void put_samples(FILE *out, const struct summary *summary, bool all)
+{
+	const struct summary_vcpu sum = add_vcpus(summary, NULL);
+
+	fputs("Samples\n", out);
+	put(out, "samples", "%" PRIu64, summary->samples);
+	if (summary->weight != summary->samples)
+		put(out, "weight", "counted as %" PRIu64, summary->weight);
+	put_rates(out, summary);
+	if (summary->samples)
+		put(out, "size", "%.1f bytes per sample",
+		    (double)summary->bytes / (double)summary->samples);
+	put_shares(out, summary, &sum);
+	if (summary->names)
+		put(out, "names", "%" PRIu64 " names stored in the recording",
+		    summary->names);
+	put_programs(out, summary);
+	if (all && summary->samples)
+		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
+		    summary->first_time, summary->last_time);
+}
+
+static int compare_vcpus(const void *a, const void *b)
+{
+	const struct summary_vcpu *x = a, *y = b;
+
+	if (x->domain != y->domain)
+		return x->domain < y->domain ? -1 : 1;
+	return (x->vcpu > y->vcpu) - (x->vcpu < y->vcpu);
+}
+
+/* Writes a row for each vCPU; with the domain's id if there are several domains. */
+static int put_vcpus(FILE *out, const struct summary *summary)
+{
+	struct summary_vcpu *sorted = malloc(summary->vcpu_count * sizeof(*sorted));
+	bool has_time = has_cpu_time(summary), has_ids;
+
+	if (!sorted)
+		return -1;
+	memcpy(sorted, summary->vcpus, summary->vcpu_count * sizeof(*sorted));
+	qsort(sorted, summary->vcpu_count, sizeof(*sorted), compare_vcpus);
+	has_ids = summary->domain_count > 1 ||
+		  sorted[0].domain != sorted[summary->vcpu_count - 1].domain;
+	fprintf(out, "  %s%-6s %12s %12s %12s %12s%s\n", has_ids ? "domain " : "", "vCPU",
+		"samples", "running", "runnable", "blocked",
+		has_time ? "   CPU time" : "");
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
+		const struct summary_vcpu *vcpu = &sorted[i];
+		const struct recording_domain *domain = summary_domain(summary,
+								       vcpu->domain);
+
+		fputs("  ", out);
+		if (has_ids && domain)
+			fprintf(out, "%-6" PRIu64 " ", domain->id);
+		else if (has_ids)
+			fprintf(out, "%-6s ", "?");
+		fprintf(out,
+			"%-6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+			" %12" PRIu64,
+			vcpu->vcpu, all_states(vcpu), vcpu->states[VCPU_RUNNING],
+			vcpu->states[VCPU_RUNNABLE], vcpu->states[VCPU_BLOCKED]);
+		if (has_time)
+			fprintf(out, " %8.3f s", (double)vcpu->cpu_time / 1e6);
+		putc('\n', out);
+	}
+	free(sorted);
+	return 0;
+}
+
+static int put_chains(FILE *out, const struct summary *summary,
+		      const struct stacks *stacks)
+{
+	uint64_t *inclusive = stacks_inclusive(stacks), addresses = 0;
+	uint32_t distinct = 0;
+
+	if (!inclusive)
+		return -1;
+	for (uint32_t i = 0; i < stacks->tree.count; i++) {
+		distinct += stacks->self[i] != 0;
+		if (stacks_is_address(stacks, i))
+			addresses += inclusive[i];
+	}
+	fputs("Call chains\n", out);
+	put(out, "distinct", "%" PRIu32, distinct);
+	put(out, "addresses", "%.1f on average, %u at most",
+	    summary->weight ? (double)addresses / (double)summary->weight : 0,
+	    summary->deepest);
+	for (unsigned int i = 0; i < SAMPLES_ROOTS; i++)
+		if (inclusive[i])
+			put(out, i == CHAIN_WHOLE ? "whole" : "cut short",
+			    "%" PRIu64 " (%.1f %%)%s%s", inclusive[i],
+			    percent(inclusive[i], summary->weight),
+			    i == CHAIN_WHOLE ? "" : ": ",
+			    i == CHAIN_WHOLE ? "" : chain_end_name(i));
+	if (summary->frameless)
+		put(out, "frameless",
+		    "%" PRIu64 " (%.1f %%): direct caller taken from the link register "
+		    "or the top of the stack",
+		    summary->frameless, percent(summary->frameless, summary->weight));
+	free(inclusive);
+	return 0;
+}
+
+/* A process, for sorting. */
+struct process_row {
+	const struct recording_domain *process;
+	uint64_t weight;
+};
+
+/* Those with the most samples first. */
+static int compare_processes(const void *a, const void *b)
+{
+	const struct process_row *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->process->index != y->process->index)
+		return x->process->index < y->process->index ? -1 : 1;
+	return (x->process->process.pid > y->process->process.pid) -
+	       (x->process->process.pid < y->process->process.pid);
+}
+
+static void put_process(FILE *out, const struct summary *summary,
+			const struct process_row *row)
+{
+	const struct recording_domain *process = row->process;
+	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE];
+
+	if (summary->domain_count > 1)
+		domain_name(name, process);
+	else
+		domain_process(name, process);
+	text_clean(name, name);
+	domain_space(space, process);
+	fprintf(out, "  %-22s  %" PRIu64 " samples (%.1f %%), address space %s\n", name,
+		row->weight, percent(row->weight, summary->weight),
+		*space ? space : "not known");
+}
+
+/* Writes those that have names, at most PROCESSES_SHOWN of them unless @all. */
+static int put_processes(FILE *out, const struct summary *summary,
+			 const struct processes *processes, bool all)
+{
+	struct process_row *rows = calloc(summary->process_count + 1, sizeof(*rows));
+	size_t count = 0, shown;
+
+	if (!rows)
+		return -1;
+	for (size_t i = 0; i < summary->process_count; i++)
+		if (summary->processes[i]->process.pid)
+			rows[count++] = (struct process_row){summary->processes[i],
+							     processes->weight[i]};
+	qsort(rows, count, sizeof(*rows), compare_processes);
+	shown = all || count < PROCESSES_SHOWN ? count : PROCESSES_SHOWN;
+	if (count)
+		fputs("Processes\n", out);
+	for (size_t i = 0; i < shown; i++)
+		put_process(out, summary, &rows[i]);
+	if (shown < count)
+		fprintf(out, "  and %zu more (-v shows them)\n", count - shown);
+	if (processes->is_full)
+		fprintf(out, "  only the first %d processes are told apart\n",
+			SUMMARY_PROCESSES);
+	free(rows);
+	return 0;
+}
+
+int overview_write(FILE *out, const char *name, const struct summary *summary,
+		   const struct stacks *stacks, const struct processes *processes,
+		   bool all)
+{
+	put_recording(out, name, summary);
+	for (size_t i = 0; i < summary->domain_room; i++)
+		if (summary->domains[i])
+			put_domain(out, summary, summary->domains[i]);
+	put_samples(out, summary, all);
+	if (summary->samples && put_vcpus(out, summary) < 0)
+		return -1;
+	if (put_processes(out, summary, processes, all) < 0 ||
+	    put_chains(out, summary, stacks) < 0)
+		return -1;
+	if (summary->counts.pauses.count)
+		pause_text_write(out, &summary->counts.pauses, summary_duration(summary),
+				 summary->domain_count > 1);
+	return 0;
+}
+
+void overview_write_links(FILE *out, const char *title, const uint64_t *counts)
+{
+	static const struct {
+		enum program_link kind;
+		const char *label, *about;
+	} lines[] = {
+		{LINK_PROVEN, "proven", "the call is of this function"},
+		{LINK_POSSIBLE, "possible", "indirect calls and jumps, interrupts"},
+		{LINK_IMPOSSIBLE, "impossible", "no call, or one of another function"},
+	};
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		known += counts[lines[i].kind];
+	fprintf(out, "%s\n", title);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		put(out, lines[i].label, "%" PRIu64 " (%.3f %%): %s",
+		    counts[lines[i].kind], percent(counts[lines[i].kind], known),
+		    lines[i].about);
+	if (counts[LINK_UNKNOWN])
+		put(out, "not checked", "%" PRIu64 ": outside of the files' functions",
+		    counts[LINK_UNKNOWN]);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_UNWIND_CODE_H
+#define UNIPROF_UNWIND_CODE_H
+
+#include "unwind/table.h"
+
+/* Unwind tables made from the machine code of programs, for x86-64 and arm64. */
+
+enum unwind_part {
+	UNWIND_PART_UNKNOWN,
+	UNWIND_PART_FUNCTION, /* called at its start */
+	UNWIND_PART_COLD,     /* a part of a function that the compiler moved away */
+};
+
+struct unwind_function {
+	uint64_t start;
+	uint64_t size; /* bytes; 0: up to the next function */
+	uint8_t part;  /* enum unwind_part */
+};
+
+/* Contiguous code, and its functions by ascending address. */
+struct unwind_code {
+	bool is_arm64; /* else x86-64 */
+	bool is_first; /* nothing is mapped before it */
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t address;
+	const struct unwind_function *functions;
+	size_t count;
+};
+
+/*
+ * Adds rules for the functions, which are found by following the effect of all their
+ * instructions on the stack. There are none where that fails, as after an alignment of
+ * the stack pointer without a frame pointer, in handlers of interrupts, and in arm64's
+ * parts of functions that the compiler moved away. Functions that start outside of the
+ * code are ignored; if they overlap, the next one ends the previous one. Takes time and
+ * memory in proportion to the size, whatever the code is. -1 with @err set if out of
+ * memory, or over the limits of tables.
+ */
+int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
+			  struct error *err);
+
+/*
+ * The same for the executable sections of an ELF file with these contents, and with the
+ * functions in its symbol tables or those of its debug file, which is looked for below
+ * @debug_directory as symbols_add() does, unless that is NULL. PLT entries need no
+ * symbols. Xen's hypercall page is left out, because Xen fills it at run time. @offset is
+ * added to the file's addresses. *@functions: the number of functions. -1 with one line
+ * in @err, which starts with @path, also if the file is for neither CPU or has no
+ * function symbols.
+ */
+int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
+			      const void *data, size_t size, uint64_t offset,
+			      const char *debug_directory, size_t *functions,
+			      struct error *err);
+
+/*
+ * Finds the functions in code without symbols, by ascending address, for
+ * @code->functions and @code->count, which it sets: places that are called, and places
+ * behind padding that no jump of the code before leads to. Instructions are decoded one
+ * after the other, from @known, which are @count addresses where instructions start, and
+ * from what these lead to; then what is before all of them, which may be data. The caller
+ * frees @code->functions. Takes time and memory in proportion to the size, whatever the
+ * code is. -1 if out of memory.
+ */
+int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_t count);
+
+/* Whether these 4096 bytes are a page of hypercalls that Xen has filled in. */
+bool unwind_is_hypercall_page(const uint8_t *page);
+
+/* Adds rules for Xen's hypercall page, with its contents (4096 bytes) in a running guest:
+ * stubs of 32 bytes (Xen, arch/x86/pv/hypercall.c, hypercall_page_initialise_ring3). */
+int unwind_table_add_hypercalls(struct unwind_builder *builder, const uint8_t *page,
+				uint64_t address, struct error *err);
+
+#endif
