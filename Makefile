@@ -78,7 +78,7 @@ PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
-	$(PORTABLE:%=$(O)/portable/glibc.o)
+	$(PORTABLE:%=$(O)/scripts/portable/glibc.o)
 BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
 BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
 # The writer's memory can't be measured with sanitizers, which allocate memory too, and there
@@ -88,7 +88,7 @@ UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
 	tests/unit/kvm/test_calls.c tests/unit/gdb/test_calls.c), \
 	$(sort $(wildcard tests/unit/*/test_*.c))))
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
-MAN_PAGES = $(wildcard man/*.1)
+MAN_PAGES = $(wildcard docs/man/*.1)
 
 # One line per step; make V=1 shows the commands.
 ifeq ($(V),1)
@@ -111,8 +111,8 @@ $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
 
-$(O)/glibc/libc.so: portable/stubs
-	$(call step,STUBS,portable/stubs $(GLIBC) $(@D) \
+$(O)/glibc/libc.so: scripts/portable/stubs
+	$(call step,STUBS,scripts/portable/stubs $(GLIBC) $(@D) \
 		$(CC) $(SYSROOT:%=--sysroot=% -B%/usr/lib/$(MACHINE) -B%/lib/$(MACHINE)))
 
 # Embedded with .incbin, which -MMD does not list.

@@ -7,7 +7,7 @@
 
 /*
  * A domctl interface newer than those known may have other layouts, although most
- * versions of it changed none that uniprof uses (xen/domctl.c). So its answers are
+ * versions of it changed none that uniprof uses (xen/version.c). So its answers are
  * compared, before anything else is asked of it, with each other and with what xenstore
  * and Xen's version say. All calls only read; the target's first vCPU is stopped for a
  * moment to read its registers.

@@ -4,7 +4,7 @@
 completions bash >bash
 completions zsh >zsh
 completions fish >fish
-sed 's/\\-/-/g' "$CLI/../../man/uniprof.1" >page
+sed 's/\\-/-/g' "$CLI/../../docs/man/uniprof.1" >page
 
 # lacks WHAT FILE PATTERN: says so if no line of the file matches
 lacks()
@@ -22,7 +22,7 @@ done <commands
 [ "$(wc -l <commands)" -ge 8 ] || echo "there are no commands"
 
 for command in $("$UNIPROF" --list-commands | grep -vE '^(help|version)	' | cut -f 1); do
-	sed 's/\\-/-/g' "$CLI/../../man/uniprof-$command.1" >page
+	sed 's/\\-/-/g' "$CLI/../../docs/man/uniprof-$command.1" >page
 	sed -n "/^	$command)\$/,/;;/p" zsh >zsh-options
 	"$UNIPROF" $command --help | grep -oE '^  (-.,|   ) --[a-z-]+' | tr -d , >options
 	while read -r short long; do

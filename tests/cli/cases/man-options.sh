@@ -1,6 +1,6 @@
 # The man page of each command documents exactly the options in its table.
 for command in record top report diff info archive import list stack table flamegraph; do
-	page=$CLI/../../man/uniprof-$command.1
+	page=$CLI/../../docs/man/uniprof-$command.1
 	"$UNIPROF" --list-options | awk -F '\t' -v command=$command '
 		$1 == command { print $2; if ($3) print $3 }' | sort >table
 	# The lines after .TP, up to the next section.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For the portable program (portable/stubs): what glibc 2.17 has in the part that is
- * linked statically, but later versions have not. Those in libraries that are linked
+ * For the portable program (scripts/portable/stubs): what glibc 2.17 has in the part that
+ * is linked statically, but later versions have not. Those in libraries that are linked
  * statically use them too.
  */
 #include <fcntl.h>
