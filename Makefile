@@ -79,15 +79,6 @@ SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(for
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
 	$(PORTABLE:%=$(O)/scripts/portable/glibc.o)
-BENCH_OBJECTS = $(patsubst %.c,$(O)/%.o,$(sort $(wildcard tests/bench/*.c)))
-BENCH_REPORT = $(patsubst %.c,$(O)/%,$(wildcard tests/bench/report/*.c))
-# The writer's memory can't be measured with sanitizers, which allocate memory too, and there
-# are no filters.
-UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
-	tests/unit/format/test_writer_days.c tests/unit/record/test_filter.c \
-	tests/unit/kvm/test_calls.c tests/unit/gdb/test_calls.c), \
-	$(sort $(wildcard tests/unit/*/test_*.c))))
-FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN_PAGES = $(wildcard docs/man/*.1)
 
 # One line per step; make V=1 shows the commands.
@@ -97,9 +88,7 @@ else
 step = @printf '  %-6s %s\n' '$(1)' '$@'; $(2)
 endif
 
-.PHONY: all arm64 portable deb dist completions install check unit test-programs cli kvm gdb \
-	threads lint guests guests-arm bench bench-kvm bench-lab bench-report bench-report-tools \
-	bench-unwind fuzzers clean
+.PHONY: all arm64 portable deb dist completions install clean
 all: $(O)/uniprof
 
 $(O)/uniprof: $(O)/uniprof.o $(OBJECTS) $(PORTABLE:%=| $(O)/glibc/libc.so)
@@ -118,7 +107,7 @@ $(O)/glibc/libc.so: scripts/portable/stubs
 # Embedded with .incbin, which -MMD does not list.
 $(O)/report/write/flame_svg.o: report/write/flame.js
 
--include $(OBJECTS:.o=.d) $(BENCH_OBJECTS:.o=.d) $(O)/uniprof.d
+-include $(OBJECTS:.o=.d) $(O)/uniprof.d
 
 # For the lab's arm64 machine: cross-built with Debian's packages, which
 # `scripts/lab prepare --arch arm64` downloads and unpacks.
@@ -179,249 +168,10 @@ install: all $(if $(CROSS_COMPILE),,completions)
 	$(call install_completions,zsh,zsh/site-functions/_uniprof)
 	$(call install_completions,fish,fish/vendor_completions.d/uniprof.fish)
 
-# Tests without Xen; those with Xen are in tests/lab (scripts/test runs all).
-check: unit cli
+include tests/tests.mk
 
-$(O)/tests/unit/%: tests/unit/%.c $(OBJECTS) $(wildcard tests/unit/*.h tests/unit/*/*.h)
-	@mkdir -p $(@D)
-	$(call step,TEST,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS) -lcmocka)
-
-# Real code with and without frame pointers, compiled by GCC.
-$(O)/tests/unit/unwind/workload: tests/unit/unwind/workload.c
-	@mkdir -p $(@D)
-	$(call step,CC,$(CC) -O2 -fno-omit-frame-pointer -static -o $@ $< -lm)
-
-$(O)/tests/unit/unwind/workload_table: tests/unit/unwind/workload.c
-	@mkdir -p $(@D)
-	$(call step,CC,$(CC) -O2 -fomit-frame-pointer -static -o $@ $< -lm)
-
-$(O)/tests/unit/unwind/test_x86_leaves: $(O)/tests/unit/unwind/workload
-$(O)/tests/unit/unwind/test_x86_table: $(O)/tests/unit/unwind/workload_table
-
-# Functions with frames of all kinds, and call frame information of all kinds.
-CFI_SAMPLES = $(patsubst %,$(O)/tests/unit/tables/cfi_sample_%.so,eh debug packed arm64)
-CC_cfi_eh = $(CC) -Wl,-z,lazy
-CC_cfi_debug = $(CC) -g -fno-asynchronous-unwind-tables
-CC_cfi_packed = $(CC_cfi_debug) -gz
-CC_cfi_arm64 = clang --target=aarch64-linux-gnu -nostdlib -fuse-ld=lld \
-	-fasynchronous-unwind-tables -mbranch-protection=standard
-$(O)/tests/unit/tables/cfi_sample_%.so: tests/unit/tables/cfi_sample.c Makefile
-	@mkdir -p $(@D)
-	$(call step,CC,$(CC_cfi_$*) -O2 -fomit-frame-pointer -shared -fPIC -o $@ $<)
-
-$(O)/tests/unit/tables/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
-$(O)/tests/unit/tables/test_arm64_code: $(O)/tests/unit/tables/cfi_sample_arm64.so
-
-# A target for each test, so that `make -k -j` runs them on all CPUs; the longest begin first.
-UNIT_LONG = $(filter %/test_x86_table %/test_x86_leaves %/test_writer_days,$(UNIT_TESTS))
-UNIT_RUNS = $(addprefix run/,$(UNIT_LONG) $(filter-out $(UNIT_LONG),$(UNIT_TESTS)))
-.PHONY: $(UNIT_RUNS)
-$(UNIT_RUNS): run/%: %
-	@$*
-unit: $(UNIT_RUNS)
-
-# What `unit` and `cli` run.
-CLI_PROGRAMS = $(addprefix $(O)/,uniprof tests/cli/make-recording tests/cli/make-hostile)
-test-programs: $(UNIT_TESTS) $(CLI_PROGRAMS)
-
-$(O)/tests/cli/make-%: tests/cli/make-%.c $(OBJECTS)
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
-
-cli: $(CLI_PROGRAMS)
-	UNIPROF=$(O)/uniprof tests/cli/run
-
-# The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
-# would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf hostile.elf) $(GUESTS_32)
-# In 32-bit code; the number is that of the levels of their page tables.
-GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
-
-$(O)/tests/kvm/vmm: tests/kvm/vmm.c Makefile
-	@mkdir -p $(@D)
-	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ $<)
-
-KVM_FRAMES = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
-GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(KVM_FRAMES) \
-	-fno-shrink-wrap -fno-optimize-sibling-calls -fno-ipa-icf -fno-stack-protector \
-	-fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. -nostdlib -static -no-pie \
-	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
-
-$(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
-$(O)/tests/kvm/guest-la57.elf: GUEST_FLAGS += -DLA57
-$(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf $(O)/tests/kvm/guest-la57.elf: \
-		tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
-		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
-
-$(O)/tests/kvm/guest-32-0.elf: OFFSET_32 = -Wl$(COMMA)--defsym=NO_PAGING=1
-$(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/guest.lds Makefile
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -DPAGING=$* -fcf-protection=none $(OFFSET_32) \
-		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start_32.S tests/kvm/guest.c)
-
-# Its frames and page tables are attacks.
-$(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x86/spin.S \
-		tests/guest/x86/kinds.h tests/kvm/guest.lds Makefile
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(GUEST_FLAGS) -I. -m64 -mcmodel=small -mno-red-zone \
-		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ \
-		tests/kvm/start.S tests/guest/x86/spin.S tests/kvm/hostile.c)
-
-# The same guest, with interrupts.
-$(O)/tests/gdb/interrupts.elf: tests/kvm/start.S tests/kvm/guest.c tests/gdb/entries.S \
-		tests/gdb/interrupts.c tests/kvm/guest.lds Makefile
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(GUEST_FLAGS) -I. -DINTERRUPTS -m64 -mcmodel=small -mno-red-zone \
-		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ \
-		-Wl$(COMMA)--defsym=handler_stack_end=handler_stack+32768 \
-		tests/kvm/start.S tests/gdb/entries.S tests/gdb/interrupts.c)
-
-# The same guest, for QEMU's emulated arm64; without frame pointers; and, of that one, without call
-# frame information.
-# Without .eh_frame, which the guest has no room for, GCC writes .debug_frame.
-$(O)/tests/gdb/arm64-nofp.elf: KVM_FRAMES = -fomit-frame-pointer -fno-unwind-tables
-$(O)/tests/gdb/arm64.elf $(O)/tests/gdb/arm64-nofp.elf: tests/gdb/start_arm64.S tests/kvm/guest.c \
-		tests/gdb/arm64.lds Makefile
-	@mkdir -p $(@D)
-	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -mcmodel=large -o $@ \
-		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds tests/gdb/start_arm64.S tests/kvm/guest.c)
-
-$(O)/tests/gdb/arm64-code.elf: $(O)/tests/gdb/arm64-nofp.elf
-	$(call step,STRIP,aarch64-linux-gnu-objcopy --remove-section=.debug_frame $< $@)
-
-# And for riscv64. GCC 12 makes frames of leaf functions there without being asked.
-$(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gdb/riscv64.lds \
-		Makefile
-	@mkdir -p $(@D)
-	$(call step,LINK,riscv64-linux-gnu-gcc $(filter-out -mgeneral-regs-only \
-		-mno-omit-leaf-frame-pointer,$(GUEST_FLAGS)) -march=rv64imac_zicsr -mabi=lp64 \
-		-mcmodel=medany -o $@ -Wl$(COMMA)-T$(COMMA)tests/gdb/riscv64.lds \
-		tests/gdb/start_riscv64.S tests/kvm/guest.c)
-
-# On QEMU's GDB stub, with guests that QEMU emulates.
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-la57.elf $(GUESTS_32) \
-		$(addprefix $(O)/tests/gdb/,interrupts.elf arm64.elf arm64-nofp.elf arm64-code.elf \
-		riscv64.elf)
-	UNIPROF=$(O)/uniprof tests/gdb/run
-
-kvm: $(O)/uniprof $(KVM_PROGRAMS)
-	UNIPROF=$(O)/uniprof tests/kvm/run
-
-# Tests that use threads, for SANITIZE=thread; ALL=1 adds one that takes a minute.
-THREADED = $(addprefix $(O)/tests/unit/,report/test_load $(if $(ALL),report/test_replay) \
-	record/test_examiner record/test_sink)
-threads: $(CLI_PROGRAMS) $(THREADED)
-	@failed=0; for test in $(THREADED); do $$test || failed=1; done; exit $$failed
-	UNIPROF=$(O)/uniprof tests/cli/run $(addprefix $(CURDIR)/tests/cli/cases/report-,several.sh closed-pipe.sh)
-
-lint:
-	scripts/lint
-
-guests:
-	$(MAKE) -C tests/guest O=$(abspath $(O))/guest
-
-guests-arm:
-	$(MAKE) -C tests/guest arm O=$(abspath $(O))/guest
-
-# What sampling costs a guest, on real Xen (tests/bench). LONG=1 runs ten minutes longer;
-# ARCH=arm64 measures the pauses of ARM guests.
-$(O)/tests/bench/bench: $(BENCH_OBJECTS) $(OBJECTS)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
-
-# Prints what a recording does not contain, for the lab's hostile cases (tests/lab).
-$(O)/lab-probe: tests/lab/probe.c $(OBJECTS)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
-
-# Ends in the middle of a pause, for the lab's cases death and wake.
-$(O)/lab-die: tests/lab/die.c $(OBJECTS)
-	$(call step,LINK,$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(OBJECTS) $(LIBS))
-
-# The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module narrow)
-$(O)/lab-pair-second: LAB_DEFINES = -DSECOND
-$(O)/lab-pair-second: tests/lab/pair.c
-$(O)/lab-pair: tests/lab/pair.c
-$(O)/lab-traced: LAB_DEFINES = -DTRACED
-$(O)/lab-work $(O)/lab-traced: tests/lab/work.c
-$(O)/lab-module: tests/lab/module.c
-$(O)/lab-narrow: LAB_DEFINES = -m32
-$(O)/lab-narrow: tests/lab/narrow.c
-$(LAB_PROGRAMS): tests/lab/process.h Makefile
-	$(call step,LINK,$(CC) $(WARNINGS) -I. -O2 -g -ffreestanding -fno-omit-frame-pointer \
-		-fno-pic -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
-		-fno-stack-protector -fno-reorder-functions -fcf-protection=none -nostdlib \
-		-static -no-pie \
-		$(LAB_DEFINES) -o $@ $(filter %.c,$^))
-
-# A module of the lab's kernel, which `scripts/lab prepare` has downloaded.
-$(O)/brd.ko:
-	$(call step,UNPACK,dpkg-deb --fsys-tarfile build/lab/cache/amd64/linux-image-*.deb | \
-		tar -xO --wildcards '*/brd.ko' >$@.new && mv $@.new $@)
-
-$(O)/lab-work.cpio: $(LAB_PROGRAMS) $(O)/brd.ko
-	$(call step,CPIO,cd $(@D) && printf '%s\n' $(^F) | cpio --quiet -o -H newc -R 0:0 >$(@F))
-
-# Unwind tables on a running process, compared with libdwfl; what walks cost.
-$(O)/tests/bench/unwind/%: tests/bench/unwind/%.c $(OBJECTS)
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka)
-
-$(O)/tests/bench/report/%: tests/bench/report/%.c $(OBJECTS)
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lm)
-
-# What sampling costs guests of this machine's KVM.
-$(O)/tests/bench/kvm/pauses: tests/bench/kvm/pauses.c tests/bench/kvm/injected.c tests/bench/series.c \
-		$(OBJECTS)
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
-
-bench-kvm: $(O)/tests/bench/kvm/pauses $(KVM_PROGRAMS)
-	tests/bench/kvm/run
-
-bench: bench-lab $(if $(ARCH),,bench-report)
-
-bench-lab: $(if $(ARCH),,$(O)/uniprof $(O)/tests/bench/bench)
-	tests/bench/run $(if $(LONG),long,usual) $(ARCH)
-
-bench-report-tools: $(BENCH_REPORT)
-
-# What reports cost, on any machine (tests/bench/report). QUICK=1 only checks that it works.
-bench-report: $(O)/uniprof bench-report-tools
-	tests/bench/report/run $(if $(QUICK),quick)
-
-# Unwind tables made from machine code, against the call frame information of the same files.
-$(O)/tests/bench/unwind/code: tests/bench/unwind/code.c $(OBJECTS)
-	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
-
-bench-unwind: $(O)/tests/bench/unwind/code
-	tests/bench/unwind/run $<
-
-# All code is instrumented; FUZZ_FLAGS: also for coverage (tests/fuzz/run --coverage).
-FUZZ_CC = clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O2 -g -fno-sanitize-recover=all \
-	$(FUZZ_FLAGS)
-FUZZ_OBJECTS = $(SOURCES:%.c=$(O)/instrumented/%.o)
-
-fuzzers: $(FUZZERS)
-
-$(O)/instrumented/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(call step,FUZZ,$(FUZZ_CC) -fsanitize=fuzzer-no-link$(COMMA)address$(COMMA)undefined \
-		-MMD -MP -c -o $@ $<)
-
-$(O)/instrumented/report/write/flame_svg.o: report/write/flame.js
-
--include $(FUZZ_OBJECTS:.o=.d)
-
-$(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(wildcard tests/fuzz/*.h) $(FUZZ_OBJECTS)
-	@mkdir -p $(@D)
-	$(call step,FUZZ,$(FUZZ_CC) -fsanitize=fuzzer$(COMMA)address$(COMMA)undefined \
-		-o $@ $< $(FUZZ_OBJECTS) $(LIBS))
-
+# Downloads stay: the lab's packages and images (scripts/lab clean removes those), programs to
+# test with.
+DOWNLOADS = lab npm clickhouse roots
 clean:
-	rm -rf $(O)/uniprof $(O)/*.o $(O)/*.d $(addprefix $(O)/,$(PARTS)) $(O)/tests \
-		$(O)/instrumented \
-		$(O)/guest $(O)/arm64 $(O)/portable $(O)/deb $(O)/dist
+	[ ! -d $(O) ] || find $(O) -mindepth 1 -maxdepth 1 $(DOWNLOADS:%=! -name %) -exec rm -rf {} +
