@@ -5,9 +5,9 @@
 #include "record/open.h"
 
 /* The help of --force, which is the same for all commands that use the hypervisor. */
-#define FORCE_HELP                                                                     \
-	"use a Xen newer than this uniprof knows even if what it says of its domains " \
-	"does not fit"
+#define FORCE_HELP                                                                  \
+	"use a Xen newer than this uniprof knows even if its answers do not agree " \
+	"with xenstore"
 
 /* The help of --gdb. */
 #define GDB_HELP                                                                         \

@@ -147,9 +147,9 @@ const struct command command_table = {
 	.most = COMMAND_ANY,
 	.summary = "make an unwind table of ELF files, for record --table",
 	.about = "Makes a table of how functions are unwound, from the call frame "
-		 "information in ELF files or, where there is none, on x86-64, from "
-		 "their code and "
-		 "symbols. With it, record finds whole call chains in guests without "
+		 "information in ELF files or, where there is none, from "
+		 "their code and symbols. With it, record finds whole call chains in "
+		 "guests without "
 		 "frame pointers. OFFSET is added to a file's addresses.",
 	.groups = groups,
 	.run = run_command,

@@ -113,7 +113,7 @@ static int end(void *state, struct importer *importer, struct import_result *res
 
 const struct import_format import_uniprof_2017 = {
 	.name = "uniprof-2017",
-	.about = "the first uniprof's output: one frame per line, then 1 or 0",
+	.about = "text of sysml/uniprof (2017): one frame per line, then 1 or 0",
 	.recognize = recognize,
 	.state_size = sizeof(struct trace),
 	.line = take_line,

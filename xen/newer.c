@@ -213,7 +213,7 @@ int newer_check(struct xen *xen, uint32_t id, struct error *err)
 	misfit = find_misfit(xen, id, &facts);
 	if (!misfit)
 		return 0;
-	snprintf(what, sizeof(what), "what it says of domain %u does not fit: %s", id,
+	snprintf(what, sizeof(what), "its answers for domain %u do not fit: %s", id,
 		 misfit);
 	return refuse(xen, err, what);
 }

@@ -116,8 +116,8 @@ static const struct command_option sampling_options[] = {
 	 .offset = offsetof(struct sampling_options, jitter)},
 	{"unpause", 0, NULL, "first unpause a guest that a killed recorder left paused",
 	 .set = option_set_true, .offset = offsetof(struct sampling_options, unpause)},
-	{"force", 0, NULL, "use a Xen newer than known even if its answers do not fit",
-	 .set = option_set_true, .offset = offsetof(struct sampling_options, force)},
+	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
+	 .offset = offsetof(struct sampling_options, force)},
 	{0},
 };
 

@@ -321,9 +321,8 @@ static void a_newer_version_that_does_not_fit_is_refused(void **state)
 	(void)state;
 	fake.moved = true;
 	assert_int_equal(xen_find_domctl_version(&xen, false, &err), -1);
-	expect_refusal(&xen, 0,
-		       "what it says of domain 0 does not fit: its online vCPUs");
-	expect_refusal(&xen, 5, "domain 5 does not fit: its number of vCPUs");
+	expect_refusal(&xen, 0, "its answers for domain 0 do not fit: its online vCPUs");
+	expect_refusal(&xen, 5, "domain 5 do not fit: its number of vCPUs");
 }
 
 static void registers_of_another_size_are_refused(void **state)
@@ -334,9 +333,9 @@ static void registers_of_another_size_are_refused(void **state)
 	(void)state;
 	assert_int_equal(xen_find_domctl_version(&xen, false, &err), 0);
 	fake.context = sizeof(vcpu_guest_context_t) + 8;
-	expect_refusal(&xen, 5, "domain 5 does not fit: its registers");
+	expect_refusal(&xen, 5, "domain 5 do not fit: its registers");
 	fake.context = sizeof(vcpu_guest_context_t) - 8;
-	expect_refusal(&xen, 5, "domain 5 does not fit: its registers");
+	expect_refusal(&xen, 5, "domain 5 do not fit: its registers");
 }
 
 static void a_newer_version_of_an_old_xen_is_refused(void **state)
