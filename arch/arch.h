@@ -17,10 +17,6 @@
 #define GUEST_PAGE_SHIFT 12
 #define GUEST_PAGE_SIZE	 (1u << GUEST_PAGE_SHIFT)
 
-struct code_notes;
-struct unwind_table;
-struct x86_entries;
-
 /* Where a guest's pages come from. */
 struct guest_memory {
 	/*
@@ -30,19 +26,6 @@ struct guest_memory {
 	 */
 	const void *(*page)(void *context, uint64_t frame);
 	void *context;
-	/* For unwinding, frames are parts of the guest's virtual memory: there are no
-	 * page tables. */
-	bool is_flat;
-	/* NULL, or unwind/'s cache of facts about the guest's code. */
-	struct code_notes *notes;
-	/* NULL, or the rules for frames of 64-bit code (unwind/table.h). */
-	const struct unwind_table *table;
-	/* NULL, or more rules: those for the page of Xen's hypercalls. */
-	const struct unwind_table *hypercalls;
-	/* The same: those for the modules of a Linux kernel. */
-	const struct unwind_table *modules;
-	/* NULL, or what is known of the entries of interrupts (unwind/unwind.h). */
-	const struct x86_entries *entries;
 };
 
 /* Maximum number of guest_memory.page() calls per address: 5 tables and the page. */

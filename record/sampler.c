@@ -209,12 +209,11 @@ void sampler_forget_cpu_times(struct sampler *sampler)
 	memset(sampler->ran, 0, sampler->guest->info.vcpus * sizeof(*sampler->ran));
 }
 
-static struct guest_memory memory_of(struct sampler *sampler,
-				     const void *(*page)(void *memory, uint64_t frame))
+static struct unwind_input input_of(struct sampler *sampler,
+				    const void *(*page)(void *memory, uint64_t frame))
 {
-	return (struct guest_memory){
-		.page = page,
-		.context = sampler->guest->memory,
+	return (struct unwind_input){
+		.memory = {.page = page, .context = sampler->guest->memory},
 		.notes = &sampler->notes,
 		.table = sampler->table,
 		.hypercalls = sampler->hypercalls,
@@ -233,7 +232,7 @@ static bool capture(struct sampler *sampler, const struct cpu *cpu,
 	return sampler->stack[number].is_taken;
 }
 
-static void walk(struct sampler *sampler, const struct guest_memory *memory,
+static void walk(struct sampler *sampler, const struct unwind_input *input,
 		 struct round *round)
 {
 	const struct guest *guest = sampler->guest;
@@ -252,10 +251,10 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
 		sample->chain.address = sampler->address + round->samples * sampler->room;
-		if (capture(sampler, &vcpu->cpu, memory, round->samples++))
+		if (capture(sampler, &vcpu->cpu, &input->memory, round->samples++))
 			continue;
 		misses = guest->ops->page_misses(guest->memory);
-		cpu_unwind(&vcpu->cpu, memory, &sample->chain);
+		cpu_unwind(&vcpu->cpu, input, &sample->chain);
 		if (sample->chain.end == CHAIN_NO_PAGE &&
 		    guest->ops->page_misses(guest->memory) != misses)
 			sample->chain.end = CHAIN_NOT_READY;
@@ -266,7 +265,7 @@ static void walk(struct sampler *sampler, const struct guest_memory *memory,
 static void keep_stacks(struct sampler *sampler, struct round *round)
 {
 	struct guest *guest = sampler->guest;
-	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 
 	if (!sampler->stack_bytes)
 		return;
@@ -276,7 +275,7 @@ static void keep_stacks(struct sampler *sampler, struct round *round)
 
 		if (sampler->stack[i].is_taken)
 			stack_keep(sampler->filter, &guest->vcpu[sample->vcpu].cpu,
-				   &memory, &sampler->stack[i], &sample->chain);
+				   &input.memory, &sampler->stack[i], &sample->chain);
 	}
 }
 
@@ -297,7 +296,7 @@ static void complete_samples(struct sampler *sampler, const struct round *round)
 static void name_processes(struct sampler *sampler, const struct round *round)
 {
 	struct guest *guest = sampler->guest;
-	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 
 	if (!sampler->tasks.layout || !round->samples)
 		return;
@@ -305,7 +304,7 @@ static void name_processes(struct sampler *sampler, const struct round *round)
 	for (unsigned int i = 0; i < round->samples; i++) {
 		struct sample *sample = &round->sample[i];
 
-		tasks_name(&sampler->tasks, &guest->vcpu[sample->vcpu].cpu, &memory,
+		tasks_name(&sampler->tasks, &guest->vcpu[sample->vcpu].cpu, &input.memory,
 			   sample->vcpu, &sample->process);
 	}
 }
@@ -319,11 +318,11 @@ static void name_processes(struct sampler *sampler, const struct round *round)
 static void rehearse(struct sampler *sampler)
 {
 	const struct guest *guest = sampler->guest;
-	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 	struct round discarded = {0};
 
 	code_notes_renew(&sampler->notes);
-	walk(sampler, &memory, &discarded);
+	walk(sampler, &input, &discarded);
 }
 
 static bool is_rehearsed(const struct sampler *sampler, const struct round *round)
@@ -337,7 +336,7 @@ static bool is_rehearsed(const struct sampler *sampler, const struct round *roun
 static int attempt(struct sampler *sampler, struct round *round, struct error *err)
 {
 	struct guest *guest = sampler->guest;
-	const struct guest_memory mapped = memory_of(sampler, guest->ops->get_page);
+	const struct unwind_input mapped = input_of(sampler, guest->ops->get_page);
 	uint64_t start, length;
 	int status;
 
@@ -452,7 +451,7 @@ static bool use_table(struct sampler *sampler)
 static bool check_table(struct sampler *sampler, uint64_t now)
 {
 	struct guest *guest = sampler->guest;
-	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 	enum table_state before = sampler->table_state;
 	bool is_pending = before == TABLE_PENDING;
 	enum table_fit fit;
@@ -462,12 +461,12 @@ static bool check_table(struct sampler *sampler, uint64_t now)
 		return false;
 	sampler->table_check = now + CHECK_NS;
 	guest->ops->begin_pages(guest->memory, now, CHECK_MAPS);
-	fit = is_pending ? check_fit(sampler, &memory) : TABLE_FITS;
+	fit = is_pending ? check_fit(sampler, &input.memory) : TABLE_FITS;
 	if (is_pending && fit == TABLE_FITS && !use_table(sampler))
 		fit = TABLE_DIFFERS;
 	if (fit == TABLE_FITS) {
 		sampler->table_state = TABLE_USED;
-		find_hypercalls(sampler, &memory);
+		find_hypercalls(sampler, &input.memory);
 	} else if (fit == TABLE_DIFFERS) {
 		sampler->table_state = TABLE_REFUSED;
 	}
@@ -501,14 +500,14 @@ static bool renew_table(struct sampler *sampler)
 static bool read_code(struct sampler *sampler, const struct round *round)
 {
 	struct guest *guest = sampler->guest;
-	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 
 	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
 
 		if (found_code_read(sampler->found, &guest->vcpu[sample->vcpu].cpu,
-				    &memory, &sample->chain))
+				    &input.memory, &sample->chain))
 			return true;
 	}
 	return false;
@@ -539,7 +538,7 @@ static void find_code(struct sampler *sampler, struct round *round)
 static void learn_entries(struct sampler *sampler, struct round *round)
 {
 	struct guest *guest = sampler->guest;
-	const struct guest_memory memory = memory_of(sampler, guest->ops->map_page);
+	const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
@@ -549,7 +548,7 @@ static void learn_entries(struct sampler *sampler, struct round *round)
 		    !x86_entries_lack(&sampler->entries, &sample->chain))
 			continue;
 		guest->ops->begin_pages(guest->memory, round->time, LEARN_MAPS);
-		if (x86_entries_learn(&sampler->entries, &cpu->x86, &memory,
+		if (x86_entries_learn(&sampler->entries, &cpu->x86, &input,
 				      &sample->chain))
 			round->found_code = true;
 	}
@@ -561,15 +560,14 @@ static void find_modules(struct sampler *sampler, struct round *round)
 	struct guest *guest = sampler->guest;
 
 	for (unsigned int i = 0; sampler->modules && i < round->samples; i++) {
-		const struct guest_memory memory = memory_of(sampler,
-							     guest->ops->map_page);
+		const struct unwind_input input = input_of(sampler, guest->ops->map_page);
 		const struct sample *sample = &round->sample[i];
 
 		if (!modules_are_due(sampler->modules, &sample->chain, round->time))
 			continue;
 		guest->ops->begin_pages(guest->memory, round->time, MODULES_MAPS);
 		if (!modules_look(sampler->modules, &guest->vcpu[sample->vcpu].cpu,
-				  &memory, &sample->chain, round->time))
+				  &input.memory, &sample->chain, round->time))
 			continue;
 		round->found_code = true;
 		sampler->calm = 0;
@@ -627,7 +625,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 int sampler_look(struct sampler *sampler, struct round *round, struct error *err)
 {
 	struct guest *guest = sampler->guest;
-	struct guest_memory memory;
+	struct unwind_input input;
 	enum observation observation;
 
 	begin(sampler, 1, UINT_MAX, round);
@@ -642,9 +640,9 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	} while (guest->ops->learn_modes(guest));
 	check_table(sampler, round->time);
 	guest->ops->begin_pages(guest->memory, round->time, UINT_MAX);
-	memory = memory_of(sampler, guest->ops->map_page);
+	input = input_of(sampler, guest->ops->map_page);
 	code_notes_renew(&sampler->notes);
-	walk(sampler, &memory, round);
+	walk(sampler, &input, round);
 	learn(sampler, round);
 	return 0;
 }

@@ -8,11 +8,11 @@ static enum translation translate(const void *cpu, const struct guest_memory *me
 	return arm_translate(cpu, memory, address, frame);
 }
 
-void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
+void arm_unwind(const struct arm_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain)
 {
 	struct walk walk = {
-		.reader = {.translate = translate, .cpu = cpu, .memory = memory},
+		.reader = {.translate = translate, .cpu = cpu, .input = input},
 		.chain = chain,
 		.state = {.pc = cpu->pc, .is_sampled = true, .is_stopped = true},
 	};

@@ -251,7 +251,7 @@ static bool locate(struct arm32_walk *own, uint32_t address, struct arm32_frame 
 static bool recall(struct arm32_walk *own, uint32_t address, struct arm32_frame *frame)
 {
 	struct walk *walk = &own->walk;
-	struct code_notes *notes = walk->reader.memory->notes;
+	struct code_notes *notes = walk->reader.input->notes;
 	const struct arm_cpu *cpu = walk->reader.cpu;
 	struct code_note *note;
 
@@ -340,7 +340,7 @@ static enum step step(struct walk *walk)
 void arm32_walk(const struct walk *start)
 {
 	const struct arm_cpu *cpu = start->reader.cpu;
-	const struct code_notes *notes = start->reader.memory->notes;
+	const struct code_notes *notes = start->reader.input->notes;
 	struct arm32_walk own = {
 		.walk = *start,
 		.is_thumb = cpu->cpsr & ARM_CPSR_THUMB,

@@ -4,21 +4,23 @@
 static enum translation translate(const struct reader *reader, uint64_t address,
 				  uint64_t *frame)
 {
-	if (!reader->memory->is_flat)
-		return reader->translate(reader->cpu, reader->memory, address, frame);
+	if (!reader->input->is_flat)
+		return reader->translate(reader->cpu, &reader->input->memory, address,
+					 frame);
 	*frame = address / GUEST_PAGE_SIZE;
 	return TRANSLATED;
 }
 
 bool reader_enter_page(struct reader *reader, uint64_t address)
 {
+	const struct guest_memory *memory = &reader->input->memory;
 	uint64_t frame;
 
 	reader->page = NULL;
 	reader->entered++;
 	switch (translate(reader, address, &frame)) {
 	case TRANSLATED:
-		reader->page = reader->memory->page(reader->memory->context, frame);
+		reader->page = memory->page(memory->context, frame);
 		reader->page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
 		reader->failure = CHAIN_NO_PAGE;
 		break;

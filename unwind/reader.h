@@ -4,9 +4,8 @@
 
 #include <stdbool.h>
 
-#include "arch/arch.h"
 #include "arch/page.h"
-#include "base/guest.h"
+#include "unwind/unwind.h"
 
 /*
  * Reads guest-virtual memory; for unwind/ only. The frames of a chain are close to each
@@ -16,7 +15,7 @@ struct reader {
 	enum translation (*translate)(const void *cpu, const struct guest_memory *memory,
 				      uint64_t address, uint64_t *frame);
 	const void *cpu;
-	const struct guest_memory *memory;
+	const struct unwind_input *input;
 	uint64_t page_address;
 	const void *page;	/* NULL: none yet, or the last read failed */
 	unsigned int entered;	/* number of pages that were switched to */

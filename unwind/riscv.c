@@ -133,11 +133,11 @@ static enum step step(struct walk *walk)
 	return taken;
 }
 
-void riscv_unwind(const struct riscv_cpu *cpu, const struct guest_memory *memory,
+void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 		  struct chain *chain)
 {
 	struct walk walk = {
-		.reader = {.translate = translate, .cpu = cpu, .memory = memory},
+		.reader = {.translate = translate, .cpu = cpu, .input = input},
 		.chain = chain,
 		.state = {.pc = cpu->pc,
 			  .sp = cpu->x[RISCV_SP],

@@ -16,17 +16,17 @@ void code_notes_renew(struct code_notes *notes)
 	}
 }
 
-void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
+void cpu_unwind(const struct cpu *cpu, const struct unwind_input *input,
 		struct chain *chain)
 {
 	switch (cpu->family) {
 	case CPU_FAMILY_RISCV:
-		riscv_unwind(&cpu->riscv, memory, chain);
+		riscv_unwind(&cpu->riscv, input, chain);
 		break;
 	case CPU_FAMILY_ARM:
-		arm_unwind(&cpu->arm, memory, chain);
+		arm_unwind(&cpu->arm, input, chain);
 		break;
 	default:
-		x86_unwind(&cpu->x86, memory, chain);
+		x86_unwind(&cpu->x86, input, chain);
 	}
 }

@@ -84,22 +84,37 @@ struct code_notes {
  */
 void code_notes_renew(struct code_notes *notes);
 
+struct unwind_table;
+struct x86_entries;
+
+/* A guest's memory, and what is known about its code. */
+struct unwind_input {
+	struct guest_memory memory;
+	bool is_flat; /* memory.page() takes numbers of virtual pages */
+	/* The other members may be NULL. */
+	struct code_notes *notes;
+	const struct unwind_table *table; /* rules for 64-bit code (unwind/table.h) */
+	const struct unwind_table *hypercalls; /* rules for Xen's hypercall page */
+	const struct unwind_table *modules;    /* rules for modules of a Linux kernel */
+	const struct x86_entries *entries; /* return addresses in interrupts' entries */
+};
+
 /*
  * Fills @chain, which holds CHAIN_ROOM addresses, with the call chain of a vCPU. It
  * always contains the sampled address.
  */
-void cpu_unwind(const struct cpu *cpu, const struct guest_memory *memory,
+void cpu_unwind(const struct cpu *cpu, const struct unwind_input *input,
 		struct chain *chain);
 
 /*
- * The same for one family. Follows the chain of frame pointers: each frame contains the
+ * cpu_unwind() for x86. Follows the chain of frame pointers: each frame contains the
  * caller's frame pointer and, above it, the return address (System V ABI for x86-64,
  * section 3.2.2). If the sampled function has no frame, at all or at that point, its
  * return address is found from the code after the sampled instruction
- * (unwind/x86_exit.h), so that its direct caller is not missed. In 64-bit code, rules of
- * the memory's table have priority over both.
+ * (unwind/x86_exit.h), so that its direct caller is not missed. In 64-bit code, the
+ * table's rules have priority over both.
  */
-void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
+void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain);
 
 /*
@@ -131,13 +146,13 @@ bool x86_entries_lack(const struct x86_entries *entries, const struct chain *cha
 
 /*
  * Examines up to X86_LEARN_MAX return addresses of a chain that are new, in the code that
- * @cpu has, while the guest runs; in all, about X86_SEEN_MAX. Chains go on from those
- * that are in entries, if @entries is in the guest_memory. True if the next chain may be
+ * @cpu has, while the guest runs; about X86_SEEN_MAX in all. Chains go on from a return
+ * address in an entry if their unwind_input has @entries. True if the next chain may be
  * longer, or has more to examine.
  */
 #define X86_LEARN_MAX 16
 bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
-		       const struct guest_memory *memory, const struct chain *chain);
+		       const struct unwind_input *input, const struct chain *chain);
 
 /*
  * Return addresses are without pointer authentication codes and without Thumb's bit 0.
@@ -145,11 +160,11 @@ bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
  * sampled instruction shows that the return address is in the link register, still or
  * again, it is taken from there.
  */
-void arm_unwind(const struct arm_cpu *cpu, const struct guest_memory *memory,
+void arm_unwind(const struct arm_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain);
 
 /* unwind/riscv.c describes the layout of frames. The link register is used as for ARM. */
-void riscv_unwind(const struct riscv_cpu *cpu, const struct guest_memory *memory,
+void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 		  struct chain *chain);
 
 /*
@@ -180,7 +195,7 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct guest_memory *memory
 		 READ_PAGES_MAX +                                                  \
 	 UNWIND_DEEP_PAGES_MAX(2))
 /* To this add, for each interrupt, its frame and two more words, and the code of what was
- * interrupted, as above; the chain ends at one more. With the memory's entries only. */
+ * interrupted; the chain ends at one more interrupt. Only with entries in the input. */
 #define X86_INTERRUPTS_MAX 4
 #define X86_INTERRUPTS_PAGES_MAX               \
 	(X86_INTERRUPTS_MAX * READ_PAGES_MAX * \

@@ -112,11 +112,12 @@ static inline enum step record_rule(struct walk *walk, unsigned int size,
 static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 				  unsigned int count)
 {
-	walk->table = walk->reader.memory->table;
-	walk->rule_notes = walk->reader.memory->notes ? walk->reader.memory->notes->rule
-						      : NULL;
-	walk->hypercalls = walk->reader.memory->hypercalls;
-	walk->modules = walk->reader.memory->modules;
+	const struct unwind_input *input = walk->reader.input;
+
+	walk->table = input->table;
+	walk->rule_notes = input->notes ? input->notes->rule : NULL;
+	walk->hypercalls = input->hypercalls;
+	walk->modules = input->modules;
 	walk->serial = walk->table ? unwind_table_serial(walk->table) : 0;
 	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
 	walk->serial ^= walk->modules ? unwind_table_serial(walk->modules) : 0;

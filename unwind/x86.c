@@ -269,11 +269,11 @@ static __attribute__((noinline)) void walk_entries(const struct walk *start,
 			chain->address[i]++;
 }
 
-void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
+void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain)
 {
 	struct walk walk = {
-		.reader = {.translate = translate, .cpu = cpu, .memory = memory},
+		.reader = {.translate = translate, .cpu = cpu, .input = input},
 		.chain = chain,
 		.state = {.pc = cpu->rip,
 			  .sp = cpu->reg[X86_RSP],
@@ -296,8 +296,8 @@ void x86_unwind(const struct x86_cpu *cpu, const struct guest_memory *memory,
 		return;
 	}
 	walk_use_table(&walk, cpu->reg, X86_REGISTERS);
-	if (memory->entries && memory->entries->count)
-		walk_entries(&walk, memory->entries);
+	if (input->entries && input->entries->count)
+		walk_entries(&walk, input->entries);
 	else
 		walk_follow(&walk, step_64);
 }

@@ -54,9 +54,9 @@ static void add(struct x86_entries *entries, uint64_t address,
 }
 
 bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
-		       const struct guest_memory *memory, const struct chain *chain)
+		       const struct unwind_input *input, const struct chain *chain)
 {
-	struct reader reader = {.translate = translate, .cpu = cpu, .memory = memory};
+	struct reader reader = {.translate = translate, .cpu = cpu, .input = input};
 	unsigned int examined = 0, before = entries->count;
 
 	if (x86_kind(cpu) != CPU_X86_64 || cpu->is_compat)

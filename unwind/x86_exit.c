@@ -425,7 +425,7 @@ static uint64_t code_at(struct search *search, uint64_t address)
 static struct exit_note *note_of(const struct search *search, uint64_t address,
 				 bool is_block)
 {
-	struct code_notes *notes = search->reader->memory->notes;
+	struct code_notes *notes = search->reader->input->notes;
 
 	if (!notes || search->is_entry)
 		return NULL;
@@ -531,7 +531,7 @@ static void run(struct search *search, const struct way *start, unsigned int *st
 struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t space,
 			  unsigned int word)
 {
-	const struct code_notes *notes = reader->memory->notes;
+	const struct code_notes *notes = reader->input->notes;
 	unsigned int steps = (notes ? notes->budget : CODE_BUDGET_MAX) / STEP_COST;
 	struct search search;
 	const struct exit_note *note;

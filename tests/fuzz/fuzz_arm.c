@@ -42,19 +42,19 @@ static void check_translation(const struct arm_cpu *cpu,
 	check(frame == again);
 }
 
-static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *memory)
+static void check_chain(const struct arm_cpu *cpu, const struct unwind_input *input)
 {
-	struct guest *guest = memory->context;
+	struct guest *guest = input->memory.context;
 	bool is_aarch32 = cpu->cpsr & ARM_CPSR_AARCH32;
 	/* Of the exact size, so that a write beyond it is detected. */
 	struct chain chain = {.address = malloc(CHAIN_ROOM * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;
-	arm_unwind(cpu, memory, &chain);
-	check(guest->calls <= (is_aarch32      ? UNWIND_PAGES_MAX
-			       : memory->table ? ARM64_TABLE_PAGES_MAX
-					       : ARM64_UNWIND_PAGES_MAX));
+	arm_unwind(cpu, input, &chain);
+	check(guest->calls <= (is_aarch32     ? UNWIND_PAGES_MAX
+			       : input->table ? ARM64_TABLE_PAGES_MAX
+					      : ARM64_UNWIND_PAGES_MAX));
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->pc);
@@ -70,7 +70,7 @@ static void check_chain(const struct arm_cpu *cpu, const struct guest_memory *me
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct guest guest;
-	struct guest_memory memory = {.page = guest_page, .context = &guest};
+	struct unwind_input input = {.memory = {.page = guest_page, .context = &guest}};
 	struct register_value values[REGISTERS_MAX];
 	struct code_notes notes = {.budget = CODE_BUDGET_MAX};
 	struct unwind_table *table;
@@ -94,16 +94,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* A 64-bit kernel running a 32-bit program. */
 	cpu.sp_el1 = link & 2;
 
-	check_translation(&cpu, &memory, address);
-	check_translation(&cpu, &memory, cpu.pc);
-	check_translation(&cpu, &memory, frame);
-	check_chain(&cpu, &memory);
-	memory.notes = &notes;
-	check_chain(&cpu, &memory);
-	check_chain(&cpu, &memory);
+	check_translation(&cpu, &input.memory, address);
+	check_translation(&cpu, &input.memory, cpu.pc);
+	check_translation(&cpu, &input.memory, frame);
+	check_chain(&cpu, &input);
+	input.notes = &notes;
+	check_chain(&cpu, &input);
+	check_chain(&cpu, &input);
 	table = make_table(guest.memory, cpu.pc);
-	memory.table = table;
-	check_chain(&cpu, &memory);
+	input.table = table;
+	check_chain(&cpu, &input);
 	unwind_table_free(table);
 	check(arm_registers(&cpu, values) <= REGISTERS_MAX);
 	free(guest.page);

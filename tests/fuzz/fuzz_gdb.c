@@ -49,16 +49,15 @@ static void say_packets(int fd, const char *data, size_t size)
 
 static void unwind(struct guest *guest)
 {
-	const struct guest_memory memory = {
-		.page = guest->ops->get_page,
-		.context = guest->memory,
+	const struct unwind_input input = {
+		.memory = {.page = guest->ops->get_page, .context = guest->memory},
 	};
 	uint64_t addresses[CHAIN_ROOM];
 	struct chain chain = {.address = addresses};
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
 		if (guest->vcpu[i].captured)
-			cpu_unwind(&guest->vcpu[i].cpu, &memory, &chain);
+			cpu_unwind(&guest->vcpu[i].cpu, &input, &chain);
 }
 
 static void sample(struct guest *guest)

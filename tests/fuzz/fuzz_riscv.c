@@ -34,15 +34,15 @@ static void check_translation(const struct riscv_cpu *cpu,
 	check(frame == again);
 }
 
-static void check_chain(const struct riscv_cpu *cpu, const struct guest_memory *memory)
+static void check_chain(const struct riscv_cpu *cpu, const struct unwind_input *input)
 {
-	struct guest *guest = memory->context;
+	struct guest *guest = input->memory.context;
 	/* Of the exact size, so that a write beyond it is detected. */
 	struct chain chain = {.address = malloc(CHAIN_ROOM * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;
-	riscv_unwind(cpu, memory, &chain);
+	riscv_unwind(cpu, input, &chain);
 	check(guest->calls <= RISCV_UNWIND_PAGES_MAX);
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
@@ -57,7 +57,7 @@ static void check_chain(const struct riscv_cpu *cpu, const struct guest_memory *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct guest guest;
-	struct guest_memory memory = {.page = guest_page, .context = &guest};
+	struct unwind_input input = {.memory = {.page = guest_page, .context = &guest}};
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
 	struct riscv_cpu cpu = {.priv = mode & 3};
 	struct riscv_instruction instruction;
@@ -73,10 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	instruction = riscv_use_of((uint32_t)address);
 	check(instruction.size == (riscv_is_long((uint32_t)address) ? 4 : 2));
-	check_translation(&cpu, &memory, address);
-	check_translation(&cpu, &memory, cpu.pc);
-	check_translation(&cpu, &memory, cpu.x[RISCV_FP]);
-	check_chain(&cpu, &memory);
+	check_translation(&cpu, &input.memory, address);
+	check_translation(&cpu, &input.memory, cpu.pc);
+	check_translation(&cpu, &input.memory, cpu.x[RISCV_FP]);
+	check_chain(&cpu, &input);
 	free(guest.page);
 	guest.page = NULL;
 	return 0;

@@ -46,20 +46,20 @@ static void check_translation(const struct x86_cpu *cpu,
 	check(frame == again);
 }
 
-/* @entries learn from the chain if they are the memory's. */
-static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *memory,
+/* @entries learn from the chain if they are the input's. */
+static void check_chain(const struct x86_cpu *cpu, const struct unwind_input *input,
 			struct x86_entries *entries)
 {
-	struct guest *guest = memory->context;
+	struct guest *guest = input->memory.context;
 	/* Of the exact size, so that a write beyond it is detected. */
 	struct chain chain = {.address = malloc(CHAIN_ROOM * sizeof(uint64_t))};
 
 	check(chain.address != NULL);
 	guest->calls = 0;
-	x86_unwind(cpu, memory, &chain);
+	x86_unwind(cpu, input, &chain);
 	check(guest->calls <=
-	      (memory->table ? X86_TABLE_PAGES_MAX : X86_UNWIND_PAGES_MAX) +
-		      (memory->entries ? X86_INTERRUPTS_PAGES_MAX : 0));
+	      (input->table ? X86_TABLE_PAGES_MAX : X86_UNWIND_PAGES_MAX) +
+		      (input->entries ? X86_INTERRUPTS_PAGES_MAX : 0));
 	check(chain.count >= 1 && chain.count <= CHAIN_MAX);
 	check(chain.end < CHAIN_ENDS);
 	check(chain.address[0] == cpu->rip || chain.end == CHAIN_REAL_MODE);
@@ -67,8 +67,8 @@ static void check_chain(const struct x86_cpu *cpu, const struct guest_memory *me
 		check(chain.address[i] != 0);
 	check(!chain.frameless || chain.count >= 2);
 	check(chain.end != CHAIN_TOO_DEEP || chain.count == CHAIN_MAX);
-	if (memory->entries == entries)
-		x86_entries_learn(entries, cpu, memory, &chain);
+	if (input->entries == entries)
+		x86_entries_learn(entries, cpu, input, &chain);
 	free(chain.address);
 }
 
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct guest guest;
 	static struct code_notes notes;
 	static struct x86_entries entries;
-	struct guest_memory memory = {.page = guest_page, .context = &guest};
+	struct unwind_input input = {.memory = {.page = guest_page, .context = &guest}};
 	struct x86_cpu cpu = {0};
 	struct unwind_table *table;
 	unsigned int mode = (unsigned int)take(&data, &size, 1);
@@ -118,27 +118,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_decoding(data, size < 256 ? size : 256, mode & 16);
 	fill_memory(&guest, data, size, mode & 128);
 
-	check_translation(&cpu, &memory, address);
-	check_translation(&cpu, &memory, cpu.rip);
-	check_translation(&cpu, &memory, cpu.reg[X86_RBP]);
-	check_chain(&cpu, &memory, &entries);
+	check_translation(&cpu, &input.memory, address);
+	check_translation(&cpu, &input.memory, cpu.rip);
+	check_translation(&cpu, &input.memory, cpu.reg[X86_RBP]);
+	check_chain(&cpu, &input, &entries);
 	/* With notes, and with a small remaining budget. */
 	memset(&notes, 0, sizeof(notes));
 	code_notes_renew(&notes);
-	memory.notes = &notes;
-	check_chain(&cpu, &memory, &entries);
+	input.notes = &notes;
+	check_chain(&cpu, &input, &entries);
 	notes.budget = 256;
-	check_chain(&cpu, &memory, &entries);
+	check_chain(&cpu, &input, &entries);
 	table = make_table(guest.memory, cpu.rip);
-	memory.table = table;
-	check_chain(&cpu, &memory, &entries);
+	input.table = table;
+	check_chain(&cpu, &input, &entries);
 	unwind_table_free(table);
-	memory.table = NULL;
+	input.table = NULL;
 	/* The second one has what the first one has learned. */
 	memset(&entries, 0, sizeof(entries));
-	memory.entries = &entries;
-	check_chain(&cpu, &memory, &entries);
-	check_chain(&cpu, &memory, &entries);
+	input.entries = &entries;
+	check_chain(&cpu, &input, &entries);
+	check_chain(&cpu, &input, &entries);
 	free(guest.page);
 	guest.page = NULL;
 	return 0;

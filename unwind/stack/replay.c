@@ -126,9 +126,8 @@ void stack_unwind(struct stack_replay *replay, enum cpu_kind kind,
 		  const struct unwind_table *table, const struct unwind_table *hypercalls,
 		  struct code_notes *notes, struct chain *chain)
 {
-	const struct guest_memory memory = {
-		.page = page,
-		.context = replay,
+	const struct unwind_input input = {
+		.memory = {.page = page, .context = replay},
 		.is_flat = true,
 		.notes = notes,
 		.table = table,
@@ -147,7 +146,7 @@ void stack_unwind(struct stack_replay *replay, enum cpu_kind kind,
 	}
 	fill(replay, captured, count);
 	cpu = cpu_of(kind, captured);
-	cpu_unwind(&cpu, &memory, chain);
+	cpu_unwind(&cpu, &input, chain);
 	cut(chain);
 	clear(replay);
 }

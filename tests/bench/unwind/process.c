@@ -134,17 +134,17 @@ static struct writer *open_writer(const char *path)
 }
 
 static void unwind_captured(struct capture *capture, const struct cpu *cpu,
-			    const struct guest_memory *memory, struct chain *chain)
+			    const struct unwind_input *input, struct chain *chain)
 {
 	uint64_t kept[STACK_CHAIN_MAX], start;
 	struct chain stack = {.address = kept};
 
-	stack_copy(cpu, memory, STACK_BYTES_MAX, &capture->copy);
-	stack_keep(capture->filter, cpu, memory, &capture->copy, &stack);
+	stack_copy(cpu, &input->memory, STACK_BYTES_MAX, &capture->copy);
+	stack_keep(capture->filter, cpu, &input->memory, &capture->copy, &stack);
 	start = clock_monotonic();
 	for (int i = 0; i < REPEAT; i++)
-		stack_unwind(capture->replay, CPU_X86_64, kept, stack.count,
-			     memory->table, NULL, &capture->notes, chain);
+		stack_unwind(capture->replay, CPU_X86_64, kept, stack.count, input->table,
+			     NULL, &capture->notes, chain);
 	capture->ns += clock_monotonic() - start;
 	capture->frames += REPEAT * chain->count;
 	capture->stacks++;
@@ -152,7 +152,7 @@ static void unwind_captured(struct capture *capture, const struct cpu *cpu,
 	write_sample(capture, &stack);
 }
 
-static void sample(struct process *process, Dwfl *dwfl, const struct guest_memory *memory,
+static void sample(struct process *process, Dwfl *dwfl, const struct unwind_input *input,
 		   struct capture *capture, struct truth *truth, unsigned int counts[3])
 {
 	struct user_regs_struct registers;
@@ -166,9 +166,9 @@ static void sample(struct process *process, Dwfl *dwfl, const struct guest_memor
 			  0;
 	cpu.x86 = process_cpu(&registers);
 	if (capture->filter)
-		unwind_captured(capture, &cpu, memory, &chain);
+		unwind_captured(capture, &cpu, input, &chain);
 	else
-		cpu_unwind(&cpu, memory, &chain);
+		cpu_unwind(&cpu, input, &chain);
 	counts[0]++;
 	if (truth->is_whole || truth->count == CHAIN_MAX) {
 		counts[1]++;
@@ -217,7 +217,8 @@ int main(int count, char **arguments)
 	static struct process process;
 	static struct truth truth;
 	struct unwind_table *table;
-	struct guest_memory memory = {.page = process_page, .context = &process};
+	struct unwind_input input = {
+		.memory = {.page = process_page, .context = &process}};
 	struct user_regs_struct registers;
 	unsigned int counts[3] = {0};
 	struct recording_end end = {.reason = END_TIME};
@@ -254,11 +255,11 @@ int main(int count, char **arguments)
 	dwfl = open_process(process.pid);
 	dwfl_getmodules(dwfl, add_module, &rules, 0);
 	table = unwind_builder_finish(rules.builder);
-	memory.table = table;
+	input.table = table;
 	ptrace(PTRACE_CONT, process.pid, NULL, NULL);
 	for (unsigned int i = 0; i < samples; i++) {
 		usleep(1000 + (unsigned int)rand() % 1000);
-		sample(&process, dwfl, &memory, &capture, &truth, counts);
+		sample(&process, dwfl, &input, &capture, &truth, counts);
 	}
 	end.monotonic = (capture.stacks + 1) * 10000000;
 	if (writer_end(capture.writer, &end, &err) < 0)

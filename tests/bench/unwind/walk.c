@@ -103,7 +103,7 @@ static double now(void)
 }
 
 /* The best of many rounds, because other programs disturb them. */
-static double measure(const struct x86_cpu *cpu, const struct guest_memory *memory,
+static double measure(const struct x86_cpu *cpu, const struct unwind_input *input,
 		      unsigned int repeats, unsigned int depth)
 {
 	uint64_t address[CHAIN_ROOM];
@@ -114,7 +114,7 @@ static double measure(const struct x86_cpu *cpu, const struct guest_memory *memo
 		double start = now(), took;
 
 		for (unsigned int i = 0; i < WALKS; i++)
-			x86_unwind(cpu, memory, &chain);
+			x86_unwind(cpu, input, &chain);
 		took = (now() - start) / WALKS;
 		if (took < best)
 			best = took;
@@ -131,7 +131,7 @@ int main(int count, char **arguments)
 	unsigned int repeats = count > 1 ? (unsigned int)atoi(arguments[1]) : 300;
 	static const unsigned int depths[] = {10, 60, 255, 2922, 4200};
 	static struct code_notes notes;
-	struct guest_memory memory = {.page = page, .notes = &notes};
+	struct unwind_input input = {.memory.page = page, .notes = &notes};
 	struct unwind_table *table = make_table();
 
 	if (!table)
@@ -142,10 +142,10 @@ int main(int count, char **arguments)
 		struct x86_cpu cpu = make_stack(depths[i]);
 		double frames, rules;
 
-		memory.table = NULL;
-		frames = measure(&cpu, &memory, repeats, depths[i]);
-		memory.table = table;
-		rules = measure(&cpu, &memory, repeats, depths[i]);
+		input.table = NULL;
+		frames = measure(&cpu, &input, repeats, depths[i]);
+		input.table = table;
+		rules = measure(&cpu, &input, repeats, depths[i]);
 		printf("depth %u: %.0f ns by frame pointers, %.0f by a table of %zu "
 		       "rows\n",
 		       depths[i], frames, rules, unwind_table_rows(table));

@@ -37,6 +37,7 @@ enum layout {
 /* A guest with code, a stack, and a chain to fill. */
 struct scene {
 	struct guest *guest;
+	struct unwind_input input; /* has the guest's memory */
 	bool is_thumb;
 	struct chain chain;
 };
@@ -84,6 +85,7 @@ static inline struct scene scene_new(const struct mode *mode, bool is_thumb)
 	};
 
 	assert_non_null(scene.chain.address);
+	scene.input.memory = scene.guest->memory;
 	if (mode == &mode_under_64)
 		scene.guest->cpu.sp_el1 = 0xffff000012340000;
 	map_new(scene.guest, CODE);
@@ -145,7 +147,7 @@ static inline void unwind(struct scene *scene)
 {
 	scene->guest->calls = 0;
 	memset(scene->chain.address, 0xaa, CHAIN_MAX * sizeof(uint64_t));
-	arm_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	arm_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_int_equal(scene->chain.address[0], scene->guest->cpu.pc);
 	assert_true(scene->chain.end < CHAIN_ENDS);

@@ -114,7 +114,7 @@ static void frames_are_found_from_function_prologues(void **state)
 		scene.guest->cpu.pc = goes_on[0] - 4;
 		*frame_pointer(&scene) = STACK + 0x100;
 		expect_functions(&scene, goes_on);
-		scene.guest->memory.notes = &notes;
+		scene.input.notes = &notes;
 		expect_functions(&scene, goes_on);
 		expect_functions(&scene, goes_on);
 		scene_free(&scene);
@@ -140,7 +140,7 @@ static void results_of_code_searches_are_noted(void **state)
 
 	(void)state;
 	map_new(scene.guest, FUNCTIONS_CODE);
-	scene.guest->memory.notes = &notes;
+	scene.input.notes = &notes;
 	scene.guest->cpu.pc = put_start(&scene, CODE + 0x200, &start, 4) - 4;
 	*frame_pointer(&scene) = frame;
 	for (unsigned int i = 0; i < 3; i++, frame += 64) {

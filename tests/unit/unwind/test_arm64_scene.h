@@ -27,6 +27,7 @@ static const struct mode mode_5_levels = MODE(
 /* A guest with two pages of code full of nops, a stack, and a chain to fill. */
 struct scene {
 	struct guest *guest;
+	struct unwind_input input; /* has the guest's memory */
 	struct chain chain;
 };
 
@@ -44,6 +45,7 @@ static inline struct scene scene_new(const struct mode *mode)
 	uint64_t step = 1ull << granule_of(mode);
 
 	assert_non_null(scene.chain.address);
+	scene.input.memory = scene.guest->memory;
 	for (uint64_t at = CODE & ~(step - 1); at < CODE + 2 * GUEST_PAGE_SIZE;
 	     at += step)
 		map_new(scene.guest, at);

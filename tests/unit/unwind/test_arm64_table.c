@@ -15,9 +15,9 @@ static void expect(struct scene *scene, struct unwind_builder *builder,
 	const struct chain *chain = &scene->chain;
 
 	assert_non_null(table);
-	scene->guest->memory.table = table;
+	scene->input.table = table;
 	scene->guest->calls = 0;
-	arm_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	arm_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->guest->calls <= ARM64_TABLE_PAGES_MAX);
 	assert_int_equal(chain->count, 1 + count);
 	for (unsigned int i = 0; i < count; i++)

@@ -13,7 +13,7 @@ static void unwind(struct scene *scene)
 {
 	scene->guest->calls = 0;
 	memset(scene->chain.address, 0xaa, CHAIN_MAX * sizeof(uint64_t));
-	arm_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	arm_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_int_equal(scene->chain.address[0], scene->guest->cpu.pc);
 	assert_true(scene->chain.end < CHAIN_ENDS);
@@ -311,6 +311,7 @@ static void chains_are_read_with_the_mmu_off(void **state)
 
 	(void)state;
 	assert_non_null(scene.chain.address);
+	scene.input.memory = scene.guest->memory;
 	memcpy(scene.guest->page[3], words, sizeof(words));
 	scene.guest->cpu.pc = 0x2000;
 	scene.guest->cpu.x[29] = 0x3000;

@@ -20,6 +20,7 @@ static const struct mode *const modes[] = {&sv39, &sv48, &sv57};
 /* A guest with two pages of code full of nops, a stack, and a chain to fill. */
 struct scene {
 	struct guest *guest;
+	struct unwind_input input; /* has the guest's memory */
 	struct chain chain;
 };
 
@@ -53,6 +54,7 @@ static struct scene scene_new(const struct mode *mode)
 	};
 
 	assert_non_null(scene.chain.address);
+	scene.input.memory = scene.guest->memory;
 	map_new(scene.guest, CODE);
 	map_new(scene.guest, CODE + GUEST_PAGE_SIZE);
 	for (uint64_t at = STACK; at < STACK_END; at += GUEST_PAGE_SIZE)
@@ -89,7 +91,7 @@ static void unwind(struct scene *scene)
 {
 	scene->guest->calls = 0;
 	memset(scene->chain.address, 0xaa, CHAIN_MAX * sizeof(uint64_t));
-	riscv_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	riscv_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_int_equal(scene->chain.address[0], scene->guest->cpu.pc);
 	assert_true(scene->chain.end < CHAIN_ENDS);

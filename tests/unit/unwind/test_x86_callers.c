@@ -294,7 +294,7 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 		assert_true(scene.chain.frameless);
 		assert_true(round > 0 || guest->calls >= X86_UNWIND_PAGES_MAX - 4 * 6);
 		code_notes_renew(notes);
-		guest->memory.notes = notes;
+		scene.input.notes = notes;
 	}
 	free(notes);
 	scene_free(&scene);

@@ -26,7 +26,7 @@ struct code {
 	uint8_t view[GUEST_PAGE_SIZE];
 	bool missing[PAGES];
 	unsigned int calls; /* of page() */
-	struct guest_memory memory;
+	struct unwind_input input;
 };
 
 static const void *code_page(void *context, uint64_t frame)
@@ -56,13 +56,13 @@ static struct code *code_new(void)
 
 	assert_non_null(code);
 	memset(code->bytes, 0xcc, sizeof(code->bytes));
-	code->memory = (struct guest_memory){.page = code_page, .context = code};
+	code->input.memory = (struct guest_memory){.page = code_page, .context = code};
 	return code;
 }
 
 static struct x86_exit leave(struct code *code, uint64_t address, unsigned int word)
 {
-	struct reader reader = {.translate = same, .memory = &code->memory};
+	struct reader reader = {.translate = same, .input = &code->input};
 
 	code->calls = 0;
 	return x86_leave(&reader, address, SPACE, word);
@@ -192,9 +192,9 @@ static void check(const struct example *example, unsigned int word)
 
 		memset(code->bytes, 0xcc, sizeof(code->bytes));
 		memcpy(code->bytes + address, example->code, example->size);
-		code->memory.notes = NULL;
+		code->input.notes = NULL;
 		expect(example, leave(code, address, word));
-		code->memory.notes = notes;
+		code->input.notes = notes;
 		code_notes_renew(notes);
 		expect(example, leave(code, address, word));
 		expect(example, leave(code, address, word));
@@ -223,7 +223,7 @@ static void a_note_replaces_a_search_of_the_same_code_only(void **state)
 	(void)state;
 	assert_non_null(notes);
 	code_notes_renew(notes);
-	code->memory.notes = notes;
+	code->input.notes = notes;
 	memcpy(code->bytes + START, jump, sizeof(jump));
 	code->bytes[START + 0x2000] = 0x5b;
 	code->bytes[START + 0x2001] = 0xc3;
@@ -268,7 +268,7 @@ static void code_that_cannot_be_read_is_not_noted(void **state)
 	(void)state;
 	assert_non_null(notes);
 	code_notes_renew(notes);
-	code->memory.notes = notes;
+	code->input.notes = notes;
 	memcpy(code->bytes + START, jump, sizeof(jump));
 	code->bytes[START + 0x2000] = 0xc3;
 	code->missing[(START + 0x2000) / GUEST_PAGE_SIZE] = true;
@@ -293,7 +293,7 @@ static void long_paths_are_noted_in_blocks(void **state)
 		memcpy(code->bytes + at, "\x0f\x1f", 3);
 	code->bytes[end] = 0x5b;
 	code->bytes[end + 1] = 0xc3;
-	code->memory.notes = notes;
+	code->input.notes = notes;
 	notes->budget = 4096;
 	assert_int_equal(leave(code, START, 8).kind, EXIT_BY_FRAME);
 	code_notes_renew(notes);
@@ -357,8 +357,7 @@ static void addresses_after_calls_are_recognized(void **state)
 	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		for (unsigned int offset = 0; offset < 10; offset++) {
 			struct code *code = code_new();
-			struct reader reader = {.translate = same,
-						.memory = &code->memory};
+			struct reader reader = {.translate = same, .input = &code->input};
 			uint64_t address = 3 * GUEST_PAGE_SIZE + offset, target = 1;
 
 			memcpy(code->bytes + address - calls[i].size, calls[i].code,

@@ -65,7 +65,7 @@ static struct irq *irq_new(void)
 
 	assert_non_null(irq);
 	irq->scene = scene_new(&mode_4_level);
-	irq->scene.guest->memory.entries = &irq->entries;
+	irq->scene.input.entries = &irq->entries;
 	return irq;
 }
 
@@ -108,8 +108,8 @@ static void set_scene(struct scene *scene, const struct ending *ending, uint64_t
 
 static bool learn(struct irq *irq)
 {
-	return x86_entries_learn(&irq->entries, &irq->scene.guest->cpu,
-				 &irq->scene.guest->memory, &irq->scene.chain);
+	return x86_entries_learn(&irq->entries, &irq->scene.guest->cpu, &irq->scene.input,
+				 &irq->scene.chain);
 }
 
 static void unwind_irq(struct irq *irq)
@@ -117,7 +117,7 @@ static void unwind_irq(struct irq *irq)
 	struct scene *scene = &irq->scene;
 
 	scene->guest->calls = 0;
-	x86_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	x86_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_true(scene->guest->calls <=
 		    X86_UNWIND_PAGES_MAX + X86_INTERRUPTS_PAGES_MAX);

@@ -159,7 +159,7 @@ static const struct function *function_of(const struct program *program, uint64_
 }
 
 static void compare(struct program *program, const struct user_regs_struct *registers,
-		    const struct guest_memory *memory, const struct function *function,
+		    const struct unwind_input *input, const struct function *function,
 		    struct tally *tally)
 {
 	enum kind kind = !function->is_own ? LIBRARY : function->is_leaf ? LEAF : FRAMED;
@@ -169,7 +169,7 @@ static void compare(struct program *program, const struct user_regs_struct *regi
 	struct x86_cpu cpu = process_cpu(registers);
 	struct chain chain = {.address = address};
 
-	x86_unwind(&cpu, memory, &chain);
+	x86_unwind(&cpu, input, &chain);
 	tally->seen[kind]++;
 	if (chain.count > 1 && address[1] == call->caller) {
 		tally->right[kind]++;
@@ -190,16 +190,18 @@ static void compare(struct program *program, const struct user_regs_struct *regi
 static void sample(struct program *program, const struct user_regs_struct *registers,
 		   struct code_notes *notes, const struct function *function)
 {
-	struct guest_memory memory = {
-		.page = process_page, .context = &program->process, .notes = notes};
+	struct unwind_input input = {
+		.memory = {.page = process_page, .context = &program->process},
+		.notes = notes,
+	};
 	struct x86_cpu cpu = process_cpu(registers);
 	uint64_t address[CHAIN_ROOM];
 	struct chain chain = {.address = address};
 
 	notes->budget = PAUSE_BUDGET;
-	compare(program, registers, &memory, function, &program->paused);
+	compare(program, registers, &input, function, &program->paused);
 	code_notes_renew(notes);
-	x86_unwind(&cpu, &memory, &chain);
+	x86_unwind(&cpu, &input, &chain);
 }
 
 static void say(const char *what, const struct tally *tally)
@@ -230,7 +232,8 @@ static void callers_are_correct_at_every_instruction(void **state)
 {
 	struct program *program = calloc(1, sizeof(*program));
 	struct code_notes *notes = calloc(1, sizeof(*notes));
-	struct guest_memory memory = {.page = process_page, .context = &program->process};
+	struct unwind_input input = {
+		.memory = {.page = process_page, .context = &program->process}};
 	struct user_regs_struct before = {0}, now = {0};
 	char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -256,7 +259,7 @@ static void callers_are_correct_at_every_instruction(void **state)
 		if (!function || !program->process.depth)
 			continue;
 		if (function->is_own || program->process.steps % 8 == 0)
-			compare(program, &now, &memory, function, &program->plain);
+			compare(program, &now, &input, function, &program->plain);
 		if (program->process.steps % PERIOD == 0)
 			sample(program, &now, notes, function);
 	}

@@ -19,6 +19,7 @@
  * before all addresses that functions return to. */
 struct scene {
 	struct guest *guest;
+	struct unwind_input input; /* has the guest's memory */
 	unsigned int word;
 	struct chain chain;
 };
@@ -33,6 +34,7 @@ static inline struct scene scene_new(const struct mode *mode)
 	};
 
 	assert_non_null(scene.chain.address);
+	scene.input.memory = scene.guest->memory;
 	map_new(scene.guest, CODE);
 	memset(guest_byte(scene.guest, CODE), NOP, GUEST_PAGE_SIZE);
 	for (unsigned int i = 0; i < CHAIN_MAX; i++)
@@ -76,7 +78,7 @@ static inline void unwind(struct scene *scene)
 {
 	scene->guest->calls = 0;
 	memset(scene->chain.address, 0xaa, CHAIN_MAX * sizeof(uint64_t));
-	x86_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	x86_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_int_equal(scene->chain.address[0], scene->guest->cpu.rip);
 	assert_true(scene->chain.end < CHAIN_ENDS);

@@ -111,18 +111,18 @@ static void note_uncovered(struct tally *tally, uint64_t address)
 
 /* The same chain from the captured stack alone. */
 static void compare_captured(struct process *process, struct capture *capture,
-			     const struct cpu *cpu, const struct guest_memory *memory,
+			     const struct cpu *cpu, const struct unwind_input *input,
 			     struct tally *tally)
 {
 	uint64_t kept[STACK_CHAIN_MAX], address[CHAIN_ROOM];
 	struct chain stack = {.address = kept}, chain = {.address = address};
 
-	stack_copy(cpu, memory, CAPTURE_BYTES, &capture->copy);
+	stack_copy(cpu, &input->memory, CAPTURE_BYTES, &capture->copy);
 	assert_true(capture->copy.is_taken);
-	stack_keep(capture->filter, cpu, memory, &capture->copy, &stack);
+	stack_keep(capture->filter, cpu, &input->memory, &capture->copy, &stack);
 	assert_true(stack.is_stack);
 	stack_unwind(capture->replay, CPU_X86_64, stack.address, stack.count,
-		     memory->table, NULL, NULL, &chain);
+		     input->table, NULL, NULL, &chain);
 	tally->captured++;
 	tally->kept += stack.count;
 	if (is_right(process, &chain))
@@ -136,15 +136,15 @@ static void compare_captured(struct process *process, struct capture *capture,
 
 static void compare(struct process *process, struct capture *capture,
 		    const struct user_regs_struct *registers,
-		    const struct guest_memory *memory, struct tally *tally)
+		    const struct unwind_input *input, struct tally *tally)
 {
 	uint64_t address[CHAIN_ROOM];
 	struct cpu cpu = {.family = CPU_FAMILY_X86, .x86 = process_cpu(registers)};
 	struct chain chain = {.address = address};
 	uint64_t uncovered;
 
-	cpu_unwind(&cpu, memory, &chain);
-	uncovered = find_uncovered(process, memory->table, cpu.x86.rip);
+	cpu_unwind(&cpu, input, &chain);
+	uncovered = find_uncovered(process, input->table, cpu.x86.rip);
 	if (uncovered) {
 		note_uncovered(tally, uncovered);
 		return;
@@ -160,14 +160,15 @@ static void compare(struct process *process, struct capture *capture,
 			      (unsigned long long)registers->rip, process->depth,
 			      chain.count - 1, chain_end_name(chain.end));
 	if (tally->seen % CAPTURE_PERIOD == 0)
-		compare_captured(process, capture, &cpu, memory, tally);
+		compare_captured(process, capture, &cpu, input, tally);
 }
 
 static void chains_are_whole(bool by_code)
 {
 	struct process *process = calloc(1, sizeof(*process));
 	struct capture *capture = calloc(1, sizeof(*capture));
-	struct guest_memory memory = {.page = process_page, .context = process};
+	struct unwind_input input = {
+		.memory = {.page = process_page, .context = process}};
 	struct user_regs_struct before = {0}, now = {0};
 	struct tally tally = {0};
 	struct unwind_table *table;
@@ -184,7 +185,7 @@ static void chains_are_whole(bool by_code)
 	path[length] = 0;
 	snprintf(strrchr(path, '/'), 32, "/workload_table");
 	table = make_table(path, by_code);
-	memory.table = table;
+	input.table = table;
 	process_start(process, path);
 	assert_int_equal(ptrace(PTRACE_GETREGS, process->pid, NULL, &now), 0);
 	for (;;) {
@@ -194,7 +195,7 @@ static void chains_are_whole(bool by_code)
 			break;
 		process_keep_calls(process, &before, &now);
 		if (process->steps % PERIOD == 0)
-			compare(process, capture, &now, &memory, &tally);
+			compare(process, capture, &now, &input, &tally);
 	}
 	print_message("%lu of %lu chains are right; %lu of 8 calls and more, the deepest "
 		      "of %u; %lu through %u places without rules\n",

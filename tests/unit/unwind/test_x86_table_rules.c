@@ -62,10 +62,10 @@ static void tabled_unwind(struct tabled *tabled)
 	unwind_table_free(tabled->table);
 	tabled->table = unwind_builder_finish(tabled->builder);
 	assert_non_null(tabled->table);
-	scene->guest->memory.table = tabled->table;
+	scene->input.table = tabled->table;
 	scene->guest->calls = 0;
 	memset(scene->chain.address, 0xaa, CHAIN_MAX * sizeof(uint64_t));
-	x86_unwind(&scene->guest->cpu, &scene->guest->memory, &scene->chain);
+	x86_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 1 && scene->chain.count <= CHAIN_MAX);
 	assert_true(scene->chain.end < CHAIN_ENDS);
 	assert_true(scene->guest->calls <= X86_TABLE_PAGES_MAX);
@@ -377,7 +377,7 @@ static void interrupted_hypercalls_and_modules_have_callers(void **state)
 	(void)state;
 	assert_non_null(notes);
 	code_notes_renew(notes);
-	tabled.scene.guest->memory.notes = notes;
+	tabled.scene.input.notes = notes;
 	add(&tabled, CODE, CODE + 0x80,
 	    (struct unwind_rule){
 		    .kind = UNWIND_INTERRUPTED, .word = 8, .fp = UNWIND_KEPT});
@@ -390,12 +390,12 @@ static void interrupted_hypercalls_and_modules_have_callers(void **state)
 
 	assert_int_equal(unwind_builder_add(builder, page, page + 1, &rule), 0);
 	hypercalls = unwind_builder_finish(builder);
-	tabled.scene.guest->memory.hypercalls = hypercalls;
+	tabled.scene.input.hypercalls = hypercalls;
 	expect(&tabled, CHAIN_WHOLE, 2, callers);
 	/* The same for a module. */
-	tabled.scene.guest->memory.hypercalls = NULL;
+	tabled.scene.input.hypercalls = NULL;
 	expect(&tabled, CHAIN_UNALIGNED, 1, callers);
-	tabled.scene.guest->memory.modules = hypercalls;
+	tabled.scene.input.modules = hypercalls;
 	expect(&tabled, CHAIN_WHOLE, 2, callers);
 	unwind_builder_free(builder);
 	unwind_table_free(hypercalls);
@@ -413,7 +413,7 @@ static void notes_of_another_table_are_not_used(void **state)
 	(void)state;
 	assert_non_null(notes);
 	code_notes_renew(notes);
-	tabled.scene.guest->memory.notes = notes;
+	tabled.scene.input.notes = notes;
 	poke(&tabled.scene, STACK + 0x100, RETURN(0));
 	poke(&tabled.scene, STACK + 0x108, RETURN(1));
 	poke(&tabled.scene, STACK + 0x110, 0);

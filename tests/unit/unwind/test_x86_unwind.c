@@ -278,6 +278,7 @@ static void chains_are_read_without_paging(void **state)
 
 	(void)state;
 	assert_non_null(scene.chain.address);
+	scene.input.memory = scene.guest->memory;
 	scene.guest->cpu.cr0 = X86_CR0_PE;
 	memcpy(scene.guest->page[3], words, sizeof(words));
 	scene.guest->cpu.rip = 0x2000;
@@ -301,7 +302,7 @@ static void code_in_real_mode_has_its_linear_address_only(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		cpu->cr0 = i ? cr0 : 0x10;
 		cpu->rflags = i ? X86_FLAGS_VM : 0;
-		x86_unwind(cpu, &scene.guest->memory, &scene.chain);
+		x86_unwind(cpu, &scene.input, &scene.chain);
 		assert_int_equal(scene.chain.end, CHAIN_REAL_MODE);
 		assert_int_equal(scene.chain.count, 1);
 		assert_int_equal(scene.chain.address[0], 0xffff0);
