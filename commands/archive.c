@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/archive/archive.h"
+#include "commands/archive.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
+#include "base/command/message.h"
 #include "base/command/usage.h"
 #include "commands/commands.h"
+#include "report/archive/archive.h"
 #include "report/profile_options.h"
+
+/* The options of `uniprof archive`. The strings are argv's. */
+struct options {
+	struct profile_options profile;
+	struct archive_options archive;
+	bool is_brief; /* no notes */
+};
 
 static int add_input(void *to, const char *argument, struct error *err)
 {
@@ -15,14 +27,14 @@ static int add_input(void *to, const char *argument, struct error *err)
 
 static const struct command_option file_options[] = {
 	{"input", 'i', "FILE", "recording to read (default: uniprof.data)",
-	 .set = add_input, .offset = offsetof(struct archive_options, profile)},
+	 .set = add_input, .offset = offsetof(struct options, profile)},
 	{"output", 'o', "FILE",
 	 "write to FILE (default: the recording itself; - for standard output); an "
 	 "existing file is kept as FILE.old",
-	 .set = option_set_text, .offset = offsetof(struct archive_options, output)},
+	 .set = option_set_text, .offset = offsetof(struct options, archive.output)},
 	{"verbose", 'v', NULL, "show details of the recording and the symbol files",
 	 .set = option_set_true,
-	 .offset = offsetof(struct archive_options, profile.rules.verbose)},
+	 .offset = offsetof(struct options, profile.rules.verbose)},
 	{0},
 };
 
@@ -31,28 +43,28 @@ static const struct command_option line_options[] = {
 	 "also store source lines and inlined functions, for --srcline and --inline of "
 	 "reports (needs DWARF)",
 	 .set = option_set_true,
-	 .offset = offsetof(struct archive_options, profile.rules.srcline)},
+	 .offset = offsetof(struct options, profile.rules.srcline)},
 	{"inline", 0, NULL, "the same as --srcline", .set = option_set_true,
-	 .offset = offsetof(struct archive_options, profile.rules.srcline)},
+	 .offset = offsetof(struct options, profile.rules.srcline)},
 	{0},
 };
 
 static const struct option_group groups[] = {
 	{"Options", file_options, 0},
-	{"Names", profile_file_options, offsetof(struct archive_options, profile)},
+	{"Names", profile_file_options, offsetof(struct options, profile)},
 	{NULL, line_options, 0},
 	{0},
 };
 
-static int parse(struct archive_options *options, const struct command *command, int argc,
-		 char **argv)
+static int options_parse(struct options *options, const struct command *command, int argc,
+			 char **argv)
 {
 	struct profile_rules *rules = &options->profile.rules;
 	struct error err;
 	char **file;
 	int status;
 
-	*options = (struct archive_options){0};
+	*options = (struct options){0};
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
 	rules->demangle = DEMANGLE_NOT; /* reports do that */
@@ -68,16 +80,59 @@ static int parse(struct archive_options *options, const struct command *command,
 		return usage_error(command->name, "give one recording at a time");
 	if (!rules->symbol_count)
 		return usage_error(command->name, "give the symbol files with -s");
-	if (!options->output && strcmp(rules->inputs[0], "-") == 0)
+	if (!options->archive.output && strcmp(rules->inputs[0], "-") == 0)
 		return usage_error(command->name,
 				   "give the output of standard input with -o");
 	return COMMAND_GO_ON;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static void say_result(const char *command, const struct archive *archive)
 {
-	struct archive_options options;
-	int status = parse(&options, command, argc, argv);
+	message(command,
+		"wrote %" PRIu64 " name%s to %s: %" PRIu64 " bytes, %" PRIu64 " before",
+		archive->names, archive->names == 1 ? "" : "s",
+		strcmp(archive->path, "-") == 0 ? "standard output" : archive->path,
+		archive->bytes, archive->profile->summary.bytes);
+}
+
+/* Stores the names. Returns an enum exit_code; messages are written. */
+static int archive_run(const struct options *options)
+{
+	const char *command = options->profile.rules.command;
+	struct archive archive = {.file.fd = -1};
+	struct profile profile = {0};
+	struct error err = {""};
+	int exit_code = EXIT_FAILED;
+
+	if (profile_open(&profile, &options->profile.rules, &err) < 0)
+		goto out;
+	if (archive_is_refused(&profile, &options->archive, &err)) {
+		exit_code = EXIT_USAGE;
+		goto out;
+	}
+	if (archive_open(&archive, &profile, &options->archive, &err) < 0)
+		goto out;
+	profile_describe_symbols(&profile);
+	if (profile_read(&profile, stderr, !options->is_brief, NULL, NULL, &err) < 0 ||
+	    archive_write(&archive, &err) < 0)
+		goto out;
+	exit_code = EXIT_DONE;
+	if (!options->is_brief) {
+		exit_code = profile_say_notes(&profile);
+		say_result(command, &archive);
+	}
+out:
+	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
+		message(command, "%s", err.text);
+	archive_close(&archive);
+	profile_close(&profile);
+	return exit_code;
+}
+
+static int archive_command(const struct command *command, int argc, char **argv)
+{
+	struct options options;
+	int status = options_parse(&options, command, argc, argv);
 
 	if (status == COMMAND_GO_ON) {
 		signal(SIGPIPE, SIG_IGN);
@@ -86,6 +141,55 @@ static int run_command(const struct command *command, int argc, char **argv)
 	}
 	profile_options_free(&options.profile);
 	return status;
+}
+
+/* Stores the names that are in the files. */
+static int store_files(const struct archive_names *names,
+		       const struct archive_files *files, const char *path)
+{
+	struct options options = {
+		.archive = {.replaces = true, .must_fit = true},
+		.is_brief = names->is_brief,
+	};
+	struct profile_rules *rules = &options.profile.rules;
+	int exit_code;
+
+	if (profile_options_init(&options.profile, names->command, (int)files->count) < 0)
+		return EXIT_FAILED;
+	rules->inputs[rules->input_count++] = path;
+	rules->demangle = DEMANGLE_NOT;
+	rules->names_only = true;
+	rules->srcline = names->lines;
+	rules->verbose = names->verbose;
+	for (size_t i = 0; i < files->count; i++)
+		rules->symbols[rules->symbol_count++] = files->specs[i];
+	exit_code = archive_run(&options);
+	profile_options_free(&options.profile);
+	return exit_code;
+}
+
+int archive_store(const struct archive_names *names, const char *path)
+{
+	struct archive_files files = {0};
+	int exit_code = EXIT_DONE;
+	struct rlimit memory;
+	struct error err;
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return EXIT_DONE;
+	/* Each recording that is read limits the memory for what follows. */
+	getrlimit(RLIMIT_DATA, &memory);
+	if (archive_files_choose(&files, names->symbols, names->symbol_count, path,
+				 &err) < 0) {
+		message(names->command, "%s", err.text);
+		exit_code = EXIT_FAILED;
+	} else if (files.count) {
+		exit_code = store_files(names, &files, path);
+	}
+	setrlimit(RLIMIT_DATA, &memory);
+	archive_files_free(&files);
+	return exit_code;
 }
 
 const struct command command_archive = {
@@ -99,5 +203,5 @@ const struct command command_archive = {
 		"FILE is the same as -i FILE.",
 	.damaged = "the recording is damaged, and what could be read was copied",
 	.groups = groups,
-	.run = run_command,
+	.run = archive_command,
 };

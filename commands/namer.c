@@ -14,9 +14,9 @@
 
 #include "base/command/message.h"
 #include "base/error.h"
+#include "commands/archive.h"
 #include "record/file/opener.h"
 #include "record/safety/privileges.h"
-#include "report/archive/archive.h"
 
 /* Signals that end a recording, which then gets its names. */
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

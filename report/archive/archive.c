@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/archive/archive.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/command/message.h"
-#include "base/replace.h"
-#include "report/archive/names.h"
-#include "report/archive/stacks.h"
-#include "report/load/ahead.h"
-#include "report/profile_options.h"
-
-/* The copy of the recording. */
+/* The copying of a recording. */
 struct copy {
-	const struct profile *profile;
+	struct archive *archive;
 	struct writer *writer;
-	struct sequence sequence;
-	bool has_names; /* they are written */
-	uint64_t names; /* of addresses, written */
+	struct sequence sequence; /* of the chunks read */
+	bool has_names;		  /* the names are written */
 	struct error *err;
 };
 
@@ -45,10 +34,46 @@ static int copy_names(struct copy *copy, const struct ahead_chunk *chunk,
 	return writer_flush(copy->writer, copy->err);
 }
 
+static int encode_samples(struct samples_encoder *encoder,
+			  const struct ahead_chunk *chunk, struct buffer *payload)
+{
+	uint64_t address[RECORDING_MAX_DEPTH];
+
+	for (size_t i = 0; i < chunk->batch.count; i++) {
+		struct sample sample = samples_batch_sample(&chunk->batch, i, address);
+
+		sample.chain.is_stack = false; /* not any more */
+		if (samples_encoder_add(encoder, &sample) < 0)
+			return -1;
+	}
+	if (chunk->place.is_known)
+		place_put(payload, chunk->place.mark, chunk->place.number);
+	samples_encoder_finish(encoder, &chunk->batch.counts, payload);
+	return payload->failed ? -1 : 0;
+}
+
+int archive_stacks(struct ahead_chunk *chunk)
+{
+	struct samples_encoder *encoder = samples_encoder_new();
+	struct buffer payload = {0};
+	int status = encoder ? encode_samples(encoder, chunk, &payload) : -1;
+
+	samples_encoder_free(encoder);
+	if (status < 0) {
+		buffer_free(&payload);
+		return -1;
+	}
+	buffer_free(&chunk->payload);
+	chunk->payload = payload;
+	chunk->payload_size = payload.size;
+	chunk->nodes = chunk->batch.nodes;
+	return 0;
+}
+
 /* Captured stacks become the chains that were named. */
 static int unwind_chunk(const struct copy *copy, struct ahead_chunk *chunk)
 {
-	const struct profile *profile = copy->profile;
+	const struct profile *profile = copy->archive->profile;
 
 	if (chunk->type != CHUNK_SAMPLES || !chunk->is_decoded ||
 	    !chunk->batch.has_stacks)
@@ -64,14 +89,14 @@ static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk)
 	struct recording_sums sums;
 	uint64_t missing;
 
-	/* What is out of place is damage, and is not copied. */
+	/* A chunk that is out of place is damage, and is not copied. */
 	if (!sequence_take(&copy->sequence, &chunk->place, &missing))
 		return 0;
 	if (!copy->has_names && chunk->type != CHUNK_INFO &&
 	    chunk->type != CHUNK_DOMAIN) {
 		copy->has_names = true;
-		if (archive_names_write(copy->profile, copy->writer, &copy->names,
-					copy->err) < 0)
+		if (archive_names_write(copy->archive->profile, copy->writer,
+					&copy->archive->names, copy->err) < 0)
 			return -1;
 	}
 	if (chunk->type == CHUNK_PROGRAM) {
@@ -87,15 +112,15 @@ static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk)
 			   copy->err);
 }
 
-/* Reads the recording again, and writes it with the names to @fd. */
-static int copy_recording(struct copy *copy, int fd)
+/* Reads the recording again, and writes it with the names. */
+static int copy_recording(struct copy *copy)
 {
-	const struct input *input = &copy->profile->inputs[0];
+	const struct input *input = &copy->archive->profile->inputs[0];
 	struct reader *reader = reader_new(input->fd);
 	struct ahead_chunk chunk = {0};
 	int status = -1;
 
-	copy->writer = writer_copy_new(fd, copy->err);
+	copy->writer = writer_copy_new(copy->archive->file.fd, copy->err);
 	if (!reader) {
 		profile_out_of_memory(copy->err);
 		goto out;
@@ -120,47 +145,57 @@ out:
 	return status;
 }
 
-static void say_result(const struct copy *copy, const char *path)
+/* The path of the copy. */
+static const char *path_of(const struct profile *profile,
+			   const struct archive_options *options)
 {
-	message(copy->profile->rules->command,
-		"wrote %" PRIu64 " name%s to %s: %" PRIu64 " bytes, %" PRIu64 " before",
-		copy->names, copy->names == 1 ? "" : "s",
-		strcmp(path, "-") == 0 ? "standard output" : path,
-		writer_bytes(copy->writer), copy->profile->summary.bytes);
+	return options->output ?: profile->rules->inputs[0];
 }
 
-/* Checks what is known before reading. EXIT_DONE, or the exit code with @err set. */
-static int check(const struct profile *profile, const char *output, struct error *err)
+bool archive_is_refused(const struct profile *profile,
+			const struct archive_options *options, struct error *err)
 {
-	const struct input *input = &profile->inputs[0];
-	const char *changed = sources_read_from(&profile->sources, output);
+	const char *path = path_of(profile, options);
+	const char *changed = sources_read_from(&profile->sources, path);
 
-	if (changed) {
-		error_set(err, "refusing to overwrite %s: it is the input %s", output,
+	if (changed)
+		error_set(err, "refusing to overwrite %s: it is the input %s", path,
 			  changed);
-		return EXIT_USAGE;
-	}
-	if (profile_by_process(profile)) {
+	else if (profile_by_process(profile))
 		error_set(err, "names can't be stored for one process: give the symbol "
 			       "files without ',comm=' and ',space='");
-		return EXIT_USAGE;
-	}
-	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		error_set(err, "refusing to write a recording to a terminal");
-		return EXIT_FAILED;
-	}
-	if (input->start >= 0)
-		return EXIT_DONE;
-	error_set(err, "%s is a pipe, but the recording is read twice: use a file",
-		  input->name);
-	return EXIT_FAILED;
+	else
+		return false;
+	return true;
+}
+
+int archive_open(struct archive *archive, const struct profile *profile,
+		 const struct archive_options *options, struct error *err)
+{
+	const char *path = path_of(profile, options);
+
+	*archive = (struct archive){
+		.profile = profile, .options = options, .path = path, .file.fd = -1};
+	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+		return error_set(err, "refusing to write a recording to a terminal");
+	if (profile->inputs[0].start < 0)
+		return error_set(
+			err, "%s is a pipe, but the recording is read twice: use a file",
+			profile->inputs[0].name);
+	return replace_open(&archive->file, path, 0600, !options->replaces, err);
+}
+
+void archive_close(struct archive *archive)
+{
+	replace_abandon(&archive->file);
 }
 
 /* A recorder would go on writing to the old file. */
-static int check_end(const struct archive_options *options, const struct profile *profile,
-		     struct error *err)
+static int check_end(const struct archive *archive, struct error *err)
 {
-	if (options->output || profile->summary.has_end)
+	const struct profile *profile = archive->profile;
+
+	if (archive->options->output || profile->summary.has_end)
 		return 0;
 	return error_set(
 		err,
@@ -169,50 +204,29 @@ static int check_end(const struct archive_options *options, const struct profile
 		profile->inputs[0].name);
 }
 
-/* Whether the files match what ran. */
-static int check_fit(const struct profile *profile, struct error *err)
+/* Checks that the symbol files match what ran. */
+static int check_fit(const struct archive *archive, struct error *err)
 {
+	const struct fit *fit = &archive->profile->fit;
 	struct error line;
 
-	for (size_t i = 0; i < profile->fit.count; i++)
-		if (fit_note(&profile->fit, i, &line))
+	for (size_t i = 0; i < fit->count; i++)
+		if (fit_note(fit, i, &line))
 			return error_set(err, "names are not stored: %s", line.text);
 	return 0;
 }
 
-int archive_run(const struct archive_options *options)
+int archive_write(struct archive *archive, struct error *err)
 {
-	const char *output = options->output ?: options->profile.rules.inputs[0];
-	struct profile profile = {0};
-	struct error err = {""};
-	struct copy copy = {.profile = &profile, .err = &err};
-	struct replace file = {.fd = -1};
-	int exit_code = EXIT_FAILED;
+	struct copy copy = {.archive = archive, .err = err};
+	int status = -1;
 
-	if (profile_open(&profile, &options->profile.rules, &err) < 0)
-		goto out;
-	exit_code = check(&profile, output, &err);
-	if (exit_code != EXIT_DONE)
-		goto out;
-	exit_code = EXIT_FAILED;
-	if (replace_open(&file, output, 0600, !options->replaces, &err) < 0)
-		goto out;
-	profile_describe_symbols(&profile);
-	if (profile_read(&profile, stderr, !options->is_brief, NULL, NULL, &err) < 0 ||
-	    check_end(options, &profile, &err) < 0 ||
-	    (options->must_fit && check_fit(&profile, &err) < 0) ||
-	    copy_recording(&copy, file.fd) < 0 || replace_commit(&file, &err) < 0)
-		goto out;
-	exit_code = EXIT_DONE;
-	if (!options->is_brief) {
-		exit_code = profile_say_notes(&profile);
-		say_result(&copy, output);
+	if (check_end(archive, err) == 0 &&
+	    (!archive->options->must_fit || check_fit(archive, err) == 0) &&
+	    copy_recording(&copy) == 0) {
+		archive->bytes = writer_bytes(copy.writer);
+		status = replace_commit(&archive->file, err);
 	}
-out:
-	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
-		message(options->profile.rules.command, "%s", err.text);
-	replace_abandon(&file);
 	writer_free(copy.writer);
-	profile_close(&profile);
-	return exit_code;
+	return status;
 }

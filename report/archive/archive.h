@@ -2,37 +2,73 @@
 #ifndef UNIPROF_REPORT_ARCHIVE_ARCHIVE_H
 #define UNIPROF_REPORT_ARCHIVE_ARCHIVE_H
 
-#include "report/profile_options.h"
+#include "base/replace.h"
+#include "format/writer.h"
+#include "report/load/ahead.h"
+#include "report/model/profile.h"
 
-/* Names for a recording that was just made. */
-struct archive_names {
-	const char *command;  /* for messages on standard error */
-	const char **symbols; /* files, as given to record with -s */
-	size_t symbol_count;
-	bool lines;    /* source lines and inlined functions, too */
-	bool is_brief; /* no message unless it fails */
-	bool verbose;
+/* Storing names in a recording, which then needs no symbol files. */
+
+/* How a recording is archived. */
+struct archive_options {
+	const char *output; /* NULL: the recording itself */
+	bool replaces;	    /* an existing file, which is not kept as FILE.old */
+	bool must_fit;	    /* symbol files that do not match what ran are an error */
+};
+
+/* A copy of a recording, with names. */
+struct archive {
+	const struct profile *profile;
+	const struct archive_options *options;
+	const char *path;    /* of the copy; "-" is standard output */
+	struct replace file; /* the copy, until it is complete */
+	uint64_t names;	     /* of addresses, stored */
+	uint64_t bytes;	     /* size of the copy */
+};
+
+/* Whether the options contradict the opened profile's symbol files; @err says why. */
+bool archive_is_refused(const struct profile *profile,
+			const struct archive_options *options, struct error *err);
+
+/*
+ * Opens the copy of the profile's only recording. archive_close() must be called either
+ * way; it discards a copy that is not complete. -1 with @err set on failure.
+ */
+int archive_open(struct archive *archive, const struct profile *profile,
+		 const struct archive_options *options, struct error *err);
+void archive_close(struct archive *archive);
+
+/* Copies the recording, once the profile was read, and puts the copy in its place. -1
+ * with @err set on failure. */
+int archive_write(struct archive *archive, struct error *err);
+
+/*
+ * Writes the programs of a profile that was read, and the names of all addresses in its
+ * call chains, as far as they are from symbol files or from an archived recording, with
+ * their lines if the profile has any. Names must not be demangled. *@count is set to the
+ * number of names. -1 with @err set.
+ */
+int archive_names_write(const struct profile *profile, struct writer *writer,
+			uint64_t *count, struct error *err);
+
+/* Replaces the payload of a chunk of samples, whose captured stacks were unwound
+ * (replay_batch()), by one that has their chains. -1 if out of memory. */
+int archive_stacks(struct ahead_chunk *chunk);
+
+/* Specs of symbol files, as for --symbols. Starts as zeros. */
+struct archive_files {
+	char **specs;
+	size_t count;
 };
 
 /*
- * Does what `uniprof archive` does, in place, with the recording at @path, which is not
- * kept without names. Only domains that were recorded with these files, by an unwind
+ * Chooses which of the @symbols that `uniprof record` was given have names for the
+ * recording at @path: only domains that were recorded with these files, by an unwind
  * table, get names of them; a file without names, such as a compressed kernel, is left
- * out. If nothing is left, or @path is no regular file, nothing is done. Returns an enum
- * exit_code.
+ * out. -1 with @err set on failure; archive_files_free() must be called either way.
  */
-int archive_store(const struct archive_names *names, const char *path);
-
-/* For archive_run(). */
-struct archive_options {
-	struct profile_options profile;
-	const char *output; /* NULL: the input */
-	bool replaces;	    /* the input, which is not kept as FILE.old */
-	bool must_fit;	    /* files that do not match what ran are an error */
-	bool is_brief;	    /* no notes */
-};
-
-/* Stores the names. Returns an enum exit_code; messages are written. */
-int archive_run(const struct archive_options *options);
+int archive_files_choose(struct archive_files *files, const char *const *symbols,
+			 size_t symbol_count, const char *path, struct error *err);
+void archive_files_free(struct archive_files *files);
 
 #endif

@@ -2,55 +2,57 @@
 #include "report/archive/archive.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/command/message.h"
 #include "symbols/spec.h"
 
-/* Symbol files for domains. */
-struct files {
-	char **spec;
-	size_t count;
+/* What the files are chosen for. */
+struct choice {
+	struct archive_files *files;
+	const char *const *symbols; /* as given to record */
+	size_t symbol_count;
+	struct error *err;
 };
 
-static void files_free(struct files *files)
+void archive_files_free(struct archive_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
-		free(files->spec[i]);
-	free(files->spec);
+		free(files->specs[i]);
+	free(files->specs);
+	*files = (struct archive_files){0};
 }
 
-/* Adds @path for the domain with this @id, or for all if that is NULL. */
-static int add(struct files *files, const char *path, const char *id, struct error *err)
+/* Adds @path for the domain with this @id, or for all domains if @id is NULL. */
+static int add_file(struct choice *choice, const char *path, const char *id)
 {
+	struct archive_files *files = choice->files;
 	char *spec = NULL;
 
-	if (!array_grow(&files->spec, files->count + 1, sizeof(*files->spec)) ||
+	if (!array_grow(&files->specs, files->count + 1, sizeof(*files->specs)) ||
 	    asprintf(&spec, "%s%s%s", path, id ? ",domain=" : "", id ? id : "") < 0)
-		return error_set(err, "out of memory");
-	files->spec[files->count++] = spec;
+		return error_set(choice->err, "out of memory");
+	files->specs[files->count++] = spec;
 	return 0;
 }
 
-/* Adds those given with the domain name @own, or without one if that is NULL; for the
- * domain with this @id, or for all. */
-static int add_given(struct files *files, const struct archive_names *names,
-		     const char *own, const char *id, struct error *err)
+/* Adds the files given for the domain name @own, or for no domain if @own is NULL; they
+ * are added for the domain with this @id, or for all domains if @id is NULL. */
+static int add_given(struct choice *choice, const char *own, const char *id)
 {
-	for (size_t i = 0; i < names->symbol_count; i++) {
-		char *path = strdup(names->symbols[i]);
+	for (size_t i = 0; i < choice->symbol_count; i++) {
+		char *path = strdup(choice->symbols[i]);
 		const char *domain;
-		int status = path ? 0 : error_set(err, "out of memory");
+		int status = path ? 0 : error_set(choice->err, "out of memory");
 
 		if (status == 0)
-			status = symbols_spec_cut_domain(path, &domain, err);
+			status = symbols_spec_cut_domain(path, &domain, choice->err);
 		if (status == 0 &&
 		    (own && domain ? strcmp(own, domain) == 0 : own == domain))
-			status = add(files, path, id, err);
+			status = add_file(choice, path, id);
 		free(path);
 		if (status < 0)
 			return -1;
@@ -58,19 +60,18 @@ static int add_given(struct files *files, const struct archive_names *names,
 	return 0;
 }
 
-/* The files that unwinding_table() chooses for the domain. */
-static int add_for(struct files *files, const struct archive_names *names,
-		   const struct recording_domain *domain, struct error *err)
+/* Adds the files that unwinding_table() chooses for the domain. */
+static int add_for_domain(struct choice *choice, const struct recording_domain *domain)
 {
-	size_t before = files->count;
+	size_t before = choice->files->count;
 	char id[24];
 
 	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
-	if (add_given(files, names, domain->name, id, err) < 0)
+	if (add_given(choice, domain->name, id) < 0)
 		return -1;
-	if (files->count == before && add_given(files, names, id, id, err) < 0)
+	if (choice->files->count == before && add_given(choice, id, id) < 0)
 		return -1;
-	if (files->count == before && add_given(files, names, NULL, id, err) < 0)
+	if (choice->files->count == before && add_given(choice, NULL, id) < 0)
 		return -1;
 	return 0;
 }
@@ -82,20 +83,19 @@ static bool has_table(const struct recording_domain *domain)
 }
 
 /* If all domains run the same programs, they share names. */
-static int choose(struct files *files, const struct archive_names *names,
-		  const struct summary *summary, struct error *err)
+static int choose_for_all(struct choice *choice, const struct summary *summary)
 {
 	bool all = true;
 
 	for (size_t i = 0; i < summary->domain_room; i++)
 		all &= !summary->domains[i] || has_table(summary->domains[i]);
-	for (size_t i = 0; i < names->symbol_count; i++)
-		all &= !strstr(names->symbols[i], ",domain=");
+	for (size_t i = 0; i < choice->symbol_count; i++)
+		all &= !strstr(choice->symbols[i], ",domain=");
 	if (all)
-		return add_given(files, names, NULL, NULL, err);
+		return add_given(choice, NULL, NULL);
 	for (size_t i = 0; i < summary->domain_room; i++)
 		if (summary->domains[i] && has_table(summary->domains[i]) &&
-		    add_for(files, names, summary->domains[i], err) < 0)
+		    add_for_domain(choice, summary->domains[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -107,19 +107,18 @@ static int pass_over(void *arg, struct samples_batch *batch, struct error *err)
 }
 
 /* Reads which domains the recording has, and with which tables. */
-static int choose_for(struct files *files, const struct archive_names *names,
-		      const char *path, struct error *err)
+static int choose_for(struct choice *choice, const char *path)
 {
 	const struct load_visitor visitor = {.samples = pass_over};
 	struct summary summary = {0};
 	struct input input;
 	int status;
 
-	if (input_open(&input, path, err) < 0)
+	if (input_open(&input, path, choice->err) < 0)
 		return -1;
-	status = load_recording(&input, 0, &summary, &visitor, err);
+	status = load_recording(&input, 0, &summary, &visitor, choice->err);
 	if (status == 0)
-		status = choose(files, names, &summary, err);
+		status = choose_for_all(choice, &summary);
 	summary_free(&summary);
 	input_close(&input);
 	return status;
@@ -135,52 +134,32 @@ static bool has_names(const char *spec)
 	return has;
 }
 
-static int store(const struct archive_names *names, const struct files *files,
-		 const char *path)
+static void drop_nameless(struct archive_files *files)
 {
-	struct archive_options options;
-	struct profile_rules *rules = &options.profile.rules;
-	int exit_code = EXIT_DONE;
+	size_t kept = 0;
 
-	options = (struct archive_options){0};
-	if (profile_options_init(&options.profile, names->command, (int)files->count) < 0)
-		return EXIT_FAILED;
-	options.replaces = options.must_fit = true;
-	options.is_brief = names->is_brief;
-	rules->inputs[rules->input_count++] = path;
-	rules->demangle = DEMANGLE_NOT;
-	rules->names_only = true;
-	rules->srcline = names->lines;
-	rules->verbose = names->verbose;
-	for (size_t i = 0; i < files->count; i++)
-		if (has_names(files->spec[i]))
-			rules->symbols[rules->symbol_count++] = files->spec[i];
-	if (rules->symbol_count)
-		exit_code = archive_run(&options);
-	profile_options_free(&options.profile);
-	return exit_code;
+	for (size_t i = 0; i < files->count; i++) {
+		if (has_names(files->specs[i]))
+			files->specs[kept++] = files->specs[i];
+		else
+			free(files->specs[i]);
+	}
+	files->count = kept;
 }
 
-int archive_store(const struct archive_names *names, const char *path)
+int archive_files_choose(struct archive_files *files, const char *const *symbols,
+			 size_t symbol_count, const char *path, struct error *err)
 {
-	struct files files = {0};
-	int exit_code = EXIT_FAILED;
+	struct choice choice = {files, symbols, symbol_count, err};
 	struct rlimit memory;
-	struct error err;
-	struct stat st;
+	int status;
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return EXIT_DONE;
-	/* What limits the memory for a recording (report/load/memory.h) is not meant for
-	 * symbol files, which are read after it here. */
+	/* The limit on memory for reading the recording (report/load/memory.h) is not
+	 * meant for symbol files, which are read afterwards. */
 	getrlimit(RLIMIT_DATA, &memory);
-	if (choose_for(&files, names, path, &err) == 0) {
-		setrlimit(RLIMIT_DATA, &memory);
-		exit_code = store(names, &files, path);
-	} else {
-		message(names->command, "%s", err.text);
-	}
+	status = choose_for(&choice, path);
 	setrlimit(RLIMIT_DATA, &memory);
-	files_free(&files);
-	return exit_code;
+	if (status == 0)
+		drop_nameless(files);
+	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/archive/names.h"
+#include "report/archive/archive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,63 +13,65 @@ struct entry {
 	uint64_t address;
 };
 
-struct archive {
+/* The names of a profile, on their way into the copy. */
+struct naming {
 	const struct profile *profile;
 	struct writer *writer;
 	struct tree seen; /* one root, then domains, then addresses */
 	struct entry *entries;
-	size_t count, room;
-	uint64_t names;
+	size_t count, room; /* of entries: used and allocated */
+	uint64_t names;	    /* written */
 	struct error *err;
 };
 
-static int out_of_memory(struct archive *archive)
+static int out_of_memory(struct naming *naming)
 {
-	return profile_out_of_memory(archive->err);
+	return profile_out_of_memory(naming->err);
 }
 
-/* Adds an address once. If all domains have the same names, it is one of the first. */
-static int add(struct archive *archive, struct entry entry)
+/* Adds an address once: of the first domain, if all domains have the same names. */
+static int add_entry(struct naming *naming, struct entry entry)
 {
 	uint32_t parent, before;
-	size_t room = archive->room ? archive->room * 2 : 1024;
+	size_t room = naming->room ? naming->room * 2 : 1024;
 
-	entry.domain = frames_scope(archive->profile->frames, entry.domain);
-	parent = tree_intern(&archive->seen, 0, entry.domain);
-	before = archive->seen.count;
+	entry.domain = frames_scope(naming->profile->frames, entry.domain);
+	parent = tree_intern(&naming->seen, 0, entry.domain);
+	before = naming->seen.count;
 	if (parent == TREE_NONE ||
-	    tree_intern(&archive->seen, parent, entry.address) == TREE_NONE)
-		return out_of_memory(archive);
-	if (archive->seen.count == before)
+	    tree_intern(&naming->seen, parent, entry.address) == TREE_NONE)
+		return out_of_memory(naming);
+	if (naming->seen.count == before)
 		return 0;
-	if (archive->count == archive->room) {
-		if (!array_grow(&archive->entries, room, sizeof(*archive->entries)))
-			return out_of_memory(archive);
-		archive->room = room;
+	if (naming->count == naming->room) {
+		if (!array_grow(&naming->entries, room, sizeof(*naming->entries)))
+			return out_of_memory(naming);
+		naming->room = room;
 	}
-	archive->entries[archive->count++] = entry;
+	naming->entries[naming->count++] = entry;
 	return 0;
 }
 
-/* The call is looked up and, for frames_return_address(), the return address itself if
- * only that has a name. */
-static int add_caller(struct archive *archive, struct entry caller)
+/* Adds the call, or, if only the return address has a name, that address, for
+ * frames_return_address(). */
+static int add_caller(struct naming *naming, struct entry caller)
 {
 	struct entry call = {caller.domain, caller.address - 1};
 	struct symbol symbol;
 
 	if (!caller.address || chain_mark_name(caller.address))
 		return 0;
-	if (frames_symbol(archive->profile->frames, call.domain, call.address, &symbol))
-		return add(archive, call);
-	return add(archive, caller);
+	if (frames_symbol(naming->profile->frames, call.domain, call.address, &symbol))
+		return add_entry(naming, call);
+	return add_entry(naming, caller);
 }
 
-static int collect(struct archive *archive)
+/* Lists the addresses to look up. */
+static int collect_entries(struct naming *naming)
 {
-	const struct stacks *stacks = archive->profile->stacks;
+	const struct stacks *stacks = naming->profile->stacks;
 	uint64_t *inclusive = stacks_inclusive(stacks);
-	int status = inclusive ? 0 : out_of_memory(archive);
+	int status = inclusive ? 0 : out_of_memory(naming);
 
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
 		const struct entry entry = {stacks->domain[i], stacks->tree.nodes[i].key};
@@ -77,9 +79,9 @@ static int collect(struct archive *archive)
 		if (!stacks_is_address(stacks, i))
 			continue;
 		if (stacks->self[i])
-			status = add(archive, entry);
+			status = add_entry(naming, entry);
 		if (status == 0 && inclusive[i] > stacks->self[i])
-			status = add_caller(archive, entry);
+			status = add_caller(naming, entry);
 	}
 	free(inclusive);
 	return status;
@@ -94,7 +96,7 @@ static int compare_entries(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Longer ones, which only a hostile file has, are left out. */
+/* Leaves out longer texts, which only a hostile file has. */
 static struct recording_text text_of(const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
@@ -104,10 +106,10 @@ static struct recording_text text_of(const char *text)
 }
 
 /* Sets the name of the entry, with @lines for its lines; false if it has none. */
-static bool set_name(const struct archive *archive, const struct entry *entry,
+static bool set_name(const struct naming *naming, const struct entry *entry,
 		     struct recording_line *lines, struct recording_name *name)
 {
-	const struct frames *frames = archive->profile->frames;
+	const struct frames *frames = naming->profile->frames;
 	uint64_t next = entry->address + 1;
 	struct symbol symbol = {0};
 
@@ -129,16 +131,16 @@ static bool set_name(const struct archive *archive, const struct entry *entry,
 	return name->name.length > 0;
 }
 
-static int write_names(struct archive *archive)
+static int write_names(struct naming *naming)
 {
-	bool is_common = !frames_by_domain(archive->profile->frames);
+	bool is_common = !frames_by_domain(naming->profile->frames);
 	struct recording_line lines[RECORDING_MAX_LINES];
 
-	if (archive->count)
-		qsort(archive->entries, archive->count, sizeof(*archive->entries),
+	if (naming->count)
+		qsort(naming->entries, naming->count, sizeof(*naming->entries),
 		      compare_entries);
-	for (size_t i = 0; i < archive->count; i++) {
-		const struct entry *entry = &archive->entries[i];
+	for (size_t i = 0; i < naming->count; i++) {
+		const struct entry *entry = &naming->entries[i];
 		struct recording_name name = {
 			.domain = entry->domain,
 			.is_symbol = true,
@@ -146,17 +148,17 @@ static int write_names(struct archive *archive)
 			.address = entry->address,
 		};
 
-		if (!set_name(archive, entry, lines, &name))
+		if (!set_name(naming, entry, lines, &name))
 			continue;
-		if (writer_name(archive->writer, &name, archive->err) < 0)
+		if (writer_name(naming->writer, &name, naming->err) < 0)
 			return -1;
-		archive->names++;
+		naming->names++;
 	}
-	return writer_flush(archive->writer, archive->err);
+	return writer_flush(naming->writer, naming->err);
 }
 
-static void describe(struct recording_program *program, const struct symbols_file *file,
-		     const char *domain)
+static void describe_program(struct recording_program *program,
+			     const struct symbols_file *file, const char *domain)
 {
 	char *path = realpath(file->path, NULL);
 
@@ -165,7 +167,7 @@ static void describe(struct recording_program *program, const struct symbols_fil
 		.image = file->image,
 	};
 	snprintf(program->name, sizeof(program->name), "%s", basename(file->path));
-	/* A pipe that has been read has no other. */
+	/* A pipe that has been read has no real path. */
 	snprintf(program->path, sizeof(program->path), "%s", path ?: file->path);
 	snprintf(program->domain, sizeof(program->domain), "%s", domain ?: "");
 	symbols_build_id(file, program->build_id);
@@ -179,7 +181,7 @@ static void describe(struct recording_program *program, const struct symbols_fil
 	free(path);
 }
 
-/* Whether one of the files is that program. */
+/* Whether one of the symbol files is the program. */
 static bool is_given(const struct sources *sources,
 		     const struct recorded_program *program)
 {
@@ -196,35 +198,35 @@ static bool is_given(const struct sources *sources,
 	return false;
 }
 
-/* In the order of perf_maps_init(). */
-static int write_files(struct archive *archive, const struct source *source)
+/* Writes the files in the order of perf_maps_init(). */
+static int write_files(struct naming *naming, const struct source *source)
 {
 	const struct symbols_file *files;
 	size_t count = symbols_files(source->symbols, &files);
 	struct recording_program program;
 
 	for (size_t i = 0; i < count; i++) {
-		describe(&program, &files[i], source->domain);
-		if (writer_program(archive->writer, &program, archive->err) < 0)
+		describe_program(&program, &files[i], source->domain);
+		if (writer_program(naming->writer, &program, naming->err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int write_programs(struct archive *archive)
+static int write_programs(struct naming *naming)
 {
-	const struct sources *sources = &archive->profile->sources;
+	const struct sources *sources = &naming->profile->sources;
 	struct recorded_program *const *list;
 	size_t count = recorded_programs(sources->recorded, &list);
 
 	for (int own = 1; own >= 0; own--)
 		for (size_t i = 0; i < sources->count; i++)
 			if ((sources->list[i].domain != NULL) == own &&
-			    write_files(archive, &sources->list[i]) < 0)
+			    write_files(naming, &sources->list[i]) < 0)
 				return -1;
 	for (size_t i = 0; i < count; i++)
 		if (!is_given(sources, list[i]) &&
-		    writer_program(archive->writer, &list[i]->copy, archive->err) < 0)
+		    writer_program(naming->writer, &list[i]->copy, naming->err) < 0)
 			return -1;
 	return 0;
 }
@@ -232,15 +234,15 @@ static int write_programs(struct archive *archive)
 int archive_names_write(const struct profile *profile, struct writer *writer,
 			uint64_t *count, struct error *err)
 {
-	struct archive archive = {.profile = profile, .writer = writer, .err = err};
+	struct naming naming = {.profile = profile, .writer = writer, .err = err};
 	int status = -1;
 
-	if (tree_init(&archive.seen, 1) < 0)
-		out_of_memory(&archive);
-	else if (write_programs(&archive) == 0 && collect(&archive) == 0)
-		status = write_names(&archive);
-	*count = archive.names;
-	tree_free(&archive.seen);
-	free(archive.entries);
+	if (tree_init(&naming.seen, 1) < 0)
+		out_of_memory(&naming);
+	else if (write_programs(&naming) == 0 && collect_entries(&naming) == 0)
+		status = write_names(&naming);
+	*count = naming.names;
+	tree_free(&naming.seen);
+	free(naming.entries);
 	return status;
 }

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "report/archive/stacks.h"
+#include "report/archive/archive.h"
 #include "unwind/stack/stack.h"
 
 #define SAMPLES 1200
