@@ -11,7 +11,7 @@
 #include "base/command/usage.h"
 #include "commands/commands.h"
 #include "report/archive/archive.h"
-#include "report/profile_options.h"
+#include "commands/report/profile_options.h"
 
 /* The options of `uniprof archive`. The strings are argv's. */
 struct options {

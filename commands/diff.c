@@ -7,7 +7,7 @@
 
 #include "base/command/usage.h"
 #include "commands/commands.h"
-#include "report/options.h"
+#include "commands/report/options.h"
 #include "report/write/outfile.h"
 
 static const struct diff_output outputs[] = {

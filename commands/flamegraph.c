@@ -17,7 +17,7 @@
 #include "commands/xl.h"
 #include "record/options.h"
 #include "report/model/sources.h"
-#include "report/options.h"
+#include "commands/report/options.h"
 #include "report/report.h"
 #include "tables/program_table.h"
 

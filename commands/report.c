@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "report/options.h"
+#include "commands/report/options.h"
 #include "report/report.h"
 #include "report/write/outfile.h"
 

@@ -3,7 +3,7 @@
 #define UNIPROF_COMMANDS_TOP_OPTIONS_H
 
 #include "report/output/output.h"
-#include "report/profile_options.h"
+#include "commands/report/profile_options.h"
 
 /* Options of `uniprof record`, which checks them. NULL: not given. */
 struct sampling_options {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_OPTIONS_H
-#define UNIPROF_REPORT_OPTIONS_H
+#ifndef UNIPROF_COMMANDS_REPORT_OPTIONS_H
+#define UNIPROF_COMMANDS_REPORT_OPTIONS_H
 
 #include "report/output/output.h"
-#include "report/profile_options.h"
+#include "commands/report/profile_options.h"
 
 /* The options of `uniprof report`. The strings are argv's. */
 struct report_options {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/options.h"
+#include "commands/report/options.h"
 
 #include <stdio.h>
 #include <string.h>

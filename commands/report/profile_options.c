@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/profile_options.h"
+#include "commands/report/profile_options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_PROFILE_OPTIONS_H
-#define UNIPROF_REPORT_PROFILE_OPTIONS_H
+#ifndef UNIPROF_COMMANDS_REPORT_PROFILE_OPTIONS_H
+#define UNIPROF_COMMANDS_REPORT_PROFILE_OPTIONS_H
 
 #include "base/command/command.h"
 #include "report/model/profile.h"
