@@ -27,3 +27,8 @@ bool array_grow_zeroed(void *array, size_t old, size_t count, size_t size)
 	memset(*at + old * size, 0, (count - old) * size);
 	return true;
 }
+
+const char *array_name(const char *const *names, size_t count, unsigned int i)
+{
+	return i < count && names[i] ? names[i] : "unknown";
+}

@@ -10,7 +10,11 @@
  * unchanged. */
 bool array_grow(void *array, size_t count, size_t size);
 
-/* The same for an array of @old elements; the new ones are zero. */
+/* array_grow() for an array of @old elements; sets the new ones to zero. */
 bool array_grow_zeroed(void *array, size_t old, size_t count, size_t size);
+
+/* The name with the index @i in an array of names; "unknown" if there is none. */
+#define ARRAY_NAME(names, i) array_name(names, sizeof(names) / sizeof((names)[0]), i)
+const char *array_name(const char *const *names, size_t count, unsigned int i);
 
 #endif

@@ -2,12 +2,9 @@
 #ifndef UNIPROF_BASE_GUEST_H
 #define UNIPROF_BASE_GUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /*
- * Properties of a guest, shared by all parts. The numbers are stored in recordings: new
+ * What a recording says of a guest, for all parts: also for arch/, below guest/, and for
+ * report/, which runs where there is no guest. The numbers are stored in recordings: new
  * ones may be added, but existing ones never change (format/FORMAT.md).
  */
 
@@ -37,104 +34,9 @@ enum vcpu_state {
 	VCPU_BLOCKED = 3,  /* waiting for an event: usually idle */
 };
 
-/* Why a call chain ends. All chains except CHAIN_WHOLE are incomplete. */
-enum chain_end {
-	CHAIN_WHOLE = 0,	 /* a frame pointer or return address of 0 */
-	CHAIN_TOO_DEEP = 1,	 /* more addresses than can be followed */
-	CHAIN_NOT_PRESENT = 2,	 /* the guest's page tables map nothing there */
-	CHAIN_NOT_CANONICAL = 3, /* not an address that the CPU can use */
-	CHAIN_NOT_ASCENDING = 4, /* the next frame is not at a higher address */
-	CHAIN_UNALIGNED = 5,
-	CHAIN_NO_PAGE = 6,   /* the page could not be mapped: usually not RAM */
-	CHAIN_NOT_READY = 7, /* the page was not mapped in time */
-	/* The next return address is not of a call that leads to the function: found in
-	 * the code of the guest's programs, after the walk. */
-	CHAIN_NOT_CALLED = 8,
-	CHAIN_REAL_MODE = 9, /* 16-bit code, as at boot: it has no frames */
-	/* Of the stack, only some words were captured (unwind/stack/stack.h). */
-	CHAIN_NOT_CAPTURED = 10,
-	CHAIN_ENDS /* number of values */
-};
-
-/* Whether one function can have called another, according to a program's code. */
-enum program_link {
-	LINK_UNKNOWN,  /* one of them is not in the program, or has no symbol */
-	LINK_PROVEN,   /* the call is of that function, or of one that jumps to it */
-	LINK_POSSIBLE, /* an indirect call, jumps that can't be followed, an interrupt */
-	LINK_IMPOSSIBLE, /* there is no call, or it is of other functions */
-	LINK_KINDS
-};
-
-/* How the callers in a domain's chains were found. */
-enum unwind_way {
-	UNWIND_WAY_UNKNOWN = 0,
-	UNWIND_BY_FRAMES = 1, /* by frame pointers and the sampled code */
-	UNWIND_BY_TABLE = 2,  /* by an unwind table, else as above */
-	UNWIND_BY_TABLE_LATER =
-		3, /* the same, from when its code was seen in the guest */
-	/* As UNWIND_BY_FRAMES, but if most callers are missing then, by a table that is
-	 * made of the code in the guest's memory. */
-	UNWIND_BY_FOUND_CODE = 4,
-	UNWIND_LATER = 5, /* in reports, from captured stacks */
-};
-
-/*
- * Maximum number of addresses in a recorded chain. If there are more, the innermost ones
- * and the CHAIN_OUTER outermost ones are kept, with CHAIN_GAP between. This is an address
- * that no CPU has, and counts as one. If there are more than CHAIN_STEPS, only the
- * innermost CHAIN_MAX are kept.
- */
-#define CHAIN_MAX   256
-#define CHAIN_OUTER 128
-#define CHAIN_STEPS 4096
-#define CHAIN_GAP   0x4fffffffffffffff
-
-/* The mark between the handler of an interrupt, or of an exception, and the code that was
- * interrupted. What follows is the interrupted instruction's address + 1, so that it is
- * looked up like a return address. */
-#define CHAIN_INTERRUPT 0x4ffffffffffffffd
-
-/* What reports show for a mark; NULL: the address is none. */
-const char *chain_mark_name(uint64_t address);
-/* The mark with this name of @length characters; 0: there is none. */
-uint64_t chain_mark(const char *name, size_t length);
-
-/* A call chain, leaf first: the sampled instruction, then return addresses. */
-struct chain {
-	uint64_t *address; /* room for CHAIN_ROOM */
-	uint32_t count;
-	enum chain_end end;
-	/* address[1] is from the link register or the top of the stack, because the
-	 * sampled function had no frame at that point. */
-	bool frameless;
-	/* It is no chain yet, but a captured stack: at most STACK_CHAIN_MAX addresses. */
-	bool is_stack;
-};
-
-#define STACK_CHAIN_MAX 1024
-
-/* While a chain is made, what may be its outermost addresses follows the others. */
-#define CHAIN_ROOM (CHAIN_MAX + CHAIN_OUTER)
-
-static inline bool chain_has_gap(const struct chain *chain)
-{
-	return chain->count == CHAIN_MAX &&
-	       chain->address[CHAIN_MAX - CHAIN_OUTER - 1] == CHAIN_GAP;
-}
-
-static inline bool chain_is_interrupted(const struct chain *chain)
-{
-	for (uint32_t i = 0; i < chain->count; i++)
-		if (chain->address[i] == CHAIN_INTERRUPT)
-			return true;
-	return false;
-}
-
 /* Short human-readable names; "unknown" for other numbers. */
 const char *guest_type_name(unsigned int type);
 const char *cpu_kind_name(unsigned int kind);
 const char *vcpu_state_name(unsigned int state);
-const char *chain_end_name(unsigned int end);
-const char *unwind_way_name(unsigned int way);
 
 #endif

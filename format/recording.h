@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/chain.h"
 #include "base/guest.h"
 
 /*

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_SYMBOLS_LINKS_H
 #define UNIPROF_SYMBOLS_LINKS_H
 
+#include "base/chain.h"
 #include "symbols/program.h"
 
 /*

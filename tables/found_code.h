@@ -3,6 +3,7 @@
 #define UNIPROF_TABLES_FOUND_CODE_H
 
 #include "arch/arch.h"
+#include "base/chain.h"
 #include "unwind/table.h"
 
 /*

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "base/guest.h"
+#include "base/chain.h"
 
 /*
  * Unwinds call chains frame by frame. Like arch/, these are pure functions over a guest's

@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_LINUX_MODULES_H
 
 #include "arch/arch.h"
+#include "base/chain.h"
 #include "tables/linux/module_layout.h"
 #include "unwind/table.h"
 

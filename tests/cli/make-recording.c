@@ -6,13 +6,13 @@
  * neither the recording nor a domain. The lines are:
  *
  *   info KEY VALUE              one of info_keys[], or host, tool, command ...
- *   domain INDEX ID TYPE CPU VCPUS NAME     TYPE, CPU: the numbers of base/guest.h
+ *   domain INDEX ID TYPE CPU VCPUS NAME     TYPE, CPU: numbers of base/guest.h
  *   uuid HEX                    of the last domain
  *   unwound WAY ROWS FILES [BUILD-ID...]    the same
  *   vmm NAME                    of the last domain
  *   linux ADDRESS               of the last domain: where its Linux kernel runs
  *
- *   sample TIME VCPU STATE END ADDRESS...   STATE, END: the numbers of base/guest.h
+ *   sample TIME VCPU STATE END ADDRESS...   STATE, END: numbers of base/
  *   weight N, in N              of the samples that follow; the domain's index
  *   cpu-time NS                 of the samples that follow; not known before
  *   frameless 1|0               whether their direct callers were found without a frame

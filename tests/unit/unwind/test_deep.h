@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/guest.h"
+#include "base/chain.h"
 
 /*
  * Checks that of the chain of @count return addresses in callers[], leaf first, and the

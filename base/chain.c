@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/chain.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+const char *chain_end_name(unsigned int end)
+{
+	static const char *const names[] = {
+		[CHAIN_WHOLE] = "whole",
+		[CHAIN_TOO_DEEP] = "too many frames",
+		[CHAIN_NOT_PRESENT] = "not mapped by the guest",
+		[CHAIN_NOT_CANONICAL] = "not a canonical address",
+		[CHAIN_NOT_ASCENDING] = "frames not ascending",
+		[CHAIN_UNALIGNED] = "unaligned frame pointer",
+		[CHAIN_NO_PAGE] = "no memory at the address",
+		[CHAIN_NOT_READY] = "memory not mapped in time",
+		[CHAIN_NOT_CALLED] = "no call leads there",
+		[CHAIN_REAL_MODE] = "real mode",
+		[CHAIN_NOT_CAPTURED] = "not captured",
+	};
+
+	return ARRAY_NAME(names, end);
+}
+
+const char *unwind_way_name(unsigned int way)
+{
+	static const char *const names[] = {
+		[UNWIND_BY_FRAMES] = "by frame pointers",
+		[UNWIND_BY_TABLE] = "by a table",
+		[UNWIND_BY_FOUND_CODE] = "by frame pointers or, where these are missing, "
+					 "by code in memory",
+		[UNWIND_BY_TABLE_LATER] = "by a table, from when its code was found",
+		[UNWIND_LATER] = "in reports, from captured stacks",
+	};
+
+	return ARRAY_NAME(names, way);
+}
+
+static const struct mark {
+	uint64_t address;
+	const char *name;
+} marks[] = {
+	{CHAIN_GAP, "[...]"},
+	{CHAIN_INTERRUPT, "[interrupt]"},
+};
+
+const char *chain_mark_name(uint64_t address)
+{
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (marks[i].address == address)
+			return marks[i].name;
+	return NULL;
+}
+
+uint64_t chain_mark(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (strlen(marks[i].name) == length &&
+		    memcmp(marks[i].name, name, length) == 0)
+			return marks[i].address;
+	return 0;
+}
