@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table_parts.h"
+#include "tables/build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "unwind/table_parts.h"
+
+/* Addresses from start up to end with one rule. */
+struct table_range {
+	uint64_t start, end;
+	uint32_t order; /* the lowest one has priority */
+	uint32_t rule;
+};
+
+struct unwind_builder {
+	struct table_range *range;
+	size_t ranges, range_room;
+	bool is_unsorted; /* ranges overlap or are not in ascending order */
+	uint64_t bytes;	  /* sum of the ranges */
+	struct unwind_rule *rule;
+	size_t rules, rule_room; /* rule[0] is not used */
+	uint32_t *slot;		 /* hash table of rules; 0: free */
+	size_t slots;
+	uint64_t seed;
+};
+
+_Static_assert(TABLE_RULES_MAX == (size_t)1 << ROW_RULE_BITS,
+	       "a row has a rule's number");
 
 struct unwind_builder *unwind_builder_new(void)
 {
@@ -28,8 +51,8 @@ void unwind_builder_free(struct unwind_builder *builder)
 	free(builder);
 }
 
-/* The same rule always has the same bytes. */
-static struct unwind_rule normalize(const struct unwind_rule *rule)
+/* Clears what has no effect, so that equal rules have equal bytes. */
+static struct unwind_rule rule_normalize(const struct unwind_rule *rule)
 {
 	struct unwind_rule same;
 
@@ -59,7 +82,7 @@ static struct unwind_rule normalize(const struct unwind_rule *rule)
 }
 
 /* The slot of the rule, or the free one where it belongs. */
-static uint32_t *find_slot(const struct unwind_builder *builder,
+static uint32_t *rule_slot(const struct unwind_builder *builder,
 			   const struct unwind_rule *rule)
 {
 	size_t at = (size_t)hash_bytes(rule, sizeof(*rule), builder->seed);
@@ -73,7 +96,7 @@ static uint32_t *find_slot(const struct unwind_builder *builder,
 }
 
 /* Keeps half of the slots free. */
-static bool reserve_rule(struct unwind_builder *builder)
+static bool builder_grow_rules(struct unwind_builder *builder)
 {
 	size_t room = builder->rule_room ? builder->rule_room * 2 : 64;
 	uint32_t *slots;
@@ -90,18 +113,19 @@ static bool reserve_rule(struct unwind_builder *builder)
 	builder->slots = room * 2;
 	builder->rule_room = room;
 	for (uint32_t i = 1; i < builder->rules; i++)
-		*find_slot(builder, &builder->rule[i]) = i;
+		*rule_slot(builder, &builder->rule[i]) = i;
 	return true;
 }
 
-uint32_t builder_rule(struct unwind_builder *builder, const struct unwind_rule *rule)
+uint32_t unwind_builder_rule(struct unwind_builder *builder,
+			     const struct unwind_rule *rule)
 {
-	struct unwind_rule same = normalize(rule);
+	struct unwind_rule same = rule_normalize(rule);
 	uint32_t *slot;
 
-	if (!reserve_rule(builder))
+	if (!builder_grow_rules(builder))
 		return 0;
-	slot = find_slot(builder, &same);
+	slot = rule_slot(builder, &same);
 	if (!*slot && builder->rules < TABLE_RULES_MAX) {
 		builder->rule[builder->rules] = same;
 		*slot = (uint32_t)builder->rules++;
@@ -109,8 +133,8 @@ uint32_t builder_rule(struct unwind_builder *builder, const struct unwind_rule *
 	return *slot;
 }
 
-int builder_add_range(struct unwind_builder *builder, uint64_t start, uint64_t end,
-		      uint32_t rule)
+int unwind_builder_add_range(struct unwind_builder *builder, uint64_t start, uint64_t end,
+			     uint32_t rule)
 {
 	struct table_range *last = NULL;
 	size_t room = builder->range_room ? builder->range_room * 2 : 1024;
@@ -150,8 +174,8 @@ int unwind_builder_add(struct unwind_builder *builder, uint64_t start, uint64_t 
 
 	if (rule->kind == UNWIND_UNKNOWN || start >= end)
 		return 0;
-	number = builder_rule(builder, rule);
-	return number ? builder_add_range(builder, start, end, number) : -1;
+	number = unwind_builder_rule(builder, rule);
+	return number ? unwind_builder_add_range(builder, start, end, number) : -1;
 }
 
 static int compare_ranges(const void *left, const void *right)
@@ -198,8 +222,8 @@ static void heap_pop(struct heap *heap)
 }
 
 /* Appends a part of a range, or extends the last one. */
-static void put_part(struct table_range *parts, size_t *count, uint64_t start,
-		     uint64_t end, uint32_t rule)
+static void append_part(struct table_range *parts, size_t *count, uint64_t start,
+			uint64_t end, uint32_t rule)
 {
 	struct table_range *last = *count ? &parts[*count - 1] : NULL;
 
@@ -209,10 +233,10 @@ static void put_part(struct table_range *parts, size_t *count, uint64_t start,
 		parts[(*count)++] = (struct table_range){start, end, 0, rule};
 }
 
-/* From sorted ranges to parts that do not overlap; there are fewer than twice as many,
- * because each starts where a range starts or ends. */
-static size_t split(const struct table_range *range, size_t count,
-		    struct table_range *parts, struct heap *heap)
+/* Makes parts that do not overlap of sorted ranges. There are fewer than two parts for
+ * each range, because each part starts where a range starts or ends. */
+static size_t split_ranges(const struct table_range *range, size_t count,
+			   struct table_range *parts, struct heap *heap)
 {
 	size_t next = 0, made = 0;
 	uint64_t at = 0;
@@ -231,15 +255,15 @@ static size_t split(const struct table_range *range, size_t count,
 		end = heap->range[0].end;
 		if (next < count && range[next].start < end)
 			end = range[next].start;
-		put_part(parts, &made, at, end, heap->range[0].rule);
+		append_part(parts, &made, at, end, heap->range[0].rule);
 		at = end;
 	}
 	return made;
 }
 
 /* Replaces the ranges by ascending ones that do not overlap. They keep their priority
- * over those that are added later. */
-static bool resolve(struct unwind_builder *builder)
+ * over ranges that are added later. */
+static bool builder_sort_ranges(struct unwind_builder *builder)
 {
 	size_t count = builder->ranges, room = 2 * count;
 	struct table_range *parts;
@@ -255,7 +279,7 @@ static bool resolve(struct unwind_builder *builder)
 		return false;
 	}
 	qsort(builder->range, count, sizeof(*builder->range), compare_ranges);
-	builder->ranges = split(builder->range, count, parts, &heap);
+	builder->ranges = split_ranges(builder->range, count, parts, &heap);
 	free(heap.range);
 	free(builder->range);
 	builder->range = parts;
@@ -282,7 +306,7 @@ static void put_row(struct filling *filling, uint64_t address, uint32_t rule)
 	struct unwind_table *table = filling->table;
 	struct table_segment *segment = &filling->segment;
 
-	/* The index up to its page: it is the first row of these. */
+	/* It is the first row of its page, and of earlier pages without rows. */
 	for (; segment->page + segment->pages <= address >> ROW_PAGE_SHIFT;
 	     segment->pages++) {
 		if (table->index)
@@ -323,9 +347,8 @@ static void start_segment(struct filling *filling, uint64_t address)
 		put_row(filling, page << ROW_PAGE_SHIFT, 0);
 }
 
-/* Counts the segments, rows and index of a table and, if there are arrays for these,
- * fills them. */
-static void fill(struct unwind_table *table, const struct unwind_builder *builder)
+/* Counts the segments, rows and index of a table. Fills its arrays, if there are any. */
+static void table_fill(struct unwind_table *table, const struct unwind_builder *builder)
 {
 	struct filling filling = {.table = table};
 
@@ -363,9 +386,9 @@ struct unwind_table *unwind_builder_finish(struct unwind_builder *builder)
 	struct unwind_table counted = {.rules = (uint32_t)builder->rules};
 	struct unwind_table *table;
 
-	if (!resolve(builder))
+	if (!builder_sort_ranges(builder))
 		return NULL;
-	fill(&counted, builder);
+	table_fill(&counted, builder);
 	counted.size = sizeof(*table) + counted.segments * sizeof(*table->segment) +
 		       counted.rules * sizeof(*table->rule) +
 		       counted.indexes * sizeof(*table->index) +
@@ -379,7 +402,7 @@ struct unwind_table *unwind_builder_finish(struct unwind_builder *builder)
 	if (builder->rules > 1)
 		memcpy(table->rule + 1, builder->rule + 1,
 		       (builder->rules - 1) * sizeof(*table->rule));
-	fill(table, builder);
+	table_fill(table, builder);
 	return table;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "symbols/symbols.h"
+#include "tables/build.h"
 
 /* So many places decide, or all of a small program. */
 #define PLACES_ENOUGH 8

@@ -11,6 +11,7 @@
 #include "format/chunk.h"
 #include "symbols/source.h"
 #include "symbols/spec.h"
+#include "tables/rows_file.h"
 
 /* Table files; docs/table.md describes them. */
 #define MAGIC	    "\177uprtbl\n"

@@ -10,7 +10,6 @@
 #include "format/buffer.h"
 #include "symbols/code.h"
 #include "symbols/elf/section.h"
-#include "unwind/table_parts.h"
 
 /*
  * A row of .orc_unwind is two signed numbers of 16 bits, offsets of the stack pointer and

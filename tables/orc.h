@@ -2,7 +2,8 @@
 #ifndef UNIPROF_TABLES_ORC_H
 #define UNIPROF_TABLES_ORC_H
 
-#include "unwind/table.h"
+#include "base/error.h"
+#include "tables/build.h"
 
 /*
  * Adds the rules of a Linux kernel for x86-64 (vmlinux): its own tables for unwinding,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/table_parts.h"
+#include "tables/rows_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include <zlib.h>
 
 #include "format/buffer.h"
+#include "tables/build.h"
+#include "unwind/table_parts.h"
 
 /*
  * The files of unwind tables; docs/table.md describes them. A table that is read is built
@@ -165,7 +167,7 @@ static uint32_t take_rule(struct cursor *cursor, struct unwind_builder *builder,
 		.caller = (int32_t)get_le32(part.at + 12),
 		.fp = (int32_t)get_le32(part.at + 16),
 	};
-	number = builder_rule(builder, &rule);
+	number = unwind_builder_rule(builder, &rule);
 	if (!number)
 		error_set(err, "out of memory");
 	return number;
@@ -183,7 +185,7 @@ static int take_range(struct cursor *cursor, struct unwind_builder *builder,
 	if (__builtin_add_overflow(*end, gap, &start) || !size ||
 	    __builtin_add_overflow(start, size, end) || rule >= count)
 		return damaged(err, "invalid range");
-	if (builder_add_range(builder, start, *end, rules[rule]))
+	if (unwind_builder_add_range(builder, start, *end, rules[rule]))
 		return error_set(err, "unwind table too large");
 	return 0;
 }

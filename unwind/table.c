@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Lookups in unwind tables. table_build.c makes tables. */
+/* Lookups in unwind tables. tables/build.c makes tables. */
 
 void unwind_table_free(struct unwind_table *table)
 {

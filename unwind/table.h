@@ -6,12 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
-
 /*
- * Unwind tables: for each instruction of a program, where its function's caller is. They
- * are made before a guest is paused, from DWARF's call frame information or from machine
- * code, and never changed afterwards.
+ * Unwind tables: for each instruction of a program, where its function's caller is.
+ * tables/ makes them before a guest is paused; they are never changed afterwards.
  */
 
 /* How to get from a function to its caller. */
@@ -57,31 +54,11 @@ struct unwind_rule {
 	bool is_plain;
 };
 
+/* In one block of memory, so that it can be locked. */
 struct unwind_table;
-struct unwind_builder;
 
-/* NULL if out of memory. */
-struct unwind_builder *unwind_builder_new(void);
-void unwind_builder_free(struct unwind_builder *builder);
-
-/*
- * The rule applies from @start up to @end, excluded, unless a previous call gave one for
- * an address: the first rule stays. Nothing is added for UNWIND_UNKNOWN, or if @start is
- * not below @end. -1 if out of memory or over the limits of tables.
- */
-int unwind_builder_add(struct unwind_builder *builder, uint64_t start, uint64_t end,
-		       const struct unwind_rule *rule);
-
-/* Makes a table of what was added, to be freed with unwind_table_free(). NULL if out of
- * memory. The table's memory is one block, so that it can be locked. More can be added
- * to the builder afterwards, for another table. */
-struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);
+/* @table may be NULL. */
 void unwind_table_free(struct unwind_table *table);
-
-/* A copy of the table in which the rules from @start up to @end are @distance bytes
- * higher, a multiple of 4096. NULL if out of memory. */
-struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
-				       uint64_t end, uint64_t distance);
 
 /* Locks the table's memory, so that no lookup faults: 0, or -1 with errno set. */
 int unwind_table_lock(const struct unwind_table *table);
@@ -98,11 +75,5 @@ uint64_t unwind_table_serial(const struct unwind_table *table);
  * no lock: it is called while a guest is paused. */
 const struct unwind_rule *unwind_table_find(const struct unwind_table *table,
 					    uint64_t address);
-
-/* Writes the table to @fd. -1 with @err set on failure. */
-int unwind_table_write(const struct unwind_table *table, int fd, struct error *err);
-/* Reads a table from memory, which it checks and copies. NULL with @err set on failure.
- */
-struct unwind_table *unwind_table_read(const void *data, size_t size, struct error *err);
 
 #endif

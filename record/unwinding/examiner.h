@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/error.h"
 #include "tables/found_code.h"
 
 /*

@@ -2,7 +2,8 @@
 #ifndef UNIPROF_TABLES_CFI_CFI_H
 #define UNIPROF_TABLES_CFI_CFI_H
 
-#include "unwind/table.h"
+#include "base/error.h"
+#include "tables/build.h"
 
 /* What was found in an ELF file's call frame information. */
 struct cfi_summary {

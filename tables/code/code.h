@@ -2,7 +2,8 @@
 #ifndef UNIPROF_UNWIND_CODE_H
 #define UNIPROF_UNWIND_CODE_H
 
-#include "unwind/table.h"
+#include "base/error.h"
+#include "tables/build.h"
 
 /* Unwind tables made from the machine code of programs, for x86-64 and arm64. */
 

@@ -13,7 +13,8 @@
 #include <zlib.h>
 
 #include "format/buffer.h"
-#include "unwind/table.h"
+#include "tables/build.h"
+#include "tables/rows_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

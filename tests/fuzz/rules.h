@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/table.h"
+#include "tables/build.h"
 
 #define RULES	    64
 #define RULES_BYTES (RULES * 6)

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "arch/arch.h"
-#include "unwind/table.h"
+#include "tables/build.h"
 #include "unwind/unwind.h"
 
 #define FRAMES	 128 /* of memory */

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tables/build.h"
 #include "tables/program_table.h"
 
 #define CODE  0x401000ull

@@ -3,7 +3,7 @@
 /* AArch64 call chains by the rules of a table, alone and mixed with frame records. */
 
 #include "tests/unit/unwind/test_arm64_scene.h"
-#include "unwind/table.h"
+#include "tables/build.h"
 
 /* A pointer authentication code, in bits that are not part of an address. */
 #define CODED(address) ((address) | 0x1234ull << 48)

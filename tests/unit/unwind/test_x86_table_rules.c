@@ -4,7 +4,7 @@
  * skipped, no rule trusted, no endless walk. */
 
 #include "tests/unit/unwind/test_x86_scene.h"
-#include "unwind/table.h"
+#include "tables/build.h"
 
 #define OTHER  (CODE + 0x900) /* code without rules */
 #define KERNEL 0xffffffff81000000

@@ -16,7 +16,8 @@
 
 #include "../random.h"
 #include "format/buffer.h"
-#include "unwind/table.h"
+#include "tables/build.h"
+#include "tables/rows_file.h"
 
 static struct unwind_rule rule_of(int32_t cfa)
 {

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_TABLES_BUILD_H
+#define UNIPROF_TABLES_BUILD_H
+
+#include "unwind/table.h"
+
+/* Makes unwind tables of rules, which may be added in any order. */
+
+struct unwind_builder;
+
+/*
+ * Limits, which bound what a hostile file can cost: distinct rules, ranges, and bytes of
+ * code in them. The largest program seen, clang 14 with all its libraries, has 1.5
+ * million rows.
+ */
+#define TABLE_RULES_MAX	 ((size_t)1 << 20)
+#define TABLE_RANGES_MAX ((size_t)1 << 24)
+#define TABLE_BYTES_MAX	 ((uint64_t)1 << 34)
+
+/* NULL if out of memory. */
+struct unwind_builder *unwind_builder_new(void);
+/* @builder may be NULL. */
+void unwind_builder_free(struct unwind_builder *builder);
+
+/*
+ * Adds a rule from @start up to @end, excluded. Where an earlier call gave a rule, the
+ * earlier one stays. Nothing is added for UNWIND_UNKNOWN, or if @start is not below @end.
+ * -1 if out of memory or over the limits.
+ */
+int unwind_builder_add(struct unwind_builder *builder, uint64_t start, uint64_t end,
+		       const struct unwind_rule *rule);
+
+/* The number of a rule, which is added if it is new; 0 if out of memory or over the
+ * limits. */
+uint32_t unwind_builder_rule(struct unwind_builder *builder,
+			     const struct unwind_rule *rule);
+
+/* Adds the rule with the number @rule, like unwind_builder_add(); @start is below @end.
+ */
+int unwind_builder_add_range(struct unwind_builder *builder, uint64_t start, uint64_t end,
+			     uint32_t rule);
+
+/* Makes a table of what was added, to be freed with unwind_table_free(). NULL if out of
+ * memory. More can be added to the builder afterwards, for another table. */
+struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);
+
+/* A copy of the table in which the rules from @start up to @end are @distance bytes
+ * higher, a multiple of 4096. NULL if out of memory. */
+struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
+				       uint64_t end, uint64_t distance);
+
+#endif
