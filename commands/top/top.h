@@ -3,7 +3,7 @@
 #define UNIPROF_COMMANDS_TOP_TOP_H
 
 #include "base/clock.h"
-#include "commands/top/live.h"
+#include "commands/top/feed.h"
 #include "commands/top/messages.h"
 #include "commands/top/options.h"
 #include "commands/top/view.h"

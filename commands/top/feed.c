@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top/live.h"
+#include "commands/top/feed.h"
 
 #include <errno.h>
 #include <fcntl.h>

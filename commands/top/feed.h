@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMANDS_TOP_LIVE_H
-#define UNIPROF_COMMANDS_TOP_LIVE_H
+#ifndef UNIPROF_COMMANDS_TOP_FEED_H
+#define UNIPROF_COMMANDS_TOP_FEED_H
 
 #include <stdbool.h>
 #include <sys/types.h>
