@@ -3,8 +3,8 @@
 
 #include "format/reader.h"
 
-/* INFO of the copy: it starts with its first sample if earlier ones are left out. */
-static struct recording_info info_of(const struct copy *copy)
+/* Returns INFO of the copy, which starts after the last sample left out. */
+static struct recording_info copy_info(const struct copy *copy)
 {
 	const struct summary *summary = copy->summary;
 	struct recording_info info = summary->info;
@@ -26,7 +26,7 @@ static struct recording_info info_of(const struct copy *copy)
 int copy_begin(struct copy *copy, struct error *err)
 {
 	const struct summary *summary = copy->summary;
-	const struct recording_info info = info_of(copy);
+	const struct recording_info info = copy_info(copy);
 
 	if (copy->writer)
 		return 0;
@@ -40,15 +40,15 @@ int copy_begin(struct copy *copy, struct error *err)
 	return 0;
 }
 
-static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
+static int copy_domain(void *arg, struct recording_domain *domain, struct error *err)
 {
 	struct copy *copy = arg;
 
-	/* Until then, it is described with all others. */
+	/* copy_begin() describes the domains known by then. */
 	return copy->writer ? writer_domain(copy->writer, domain, err) : 0;
 }
 
-static int take_names(void *arg, const struct name_list_reader *names, struct error *err)
+static int copy_names(void *arg, const struct name_list_reader *names, struct error *err)
 {
 	struct name_list_reader left = *names;
 	struct recording_name name;
@@ -62,7 +62,7 @@ static int take_names(void *arg, const struct name_list_reader *names, struct er
 	return writer_flush(copy->writer, err);
 }
 
-static int take_program(void *arg, const struct recording_program *program,
+static int copy_program(void *arg, const struct recording_program *program,
 			struct error *err)
 {
 	struct copy *copy = arg;
@@ -71,8 +71,8 @@ static int take_program(void *arg, const struct recording_program *program,
 					 : writer_program(copy->writer, program, err);
 }
 
-/* The time of the last sample; 0 if there is none. */
-static uint64_t newest_of(const struct samples_batch *batch)
+/* Returns the time of the latest sample; 0 if there is none. */
+static uint64_t batch_newest(const struct samples_batch *batch)
 {
 	uint64_t newest = 0;
 
@@ -85,7 +85,7 @@ static uint64_t newest_of(const struct samples_batch *batch)
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
 		 struct cursor payload, struct error *err)
 {
-	uint64_t newest = newest_of(batch);
+	uint64_t newest = batch_newest(batch);
 
 	if (newest < copy->from) {
 		if (newest > copy->start)
@@ -97,7 +97,7 @@ int copy_samples(struct copy *copy, const struct samples_batch *batch,
 	return writer_samples(copy->writer, payload, batch, err);
 }
 
-static int take_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
+static int copy_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
 		      struct error *err)
 {
 	return copy_samples(arg, batch, payload, err);
@@ -106,10 +106,10 @@ static int take_chunk(void *arg, const struct samples_batch *batch, struct curso
 struct load_visitor copy_visitor(struct copy *copy)
 {
 	return (struct load_visitor){
-		.domain = take_domain,
-		.names = take_names,
-		.program = take_program,
-		.chunk = take_chunk,
+		.domain = copy_domain,
+		.names = copy_names,
+		.program = copy_program,
+		.chunk = copy_chunk,
 		.arg = copy,
 	};
 }

@@ -5,33 +5,36 @@
 #include "format/writer.h"
 #include "report/load/load.h"
 
-/* Writes what is read of one recording to another, from a certain time on. Chunks are
- * copied or left out as a whole, because their pauses can't be divided. */
+/* A copy of a recording, made while the original is read, from a certain time on. Chunks
+ * are copied or left out as a whole, because their pauses can't be divided. */
 struct copy {
-	int fd;
-	const struct summary *summary; /* of what is read */
-	uint64_t from;		       /* ns, monotonic: older chunks are left out */
-	uint64_t start; /* when the last sample left out was taken; 0: there is none */
+	int fd;			       /* the copy is written to; not owned */
+	const struct summary *summary; /* of the original */
+	uint64_t from;	/* start of the copy, ns, monotonic; older chunks are left out */
+	uint64_t start; /* time of the last sample left out, ns, monotonic; 0: none */
 	struct writer *writer; /* NULL until there is something to write */
 };
 
-/* The visitor for load_follow() into @summary; the caller keeps @copy, which has the
- * first three members set, and its descriptor. */
+/* Returns a visitor for load_follow() that writes @copy, whose @fd, @summary and @from
+ * are set. The summary is the one that load_follow() fills in. */
 struct load_visitor copy_visitor(struct copy *copy);
 
-/* What the visitor does with a chunk of samples. */
+/* Copies a chunk of samples, or leaves it out, as the visitor does. */
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
 		 struct cursor payload, struct error *err);
 
-/* Writes the start of the copy if nothing is written yet; @copy->summary must have INFO
- * or a sample. */
+/* Writes the start of the copy unless it was written; @copy->summary must have INFO or a
+ * sample. -1 with @err set on failure. */
 int copy_begin(struct copy *copy, struct error *err);
 
-/* Ends the copy as the original or, if that goes on, at its last sample. */
+/* Ends the copy as the original has ended or, if the original goes on, at its last
+ * sample. -1 with @err set on failure. */
 int copy_end(struct copy *copy, struct error *err);
 void copy_free(struct copy *copy);
 
-/* Copies the recording at @path, from @from (ns, monotonic) on, to @fd. */
+/* Copies the recording at @path, from @from (ns, monotonic) on, to @fd, and leaves the
+ * copy without an end. Sets @copy, for copy_end() and copy_free(), and @summary, which
+ * the caller frees. -1 with @err set on failure. */
 int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
 	      struct summary *summary, struct error *err);
 

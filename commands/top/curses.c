@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those without w can't show characters beyond ASCII. */
+/* Prefers libraries with w, which show characters beyond ASCII. NULL: none is installed.
+ */
 static void *load_library(void)
 {
 	static const char *const names[] = {"libncursesw.so.6", "libncursesw.so.5",
@@ -18,7 +19,8 @@ static void *load_library(void)
 	return library;
 }
 
-static int load(struct curses *curses, void ***window, struct error *err)
+/* Sets the functions of @curses, and @window to the library's variable stdscr. */
+static int load_functions(struct curses *curses, void ***window, struct error *err)
 {
 	const struct {
 		void *to; /* the function pointer to set */
@@ -67,7 +69,7 @@ int curses_start(struct curses *curses, struct error *err)
 	const char *type = getenv("TERM");
 	void **window;
 
-	if (load(curses, &window, err) < 0)
+	if (load_functions(curses, &window, err) < 0)
 		return -1;
 	setlocale(LC_CTYPE, "");
 	if (!curses->newterm(NULL, stdout, stdin))

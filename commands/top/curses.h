@@ -8,14 +8,14 @@
 #include "base/error.h"
 
 /*
- * ncurses, loaded when the terminal is used, so that all else works without it. The
- * numbers and types are those of <ncurses.h>, the same in versions 5 and 6 of the
- * library.
+ * ncurses, loaded when the terminal is used, so that everything else works without it.
+ * Numbers and types are from <ncurses.h>, where they do not differ between versions 5 and
+ * 6.
  */
-#define CURSES_REVERSE (1 << 18) /* A_REVERSE, */
-#define CURSES_BOLD    (1 << 21) /* and so on */
+#define CURSES_REVERSE (1 << 18) /* A_REVERSE */
+#define CURSES_BOLD    (1 << 21) /* A_BOLD */
 
-#define CURSES_NO_KEY	     (-1)
+#define CURSES_NO_KEY	     (-1) /* ERR */
 #define CURSES_KEY_DOWN	     0402
 #define CURSES_KEY_UP	     0403
 #define CURSES_KEY_HOME	     0406
@@ -34,7 +34,7 @@ struct curses {
 	int (*noecho)(void);
 	int (*keypad)(void *window, bool on);
 	int (*nodelay)(void *window, bool on);
-	int (*set_escdelay)(int ms); /* NULL in old versions */
+	int (*set_escdelay)(int ms); /* NULL: the library has no such function */
 	int (*curs_set)(int visible);
 	int (*getmaxx)(const void *window);
 	int (*getmaxy)(const void *window);

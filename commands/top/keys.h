@@ -2,18 +2,25 @@
 #ifndef UNIPROF_COMMANDS_TOP_KEYS_H
 #define UNIPROF_COMMANDS_TOP_KEYS_H
 
-#include "commands/top/screen_internal.h"
+#include "commands/top/display.h"
 
 #define KEYS_SUMMARY "q quit  h help  t tree  v vCPUs  s sort  / filter  f freeze  w save"
 
-/* Does what the key is for. */
-void keys_take(struct screen *screen, int key);
+struct question;
 
-/* Writes the list of the keys, from line 1 on. Returns the next line. */
-int keys_help(struct screen *screen, void (*put_line)(struct screen *screen, int y,
-						      const char *text, int attributes));
+/* The keys typed so far. Starts zeroed. */
+struct keys {
+	const struct question *question; /* being answered; NULL: none */
+	char answer[256];		 /* as typed so far */
+};
 
-/* Frees the copy, if what is shown is frozen. */
-void keys_unfreeze(struct screen *screen);
+/* Does what @key, a character or CURSES_KEY_..., is for. False if it is to quit. */
+bool keys_take(struct keys *keys, struct display *display, int key);
+
+/* Sets @line to the question and what was typed. False if no question is open. */
+bool keys_prompt(const struct keys *keys, struct line *line);
+
+/* A line of the list of keys, counted from 0; NULL after the last. */
+const char *keys_help(size_t i);
 
 #endif

@@ -15,14 +15,15 @@ int messages_keep(struct messages *messages, struct error *err)
 {
 	messages->seen = 0;
 	messages->fd = memfd_create("uniprof-messages", MFD_CLOEXEC);
-	messages->stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	messages->stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+					STDERR_FILENO + 1);
 	if (messages->fd >= 0 && fcntl(messages->fd, F_SETFL, O_APPEND) == 0 &&
 	    dup2(messages->fd, STDERR_FILENO) >= 0)
 		return 0;
 	return error_errno(err, errno, "can't keep messages");
 }
 
-bool messages_last(struct messages *messages, struct error *line)
+bool messages_last(struct messages *messages, struct line *line)
 {
 	char text[4096];
 	ssize_t size;
@@ -43,7 +44,7 @@ bool messages_last(struct messages *messages, struct error *line)
 	}
 	messages->seen += size;
 	last = strrchr(text, '\n');
-	error_set(line, "%s", last ? last + 1 : text);
+	line_set(line, "%s", last ? last + 1 : text);
 	return true;
 }
 
@@ -55,9 +56,9 @@ void messages_end(struct messages *messages)
 
 	if (messages->fd < 0)
 		return;
-	if (messages->stderr_ >= 0) {
-		dup2(messages->stderr_, STDERR_FILENO);
-		close(messages->stderr_);
+	if (messages->stderr_before >= 0) {
+		dup2(messages->stderr_before, STDERR_FILENO);
+		close(messages->stderr_before);
 	}
 	while ((size = pread(messages->fd, text, sizeof(text), at)) > 0) {
 		at += size;

@@ -6,25 +6,27 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "commands/top/line.h"
 
 /*
- * Keeps what this process and its children write to standard error, which would destroy
- * what is on the terminal.
+ * What this process and its children write to standard error while the screen is shown,
+ * which it would garble.
  */
 struct messages {
-	int fd;	     /* of the messages; -1: not kept */
-	int stderr_; /* the old standard error */
-	off_t seen;
+	int fd;		   /* a file in memory; -1: messages are not kept */
+	int stderr_before; /* duplicate of the standard error that is restored */
+	off_t seen;	   /* bytes that messages_last() has seen */
 };
 
-/* -1 with @err set on failure. */
+/* Keeps messages from now on. -1 with @err set on failure; messages_end() must be called
+ * either way. */
 int messages_keep(struct messages *messages, struct error *err);
 
-/* Sets @line to the last whole line written since the last call; false if there is none.
- */
-bool messages_last(struct messages *messages, struct error *line);
+/* Sets @line to the last whole line since the previous call. False, and @line is
+ * unchanged, if there is none. */
+bool messages_last(struct messages *messages, struct line *line);
 
-/* Restores standard error, and writes to it what was kept. */
+/* Restores standard error, and writes the messages to it. */
 void messages_end(struct messages *messages);
 
 #endif

@@ -137,7 +137,7 @@ static bool has_sampling(const struct sampling_options *options)
 	       options->jitter || options->unpause || options->force;
 }
 
-static int check(const struct top_options *options)
+static int top_options_check(const struct top_options *options)
 {
 	const struct window *time = &options->profile.rules.window;
 
@@ -178,7 +178,7 @@ int top_options_parse(struct top_options *options, const struct command *command
 		return status;
 	if (!options->input && !options->has_window)
 		options->window = DEFAULT_WINDOW;
-	return check(options);
+	return top_options_check(options);
 }
 
 void top_options_free(struct top_options *options)
@@ -210,7 +210,7 @@ static bool unwinds_by_symbols(const struct top_options *options)
 	       (!way || strcmp(way, "auto") == 0 || strcmp(way, "table") == 0);
 }
 
-/* Those that record can make tables of; the others only have names. */
+/* Passes on the symbol files that record can make tables of; others only have names. */
 static void add_symbols(const struct top_options *options, char **words, int *count)
 {
 	const struct profile_rules *rules = &options->profile.rules;

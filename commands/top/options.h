@@ -2,10 +2,10 @@
 #ifndef UNIPROF_COMMANDS_TOP_OPTIONS_H
 #define UNIPROF_COMMANDS_TOP_OPTIONS_H
 
-#include "report/output/output.h"
 #include "commands/report/profile_options.h"
+#include "report/output/output.h"
 
-/* Options of `uniprof record`, which checks them. NULL: not given. */
+/* Options that are passed on to `uniprof record`, which checks them. NULL: not given. */
 struct sampling_options {
 	const char *frequency, *max_overhead, *call_graph, *gdb;
 	const char **tables;
@@ -19,9 +19,9 @@ struct top_options {
 	char **domains;	   /* ends with NULL */
 	struct sampling_options sampling;
 	struct profile_options profile;
-	uint64_t tables; /* number to print; 0: show them on the terminal */
-	uint64_t delay;	 /* ns between tables */
-	uint64_t window; /* ns; 0: all */
+	uint64_t tables; /* number of tables to print; 0: show them on the terminal */
+	uint64_t delay;	 /* time between tables, ns */
+	uint64_t window; /* time that a table covers, ns; 0: all */
 	bool has_window;
 	const struct output *format;
 	struct report_view view;
@@ -29,14 +29,14 @@ struct top_options {
 
 extern const struct option_group top_option_groups[];
 
-/* COMMAND_GO_ON, or the exit code if help was shown or an error reported.
+/* Returns COMMAND_GO_ON, or the exit code if help was shown or an error reported.
  * top_options_free() must be called either way. */
 int top_options_parse(struct top_options *options, const struct command *command,
 		      int argc, char **argv);
 void top_options_free(struct top_options *options);
 
-/* The command line of `uniprof record`, which ends with NULL; the caller frees the array.
- * NULL if out of memory. */
+/* Returns the command line of `uniprof record`, which ends with NULL; the caller frees
+ * the array. NULL if out of memory. */
 char **top_options_record(const struct top_options *options, int *argc);
 
 #endif

@@ -5,16 +5,24 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/compat.h"
 #include "base/replace.h"
 
+/* Returns an empty file in memory; -1 with @err set on failure. */
 static int open_memory(struct error *err)
 {
 	int fd = memfd_create("uniprof-top", MFD_CLOEXEC);
 
 	return fd < 0 ? error_errno(err, errno, "can't make a file in memory") : fd;
+}
+
+/* Sets the path by which this process can open @fd. */
+static void set_path(char path[RECENT_PATH_SIZE], int fd)
+{
+	snprintf(path, RECENT_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
 static void use_copy(struct recent *recent, const struct copy *copy)
@@ -24,10 +32,10 @@ static void use_copy(struct recent *recent, const struct copy *copy)
 		close(recent->copy.fd);
 	recent->copy = *copy;
 	recent->copy.summary = &recent->summary;
-	snprintf(recent->path, sizeof(recent->path), "/proc/self/fd/%d", copy->fd);
+	set_path(recent->path, copy->fd);
 }
 
-/* Copies what is not older than @from, and drops the rest. */
+/* Drops samples before @from (ns, monotonic), in a new copy that replaces the old. */
 static int drop_before(struct recent *recent, uint64_t from, struct error *err)
 {
 	struct summary summary = {0};
@@ -47,7 +55,8 @@ static int drop_before(struct recent *recent, uint64_t from, struct error *err)
 	return 0;
 }
 
-static int trim(struct recent *recent, struct error *err)
+/* Drops what is too old or too large. */
+static int drop_old(struct recent *recent, struct error *err)
 {
 	uint64_t newest = recent->summary.last_time, start = recent->copy.start;
 
@@ -59,7 +68,8 @@ static int trim(struct recent *recent, struct error *err)
 		return drop_before(recent, newest - recent->length, err);
 	if (writer_bytes(recent->copy.writer) <= recent->most)
 		return 0;
-	/* Usually once; there may have been more samples lately. */
+	/* Half of the time is usually half of the bytes, but not if the latest samples
+	 * are denser. */
 	while (start <= newest && writer_bytes(recent->copy.writer) > recent->most / 2) {
 		start += (newest - start) / 2 + 1;
 		if (drop_before(recent, start, err) < 0)
@@ -68,35 +78,37 @@ static int trim(struct recent *recent, struct error *err)
 	return 0;
 }
 
-static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
+static int recent_domain(void *arg, struct recording_domain *domain, struct error *err)
 {
 	struct recent *recent = arg;
 
 	return recent->copied.domain(&recent->copy, domain, err);
 }
 
-static int take_names(void *arg, const struct name_list_reader *names, struct error *err)
+static int recent_names(void *arg, const struct name_list_reader *names,
+			struct error *err)
 {
 	struct recent *recent = arg;
 
 	return recent->copied.names(&recent->copy, names, err);
 }
 
-static int take_program(void *arg, const struct recording_program *program,
-			struct error *err)
+static int recent_program(void *arg, const struct recording_program *program,
+			  struct error *err)
 {
 	struct recent *recent = arg;
 
 	return recent->copied.program(&recent->copy, program, err);
 }
 
-static int take_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
-		      struct error *err)
+static int recent_chunk(void *arg, const struct samples_batch *batch,
+			struct cursor payload, struct error *err)
 {
 	struct recent *recent = arg;
 
-	return copy_samples(&recent->copy, batch, payload, err) < 0 ? -1
-								    : trim(recent, err);
+	return copy_samples(&recent->copy, batch, payload, err) < 0
+		       ? -1
+		       : drop_old(recent, err);
 }
 
 int recent_open(struct recent *recent, const struct input *input, uint64_t length,
@@ -115,10 +127,10 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 	use_copy(recent, &copy);
 	recent->copied = copy_visitor(&recent->copy);
 	recent->visitor = (struct load_visitor){
-		.domain = take_domain,
-		.names = take_names,
-		.program = take_program,
-		.chunk = take_chunk,
+		.domain = recent_domain,
+		.names = recent_names,
+		.program = recent_program,
+		.chunk = recent_chunk,
 		.arg = recent,
 	};
 	recent->load = load_follow(input, &recent->summary, &recent->visitor, err);
@@ -157,8 +169,9 @@ bool recent_is_ready(const struct recent *recent)
 				       !recent->more || recent->input->start >= 0);
 }
 
-/* A lease for reading is refused while the file is open for writing (fcntl(2),
- * F_SETLEASE), and is only given to its owner, on some file systems to nobody. */
+/* The kernel refuses a lease for reading while the file is open for writing (fcntl(2),
+ * F_SETLEASE). It also refuses users who do not own the file, and everybody on some file
+ * systems. */
 bool recent_is_written(const struct recent *recent)
 {
 	int fd = recent->input->fd;
@@ -167,6 +180,40 @@ bool recent_is_written(const struct recent *recent)
 		return true;
 	fcntl(fd, F_SETLEASE, F_UNLCK);
 	return false;
+}
+
+static int copy_bytes(int to, int from)
+{
+	off_t size = lseek(from, 0, SEEK_END), at = 0;
+
+	while (at < size)
+		if (sendfile(to, from, &at, (size_t)(size - at)) <= 0)
+			return -1;
+	return 0;
+}
+
+int snapshot_take(struct snapshot *snapshot, const struct recent *recent,
+		  struct error *err)
+{
+	int fd = memfd_create("uniprof-frozen", MFD_CLOEXEC);
+
+	snapshot->fd = -1;
+	if (fd < 0 || copy_bytes(fd, recent->copy.fd) < 0) {
+		error_errno(err, errno, "can't freeze");
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	snapshot->fd = fd;
+	set_path(snapshot->path, fd);
+	return 0;
+}
+
+void snapshot_close(struct snapshot *snapshot)
+{
+	if (snapshot->fd >= 0)
+		close(snapshot->fd);
+	snapshot->fd = -1;
 }
 
 int recent_save(const char *copy, const char *path, struct error *err)

@@ -1,63 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top/top.h"
+#include "commands/commands.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/command/message.h"
-#include "base/command/usage.h"
 #include "base/text.h"
-#include "commands/commands.h"
+#include "commands/top/display.h"
+#include "commands/top/messages.h"
+#include "commands/top/options.h"
 #include "commands/top/screen.h"
+#include "commands/top/feed.h"
+#include "commands/top/view.h"
 #include "record/safety/privileges.h"
 
-/* How long a recorder may take to write its end. */
-#define PATIENCE_NS (10 * NS_PER_S)
+/* One run of the command. */
+struct top {
+	struct top_options options;
+	struct feed feed;
+	struct view view;
+	struct messages messages;
+};
 
-int top_descriptor(const struct top *top)
+/* Says, once, that the recording has not started; a recorder says so itself. *@size is
+ * the file's size at the previous call, -1 before the first. -1 with @err set if the file
+ * has not grown since then, and no process can make it grow. */
+static int check_start(const struct feed *feed, off_t *size, struct error *err)
 {
-	return top->input.start >= 0 || !top->recent.more ? -1 : top->input.fd;
-}
-
-/* Reads until @deadline (ns, monotonic), or until nothing more can follow. */
-static int read_until(struct top *top, uint64_t deadline, struct error *err)
-{
-	for (;;) {
-		struct pollfd fd = {top_descriptor(top), POLLIN, 0};
-		uint64_t now = clock_monotonic(), left = deadline - now;
-
-		if (recent_more(&top->recent, err) < 0)
-			return -1;
-		if (!top->recent.more || now >= deadline)
-			return 0;
-		if (fd.fd < 0 && left > TOP_LOOK_NS)
-			left = TOP_LOOK_NS;
-		poll(&fd, 1, (int)(left / 1000000) + 1);
-	}
-}
-
-/* There is no table yet: says once what is waited for, unless the recorder does. -1 with
- * @err set if nothing has come since the last call, and nobody is there to write it. */
-static int wait_for_start(const struct top *top, off_t *size, struct error *err)
-{
+	const struct input *input = &feed->input;
 	struct stat file;
 
-	if (!top->options.input)
+	if (!feed->is_recording)
 		return 0;
 	if (*size < 0)
-		message("top", "waiting for the start of %s", top->input.name);
-	if (fstat(top->input.fd, &file) < 0)
-		return error_errno(err, errno, "can't read %s", top->input.name);
-	if (file.st_size == *size && !recent_is_written(&top->recent))
+		message("top", "waiting for the start of %s", input->name);
+	if (fstat(input->fd, &file) < 0)
+		return error_errno(err, errno, "can't read %s", input->name);
+	if (file.st_size == *size && !recent_is_written(&feed->recent))
 		return error_set(err,
 				 "%s is not a recording yet, and no process has it "
 				 "open for writing",
-				 top->input.name);
+				 input->name);
 	*size = file.st_size;
 	return 0;
 }
@@ -66,7 +51,7 @@ static int wait_for_start(const struct top *top, off_t *size, struct error *err)
  */
 static int print_tables(struct top *top, struct error *err)
 {
-	const struct recent *recent = &top->recent;
+	const struct recent *recent = &top->feed.recent;
 	uint64_t next = clock_monotonic(), columns = text_columns(stdout);
 	uint64_t printed = 0;
 	off_t size = -1;
@@ -75,10 +60,10 @@ static int print_tables(struct top *top, struct error *err)
 	top->view.report.columns = columns == SIZE_MAX ? 0 : columns;
 	while (printed < top->options.tables && recent->more) {
 		next += top->options.delay;
-		if (read_until(top, next, err) < 0)
+		if (feed_read_until(&top->feed, next, err) < 0)
 			return -1;
 		if (!recent_is_ready(recent)) {
-			if (wait_for_start(top, &size, err) < 0)
+			if (check_start(&top->feed, &size, err) < 0)
 				return -1;
 			continue;
 		}
@@ -92,45 +77,12 @@ static int print_tables(struct top *top, struct error *err)
 	return 0;
 }
 
-/* Opens the source of samples. */
-static int open_input(struct top *top, struct error *err)
-{
-	struct top_options *options = &top->options;
-	char **words;
-	int argc, status;
-
-	if (options->input) {
-		signal(SIGIO, SIG_IGN); /* recent_is_written() */
-		return input_open(&top->input, options->input, err);
-	}
-	words = top_options_record(options, &argc);
-	if (!words)
-		return error_set(err, "out of memory");
-	status = live_start(&top->live, argc, words, err);
-	free(words);
-	top->input = (struct input){
-		.name = "the samples", .fd = top->live.pipe, .start = -1};
-	return status;
-}
-
-/* Lets the recorder write its end, which is shown, too. */
-static void end_live(struct top *top)
-{
-	struct error err;
-
-	if (!top->live.recorder)
-		return;
-	live_end(&top->live);
-	read_until(top, clock_monotonic() + PATIENCE_NS, &err);
-	live_stop(&top->live);
-}
-
-/* Notes on the last table, and what could not be read. */
+/* Prints notes on the last table, and what could not be read. Returns the exit code. */
 static int say_notes(struct top *top)
 {
-	const struct summary *summary = &top->recent.summary;
+	const struct summary *summary = &top->feed.recent.summary;
 	struct profile *profile = &top->view.profile;
-	struct error line;
+	struct error damage;
 	bool is_damaged;
 
 	if (!top->view.is_shown)
@@ -140,64 +92,75 @@ static int say_notes(struct top *top)
 	profile_say_notes(profile);
 	is_damaged = summary->has_end || summary->damage.places ||
 		     summary->damage.missing;
-	if (!is_damaged || !summary_damage(summary, top->input.name, &line))
+	if (!is_damaged || !summary_damage(summary, top->feed.input.name, &damage))
 		return EXIT_DONE;
-	fprintf(stderr, "uniprof top: %s\n", line.text);
+	fprintf(stderr, "uniprof top: %s\n", damage.text);
 	return EXIT_DAMAGED;
 }
 
-static int run(struct top *top)
+static int show_screen(struct top *top, struct error *err)
 {
-	struct top_options *options = &top->options;
-	struct error err = {""};
+	struct display display;
 	int status;
 
+	display_init(&display, &top->feed, &top->view, top->options.delay);
+	status = screen_run(&display, &top->messages, err);
+	display_free(&display);
+	return status;
+}
+
+/* Shows the samples as the options say. -1 with @err set on failure. */
+static int show_samples(struct top *top, struct error *err)
+{
+	struct top_options *options = &top->options;
+
+	if (feed_open(&top->feed, options, err) < 0)
+		return -1;
 	top->view = (struct view){
-		.rules = &options->profile.rules,
+		.options = &options->profile,
 		.format = options->format,
 		.report = options->view,
+		.name = top->feed.input.name,
 	};
-	status = options->tables ? 0 : messages_keep(&top->messages, &err);
+	if (view_open(&top->view, top->feed.recent.path, err) < 0)
+		return -1;
+	profile_describe_symbols(&top->view.profile);
+	return options->tables ? print_tables(top, err) : show_screen(top, err);
+}
+
+static int top_show(struct top *top)
+{
+	const struct recorder *recorder = &top->feed.recorder;
+	struct error err = {""};
+	int status = 0;
+
+	if (!top->options.tables)
+		status = messages_keep(&top->messages, &err);
 	if (status == 0)
-		status = open_input(top, &err);
-	top->view.name = top->input.name;
-	if (status == 0)
-		status = recent_open(&top->recent, &top->input, options->window, &err);
-	if (status == 0)
-		status = view_open(&top->view, top->recent.path, &err);
-	if (status == 0) {
-		profile_describe_symbols(&top->view.profile);
-		status = options->tables ? print_tables(top, &err)
-					 : screen_run(top, &err);
-	}
-	end_live(top);
+		status = show_samples(top, &err);
+	feed_end(&top->feed);
 	messages_end(&top->messages);
 	/* A recorder that failed has said why, unless it could not. */
-	if (top->live.killed)
+	if (recorder->killed)
 		fprintf(stderr, "uniprof top: the recorder was killed by signal %d\n",
-			top->live.killed);
-	if (top->live.status)
-		return top->live.status;
+			recorder->killed);
+	if (recorder->status)
+		return recorder->status;
 	if (status == 0)
 		return say_notes(top);
 	fprintf(stderr, "uniprof top: %s\n", err.text);
 	return EXIT_FAILED;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int top_run(const struct command *command, int argc, char **argv)
 {
-	struct top top = {
-		.input.fd = -1, .live.pipe = -1, .recent.copy.fd = -1, .messages.fd = -1};
+	struct top top = {.feed = FEED_CLOSED, .messages.fd = -1};
 	int status = top_options_parse(&top.options, command, argc, argv);
 
 	if (status == COMMAND_GO_ON) {
-		status = run(&top);
+		status = top_show(&top);
 		view_close(&top.view);
-		recent_close(&top.recent);
-		input_close(&top.input);
-		for (size_t i = 0; i < top.spec_count; i++)
-			free(top.specs[i]);
-		free(top.specs);
+		feed_close(&top.feed);
 	}
 	top_options_free(&top.options);
 	return status;
@@ -214,5 +177,5 @@ const struct command command_top = {
 		 "With -i, shows a recording.",
 	.damaged = "the recording is damaged, and what could be read was shown",
 	.groups = top_option_groups,
-	.run = run_command,
+	.run = top_run,
 };

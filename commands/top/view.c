@@ -2,14 +2,20 @@
 #include "commands/top/view.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "report/model/domains.h"
+#include "report/report.h"
 
 static void set_path(struct view *view, const char *path)
 {
-	view->rules->inputs[0] = path;
-	view->rules->input_count = 1;
+	struct profile_rules *rules = &view->options->rules;
+
+	rules->inputs[0] = path;
+	rules->input_count = 1;
 }
 
 /* Messages name the recording, not its copy. */
@@ -23,7 +29,7 @@ int view_open(struct view *view, const char *path, struct error *err)
 {
 	set_path(view, path);
 	view->is_open = true;
-	if (profile_open(&view->profile, view->rules, err) < 0)
+	if (profile_open(&view->profile, &view->options->rules, err) < 0)
 		return -1;
 	set_name(view);
 	return 0;
@@ -34,10 +40,16 @@ void view_close(struct view *view)
 	if (view->is_open)
 		profile_close(&view->profile);
 	view->is_open = false;
+	for (size_t i = 0; i < view->spec_count; i++)
+		free(view->specs[i]);
+	free(view->specs);
+	view->specs = NULL;
+	view->spec_count = 0;
 }
 
-/* The rate, and what sampling costs the guests; nothing for imported recordings. */
-static void put_rates(const struct summary *summary, FILE *out)
+/* Writes the rate, and what sampling costs the guests; nothing for imported recordings.
+ */
+static void write_rates(const struct summary *summary, FILE *out)
 {
 	double rate = summary_rate(summary), wanted = (double)summary->info.frequency;
 	double seconds = (double)summary_duration(summary) / 1e9;
@@ -71,7 +83,7 @@ int view_write(struct view *view, const char *path, FILE *out, struct error *err
 	if (fclose(table) != 0 && status == 0)
 		status = error_set(err, "out of memory");
 	if (status == 0) {
-		put_rates(&view->profile.summary, out);
+		write_rates(&view->profile.summary, out);
 		fwrite(text, 1, size, out);
 		view->is_shown = true;
 	}
@@ -79,22 +91,35 @@ int view_write(struct view *view, const char *path, FILE *out, struct error *err
 	return status;
 }
 
-int view_add_symbols(struct view *view, const char *path, const char *spec,
-		     struct error *err)
+int view_set_filter(struct view *view, const char *regex, struct error *err)
 {
-	struct profile_rules *rules = view->rules;
+	if (profile_options_filter(view->options, regex, err) < 0)
+		return -1;
+	snprintf(view->filter, sizeof(view->filter), "%s", regex);
+	return 0;
+}
+
+int view_set_domains(struct view *view, const struct summary *summary,
+		     const char *domains, struct error *err)
+{
+	if (*domains && !domain_list_is_known(summary, domains, view->name, err))
+		return -1;
+	snprintf(view->domains, sizeof(view->domains), "%s", domains);
+	view->options->rules.domains = *domains ? view->domains : NULL;
+	return 0;
+}
+
+/* Opens a profile like @view's with the symbol files that the rules have now, writes a
+ * table to nowhere, and replaces @view's profile if all went well. */
+static int reopen(struct view *view, const char *path, struct error *err)
+{
 	struct view other = *view;
 	char *text = NULL;
 	size_t size = 0;
-	FILE *table;
+	FILE *table = open_memstream(&text, &size);
 	int status;
 
-	if (!array_grow(&rules->symbols, rules->symbol_count + 1,
-			sizeof(*rules->symbols)))
-		return error_set(err, "out of memory");
-	rules->symbols[rules->symbol_count++] = spec;
 	other.profile = (struct profile){0};
-	table = open_memstream(&text, &size);
 	status = table ? view_open(&other, path, err) : error_set(err, "out of memory");
 	if (status == 0)
 		status = view_write(&other, path, table, err);
@@ -102,11 +127,33 @@ int view_add_symbols(struct view *view, const char *path, const char *spec,
 		fclose(table);
 	free(text);
 	if (status < 0) {
-		rules->symbol_count--;
-		view_close(&other);
+		profile_close(&other.profile);
 		return -1;
 	}
-	view_close(view);
+	profile_close(&view->profile);
 	*view = other;
+	return 0;
+}
+
+int view_add_symbols(struct view *view, const char *path, const char *spec,
+		     struct error *err)
+{
+	struct profile_rules *rules = &view->options->rules;
+	char *own = strdup(spec);
+
+	if (!own ||
+	    !array_grow(&view->specs, view->spec_count + 1, sizeof(*view->specs)) ||
+	    !array_grow(&rules->symbols, rules->symbol_count + 1,
+			sizeof(*rules->symbols))) {
+		free(own);
+		return error_set(err, "out of memory");
+	}
+	rules->symbols[rules->symbol_count++] = own;
+	if (reopen(view, path, err) < 0) {
+		rules->symbol_count--;
+		free(own);
+		return -1;
+	}
+	view->specs[view->spec_count++] = own;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The numbers of the library's header, which the program itself is built without. */
+/* Compares curses.h, which the program is built with, with the library's own header. */
 #define NCURSES_NOMACROS
 #include <ncurses.h>
 

@@ -3,7 +3,7 @@
 
 #include "commands/top/recent.h"
 
-#define SAMPLES 4000 /* each 10 ms after the last, or a little more */
+#define SAMPLES 4000 /* 10 ms apart, or a little more */
 
 /* What a reader of the copy sees. */
 struct seen {
@@ -12,7 +12,7 @@ struct seen {
 	struct summary summary;
 };
 
-static int see(void *arg, struct samples_batch *batch, struct error *err)
+static int see_samples(void *arg, struct samples_batch *batch, struct error *err)
 {
 	struct seen *seen = arg;
 
@@ -24,10 +24,10 @@ static int see(void *arg, struct samples_batch *batch, struct error *err)
 	return 0;
 }
 
-static struct seen look(const struct recent *recent)
+static struct seen read_copy(const struct recent *recent)
 {
 	struct seen seen = {0};
-	const struct load_visitor visitor = {.samples = see, .arg = &seen};
+	const struct load_visitor visitor = {.samples = see_samples, .arg = &seen};
 	struct error err = {""};
 	struct input input;
 
@@ -39,7 +39,7 @@ static struct seen look(const struct recent *recent)
 	return seen;
 }
 
-static void make(struct buffer *bytes, size_t each)
+static void make_recording(struct buffer *bytes, size_t each)
 {
 	uint64_t seed = 7;
 	struct samples samples = likely_samples(SAMPLES, &seed);
@@ -48,9 +48,11 @@ static void make(struct buffer *bytes, size_t each)
 	samples_free(&samples);
 }
 
-/* Gives the recording in pieces of @piece bytes, and checks the copy after each. */
-static void follow(const struct buffer *bytes, size_t piece, uint64_t length,
-		   uint64_t most, struct seen *seen, uint64_t *largest)
+/* Follows a recording that grows by @piece bytes at a time, and checks its copy after
+ * each piece. Sets @seen to the last copy's contents, and @largest to the largest size of
+ * the copy. */
+static void follow_recording(const struct buffer *bytes, size_t piece, uint64_t length,
+			     uint64_t most, struct seen *seen, uint64_t *largest)
 {
 	int fd = file_with(NULL, 0);
 	struct input input = {.name = "test", .fd = fd};
@@ -71,7 +73,7 @@ static void follow(const struct buffer *bytes, size_t piece, uint64_t length,
 		if (!recent_is_ready(&recent))
 			continue;
 		summary_free(&seen->summary);
-		*seen = look(&recent);
+		*seen = read_copy(&recent);
 		if (seen->count)
 			assert_int_equal(seen->last, recent.summary.last_time);
 		if (length)
@@ -91,8 +93,8 @@ static void test_all(void **state)
 	uint64_t largest;
 
 	(void)state;
-	make(&bytes, 100);
-	follow(&bytes, 5000, 0, RECENT_BYTES, &seen, &largest);
+	make_recording(&bytes, 100);
+	follow_recording(&bytes, 5000, 0, RECENT_BYTES, &seen, &largest);
 	assert_int_equal(seen.count, SAMPLES);
 	assert_int_equal(seen.summary.counts.pauses.count, SAMPLES);
 	assert_int_equal(seen.summary.info.monotonic_start, test_info().monotonic_start);
@@ -101,7 +103,8 @@ static void test_all(void **state)
 	buffer_free(&bytes);
 }
 
-/* Older samples go, with their pauses; the copy starts where they ended. */
+/* Older samples are dropped, with their pauses; the copy starts where the dropped samples
+ * end. */
 static void test_length(void **state)
 {
 	struct buffer bytes = {0};
@@ -109,8 +112,8 @@ static void test_length(void **state)
 	uint64_t largest;
 
 	(void)state;
-	make(&bytes, 100);
-	follow(&bytes, 777, 10000000000, RECENT_BYTES, &seen, &largest);
+	make_recording(&bytes, 100);
+	follow_recording(&bytes, 777, 10000000000, RECENT_BYTES, &seen, &largest);
 	/* 10 s to 11.25 s, or a chunk of 1 s less. */
 	assert_in_range(seen.count, 900, 1130);
 	assert_int_equal(seen.summary.counts.pauses.count, seen.count);
@@ -131,8 +134,8 @@ static void test_bytes(void **state)
 	struct seen seen = {0};
 
 	(void)state;
-	make(&bytes, 100);
-	follow(&bytes, 500, 0, bytes.size / 4, &seen, &largest);
+	make_recording(&bytes, 100);
+	follow_recording(&bytes, 500, 0, bytes.size / 4, &seen, &largest);
 	assert_in_range(largest, bytes.size / 5, bytes.size / 4 + 500);
 	assert_in_range(seen.count, SAMPLES / 20, SAMPLES / 2);
 	assert_true(seen.summary.has_end);
@@ -143,7 +146,7 @@ static void test_bytes(void **state)
 		samples.at[i].time = 1000000000000;
 	record(&samples, 100, &bytes);
 	seen = (struct seen){0};
-	follow(&bytes, 500, 0, bytes.size / 4, &seen, &largest);
+	follow_recording(&bytes, 500, 0, bytes.size / 4, &seen, &largest);
 	assert_in_range(largest, bytes.size / 5, bytes.size / 4 + 500);
 	samples_free(&samples);
 	summary_free(&seen.summary);

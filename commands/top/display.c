@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/top/display.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/replace.h"
+
+/* The time between tables is at least this many times what making one takes. */
+#define LEAST_TIMES 5
+
+void display_init(struct display *display, struct feed *feed, struct view *view,
+		  uint64_t delay)
+{
+	*display = (struct display){
+		.feed = feed,
+		.view = view,
+		.delay = delay,
+		.columns = 1,
+		.frozen.fd = -1,
+	};
+}
+
+void display_free(struct display *display)
+{
+	snapshot_close(&display->frozen);
+	free(display->table.lines);
+	free(display->table.text);
+}
+
+bool display_is_frozen(const struct display *display)
+{
+	return display->frozen.fd >= 0;
+}
+
+/* The recording that is shown. */
+static const char *shown_path(const struct display *display)
+{
+	return display_is_frozen(display) ? display->frozen.path
+					  : display->feed->recent.path;
+}
+
+/* Splits the text into lines. -1 if out of memory. */
+static int table_split(struct table *table)
+{
+	char *at = table->text, *end;
+
+	table->line_count = 0;
+	table->heading_count = 0;
+	for (; at && *at; at = end + 1) {
+		end = strchr(at, '\n');
+		if (!end)
+			break;
+		*end = 0;
+		if (table->line_count == table->line_room) {
+			size_t room = table->line_room * 2 + 64;
+
+			if (!array_grow(&table->lines, room, sizeof(*table->lines)))
+				return -1;
+			table->line_room = room;
+		}
+		table->lines[table->line_count++] = at;
+		if (*at == '#')
+			table->heading_count = table->line_count;
+	}
+	return 0;
+}
+
+/* Replaces the table by @text, which it owns from now on. */
+static void table_set(struct table *table, char *text)
+{
+	free(table->text);
+	table->text = text;
+	if (table_split(table) < 0)
+		table->line_count = table->heading_count = 0;
+}
+
+/* Returns the text of a new table, which the caller frees; NULL with a note on failure.
+ */
+static char *make_table(struct display *display)
+{
+	struct view *view = display->view;
+	struct error err;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int status;
+
+	view->report.columns = display->columns;
+	status = out ? view_write(view, shown_path(display), out, &err)
+		     : error_set(&err, "out of memory");
+	if (status < 0)
+		line_set(&display->note, "%s", err.text);
+	if (out && fclose(out) != 0)
+		status = -1;
+	if (status == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void display_update(struct display *display)
+{
+	uint64_t began = clock_monotonic(), took;
+	char *text;
+
+	display->next = began + display->delay;
+	if (!recent_is_ready(&display->feed->recent)) {
+		display->next = began + FEED_LOOK_NS;
+		return;
+	}
+	text = make_table(display);
+	if (!text)
+		return;
+	table_set(&display->table, text);
+	took = clock_monotonic() - began;
+	if (took * LEAST_TIMES > display->delay)
+		display->next = began + took * LEAST_TIMES;
+}
+
+void display_update_if_due(struct display *display)
+{
+	if (!display_is_frozen(display) && display->feed->recent.more &&
+	    clock_monotonic() >= display->next)
+		display_update(display);
+}
+
+int display_read(struct display *display, struct error *err)
+{
+	struct recent *recent = &display->feed->recent;
+	bool more = recent->more;
+
+	if (recent_more(recent, err) < 0) {
+		recent->more = false;
+		if (!display->view->is_shown)
+			return -1;
+		line_set(&display->note, "%s", err->text);
+	}
+	if (more && !recent->more && !display_is_frozen(display))
+		display_update(display);
+	return 0;
+}
+
+void display_set_page(struct display *display, size_t rows)
+{
+	display->table.page = rows;
+	display_scroll(display, 0);
+}
+
+void display_scroll(struct display *display, long rows)
+{
+	struct table *table = &display->table;
+	size_t count = table->line_count - table->heading_count;
+	size_t most = count > table->page ? count - table->page : 0;
+	long first = (long)table->first + rows;
+
+	table->first = first < 0 ? 0 : (size_t)first > most ? most : (size_t)first;
+}
+
+void display_toggle_tree(struct display *display)
+{
+	struct view *view = display->view;
+	const struct output *tree = output_find("tree");
+
+	view->format = view->format == tree ? output_find("histogram") : tree;
+	display->table.first = 0;
+	display_update(display);
+}
+
+static void toggle(struct display *display, bool *flag)
+{
+	*flag = !*flag;
+	display_update(display);
+}
+
+void display_toggle_inverted(struct display *display)
+{
+	toggle(display, &display->view->report.invert);
+}
+
+void display_toggle_vcpus(struct display *display)
+{
+	toggle(display, &display->view->report.per_vcpu);
+}
+
+void display_sort_next(struct display *display)
+{
+	static const char *const names[] = {"self", "total", "name"};
+	enum report_sort *sort = &display->view->report.sort;
+
+	*sort = (*sort + 1) % 3;
+	line_set(&display->note, "sorted by %s", names[*sort]);
+	display_update(display);
+}
+
+void display_toggle_frozen(struct display *display)
+{
+	struct error err;
+
+	if (display_is_frozen(display)) {
+		snapshot_close(&display->frozen);
+	} else if (snapshot_take(&display->frozen, &display->feed->recent, &err) < 0) {
+		line_set(&display->note, "%s", err.text);
+		return;
+	}
+	display_update(display);
+}
+
+void display_set_filter(struct display *display, const char *regex)
+{
+	struct error err;
+
+	if (view_set_filter(display->view, regex, &err) < 0)
+		line_set(&display->note, "%s", err.text);
+	else
+		display_update(display);
+}
+
+void display_set_domains(struct display *display, const char *domains)
+{
+	const struct summary *summary = &display->feed->recent.summary;
+	struct error err;
+
+	if (view_set_domains(display->view, summary, domains, &err) < 0)
+		line_set(&display->note, "%s", err.text);
+	else
+		display_update(display);
+}
+
+void display_add_symbols(struct display *display, const char *spec)
+{
+	struct error err;
+
+	if (!*spec)
+		return;
+	if (view_add_symbols(display->view, shown_path(display), spec, &err) < 0)
+		line_set(&display->note, "%s", err.text);
+	display_update(display);
+}
+
+void display_save(struct display *display, const char *path)
+{
+	struct error err;
+	struct stat st;
+
+	if (!*path)
+		path = "uniprof.data";
+	if (profile_reads(&display->view->profile, path, &err))
+		line_set(&display->note, "%s", err.text);
+	else if (fstat(display->feed->input.fd, &st) == 0 && replace_changes(path, &st))
+		line_set(&display->note, "refusing to overwrite %s: it is the input",
+			 path);
+	else if (recent_save(shown_path(display), path, &err) < 0)
+		line_set(&display->note, "%s", err.text);
+	else
+		line_set(&display->note, "saved in %s", path);
+}

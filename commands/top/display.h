@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_COMMANDS_TOP_DISPLAY_H
+#define UNIPROF_COMMANDS_TOP_DISPLAY_H
+
+#include "commands/top/feed.h"
+#include "commands/top/line.h"
+#include "commands/top/view.h"
+
+/* A table as lines, of which some are visible. */
+struct table {
+	char *text;
+	char **lines; /* point into @text */
+	size_t line_count, line_room;
+	size_t heading_count; /* lines before the rows, which begin with '#' */
+	size_t first;	      /* first visible row */
+	size_t page;	      /* rows that fit below the heading */
+};
+
+/* What is shown on a terminal of some size, and the choices of its user. */
+struct display {
+	struct feed *feed;
+	struct view *view;
+	uint64_t delay; /* time between tables, ns */
+	uint64_t next;	/* when to make the next table, ns, monotonic */
+	size_t columns; /* of the terminal */
+	struct table table;
+	struct snapshot frozen; /* shown instead of new samples */
+	struct line note;	/* what happened last; empty: nothing */
+	bool is_help;		/* the list of keys is shown instead of the table */
+};
+
+/* Starts with no table; @feed and @view must outlive it. */
+void display_init(struct display *display, struct feed *feed, struct view *view,
+		  uint64_t delay);
+void display_free(struct display *display);
+
+/* Reads new samples, and makes a new table when the recording ends. -1 with @err set if
+ * they can't be read, and no table was shown; later, the note says why. */
+int display_read(struct display *display, struct error *err);
+
+/* Makes a new table as soon as there are samples. On failure, the note says why, and the
+ * old table stays. */
+void display_update(struct display *display);
+
+/* Makes a new table if it is time to. */
+void display_update_if_due(struct display *display);
+
+bool display_is_frozen(const struct display *display);
+
+/* Sets how many rows fit below the heading. */
+void display_set_page(struct display *display, size_t rows);
+
+/* Scrolls down by @rows, or up if negative, as far as there are rows. */
+void display_scroll(struct display *display, long rows);
+
+/*
+ * What keys do. The table is made anew, and the note says what has changed if the table
+ * does not show it, or why nothing has changed.
+ */
+void display_toggle_tree(struct display *display);
+void display_toggle_inverted(struct display *display);
+void display_toggle_vcpus(struct display *display);
+void display_sort_next(struct display *display);
+void display_toggle_frozen(struct display *display);
+
+/* What answers to questions do: view_set_filter() and so on, with the answer as text. */
+void display_set_filter(struct display *display, const char *regex);
+void display_set_domains(struct display *display, const char *domains);
+void display_add_symbols(struct display *display, const char *spec);
+
+/* Saves the recording that is shown as @path ("": uniprof.data). */
+void display_save(struct display *display, const char *path);
+
+#endif
