@@ -13,7 +13,6 @@
 struct gdb_guest {
 	struct guest guest;
 	struct gdb *gdb;
-	bool *wanted;
 	struct gdb_memory *memory;
 	bool is_taken; /* while someone else holds it: physical addresses are in use */
 };
@@ -46,23 +45,21 @@ static void give_back(struct gdb *gdb, struct error *err)
 	gdb_hold(gdb, false);
 }
 
-static void close_guest(struct guest *closed)
+static void close_guest(struct guest *guest)
 {
-	struct gdb_guest *guest = gdb_guest_of(closed);
+	struct gdb_guest *target = gdb_guest_of(guest);
 	struct error ignored;
 
-	if (guest->is_taken)
-		give_back(guest->gdb, &ignored);
-	gdb_memory_free(guest->memory);
-	free(guest->wanted);
-	free(closed->vcpu);
-	free(guest);
+	if (target->is_taken)
+		give_back(target->gdb, &ignored);
+	gdb_memory_free(target->memory);
+	guest_free(guest);
 }
 
-static int observe(struct guest *observed, uint64_t now, enum observation *observation,
+static int observe(struct guest *guest, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
-	struct gdb *gdb = gdb_guest_of(observed)->gdb;
+	struct gdb *gdb = gdb_guest_of(guest)->gdb;
 
 	(void)now;
 	*observation = OBSERVED_RUNNING;
@@ -70,9 +67,9 @@ static int observe(struct guest *observed, uint64_t now, enum observation *obser
 		*observation = OBSERVED_GONE;
 		return gdb->stub.has_ended ? 0 : -1;
 	}
-	for (unsigned int i = 0; i < observed->info.vcpus; i++) {
-		observed->vcpu[i].online = true;
-		observed->vcpu[i].cpu_time = CPU_TIME_UNKNOWN;
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		guest->vcpu[i].online = true;
+		guest->vcpu[i].cpu_time = CPU_TIME_UNKNOWN;
 	}
 	return 0;
 }
@@ -83,10 +80,10 @@ static const char *ending(const struct guest *guest)
 	return "has ended";
 }
 
-static void prepare(struct guest *prepared)
+static void prepare(struct guest *guest)
 {
-	for (unsigned int i = 0; i < prepared->info.vcpus; i++)
-		prepared->vcpu[i].captured = false;
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		guest->vcpu[i].captured = false;
 }
 
 /* Whether 'g' shows it; 'p' shows all. */
@@ -167,22 +164,22 @@ static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err
 	return 0;
 }
 
-static int capture(struct gdb_guest *guest, struct error *err)
+static int capture(struct gdb_guest *target, struct error *err)
 {
-	unsigned int vcpus = guest->guest.info.vcpus, asked = 0, taken = 0;
-	struct gdb *gdb = guest->gdb;
+	unsigned int vcpus = target->guest.info.vcpus, asked = 0, taken = 0;
+	struct gdb *gdb = target->gdb;
 
 	while (taken < vcpus) {
 		struct commands commands = {.count = 0};
 
 		for (; asked < vcpus && asked < taken + AT_ONCE; asked++)
-			if (guest->wanted[asked])
+			if (target->guest.vcpu[asked].wanted)
 				ask_vcpu(gdb, asked, &commands);
 		if (stub_send(&gdb->stub, &commands, err) < 0)
 			return -1;
 		for (; taken < asked; taken++)
-			if (guest->wanted[taken] &&
-			    take_vcpu(gdb, &guest->guest.vcpu[taken], err) < 0)
+			if (target->guest.vcpu[taken].wanted &&
+			    take_vcpu(gdb, &target->guest.vcpu[taken], err) < 0)
 				return -1;
 	}
 	return 0;
@@ -216,10 +213,10 @@ static int give_up(const struct gdb *gdb)
 	return gdb->stub.has_ended ? PAUSE_GONE : -1;
 }
 
-static int pause_guest(struct guest *paused, struct error *err)
+static int pause_guest(struct guest *guest, struct error *err)
 {
-	struct gdb_guest *guest = gdb_guest_of(paused);
-	struct gdb *gdb = guest->gdb;
+	struct gdb_guest *target = gdb_guest_of(guest);
+	struct gdb *gdb = target->gdb;
 	int status = stop(gdb, err);
 
 	if (status == PAUSE_HELD) {
@@ -229,49 +226,49 @@ static int pause_guest(struct guest *paused, struct error *err)
 		gdb_hold(gdb, false);
 		return PAUSE_HELD;
 	}
-	if (status < 0 || capture(guest, err) < 0)
+	if (status < 0 || capture(target, err) < 0)
 		return give_up(gdb);
-	gdb_memory_stopped(guest->memory, true);
+	gdb_memory_stopped(target->memory, true);
 	return 0;
 }
 
-static int resume_guest(struct guest *paused, struct error *err)
+static int resume_guest(struct guest *guest, struct error *err)
 {
-	struct gdb_guest *guest = gdb_guest_of(paused);
-	int status = gdb_memory_status(guest->memory, err);
+	struct gdb_guest *target = gdb_guest_of(guest);
+	int status = gdb_memory_status(target->memory, err);
 
-	gdb_memory_stopped(guest->memory, false);
-	if (status < 0 || gdb_continue(guest->gdb, err) < 0)
-		return give_up(guest->gdb);
+	gdb_memory_stopped(target->memory, false);
+	if (status < 0 || gdb_continue(target->gdb, err) < 0)
+		return give_up(target->gdb);
 	return 0;
 }
 
-static uint64_t finish(struct guest *finished)
+static uint64_t finish(struct guest *guest)
 {
-	(void)finished;
+	(void)guest;
 	return 0;
 }
 
-static int take(struct guest *taken, struct error *err)
+static int take(struct guest *guest, struct error *err)
 {
-	struct gdb_guest *guest = gdb_guest_of(taken);
-	int status = stop(guest->gdb, err);
+	struct gdb_guest *target = gdb_guest_of(guest);
+	int status = stop(target->gdb, err);
 
-	if (status < 0 || capture(guest, err) < 0)
+	if (status < 0 || capture(target, err) < 0)
 		return -1;
 	if (status == 0) {
-		gdb_continue(guest->gdb, err);
+		gdb_continue(target->gdb, err);
 		return error_set(err, "'%s' has been continued meanwhile: try again",
-				 taken->info.name);
+				 guest->info.name);
 	}
-	gdb_memory_stopped(guest->memory, true);
-	guest->is_taken = true;
+	gdb_memory_stopped(target->memory, true);
+	target->is_taken = true;
 	return 0;
 }
 
-static bool learn_modes(struct guest *learned)
+static bool learn_modes(struct guest *guest)
 {
-	(void)learned;
+	(void)guest;
 	return false;
 }
 
@@ -296,29 +293,17 @@ static const struct guest_ops operations = {
 struct guest *gdb_guest_open(struct host *host, const struct guest_info *info,
 			     const bool *wanted, struct error *err)
 {
-	struct gdb_guest *guest = calloc(1, sizeof(*guest));
+	struct gdb_guest *target = guest_new(sizeof(*target), &operations, info, wanted,
+					     err);
 
-	if (!guest) {
-		error_set(err, "out of memory");
+	if (!target)
+		return NULL;
+	target->gdb = gdb_of(host);
+	target->memory = gdb_memory_new(&target->gdb->stub, &target->gdb->regions, err);
+	if (!target->memory) {
+		close_guest(&target->guest);
 		return NULL;
 	}
-	guest->guest.ops = &operations;
-	guest->guest.info = *info;
-	guest->gdb = gdb_of(host);
-	guest->wanted = calloc(info->vcpus, sizeof(*guest->wanted));
-	guest->guest.vcpu = calloc(info->vcpus, sizeof(*guest->guest.vcpu));
-	if (!guest->wanted || !guest->guest.vcpu) {
-		error_set(err, "out of memory");
-		goto fail;
-	}
-	for (unsigned int i = 0; i < info->vcpus; i++)
-		guest->wanted[i] = !wanted || wanted[i];
-	guest->memory = gdb_memory_new(&guest->gdb->stub, &guest->gdb->regions, err);
-	if (!guest->memory)
-		goto fail;
-	guest->guest.memory = guest->memory;
-	return &guest->guest;
-fail:
-	close_guest(&guest->guest);
-	return NULL;
+	target->guest.memory = target->memory;
+	return &target->guest;
 }

@@ -10,6 +10,7 @@ struct guest_ops;
 #define CPU_TIME_UNKNOWN UINT64_MAX
 
 struct guest_vcpu {
+	bool wanted; /* its registers are to be captured */
 	bool online;
 	enum vcpu_state state; /* before the pause */
 	uint64_t cpu_time;     /* ns, since the guest started, or CPU_TIME_UNKNOWN */
@@ -21,7 +22,7 @@ struct guest_vcpu {
 struct guest {
 	const struct guest_ops *ops;
 	struct guest_info info;	 /* from when the guest was opened */
-	struct guest_vcpu *vcpu; /* info.vcpus elements */
+	struct guest_vcpu *vcpu; /* info.vcpus elements, by number */
 	void *memory;		 /* the argument of the functions for pages */
 };
 
@@ -104,6 +105,16 @@ struct guest_ops {
 	 * not a copy that map_page() made. */
 	bool are_pages_live;
 };
+
+/*
+ * For host_ops.open(): allocates a hypervisor's own structure of @size bytes, which
+ * begins with a struct guest; that is set up, and the rest is 0. @wanted has a bool for
+ * each vCPU, or is NULL for all of them. NULL with the reason in @err on failure.
+ */
+void *guest_new(size_t size, const struct guest_ops *ops, const struct guest_info *info,
+		const bool *wanted, struct error *err);
+/* For guest_ops.close(): frees what guest_new() allocated. */
+void guest_free(struct guest *guest);
 
 /* The kind of CPU at the last pause: of the first vCPU whose registers were captured, or
  * CPU_UNKNOWN. */

@@ -33,7 +33,6 @@ struct kvm_guest {
 	pid_t pid;
 	int pidfd;
 	struct vcpu *vcpu; /* info.vcpus of them */
-	bool *wanted;
 	struct kvm_memory *memory;
 	uint64_t looked;       /* when for threads, ns */
 	uint64_t counted;      /* when all vCPUs, ns */
@@ -50,51 +49,49 @@ static struct kvm_guest *kvm_guest_of(struct guest *guest)
 	return (struct kvm_guest *)guest;
 }
 
-static void hold(struct kvm_guest *guest, bool holds)
+static void hold(struct kvm_guest *vmm, bool holds)
 {
-	atomic_store(&guest->kvm->shared->holds, holds);
+	atomic_store(&vmm->kvm->shared->holds, holds);
 }
 
-static bool is_gone(const struct kvm_guest *guest)
+static bool is_gone(const struct kvm_guest *vmm)
 {
-	struct pollfd ended = {.fd = guest->pidfd, .events = POLLIN};
+	struct pollfd ended = {.fd = vmm->pidfd, .events = POLLIN};
 
 	return poll(&ended, 1, 0) > 0;
 }
 
-static void close_guest(struct guest *closed)
+static void close_guest(struct guest *guest)
 {
-	struct kvm_guest *guest = kvm_guest_of(closed);
+	struct kvm_guest *vmm = kvm_guest_of(guest);
 
-	kvm_memory_free(guest->memory);
-	for (unsigned int i = 0; guest->vcpu && i < closed->info.vcpus; i++)
-		vcpu_close(&guest->vcpu[i]);
-	if (guest->pidfd >= 0)
-		close(guest->pidfd);
-	free(guest->vcpu);
-	free(guest->wanted);
-	free(closed->vcpu);
-	free(guest);
+	kvm_memory_free(vmm->memory);
+	for (unsigned int i = 0; vmm->vcpu && i < guest->info.vcpus; i++)
+		vcpu_close(&vmm->vcpu[i]);
+	if (vmm->pidfd >= 0)
+		close(vmm->pidfd);
+	free(vmm->vcpu);
+	guest_free(guest);
 }
 
 /* Returns how many vCPUs have no thread. */
-static size_t find_threads(struct kvm_guest *guest)
+static size_t find_threads(struct kvm_guest *vmm)
 {
 	size_t without;
 
-	hold(guest, true);
-	without = vcpus_find_threads(guest->vcpu, guest->guest.info.vcpus, guest->pid,
-				     &guest->kvm->trace);
-	hold(guest, false);
-	guest->looked = clock_monotonic();
+	hold(vmm, true);
+	without = vcpus_find_threads(vmm->vcpu, vmm->guest.info.vcpus, vmm->pid,
+				     &vmm->kvm->trace);
+	hold(vmm, false);
+	vmm->looked = clock_monotonic();
 	return without;
 }
 
 /* The state of the vCPU's thread as in struct proc_stat; 0 if it has none. */
-static char observe_vcpu(struct kvm_guest *guest, unsigned int i)
+static char observe_vcpu(struct kvm_guest *vmm, unsigned int i)
 {
-	struct guest_vcpu *seen = &guest->guest.vcpu[i];
-	struct vcpu *vcpu = &guest->vcpu[i];
+	struct guest_vcpu *seen = &vmm->guest.vcpu[i];
+	struct vcpu *vcpu = &vmm->vcpu[i];
 	uint64_t ran;
 	char state = vcpu_thread(vcpu, &ran, &vcpu->waited);
 
@@ -108,52 +105,52 @@ static char observe_vcpu(struct kvm_guest *guest, unsigned int i)
 }
 
 /* Whether the VMM has vCPUs that are not open here. */
-static bool has_grown(struct kvm_guest *guest, unsigned int open)
+static bool has_grown(struct kvm_guest *vmm, unsigned int open)
 {
 	struct vcpu_fd *fds;
 	size_t count;
 
-	if (guest->grew || guest->observed - guest->counted < LOOK_NS)
-		return guest->grew;
-	guest->counted = guest->observed;
-	if (vcpus_list(guest->pid, &fds, &count) < 0)
+	if (vmm->grew || vmm->observed - vmm->counted < LOOK_NS)
+		return vmm->grew;
+	vmm->counted = vmm->observed;
+	if (vcpus_list(vmm->pid, &fds, &count) < 0)
 		return false;
 	free(fds);
-	guest->grew = count > open;
-	return guest->grew;
+	vmm->grew = count > open;
+	return vmm->grew;
 }
 
-static int observe(struct guest *observed, uint64_t now, enum observation *observation,
+static int observe(struct guest *guest, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
-	struct kvm_guest *guest = kvm_guest_of(observed);
+	struct kvm_guest *vmm = kvm_guest_of(guest);
 	unsigned int open = 0, threads = 0;
 	bool is_stopped = false;
 
 	(void)err;
-	trace_sweep(&guest->kvm->trace);
-	guest->observed = now;
-	for (unsigned int i = 0; i < observed->info.vcpus; i++) {
+	trace_sweep(&vmm->kvm->trace);
+	vmm->observed = now;
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		char state;
 
 		/* After exec(), the same process is not a VMM any more. */
-		if (!vcpu_is_open(&guest->vcpu[i], guest->pid))
-			vcpu_close(&guest->vcpu[i]);
-		open += guest->vcpu[i].run != NULL;
-		state = observe_vcpu(guest, i);
+		if (!vcpu_is_open(&vmm->vcpu[i], vmm->pid))
+			vcpu_close(&vmm->vcpu[i]);
+		open += vmm->vcpu[i].run != NULL;
+		state = observe_vcpu(vmm, i);
 		threads += state != 0;
 		is_stopped |= state == 'T' || state == 't';
 	}
-	if (!open || is_gone(guest)) {
+	if (!open || is_gone(vmm)) {
 		*observation = OBSERVED_GONE;
 		return 0;
 	}
-	if (threads < open && !is_stopped && clock_monotonic() - guest->looked >= LOOK_NS)
-		find_threads(guest);
+	if (threads < open && !is_stopped && clock_monotonic() - vmm->looked >= LOOK_NS)
+		find_threads(vmm);
 	if (is_stopped || !threads)
 		*observation = OBSERVED_PAUSED;
 	else
-		*observation = has_grown(guest, open) ? OBSERVED_GREW : OBSERVED_RUNNING;
+		*observation = has_grown(vmm, open) ? OBSERVED_GREW : OBSERVED_RUNNING;
 	return 0;
 }
 
@@ -163,112 +160,112 @@ static const char *ending(const struct guest *guest)
 	return "has ended";
 }
 
-static void release_all(struct kvm_guest *guest)
+static void release_all(struct kvm_guest *vmm)
 {
-	struct trace *trace = &guest->kvm->trace;
+	struct trace *trace = &vmm->kvm->trace;
 
-	for (unsigned int i = 0; i < guest->guest.info.vcpus; i++)
-		trace_release(trace, &guest->vcpu[i].traced);
-	hold(guest, trace->late_count > 0);
+	for (unsigned int i = 0; i < vmm->guest.info.vcpus; i++)
+		trace_release(trace, &vmm->vcpu[i].traced);
+	hold(vmm, trace->late_count > 0);
 }
 
 /* After a pause, or one that failed. */
-static void end_trace(struct kvm_guest *guest)
+static void end_trace(struct kvm_guest *vmm)
 {
-	trace_end(&guest->kvm->trace);
-	hold(guest, false);
+	trace_end(&vmm->kvm->trace);
+	hold(vmm, false);
 }
 
-static void prepare(struct guest *prepared)
+static void prepare(struct guest *guest)
 {
-	struct kvm_guest *guest = kvm_guest_of(prepared);
+	struct kvm_guest *vmm = kvm_guest_of(guest);
 
-	guest->refused = 0;
-	hold(guest, true);
-	trace_begin(&guest->kvm->trace, prepared->info.vcpus);
-	for (unsigned int i = 0; i < prepared->info.vcpus; i++) {
-		struct vcpu *vcpu = &guest->vcpu[i];
+	vmm->refused = 0;
+	hold(vmm, true);
+	trace_begin(&vmm->kvm->trace, guest->info.vcpus);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		struct vcpu *vcpu = &vmm->vcpu[i];
 
-		prepared->vcpu[i].captured = false;
+		guest->vcpu[i].captured = false;
 		vcpu->traced = (struct traced){0};
-		if (!vcpu->run || !vcpu->tid || guest->refused)
+		if (!vcpu->run || !vcpu->tid || vmm->refused)
 			continue;
-		vcpu_request(vcpu, guest->pid, guest->kvm->requests);
+		vcpu_request(vcpu, vmm->pid, vmm->kvm->requests);
 		if (trace_attach(&vcpu->traced, vcpu->tid) < 0 && errno == EPERM)
-			guest->refused = vcpu->tid;
+			vmm->refused = vcpu->tid;
 	}
-	kvm_memory_prepare(guest->memory);
+	kvm_memory_prepare(vmm->memory);
 }
 
-static bool rest(struct guest *rested)
+static bool rest(struct guest *guest)
 {
-	struct kvm_guest *guest = kvm_guest_of(rested);
-	struct trace *trace = &guest->kvm->trace;
+	struct kvm_guest *vmm = kvm_guest_of(guest);
+	struct trace *trace = &vmm->kvm->trace;
 
-	for (unsigned int i = 0; i < rested->info.vcpus; i++)
-		vcpu_rest(&guest->vcpu[i]);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		vcpu_rest(&vmm->vcpu[i]);
 	/* One that stops later would stay so until this process goes on. */
 	trace_sweep(trace);
 	return trace->late_count == 0;
 }
 
 /* Someone else traces a thread. */
-static int refuse(struct kvm_guest *guest, struct error *err)
+static int refuse(struct kvm_guest *vmm, struct error *err)
 {
-	release_all(guest);
-	end_trace(guest);
-	guest->refusals++;
-	if (trace_tracer(guest->pid, guest->refused) || is_gone(guest))
-		guest->refusals = 0;
-	if (guest->refusals >= REFUSALS)
-		return trace_refused(guest->pid, EPERM, err);
+	release_all(vmm);
+	end_trace(vmm);
+	vmm->refusals++;
+	if (trace_tracer(vmm->pid, vmm->refused) || is_gone(vmm))
+		vmm->refusals = 0;
+	if (vmm->refusals >= REFUSALS)
+		return trace_refused(vmm->pid, EPERM, err);
 	return PAUSE_HELD;
 }
 
-static void take_registers(struct kvm_guest *guest, unsigned int i)
+static void take_registers(struct kvm_guest *vmm, unsigned int i)
 {
-	struct guest_vcpu *vcpu = &guest->guest.vcpu[i];
-	struct vcpu *from = &guest->vcpu[i];
+	struct guest_vcpu *vcpu = &vmm->guest.vcpu[i];
+	struct vcpu *from = &vmm->vcpu[i];
 
 	/* While the thread is in the VMM, the registers of the last KVM_RUN are right. */
 	if (from->runs < 2 && kvm_registers_in_run(from->tid, from->theirs))
 		from->runs++;
-	if (from->runs < 2 || !guest->wanted[i])
+	if (from->runs < 2 || !vcpu->wanted)
 		return;
 	kvm_registers_take(from->run, &vcpu->cpu);
 	vcpu->captured = true;
 }
 
-static int pause_guest(struct guest *paused, struct error *err)
+static int pause_guest(struct guest *guest, struct error *err)
 {
-	struct kvm_guest *guest = kvm_guest_of(paused);
-	struct trace *trace = &guest->kvm->trace;
-	unsigned int vcpus = paused->info.vcpus, stopped = 0;
+	struct kvm_guest *vmm = kvm_guest_of(guest);
+	struct trace *trace = &vmm->kvm->trace;
+	unsigned int vcpus = guest->info.vcpus, stopped = 0;
 
-	if (guest->refused)
-		return refuse(guest, err);
-	guest->refusals = 0;
-	guest->begun = clock_monotonic();
+	if (vmm->refused)
+		return refuse(vmm, err);
+	vmm->refusals = 0;
+	vmm->begun = clock_monotonic();
 	for (unsigned int i = 0; i < vcpus; i++)
-		trace_interrupt(&guest->vcpu[i].traced);
+		trace_interrupt(&vmm->vcpu[i].traced);
 	for (unsigned int i = 0; i < vcpus; i++)
-		stopped += trace_wait(trace, &guest->vcpu[i].traced);
-	guest->stopping = clock_monotonic() - guest->begun;
+		stopped += trace_wait(trace, &vmm->vcpu[i].traced);
+	vmm->stopping = clock_monotonic() - vmm->begun;
 	if (!stopped) {
-		release_all(guest);
-		end_trace(guest);
-		return is_gone(guest) ? PAUSE_GONE : PAUSE_HELD;
+		release_all(vmm);
+		end_trace(vmm);
+		return is_gone(vmm) ? PAUSE_GONE : PAUSE_HELD;
 	}
 	for (unsigned int i = 0; i < vcpus; i++)
-		if (guest->vcpu[i].traced.state == TRACED_STOPPED)
-			take_registers(guest, i);
+		if (vmm->vcpu[i].traced.state == TRACED_STOPPED)
+			take_registers(vmm, i);
 	return 0;
 }
 
-static int resume_guest(struct guest *paused, struct error *err)
+static int resume_guest(struct guest *guest, struct error *err)
 {
 	(void)err;
-	release_all(kvm_guest_of(paused));
+	release_all(kvm_guest_of(guest));
 	return 0;
 }
 
@@ -277,15 +274,15 @@ static int resume_guest(struct guest *paused, struct error *err)
  * as all vCPUs waited, and only what can't have been before the pause: a thread may have
  * waited since it was observed, for this process.
  */
-static uint64_t finish(struct guest *finished)
+static uint64_t finish(struct guest *guest)
 {
-	struct kvm_guest *guest = kvm_guest_of(finished);
-	uint64_t before = guest->begun - guest->observed, least = guest->stopping;
+	struct kvm_guest *vmm = kvm_guest_of(guest);
+	uint64_t before = vmm->begun - vmm->observed, least = vmm->stopping;
 	bool any = false;
 
-	end_trace(guest);
-	for (unsigned int i = 0; i < finished->info.vcpus; i++) {
-		struct vcpu *vcpu = &guest->vcpu[i];
+	end_trace(vmm);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		struct vcpu *vcpu = &vmm->vcpu[i];
 		uint64_t ran, waited;
 
 		if (!vcpu->traced.tid || !vcpu_thread(vcpu, &ran, &waited))
@@ -301,19 +298,19 @@ static uint64_t finish(struct guest *finished)
 
 /* A VMM that is stopped can't be asked for registers: they are known only from a pause
  * before. */
-static int take(struct guest *taken, struct error *err)
+static int take(struct guest *guest, struct error *err)
 {
-	struct kvm_guest *guest = kvm_guest_of(taken);
+	struct kvm_guest *vmm = kvm_guest_of(guest);
 	unsigned int any = 0;
 
-	for (unsigned int i = 0; i < taken->info.vcpus; i++) {
-		struct vcpu *vcpu = &guest->vcpu[i];
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		struct vcpu *vcpu = &vmm->vcpu[i];
 
-		taken->vcpu[i].captured = false;
-		if (!vcpu->run || vcpu->runs < 2 || !guest->wanted[i])
+		guest->vcpu[i].captured = false;
+		if (!vcpu->run || vcpu->runs < 2 || !guest->vcpu[i].wanted)
 			continue;
-		kvm_registers_take(vcpu->run, &taken->vcpu[i].cpu);
-		taken->vcpu[i].captured = true;
+		kvm_registers_take(vcpu->run, &guest->vcpu[i].cpu);
+		guest->vcpu[i].captured = true;
 		any++;
 	}
 	if (any)
@@ -322,19 +319,19 @@ static int take(struct guest *taken, struct error *err)
 		err,
 		"process %d is stopped, or another process traces it: its vCPUs' "
 		"registers can't be read",
-		guest->pid);
+		vmm->pid);
 }
 
 /* A vCPU whose registers were not stored yet has them in the next pause; and registers
  * show where the guest's memory is. */
-static bool learn_modes(struct guest *learned)
+static bool learn_modes(struct guest *guest)
 {
-	struct kvm_guest *guest = kvm_guest_of(learned);
+	struct kvm_guest *vmm = kvm_guest_of(guest);
 	bool any = false;
 
-	for (unsigned int i = 0; i < learned->info.vcpus; i++)
-		any |= guest->wanted[i] && guest->vcpu[i].runs == 1;
-	return kvm_memory_learn(guest->memory, learned) || any;
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		any |= guest->vcpu[i].wanted && vmm->vcpu[i].runs == 1;
+	return kvm_memory_learn(vmm->memory, guest) || any;
 }
 
 static const struct guest_ops operations = {
@@ -356,77 +353,62 @@ static const struct guest_ops operations = {
 	.page_misses = kvm_memory_misses,
 };
 
-static int open_vcpus(struct kvm_guest *guest, struct error *err)
+static int open_vcpus(struct kvm_guest *vmm, struct error *err)
 {
-	unsigned int vcpus = guest->guest.info.vcpus;
+	unsigned int vcpus = vmm->guest.info.vcpus;
 	struct vcpu_fd *fds;
 	size_t count;
 	int status = 0;
 
+	vmm->vcpu = calloc(vcpus, sizeof(*vmm->vcpu));
+	if (!vmm->vcpu)
+		return error_set(err, "out of memory");
 	for (unsigned int i = 0; i < vcpus; i++)
-		guest->vcpu[i] = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
-	if (vcpus_list(guest->pid, &fds, &count) < 0)
-		return trace_refused(guest->pid, errno, err);
+		vmm->vcpu[i] = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
+	if (vcpus_list(vmm->pid, &fds, &count) < 0)
+		return trace_refused(vmm->pid, errno, err);
 	if (count < vcpus)
-		status = error_set(err, "process %d has just closed vCPUs", guest->pid);
+		status = error_set(err, "process %d has just closed vCPUs", vmm->pid);
 	for (unsigned int i = 0; i < vcpus && status == 0; i++)
-		if (vcpu_open(&guest->vcpu[i], guest->pidfd, fds[i].fd) == 0)
-			vcpu_request(&guest->vcpu[i], guest->pid, guest->kvm->requests);
+		if (vcpu_open(&vmm->vcpu[i], vmm->pidfd, fds[i].fd) == 0)
+			vcpu_request(&vmm->vcpu[i], vmm->pid, vmm->kvm->requests);
 		else
-			status = trace_refused(guest->pid, errno, err);
+			status = trace_refused(vmm->pid, errno, err);
 	free(fds);
 	return status;
 }
 
 /* Also checks the permission to trace. */
-static int find_all_threads(struct kvm_guest *guest, struct error *err)
+static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 {
 	const struct timespec moment = {0, TRY_NS};
 	struct traced traced;
-	pid_t tracer = trace_tracer(guest->pid, guest->pid);
+	pid_t tracer = trace_tracer(vmm->pid, vmm->pid);
 
 	if (tracer)
 		return error_set(err, "process %d is traced by another process, %d",
-				 guest->pid, tracer);
-	if (trace_attach(&traced, guest->pid) < 0)
-		return trace_refused(guest->pid, errno, err);
-	hold(guest, true);
-	trace_begin(&guest->kvm->trace, 1);
-	trace_release(&guest->kvm->trace, &traced);
-	end_trace(guest);
-	for (int i = 0; i < TRIES && find_threads(guest); i++)
+				 vmm->pid, tracer);
+	if (trace_attach(&traced, vmm->pid) < 0)
+		return trace_refused(vmm->pid, errno, err);
+	hold(vmm, true);
+	trace_begin(&vmm->kvm->trace, 1);
+	trace_release(&vmm->kvm->trace, &traced);
+	end_trace(vmm);
+	for (int i = 0; i < TRIES && find_threads(vmm); i++)
 		nanosleep(&moment, NULL);
 	return 0;
 }
 
-static int allocate(struct kvm_guest *guest, const bool *wanted, struct error *err)
-{
-	size_t vcpus = guest->guest.info.vcpus;
-
-	guest->vcpu = calloc(vcpus, sizeof(*guest->vcpu));
-	guest->wanted = calloc(vcpus, sizeof(*guest->wanted));
-	guest->guest.vcpu = calloc(vcpus, sizeof(*guest->guest.vcpu));
-	if (!guest->vcpu || !guest->wanted || !guest->guest.vcpu) {
-		/* close_guest() must find no vCPUs that are not set up. */
-		free(guest->vcpu);
-		guest->vcpu = NULL;
-		return error_set(err, "out of memory");
-	}
-	for (size_t i = 0; i < vcpus; i++)
-		guest->wanted[i] = !wanted || wanted[i];
-	return 0;
-}
-
 /* The process with this id may be another one by now. */
-static int check_same(struct kvm_guest *guest, struct error *err)
+static int check_same(struct kvm_guest *vmm, struct error *err)
 {
-	const struct guest_info *info = &guest->guest.info;
+	const struct guest_info *info = &vmm->guest.info;
 	struct guest_info now;
-	int status = kvm_guest_info(&guest->kvm->host, info->id, &now, err);
+	int status = kvm_guest_info(&vmm->kvm->host, info->id, &now, err);
 
 	if (status < 0)
 		return -1;
-	if (status > 0 || strcmp(now.name, info->name) != 0 || is_gone(guest))
+	if (status > 0 || strcmp(now.name, info->name) != 0 || is_gone(vmm))
 		return error_set(err, "'%s' has ended", info->name);
 	return 0;
 }
@@ -434,30 +416,26 @@ static int check_same(struct kvm_guest *guest, struct error *err)
 struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 			     const bool *wanted, struct error *err)
 {
-	struct kvm_guest *guest = calloc(1, sizeof(*guest));
+	struct kvm_guest *vmm = guest_new(sizeof(*vmm), &operations, info, wanted, err);
 
-	if (!guest) {
-		error_set(err, "out of memory");
+	if (!vmm)
 		return NULL;
-	}
-	guest->guest.ops = &operations;
-	guest->guest.info = *info;
-	guest->kvm = kvm_of(host);
-	guest->pid = (pid_t)info->id;
-	guest->pidfd = (int)syscall(SYS_pidfd_open, guest->pid, 0);
-	if (guest->pidfd < 0) {
-		error_errno(err, errno, "can't open process %d", guest->pid);
+	vmm->kvm = kvm_of(host);
+	vmm->pid = (pid_t)info->id;
+	vmm->pidfd = (int)syscall(SYS_pidfd_open, vmm->pid, 0);
+	if (vmm->pidfd < 0) {
+		error_errno(err, errno, "can't open process %d", vmm->pid);
 		goto fail;
 	}
-	if (check_same(guest, err) < 0 || allocate(guest, wanted, err) < 0 ||
-	    open_vcpus(guest, err) < 0 || find_all_threads(guest, err) < 0)
+	if (check_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
+	    find_all_threads(vmm, err) < 0)
 		goto fail;
-	guest->memory = kvm_memory_new(guest->pid, err);
-	if (!guest->memory)
+	vmm->memory = kvm_memory_new(vmm->pid, err);
+	if (!vmm->memory)
 		goto fail;
-	guest->guest.memory = guest->memory;
-	return &guest->guest;
+	vmm->guest.memory = vmm->memory;
+	return &vmm->guest;
 fail:
-	close_guest(&guest->guest);
+	close_guest(&vmm->guest);
 	return NULL;
 }

@@ -24,8 +24,7 @@ struct xen_guest {
 	uint64_t observed;    /* when: ns, monotonic */
 	struct batch pause;   /* the pause, then the contexts of the selected vCPUs */
 	vcpu_guest_context_t *context; /* of each vCPU */
-	bool *wanted;
-	unsigned int *target; /* the vCPU of pause.entry[i + 1] */
+	unsigned int *target;	       /* the vCPU of pause.entry[i + 1] */
 	struct vcpu_mode *mode;
 	struct pages *pages;
 };
@@ -43,12 +42,12 @@ static char *carve(char **from, size_t size)
 	return at;
 }
 
-static struct xen_domctl *batch_add(struct xen_guest *guest, struct batch *batch,
+static struct xen_domctl *batch_add(struct xen_guest *domain, struct batch *batch,
 				    uint32_t command)
 {
 	struct xen_domctl *domctl = &batch->domctl[batch->count];
 
-	xen_domctl_init(guest->xen, domctl, command, guest->guest.info.id);
+	xen_domctl_init(domain->xen, domctl, command, domain->guest.info.id);
 	batch->count++;
 	return domctl;
 }
@@ -59,56 +58,55 @@ static size_t memory_size(size_t vcpus)
 	       vcpus * sizeof(vcpu_guest_context_t) + 4 * 64;
 }
 
-static void divide_memory(struct xen_guest *guest)
+static void divide_memory(struct xen_guest *domain)
 {
-	unsigned int vcpus = guest->guest.info.vcpus;
-	char *from = guest->memory.data;
+	unsigned int vcpus = domain->guest.info.vcpus;
+	char *from = domain->memory.data;
 
-	guest->observe.entry = (void *)carve(&from,
-					     (1 + vcpus) * sizeof(*guest->observe.entry));
-	guest->observe.domctl = (void *)carve(
-		&from, (1 + vcpus) * sizeof(*guest->observe.domctl));
-	guest->pause.entry = guest->xen->pause->entry;
-	guest->pause.domctl = (void *)carve(&from,
-					    (1 + vcpus) * sizeof(*guest->pause.domctl));
-	guest->context = (void *)carve(&from, vcpus * sizeof(*guest->context));
+	domain->observe.entry = (void *)carve(
+		&from, (1 + vcpus) * sizeof(*domain->observe.entry));
+	domain->observe.domctl = (void *)carve(
+		&from, (1 + vcpus) * sizeof(*domain->observe.domctl));
+	domain->pause.entry = domain->xen->pause->entry;
+	domain->pause.domctl = (void *)carve(&from,
+					     (1 + vcpus) * sizeof(*domain->pause.domctl));
+	domain->context = (void *)carve(&from, vcpus * sizeof(*domain->context));
 
-	batch_add(guest, &guest->observe, XEN_DOMCTL_getdomaininfo);
+	batch_add(domain, &domain->observe, XEN_DOMCTL_getdomaininfo);
 	for (unsigned int i = 0; i < vcpus; i++)
-		batch_add(guest, &guest->observe, XEN_DOMCTL_getvcpuinfo)
+		batch_add(domain, &domain->observe, XEN_DOMCTL_getvcpuinfo)
 			->u.getvcpuinfo.vcpu = i;
-	batch_add(guest, &guest->pause, XEN_DOMCTL_pausedomain);
+	batch_add(domain, &domain->pause, XEN_DOMCTL_pausedomain);
 }
 
-static void close_guest(struct guest *closed)
+static void close_guest(struct guest *guest)
 {
-	struct xen_guest *guest = xen_guest_of(closed);
+	struct xen_guest *domain = xen_guest_of(guest);
 
-	pages_free(guest->pages);
-	hypercall_memory_put(guest->xen, &guest->memory);
-	free(guest->wanted);
-	free(guest->target);
-	free(guest->mode);
-	free(guest->guest.vcpu);
-	free(guest);
+	pages_free(domain->pages);
+	hypercall_memory_put(domain->xen, &domain->memory);
+	free(domain->target);
+	free(domain->mode);
+	guest_free(guest);
 }
 
 static enum cpu_kind kind(const struct guest *guest)
 {
-	const struct xen_guest *of = (const struct xen_guest *)guest;
+	const struct xen_guest *domain = (const struct xen_guest *)guest;
 	enum cpu_kind captured = guest_kind(guest);
 
-	return captured == CPU_UNKNOWN ? registers_kind(guest->info.type, &of->mode[0])
-				       : captured;
+	return captured == CPU_UNKNOWN
+		       ? registers_kind(guest->info.type, &domain->mode[0])
+		       : captured;
 }
 
-static void observe_vcpu(struct xen_guest *guest, unsigned int i)
+static void observe_vcpu(struct xen_guest *domain, unsigned int i)
 {
 	const struct xen_domctl_getvcpuinfo *info =
-		&guest->observe.domctl[i + 1].u.getvcpuinfo;
-	struct guest_vcpu *vcpu = &guest->guest.vcpu[i];
+		&domain->observe.domctl[i + 1].u.getvcpuinfo;
+	struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
 
-	vcpu->online = batch_result(&guest->observe, i + 1) == 0 && info->online;
+	vcpu->online = batch_result(&domain->observe, i + 1) == 0 && info->online;
 	if (!vcpu->online)
 		return;
 	vcpu->cpu_time = info->cpu_time;
@@ -118,21 +116,21 @@ static void observe_vcpu(struct xen_guest *guest, unsigned int i)
 		vcpu->state = info->blocked ? VCPU_BLOCKED : VCPU_RUNNABLE;
 }
 
-static int observe(struct guest *observed, uint64_t now, enum observation *observation,
+static int observe(struct guest *guest, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
-	struct xen_guest *guest = xen_guest_of(observed);
-	const struct xen_domctl *domctl = &guest->observe.domctl[0];
-	uint32_t id = observed->info.id;
+	struct xen_guest *domain = xen_guest_of(guest);
+	const struct xen_domctl *domctl = &domain->observe.domctl[0];
+	uint32_t id = guest->info.id;
 	int status;
 
 	/* Before 4.18, Xen returns another domain if this one is gone. */
-	for (unsigned int i = 0; i < guest->observe.count; i++)
-		guest->observe.domctl[i].domain = (domid_t)id;
-	guest->observed = now;
-	status = batch_call(guest->xen, &guest->observe, 0);
+	for (unsigned int i = 0; i < domain->observe.count; i++)
+		domain->observe.domctl[i].domain = (domid_t)id;
+	domain->observed = now;
+	status = batch_call(domain->xen, &domain->observe, 0);
 	if (status == 0)
-		status = batch_result(&guest->observe, 0);
+		status = batch_result(&domain->observe, 0);
 	if (status < 0 && status != -ESRCH)
 		return error_errno(err, -status, "can't query domain %u", id);
 	if (status == -ESRCH || domctl->u.getdomaininfo.domain != id) {
@@ -145,15 +143,15 @@ static int observe(struct guest *observed, uint64_t now, enum observation *obser
 		*observation = OBSERVED_PAUSED;
 	else
 		*observation = OBSERVED_RUNNING;
-	for (unsigned int i = 0; i < observed->info.vcpus; i++)
-		observe_vcpu(guest, i);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		observe_vcpu(domain, i);
 	return 0;
 }
 
-static const char *ending(const struct guest *ended)
+static const char *ending(const struct guest *guest)
 {
-	const struct xen_guest *guest = (const struct xen_guest *)ended;
-	uint32_t flags = guest->observe.domctl[0].u.getdomaininfo.flags;
+	const struct xen_guest *domain = (const struct xen_guest *)guest;
+	uint32_t flags = domain->observe.domctl[0].u.getdomaininfo.flags;
 
 	if (flags & XEN_DOMINF_dying)
 		return "has ended";
@@ -170,78 +168,78 @@ static const char *ending(const struct guest *ended)
 	}
 }
 
-static void choose_vcpus(struct xen_guest *guest)
+static void choose_vcpus(struct xen_guest *domain)
 {
-	struct batch *batch = &guest->pause;
+	struct batch *batch = &domain->pause;
 
 	batch->count = 1;
-	for (unsigned int i = 0; i < guest->guest.info.vcpus; i++) {
-		struct guest_vcpu *vcpu = &guest->guest.vcpu[i];
+	for (unsigned int i = 0; i < domain->guest.info.vcpus; i++) {
+		struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
 		struct xen_domctl *domctl;
 
 		vcpu->captured = false;
-		if (!guest->wanted[i] || !vcpu->online)
+		if (!vcpu->wanted || !vcpu->online)
 			continue;
-		guest->target[batch->count - 1] = i;
-		memset(&guest->context[i], 0, sizeof(guest->context[i]));
-		domctl = batch_add(guest, batch, XEN_DOMCTL_getvcpucontext);
+		domain->target[batch->count - 1] = i;
+		memset(&domain->context[i], 0, sizeof(domain->context[i]));
+		domctl = batch_add(domain, batch, XEN_DOMCTL_getvcpucontext);
 		domctl->u.vcpucontext.vcpu = i;
-		set_xen_guest_handle_raw(domctl->u.vcpucontext.ctxt, &guest->context[i]);
+		set_xen_guest_handle_raw(domctl->u.vcpucontext.ctxt, &domain->context[i]);
 	}
 }
 
-static void prepare(struct guest *prepared)
+static void prepare(struct guest *guest)
 {
-	struct xen_guest *guest = xen_guest_of(prepared);
-	uint64_t since = clock_monotonic() - guest->observed + PAUSE_SOON_NS;
-	struct left_domain domain = {
-		.id = prepared->info.id,
-		.ran = guest->observe.domctl[0].u.getdomaininfo.cpu_time +
-		       since * prepared->info.vcpus,
+	struct xen_guest *domain = xen_guest_of(guest);
+	uint64_t since = clock_monotonic() - domain->observed + PAUSE_SOON_NS;
+	struct left_domain left = {
+		.id = guest->info.id,
+		.ran = domain->observe.domctl[0].u.getdomaininfo.cpu_time +
+		       since * guest->info.vcpus,
 	};
 
-	choose_vcpus(guest);
-	memcpy(domain.uuid, prepared->info.uuid, sizeof(domain.uuid));
-	pause_prepare(guest->xen, &domain);
+	choose_vcpus(domain);
+	memcpy(left.uuid, guest->info.uuid, sizeof(left.uuid));
+	pause_prepare(domain->xen, &left);
 }
 
-static void take_registers(struct xen_guest *guest)
+static void take_registers(struct xen_guest *domain)
 {
-	for (unsigned int entry = 1; entry < guest->pause.count; entry++) {
-		unsigned int i = guest->target[entry - 1];
-		struct guest_vcpu *vcpu = &guest->guest.vcpu[i];
+	for (unsigned int entry = 1; entry < domain->pause.count; entry++) {
+		unsigned int i = domain->target[entry - 1];
+		struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
 
-		if (batch_result(&guest->pause, entry) < 0)
+		if (batch_result(&domain->pause, entry) < 0)
 			continue;
 		vcpu->captured = true;
-		registers_take(guest->xen, guest->guest.info.type, &guest->context[i],
-			       &guest->mode[i], &vcpu->cpu);
+		registers_take(domain->xen, domain->guest.info.type, &domain->context[i],
+			       &domain->mode[i], &vcpu->cpu);
 	}
 }
 
-static int pause_guest(struct guest *paused, struct error *err)
+static int pause_guest(struct guest *guest, struct error *err)
 {
-	struct xen_guest *guest = xen_guest_of(paused);
+	struct xen_guest *domain = xen_guest_of(guest);
 	int status;
 
-	pause_begin(guest->xen->pause);
-	status = batch_call(guest->xen, &guest->pause, 0);
-	if (!xen_left_paused(&guest->xen->host)) {
-		pause_failed(guest->xen->pause);
+	pause_begin(domain->xen->pause);
+	status = batch_call(domain->xen, &domain->pause, 0);
+	if (!xen_left_paused(&domain->xen->host)) {
+		pause_failed(domain->xen->pause);
 		if (status == 0)
-			status = batch_result(&guest->pause, 0);
+			status = batch_result(&domain->pause, 0);
 		if (status == -ESRCH)
 			return 1;
 		return error_errno(err, status < 0 ? -status : EIO,
-				   "can't pause domain %u", paused->info.id);
+				   "can't pause domain %u", guest->info.id);
 	}
-	take_registers(guest);
+	take_registers(domain);
 	return 0;
 }
 
-static int resume_guest(struct guest *paused, struct error *err)
+static int resume_guest(struct guest *guest, struct error *err)
 {
-	return pause_end(xen_guest_of(paused)->xen, err);
+	return pause_end(xen_guest_of(guest)->xen, err);
 }
 
 /* Xen's pause does not wait for vCPUs that have no CPU. */
@@ -251,38 +249,38 @@ static uint64_t finish(struct guest *guest)
 	return 0;
 }
 
-static int take(struct guest *taken, struct error *err)
+static int take(struct guest *guest, struct error *err)
 {
-	struct xen_guest *guest = xen_guest_of(taken);
+	struct xen_guest *domain = xen_guest_of(guest);
 	int status;
 
-	choose_vcpus(guest);
-	if (guest->pause.count == 1)
+	choose_vcpus(domain);
+	if (domain->pause.count == 1)
 		return 0;
-	status = batch_call(guest->xen, &guest->pause, 1);
+	status = batch_call(domain->xen, &domain->pause, 1);
 	if (status < 0)
-		return error_errno(err, -status, "can't query domain %u", taken->info.id);
-	take_registers(guest);
+		return error_errno(err, -status, "can't query domain %u", guest->info.id);
+	take_registers(domain);
 	return 0;
 }
 
-static bool learn_modes(struct guest *learned)
+static bool learn_modes(struct guest *guest)
 {
-	struct xen_guest *guest = xen_guest_of(learned);
-	const struct guest_memory memory = {.page = pages_map, .context = guest->pages};
+	struct xen_guest *domain = xen_guest_of(guest);
+	const struct guest_memory memory = {.page = pages_map, .context = domain->pages};
 	bool any = false;
 
-	for (unsigned int i = 0; i < learned->info.vcpus; i++) {
-		struct guest_vcpu *vcpu = &learned->vcpu[i];
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		struct guest_vcpu *vcpu = &guest->vcpu[i];
 
 		if (!vcpu->captured)
 			continue;
-		if (learned->info.type == GUEST_PV)
-			any |= registers_learn_segment(&guest->context[i], &memory,
-						       &vcpu->cpu, &guest->mode[i]);
+		if (guest->info.type == GUEST_PV)
+			any |= registers_learn_segment(&domain->context[i], &memory,
+						       &vcpu->cpu, &domain->mode[i]);
 		else
-			any |= registers_learn_mode(guest->xen, learned->info.id, i,
-						    &vcpu->cpu, &guest->mode[i]);
+			any |= registers_learn_mode(domain->xen, guest->info.id, i,
+						    &vcpu->cpu, &domain->mode[i]);
 	}
 	return any;
 }
@@ -306,22 +304,21 @@ static const struct guest_ops operations = {
 	.are_pages_live = true,
 };
 
-static int get_arrays(struct xen_guest *guest, const bool *wanted)
+static int allocate(struct xen_guest *domain, struct error *err)
 {
-	const struct guest_info *info = &guest->guest.info;
-	bool is_pv_32 = xen_domain_is_pv_32(guest->xen, info);
-	size_t vcpus = info->vcpus;
+	const struct guest_info *info = &domain->guest.info;
+	bool is_pv_32 = xen_domain_is_pv_32(domain->xen, info);
 
-	guest->wanted = calloc(vcpus, sizeof(*guest->wanted));
-	guest->target = calloc(vcpus, sizeof(*guest->target));
-	guest->mode = calloc(vcpus, sizeof(*guest->mode));
-	guest->guest.vcpu = calloc(vcpus, sizeof(*guest->guest.vcpu));
-	if (!guest->wanted || !guest->target || !guest->mode || !guest->guest.vcpu)
+	domain->target = calloc(info->vcpus, sizeof(*domain->target));
+	domain->mode = calloc(info->vcpus, sizeof(*domain->mode));
+	if (!domain->target || !domain->mode)
+		return error_set(err, "out of memory");
+	for (unsigned int i = 0; i < info->vcpus; i++)
+		domain->mode[i].is_pv_32 = is_pv_32;
+	if (hypercall_memory_get(domain->xen, &domain->memory, memory_size(info->vcpus),
+				 err) < 0)
 		return -1;
-	for (size_t i = 0; i < vcpus; i++) {
-		guest->wanted[i] = !wanted || wanted[i];
-		guest->mode[i].is_pv_32 = is_pv_32;
-	}
+	divide_memory(domain);
 	return 0;
 }
 
@@ -329,7 +326,7 @@ struct guest *xen_guest_open(struct host *host, const struct guest_info *info,
 			     const bool *wanted, struct error *err)
 {
 	struct xen *xen = xen_of(host);
-	struct xen_guest *guest;
+	struct xen_guest *domain;
 
 	if (newer_check(xen, info->id, err) < 0 || xen_domain_check(info, err) < 0)
 		return NULL;
@@ -338,27 +335,18 @@ struct guest *xen_guest_open(struct host *host, const struct guest_info *info,
 			  PAUSE_VCPUS_MAX);
 		return NULL;
 	}
-	guest = calloc(1, sizeof(*guest));
-	if (!guest) {
-		error_set(err, "out of memory");
+	domain = guest_new(sizeof(*domain), &operations, info, wanted, err);
+	if (!domain)
 		return NULL;
-	}
-	guest->guest.ops = &operations;
-	guest->guest.info = *info;
-	guest->xen = xen;
-	if (get_arrays(guest, wanted) < 0) {
-		error_set(err, "out of memory");
+	domain->xen = xen;
+	if (allocate(domain, err) < 0)
 		goto fail;
-	}
-	if (hypercall_memory_get(xen, &guest->memory, memory_size(info->vcpus), err) < 0)
+	domain->pages = pages_new(xen, info->id, err);
+	if (!domain->pages)
 		goto fail;
-	divide_memory(guest);
-	guest->pages = pages_new(xen, info->id, err);
-	if (!guest->pages)
-		goto fail;
-	guest->guest.memory = guest->pages;
-	return &guest->guest;
+	domain->guest.memory = domain->pages;
+	return &domain->guest;
 fail:
-	close_guest(&guest->guest);
+	close_guest(&domain->guest);
 	return NULL;
 }
