@@ -7,6 +7,17 @@
 #include "commands/open.h"
 #include "guest/host.h"
 
+/* What runs the domain, and how: "PVH", "QEMU", "QEMU, GDB stub". */
+static void name_type(const struct guest_info *domain, char *text, size_t size)
+{
+	const char *type = guest_type_name(domain->type);
+
+	if (domain->is_indirect)
+		snprintf(text, size, "%s, %s", domain->vmm, type);
+	else
+		snprintf(text, size, "%s", domain->vmm[0] ? domain->vmm : type);
+}
+
 /* @type_width: columns of the type, or the VMM */
 static void print_domain(const struct guest_info *domain, int type_width)
 {
@@ -17,20 +28,18 @@ static void print_domain(const struct guest_info *domain, int type_width)
 	};
 	char vcpus[24], type[64];
 
-	/* Only a connection to a stub would show how many vCPUs there are. */
-	snprintf(vcpus, sizeof(vcpus), "%3" PRIu32 "/%-3" PRIu32, domain->online,
-		 domain->vcpus);
-	if (domain->type == GUEST_GDB)
+	name_type(domain, type, sizeof(type));
+	if (domain->is_indirect)
 		snprintf(vcpus, sizeof(vcpus), "%5s", "-");
-	snprintf(type, sizeof(type), "%s%s%s", domain->vmm, domain->vmm[0] ? ", " : "",
-		 guest_type_name(domain->type));
+	else
+		snprintf(vcpus, sizeof(vcpus), "%3" PRIu32 "/%-3" PRIu32, domain->online,
+			 domain->vcpus);
 	printf("%5" PRIu32 "  %-24s  %-*s  %-7s  %8" PRIu64 "  %s\n", domain->id,
-	       domain->name[0] ? domain->name : "-", type_width,
-	       domain->type == GUEST_KVM ? domain->vmm : type, vcpus,
+	       domain->name[0] ? domain->name : "-", type_width, type, vcpus,
 	       domain->memory >> 20, state);
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int list_command(const struct command *command, int argc, char **argv)
 {
 	struct open_wish wish = {.gdb = NULL};
 	struct guest_info *domains;
@@ -83,5 +92,5 @@ const struct command command_list = {
 		 "name, type (VMM), online and total vCPUs, memory in MiB, and state (r "
 		 "running, b blocked, p paused, s shut down, d dying).",
 	.groups = groups,
-	.run = run_command,
+	.run = list_command,
 };

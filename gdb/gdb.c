@@ -97,9 +97,9 @@ static int info(struct host *host, uint32_t id, struct guest_info *found,
 static int list(struct host *host, struct guest_info **guests, size_t *count,
 		struct error *err)
 {
-	*guests = malloc(sizeof(**guests));
+	*guests = guest_infos_new(err);
 	if (!*guests)
-		return error_set(err, "out of memory");
+		return -1;
 	*count = 1;
 	if (info(host, gdb_of(host)->id, *guests, err) == 0)
 		return 0;

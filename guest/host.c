@@ -5,6 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
+struct guest_info *guest_infos_new(struct error *err)
+{
+	struct guest_info *guests = malloc(sizeof(*guests));
+
+	if (!guests)
+		error_set(err, "out of memory");
+	return guests;
+}
+
+bool guest_infos_add(struct guest_info **guests, size_t *count,
+		     const struct guest_info *guest)
+{
+	if (!array_grow(guests, *count + 1, sizeof(**guests)))
+		return false;
+	(*guests)[(*count)++] = *guest;
+	return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct guest_info *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void guest_infos_sort(struct guest_info *guests, size_t count)
+{
+	if (count)
+		qsort(guests, count, sizeof(*guests), compare_ids);
+}
+
 void host_close(struct host *host)
 {
 	if (host)

@@ -30,7 +30,20 @@ struct guest_info {
 	uint8_t uuid[16];
 	char name[256]; /* empty if it has none */
 	char vmm[32];	/* the program that runs it, "QEMU"; empty for Xen */
+	/* Not to be sampled by the host's hypervisor, but in the way that @type names.
+	 * Only a connection shows how many vCPUs it has. */
+	bool is_indirect;
 };
+
+/* Allocates an array for guests, without any yet, which the caller frees. NULL with the
+ * reason in @err if out of memory. */
+struct guest_info *guest_infos_new(struct error *err);
+/* Adds a guest to an array, which may also be NULL. False if out of memory; the array is
+ * then unchanged. */
+bool guest_infos_add(struct guest_info **guests, size_t *count,
+		     const struct guest_info *guest);
+/* Sorts an array of guests by id. */
+void guest_infos_sort(struct guest_info *guests, size_t count);
 
 /* The hypervisor of this host, opened by one process. */
 struct host {
@@ -106,7 +119,7 @@ struct host_ops {
 	int (*info)(struct host *host, uint32_t id, struct guest_info *info,
 		    struct error *err);
 	/* All guests, sorted by id, including Xen's dom0; in bounded time. The caller
-	 * frees the array. */
+	 * frees the array, which is not NULL even if there are none. */
 	int (*list)(struct host *host, struct guest_info **guests, size_t *count,
 		    struct error *err);
 
@@ -139,6 +152,8 @@ struct host_ops {
 			 struct error *err);
 	int (*unpause_left)(struct host *host, const struct guest_info *info,
 			    struct error *err);
+	/* For messages: the toolstack's command that unpauses a guest, "xl unpause". */
+	const char *unpause_command;
 
 	/*
 	 * Prepares to sample a guest; after arm(). @wanted has a bool for each of its
@@ -147,6 +162,22 @@ struct host_ops {
 	 */
 	struct guest *(*open)(struct host *host, const struct guest_info *info,
 			      const bool *wanted, struct error *err);
+};
+
+/* A hypervisor that a host can have. */
+struct hypervisor {
+	/* Whether this machine has it: why it can't be opened is then worth a message. */
+	bool (*exists)(void);
+	/*
+	 * NULL with the reason in @err if there is none, no permission, or no supported
+	 * version. With @force, a version newer than those known is used even if it does
+	 * not answer as expected; a hypervisor of which there is no such version ignores
+	 * it.
+	 */
+	struct host *(*open)(bool force, struct error *err);
+	/* The types of its drivers' requests (_IOC_TYPE), a character each: a process
+	 * that only reads files may make none of them. */
+	const char *request_types;
 };
 
 /* To be called after all guests were closed. @host may be NULL. */

@@ -18,7 +18,7 @@
 
 #define DEVICE "/dev/kvm"
 
-bool kvm_exists(void)
+static bool kvm_exists(void)
 {
 	return access(DEVICE, F_OK) == 0;
 }
@@ -149,7 +149,7 @@ static const struct host_ops operations = {
 	.open = kvm_guest_open,
 };
 
-struct host *kvm_open(bool force, struct error *err)
+static struct host *kvm_open(bool force, struct error *err)
 {
 	struct utsname kernel;
 	struct kvm *kvm;
@@ -169,3 +169,9 @@ struct host *kvm_open(bool force, struct error *err)
 		 kernel.release);
 	return &kvm->host;
 }
+
+const struct hypervisor kvm_hypervisor = {
+	.exists = kvm_exists,
+	.open = kvm_open,
+	.request_types = "\xae", /* KVMIO in linux/kvm.h */
+};

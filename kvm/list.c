@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/text.h"
 #include "kvm/internal.h"
 #include "kvm/layout.h"
@@ -151,7 +150,8 @@ static int describe_stub(pid_t pid, struct guest_info *info)
 	    proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
 	    !proc_parse_stat(text, &stat))
 		return 1;
-	*info = (struct guest_info){.id = (uint32_t)pid, .type = GUEST_GDB};
+	*info = (struct guest_info){
+		.id = (uint32_t)pid, .type = GUEST_GDB, .is_indirect = true};
 	name_guest(pid, &stat, info);
 	snprintf(info->vmm, sizeof(info->vmm), "QEMU");
 	find_state(pid, &stat, info);
@@ -159,45 +159,34 @@ static int describe_stub(pid_t pid, struct guest_info *info)
 	return 0;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct guest_info *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-/* The processes for which @describe returns 0. */
-static int list(int (*describe)(pid_t pid, struct guest_info *info),
-		struct guest_info **guests, size_t *count, struct error *err)
+/* Lists the processes for which @describe returns 0. */
+static int list_processes(int (*describe)(pid_t pid, struct guest_info *info),
+			  struct guest_info **guests, size_t *count, struct error *err)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
+	int status = 0;
 
+	if (!dir)
+		return error_errno(err, errno, "can't list processes");
 	*count = 0;
-	*guests = malloc(sizeof(**guests));
-	if (!dir || !*guests) {
-		error_errno(err, errno, "can't list processes");
-		goto fail;
-	}
-	while ((entry = readdir(dir))) {
+	*guests = guest_infos_new(err);
+	if (!*guests)
+		status = -1;
+	while (status == 0 && (entry = readdir(dir))) {
 		pid_t pid = atoi(entry->d_name);
+		struct guest_info info;
 
-		if (pid <= 0 || describe(pid, &(*guests)[*count]) != 0)
-			continue;
-		++*count;
-		if (!array_grow(guests, *count + 1, sizeof(**guests))) {
-			error_set(err, "out of memory");
-			goto fail;
-		}
+		if (pid > 0 && describe(pid, &info) == 0 &&
+		    !guest_infos_add(guests, count, &info))
+			status = error_set(err, "out of memory");
 	}
 	closedir(dir);
-	qsort(*guests, *count, sizeof(**guests), compare_ids);
-	return 0;
-fail:
-	if (dir)
-		closedir(dir);
-	free(*guests);
-	return -1;
+	if (status < 0)
+		free(*guests);
+	else
+		guest_infos_sort(*guests, *count);
+	return status;
 }
 
 /* Processes that may not be inspected are left out. */
@@ -205,10 +194,10 @@ int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
 		   struct error *err)
 {
 	(void)host;
-	return list(describe_vmm, guests, count, err);
+	return list_processes(describe_vmm, guests, count, err);
 }
 
 int kvm_stub_list(struct guest_info **guests, size_t *count, struct error *err)
 {
-	return list(describe_stub, guests, count, err);
+	return list_processes(describe_stub, guests, count, err);
 }

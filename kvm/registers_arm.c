@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kvm/registers.h"
 
-/* On ARM, KVM stores no registers in the run page, so kvm_open() refuses. */
+/* On ARM, KVM stores no registers in the run page, so that KVM can't be opened. */
 uint64_t kvm_registers_wanted(void)
 {
 	return 0;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "gdb/address.h"
 #include "gdb/gdb.h"
 #include "kvm/kvm.h"
@@ -13,13 +12,16 @@
 
 /* In the order in which they are tried: a machine that has both runs Xen's domains, or is
  * itself a guest of Xen with guests of KVM. */
-static const struct {
-	bool (*exists)(void);
-	struct host *(*open)(bool force, struct error *err);
-} hypervisors[] = {
-	{xen_exists, xen_open},
-	{kvm_exists, kvm_open},
+static const struct hypervisor *const hypervisors[] = {
+	&xen_hypervisor,
+	&kvm_hypervisor,
+	NULL,
 };
+
+const struct hypervisor *const *host_hypervisors(void)
+{
+	return hypervisors;
+}
 
 int host_check_gdb(const char *gdb, struct error *err)
 {
@@ -33,13 +35,13 @@ struct host *host_open(const char *gdb, bool force, struct error *err)
 
 	if (gdb)
 		return gdb_open(gdb, NULL, err);
-	for (size_t i = 0; i < sizeof(hypervisors) / sizeof(*hypervisors) && !host; i++) {
+	for (size_t i = 0; hypervisors[i] && !host; i++) {
 		struct error later;
 
-		if (!hypervisors[i].exists())
+		if (!hypervisors[i]->exists())
 			continue;
 		/* The first one's reason is reported. */
-		host = hypervisors[i].open(force, any ? &later : err);
+		host = hypervisors[i]->open(force, any ? &later : err);
 		any = true;
 	}
 	if (!any)
@@ -114,13 +116,6 @@ static bool has_id(const struct guest_info *guests, size_t count, uint32_t id)
 	return false;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const struct guest_info *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 /* Adds the stubs' guests that are not among them. */
 static int add_stubs(struct guest_info **guests, size_t *count, struct error *err)
 {
@@ -130,17 +125,14 @@ static int add_stubs(struct guest_info **guests, size_t *count, struct error *er
 	if (kvm_stub_list(&stubs, &stub_count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < stub_count; i++) {
-		if (has_id(*guests, known, stubs[i].id))
+		if (has_id(*guests, known, stubs[i].id) ||
+		    guest_infos_add(guests, count, &stubs[i]))
 			continue;
-		if (!array_grow(guests, *count + 1, sizeof(**guests))) {
-			free(stubs);
-			return error_set(err, "out of memory");
-		}
-		(*guests)[(*count)++] = stubs[i];
+		free(stubs);
+		return error_set(err, "out of memory");
 	}
 	free(stubs);
-	if (*count)
-		qsort(*guests, *count, sizeof(**guests), compare_ids);
+	guest_infos_sort(*guests, *count);
 	return 0;
 }
 

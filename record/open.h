@@ -4,6 +4,9 @@
 
 #include "guest/host.h"
 
+/* All hypervisors that are supported; the array ends with NULL. */
+const struct hypervisor *const *host_hypervisors(void);
+
 /* Opens the hypervisor of this host, or instead the GDB stub at @gdb, if that is not
  * NULL. NULL with the reason in @err if there is none, no permission, or no supported
  * version; with @force, one newer than those known is used even if it does not answer as

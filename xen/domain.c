@@ -18,10 +18,10 @@ static enum guest_type type_of(uint32_t flags, const struct store_entry *entry)
 }
 
 /* 0; 1 if there is no domain with the entry's id; -1 with the reason in @err. */
-static int describe(struct xen *xen, const struct store_entry *entry,
-		    struct guest_info *guest, struct error *err)
+static int describe_domain(struct xen *xen, const struct store_entry *entry,
+			   struct guest_info *info, struct error *err)
 {
-	const struct xen_domctl_getdomaininfo *info;
+	const struct xen_domctl_getdomaininfo *answer;
 	struct xen_domctl domctl;
 	uint32_t id = entry->id;
 	int status;
@@ -30,29 +30,29 @@ static int describe(struct xen *xen, const struct store_entry *entry,
 		return 1;
 	xen_domctl_init(xen, &domctl, XEN_DOMCTL_getdomaininfo, id);
 	status = xen_domctl(xen, &domctl);
-	info = &domctl.u.getdomaininfo;
+	answer = &domctl.u.getdomaininfo;
 	/* Before 4.18, Xen returned the next existing domain. */
-	if (status == -ESRCH || (status == 0 && info->domain != id))
+	if (status == -ESRCH || (status == 0 && answer->domain != id))
 		return 1;
 	if (status < 0)
 		return error_errno(err, -status, "can't query domain %u", id);
-	*guest = (struct guest_info){
+	*info = (struct guest_info){
 		.id = id,
-		.type = type_of(info->flags, entry),
-		.vcpus = info->max_vcpu_id == XEN_INVALID_MAX_VCPU_ID
+		.type = type_of(answer->flags, entry),
+		.vcpus = answer->max_vcpu_id == XEN_INVALID_MAX_VCPU_ID
 				 ? 0
-				 : info->max_vcpu_id + 1,
-		.online = info->nr_online_vcpus,
-		.memory = info->tot_pages << GUEST_PAGE_SHIFT,
-		.ran = info->cpu_time,
-		.dying = info->flags & XEN_DOMINF_dying,
-		.shutdown = info->flags & XEN_DOMINF_shutdown,
-		.paused = info->flags & XEN_DOMINF_paused,
-		.running = info->flags & XEN_DOMINF_running,
-		.blocked = info->flags & XEN_DOMINF_blocked,
+				 : answer->max_vcpu_id + 1,
+		.online = answer->nr_online_vcpus,
+		.memory = answer->tot_pages << GUEST_PAGE_SHIFT,
+		.ran = answer->cpu_time,
+		.dying = answer->flags & XEN_DOMINF_dying,
+		.shutdown = answer->flags & XEN_DOMINF_shutdown,
+		.paused = answer->flags & XEN_DOMINF_paused,
+		.running = answer->flags & XEN_DOMINF_running,
+		.blocked = answer->flags & XEN_DOMINF_blocked,
 	};
-	memcpy(guest->uuid, info->handle, sizeof(guest->uuid));
-	memcpy(guest->name, entry->name, sizeof(guest->name));
+	memcpy(info->uuid, answer->handle, sizeof(info->uuid));
+	memcpy(info->name, entry->name, sizeof(info->name));
 	return 0;
 }
 
@@ -64,14 +64,7 @@ int xen_domain_info(struct host *host, uint32_t id, struct guest_info *info,
 	/* Without xenstore, a domain has no name, but can still be sampled. */
 	if (store_find(xen_of(host), id, &entry, err) < 0)
 		entry = (struct store_entry){.id = id};
-	return describe(xen_of(host), &entry, info, err);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	const struct store_entry *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
+	return describe_domain(xen_of(host), &entry, info, err);
 }
 
 int xen_domain_list(struct host *host, struct guest_info **guests, size_t *count,
@@ -79,49 +72,49 @@ int xen_domain_list(struct host *host, struct guest_info **guests, size_t *count
 {
 	struct store_entry *entries;
 	size_t known;
-	int status = -1;
+	int status = 0;
 
 	if (store_list(xen_of(host), &entries, &known, err) < 0)
 		return -1;
-	qsort(entries, known, sizeof(*entries), compare_ids);
 	*count = 0;
-	*guests = malloc((known + 1) * sizeof(**guests));
-	if (!*guests) {
-		error_set(err, "out of memory");
-		goto out;
-	}
-	for (size_t i = 0; i < known; i++) {
-		status = describe(xen_of(host), &entries[i], &(*guests)[*count], err);
-		if (status < 0) {
-			free(*guests);
-			goto out;
-		}
-		*count += status == 0; /* otherwise it has just ended */
-	}
-	status = 0;
-out:
-	free(entries);
-	return status;
-}
+	*guests = guest_infos_new(err);
+	if (!*guests)
+		status = -1;
+	for (size_t i = 0; i < known && status >= 0; i++) {
+		struct guest_info info;
 
-int xen_domain_check(const struct guest_info *domain, struct error *err)
-{
-	if (domain->id == 0)
-		return error_set(err, "can't sample domain 0: uniprof itself runs there "
-				      "and would be paused with it");
-	if (!domain->vcpus)
-		return error_set(err, "domain %u (%s) has no vCPUs yet", domain->id,
-				 domain->name);
+		status = describe_domain(xen_of(host), &entries[i], &info, err);
+		/* A domain that is not there has just ended. */
+		if (status == 0 && !guest_infos_add(guests, count, &info))
+			status = error_set(err, "out of memory");
+	}
+	free(entries);
+	if (status < 0) {
+		free(*guests);
+		return -1;
+	}
+	guest_infos_sort(*guests, *count);
 	return 0;
 }
 
-bool xen_domain_is_pv_32(struct xen *xen, const struct guest_info *domain)
+int xen_domain_check(const struct guest_info *info, struct error *err)
+{
+	if (info->id == 0)
+		return error_set(err, "can't sample domain 0: uniprof itself runs there "
+				      "and would be paused with it");
+	if (!info->vcpus)
+		return error_set(err, "domain %u (%s) has no vCPUs yet", info->id,
+				 info->name);
+	return 0;
+}
+
+bool xen_domain_is_pv_32(struct xen *xen, const struct guest_info *info)
 {
 	struct xen_domctl domctl;
 
-	if (domain->type != GUEST_PV)
+	if (info->type != GUEST_PV)
 		return false;
 	/* ENOSYS on ARM, where there are no PV guests. */
-	xen_domctl_init(xen, &domctl, XEN_DOMCTL_get_address_size, domain->id);
+	xen_domctl_init(xen, &domctl, XEN_DOMCTL_get_address_size, info->id);
 	return xen_domctl(xen, &domctl) == 0 && domctl.u.address_size.size == 32;
 }

@@ -49,7 +49,9 @@ int xen_domctl(struct xen *xen, struct xen_domctl *domctl);
  */
 int xen_find_domctl_version(struct xen *xen, bool force, struct error *err);
 
-/* In xen/calls.c. */
+/* In xen/calls.c: what is called, and the types of all requests of Xen's drivers:
+ * privcmd, evtchn and gntdev (include/uapi/xen/). */
+#define XEN_REQUESTS "PEG"
 extern const struct host_needs xen_needs;
 
 /* The functions of struct host_ops, in xen/domain.c, xen/pause.c and xen/guest_ops.c. */

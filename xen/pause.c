@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-
 /* A result before Xen has made the call and written its own. */
 #define NOT_CALLED ((xen_ulong_t)0x6e6f74796574)
 
@@ -146,11 +144,8 @@ static bool collect(void *context, const struct left_domain *left)
 
 	if (!is_still_paused(search->xen, left, &info))
 		return false;
-	if (!array_grow(&search->found, search->count + 1, sizeof(info))) {
+	if (!guest_infos_add(&search->found, &search->count, &info))
 		search->failure = ENOMEM;
-		return true;
-	}
-	search->found[search->count++] = info;
 	return true;
 }
 

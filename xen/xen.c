@@ -12,7 +12,7 @@
 #define DEVICE	   "/dev/xen/privcmd"
 #define HYPERVISOR "/sys/hypervisor/type"
 
-bool xen_exists(void)
+static bool xen_exists(void)
 {
 	return access(DEVICE, F_OK) == 0 || access(HYPERVISOR, F_OK) == 0;
 }
@@ -88,10 +88,11 @@ static const struct host_ops operations = {
 	.resume = xen_resume,
 	.find_left = xen_find_left,
 	.unpause_left = xen_unpause_left,
+	.unpause_command = "xl unpause",
 	.open = xen_guest_open,
 };
 
-struct host *xen_open(bool force, struct error *err)
+static struct host *xen_open(bool force, struct error *err)
 {
 	struct xen *xen;
 
@@ -125,3 +126,9 @@ fail:
 	close_xen(&xen->host);
 	return NULL;
 }
+
+const struct hypervisor xen_hypervisor = {
+	.exists = xen_exists,
+	.open = xen_open,
+	.request_types = XEN_REQUESTS,
+};

@@ -5,15 +5,9 @@
 #include "guest/host.h"
 
 /*
- * Opens the hypercall interface and detects the version of the hypervisor's domctl
- * interface. NULL with the reason in @err if there is no Xen, no permission, or no
- * supported version; a version newer than those known is supported if its answers fit,
- * and always with @force. The program must run in a domain that may control others,
- * usually dom0.
+ * The Xen whose dom0, or another domain that may control others, this program runs in. A
+ * version of its domctl interface newer than those known is used if its answers fit.
  */
-struct host *xen_open(bool force, struct error *err);
-
-/* Whether this machine runs on Xen or has its driver. */
-bool xen_exists(void);
+extern const struct hypervisor xen_hypervisor;
 
 #endif

@@ -311,20 +311,24 @@ static void deny_powers(struct draft *draft)
 		SCMP_SYS(swapon),
 		SCMP_SYS(umount2),
 	};
-	/* The types of Xen's and KVM's requests (their headers, _IOC_TYPE). */
-	static const unsigned int types[] = {'P', 'E', 'G', 0xae};
-
 	for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
 		deny_if(draft, powers[i], 0, (struct scmp_arg_cmp){0});
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		deny_if(draft, SCMP_SYS(ioctl), 1, has(1, 0xff00, types[i] << 8));
 	deny_if(draft, SCMP_SYS(ioctl), 1, is(1, TIOCSTI));
 	deny_if(draft, SCMP_SYS(clone), 1, has(0, CLONE_THREAD, 0));
 	deny_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, PROT_EXEC));
 	deny_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, PROT_EXEC));
 }
 
-int filter_reader(struct error *err)
+/* The requests of a hypervisor's drivers. */
+static void deny_requests(struct draft *draft, const struct hypervisor *hypervisor)
+{
+	for (const char *type = hypervisor->request_types; *type; type++)
+		deny_if(draft, SCMP_SYS(ioctl), 1,
+			has(1, _IOC_TYPEMASK << _IOC_TYPESHIFT,
+			    (unsigned int)(unsigned char)*type << _IOC_TYPESHIFT));
+}
+
+int filter_reader(const struct hypervisor *const *hypervisors, struct error *err)
 {
 	struct draft draft;
 
@@ -332,13 +336,16 @@ int filter_reader(struct error *err)
 		return -1;
 	draft = begin(SCMP_ACT_ALLOW);
 	deny_powers(&draft);
+	for (; *hypervisors; hypervisors++)
+		deny_requests(&draft, *hypervisors);
 	return load(&draft, true, err);
 }
 
 #else
 
-int filter_reader(struct error *err)
+int filter_reader(const struct hypervisor *const *hypervisors, struct error *err)
 {
+	(void)hypervisors;
 	return error_set(err, "built without libseccomp");
 }
 

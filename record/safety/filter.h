@@ -44,8 +44,9 @@ int filter_guard(const struct host_needs *host, const struct filter_guard *guard
 /*
  * A process that reads recordings and symbol files and writes files, with or without a
  * terminal: any call but those that run programs, start or trace processes, open sockets,
- * make memory executable, change the kernel, or make requests of Xen or KVM.
+ * make memory executable, change the kernel, or make requests of one of the @hypervisors,
+ * an array that ends with NULL.
  */
-int filter_reader(struct error *err);
+int filter_reader(const struct hypervisor *const *hypervisors, struct error *err);
 
 #endif

@@ -55,9 +55,9 @@ int left_report(struct host *host, bool end, char **names, size_t count,
 		}
 		fprintf(stderr,
 			"uniprof record: '%s' is paused: a recorder was killed together "
-			"with its guard; resume it with 'xl unpause %s' or 'uniprof "
+			"with its guard; resume it with '%s %s' or 'uniprof "
 			"record --unpause %s'\n",
-			name, name, name);
+			name, host->ops->unpause_command, name, name);
 	}
 	if (end && !ended && status == 0)
 		fprintf(stderr, "uniprof record: nothing to unpause: no killed recorder "

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "guest/host.h"
+#include "record/open.h"
 #include "record/safety/filter.h"
 #include "record/safety/landlock.h"
 
@@ -129,5 +130,5 @@ void privileges_keep_files(void)
 	drop_capabilities(CAP_TO_MASK(CAP_CHOWN) | CAP_TO_MASK(CAP_DAC_OVERRIDE) |
 			  CAP_TO_MASK(CAP_DAC_READ_SEARCH) | CAP_TO_MASK(CAP_FOWNER) |
 			  CAP_TO_MASK(CAP_LEASE));
-	filter_reader(&why);
+	filter_reader(host_hypervisors(), &why);
 }

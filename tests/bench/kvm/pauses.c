@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: pauses GUEST SAMPLES\n");
 		return 2;
 	}
-	host = kvm_open(false, &err);
+	host = kvm_hypervisor.open(false, &err);
 	status = host ? host->ops->arm(host, &err) : -1;
 	if (status == 0 && trace_init(&trace, &err) == 0)
 		status = host_find(host, argv[1], &info, &err) == 0

@@ -30,6 +30,7 @@
 #include <cmocka.h>
 
 #include "base/compat.h"
+#include "record/open.h"
 #include "record/safety/filter.h"
 #include "tests/unit/in_child.h"
 
@@ -259,6 +260,8 @@ static void one_that_follows_may_also_open_and_start_threads(void **state)
 
 static void a_reader(void)
 {
+	/* The requests of drivers of Xen and KVM. */
+	static const uint8_t types[] = {'P', 'E', 'G', 0xae};
 	char path[] = "/tmp/uniprof-filter-XXXXXX";
 	char *const words[] = {(char *)"true", NULL};
 	struct clone_args {
@@ -269,7 +272,7 @@ static void a_reader(void)
 	void *result;
 	int fd;
 
-	CHECK(filter_reader(&err) == 0);
+	CHECK(filter_reader(host_hypervisors(), &err) == 0);
 	CHECK(REFUSED(execve("/bin/true", words, NULL)));
 	CHECK(REFUSED(ptrace(PTRACE_TRACEME, 0, NULL, NULL)));
 	CHECK(REFUSED(process_vm_writev(getpid(), NULL, 0, NULL, 0, 0)));
@@ -278,6 +281,8 @@ static void a_reader(void)
 	CHECK(syscall(435 /* clone3 */, &arguments, sizeof(arguments)) == -1);
 	CHECK(REFUSED(setuid(0)));
 	CHECK(REFUSED(ioctl(-1, OTHER_REQUEST)));
+	for (size_t i = 0; i < sizeof(types); i++)
+		CHECK(REFUSED(ioctl(-1, _IOC(_IOC_NONE, types[i], 1, 8))));
 	CHECK(REFUSED(ioctl(-1, TIOCSTI, "x")));
 	CHECK(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		   0) == MAP_FAILED);
