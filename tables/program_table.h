@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "symbols/links.h"
 #include "symbols/program.h"
+#include "tables/linux/layout.h"
 #include "tables/linux/module_layout.h"
-#include "tables/linux/task_layout.h"
 #include "unwind/table.h"
 
 /*

@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 #include "format/recording.h"
-#include "tables/linux/task_layout.h"
+#include "tables/linux/layout.h"
 
 /* Address spaces of which a task is remembered: sets, and spaces in each. */
 #define TASK_SETS 64

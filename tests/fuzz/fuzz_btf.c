@@ -7,8 +7,8 @@
  */
 
 #include "tables/linux/btf.h"
+#include "tables/linux/layout.h"
 #include "tables/linux/module_layout.h"
-#include "tables/linux/task_layout.h"
 #include "tests/fuzz/check.h"
 #include "tests/unit/tables/test_cfi_file.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tables/linux/task_layout.h"
+#include "tables/linux/layout.h"
 #include "tests/unit/tables/test_btf.h"
 #include "tests/unit/tables/test_cfi_file.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tables/linux/task_layout.h"
+#include "tables/linux/layout.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_TABLES_LINUX_TASK_LAYOUT_H
-#define UNIPROF_TABLES_LINUX_TASK_LAYOUT_H
+#ifndef UNIPROF_TABLES_LINUX_LAYOUT_H
+#define UNIPROF_TABLES_LINUX_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
