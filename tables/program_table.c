@@ -256,10 +256,7 @@ static void describe_linux(struct table_origin *origin, const struct program *pr
 	struct task_layout *tasks = &origin->tasks;
 
 	origin->linux_text = program->code[0].address + program->offset;
-	if (!task_layout_find(tasks, program->elf.data, program->elf.size))
-		*tasks = (struct task_layout){0};
-	if (!module_layout_find(&origin->modules, program->elf.data, program->elf.size))
-		origin->modules = (struct module_layout){0};
+	linux_layouts_find(tasks, &origin->modules, program->elf.data, program->elf.size);
 	if (tasks->per_cpu)
 		tasks->per_cpu += program->offset;
 	if (tasks->current >= LINUX_START)

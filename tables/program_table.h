@@ -11,7 +11,6 @@
 #include "symbols/links.h"
 #include "symbols/program.h"
 #include "tables/linux/layout.h"
-#include "tables/linux/module_layout.h"
 #include "unwind/table.h"
 
 /*

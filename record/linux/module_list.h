@@ -3,7 +3,7 @@
 #define UNIPROF_RECORD_LINUX_MODULE_LIST_H
 
 #include "arch/arch.h"
-#include "tables/linux/module_layout.h"
+#include "tables/linux/layout.h"
 
 /*
  * The modules of a Linux kernel for x86-64, read from a guest's memory while it runs.

@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 #include "base/chain.h"
-#include "tables/linux/module_layout.h"
+#include "tables/linux/layout.h"
 #include "unwind/table.h"
 
 /*

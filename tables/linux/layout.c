@@ -15,7 +15,7 @@
 #define ROW_SIZE 12
 #define NAME_AT	 4
 
-/* A section that was read, and its address. */
+/* A section that was read, and its header, which has its address. */
 struct part {
 	struct section_bytes bytes;
 	GElf_Shdr header;
@@ -32,8 +32,8 @@ static uint64_t relative(uint64_t address, const uint8_t *distance)
 	return address + (uint64_t)(int64_t)(int32_t)get_le32(distance);
 }
 
-static bool find_in(const struct part *rows, const struct part *names, const char *name,
-		    uint64_t *address)
+static bool find_in_rows(const struct part *rows, const struct part *names,
+			 const char *name, uint64_t *address)
 {
 	size_t length = strlen(name) + 1;
 
@@ -60,8 +60,8 @@ struct exports {
 static bool find_export(const struct exports *exports, const char *name,
 			uint64_t *address)
 {
-	return find_in(&exports->rows, &exports->names, name, address) ||
-	       find_in(&exports->gpl_rows, &exports->names, name, address);
+	return find_in_rows(&exports->rows, &exports->names, name, address) ||
+	       find_in_rows(&exports->gpl_rows, &exports->names, name, address);
 }
 
 /* From Linux 6.2 to 6.14, the task is in a struct with other variables of the CPU. */
@@ -79,7 +79,7 @@ static bool find_current(struct task_layout *layout, const struct exports *expor
 	return true;
 }
 
-static bool find_members(struct task_layout *layout, const struct btf *btf)
+static bool find_task_members(struct task_layout *layout, const struct btf *btf)
 {
 	static const char task[] = "task_struct";
 
@@ -90,11 +90,10 @@ static bool find_members(struct task_layout *layout, const struct btf *btf)
 	       btf_member(btf, "mm_struct", "pgd", &layout->pgd);
 }
 
-static bool find_all(struct task_layout *layout, Elf *elf, size_t size)
+static bool find_tasks(struct task_layout *layout, Elf *elf, size_t size,
+		       const struct btf *btf)
 {
 	struct exports exports = {0};
-	struct part types = {0};
-	struct btf btf = {0};
 	bool found;
 
 	/* One of the lists of symbols may be missing. */
@@ -102,28 +101,84 @@ static bool find_all(struct task_layout *layout, Elf *elf, size_t size)
 	read_part(&exports.gpl_rows, elf, size, "__ksymtab_gpl");
 	found = read_part(&exports.names, elf, size, "__ksymtab_strings") &&
 		find_export(&exports, "__per_cpu_offset", &layout->per_cpu) &&
-		read_part(&types, elf, size, ".BTF") &&
-		btf_open(&btf, types.bytes.data, types.bytes.size) &&
-		find_current(layout, &exports, &btf) && find_members(layout, &btf);
-	btf_close(&btf);
-	section_free(&types.bytes);
+		find_current(layout, &exports, btf) && find_task_members(layout, btf);
 	section_free(&exports.names.bytes);
 	section_free(&exports.gpl_rows.bytes);
 	section_free(&exports.rows.bytes);
 	return found && task_layout_is_valid(layout);
 }
 
-bool task_layout_find(struct task_layout *layout, const void *data, size_t size)
+static const char module[] = "module";
+
+/* A member of a struct that is a member of struct module. */
+static bool find_module_member(const struct btf *btf, const char *outer, const char *type,
+			       const char *member, uint64_t *offset)
 {
-	bool found;
+	uint64_t inner;
+
+	if (!btf_member(btf, module, outer, offset) ||
+	    !btf_member(btf, type, member, &inner))
+		return false;
+	*offset += inner;
+	return true;
+}
+
+/* Until Linux 6.3, code and data are in one piece; since then, there is an array of
+ * pieces, of which the first one has the code (MOD_TEXT). */
+static bool find_module_code(struct module_layout *layout, const struct btf *btf)
+{
+	static const char core[] = "core_layout", type[] = "module_layout";
+	static const char pieces[] = "mem", piece[] = "module_memory";
+
+	return (find_module_member(btf, core, type, "base", &layout->base) &&
+		find_module_member(btf, core, type, "text_size", &layout->size)) ||
+	       (find_module_member(btf, pieces, piece, "base", &layout->base) &&
+		find_module_member(btf, pieces, piece, "size", &layout->size));
+}
+
+static bool find_modules(struct module_layout *layout, const struct btf *btf)
+{
+	static const char arch[] = "arch", type[] = "mod_arch_specific";
+
+	return btf_member(btf, module, "list", &layout->list) &&
+	       btf_member(btf, module, "state", &layout->state) &&
+	       btf_member(btf, module, "name", &layout->name) &&
+	       find_module_code(layout, btf) &&
+	       find_module_member(btf, arch, type, "num_orcs", &layout->orcs) &&
+	       find_module_member(btf, arch, type, "orc_unwind_ip", &layout->ips) &&
+	       find_module_member(btf, arch, type, "orc_unwind", &layout->rows) &&
+	       module_layout_is_valid(layout);
+}
+
+static void find_layouts(struct task_layout *tasks, struct module_layout *modules,
+			 Elf *elf, size_t size)
+{
+	struct part types = {0};
+	struct btf btf = {0};
+
+	if (read_part(&types, elf, size, ".BTF") &&
+	    btf_open(&btf, types.bytes.data, types.bytes.size)) {
+		if (!find_tasks(tasks, elf, size, &btf))
+			*tasks = (struct task_layout){0};
+		if (!find_modules(modules, &btf))
+			*modules = (struct module_layout){0};
+	}
+	btf_close(&btf);
+	section_free(&types.bytes);
+}
+
+void linux_layouts_find(struct task_layout *tasks, struct module_layout *modules,
+			const void *data, size_t size)
+{
 	Elf *elf;
 
-	*layout = (struct task_layout){0};
+	*tasks = (struct task_layout){0};
+	*modules = (struct module_layout){0};
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)(uintptr_t)data, size);
-	found = elf && find_all(layout, elf, size);
+	if (elf)
+		find_layouts(tasks, modules, elf, size);
 	elf_end(elf);
-	return found;
 }
 
 bool task_layout_is_valid(const struct task_layout *layout)
@@ -131,4 +186,13 @@ bool task_layout_is_valid(const struct task_layout *layout)
 	return layout->per_cpu && layout->tgid < TASK_OFFSET_MAX &&
 	       layout->comm < TASK_OFFSET_MAX && layout->group_leader < TASK_OFFSET_MAX &&
 	       layout->mm < TASK_OFFSET_MAX && layout->pgd < TASK_OFFSET_MAX;
+}
+
+bool module_layout_is_valid(const struct module_layout *layout)
+{
+	return layout->list && layout->list <= MODULE_ALIGN - 16 &&
+	       layout->list % 8 == 0 && layout->state < MODULE_OFFSET_MAX &&
+	       layout->name < MODULE_OFFSET_MAX && layout->base < MODULE_OFFSET_MAX &&
+	       layout->size < MODULE_OFFSET_MAX && layout->orcs < MODULE_OFFSET_MAX &&
+	       layout->ips < MODULE_OFFSET_MAX && layout->rows < MODULE_OFFSET_MAX;
 }

@@ -7,32 +7,55 @@
 #include <stdint.h>
 
 /*
- * Where a Linux kernel for x86-64 has the tasks that its CPUs execute. Addresses are
- * those in its file; offsets are in bytes.
+ * Where a Linux kernel for x86-64 has its tasks and modules. Addresses are those in the
+ * kernel's file; offsets in a struct are in bytes.
  */
+
+/* Where the tasks are that the CPUs execute. */
 struct task_layout {
 	/* The array __per_cpu_offset: for each CPU, what to add to the address of a
-	 * variable that each CPU has. */
+	 * variable that each CPU has; never 0 */
 	uint64_t per_cpu;
 	/* The variable with the address of the CPU's task, a struct task_struct. */
 	uint64_t current;
-	/* Members of it: process id, name, and the addresses of the first thread of its
-	 * process and of its memory, a struct mm_struct. */
+	/* Members of struct task_struct: process id, name, and the addresses of the
+	 * process's first thread and of its memory, a struct mm_struct. */
 	uint64_t tgid, comm, group_leader, mm;
-	uint64_t pgd; /* of that: the address of its first page table */
+	/* The member of struct mm_struct with the address of the first page table. */
+	uint64_t pgd;
 };
 
-/* Offsets in a struct are below this. */
+/* Offsets in a struct task_struct are below this. */
 #define TASK_OFFSET_MAX 0x10000
 
-/*
- * Finds them in an ELF file (vmlinux): members of structs by BTF, and addresses by the
- * symbols that the kernel exports to modules, which are not stripped. Needs Linux 5.4 or
- * later with BTF (CONFIG_DEBUG_INFO_BTF). False if something is missing or damaged.
- */
-bool task_layout_find(struct task_layout *layout, const void *data, size_t size);
+/* What the kernel knows of a module: offsets in struct module (Linux,
+ * include/linux/module.h). */
+struct module_layout {
+	uint64_t list; /* the link to the next module; never 0 */
+	uint64_t state, name;
+	uint64_t base, size; /* of the module's code */
+	/* The module's tables for unwinding (ORC): the number of rows, and the addresses
+	 * of the contents of its sections .orc_unwind_ip and .orc_unwind. */
+	uint64_t orcs, ips, rows;
+};
 
-/* Whether offsets are within their limit, and so can be used. */
+/* A struct module starts at a multiple of this, and its link is within so many bytes. */
+#define MODULE_ALIGN 64
+
+/* Offsets in a struct module are below this. */
+#define MODULE_OFFSET_MAX 0x10000
+
+/*
+ * Finds the layouts in an ELF file (vmlinux): members of structs by its types (BTF, in
+ * kernels with CONFIG_DEBUG_INFO_BTF), and addresses by the symbols that the kernel
+ * exports to modules, which are not stripped (Linux 5.4 and later). A layout of which
+ * something is missing or damaged becomes all 0.
+ */
+void linux_layouts_find(struct task_layout *tasks, struct module_layout *modules,
+			const void *data, size_t size);
+
+/* Whether the addresses and offsets are within their limits, and so can be used. */
 bool task_layout_is_valid(const struct task_layout *layout);
+bool module_layout_is_valid(const struct module_layout *layout);
 
 #endif

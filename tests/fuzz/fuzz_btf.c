@@ -8,7 +8,6 @@
 
 #include "tables/linux/btf.h"
 #include "tables/linux/layout.h"
-#include "tables/linux/module_layout.h"
 #include "tests/fuzz/check.h"
 #include "tests/unit/tables/test_cfi_file.h"
 
@@ -39,13 +38,12 @@ static void read_kernel(const uint8_t *data, size_t size)
 	};
 	uint8_t *file = make_elf(EM_X86_64, sections, 3, &made);
 	struct module_layout modules;
-	struct task_layout layout;
+	struct task_layout tasks;
 
 	check(file != NULL);
-	if (task_layout_find(&layout, file, made))
-		check(task_layout_is_valid(&layout));
-	if (module_layout_find(&modules, file, made))
-		check(module_layout_is_valid(&modules));
+	linux_layouts_find(&tasks, &modules, file, made);
+	check(!tasks.per_cpu || task_layout_is_valid(&tasks));
+	check(!modules.list || module_layout_is_valid(&modules));
 	free(file);
 }
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tables/linux/module_layout.h"
+#include "tables/linux/layout.h"
 #include "tests/unit/tables/test_btf.h"
 #include "tests/unit/tables/test_cfi_file.h"
 
@@ -45,6 +45,14 @@ static struct buffer types_of(const struct types *types)
 	return btf_finish(&maker);
 }
 
+static bool find_in_file(struct module_layout *layout, const void *data, size_t size)
+{
+	struct task_layout tasks;
+
+	linux_layouts_find(&tasks, layout, data, size);
+	return layout->list != 0;
+}
+
 static bool find(const struct types *types, struct module_layout *layout)
 {
 	struct buffer section = types_of(types);
@@ -56,7 +64,7 @@ static bool find(const struct types *types, struct module_layout *layout)
 	bool found;
 
 	assert_non_null(file);
-	found = module_layout_find(layout, file, size);
+	found = find_in_file(layout, file, size);
 	free(file);
 	buffer_free(&section);
 	return found;
@@ -91,8 +99,8 @@ static void kernels_that_lack_something_have_none(void **state)
 	assert_false(find(&types, &layout));
 	types = (struct types){.has_orc = true, .list = MODULE_ALIGN - 8};
 	assert_false(find(&types, &layout));
-	assert_false(module_layout_find(&layout, "", 0));
-	assert_false(module_layout_find(&layout, "\177ELF", 4));
+	assert_false(find_in_file(&layout, "", 0));
+	assert_false(find_in_file(&layout, "\177ELF", 4));
 }
 
 static void offsets_have_limits(void **state)
