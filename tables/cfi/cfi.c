@@ -26,90 +26,6 @@ static const struct cfi_machine machine_arm64 = {.sp = 31,
 						 .others = arm64_order,
 						 .other_count = sizeof(arm64_order)};
 
-/* Encodings of addresses (LSB Core 5.0, section 10.5.1). */
-enum {
-	ENCODING_FORMAT = 0x0f,
-	ENCODING_BASE = 0x70,
-	ENCODING_PC_RELATIVE = 0x10,
-	ENCODING_INDIRECT = 0x80,
-	ENCODING_OMITTED = 0xff,
-};
-
-uint64_t cfi_fixed(struct cursor *cursor, unsigned int size)
-{
-	struct cursor taken = cursor_take(cursor, size);
-	uint64_t number = 0;
-
-	if (!taken.failed)
-		memcpy(&number, taken.at, size);
-	return number;
-}
-
-int64_t cfi_signed(struct cursor *cursor)
-{
-	uint64_t number = 0;
-
-	for (unsigned int shift = 0; cursor->at != cursor->end; shift += 7) {
-		uint8_t byte = *cursor->at++;
-
-		if (shift < 64)
-			number |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte & 0x80)
-			continue;
-		if (shift + 7 < 64 && (byte & 0x40))
-			number |= ~(uint64_t)0 << (shift + 7);
-		return (int64_t)number;
-	}
-	cursor->failed = true;
-	return 0;
-}
-
-/* A number in the format of an encoding. */
-static bool take_encoded(struct cursor *cursor, uint8_t encoding, uint64_t *number)
-{
-	switch (encoding & ENCODING_FORMAT) {
-	case 0x0: /* of an address */
-	case 0x4:
-	case 0xc:
-		*number = cfi_fixed(cursor, 8);
-		break;
-	case 0x1:
-		*number = cursor_varint(cursor);
-		break;
-	case 0x2:
-		*number = cfi_fixed(cursor, 2);
-		break;
-	case 0x3:
-		*number = cfi_fixed(cursor, 4);
-		break;
-	case 0x9:
-		*number = (uint64_t)cfi_signed(cursor);
-		break;
-	case 0xa:
-		*number = (uint64_t)(int64_t)(int16_t)cfi_fixed(cursor, 2);
-		break;
-	case 0xb:
-		*number = (uint64_t)(int64_t)(int32_t)cfi_fixed(cursor, 4);
-		break;
-	default:
-		return false;
-	}
-	return !cursor->failed;
-}
-
-bool cfi_address(const struct cfi_section *section, struct cursor *cursor,
-		 uint8_t encoding, uint64_t *address)
-{
-	uint64_t place = section->address + (uint64_t)(cursor->at - section->data);
-	uint8_t base = encoding & ENCODING_BASE;
-
-	if ((encoding & ENCODING_INDIRECT) || (base && base != ENCODING_PC_RELATIVE) ||
-	    !take_encoded(cursor, encoding, address))
-		return false;
-	*address += base ? place : 0;
-	return true;
-}
-
 /* A file being read. */
 struct reading {
 	struct cfi_section section;
@@ -189,8 +105,8 @@ static bool take_augmentation(struct cursor *body, const char *letters,
 			break;
 		case 'P': /* the function that handles exceptions */
 			encoding = (uint8_t)cfi_fixed(&data, 1);
-			if (encoding != ENCODING_OMITTED &&
-			    !take_encoded(&data, encoding, &ignored))
+			if (encoding != CFI_OMITTED &&
+			    !cfi_number(&data, encoding, &ignored))
 				return false;
 			break;
 		case 'S':
@@ -302,7 +218,7 @@ static enum cfi_result read_function(struct reading *reading, const struct entry
 	uint64_t start, size;
 
 	if (!common || !cfi_address(section, &body, common->encoding, &start) ||
-	    !take_encoded(&body, common->encoding, &size))
+	    !cfi_number(&body, common->encoding, &size))
 		return CFI_DAMAGED;
 	if (common->has_data)
 		cursor_take(&body, cursor_varint(&body));

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_TABLES_CFI_PARTS_H
 #define UNIPROF_TABLES_CFI_PARTS_H
 
-/* Call frame information; for unwind/cfi*.c only. "DWARF" is DWARF version 5. */
+/* Call frame information; for tables/cfi/ only. "DWARF" is DWARF version 5. */
 
 #include "format/buffer.h"
 #include "tables/cfi/cfi.h"
@@ -86,9 +86,18 @@ struct cfi_function {
 uint64_t cfi_fixed(struct cursor *cursor, unsigned int size);
 int64_t cfi_signed(struct cursor *cursor);
 
+/* The encoding of an address that is left out (Linux Standard Base Core 5.0, section
+ * 10.5.1). */
+#define CFI_OMITTED 0xff
+
+/* Reads a number in the format of an encoding of .eh_frame. False if it is damaged or the
+ * format is not known. */
+bool cfi_number(struct cursor *cursor, uint8_t encoding, uint64_t *number);
+
 /*
- * An address in an encoding of .eh_frame (Linux Standard Base Core 5.0, section 10.5.1).
- * False if it is not supported: indirect, or relative to anything but its place.
+ * Reads an address in an encoding of .eh_frame (Linux Standard Base Core 5.0,
+ * section 10.5.1). False if it is not supported: indirect, or relative to anything but
+ * its place.
  */
 bool cfi_address(const struct cfi_section *section, struct cursor *cursor,
 		 uint8_t encoding, uint64_t *address);
