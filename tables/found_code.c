@@ -172,15 +172,15 @@ static bool is_given_up(const struct found_code *found)
 static int add_rules(struct found_code *found)
 {
 	const struct part *part = &found->part[found->parts - 1];
-	struct unwind_code code = {.is_arm64 = found->kind == CPU_ARM64,
-				   .is_first = part->is_first,
-				   .bytes = part->bytes,
-				   .size = part->size,
-				   .address = part->address};
+	struct machine_code code = {.is_arm64 = found->kind == CPU_ARM64,
+				    .is_first = part->is_first,
+				    .bytes = part->bytes,
+				    .size = part->size,
+				    .address = part->address};
 	struct error ignored;
 	int status = -1;
 
-	if (unwind_find_functions(&code, &found->place, 1) < 0)
+	if (code_find_functions(&code, &found->place, 1) < 0)
 		return -1;
 	if (!is_given_up(found))
 		status = unwind_table_add_code(found->builder, &code, &ignored);

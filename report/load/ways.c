@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "symbols/spec.h"
-#include "tables/code/code.h"
+#include "tables/hypercalls.h"
 
 /* A file to unwind by. */
 struct file {

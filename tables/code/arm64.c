@@ -547,14 +547,14 @@ static int add_runs(const struct analysis *analysis, uint64_t end,
 	return unwind_builder_add(builder, start, end, &rule);
 }
 
-static int add_function(struct analysis *analysis, const struct unwind_code *code,
+static int add_function(struct analysis *analysis, const struct machine_code *code,
 			size_t number, struct unwind_builder *builder)
 {
-	const struct unwind_function *function = &code->functions[number];
+	const struct code_function *function = &code->functions[number];
 	size_t size = code_function_size(code, number);
 	uint64_t end = function->start + size;
 
-	if (size < 4 || function->start % 4 || function->part == UNWIND_PART_COLD)
+	if (size < 4 || function->start % 4 || function->part == CODE_PART_COLD)
 		return 0;
 	if (number + 1 < code->count && function[1].start - end <= PADDING_MAX &&
 	    function[1].start - code->address < code->size)
@@ -568,7 +568,7 @@ static int add_function(struct analysis *analysis, const struct unwind_code *cod
 	return analysis->is_interrupt ? 0 : add_runs(analysis, end, builder);
 }
 
-int code_add_arm64(struct unwind_builder *builder, const struct unwind_code *code)
+int code_add_arm64(struct unwind_builder *builder, const struct machine_code *code)
 {
 	struct analysis analysis = {.count = 0};
 	int status = 0;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_UNWIND_CODE_H
-#define UNIPROF_UNWIND_CODE_H
+#ifndef UNIPROF_TABLES_CODE_CODE_H
+#define UNIPROF_TABLES_CODE_CODE_H
 
 #include "base/error.h"
 #include "tables/build.h"
 
 /* Unwind tables made from the machine code of programs, for x86-64 and arm64. */
 
-enum unwind_part {
-	UNWIND_PART_UNKNOWN,
-	UNWIND_PART_FUNCTION, /* called at its start */
-	UNWIND_PART_COLD,     /* a part of a function that the compiler moved away */
+enum code_part {
+	CODE_PART_UNKNOWN,
+	CODE_PART_FUNCTION, /* called at its start */
+	CODE_PART_COLD,	    /* a part of a function that the compiler moved away */
 };
 
-struct unwind_function {
+struct code_function {
 	uint64_t start;
 	uint64_t size; /* bytes; 0: up to the next function */
-	uint8_t part;  /* enum unwind_part */
+	uint8_t part;  /* enum code_part */
 };
 
 /* Contiguous code, and its functions by ascending address. */
-struct unwind_code {
+struct machine_code {
 	bool is_arm64; /* else x86-64 */
 	bool is_first; /* nothing is mapped before it */
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t address;
-	const struct unwind_function *functions;
+	const struct code_function *functions;
 	size_t count;
 };
 
@@ -39,7 +39,7 @@ struct unwind_code {
  * memory in proportion to the size, whatever the code is. -1 with @err set if out of
  * memory, or over the limits of tables.
  */
-int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
+int unwind_table_add_code(struct unwind_builder *builder, const struct machine_code *code,
 			  struct error *err);
 
 /*
@@ -65,14 +65,6 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
  * frees @code->functions. Takes time and memory in proportion to the size, whatever the
  * code is. -1 if out of memory.
  */
-int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_t count);
-
-/* Whether these 4096 bytes are a page of hypercalls that Xen has filled in. */
-bool unwind_is_hypercall_page(const uint8_t *page);
-
-/* Adds rules for Xen's hypercall page, with its contents (4096 bytes) in a running guest:
- * stubs of 32 bytes (Xen, arch/x86/pv/hypercall.c, hypercall_page_initialise_ring3). */
-int unwind_table_add_hypercalls(struct unwind_builder *builder, const uint8_t *page,
-				uint64_t address, struct error *err);
+int code_find_functions(struct machine_code *code, const uint64_t *known, size_t count);
 
 #endif

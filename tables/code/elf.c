@@ -13,7 +13,7 @@
 #define PLT_ENTRY 16
 
 struct functions {
-	struct unwind_function *list;
+	struct code_function *list;
 	size_t count;
 };
 
@@ -29,7 +29,7 @@ static int compare_entries(const void *left, const void *right)
 	return (a->last < b->last) - (a->last > b->last);
 }
 
-static bool is_hypercall_page(const struct symbols_entry *entry)
+static bool hypercall_page_is_filled(const struct symbols_entry *entry)
 {
 	static const char name[] = HYPERCALL_PAGE;
 
@@ -44,14 +44,14 @@ static uint8_t part_of(const struct symbols_entry *entry)
 	const char *end = entry->name + entry->length;
 
 	if (!(entry->rank & RANK_TYPED))
-		return UNWIND_PART_UNKNOWN;
+		return CODE_PART_UNKNOWN;
 	while (end > entry->name &&
 	       (end[-1] == '.' || (end[-1] >= '0' && end[-1] <= '9')))
 		end--;
 	if (end - entry->name > (ptrdiff_t)sizeof(cold) - 1 &&
 	    memcmp(end - sizeof(cold) + 1, cold, sizeof(cold) - 1) == 0)
-		return UNWIND_PART_COLD;
-	return UNWIND_PART_FUNCTION;
+		return CODE_PART_COLD;
+	return CODE_PART_FUNCTION;
 }
 
 /*
@@ -60,7 +60,7 @@ static uint8_t part_of(const struct symbols_entry *entry)
  */
 static bool take_entries(struct symbols_entries *entries, struct functions *functions)
 {
-	struct unwind_function *list = calloc(entries->count + 1, sizeof(*list));
+	struct code_function *list = calloc(entries->count + 1, sizeof(*list));
 	const struct symbols_entry *last = NULL;
 
 	if (!list)
@@ -72,7 +72,7 @@ static bool take_entries(struct symbols_entries *entries, struct functions *func
 	for (size_t i = 0; i < entries->count; i++) {
 		const struct symbols_entry *entry = &entries->list[i];
 		bool is_sized = entry->extent == EXTENT_SIZED;
-		struct unwind_function *to = &list[functions->count];
+		struct code_function *to = &list[functions->count];
 
 		if (!entry->name || (last && entry->start == last->start) ||
 		    (last && !(entry->rank & RANK_TYPED) && entry->start <= last->last))
@@ -80,9 +80,9 @@ static bool take_entries(struct symbols_entries *entries, struct functions *func
 		if (functions->count && !to[-1].size)
 			to[-1].size = entry->start - to[-1].start;
 		last = is_sized ? entry : NULL;
-		if (is_hypercall_page(entry))
+		if (hypercall_page_is_filled(entry))
 			continue;
-		*to = (struct unwind_function){
+		*to = (struct code_function){
 			.start = entry->start,
 			.size = is_sized ? entry->last - entry->start + 1 : 0,
 			.part = part_of(entry),
@@ -109,18 +109,18 @@ static size_t find_function(const struct functions *functions, uint64_t address)
 }
 
 /* Sections of entries of the same size without symbols: .plt, .plt.got, .plt.sec */
-static int add_plt(struct unwind_builder *builder, struct unwind_code *code,
+static int add_plt(struct unwind_builder *builder, struct machine_code *code,
 		   struct error *err)
 {
 	size_t count = code->size / PLT_ENTRY;
-	struct unwind_function *list = calloc(count + 1, sizeof(*list));
+	struct code_function *list = calloc(count + 1, sizeof(*list));
 	int status;
 
 	if (!list)
 		return error_set(err, "out of memory for the unwind table");
 	for (size_t i = 0; i < count; i++)
-		list[i] = (struct unwind_function){.start = code->address + i * PLT_ENTRY,
-						   .size = PLT_ENTRY};
+		list[i] = (struct code_function){.start = code->address + i * PLT_ENTRY,
+						 .size = PLT_ENTRY};
 	code->functions = list;
 	code->count = count;
 	status = unwind_table_add_code(builder, code, err);
@@ -133,7 +133,7 @@ static int add_range(struct unwind_builder *builder, const struct code_range *ra
 {
 	size_t first = find_function(functions, range->address);
 	size_t end = find_function(functions, range->address + range->size);
-	struct unwind_code code = {
+	struct machine_code code = {
 		.is_arm64 = is_arm64,
 		.bytes = range->bytes,
 		.size = range->size,

@@ -16,7 +16,7 @@ enum {
 };
 
 struct finder {
-	const struct unwind_code *code;
+	const struct machine_code *code;
 	const struct find_cpu *cpu;
 	uint8_t *mark;	 /* for each byte */
 	int32_t *across; /* for each byte: jumps across the place before it, as
@@ -25,12 +25,12 @@ struct finder {
 	size_t dues;
 };
 
-static bool is_inside(const struct unwind_code *code, uint64_t address)
+static bool is_inside(const struct machine_code *code, uint64_t address)
 {
 	return address - code->address < code->size;
 }
 
-static struct flow_instruction decode(const struct unwind_code *code, size_t at)
+static struct flow_instruction decode(const struct machine_code *code, size_t at)
 {
 	return flow_decode(code->is_arm64, code->bytes + at, code->size - at,
 			   code->address + at);
@@ -89,7 +89,7 @@ static bool ends_flow(enum flow flow)
 
 /* Zeros between sections and between functions' data; no compiler uses the instruction.
  */
-static bool is_empty(const struct unwind_code *code, size_t at)
+static bool is_empty(const struct machine_code *code, size_t at)
 {
 	static const uint8_t zeros[4];
 
@@ -104,7 +104,7 @@ static bool is_empty(const struct unwind_code *code, size_t at)
  */
 static void sweep(struct finder *finder, size_t at, size_t end, bool is_code)
 {
-	const struct unwind_code *code = finder->code;
+	const struct machine_code *code = finder->code;
 	struct find_before before = {.is_end = at == 0 && code->is_first};
 
 	while (at < end && !(finder->mark[at] & IS_INSTRUCTION)) {
@@ -200,9 +200,9 @@ static bool is_start(uint8_t mark, int32_t across)
 	return (mark & IS_FREE) || (mark & part) == part;
 }
 
-static size_t list_functions(const struct finder *finder, struct unwind_function *list)
+static size_t list_functions(const struct finder *finder, struct code_function *list)
 {
-	const struct unwind_code *code = finder->code;
+	const struct machine_code *code = finder->code;
 	int32_t across = 0;
 	size_t count = 0;
 
@@ -219,7 +219,7 @@ static size_t list_functions(const struct finder *finder, struct unwind_function
 	return count;
 }
 
-int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_t count)
+int code_find_functions(struct machine_code *code, const uint64_t *known, size_t count)
 {
 	struct finder finder = {
 		.code = code,
@@ -228,7 +228,7 @@ int unwind_find_functions(struct unwind_code *code, const uint64_t *known, size_
 		.across = calloc(code->size + 2, sizeof(*finder.across)),
 		.due = calloc(code->size + 1, sizeof(*finder.due)),
 	};
-	struct unwind_function *list = NULL;
+	struct code_function *list = NULL;
 
 	if (!finder.mark || !finder.across || !finder.due)
 		goto out;

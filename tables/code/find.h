@@ -22,13 +22,13 @@ enum find_start {
 /* For offsets in the code, which are inside. */
 struct find_cpu {
 	/* Whether the instruction has no effect, or stops. It has @size bytes. */
-	bool (*is_padding)(const struct unwind_code *code, size_t at, size_t size);
+	bool (*is_padding)(const struct machine_code *code, size_t at, size_t size);
 	/* Whether it may be a function's first one. */
-	enum find_start (*judge)(const struct unwind_code *code, size_t at,
+	enum find_start (*judge)(const struct machine_code *code, size_t at,
 				 struct find_before before);
 	/* The address of 64 bits that the instruction, of @size bytes, loads into a
 	 * register, as far as compilers do so only to call it; 0 if there is none. */
-	uint64_t (*constant)(const struct unwind_code *code, size_t at, size_t size);
+	uint64_t (*constant)(const struct machine_code *code, size_t at, size_t size);
 };
 
 extern const struct find_cpu find_x86, find_arm64;

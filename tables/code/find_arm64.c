@@ -10,19 +10,19 @@
 
 #define NOP 0xd503201f
 
-static struct arm64_instruction read_arm64(const struct unwind_code *code, size_t at,
+static struct arm64_instruction read_arm64(const struct machine_code *code, size_t at,
 					   uint32_t *word)
 {
 	memcpy(word, code->bytes + at, sizeof(*word));
 	return arm64_decode(*word, code->address + at);
 }
 
-static bool is_instruction(const struct unwind_code *code, size_t at)
+static bool is_instruction(const struct machine_code *code, size_t at)
 {
 	return (code->address + at) % 4 == 0 && at < code->size && code->size - at >= 4;
 }
 
-static bool is_padding(const struct unwind_code *code, size_t at, size_t size)
+static bool is_padding(const struct machine_code *code, size_t at, size_t size)
 {
 	uint32_t word;
 
@@ -52,7 +52,7 @@ static bool is_call_or_stop(enum arm64_act act)
 }
 
 /* Whether the instruction leaves the function, or the code. */
-static bool leaves(const struct unwind_code *code, const struct arm64_instruction *next,
+static bool leaves(const struct machine_code *code, const struct arm64_instruction *next,
 		   uint32_t before)
 {
 	switch (next->act) {
@@ -73,7 +73,7 @@ static bool leaves(const struct unwind_code *code, const struct arm64_instructio
  * was before: it saves x30, or leaves with the stack as it was. Branches and switches are
  * not taken.
  */
-static bool is_entry(const struct unwind_code *code, size_t at)
+static bool is_entry(const struct machine_code *code, size_t at)
 {
 	uint32_t word = NOP;
 	int64_t change = 0;
@@ -95,7 +95,7 @@ static bool is_entry(const struct unwind_code *code, size_t at)
 }
 
 /* Compilers align functions little, or not at all. */
-static enum find_start judge(const struct unwind_code *code, size_t at,
+static enum find_start judge(const struct machine_code *code, size_t at,
 			     struct find_before before)
 {
 	(void)before;
@@ -103,7 +103,7 @@ static enum find_start judge(const struct unwind_code *code, size_t at,
 }
 
 /* Addresses that a call does not reach are made of several instructions. */
-static uint64_t constant(const struct unwind_code *code, size_t at, size_t size)
+static uint64_t constant(const struct machine_code *code, size_t at, size_t size)
 {
 	(void)code;
 	(void)at;

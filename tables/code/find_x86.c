@@ -6,7 +6,7 @@
 #include "tables/code/find.h"
 
 /* nop, int3, and nop with operands (0f 1f), all with prefixes. */
-static bool is_padding(const struct unwind_code *of, size_t at, size_t size)
+static bool is_padding(const struct machine_code *of, size_t at, size_t size)
 {
 	const uint8_t *code = of->bytes + at;
 
@@ -28,7 +28,7 @@ static bool is_padding(const struct unwind_code *of, size_t at, size_t size)
  * program, which first clears rbp, takes its arguments from the stack (System V ABI for
  * AMD64, section 3.4.1).
  */
-static bool is_entry(const struct unwind_code *code, size_t at)
+static bool is_entry(const struct machine_code *code, size_t at)
 {
 	bool has_frame = false, is_call = false;
 	int64_t taken = 0;
@@ -82,7 +82,7 @@ static bool is_entry(const struct unwind_code *code, size_t at)
 
 /* Functions that use the stack start with push or with taking room from it. The others
  * are known by their alignment only. */
-static enum find_start judge(const struct unwind_code *code, size_t at,
+static enum find_start judge(const struct machine_code *code, size_t at,
 			     struct find_before before)
 {
 	const struct x86_instruction next = x86_decode(code->bytes + at, code->size - at,
@@ -98,7 +98,7 @@ static enum find_start judge(const struct unwind_code *code, size_t at,
 }
 
 /* mov $address, %register: GCC's -mcmodel=large has it before calls. */
-static uint64_t constant(const struct unwind_code *code, size_t at, size_t size)
+static uint64_t constant(const struct machine_code *code, size_t at, size_t size)
 {
 	const uint8_t *bytes = code->bytes + at;
 	uint64_t address = 0;

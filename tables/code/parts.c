@@ -54,9 +54,9 @@ uint32_t code_queue_pop_lowest(struct code_queue *heap)
 	return lowest;
 }
 
-size_t code_function_size(const struct unwind_code *code, size_t number)
+size_t code_function_size(const struct machine_code *code, size_t number)
 {
-	const struct unwind_function *function = &code->functions[number];
+	const struct code_function *function = &code->functions[number];
 	uint64_t room = code->size - (function->start - code->address);
 
 	if (function->start - code->address >= code->size)
@@ -80,12 +80,4 @@ bool code_is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 	       a->fp_by_register == b->fp_by_register && a->word == b->word &&
 	       a->cfa == b->cfa && a->caller == b->caller && a->fp == b->fp &&
 	       a->other == b->other;
-}
-
-int unwind_table_add_code(struct unwind_builder *builder, const struct unwind_code *code,
-			  struct error *err)
-{
-	if (code->is_arm64 ? code_add_arm64(builder, code) : code_add_x86(builder, code))
-		return error_set(err, "out of memory for the unwind table");
-	return 0;
 }

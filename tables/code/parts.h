@@ -29,11 +29,11 @@ uint32_t code_queue_pop_lowest(struct code_queue *heap);
 
 /* The bytes of a function within the code, up to the next one at most; 0 if it is to be
  * ignored. */
-size_t code_function_size(const struct unwind_code *code, size_t number);
+size_t code_function_size(const struct machine_code *code, size_t number);
 
 /* unwind_table_add_code() for each CPU, but -1 only if out of memory. */
-int code_add_x86(struct unwind_builder *builder, const struct unwind_code *code);
-int code_add_arm64(struct unwind_builder *builder, const struct unwind_code *code);
+int code_add_x86(struct unwind_builder *builder, const struct machine_code *code);
+int code_add_arm64(struct unwind_builder *builder, const struct machine_code *code);
 
 /* Whether an arm64 jump to the address in @reg, behind the instruction @before, is one by
  * a table of offsets: it adds one to the table's address. */

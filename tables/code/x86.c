@@ -24,7 +24,7 @@
 struct function {
 	uint64_t start;
 	uint32_t size;
-	uint8_t part;	  /* enum unwind_part */
+	uint8_t part;	  /* enum code_part */
 	bool is_called;	  /* at its start */
 	bool is_entered;  /* at its start, by jumps from other functions */
 	bool is_balanced; /* it returns with the stack as at its start */
@@ -42,7 +42,7 @@ struct edge {
 };
 
 struct analysis {
-	const struct unwind_code *code;
+	const struct machine_code *code;
 	struct flow flow;
 	struct function *function;
 	size_t count;
@@ -165,7 +165,7 @@ static enum flow_target leave(void *context, const struct x86_instruction *next,
  * from the stack pointer. What was moved away continues instead. */
 static bool has_prologue(const struct analysis *analysis, const struct function *function)
 {
-	const struct unwind_code *code = analysis->code;
+	const struct machine_code *code = analysis->code;
 	const uint8_t *bytes = code->bytes + (function->start - code->address);
 	struct x86_instruction first;
 	size_t skip = starts_with_endbr(bytes, function->size) ? sizeof(endbr) : 0;
@@ -178,15 +178,15 @@ static bool has_prologue(const struct analysis *analysis, const struct function 
 /* Whether it is a function and not a part of one. */
 static bool is_function(const struct analysis *analysis, const struct function *function)
 {
-	if (function->part != UNWIND_PART_UNKNOWN)
-		return function->part == UNWIND_PART_FUNCTION;
+	if (function->part != CODE_PART_UNKNOWN)
+		return function->part == CODE_PART_FUNCTION;
 	return function->is_called || function->is_balanced ||
 	       has_prologue(analysis, function);
 }
 
 static bool run(struct analysis *analysis, size_t number)
 {
-	const struct unwind_code *code = analysis->code;
+	const struct machine_code *code = analysis->code;
 	struct function *function = &analysis->function[number];
 	struct flow *flow = &analysis->flow;
 	size_t first = find_entry(analysis, function->start);
@@ -372,7 +372,7 @@ static bool clears_rbp(const uint8_t *code, unsigned int size)
 static bool is_start(const struct function *function)
 {
 	return function->never_returns && !function->is_called &&
-	       function->part != UNWIND_PART_COLD;
+	       function->part != CODE_PART_COLD;
 }
 
 /*
@@ -448,13 +448,13 @@ static int add_rules(struct analysis *analysis, size_t number,
 /* The functions within the code, without overlaps. False if out of memory. */
 static bool take_functions(struct analysis *analysis)
 {
-	const struct unwind_code *code = analysis->code;
+	const struct machine_code *code = analysis->code;
 
 	analysis->function = calloc(code->count + 1, sizeof(*analysis->function));
 	if (!analysis->function)
 		return false;
 	for (size_t i = 0; i < code->count; i++) {
-		const struct unwind_function *from = &code->functions[i];
+		const struct code_function *from = &code->functions[i];
 		size_t size = code_function_size(code, i);
 
 		if (!size)
@@ -469,7 +469,7 @@ static bool take_functions(struct analysis *analysis)
 	return true;
 }
 
-int code_add_x86(struct unwind_builder *builder, const struct unwind_code *code)
+int code_add_x86(struct unwind_builder *builder, const struct machine_code *code)
 {
 	struct analysis analysis = {.code = code};
 	int status = -1;

@@ -6,7 +6,7 @@
  * is an ELF file, or
  *
  *   a byte with the number of functions,
- *   3 bytes for each: its offset in the code, and its kind (enum unwind_part), and
+ *   3 bytes for each: its offset in the code, and its kind (enum code_part), and
  *   the code, which is examined as both CPUs'.
  */
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tables/code/code.h"
+#include "tables/hypercalls.h"
 #include "tests/fuzz/check.h"
 
 #define ADDRESS	      0xffffffff81000000
@@ -21,7 +22,7 @@
 
 static int compare(const void *left, const void *right)
 {
-	const struct unwind_function *a = left, *b = right;
+	const struct code_function *a = left, *b = right;
 
 	return (a->start > b->start) - (a->start < b->start);
 }
@@ -57,14 +58,14 @@ static void check_table(struct unwind_builder *builder, uint64_t start, size_t s
 }
 
 /* Functions are found in it, from some of its places on. */
-static void check_found(struct unwind_code code)
+static void check_found(struct machine_code code)
 {
 	const uint64_t known[] = {ADDRESS, ADDRESS + code.size / 2, ADDRESS - 1};
 	struct unwind_builder *builder = unwind_builder_new();
 	struct error err;
 
 	check(builder != NULL);
-	check(!unwind_find_functions(&code, known, 3));
+	check(!code_find_functions(&code, known, 3));
 	for (size_t i = 0; i < code.count; i++)
 		check(code.functions[i].start - ADDRESS < code.size &&
 		      (!i || code.functions[i].start > code.functions[i - 1].start));
@@ -75,7 +76,7 @@ static void check_found(struct unwind_code code)
 }
 
 /* Instructions are at multiples of 4. */
-static void check_arm64(struct unwind_code code, struct unwind_function *functions)
+static void check_arm64(struct machine_code code, struct code_function *functions)
 {
 	struct unwind_builder *builder = unwind_builder_new();
 	struct error err;
@@ -91,8 +92,8 @@ static void check_arm64(struct unwind_code code, struct unwind_function *functio
 static void check_code(const uint8_t *data, size_t size)
 {
 	struct unwind_builder *builder = unwind_builder_new();
-	struct unwind_function functions[FUNCTIONS_MAX];
-	struct unwind_code code = {.address = ADDRESS, .functions = functions};
+	struct code_function functions[FUNCTIONS_MAX];
+	struct machine_code code = {.address = ADDRESS, .functions = functions};
 	size_t count = size ? *data % FUNCTIONS_MAX : 0;
 	uint8_t *copy;
 	struct error err;
@@ -101,7 +102,7 @@ static void check_code(const uint8_t *data, size_t size)
 	data += size != 0;
 	size -= size != 0;
 	for (; code.count < count && size >= 3; data += 3, size -= 3)
-		functions[code.count++] = (struct unwind_function){
+		functions[code.count++] = (struct code_function){
 			.start = ADDRESS + data[0] + 256u * data[1],
 			.part = data[2] % 3,
 			.size = data[2] / 3,

@@ -39,7 +39,7 @@ struct truth {
 	bool is_arm64;
 	struct row *row;
 	size_t rows, row_room;
-	struct unwind_function *function;
+	struct code_function *function;
 	size_t functions, function_room;
 };
 
@@ -82,8 +82,8 @@ static void add_function(struct truth *truth, uint64_t start, uint64_t end)
 {
 	truth->function = grow(truth->function, truth->functions, &truth->function_room,
 			       sizeof(*truth->function));
-	truth->function[truth->functions++] = (struct unwind_function){
-		.start = start, .size = end - start};
+	truth->function[truth->functions++] = (struct code_function){.start = start,
+								     .size = end - start};
 	/* readelf prints no row if there is only one. */
 	add_row(truth, &(struct row){.start = start,
 				     .is_known = true,
@@ -168,7 +168,7 @@ static int compare_rows(const void *left, const void *right)
 
 static int compare_functions(const void *left, const void *right)
 {
-	const struct unwind_function *a = left, *b = right;
+	const struct code_function *a = left, *b = right;
 
 	return (a->start > b->start) - (a->start < b->start);
 }
@@ -286,7 +286,7 @@ static size_t measure_instruction(const struct truth *truth, const uint8_t *code
 
 static void compare_function(const struct truth *truth, const struct unwind_table *table,
 			     const struct code_range *range,
-			     const struct unwind_function *function, bool is_loud,
+			     const struct code_function *function, bool is_loud,
 			     struct tally *tally)
 {
 	uint64_t end = range->address + range->size;
@@ -327,7 +327,7 @@ static void add_by_ranges(struct unwind_builder *builder, const struct truth *tr
 	struct error err;
 
 	for (size_t i = 0; i < code->count; i++) {
-		struct unwind_code part = {
+		struct machine_code part = {
 			.is_arm64 = truth->is_arm64,
 			.bytes = code->list[i].bytes,
 			.size = code->list[i].size,
@@ -358,7 +358,7 @@ static void add_by_search(struct unwind_builder *builder, const struct truth *tr
 
 	for (size_t i = 0; i < code->count; i++) {
 		const uint64_t known = middle_function(truth, &code->list[i]);
-		struct unwind_code part = {
+		struct machine_code part = {
 			.is_arm64 = truth->is_arm64,
 			.is_first = true,
 			.bytes = code->list[i].bytes,
@@ -366,7 +366,7 @@ static void add_by_search(struct unwind_builder *builder, const struct truth *tr
 			.address = code->list[i].address,
 		};
 
-		if (unwind_find_functions(&part, &known, 1) ||
+		if (code_find_functions(&part, &known, 1) ||
 		    unwind_table_add_code(builder, &part, &err))
 			die("out of memory");
 		free((void *)(uintptr_t)part.functions);

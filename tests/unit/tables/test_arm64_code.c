@@ -43,15 +43,15 @@ struct line {
 /* clang-format on */
 
 static struct unwind_table *make_table(const uint8_t *bytes, size_t size,
-				       struct unwind_function function)
+				       struct code_function function)
 {
 	struct unwind_builder *builder = unwind_builder_new();
-	struct unwind_code code = {.is_arm64 = true,
-				   .bytes = bytes,
-				   .size = size,
-				   .address = ADDRESS,
-				   .functions = &function,
-				   .count = 1};
+	struct machine_code code = {.is_arm64 = true,
+				    .bytes = bytes,
+				    .size = size,
+				    .address = ADDRESS,
+				    .functions = &function,
+				    .count = 1};
 	struct unwind_table *table;
 	struct error err;
 
@@ -85,7 +85,7 @@ static void check_part(const struct line *line, size_t count, uint8_t part)
 	for (size_t i = 0; i < count; i++)
 		code[i] = line[i].code;
 	table = make_table((const uint8_t *)code, count * sizeof(*code),
-			   (struct unwind_function){.start = ADDRESS, .part = part});
+			   (struct code_function){.start = ADDRESS, .part = part});
 	for (size_t i = 0; i < count; i++) {
 		const struct unwind_rule *rule = unwind_table_find(table,
 								   ADDRESS + 4 * i);
@@ -97,7 +97,7 @@ static void check_part(const struct line *line, size_t count, uint8_t part)
 	free(code);
 }
 
-#define CHECK(function) check_part(function, COUNT_OF(function), UNWIND_PART_UNKNOWN)
+#define CHECK(function) check_part(function, COUNT_OF(function), CODE_PART_UNKNOWN)
 
 static void follows_frames(void **state)
 {
@@ -349,7 +349,7 @@ static void says_where_there_is_no_caller(void **state)
 	CHECK(lost);
 	CHECK(handler);
 	CHECK(entry);
-	check_part(cold, COUNT_OF(cold), UNWIND_PART_COLD);
+	check_part(cold, COUNT_OF(cold), CODE_PART_COLD);
 }
 
 /* A file beside this program (Makefile). */
@@ -425,7 +425,7 @@ static void files_are_as_their_call_frame_information(void **state)
 /* Each instruction has a state of its own, and all are entered from each other. */
 static void hostile_code_takes_bounded_time(void **state)
 {
-	const struct unwind_function all = {.start = ADDRESS};
+	const struct code_function all = {.start = ADDRESS};
 	/* Frames, calls, and jumps to before them. */
 	static const uint32_t lines[] = {
 		0xa9bf7bfd, /* stp x29,x30,[sp,#-16]! */
@@ -454,7 +454,7 @@ static void hostile_code_takes_bounded_time(void **state)
 	table = make_table(code, 3, all);
 	assert_int_equal(unwind_table_rows(table), 0);
 	unwind_table_free(table);
-	table = make_table(code, 64, (struct unwind_function){.start = ADDRESS + 2});
+	table = make_table(code, 64, (struct code_function){.start = ADDRESS + 2});
 	assert_int_equal(unwind_table_rows(table), 0);
 	unwind_table_free(table);
 	free(code);

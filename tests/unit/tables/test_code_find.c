@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tables/code/code.h"
+#include "tables/hypercalls.h"
 #include "tests/unit/random.h"
 
 #define LABEL(name) ".globl " #name "; " #name ": "
@@ -47,10 +48,10 @@ extern const uint8_t never_returns[], first_cold[], small[], code_end[];
 #define ADDRESS 0x400000
 
 /* Functions are found at these places of the code, and nowhere else. */
-static void expect(struct unwind_code *found, const uint64_t *known, size_t known_count,
+static void expect(struct machine_code *found, const uint64_t *known, size_t known_count,
 		   const uint8_t *const *places, size_t count)
 {
-	assert_int_equal(unwind_find_functions(found, known, known_count), 0);
+	assert_int_equal(code_find_functions(found, known, known_count), 0);
 	for (size_t i = 0; i < count && i < found->count; i++)
 		assert_int_equal(found->functions[i].start - ADDRESS,
 				 (uint64_t)(places[i] - found->bytes));
@@ -64,7 +65,7 @@ static const uint8_t *const expected[] = {code,	  by_pointer,	 by_jump,    jumps
 
 static void functions_are_found_by_calls_padding_and_prologues(void **state)
 {
-	struct unwind_code found = {
+	struct machine_code found = {
 		.bytes = code, .size = (size_t)(code_end - code), .address = ADDRESS};
 	const uint64_t known[] = {ADDRESS - 1, ADDRESS};
 
@@ -76,7 +77,7 @@ static void functions_are_found_by_calls_padding_and_prologues(void **state)
  * before it. */
 static void functions_are_found_before_what_is_known(void **state)
 {
-	struct unwind_code found = {
+	struct machine_code found = {
 		.bytes = code, .size = (size_t)(code_end - code), .address = ADDRESS};
 	const uint64_t known = ADDRESS + (uint64_t)(first_cold - code);
 
@@ -116,7 +117,7 @@ static void functions_are_found_by_habits_of_compilers(void **state)
 {
 	const uint8_t *const places[] = {behind_zeros,	program, behind_halt, has_switch,
 					 by_jump_small, is_far,	 near};
-	struct unwind_code found = {
+	struct machine_code found = {
 		.bytes = data, .size = (size_t)(data_end - data), .address = ADDRESS};
 	const uint64_t known = ADDRESS + (uint64_t)(has_switch - data);
 
@@ -194,17 +195,17 @@ static void arm64_functions_are_found_by_what_they_do(void **state)
 	};
 	const size_t count = sizeof(lines) / sizeof(lines[0]);
 	uint32_t bytes[sizeof(lines) / sizeof(lines[0])];
-	struct unwind_code found = {.is_arm64 = true,
-				    .bytes = (const uint8_t *)bytes,
-				    .size = sizeof(bytes),
-				    .address = ADDRESS};
+	struct machine_code found = {.is_arm64 = true,
+				     .bytes = (const uint8_t *)bytes,
+				     .size = sizeof(bytes),
+				     .address = ADDRESS};
 	const uint64_t known = ADDRESS;
 	size_t next = 0;
 
 	(void)state;
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = lines[i].code;
-	assert_int_equal(unwind_find_functions(&found, &known, 1), 0);
+	assert_int_equal(code_find_functions(&found, &known, 1), 0);
 	for (size_t i = 0; i < count; i++) {
 		bool is_start = next < found.count &&
 				found.functions[next].start == ADDRESS + 4 * i;
@@ -225,8 +226,8 @@ static void random_bytes_are_safe(void **state)
 
 	(void)state;
 	for (unsigned int round = 0; round < 300; round++) {
-		struct unwind_code found = {.is_arm64 = round % 3 == 0,
-					    .address = -(uint64_t)sizeof(bytes)};
+		struct machine_code found = {.is_arm64 = round % 3 == 0,
+					     .address = -(uint64_t)sizeof(bytes)};
 		uint64_t known[8];
 		size_t size = random_next(&seed) % sizeof(bytes);
 		uint8_t *copy = malloc(size + 1);
@@ -246,7 +247,7 @@ static void random_bytes_are_safe(void **state)
 				   random_next(&seed) % (2 * sizeof(bytes));
 		found.bytes = copy;
 		found.size = size;
-		assert_int_equal(unwind_find_functions(&found, known, 8), 0);
+		assert_int_equal(code_find_functions(&found, known, 8), 0);
 		for (size_t i = 0; i < found.count; i++) {
 			assert_true(found.functions[i].start - found.address < size);
 			assert_true(!i || found.functions[i].start >
@@ -268,13 +269,13 @@ static void a_page_of_hypercalls_is_recognized(void **state)
 	for (size_t i = 3; i < 27; i++) {
 		uint8_t *stub = page + i * 32;
 
-		assert_false(unwind_is_hypercall_page(page));
+		assert_false(hypercall_page_is_filled(page));
 		memcpy(stub, i % 2 ? pv : hvm, i % 2 ? sizeof(pv) : sizeof(hvm));
 		stub[i % 2 ? sizeof(pv) : sizeof(hvm)] = (uint8_t)i;
 	}
-	assert_true(unwind_is_hypercall_page(page));
+	assert_true(hypercall_page_is_filled(page));
 	page[7 * 32 + sizeof(pv)]++;
-	assert_false(unwind_is_hypercall_page(page));
+	assert_false(hypercall_page_is_filled(page));
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 #include "symbols/program.h"
 #include "symbols/source.h"
 #include "tables/code/code.h"
+#include "tables/hypercalls.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define KEPT		UNWIND_KEPT
@@ -39,8 +40,8 @@ static struct unwind_table *make_table(const uint8_t *start, const uint8_t *end,
 				       const uint8_t *const *functions, size_t count)
 {
 	struct unwind_builder *builder = unwind_builder_new();
-	struct unwind_function list[8] = {{.start = (uint64_t)start}};
-	struct unwind_code code = {
+	struct code_function list[8] = {{.start = (uint64_t)start}};
+	struct machine_code code = {
 		.bytes = start,
 		.size = (size_t)(end - start),
 		.address = (uint64_t)start,
