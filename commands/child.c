@@ -12,8 +12,6 @@
 #include "base/command/message.h"
 #include "record/signals.h"
 
-#define NOT_RUN 127
-
 void children_hold(struct children *children)
 {
 	children->interrupted = false;
@@ -26,8 +24,8 @@ void children_release(const struct children *children)
 	sigprocmask(SIG_SETMASK, &children->before, NULL);
 }
 
-/* -1: the child has not ended. */
-static int ended(pid_t child)
+/* Returns the exit code of @child; -1 if it has not ended. */
+static int child_status(const struct children *children, pid_t child)
 {
 	int status;
 
@@ -35,14 +33,15 @@ static int ended(pid_t child)
 		return -1;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	message("flamegraph", "a step was killed by signal %d (%s)", WTERMSIG(status),
-		strsignal(WTERMSIG(status)));
+	message(children->command, "a step was killed by signal %d (%s)",
+		WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return EXIT_FAILED;
 }
 
-/* With @passes_on, signals that end processes are passed on to the child, except those of
- * the terminal (Ctrl-C), which it has received, too. */
-static int wait_for(struct children *children, pid_t child, bool passes_on)
+/* Waits for the end of @child. Returns its exit code. With @passes_on, signals that end
+ * processes are passed on to it, except from the terminal (Ctrl-C), which sends them to
+ * the child, too. */
+static int child_wait(struct children *children, pid_t child, bool passes_on)
 {
 	siginfo_t info;
 
@@ -51,7 +50,7 @@ static int wait_for(struct children *children, pid_t child, bool passes_on)
 
 		if (number < 0)
 			continue;
-		if (number == SIGCHLD && (code = ended(child)) >= 0)
+		if (number == SIGCHLD && (code = child_status(children, child)) >= 0)
 			return code;
 		if (number == SIGTSTP)
 			raise(SIGSTOP);
@@ -63,6 +62,7 @@ static int wait_for(struct children *children, pid_t child, bool passes_on)
 	}
 }
 
+/* Makes @fd read nothing, and write nowhere. */
 static void discard(int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -82,12 +82,12 @@ int child_command(struct children *children, const struct command *command, char
 	fflush(NULL);
 	child = fork();
 	if (child < 0) {
-		message("flamegraph", "can't start a process: %s", strerror(errno));
+		message(children->command, "can't start a process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
 	if (child)
-		return wait_for(children, child, true);
-	/* Without its parent, a recorder would run until somebody finds it. */
+		return child_wait(children, child, true);
+	/* Ctrl-C can't reach a recorder whose parent is gone. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILED);
@@ -103,9 +103,9 @@ int child_program(struct children *children, char *const *argv, bool is_quiet)
 	pid_t child = fork();
 
 	if (child < 0)
-		return NOT_RUN;
+		return CHILD_NOT_RUN;
 	if (child)
-		return wait_for(children, child, false);
+		return child_wait(children, child, false);
 	setpgid(0, 0);
 	discard(STDIN_FILENO);
 	if (is_quiet)
@@ -113,5 +113,5 @@ int child_program(struct children *children, char *const *argv, bool is_quiet)
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	children_release(children);
 	execvp(argv[0], argv);
-	_exit(NOT_RUN);
+	_exit(CHILD_NOT_RUN);
 }

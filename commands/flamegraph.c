@@ -2,89 +2,57 @@
 #include "commands/commands.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/command/message.h"
 #include "base/command/usage.h"
 #include "base/text.h"
 #include "commands/child.h"
 #include "commands/open.h"
+#include "commands/report/options.h"
+#include "commands/words.h"
 #include "commands/xl.h"
 #include "record/options.h"
 #include "report/model/sources.h"
-#include "commands/report/options.h"
-#include "report/report.h"
 #include "tables/program_table.h"
 
-/* A command line that is being made. */
-struct words {
-	char **word; /* ends with NULL */
-	size_t count;
-};
-
-/* The options are passed to record and report as they were given. */
-struct options {
+/* The options, which are passed to record and report as they were given. */
+struct flamegraph_options {
 	const char *frequency, *time, *max_overhead, *output, *config, *gdb;
 	struct words symbols;
 	bool force, verbose;
 };
 
-/* One run of the command. The paths are in memory that is freed at its end. */
-struct run {
+/* One run of the command. */
+struct flamegraph {
 	const struct command *command;
-	const struct options *options;
+	const struct flamegraph_options *options;
 	const char *domain;
-	char config_name[XL_NAME_SIZE];
-	char *folder, *data, *svg, *folded;
-	struct words record, report_svg, report_folded;
+	char config_name[XL_NAME_SIZE];			/* of the guest, as configured */
+	char *folder, *data, *svg, *folded;		/* paths; owned */
+	struct words record, report_svg, report_folded; /* command lines */
 	struct children children;
 };
 
-/* -1 if out of memory. */
-static int add_word(struct words *words, const char *word)
-{
-	if (!array_grow(&words->word, words->count + 2, sizeof(*words->word)))
-		return -1;
-	words->word[words->count++] = (char *)word;
-	words->word[words->count] = NULL;
-	return 0;
-}
-
-/* Adds the words of @list, which ends with NULL. -1 if out of memory. */
-static int add_words(struct words *words, const char *const *list)
-{
-	int status = 0;
-
-	while (*list && status == 0)
-		status = add_word(words, *list++);
-	return status;
-}
-
-#define ADD(words, ...) add_words(words, (const char *const[]){__VA_ARGS__, NULL})
-
-static int add_option(struct words *words, const char *option, const char *value)
-{
-	return value ? ADD(words, option, value) : 0;
-}
-
 static int add_symbols(void *to, const char *argument, struct error *err)
 {
-	struct options *options = to;
+	struct flamegraph_options *options = to;
 
 	(void)err;
-	return add_word(&options->symbols, argument) < 0 ? COMMAND_NO_MEMORY : 0;
+	words_add(&options->symbols, argument);
+	return options->symbols.is_cut ? COMMAND_NO_MEMORY : 0;
 }
 
 static const struct command_option known[] = {
 	{"freq", 'F', "HZ", "rounds of samples per second, 1 to 10000 (default: 99)",
-	 .set = option_set_text, .offset = offsetof(struct options, frequency)},
+	 .set = option_set_text,
+	 .offset = offsetof(struct flamegraph_options, frequency)},
 	{"time", 'T', "SECONDS", "stop after this time, such as 10 or 2.5",
-	 .set = option_set_text, .offset = offsetof(struct options, time)},
+	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, time)},
 	{"symbols", 's', "FILE[@OFFSET]",
 	 "symbol file for the guest; an ELF file is also used to unwind code without "
 	 "frame pointers; can be repeated",
@@ -92,20 +60,21 @@ static const struct command_option known[] = {
 	{"max-overhead", 0, "PERCENT",
 	 "limit the share of time that the guest is paused, by lowering the rate "
 	 "(default: 5)",
-	 .set = option_set_text, .offset = offsetof(struct options, max_overhead)},
+	 .set = option_set_text,
+	 .offset = offsetof(struct flamegraph_options, max_overhead)},
 	{"output", 'o', "DIR", "folder to write to (default: uniprof-DOMAIN)",
-	 .set = option_set_text, .offset = offsetof(struct options, output)},
+	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, output)},
 	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
-	 .offset = offsetof(struct options, gdb)},
+	 .offset = offsetof(struct flamegraph_options, gdb)},
 	{"config", 0, "FILE",
 	 "xl configuration of the guest: if the guest does not run, start it, and "
 	 "destroy "
 	 "it afterwards",
-	 .set = option_set_text, .offset = offsetof(struct options, config)},
+	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, config)},
 	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
-	 .offset = offsetof(struct options, force)},
+	 .offset = offsetof(struct flamegraph_options, force)},
 	{"verbose", 'v', NULL, "show details, as record and report do",
-	 .set = option_set_true, .offset = offsetof(struct options, verbose)},
+	 .set = option_set_true, .offset = offsetof(struct flamegraph_options, verbose)},
 	{0},
 };
 
@@ -114,7 +83,7 @@ static const struct option_group groups[] = {
 	{0},
 };
 
-/* Whether record can unwind by the file; if not, it only has names. */
+/* Whether record can unwind by the file; says so if the file only has names. */
 static bool has_table(const char *spec)
 {
 	struct error why;
@@ -125,7 +94,8 @@ static bool has_table(const char *spec)
 	return false;
 }
 
-static int name_files(struct run *run)
+/* Sets the paths. -1 if out of memory. */
+static int name_files(struct flamegraph *run)
 {
 	char name[XL_NAME_SIZE];
 
@@ -144,45 +114,53 @@ static int name_files(struct run *run)
 	return run->data && run->svg && run->folded ? 0 : -1;
 }
 
-static int make_report(const struct run *run, struct words *words, const char *format,
-		       const char *path)
+static void make_record(struct flamegraph *run)
 {
-	const struct options *options = run->options;
+	const struct flamegraph_options *options = run->options;
+	struct words *words = &run->record;
 
-	if (ADD(words, "report", "-i", run->data, "--format", format, "-o", path) < 0)
-		return -1;
+	words_add(words, "record");
+	words_add_option(words, "-F", options->frequency);
+	words_add_option(words, "-T", options->time);
+	words_add_option(words, "--max-overhead", options->max_overhead);
 	for (size_t i = 0; i < options->symbols.count; i++)
-		if (ADD(words, "-s", options->symbols.word[i]) < 0)
-			return -1;
-	return options->verbose ? add_word(words, "-v") : 0;
+		if (has_table(options->symbols.word[i]))
+			words_add_option(words, "-s", options->symbols.word[i]);
+	words_add_flag(words, "--force", options->force);
+	words_add_flag(words, "-v", options->verbose);
+	words_add_option(words, "-o", run->data);
+	words_add_option(words, options->gdb ? "--gdb" : "--", run->domain);
+}
+
+static void make_report(const struct flamegraph *run, struct words *words,
+			const char *format, const char *path)
+{
+	const struct flamegraph_options *options = run->options;
+
+	words_add(words, "report");
+	words_add_option(words, "-i", run->data);
+	words_add_option(words, "--format", format);
+	words_add_option(words, "-o", path);
+	for (size_t i = 0; i < options->symbols.count; i++)
+		words_add_option(words, "-s", options->symbols.word[i]);
+	words_add_flag(words, "-v", options->verbose);
 }
 
 /* Makes the command lines. -1 if out of memory. */
-static int make_steps(struct run *run)
+static int make_steps(struct flamegraph *run)
 {
-	const struct options *options = run->options;
-	struct words *record = &run->record;
-
-	if (name_files(run) < 0 || ADD(record, "record") < 0 ||
-	    add_option(record, "-F", options->frequency) < 0 ||
-	    add_option(record, "-T", options->time) < 0 ||
-	    add_option(record, "--max-overhead", options->max_overhead) < 0)
+	if (name_files(run) < 0)
 		return -1;
-	for (size_t i = 0; i < options->symbols.count; i++)
-		if (has_table(options->symbols.word[i]) &&
-		    ADD(record, "-s", options->symbols.word[i]) < 0)
-			return -1;
-	if ((options->force && add_word(record, "--force") < 0) ||
-	    (options->verbose && add_word(record, "-v") < 0) ||
-	    ADD(record, "-o", run->data, options->gdb ? "--gdb" : "--", run->domain) < 0)
-		return -1;
-	if (make_report(run, &run->report_svg, "flamegraph", run->svg) < 0 ||
-	    make_report(run, &run->report_folded, "folded", run->folded) < 0)
-		return -1;
-	return 0;
+	make_record(run);
+	make_report(run, &run->report_svg, "flamegraph", run->svg);
+	make_report(run, &run->report_folded, "folded", run->folded);
+	return run->record.is_cut || run->report_svg.is_cut || run->report_folded.is_cut
+		       ? -1
+		       : 0;
 }
 
-/* Reads the symbol files as report will. */
+/* Reads the symbol files as report will. Returns COMMAND_GO_ON, or the exit code with the
+ * error printed. */
 static int check_symbols(const struct words *symbols)
 {
 	struct sources sources = {0};
@@ -198,8 +176,9 @@ static int check_symbols(const struct words *symbols)
 	return EXIT_FAILED;
 }
 
-/* Checks the options as record and report will, before anything is started. */
-static int check_steps(const struct run *run)
+/* Checks the options as record and report will, before anything is started. Returns
+ * COMMAND_GO_ON, or the exit code with the error printed. */
+static int check_steps(const struct flamegraph *run)
 {
 	struct command checked = *run->command;
 	struct record_options record;
@@ -220,8 +199,9 @@ static int check_steps(const struct run *run)
 	return status;
 }
 
-/* Finds the guest's name in the configuration, if there is one. */
-static int find_domain(struct run *run, char **arguments)
+/* Sets the guest: the argument, a GDB stub, or what the configuration names. Returns
+ * COMMAND_GO_ON, or the exit code with the error printed. */
+static int find_domain(struct flamegraph *run, char **arguments)
 {
 	const char *config = run->options->config, *name = run->command->name;
 	const char *gdb = run->options->gdb;
@@ -246,8 +226,9 @@ static int find_domain(struct run *run, char **arguments)
 	return COMMAND_GO_ON;
 }
 
-/* Starts the guest unless it runs: sets @started. */
-static int start_guest(struct run *run, bool *started, struct error *err)
+/* Starts the guest if it has a configuration and does not run. Sets @started. -1 with
+ * @err set on failure. */
+static int start_guest(struct flamegraph *run, bool *started, struct error *err)
 {
 	int status;
 
@@ -264,8 +245,8 @@ static int start_guest(struct run *run, bool *started, struct error *err)
 	return 0;
 }
 
-/* It may have ended by itself. */
-static int end_guest(struct run *run, struct error *err)
+/* Destroys the guest unless it has ended by itself. -1 with @err set on failure. */
+static int end_guest(struct flamegraph *run, struct error *err)
 {
 	int status = xl_exists(&run->children, run->domain, err);
 
@@ -275,7 +256,9 @@ static int end_guest(struct run *run, struct error *err)
 	return xl_destroy(&run->children, run->domain, err);
 }
 
-static int record(struct run *run)
+/* Records the guest, which runs only for that if it has a configuration. Returns the exit
+ * code. */
+static int run_record(struct flamegraph *run)
 {
 	struct error err;
 	bool started;
@@ -295,8 +278,8 @@ static int record(struct run *run)
 	return code;
 }
 
-/* Both reports print the same notes. */
-static int report(struct run *run)
+/* Writes both reports. Returns the exit code. */
+static int run_reports(struct flamegraph *run)
 {
 	int code, other;
 
@@ -304,6 +287,7 @@ static int report(struct run *run)
 	code = child_command(&run->children, &command_report, run->report_svg.word,
 			     false);
 	if (code == EXIT_DONE || code == EXIT_DAMAGED) {
+		/* Quiet: its notes are the first report's. */
 		other = child_command(&run->children, &command_report,
 				      run->report_folded.word, true);
 		if (other != code) {
@@ -315,7 +299,8 @@ static int report(struct run *run)
 	return code;
 }
 
-static void say_where(const struct run *run)
+/* Prints where the files are. */
+static void print_files(const struct flamegraph *run)
 {
 	static const char *const what[] = {
 		"the flame graph, for a web browser",
@@ -332,7 +317,7 @@ static void say_where(const struct run *run)
 	}
 }
 
-static int run_steps(struct run *run)
+static int run_steps(struct flamegraph *run)
 {
 	bool is_new;
 	int code;
@@ -353,20 +338,24 @@ static int run_steps(struct run *run)
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	code = record(run);
+	code = run_record(run);
 	if (code != EXIT_DONE && is_new)
 		rmdir(run->folder); /* unless there is something in it */
 	if (code == EXIT_DONE)
-		code = report(run);
+		code = run_reports(run);
 	if (code == EXIT_DONE || code == EXIT_DAMAGED)
-		say_where(run);
+		print_files(run);
 	return code;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int flamegraph_run(const struct command *command, int argc, char **argv)
 {
-	struct options options = {0};
-	struct run run = {.command = command, .options = &options};
+	struct flamegraph_options options = {0};
+	struct flamegraph run = {
+		.command = command,
+		.options = &options,
+		.children.command = command->name,
+	};
 	char **arguments;
 	int status = command_parse(command, argc, argv, &options, &arguments);
 
@@ -374,10 +363,10 @@ static int run_command(const struct command *command, int argc, char **argv)
 		status = find_domain(&run, arguments);
 	if (status == COMMAND_GO_ON)
 		status = run_steps(&run);
-	free(options.symbols.word);
-	free(run.record.word);
-	free(run.report_svg.word);
-	free(run.report_folded.word);
+	words_free(&options.symbols);
+	words_free(&run.record);
+	words_free(&run.report_svg);
+	words_free(&run.report_folded);
 	free(run.folder);
 	free(run.data);
 	free(run.svg);
@@ -398,5 +387,5 @@ const struct command command_flamegraph = {
 		 "does, beside the recording (DOMAIN.data).",
 	.damaged = "the recording is damaged, and what could be read was reported",
 	.groups = groups,
-	.run = run_command,
+	.run = flamegraph_run,
 };

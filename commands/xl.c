@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_RUN 127
-
-/* Takes the name from a line 'name = "web"', in single or double quotes. False if it is
- * another line. */
-static bool take_name(const char *line, char name[XL_NAME_SIZE])
+/* Reads the name from a line 'name = "web"', in single or double quotes. False if the
+ * line is not like that. */
+static bool parse_name(const char *line, char name[XL_NAME_SIZE])
 {
 	static const char key[] = "name";
 	const char *end;
@@ -42,7 +40,7 @@ int xl_config_name(const char *path, char name[XL_NAME_SIZE], struct error *err)
 	if (!file)
 		return error_errno(err, errno, "can't read %s", path);
 	while (!found && getline(&line, &size, file) >= 0)
-		found = take_name(line, name);
+		found = parse_name(line, name);
 	free(line);
 	fclose(file);
 	if (!found)
@@ -50,34 +48,35 @@ int xl_config_name(const char *path, char name[XL_NAME_SIZE], struct error *err)
 	return 0;
 }
 
-static int run(struct children *children, const char *action, const char *option,
-	       const char *argument, bool is_quiet, struct error *err)
+/* Runs xl. Returns its exit code; -1 with @err set if it can't be run. */
+static int xl_run(struct children *children, const char *action, const char *option,
+		  const char *argument, bool is_quiet, struct error *err)
 {
 	const char *const argv[] = {"xl", action, option, argument, NULL};
 	int code = child_program(children, (char *const *)argv, is_quiet);
 
-	if (code == NOT_RUN)
+	if (code == CHILD_NOT_RUN)
 		return error_set(err, "can't run xl");
 	return code;
 }
 
 int xl_exists(struct children *children, const char *name, struct error *err)
 {
-	int code = run(children, "domid", "--", name, true, err);
+	int code = xl_run(children, "domid", "--", name, true, err);
 
 	return code < 0 ? -1 : code == 0;
 }
 
 int xl_create(struct children *children, const char *config, struct error *err)
 {
-	int code = run(children, "create", "-q", config, false, err);
+	int code = xl_run(children, "create", "-q", config, false, err);
 
 	return code > 0 ? error_set(err, "xl create %s failed", config) : code;
 }
 
 int xl_destroy(struct children *children, const char *name, struct error *err)
 {
-	int code = run(children, "destroy", "--", name, false, err);
+	int code = xl_run(children, "destroy", "--", name, false, err);
 
 	return code > 0 ? error_set(err, "xl destroy %s failed", name) : code;
 }

@@ -17,10 +17,12 @@ int xl_config_name(const char *path, char name[XL_NAME_SIZE], struct error *err)
  * be run. */
 int xl_exists(struct children *children, const char *name, struct error *err);
 
-/* Creates the guest, which runs then. -1 with @err set; xl has printed the reason. */
+/* Creates and starts the guest. -1 with @err set on failure; xl has printed the reason.
+ */
 int xl_create(struct children *children, const char *config, struct error *err);
 
-/* Destroys the domain with this name. -1 with @err set; xl has printed the reason. */
+/* Destroys the domain with this name. -1 with @err set on failure; xl has printed the
+ * reason. */
 int xl_destroy(struct children *children, const char *name, struct error *err);
 
 #endif

@@ -78,15 +78,16 @@ static void recorder_wait(struct recorder *recorder)
 static int open_recorder(struct feed *feed, const struct top_options *options,
 			 struct error *err)
 {
-	char **words;
-	int argc;
+	struct words words = {0};
 
-	words = top_options_record(options, &argc);
-	if (!words)
-		return error_set(err, "out of memory");
-	feed->input = (struct input){.name = "the samples", .start = -1};
-	feed->input.fd = recorder_start(&feed->recorder, argc, words, err);
-	free(words);
+	feed->input = (struct input){.name = "the samples", .fd = -1, .start = -1};
+	top_options_record(options, &words);
+	if (words.is_cut)
+		error_set(err, "out of memory");
+	else
+		feed->input.fd = recorder_start(&feed->recorder, (int)words.count,
+						words.word, err);
+	words_free(&words);
 	return feed->input.fd < 0 ? -1 : 0;
 }
 

@@ -187,19 +187,6 @@ void top_options_free(struct top_options *options)
 	free(options->sampling.tables);
 }
 
-static void add_word(char **words, int *count, const char *word)
-{
-	words[(*count)++] = (char *)word;
-}
-
-static void add_value(char **words, int *count, const char *name, const char *value)
-{
-	if (!value)
-		return;
-	add_word(words, count, name);
-	add_word(words, count, value);
-}
-
 /* Whether the domains' symbol files may also be used to unwind. */
 static bool unwinds_by_symbols(const struct top_options *options)
 {
@@ -211,7 +198,7 @@ static bool unwinds_by_symbols(const struct top_options *options)
 }
 
 /* Passes on the symbol files that record can make tables of; others only have names. */
-static void add_symbols(const struct top_options *options, char **words, int *count)
+static void add_symbols(const struct top_options *options, struct words *words)
 {
 	const struct profile_rules *rules = &options->profile.rules;
 	struct error why;
@@ -220,47 +207,28 @@ static void add_symbols(const struct top_options *options, char **words, int *co
 		return;
 	for (size_t i = 0; i < rules->symbol_count; i++)
 		if (program_table_is_possible(rules->symbols[i], &why))
-			add_value(words, count, "--symbols", rules->symbols[i]);
+			words_add_option(words, "--symbols", rules->symbols[i]);
 }
 
-char **top_options_record(const struct top_options *options, int *argc)
+void top_options_record(const struct top_options *options, struct words *words)
 {
 	const struct sampling_options *sampling = &options->sampling;
-	const struct {
-		const char *name;
-		bool is_given;
-	} flags[] = {
-		{"--all", sampling->all},	{"--follow", sampling->follow},
-		{"--jitter", sampling->jitter}, {"--unpause", sampling->unpause},
-		{"--force", sampling->force},
-	};
-	size_t domains = 0;
-	char **words;
 
-	while (options->domains[domains])
-		domains++;
-	/* The command, -o -, four values, the flags, "--", and NULL. */
-	words = calloc(
-		18 + 2 * (sampling->table_count + options->profile.rules.symbol_count) +
-			domains,
-		sizeof(*words));
-	if (!words)
-		return NULL;
-	*argc = 0;
-	add_word(words, argc, "record");
-	add_value(words, argc, "-o", "-");
-	add_value(words, argc, "--freq", sampling->frequency);
-	add_value(words, argc, "--max-overhead", sampling->max_overhead);
-	add_value(words, argc, "--call-graph", sampling->call_graph);
-	add_value(words, argc, "--gdb", sampling->gdb);
+	words_add(words, "record");
+	words_add_option(words, "-o", "-");
+	words_add_option(words, "--freq", sampling->frequency);
+	words_add_option(words, "--max-overhead", sampling->max_overhead);
+	words_add_option(words, "--call-graph", sampling->call_graph);
+	words_add_option(words, "--gdb", sampling->gdb);
 	for (size_t i = 0; i < sampling->table_count; i++)
-		add_value(words, argc, "--table", sampling->tables[i]);
-	add_symbols(options, words, argc);
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (flags[i].is_given)
-			add_word(words, argc, flags[i].name);
-	add_word(words, argc, "--");
-	for (size_t i = 0; i < domains; i++)
-		add_word(words, argc, options->domains[i]);
-	return words;
+		words_add_option(words, "--table", sampling->tables[i]);
+	add_symbols(options, words);
+	words_add_flag(words, "--all", sampling->all);
+	words_add_flag(words, "--follow", sampling->follow);
+	words_add_flag(words, "--jitter", sampling->jitter);
+	words_add_flag(words, "--unpause", sampling->unpause);
+	words_add_flag(words, "--force", sampling->force);
+	words_add(words, "--");
+	for (size_t i = 0; options->domains[i]; i++)
+		words_add(words, options->domains[i]);
 }

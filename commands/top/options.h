@@ -3,6 +3,7 @@
 #define UNIPROF_COMMANDS_TOP_OPTIONS_H
 
 #include "commands/report/profile_options.h"
+#include "commands/words.h"
 #include "report/output/output.h"
 
 /* Options that are passed on to `uniprof record`, which checks them. NULL: not given. */
@@ -35,8 +36,7 @@ int top_options_parse(struct top_options *options, const struct command *command
 		      int argc, char **argv);
 void top_options_free(struct top_options *options);
 
-/* Returns the command line of `uniprof record`, which ends with NULL; the caller frees
- * the array. NULL if out of memory. */
-char **top_options_record(const struct top_options *options, int *argc);
+/* Sets @words, which is empty, to the command line of `uniprof record`. */
+void top_options_record(const struct top_options *options, struct words *words);
 
 #endif
