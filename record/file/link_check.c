@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Links that were compared: chains have most of theirs in common. */
+/* Size of the cache of comparisons: chains have most of their links in common. */
 #define NOTES 16384
 
 struct note {
@@ -13,7 +13,7 @@ struct note {
 };
 
 struct link_check {
-	unsigned int left; /* comparisons */
+	unsigned int left; /* comparisons allowed until the next link_check_renew() */
 	struct note note[NOTES];
 };
 
@@ -36,9 +36,9 @@ void link_check_renew(struct link_check *check)
 	check->left = LINK_CHECKS;
 }
 
-static enum program_link compare(struct link_check *check,
-				 const struct program_table *table, uint64_t caller,
-				 uint64_t callee)
+static enum program_link check_link(struct link_check *check,
+				    const struct program_table *table, uint64_t caller,
+				    uint64_t callee)
 {
 	/* 2^64 divided by the golden ratio spreads close addresses. */
 	uint64_t key = (caller ^ callee << 20) * 0x9e3779b97f4a7c15;
@@ -65,8 +65,8 @@ void link_check_sample(struct link_check *check, const struct program_table *tab
 
 		if (chain_mark_name(callee) || chain_mark_name(caller))
 			continue;
-		/* The call, for a return address. */
-		link = compare(check, table, caller, callee - (i > 1));
+		/* Of a return address, the byte before it is in the call. */
+		link = check_link(check, table, caller, callee - (i > 1));
 		counts[link] += sample->weight;
 		if (link == LINK_IMPOSSIBLE) {
 			chain->count = i;

@@ -15,13 +15,12 @@ struct link_check;
 struct link_check *link_check_new(void);
 void link_check_free(struct link_check *check);
 
-/* So many links that were not compared recently may be compared before the next call:
- * what a hostile guest can cost. Others remain unknown. */
+/* Allows LINK_CHECKS more comparisons of links that were not compared recently, which
+ * bounds what a hostile guest can cost. Beyond that, links remain unknown. */
 #define LINK_CHECKS 2000
 void link_check_renew(struct link_check *check);
 
-/* Ends the chain before the first link that is impossible, and adds the links up to there
- * to
+/* Ends the chain before its first impossible link, and adds the links up to there to
  * @counts, weighted as the sample. */
 void link_check_sample(struct link_check *check, const struct program_table *table,
 		       struct sample *sample, uint64_t counts[LINK_KINDS]);

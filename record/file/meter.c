@@ -32,14 +32,14 @@ void meter_round(struct meter *meter, uint64_t samples, uint64_t weight, uint64_
 	meter->rounds += samples != 0;
 }
 
-/* A line, up to the first part that does not fit. */
+/* A line that is cut before the first part that does not fit. */
 struct text {
 	char line[160];
-	size_t columns; /* 0: full */
+	size_t columns; /* maximum length; 0: a part did not fit */
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *text,
-						      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void text_add(struct text *text,
+							   const char *format, ...)
 {
 	size_t used = strlen(text->line), length;
 	char part[sizeof(text->line)];
@@ -60,10 +60,10 @@ static void add_time(struct text *text, uint64_t ns, const char *what)
 	uint64_t seconds = (ns + NS_PER_S - 1) / NS_PER_S;
 
 	if (seconds < 60)
-		add(text, "%" PRIu64 " s %s", seconds, what);
+		text_add(text, "%" PRIu64 " s %s", seconds, what);
 	else
-		add(text, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " %s", seconds / 3600,
-		    seconds / 60 % 60, seconds % 60, what);
+		text_add(text, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " %s",
+			 seconds / 3600, seconds / 60 % 60, seconds % 60, what);
 }
 
 static void add_size(struct text *text, uint64_t bytes)
@@ -74,7 +74,7 @@ static void add_size(struct text *text, uint64_t bytes)
 
 	for (; value >= 999.95 && unit < 3; unit++)
 		value /= 1000;
-	add(text, ", %.1f %s", value, units[unit]);
+	text_add(text, ", %.1f %s", value, units[unit]);
 }
 
 /* The most wanted parts come first: a narrow terminal has no room for the others. */
@@ -88,14 +88,15 @@ static struct text write_line(const struct meter *meter, uint64_t now,
 		add_time(&text, end > now ? end - now : 0, "left");
 	else
 		add_time(&text, now - meter->start, "recorded");
-	add(&text, ", %" PRIu64 " samples", meter->samples);
+	text_add(&text, ", %" PRIu64 " samples", meter->samples);
 	if (meter->rate >= 0)
-		add(&text, ", %.1f of %" PRIu64 " Hz", meter->rate, meter->frequency);
+		text_add(&text, ", %.1f of %" PRIu64 " Hz", meter->rate,
+			 meter->frequency);
 	if (pauses->count && meter->slots)
-		add(&text, ", pause %.1f us (%.2f %%)",
-		    (double)pauses_quantile(pauses, 0.5) / NS_PER_US,
-		    (double)pauses->sum * (double)meter->frequency /
-			    ((double)meter->slots * NS_PER_S) * 100);
+		text_add(&text, ", pause %.1f us (%.2f %%)",
+			 (double)pauses_quantile(pauses, 0.5) / NS_PER_US,
+			 (double)pauses->sum * (double)meter->frequency /
+				 ((double)meter->slots * NS_PER_S) * 100);
 	add_size(&text, bytes);
 	return text;
 }

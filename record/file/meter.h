@@ -18,24 +18,26 @@ struct meter {
 	uint64_t time_limit; /* ns; 0: none */
 
 	/* Internal. */
-	uint64_t next;		 /* when to show it next */
-	uint64_t samples;	 /* total weight */
-	uint64_t slots;		 /* requested rounds in the time so far, of all domains */
-	uint64_t rounds, recent; /* taken, and requested, since it was last shown */
-	double rate;		 /* at that time, in rounds per second; < 0: unknown */
+	uint64_t next;	  /* when to show the line next, ns, monotonic */
+	uint64_t samples; /* total weight of the samples */
+	uint64_t slots;	  /* rounds requested so far, of all domains */
+	uint64_t rounds;  /* rounds taken since the line was last shown */
+	uint64_t recent;  /* rounds requested since the line was last shown */
+	double rate;	  /* rounds per second when last shown; < 0: unknown */
 };
 
-/* Starts it on the terminal @fd, if it is one; -1: shows nothing. Must be called while
- * files can be opened. */
+/* Starts to show a meter on @fd, if that is a terminal; -1: shows nothing. Must be called
+ * while files can be opened. */
 void meter_start(struct meter *meter, int fd);
 void meter_stop(struct meter *meter);
 
-/* Counts a round of so many @samples, each of which has this @weight; @missed rounds
- * before it were not taken. */
+/* Counts a round of @samples samples, each of weight @weight, and the @missed rounds
+ * before it that were not taken. */
 void meter_round(struct meter *meter, uint64_t samples, uint64_t weight, uint64_t missed);
 
-/* Shows it, unless that was less than half a second before @now (ns, monotonic). @pauses
- * are those of all rounds that were counted, @bytes the size of the recording. */
+/* Shows the line, unless it was shown less than half a second before @now (ns,
+ * monotonic).
+ * @pauses are the pauses of all rounds counted, @bytes the size of the recording. */
 void meter_show(struct meter *meter, uint64_t now, const struct pauses *pauses,
 		uint64_t bytes);
 

@@ -24,10 +24,10 @@ struct answer {
 	struct error err;
 };
 
-/* Calls for a file that another process has just created, before giving up. */
+/* Numbers to try when other processes have just created files with the next ones. */
 #define TRIES 100
 
-/* The number in a name BASE.NUMBER; 0: it is none of them. */
+/* The number in a name BASE.NUMBER; 0 for any other name. */
 static uint64_t number_of(const char *name, const char *base)
 {
 	size_t length = strlen(base);
@@ -40,9 +40,9 @@ static uint64_t number_of(const char *name, const char *base)
 	return number;
 }
 
-/* Removes the files with numbers up to @removed. Returns the highest number that there
- * was; 0 if there is no such file, or no folder. */
-static uint64_t scan(const char *path, uint64_t removed)
+/* Removes the files with numbers up to @removed. Returns the highest number found, even
+ * if removed; 0 if there is no such file, or no folder. */
+static uint64_t scan_folder(const char *path, uint64_t removed)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
@@ -65,10 +65,10 @@ static uint64_t scan(const char *path, uint64_t removed)
 
 uint64_t opener_highest(const char *path)
 {
-	return scan(path, 0);
+	return scan_folder(path, 0);
 }
 
-static int create(const char *path, uint64_t *number, struct error *err)
+static int create_file(const char *path, uint64_t *number, struct error *err)
 {
 	char *name = NULL;
 	int fd = -1;
@@ -86,7 +86,7 @@ static int create(const char *path, uint64_t *number, struct error *err)
 	return fd;
 }
 
-static void answer(int socket, const struct answer *text, int fd)
+static void send_answer(int socket, const struct answer *text, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -105,23 +105,23 @@ static void answer(int socket, const struct answer *text, int fd)
 	sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-/* In the child, until the recorder has ended in any way. */
-static void serve(int socket, const char *path, uint64_t keep)
+/* Serves the recorder, in the child, until the recorder has ended in any way. */
+static void serve_requests(int socket, const char *path, uint64_t keep)
 {
-	uint64_t next = scan(path, 0) + 1;
+	uint64_t next = scan_folder(path, 0) + 1;
 	char request;
 
 	while (read(socket, &request, 1) == 1) {
 		struct answer text = {.err = {""}};
-		int fd = create(path, &next, &text.err);
+		int fd = create_file(path, &next, &text.err);
 
 		text.number = next - 1;
-		answer(socket, &text, fd);
+		send_answer(socket, &text, fd);
 		if (fd < 0)
 			continue;
 		close(fd);
 		if (keep && text.number > keep)
-			scan(path, text.number - keep);
+			scan_folder(path, text.number - keep);
 	}
 }
 
@@ -135,7 +135,7 @@ static void be_opener(int socket, const char *path, uint64_t keep)
 	prctl(PR_SET_NAME, "uniprof-opener");
 	dup2(socket, STDIN_FILENO);
 	close_range(STDIN_FILENO + 1, ~0u, 0);
-	serve(STDIN_FILENO, path, keep);
+	serve_requests(STDIN_FILENO, path, keep);
 	_exit(0);
 }
 

@@ -12,22 +12,24 @@
  * longer create files itself. All it accepts is the request for the next one.
  */
 struct opener {
-	int socket;
+	int socket; /* connected to the process */
 	pid_t child;
 };
 
 /*
- * Starts it, before anything is opened that it should not inherit. Numbers continue after
- * the highest that exists. With @keep, each new file is the last of so many: those with
- * lower numbers are removed, also those of earlier recordings. -1 with @err set.
+ * Starts the process, before anything is opened that it should not inherit. Numbers
+ * continue after the highest that exists. Unless @keep is 0, each new file makes the
+ * process remove all but the @keep files with the highest numbers, whichever recording
+ * they are of. -1 with @err set on failure.
  */
 int opener_start(struct opener *opener, const char *path, uint64_t keep,
 		 struct error *err);
 
-/* The highest number of the files PATH.1, PATH.2 and so on that exist; 0: none does. */
+/* The highest number of the files PATH.1, PATH.2 and so on; 0 if there are none. */
 uint64_t opener_highest(const char *path);
 
-/* Creates the next file: its descriptor, and its @number. -1 with @err set. */
+/* Creates the next file, and returns its descriptor and its @number; -1 with @err set on
+ * failure. */
 int opener_next(struct opener *opener, uint64_t *number, struct error *err);
 
 /* Ends the process. May be called on an @opener that is all 0. */

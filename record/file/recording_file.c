@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The space for the description of a few domains. */
+/* Bytes for the description of a few domains. */
 #define LEAST_ROOM 4096
 
 /*
  * Detects a full disk while the empty file can still be removed: before sampling starts,
  * the process drops its access to files.
  */
-static int expect_room(const struct recording_file *file)
+static int check_room(const struct recording_file *file)
 {
 	struct stat stat;
 
@@ -46,7 +46,7 @@ static int open_beside(struct recording_file *file)
 }
 
 /* Removes a new file whose recording has not begun. */
-static void discard(struct recording_file *file)
+static void remove_new(struct recording_file *file)
 {
 	if (file->fd >= 0 && file->temporary)
 		unlink(file->temporary);
@@ -54,7 +54,7 @@ static void discard(struct recording_file *file)
 		unlink(file->path);
 }
 
-static void release(struct recording_file *file)
+static void free_paths(struct recording_file *file)
 {
 	free(file->old);
 	free(file->temporary);
@@ -77,13 +77,13 @@ int recording_file_open(struct recording_file *file, const char *path, struct er
 	is_kept = exists && S_ISREG(other.st_mode) && other.st_size;
 	file->fd = is_kept ? open_beside(file)
 			   : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (file->fd >= 0 && expect_room(file) == 0)
+	if (file->fd >= 0 && check_room(file) == 0)
 		return 0;
 	error_errno(err, errno, "can't write to %s", path);
-	discard(file);
+	remove_new(file);
 	if (file->fd >= 0)
 		close(file->fd);
-	release(file);
+	free_paths(file);
 	return -1;
 }
 
@@ -113,10 +113,10 @@ int recording_file_close(struct recording_file *file, struct error *err)
 	int status = 0;
 
 	if (file->path) {
-		discard(file);
+		remove_new(file);
 		if (close(file->fd) < 0)
 			status = error_errno(err, errno, "can't write to %s", file->path);
 	}
-	release(file);
+	free_paths(file);
 	return status;
 }

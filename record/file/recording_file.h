@@ -12,8 +12,8 @@ struct recording_file {
 	int fd;
 
 	/* Internal, until recording_file_begin(). */
-	char *old; /* where an existing recording will be kept; NULL: there is none */
-	char *temporary; /* the file's name if there is one */
+	char *old;	 /* the path for an existing recording; NULL: there is none */
+	char *temporary; /* the file's own path until then; NULL: it is @path */
 	bool is_new;	 /* nothing was at @path */
 };
 
@@ -29,11 +29,11 @@ int recording_file_open(struct recording_file *file, const char *path, struct er
  * on failure; existing files then keep their names. */
 int recording_file_begin(struct recording_file *file, struct error *err);
 
-/* For messages. */
+/* The file's name for messages: its path, or "standard output". */
 const char *recording_file_name(const struct recording_file *file);
 
-/* 0, or -1 if written data did not reach the file. A new file that was not begun is
- * removed. May be called on a @file that was not opened and is all 0. */
+/* Closes the file: 0, or -1 if written data did not reach it. A new file that was not
+ * begun is removed. May be called on a @file that was not opened and is all 0. */
 int recording_file_close(struct recording_file *file, struct error *err);
 
 #endif

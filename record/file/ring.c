@@ -9,7 +9,7 @@
 
 #include "base/compat.h"
 
-/* Each entry follows its size; both start at multiples of this. */
+/* An entry is stored as its size, then its bytes; both start at multiples of this. */
 #define ALIGN 8u
 
 struct ring {

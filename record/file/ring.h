@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_RING_H
-#define UNIPROF_RECORD_RING_H
+#ifndef UNIPROF_RECORD_FILE_RING_H
+#define UNIPROF_RECORD_FILE_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,17 +19,18 @@ struct ring;
 struct ring *ring_new(size_t size, struct error *err);
 void ring_free(struct ring *ring);
 
-/* For the thread that fills it: adds the parts, one after the other, as one entry. False
- * if there is no space; nothing is added then. */
+/* For the filling thread: adds the parts, one after another, as one entry. False, with
+ * nothing added, if there is no space. */
 struct ring_part {
 	const void *data;
 	size_t size;
 };
 bool ring_put(struct ring *ring, const struct ring_part *parts, size_t count);
 
-/* For the thread that empties it: the oldest entry, NULL if there is none. It remains
- * valid, in one piece, until ring_drop(). */
+/* For the emptying thread: returns the oldest entry, in one piece and valid until
+ * ring_drop(); NULL if there is none. */
 const void *ring_peek(struct ring *ring, size_t *size);
+/* For the emptying thread: drops the oldest entry, which must exist. */
 void ring_drop(struct ring *ring);
 
 #endif

@@ -57,7 +57,7 @@ int series_begin(struct series *series, const struct recording_info *info,
 	return recording_file_begin(&series->file, err);
 }
 
-/* Ends the current file at @end->monotonic, and adds what is in it to the totals. */
+/* Ends the current file at @end->monotonic, and adds its counts to the totals. */
 static int end_file(struct series *series, struct recording_end *end, struct error *err)
 {
 	int status = writer_end(series->writer, end, err);
@@ -73,7 +73,7 @@ static int end_file(struct series *series, struct recording_end *end, struct err
 	return status;
 }
 
-/* Ends the current file, and begins the next one at @start. */
+/* Ends the current file at @end_time, and begins the next one at @start: 1, or -1. */
 static int rotate(struct series *series, uint64_t end_time, uint64_t start,
 		  struct error *err)
 {
@@ -91,7 +91,7 @@ static int rotate(struct series *series, uint64_t end_time, uint64_t start,
 	if (series->domains)
 		memset(series->described, 0,
 		       series->domains * sizeof(*series->described));
-	return series_begin(series, &info, err);
+	return series_begin(series, &info, err) < 0 ? -1 : 1;
 }
 
 int series_advance(struct series *series, uint64_t time, struct error *err)
@@ -140,8 +140,8 @@ int series_domain(struct series *series, const struct recording_domain *domain,
 	return writer_domain(series->writer, domain, err);
 }
 
-/* Describes a domain that an earlier file describes, if this one does not. */
-static int describe(struct series *series, uint32_t domain, struct error *err)
+/* Describes a domain in the current file, if only an earlier one has its description. */
+static int describe_again(struct series *series, uint32_t domain, struct error *err)
 {
 	if (domain >= series->domains || series->described[domain])
 		return 0;
@@ -152,16 +152,26 @@ static int describe(struct series *series, uint32_t domain, struct error *err)
 int series_place(struct series *series, const struct recording_name *name,
 		 struct error *err)
 {
-	if (describe(series, name->domain, err) < 0)
+	if (describe_again(series, name->domain, err) < 0)
 		return -1;
 	return writer_name(series->writer, name, err);
 }
 
 int series_sample(struct series *series, const struct sample *sample, struct error *err)
 {
-	if (describe(series, sample->domain, err) < 0)
+	if (describe_again(series, sample->domain, err) < 0)
 		return -1;
 	return writer_sample(series->writer, sample, err);
+}
+
+int series_flush(struct series *series, struct error *err)
+{
+	return writer_flush(series->writer, err);
+}
+
+struct sampling_counts *series_counts(struct series *series)
+{
+	return series->writer ? writer_counts(series->writer) : NULL;
 }
 
 int series_end(struct series *series, struct recording_end *end, struct error *err)

@@ -6,7 +6,7 @@
 #include "record/file/opener.h"
 #include "record/file/recording_file.h"
 
-/* When to go on in the next file; all 0: never. */
+/* When to continue in the next file; all 0: never. */
 struct rotation {
 	uint64_t time; /* ns; 0: not by time */
 	uint64_t size; /* bytes; 0: not by size */
@@ -18,29 +18,32 @@ struct rotation {
  * sample is missing between them. Each describes the domains that it has samples of.
  */
 struct series {
-	struct writer *writer; /* of the current file */
-	struct recording_file file;
+	struct recording_file file; /* current file */
+	uint64_t files;		    /* number of files begun */
 
-	/* Internal, for rotation. */
+	/* Internal. */
+	struct writer *writer; /* of the current file; NULL: there is none */
+	struct opener opener;
 	const char *path;
 	struct rotation rotation;
-	struct opener opener;
-	char *name; /* of the current file */
-	struct recording_info info;
-	uint64_t start;			 /* of the first one: ns, monotonic */
-	uint64_t files;			 /* begun */
-	struct recording_domain *domain; /* by index */
-	bool *described;		 /* in the current file */
-	size_t domains, capacity;
+	char *name;		    /* name of the current file, with rotation */
+	struct recording_info info; /* start of the current file */
+	uint64_t start;		    /* start of the first file, ns, monotonic */
+	/* With rotation: the last description of each domain, by index, and whether the
+	 * current file has it. */
+	struct recording_domain *domain;
+	bool *described;
+	size_t domains, capacity; /* domains known, elements allocated */
 
-	/* Of the files that are complete. */
+	/* Totals of the complete files. */
 	struct recording_end total;
 	struct pauses pauses;
 	uint64_t weight, bytes;
 };
 
-/* To be called before anything is opened that a process for rotation should not inherit.
- * @path is "-" for standard output, and must outlive @series. -1 with @err set. */
+/* Prepares a series; must be called before anything is opened that a process for rotation
+ * should not inherit. @path is "-" for standard output, and must outlive @series. -1 with
+ * @err set on failure. */
 int series_init(struct series *series, const char *path, const struct rotation *rotation,
 		struct error *err);
 /* Opens the first file, see recording_file_open(). */
@@ -49,22 +52,30 @@ int series_open(struct series *series, struct error *err);
 int series_begin(struct series *series, const struct recording_info *info,
 		 struct error *err);
 
+/* The functions below return -1 with @err set if the file can't be written. */
+
 /* Before the samples taken at @time (ns, monotonic): begins the next file if that is due.
- * This function and the next ones return -1 with @err set if the file can't be written.
- */
+ * Returns 1 if it has begun, without any name yet, and otherwise 0. */
 int series_advance(struct series *series, uint64_t time, struct error *err);
+/* Describes a domain, as writer_domain() does. */
 int series_domain(struct series *series, const struct recording_domain *domain,
 		  struct error *err);
-/* writer_name(), once in each file. */
+/* Names a place, as writer_name() does; to be repeated in each file. */
 int series_place(struct series *series, const struct recording_name *name,
 		 struct error *err);
 int series_sample(struct series *series, const struct sample *sample, struct error *err);
+/* Writes what was added, as writer_flush() does. */
+int series_flush(struct series *series, struct error *err);
 
-/* writer_end(); @end gets the totals of all files, also if it fails. If series_advance()
- * has failed, it fails without a message. */
+/* What the current file counts besides its samples, to be added to, as writer_counts();
+ * NULL if there is none: series_advance() has failed. */
+struct sampling_counts *series_counts(struct series *series);
+
+/* Ends the recording, as writer_end() does; @end gets the totals of all files, even on
+ * failure. If series_advance() has failed, it fails without a message. */
 int series_end(struct series *series, struct recording_end *end, struct error *err);
 
-/* Of all files: number of bytes, total weight of the samples, pauses. */
+/* Sums over all files: bytes, weight of the samples, pauses. */
 uint64_t series_bytes(const struct series *series);
 uint64_t series_weight(const struct series *series);
 void series_pauses(const struct series *series, struct pauses *pauses);
@@ -72,7 +83,7 @@ void series_pauses(const struct series *series, struct pauses *pauses);
 /* The current file, for messages. */
 const char *series_name(const struct series *series);
 
-/* recording_file_close(); frees everything. */
+/* Closes the file, as recording_file_close() does, and frees everything. */
 int series_close(struct series *series, struct error *err);
 
 #endif

@@ -18,8 +18,8 @@
 /* Space for 0.2 s of 8 vCPUs with 60 frames at 10,000 Hz. */
 #define RING_SIZE (8u << 20)
 
-/* The thread looks for entries this often, and flushes samples this old: they are written
- * before they are a second old, even on a busy host. */
+/* How often the thread looks for entries, and how old samples may be before it flushes
+ * them: they are written before they are a second old, even on a busy host. */
 #define LOOK_NS	 (NS_PER_S / 20)
 #define FLUSH_NS (NS_PER_S * 8 / 10)
 
@@ -36,7 +36,7 @@ enum entry_kind {
 struct entry {
 	enum entry_kind kind;
 	uint64_t missed;
-	const struct program_table *table; /* the round's */
+	const struct program_table *table; /* of the round's guest; NULL: none */
 	uint64_t pause[ROUND_PAUSES];
 	uint32_t pauses;
 	uint32_t samples;
@@ -52,9 +52,9 @@ struct sink {
 	sem_t stop;
 	int failed; /* atomic: set once @err has the reason */
 	struct error err;
-	struct ring_part *part; /* for one round of @vcpus samples */
+	struct ring_part *part; /* parts of one round of at most @vcpus samples */
 	uint64_t vcpus;
-	struct sampling_counts spill; /* of what there was no space for */
+	struct sampling_counts spill; /* counts of what the ring had no space for */
 	struct recording_end *end;    /* set before the thread is told to stop */
 	/* By domain, a bit each: whether a mark in chains has a name in the current file.
 	 */
@@ -64,13 +64,13 @@ struct sink {
 	} named;
 };
 
-/* Names a mark, so that a reader shows it like any other function. */
+/* Names a mark unless it is named already, so that a reader shows it like a function. */
 static int name_mark(struct sink *sink, uint32_t domain, uint64_t mark, uint8_t *named)
 {
 	const char *text = chain_mark_name(mark);
 	const struct recording_name name = {
 		.domain = domain,
-		/* It is a return address, and the start of what it names. */
+		/* A mark stands for a return address; its name starts at the call. */
 		.address = mark - 1,
 		.offset = (uint64_t)-1,
 		.name = {text, strlen(text)},
@@ -95,30 +95,23 @@ static int name_marks(struct sink *sink, const struct sample *sample)
 	return name_mark(sink, domain, CHAIN_INTERRUPT, sink->named.interrupt);
 }
 
-/* Begins the next file if that is due; nothing has a name in it yet. */
-static int advance(struct sink *sink, uint64_t time)
-{
-	uint64_t files = sink->series->files;
-
-	if (series_advance(sink->series, time, &sink->err) < 0)
-		return -1;
-	if (sink->series->files != files)
-		memset(&sink->named, 0, sizeof(sink->named));
-	return 0;
-}
-
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
 	struct sampling_counts *counts;
-	uint64_t weight = 0; /* the same for all samples of a round */
+	uint64_t weight = 0; /* equal for all samples of a round */
 	struct sample sample;
 
 	if (entry->samples) {
+		int status;
+
 		memcpy(&sample, from, sizeof(sample));
-		if (advance(sink, sample.time) < 0)
+		status = series_advance(sink->series, sample.time, &sink->err);
+		if (status < 0)
 			return -1;
+		if (status > 0)
+			memset(&sink->named, 0, sizeof(sink->named));
 	}
-	counts = writer_counts(sink->series->writer);
+	counts = series_counts(sink->series);
 	counts->missed += entry->missed;
 	for (uint32_t i = 0; i < entry->pauses; i++)
 		pauses_add(&counts->pauses, entry->pause[i]);
@@ -181,7 +174,7 @@ static struct timespec moment_after(uint64_t time, uint64_t ns)
 	return (struct timespec){(time_t)(time / NS_PER_S), (long)(time % NS_PER_S)};
 }
 
-/* Waits for LOOK_NS, or until the thread is told to stop: true then. */
+/* Waits for LOOK_NS, or until the thread is told to stop, and then returns true. */
 static bool wait_for_stop(struct sink *sink)
 {
 	struct timespec until = moment_after(clock_monotonic(), LOOK_NS);
@@ -220,7 +213,7 @@ static int write_rounds(struct sink *sink)
 		if (oldest && now - oldest >= FLUSH_NS) {
 			oldest = 0;
 			link_check_renew(sink->links);
-			if (writer_flush(sink->series->writer, &sink->err) < 0)
+			if (series_flush(sink->series, &sink->err) < 0)
 				return -1;
 		}
 		/* What the writer has counted is up to date after a flush. */
@@ -230,14 +223,19 @@ static int write_rounds(struct sink *sink)
 	return 0;
 }
 
-static void count_spill(const struct sink *sink, struct sampling_counts *counts)
+/* Counts in the last file what the ring had no space for. */
+static void count_spill(const struct sink *sink)
 {
+	struct sampling_counts *counts = series_counts(sink->series);
+
+	if (!counts)
+		return;
 	counts->lost += sink->spill.lost;
 	counts->missed += sink->spill.missed;
 	pauses_merge(&counts->pauses, &sink->spill.pauses);
 }
 
-static void *run(void *context)
+static void *run_writer(void *context)
 {
 	struct sink *sink = context;
 
@@ -251,8 +249,7 @@ static void *run(void *context)
 	}
 	if (sink->meter)
 		meter_stop(sink->meter);
-	if (sink->series->writer)
-		count_spill(sink, writer_counts(sink->series->writer));
+	count_spill(sink);
 	/* After a failure, this fails for the same reason, but sets the totals. */
 	if (series_end(sink->series, sink->end, &sink->err) < 0)
 		sink->failed = 1;
@@ -296,7 +293,7 @@ int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	sink->meter = meter;
 	sem_init(&sink->ready, 0, 0);
 	sem_init(&sink->stop, 0, 0);
-	status = pthread_create(&sink->thread, NULL, run, sink);
+	status = pthread_create(&sink->thread, NULL, run_writer, sink);
 	if (status)
 		return error_errno(err, status, "can't start a thread");
 	while (sem_wait(&sink->ready) < 0)
@@ -304,8 +301,8 @@ int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	return 0;
 }
 
-/* Allocates the parts for a round of so many samples. */
-static bool make_room(struct sink *sink, uint64_t vcpus)
+/* Allocates the parts for a round with a sample of each of @vcpus vCPUs. */
+static bool make_parts(struct sink *sink, uint64_t vcpus)
 {
 	if (vcpus <= sink->vcpus)
 		return true;
@@ -323,7 +320,7 @@ bool sink_domain(struct sink *sink, const struct recording_domain *domain)
 		{domain, sizeof(*domain)},
 	};
 
-	return make_room(sink, domain->vcpus) && ring_put(sink->ring, parts, 2);
+	return make_parts(sink, domain->vcpus) && ring_put(sink->ring, parts, 2);
 }
 
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_SINK_H
-#define UNIPROF_RECORD_SINK_H
+#ifndef UNIPROF_RECORD_FILE_SINK_H
+#define UNIPROF_RECORD_FILE_SINK_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -18,14 +18,13 @@ struct sink;
 /* Allocates the memory, which takes some time. NULL with the reason in @err on failure.
  */
 struct sink *sink_new(struct error *err);
-/* For a sink that was not started. */
+/* Frees a sink that was not started. */
 void sink_free(struct sink *sink);
 
-/* Starts to take rounds to @series, which has begun, and to show @meter, which was
+/* Starts to write rounds to @series, which has begun, and to show @meter, which was
  * started; NULL: none. The caller still owns both, but must not use them until
  * sink_end(). Returns once the thread has its priority and has dropped its privileges: 0,
- * or -1 with the reason in
- * @err. */
+ * or -1 with the reason in @err. */
 int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	       struct error *err);
 
