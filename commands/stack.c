@@ -50,7 +50,7 @@ static void print_round(const struct target *target, const struct round *round,
 			struct symbols *symbols)
 {
 	const struct guest *guest = target->guest;
-	uint64_t linux_text = sampler_linux(target->sampler);
+	uint64_t linux_text = learning_linux(sampler_learning(target->sampler));
 	unsigned int sample = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -83,12 +83,11 @@ static int take_round(struct sampler *sampler, struct round *round, struct error
 /* Says why the files are not used for unwinding. */
 static void report_table(const struct target *target)
 {
-	const char *why;
-	enum table_state state = sampler_table(target->sampler, &why);
+	const struct table_check *check = &sampler_learning(target->sampler)->table;
 
-	if (state == TABLE_REFUSED || state == TABLE_PENDING)
+	if (check->state == TABLE_REFUSED || check->state == TABLE_PENDING)
 		fprintf(stderr, "uniprof stack: '%s' is unwound by frame pointers: %s\n",
-			target->guest->info.name, why);
+			target->guest->info.name, check->why.text);
 }
 
 /* Again as long as more code is found, of which there is a limited amount. */
@@ -106,20 +105,20 @@ static int take_rounds(struct sampler *sampler, struct round *round, struct erro
 static int show(struct host *host, const char *name, struct symbols *symbols,
 		const struct program_table *table, struct error *err)
 {
-	struct examiner *examiner = NULL;
+	/* One chain has to decide whether frame pointers are missing. */
+	struct sampling sampling = {.table = table, .chains_min = 1};
 	struct guest_info info;
 	struct target target;
 	struct round round;
 	int status = -1;
 
-	if (host_find(host, name, &info, err) < 0 ||
-	    target_open(&target, host, &info, NULL, 0, 0, err) < 0)
+	if (host_find(host, name, &info, err) < 0)
 		return -1;
-	target_use(&target, table);
-	if (!table)
-		examiner = examiner_new();
-	if (examiner)
-		target_find(&target, examiner, 1);
+	sampling.examiner = table ? NULL : examiner_new();
+	if (target_open(&target, host, &info, NULL, &sampling, err) < 0) {
+		examiner_free(sampling.examiner);
+		return -1;
+	}
 	if (take_rounds(target.sampler, &round, err) < 0)
 		goto out;
 	if (round.outcome == ROUND_GONE) {
@@ -131,7 +130,7 @@ static int show(struct host *host, const char *name, struct symbols *symbols,
 	status = 0;
 out:
 	target_close(&target);
-	examiner_free(examiner);
+	examiner_free(sampling.examiner);
 	return status;
 }
 

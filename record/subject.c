@@ -20,14 +20,22 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 			    const struct program_table *table, struct examiner *examiner,
 			    uint32_t index, struct error *err)
 {
+	const struct sampling sampling = {
+		.index = index,
+		.period = subject_period(options),
+		.table = table,
+		.examiner = examiner,
+		.chains_min = CHAINS_MIN,
+		.stack_bytes = options->unwinding.stack_bytes,
+	};
 	struct subject *subject = calloc(1, sizeof(*subject));
 
 	if (!subject) {
 		error_set(err, "out of memory");
 		return NULL;
 	}
-	if (target_open(&subject->target, host, domain, options->vcpus, index,
-			subject_period(options), err) < 0) {
+	if (target_open(&subject->target, host, domain, options->vcpus, &sampling, err) <
+	    0) {
 		free(subject);
 		return NULL;
 	}
@@ -36,14 +44,6 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 			domain->id, domain->name, guest_type_name(domain->type),
 			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
 			domain->vcpus);
-	if (options->unwinding.stack_bytes &&
-	    target_capture(&subject->target, options->unwinding.stack_bytes, err) < 0) {
-		subject_free(subject);
-		return NULL;
-	}
-	target_use(&subject->target, table);
-	if (!table && examiner)
-		target_find(&subject->target, examiner, CHAINS_MIN);
 	subject->info = *domain;
 	return subject;
 }

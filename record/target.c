@@ -20,12 +20,12 @@ static int choose_vcpus(const struct guest_info *info, const char *list, bool *w
 }
 
 int target_open(struct target *target, struct host *host, const struct guest_info *info,
-		const char *vcpus, uint32_t index, uint64_t period, struct error *err)
+		const char *vcpus, const struct sampling *sampling, struct error *err)
 {
 	bool *wanted = NULL;
 	int status = -1;
 
-	*target = (struct target){0};
+	*target = (struct target){.sampling = *sampling};
 	if (vcpus) {
 		wanted = calloc(info->vcpus + 1, sizeof(*wanted));
 		if (!wanted)
@@ -36,7 +36,7 @@ int target_open(struct target *target, struct host *host, const struct guest_inf
 	target->guest = host->ops->open(host, info, wanted, err);
 	if (!target->guest)
 		goto out;
-	target->sampler = sampler_new(target->guest, index, period, err);
+	target->sampler = sampler_new(target->guest, sampling, err);
 	if (target->sampler)
 		status = 0;
 out:
@@ -44,24 +44,6 @@ out:
 	if (status < 0)
 		target_close(target);
 	return status;
-}
-
-void target_use(struct target *target, const struct program_table *table)
-{
-	target->table = table;
-	sampler_use(target->sampler, table);
-}
-
-void target_find(struct target *target, struct examiner *examiner, unsigned int chains)
-{
-	target->may_find = true;
-	sampler_find(target->sampler, examiner, chains);
-}
-
-int target_capture(struct target *target, unsigned int bytes, struct error *err)
-{
-	target->captures = true;
-	return sampler_capture(target->sampler, bytes, err);
 }
 
 void target_close(struct target *target)
@@ -75,13 +57,16 @@ void target_close(struct target *target)
 static void describe_unwinding(const struct target *target,
 			       struct recording_domain *description)
 {
-	const struct program_table *table = target->table;
-	const char *why;
+	const struct learning *learning = sampler_learning(target->sampler);
+	const struct program_table *table = target->sampling.table;
 
-	description->unwind_way = target->captures   ? UNWIND_LATER
-				  : target->may_find ? UNWIND_BY_FOUND_CODE
-						     : UNWIND_BY_FRAMES;
-	switch (sampler_table(target->sampler, &why)) {
+	if (target->sampling.stack_bytes)
+		description->unwind_way = UNWIND_LATER;
+	else if (!table && target->sampling.examiner)
+		description->unwind_way = UNWIND_BY_FOUND_CODE;
+	else
+		description->unwind_way = UNWIND_BY_FRAMES;
+	switch (learning->table.state) {
 	case TABLE_NONE:
 	case TABLE_REFUSED:
 		return;
@@ -92,7 +77,7 @@ static void describe_unwinding(const struct target *target,
 		description->unwind_way = UNWIND_BY_TABLE;
 		break;
 	}
-	description->linux_text = sampler_linux(target->sampler);
+	description->linux_text = learning_linux(learning);
 	description->table_rows = unwind_table_rows(table->table);
 	program_table_names(table, description->table_files,
 			    sizeof(description->table_files));
@@ -106,7 +91,7 @@ void target_describe(const struct target *target, struct recording_domain *descr
 	const struct guest_info *info = &guest->info;
 
 	*description = (struct recording_domain){
-		.index = sampler_index(target->sampler),
+		.index = target->sampling.index,
 		.id = info->id,
 		.type = info->type,
 		.cpu = guest->ops->kind(guest),

@@ -12,7 +12,7 @@
  * its functions return.
  *
  * One thread reads code and unwinds by the table. To examine the code takes longer, and
- * another thread may do that meanwhile; the two take turns (record/unwinding/examiner.h),
+ * another thread may do that meanwhile; the two take turns (record/learning/examiner.h),
  * except that found_code_table() and found_code_check() may be called at any time.
  */
 struct found_code;

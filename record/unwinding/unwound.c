@@ -32,9 +32,10 @@ static void add_table(struct unwound *unwound, const struct program_table *table
 int unwound_refuse(const struct unwound *unwound, const struct target *target,
 		   bool *is_told, struct error *err)
 {
-	const char *name = target->guest->info.name, *why;
+	const struct table_check *check = &sampler_learning(target->sampler)->table;
+	const char *name = target->guest->info.name, *why = check->why.text;
 
-	if (*is_told || sampler_table(target->sampler, &why) != TABLE_REFUSED)
+	if (*is_told || check->state != TABLE_REFUSED)
 		return 0;
 	*is_told = true;
 	if (unwound->is_wanted) {
@@ -47,19 +48,19 @@ int unwound_refuse(const struct unwound *unwound, const struct target *target,
 
 void unwound_add(struct unwound *unwound, const struct target *target)
 {
-	const struct unwind_table *found = sampler_found(target->sampler);
-	const char *why;
+	const struct learning *learning = sampler_learning(target->sampler);
+	const struct unwind_table *found = code_search_table(&learning->code);
+	const char *why = learning->table.why.text;
 
 	if (found) {
 		unwound->by_code++;
 		unwound->code_rows += unwind_table_rows(found);
 	}
-
 	unwound->domains++;
-	unwound->captured += target->captures;
-	switch (sampler_table(target->sampler, &why)) {
+	unwound->captured += target->sampling.stack_bytes > 0;
+	switch (learning->table.state) {
 	case TABLE_USED:
-		add_table(unwound, target->table);
+		add_table(unwound, target->sampling.table);
 		break;
 	case TABLE_PENDING:
 		if (*why)

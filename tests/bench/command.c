@@ -48,7 +48,7 @@ static int measure(struct current *current, struct series *takes, struct series 
 int bench_command(struct host *host, const struct guest_info *domain, size_t runs,
 		  char **argv, struct error *err)
 {
-	struct current *current = current_new(host, domain, err);
+	struct current *current = current_new(host, domain, NULL, err);
 	struct series takes = {0}, stops = {0};
 	int status = -1;
 

@@ -40,12 +40,14 @@ uint64_t current_maps_in_pause(void)
 	return watch.in_pause;
 }
 
-static int start(struct current *way, const struct guest_info *domain, struct error *err)
+static int start(struct current *way, const struct guest_info *domain,
+		 const struct program_table *table, struct error *err)
 {
+	const struct sampling sampling = {.table = table};
 	const struct recording_info info = {.tool = "bench"};
 	struct recording_domain described;
 
-	if (target_open(&way->target, way->host, domain, NULL, 0, 0, err) < 0)
+	if (target_open(&way->target, way->host, domain, NULL, &sampling, err) < 0)
 		return -1;
 	target_describe(&way->target, &described);
 	way->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -68,7 +70,7 @@ static int start(struct current *way, const struct guest_info *domain, struct er
 }
 
 struct current *current_new(struct host *host, const struct guest_info *domain,
-			    struct error *err)
+			    const struct program_table *table, struct error *err)
 {
 	struct current *way = calloc(1, sizeof(*way));
 
@@ -82,7 +84,7 @@ struct current *current_new(struct host *host, const struct guest_info *domain,
 		watch.map = xen_of(host)->lib.memory_map;
 		xen_of(host)->lib.memory_map = watched_map;
 	}
-	if (start(way, domain, err) < 0) {
+	if (start(way, domain, table, err) < 0) {
 		current_free(way);
 		return NULL;
 	}
@@ -108,11 +110,6 @@ void current_free(struct current *way)
 		close(way->output);
 	target_close(&way->target);
 	free(way);
-}
-
-void current_use(struct current *way, const struct program_table *table)
-{
-	target_use(&way->target, table);
 }
 
 int current_sample(struct current *way, struct round *round, uint64_t *whole,

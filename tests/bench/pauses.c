@@ -34,10 +34,9 @@ static int ways_start(struct ways *ways, struct error *err)
 	ways_free(ways);
 	ways->first = NULL;
 	ways->floor = NULL;
-	ways->current = current_new(ways->host, ways->domain, err);
+	ways->current = current_new(ways->host, ways->domain, ways->table, err);
 	if (!ways->current)
 		return -1;
-	current_use(ways->current, ways->table);
 	ways->floor = floor_new(ways->host, ways->domain, err);
 	ways->first = ways->floor ? first_new(ways->host, ways->domain, ways->text, err)
 				  : NULL;

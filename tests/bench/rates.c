@@ -116,7 +116,7 @@ static double between(double low, double high)
 int bench_rates(struct host *host, const struct guest_info *domain, uint64_t ms,
 		const char *text, struct error *err)
 {
-	struct current *current = current_new(host, domain, err);
+	struct current *current = current_new(host, domain, NULL, err);
 	struct first *first = current ? first_new(host, domain, text, err) : NULL;
 	struct way ways[2] = {{.current = current}, {.current = current, .first = first}};
 	double low[2] = {LOWEST, LOWEST}, high[2] = {HIGHEST, HIGHEST};

@@ -44,11 +44,10 @@ uint64_t first_sample(struct first *way, unsigned int *depth);
  */
 struct current;
 
+/* Unwinds by @table from the first sample on, which checks it; NULL: none. */
 struct current *current_new(struct host *host, const struct guest_info *domain,
-			    struct error *err);
+			    const struct program_table *table, struct error *err);
 void current_free(struct current *way);
-/* Unwinds by this table from the first sample on, which checks it; NULL: none. */
-void current_use(struct current *way, const struct program_table *table);
 /* 0, or -1; @whole, if not NULL, is the time of the whole sample with its pauses. */
 int current_sample(struct current *way, struct round *round, uint64_t *whole,
 		   struct error *err);

@@ -52,6 +52,7 @@ static int be_recorder(const char *name, const char *how, struct error *err)
 {
 	char *ballast = malloc(BALLAST);
 	struct host *host = host_open(NULL, false, err);
+	const struct sampling sampling = {0};
 	struct sampler *sampler = NULL;
 	struct guest_info info;
 	struct guest *guest = NULL;
@@ -66,7 +67,7 @@ static int be_recorder(const char *name, const char *how, struct error *err)
 	if (!guard_start(host, err) || host_find(host, name, &info, err) < 0)
 		return -1;
 	guest = host->ops->open(host, &info, NULL, err);
-	sampler = guest ? sampler_new(guest, 0, 0, err) : NULL;
+	sampler = guest ? sampler_new(guest, &sampling, err) : NULL;
 	if (!sampler)
 		return -1;
 	mlockall(MCL_CURRENT);

@@ -67,8 +67,8 @@ MISSING = {
 # emulator that stalls there is sampled there.
 PROLOGUE = {"arm64": 20, "arm32": 40}
 
-MOST_PAUSES = 4   # of a round: record/sampler.h
-MOST_MAPS = 72 + 128  # of a round, for one vCPU: record/sampler.c, ROUND_MAPS and LEARN_MAPS
+MOST_PAUSES = 4   # of a round: record/sampling.h
+MOST_MAPS = 72 + 128  # of a round, for one vCPU: ROUND_MAPS and ENTRIES_MAPS
 MOST_MAPPED = 16384  # pages: xen/pages.c
 # How many times the pause of a chain of 10 addresses any kind's may take. The worst
 # chain costs about 2,500 looks at pages instead of about 10. In the lab an ARM machine's

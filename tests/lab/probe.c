@@ -82,6 +82,7 @@ static int run(struct host *host, const char *name, uint64_t seconds, struct err
 	struct guest_info info;
 	struct guest *guest = NULL;
 	struct guard *guard;
+	const struct sampling sampling = {0};
 	struct sampler *sampler = NULL;
 	int status = -1;
 
@@ -94,7 +95,7 @@ static int run(struct host *host, const char *name, uint64_t seconds, struct err
 	xen->lib.memory_unmap = probe_unmap;
 	guest = host->ops->open(host, &info, NULL, err);
 	if (guest)
-		sampler = sampler_new(guest, 0, 0, err);
+		sampler = sampler_new(guest, &sampling, err);
 	if (sampler) {
 		mlockall(MCL_CURRENT);
 		status = sample(sampler, guest->memory,

@@ -193,13 +193,14 @@ static int sample_all(struct target *target, struct floor *floor, struct results
 static int measure(struct host *host, const struct guest_info *info, struct trace *trace,
 		   size_t samples, struct error *err)
 {
+	const struct sampling sampling = {0};
 	struct target target = {0};
 	struct floor floor = {0};
 	struct results results;
 	int status = -1;
 
 	if (results_new(&results, samples + WARM_UP, err) == 0 &&
-	    target_open(&target, host, info, NULL, 0, 0, err) == 0 &&
+	    target_open(&target, host, info, NULL, &sampling, err) == 0 &&
 	    floor_open(&floor, trace, info, err) == 0) {
 		status = 0;
 		mlockall(MCL_CURRENT | MCL_ONFAULT);

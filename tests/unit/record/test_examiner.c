@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "record/unwinding/examiner.h"
+#include "record/learning/examiner.h"
 #include "record/safety/priority.h"
 
 static struct examiner *started(void)

@@ -116,6 +116,7 @@ struct scene {
 
 static void scene_open(struct scene *scene, const struct guest_ops *ops)
 {
+	const struct sampling sampling = {.period = NS_PER_S / 1000};
 	struct error err;
 
 	memset(scene, 0, sizeof(*scene));
@@ -127,7 +128,7 @@ static void scene_open(struct scene *scene, const struct guest_ops *ops)
 	scene->vcpu.cpu.x86.cr0 = X86_CR0_PE;
 	scene->vcpu.cpu.x86.rip = GUEST_PAGE_SIZE;
 	scene->vcpu.cpu.x86.reg[X86_RBP] = 2 * GUEST_PAGE_SIZE;
-	scene->sampler = sampler_new(&scene->guest, 0, NS_PER_S / 1000, &err);
+	scene->sampler = sampler_new(&scene->guest, &sampling, &err);
 	assert_non_null(scene->sampler);
 }
 

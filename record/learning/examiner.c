@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/unwinding/examiner.h"
+#include "record/learning/examiner.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/learning/learning.h"
+
+/* How many map calls may be made to look at the code that captured stacks point to. */
+#define STACK_MAPS 128
+
+/* How many map calls may be made to examine the return addresses of a chain. */
+#define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
+
+int learning_open(struct learning *learning, struct guest *guest,
+		  const struct sampling *sampling, struct error *err)
+{
+	learning->guest = guest;
+	learning->table.program = sampling->table;
+	learning->table.state = sampling->table ? TABLE_PENDING : TABLE_NONE;
+	learning->code.examiner = sampling->table ? NULL : sampling->examiner;
+	learning->code.chains_min = sampling->chains_min;
+	if (!sampling->stack_bytes)
+		return 0;
+	learning->filter = stack_filter_new();
+	return learning->filter ? 0 : error_set(err, "out of memory");
+}
+
+void learning_close(struct learning *learning)
+{
+	modules_free(learning->modules);
+	table_check_free(&learning->table);
+	code_search_free(&learning->code);
+	stack_filter_free(learning->filter);
+}
+
+struct unwind_input learning_input(struct learning *learning,
+				   const void *(*page)(void *memory, uint64_t frame))
+{
+	const struct unwind_table *by_program = learning->table.table;
+
+	return (struct unwind_input){
+		.memory = {.page = page, .context = learning->guest->memory},
+		.notes = &learning->notes,
+		.table = by_program ? by_program : code_search_table(&learning->code),
+		.hypercalls = learning->table.hypercalls,
+		.modules = learning->modules ? modules_table(learning->modules) : NULL,
+		.entries = &learning->entries,
+	};
+}
+
+/* The memory of the running guest. */
+static struct guest_memory running_memory(const struct learning *learning)
+{
+	return (struct guest_memory){
+		.page = learning->guest->ops->map_page,
+		.context = learning->guest->memory,
+	};
+}
+
+/* The registers that the vCPU had at the sample. */
+static const struct cpu *cpu_of(const struct learning *learning,
+				const struct sample *sample)
+{
+	return &learning->guest->vcpu[sample->vcpu].cpu;
+}
+
+/* Finds modules and tasks of the Linux kernel in the table from now on. */
+static void use_kernel(struct learning *learning)
+{
+	const struct program_table *program = learning->table.program;
+	const struct module_layout *modules = program_table_modules(program);
+
+	if (modules)
+		learning->modules = modules_new(modules);
+	learning->tasks = (struct tasks){
+		.layout = program_table_tasks(program),
+		.shift = learning->table.shift,
+	};
+}
+
+bool learning_check_table(struct learning *learning, uint64_t now)
+{
+	const struct guest_memory memory = running_memory(learning);
+
+	if (!table_check_run(&learning->table, learning->guest, &memory, now))
+		return false;
+	use_kernel(learning);
+	return true;
+}
+
+static void keep_stacks(struct learning *learning, struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+
+	if (!round->stack)
+		return;
+	guest->ops->begin_pages(guest->memory, round->time, STACK_MAPS);
+	for (unsigned int i = 0; i < round->samples; i++) {
+		struct sample *sample = &round->sample[i];
+
+		if (round->stack[i].is_taken)
+			stack_keep(learning->filter, cpu_of(learning, sample), &memory,
+				   &round->stack[i], &sample->chain);
+	}
+}
+
+static void name_processes(struct learning *learning, struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+
+	if (!learning->tasks.layout || !round->samples)
+		return;
+	guest->ops->begin_pages(guest->memory, round->time, TASK_MAPS * round->samples);
+	for (unsigned int i = 0; i < round->samples; i++) {
+		struct sample *sample = &round->sample[i];
+
+		tasks_name(&learning->tasks, cpu_of(learning, sample), &memory,
+			   sample->vcpu, &sample->process);
+	}
+}
+
+void learning_complete(struct learning *learning, struct round *round)
+{
+	keep_stacks(learning, round);
+	name_processes(learning, round);
+}
+
+/* Looks for the entries of interrupts among what the chains lead to. */
+static void learn_entries(struct learning *learning, struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct unwind_input input = learning_input(learning, guest->ops->map_page);
+
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+		const struct cpu *cpu = cpu_of(learning, sample);
+
+		if (cpu->family != CPU_FAMILY_X86 ||
+		    !x86_entries_lack(&learning->entries, &sample->chain))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, ENTRIES_MAPS);
+		if (x86_entries_learn(&learning->entries, &cpu->x86, &input,
+				      &sample->chain))
+			round->found_code = true;
+	}
+}
+
+/* Looks for the kernel's modules among what the chains lead to. True if there is a new
+ * table of modules. */
+static bool learn_modules(struct learning *learning, struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+	bool is_renewed = false;
+
+	for (unsigned int i = 0; learning->modules && i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		if (!modules_are_due(learning->modules, &sample->chain, round->time))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, MODULES_MAPS);
+		is_renewed |= modules_look(learning->modules, cpu_of(learning, sample),
+					   &memory, &sample->chain, round->time);
+	}
+	round->found_code |= is_renewed;
+	return is_renewed;
+}
+
+bool learning_study(struct learning *learning, struct round *round)
+{
+	const struct guest_memory memory = running_memory(learning);
+	bool is_renewed;
+
+	code_search_check(&learning->code, round);
+	is_renewed = code_search_run(&learning->code, learning->guest, &memory, round);
+	learn_entries(learning, round);
+	is_renewed |= learn_modules(learning, round);
+	return is_renewed;
+}
+
+const struct program_table *learning_table(const struct learning *learning)
+{
+	return learning->table.table ? learning->table.program : NULL;
+}
+
+uint64_t learning_linux(const struct learning *learning)
+{
+	const struct table_check *check = &learning->table;
+	uint64_t text = 0;
+
+	if (check->state == TABLE_USED)
+		text = program_table_linux(check->program);
+	return text ? text + check->shift : 0;
+}

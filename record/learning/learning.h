@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_LEARNING_LEARNING_H
+#define UNIPROF_RECORD_LEARNING_LEARNING_H
+
+#include "guest/guest.h"
+#include "record/learning/code_search.h"
+#include "record/learning/table_check.h"
+#include "record/linux/modules.h"
+#include "record/linux/tasks.h"
+#include "record/sampling.h"
+#include "unwind/stack/stack.h"
+#include "unwind/unwind.h"
+
+/*
+ * What is learned about a guest between two pauses, from the samples of the last one and
+ * the memory of the running guest: by which rules its chains are found, and the names of
+ * its processes. Nothing here runs while the guest is paused. Internal, but part of the
+ * sampler's memory.
+ */
+struct learning {
+	struct guest *guest;
+	struct code_notes notes;
+	struct table_check table;
+	struct code_search code;
+	struct x86_entries entries;
+	struct modules *modules; /* of its Linux kernel; NULL: not known */
+	struct tasks tasks;
+	struct stack_filter *filter; /* NULL unless stacks are captured */
+};
+
+/* Starts with nothing known, on memory that is all zero. -1 if out of memory;
+ * learning_close() must follow in any case. */
+int learning_open(struct learning *learning, struct guest *guest,
+		  const struct sampling *sampling, struct error *err);
+void learning_close(struct learning *learning);
+
+/* What to unwind by: what is known of the guest, and its memory, of which @page returns
+ * the pages. Valid until the next call of one of the functions below. */
+struct unwind_input learning_input(struct learning *learning,
+				   const void *(*page)(void *memory, uint64_t frame));
+
+/* Checks at times whether the guest runs the programs of its table. @now: ns, monotonic.
+ * True if the table is used from now on: the last pause's chains were found without. */
+bool learning_check_table(struct learning *learning, uint64_t now);
+
+/* Completes a round's samples, as soon after the pause as possible: makes chains of the
+ * captured stacks, and adds pids and names of processes. */
+void learning_complete(struct learning *learning, struct round *round);
+
+/*
+ * Learns what the chains of a round tell about the guest's code. Ends chains at return
+ * addresses that turn out to be none, and sets @round->found_code. True if there are new
+ * tables, which lead the next chains through other memory.
+ */
+bool learning_study(struct learning *learning, struct round *round);
+
+/* The table of programs in use; NULL: there is none, or not yet. */
+const struct program_table *learning_table(const struct learning *learning);
+
+/* The address at which the guest has the code of a Linux kernel that the table in use
+ * describes, its symbol _text; 0: not known. */
+uint64_t learning_linux(const struct learning *learning);
+
+#endif
