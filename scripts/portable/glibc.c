@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For the portable program (scripts/portable/stubs): what glibc 2.17 has in the part that
- * is linked statically, but later versions have not. Those in libraries that are linked
- * statically use them too.
+ * Functions for the portable program (scripts/portable/stubs) that glibc 2.17 has in the
+ * part that is linked statically, and later versions do not. Statically linked libraries
+ * use these functions, too.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 typedef int main_function(int argc, char **argv, char **environment);
 typedef void constructor(int argc, char **argv, char **environment);
 
-/* The linker's: the bounds of .init_array. */
+/* The bounds of .init_array, defined by the linker. */
 extern constructor *const __init_array_start[] __attribute__((visibility("hidden")));
 extern constructor *const __init_array_end[] __attribute__((visibility("hidden")));
 
@@ -33,9 +33,10 @@ static int run_constructors(int argc, char **argv, char **environment)
 	return 0;
 }
 
-/* Before 2.34, the program itself ran its constructors. Its start code passed a function
- * that did; later start code passes none, but later versions still call one (glibc,
- * csu/libc-start.c). */
+/* Runs the program's constructors. Before 2.34, the program's start code passed a
+ * function to
+ * __libc_start_main() that ran them. Later start code passes none, but later versions of
+ * glibc still call such a function if it is given (glibc, csu/libc-start.c). */
 int __wrap___libc_start_main(main_function *main, int argc, char **argv,
 			     main_function *init, void (*fini)(void),
 			     void (*rtld_fini)(void), void *stack_end)
@@ -45,7 +46,8 @@ int __wrap___libc_start_main(main_function *main, int argc, char **argv,
 					rtld_fini, stack_end);
 }
 
-/* Shared functions since 2.33. On 64-bit CPUs, struct stat is the kernel's. */
+/* fstatat() and its kin are in the shared library only since 2.33. On 64-bit CPUs, struct
+ * stat is the kernel's. */
 int fstatat(int folder, const char *restrict path, struct stat *restrict status,
 	    int flags)
 {
