@@ -18,7 +18,7 @@ static void name_type(const struct guest_info *domain, char *text, size_t size)
 		snprintf(text, size, "%s", domain->vmm[0] ? domain->vmm : type);
 }
 
-/* @type_width: columns of the type, or the VMM */
+/* Prints a line of the list; @type_width is the width of the column of types, or VMMs. */
 static void print_domain(const struct guest_info *domain, int type_width)
 {
 	const char state[] = {

@@ -44,7 +44,7 @@ void host_close(struct host *host)
 		host->ops->close(host);
 }
 
-/* Digits only; -1 if @name is not an id. */
+/* Returns the id that @name is, in digits only; -1 if it is not an id. */
 static long long parse_id(const char *name)
 {
 	char *end;

@@ -22,14 +22,14 @@ struct host_ops;
 struct guest_info {
 	uint32_t id; /* Xen's domain id, or the pid of a VMM */
 	enum guest_type type;
-	uint32_t vcpus;	 /* maximum number */
-	uint32_t online; /* number online */
-	uint64_t memory; /* bytes */
-	uint64_t ran;	 /* CPU time of all its vCPUs, ns */
+	uint32_t vcpus;	 /* maximum number of vCPUs */
+	uint32_t online; /* number of online vCPUs */
+	uint64_t memory; /* size, bytes */
+	uint64_t ran;	 /* CPU time of all vCPUs, ns; 0: unknown */
 	bool dying, shutdown, paused, running, blocked;
 	uint8_t uuid[16];
-	char name[256]; /* empty if it has none */
-	char vmm[32];	/* the program that runs it, "QEMU"; empty for Xen */
+	char name[256]; /* empty: it has none */
+	char vmm[32];	/* name of the program that runs it, "QEMU"; empty: none does */
 	/* Not to be sampled by the host's hypervisor, but in the way that @type names.
 	 * Only a connection shows how many vCPUs it has. */
 	bool is_indirect;
@@ -50,12 +50,12 @@ struct host {
 	const struct host_ops *ops;
 	char version[64];	 /* "Xen 4.17.7" */
 	uint32_t domctl_version; /* of Xen's control interface; 0 for others */
-	char note[224];		 /* what the user should know about it; empty: nothing */
+	char note[224];		 /* what the user should know about the host; or empty */
 	int connection;		 /* a descriptor that the guard keeps, too; -1: none */
 };
 
-/* A system call, with any arguments or, if @mask is not 0, only with one of which the
- * bits in @mask are those of @value. */
+/* A system call, with any arguments or, if @mask is not 0, only if the bits in @mask of
+ * the argument numbered @argument equal @value. */
 struct host_call {
 	int number; /* SYS_*; -1: the end of an array */
 	unsigned int argument;
@@ -84,9 +84,9 @@ struct host_call {
  * rest.
  */
 struct host_needs {
-	/* The calls that are made besides those that record/safety/filter.c allows for
-	 * every hypervisor: by open guests' functions and close(), by list() and open(),
-	 * and in the guard. NULL: none. */
+	/* System calls beyond what record/safety/filter.c allows for every hypervisor,
+	 * made by open guests' functions and close(), by list() and open(), and in the
+	 * guard. NULL: none. */
 	const struct host_call *sampling, *following, *guarding;
 	/* The folder of the devices that open() opens; NULL: none. */
 	const char *devices;
@@ -110,16 +110,17 @@ struct host_needs {
  */
 struct host_ops {
 	const struct host_needs *needs;
-	/* Guests are run by programs of this host, and their ids are pids. */
+	/* Guests are run by programs of this host (VMMs), whose pids are the guests' ids.
+	 */
 	bool has_vmms;
 
 	void (*close)(struct host *host);
 
-	/* 0; 1 if there is no guest with this id. */
+	/* Describes a guest: 0; 1 if there is none with this id. */
 	int (*info)(struct host *host, uint32_t id, struct guest_info *info,
 		    struct error *err);
-	/* All guests, sorted by id, including Xen's dom0; in bounded time. The caller
-	 * frees the array, which is not NULL even if there are none. */
+	/* Lists all guests, sorted by id, including Xen's dom0; in bounded time. The
+	 * caller frees the array, which is not NULL even if there are none. */
 	int (*list)(struct host *host, struct guest_info **guests, size_t *count,
 		    struct error *err);
 
@@ -135,18 +136,19 @@ struct host_ops {
 	 * recorder has ended or stopped; may be out of date at once while it runs.
 	 */
 	bool (*left_paused)(const struct host *host);
-	/* In the guard, after the recorder's end: resumes that guest. */
+	/* In the guard, after the recorder's end: resumes the guest that it left paused.
+	 */
 	int (*resume)(struct host *host, struct error *err);
-	/* The same, after that: undoes what else a recorder that was killed left in
-	 * guests. NULL: nothing. */
+	/* In the guard, after resume(): undoes what else a recorder that was killed left
+	 * in guests. NULL: nothing. */
 	void (*tidy)(struct host *host);
 
 	/*
 	 * For hypervisors where a recorder and its guard, killed at once, can leave a
-	 * guest paused; both are NULL otherwise. find_left() lists guests that were
+	 * guest paused; all three are NULL otherwise. find_left() lists guests that were
 	 * probably left paused and are paused now; someone else may also hold them
-	 * paused. The caller frees the array. unpause_left() undoes that one pause: 0; 1
-	 * if there is none for the guest. Both must be called before arm().
+	 * paused. The caller frees the array. unpause_left() undoes the recorder's pause:
+	 * 0; 1 if there is none for the guest. Both must be called before arm().
 	 */
 	int (*find_left)(struct host *host, struct guest_info **guests, size_t *count,
 			 struct error *err);
@@ -180,7 +182,7 @@ struct hypervisor {
 	const char *request_types;
 };
 
-/* To be called after all guests were closed. @host may be NULL. */
+/* Closes the host, after all its guests. @host may be NULL. */
 void host_close(struct host *host);
 
 /* Finds a guest by its name or, if @name has only digits, by its id: 0, or -1. */

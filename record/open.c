@@ -52,7 +52,7 @@ struct host *host_open(const char *gdb, bool force, struct error *err)
 	return host;
 }
 
-/* By name or id: 0, or -1. */
+/* Finds a guest with a stub, by its name or id: 0, or -1. */
 static int find_stub(const char *guest, struct guest_info *info)
 {
 	struct guest_info *guests;
@@ -97,7 +97,7 @@ struct host *host_open_guest(const char *guest, bool force, struct host_stub *us
 	used->address[0] = 0;
 	if (!guest || (host && !host->ops->has_vmms))
 		return host;
-	/* A guest that KVM knows comes before another one of that name. */
+	/* A guest that KVM knows comes before another guest with the name. */
 	if ((!host || host_find(host, guest, &info, &ignored) < 0) &&
 	    find_stub(guest, &info) < 0)
 		return host;
@@ -116,8 +116,8 @@ static bool has_id(const struct guest_info *guests, size_t count, uint32_t id)
 	return false;
 }
 
-/* Adds the stubs' guests that are not among them. */
-static int add_stubs(struct guest_info **guests, size_t *count, struct error *err)
+/* Adds the stubs' guests that the array has not, and sorts it. */
+static int add_stub_guests(struct guest_info **guests, size_t *count, struct error *err)
 {
 	struct guest_info *stubs;
 	size_t stub_count, known = *count;
@@ -151,7 +151,7 @@ int host_list(struct host *host, struct guest_info **guests, size_t *count,
 	}
 	if (host->ops->list(host, guests, count, err) < 0)
 		return -1;
-	if (!host->ops->has_vmms || add_stubs(guests, count, err) == 0)
+	if (!host->ops->has_vmms || add_stub_guests(guests, count, err) == 0)
 		return 0;
 	free(*guests);
 	return -1;

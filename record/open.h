@@ -14,29 +14,30 @@ const struct hypervisor *const *host_hypervisors(void);
  */
 struct host *host_open(const char *gdb, bool force, struct error *err);
 
-/* What is used instead of the hypervisor, and why. */
+/* The stub that is used instead of the hypervisor, and why. */
 struct host_stub {
 	char address[256]; /* of a GDB stub; empty: none */
 	struct error why;
 };
 
 /*
- * The same for one guest, by its name or id: if that is of a QEMU that can't be sampled
- * by KVM, but whose command line says where its GDB stub listens on this host, that stub
- * is opened, with @used filled in. With @guest NULL, there is no such guest. Connects to
- * nothing yet.
+ * Opens the hypervisor of this host, as host_open() does, for one guest, by its name or
+ * id. If the guest is a QEMU's that can't be sampled by KVM, but whose command line says
+ * where its GDB stub listens on this host, opens that stub, and fills in @used. @guest
+ * may be NULL, for several guests. Connects to nothing yet.
  */
 struct host *host_open_guest(const char *guest, bool force, struct host_stub *used,
 			     struct error *err);
 
 /*
- * Lists all guests as host_ops.list(), and also those that host_open_guest() would find.
- * @host may be NULL, for the reason in @err, which then stays there.
+ * Lists all guests as host_ops.list() does, and also guests that only host_open_guest()
+ * finds. @host may be NULL, if it could not be opened for the reason in @err, which then
+ * stays there.
  */
 int host_list(struct host *host, struct guest_info **guests, size_t *count,
 	      struct error *err);
 
-/* Checks how the address of a GDB stub is written: 0, or -1. */
+/* Checks the syntax of a GDB stub's address: 0, or -1. */
 int host_check_gdb(const char *gdb, struct error *err);
 
 #endif

@@ -13,10 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A filter that is being made, and the first failure of this: 0, or -errno. */
+/* A filter that is being made. */
 struct draft {
 	scmp_filter_ctx rules;
-	int status;
+	int status; /* the first failure, -errno; 0: none */
 };
 
 static void note_status(struct draft *draft, int status)
@@ -34,7 +34,8 @@ static void allow_if(struct draft *draft, int number, unsigned int conditions,
 						  conditions, &condition));
 }
 
-/* The same for a call that fails. */
+/* Adds a rule by which the system call @number fails with EPERM, as allow_if() adds one
+ * by which it is made. */
 static void deny_if(struct draft *draft, int number, unsigned int conditions,
 		    struct scmp_arg_cmp condition)
 {
@@ -42,24 +43,25 @@ static void deny_if(struct draft *draft, int number, unsigned int conditions,
 						  number, conditions, &condition));
 }
 
-static void allow(struct draft *draft, const int *numbers, size_t count)
+static void allow_all(struct draft *draft, const int *numbers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		allow_if(draft, numbers[i], 0, (struct scmp_arg_cmp){0});
 }
 
 #define ALLOW(draft, numbers) \
-	allow(draft, numbers, sizeof(numbers) / sizeof((numbers)[0]))
+	allow_all(draft, numbers, sizeof(numbers) / sizeof((numbers)[0]))
 
-/* The kernel takes these arguments as 32 bits, whatever the upper half of the register.
- */
-static struct scmp_arg_cmp is(unsigned int argument, unsigned int value)
+/* A condition: the argument is @value. The kernel takes such arguments as 32 bits,
+ * whatever is in the upper half of the register. */
+static struct scmp_arg_cmp is_equal(unsigned int argument, unsigned int value)
 {
 	return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value);
 }
 
-/* Of the bits in @mask, those of @set are set and the others are not. */
-static struct scmp_arg_cmp has(unsigned int argument, unsigned int mask, unsigned int set)
+/* A condition: of the argument's bits in @mask, exactly the bits @set are set. */
+static struct scmp_arg_cmp has_bits(unsigned int argument, unsigned int mask,
+				    unsigned int set)
 {
 	return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, mask, set);
 }
@@ -68,7 +70,7 @@ static void allow_for_host(struct draft *draft, const struct host_call *call)
 {
 	for (; call && call->number >= 0; call++)
 		allow_if(draft, call->number, call->mask != 0,
-			 has(call->argument, call->mask, call->value));
+			 has_bits(call->argument, call->mask, call->value));
 }
 
 /* Waiting, ending, and abort(), which glibc also calls if it detects damaged memory. The
@@ -87,8 +89,8 @@ static void allow_basics(struct draft *draft)
 
 	ALLOW(draft, basics);
 	/* raise(): glibc's, and musl's in the main thread. */
-	allow_if(draft, SCMP_SYS(tgkill), 1, is(0, (unsigned int)getpid()));
-	allow_if(draft, SCMP_SYS(tkill), 1, is(0, (unsigned int)getpid()));
+	allow_if(draft, SCMP_SYS(tgkill), 1, is_equal(0, (unsigned int)getpid()));
+	allow_if(draft, SCMP_SYS(tkill), 1, is_equal(0, (unsigned int)getpid()));
 }
 
 static void allow_recording(struct draft *draft)
@@ -121,12 +123,12 @@ static void allow_recording(struct draft *draft)
 
 	ALLOW(draft, recording);
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		allow_if(draft, SCMP_SYS(ioctl), 1, is(1, requests[i]));
-	allow_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, 0));
-	allow_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, 0));
-	/* It gives up its priority. */
+		allow_if(draft, SCMP_SYS(ioctl), 1, is_equal(1, requests[i]));
+	allow_if(draft, SCMP_SYS(mmap), 1, has_bits(2, PROT_EXEC, 0));
+	allow_if(draft, SCMP_SYS(mprotect), 1, has_bits(2, PROT_EXEC, 0));
+	/* Giving up priority. */
 	allow_if(draft, SCMP_SYS(sched_setscheduler), 1,
-		 has(1, ~(unsigned int)SCHED_RESET_ON_FORK, SCHED_OTHER));
+		 has_bits(1, ~(unsigned int)SCHED_RESET_ON_FORK, SCHED_OTHER));
 }
 
 static void allow_following(struct draft *draft)
@@ -140,7 +142,7 @@ static void allow_following(struct draft *draft)
 	};
 
 	ALLOW(draft, following);
-	allow_if(draft, SCMP_SYS(clone), 1, has(0, thread, thread));
+	allow_if(draft, SCMP_SYS(clone), 1, has_bits(0, thread, thread));
 }
 
 static void allow_guarding(struct draft *draft, const struct filter_guard *guard)
@@ -156,11 +158,12 @@ static void allow_guarding(struct draft *draft, const struct filter_guard *guard
 	int call = by_pid ? SCMP_SYS(kill) : SCMP_SYS(pidfd_send_signal);
 
 	ALLOW(draft, guarding);
-	allow_if(draft, SCMP_SYS(write), 1, is(0, (unsigned int)guard->ready));
+	allow_if(draft, SCMP_SYS(write), 1, is_equal(0, (unsigned int)guard->ready));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		const struct scmp_arg_cmp conditions[] = {
-			is(0, (unsigned int)(by_pid ? guard->recorder : guard->pidfd)),
-			is(1, signals[i]),
+			is_equal(0,
+				 (unsigned int)(by_pid ? guard->recorder : guard->pidfd)),
+			is_equal(1, signals[i]),
 		};
 
 		note_status(draft, seccomp_rule_add_array(draft->rules, SCMP_ACT_ALLOW,
@@ -168,21 +171,21 @@ static void allow_guarding(struct draft *draft, const struct filter_guard *guard
 	}
 }
 
-/* @other: what to do with a call without a rule. */
-static struct draft begin(uint32_t other)
+/* Starts a filter that does @other (SCMP_ACT_*) with calls without a rule. */
+static struct draft draft_new(uint32_t other)
 {
 	struct draft draft = {.rules = seccomp_init(other)};
 
 	if (!draft.rules)
 		draft.status = -ENOMEM;
-	else /* otherwise, a call in another CPU's way would kill the process */
+	else /* by default, a call in another CPU's way would kill the process */
 		draft.status = seccomp_attr_set(draft.rules, SCMP_FLTATR_ACT_BADARCH,
 						other);
 	return draft;
 }
 
-/* For all threads. Releases @draft. */
-static int load(struct draft *draft, bool log, struct error *err)
+/* Loads the filter for all threads, and releases @draft. */
+static int draft_load(struct draft *draft, bool log, struct error *err)
 {
 	int status = 0;
 
@@ -207,16 +210,15 @@ out:
 
 /*
  * clone3()'s flags are in memory, where no filter sees them. With ENOSYS, C libraries use
- * clone(). A separate filter, so that the log has none of these calls: there are several
- * in a second.
+ * clone(). A separate filter keeps the calls, several in a second, out of the log.
  */
 static int deny_clone3(struct error *err)
 {
-	struct draft draft = begin(SCMP_ACT_ALLOW);
+	struct draft draft = draft_new(SCMP_ACT_ALLOW);
 
 	note_status(&draft, seccomp_rule_add(draft.rules, SCMP_ACT_ERRNO(ENOSYS),
 					     SCMP_SYS(clone3), 0));
-	return load(&draft, false, err);
+	return draft_load(&draft, false, err);
 }
 
 int filter_recorder(const struct host_needs *host, bool follow, int opener,
@@ -226,31 +228,32 @@ int filter_recorder(const struct host_needs *host, bool follow, int opener,
 
 	if (follow && deny_clone3(err) < 0)
 		return -1;
-	draft = begin(SCMP_ACT_ERRNO(EPERM));
+	draft = draft_new(SCMP_ACT_ERRNO(EPERM));
 	allow_basics(&draft);
 	allow_recording(&draft);
 	allow_for_host(&draft, host->sampling);
 	if (opener >= 0)
-		allow_if(&draft, SCMP_SYS(recvmsg), 1, is(0, (unsigned int)opener));
+		allow_if(&draft, SCMP_SYS(recvmsg), 1, is_equal(0, (unsigned int)opener));
 	if (follow) {
 		allow_following(&draft);
 		allow_for_host(&draft, host->following);
 	}
-	/* Each sample makes three of them. A filter with a priority but no rule for it
-	 * would not look at the number of a call, except on x86 (libseccomp 2.5.4). */
+	/* Each sample makes three calls of ioctl(2). A filter with a priority but no rule
+	 * for it would not look at the number of a call, except on x86
+	 * (libseccomp 2.5.4). */
 	seccomp_syscall_priority(draft.rules, SCMP_SYS(ioctl), UINT8_MAX);
-	return load(&draft, true, err);
+	return draft_load(&draft, true, err);
 }
 
 int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err)
 {
-	struct draft draft = begin(SCMP_ACT_ERRNO(EPERM));
+	struct draft draft = draft_new(SCMP_ACT_ERRNO(EPERM));
 
 	allow_basics(&draft);
 	allow_guarding(&draft, guard);
 	allow_for_host(&draft, host->guarding);
-	return load(&draft, true, err);
+	return draft_load(&draft, true, err);
 }
 
 /* What a process may do with its user's privileges beyond reading and writing files. */
@@ -313,10 +316,10 @@ static void deny_powers(struct draft *draft)
 	};
 	for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
 		deny_if(draft, powers[i], 0, (struct scmp_arg_cmp){0});
-	deny_if(draft, SCMP_SYS(ioctl), 1, is(1, TIOCSTI));
-	deny_if(draft, SCMP_SYS(clone), 1, has(0, CLONE_THREAD, 0));
-	deny_if(draft, SCMP_SYS(mmap), 1, has(2, PROT_EXEC, PROT_EXEC));
-	deny_if(draft, SCMP_SYS(mprotect), 1, has(2, PROT_EXEC, PROT_EXEC));
+	deny_if(draft, SCMP_SYS(ioctl), 1, is_equal(1, TIOCSTI));
+	deny_if(draft, SCMP_SYS(clone), 1, has_bits(0, CLONE_THREAD, 0));
+	deny_if(draft, SCMP_SYS(mmap), 1, has_bits(2, PROT_EXEC, PROT_EXEC));
+	deny_if(draft, SCMP_SYS(mprotect), 1, has_bits(2, PROT_EXEC, PROT_EXEC));
 }
 
 /* The requests of a hypervisor's drivers. */
@@ -324,8 +327,8 @@ static void deny_requests(struct draft *draft, const struct hypervisor *hypervis
 {
 	for (const char *type = hypervisor->request_types; *type; type++)
 		deny_if(draft, SCMP_SYS(ioctl), 1,
-			has(1, _IOC_TYPEMASK << _IOC_TYPESHIFT,
-			    (unsigned int)(unsigned char)*type << _IOC_TYPESHIFT));
+			has_bits(1, _IOC_TYPEMASK << _IOC_TYPESHIFT,
+				 (unsigned int)(unsigned char)*type << _IOC_TYPESHIFT));
 }
 
 int filter_reader(const struct hypervisor *const *hypervisors, struct error *err)
@@ -334,11 +337,11 @@ int filter_reader(const struct hypervisor *const *hypervisors, struct error *err
 
 	if (deny_clone3(err) < 0)
 		return -1;
-	draft = begin(SCMP_ACT_ALLOW);
+	draft = draft_new(SCMP_ACT_ALLOW);
 	deny_powers(&draft);
 	for (; *hypervisors; hypervisors++)
 		deny_requests(&draft, *hypervisors);
-	return load(&draft, true, err);
+	return draft_load(&draft, true, err);
 }
 
 #else

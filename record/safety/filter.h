@@ -13,39 +13,38 @@
  * is left to do. Every other call fails with EPERM, and Linux 4.14 and later log it. None
  * ends the process: a guard that is killed can't resume a guest.
  *
- * A filter is permanent, for all threads of the process and those started later. The
+ * A filter is permanent, for all threads of the process, whenever they start. The
  * functions return 0, or -1 with the reason in @err if there is no filter: the program
  * was built without libseccomp, with sanitizers, or for another CPU than x86-64 and
  * arm64, or the kernel does not have filters (Linux 3.17).
  */
 
 /*
- * The recorder: may sample guests that are open, write to open files, and end. With
- * @follow, also list and open guests that start later, and start threads for this. Unless
- * it is -1, @opener is a socket on which it may receive messages. Must be called after
- * its threads have set their priorities.
+ * Restricts a recorder to sampling guests that are open, writing to open files, and
+ * ending. With @follow, it may also list and open guests that start later, and start
+ * threads for this. Unless it is -1, @opener is a socket on which it may receive
+ * messages. Must be called after its threads have set their priorities.
  */
 int filter_recorder(const struct host_needs *host, bool follow, int opener,
 		    struct error *err);
 
-/* What the guard's filter refers to. */
+/* The processes and files that a guard's filter refers to. */
 struct filter_guard {
-	pid_t recorder; /* to be stopped and continued: by @pidfd, or if that is -1, by
-			   pid */
-	int pidfd;
-	int ready; /* where the guard writes that it has started */
+	pid_t recorder; /* the process that it stops and continues */
+	int pidfd;	/* a descriptor of @recorder; -1: it is signalled by its pid */
+	int ready;	/* the descriptor on which it writes that it has started */
 };
 
-/* The guard: may wait for the recorder's end, stop and continue it, and resume a guest.
- */
+/* Restricts a guard to waiting for the recorder's end, stopping and continuing it, and
+ * resuming a guest. */
 int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err);
 
 /*
- * A process that reads recordings and symbol files and writes files, with or without a
- * terminal: any call but those that run programs, start or trace processes, open sockets,
- * make memory executable, change the kernel, or make requests of one of the @hypervisors,
- * an array that ends with NULL.
+ * Restricts a process that reads recordings and symbol files and writes files, with or
+ * without a terminal: it may make any call but those that run programs, start or trace
+ * processes, open sockets, make memory executable, change the kernel, or make requests of
+ * one of the @hypervisors, an array that ends with NULL.
  */
 int filter_reader(const struct hypervisor *const *hypervisors, struct error *err);
 

@@ -22,10 +22,10 @@
 #include "record/safety/filter.h"
 #include "record/safety/privileges.h"
 
-/* How long a guest may stay paused because its recorder was stopped. */
+/* How long a guest may stay paused because its recorder was stopped, ns. */
 #define WATCH_NS (NS_PER_S / 20)
 
-/* To let a stopped recorder finish its sample: the time between checks, the number of
+/* To let a stopped recorder finish its sample: the time between checks, ns, the number of
  * checks, and the number of attempts. */
 #define MOMENT_NS (100 * NS_PER_US)
 #define MOMENTS	  1000
@@ -33,20 +33,21 @@
 
 struct guard {
 	struct host *host;
-	pid_t child;
+	pid_t child; /* the guard, in the recorder */
 	/*
-	 * Shared, and held by the sampling thread: when that ends in any way, the kernel
-	 * first wakes the guard (set_robust_list(2)), even before it frees the process's
-	 * memory.
+	 * In shared memory, locked by the sampling thread: when that ends in any way, the
+	 * kernel first wakes the guard (set_robust_list(2)), even before it frees the
+	 * process's memory.
 	 */
 	pthread_mutex_t *alive;
-	/* The guard has the reading end. It shows every kind of end, but only after the
-	 * memory is freed. */
+	/* A pipe whose reading end the guard has. Its end shows every kind of end of the
+	 * recorder, but only after the memory is freed. */
 	int pipe[2];
-	/* The recorder, and no other process that gets its pid later. */
 	pid_t recorder;
-	int pidfd;  /* -1: not supported by the kernel */
-	int status; /* /proc/PID/stat */
+	/* A descriptor of the recorder, never of a process that gets its pid later; -1:
+	 * not supported by the kernel */
+	int pidfd;
+	int status; /* the recorder's /proc/PID/stat */
 };
 
 /*
@@ -78,9 +79,9 @@ static void rename_process(const char *name)
 	strncpy((char *)begin, name, end - begin - 1);
 }
 
-/* Signals for the recorder must not end its guard, and the guard must not keep a reader
- * of the recorder's output waiting. */
-static void detach(const int *kept, size_t count)
+/* Separates the guard from the recorder: signals for the recorder must not end it, and it
+ * must not keep a reader of the recorder's output waiting. Closes all files but @kept. */
+static void detach_from_recorder(const int *kept, size_t count)
 {
 	int last = 0;
 	sigset_t all;
@@ -135,7 +136,7 @@ static void send_signal(const struct guard *guard, int number)
 		kill(guard->recorder, number); /* its pid can't be reused yet */
 }
 
-/* Waits at most @ns for the recorder's end. */
+/* Waits at most @ns for the recorder's end: whether it has ended. */
 static bool has_ended(const struct guard *guard, uint64_t ns)
 {
 	uint64_t until = clock_monotonic() + ns;
@@ -151,7 +152,7 @@ static bool has_ended(const struct guard *guard, uint64_t ns)
 	return poll(&pipe, 1, 0) > 0;
 }
 
-/* The recorder was stopped during a sample: continues it until the end of the sample, and
+/* Continues a recorder that was stopped during a sample, until the end of the sample, and
  * stops it again. True if it ended meanwhile. */
 static bool put_off_stop(const struct guard *guard)
 {
@@ -172,8 +173,8 @@ static bool put_off_stop(const struct guard *guard)
 	return false;
 }
 
-/* Returns when the recorder has ended. */
-static void watch(const struct guard *guard)
+/* Puts off the recorder's stops until it has ended. */
+static void watch_recorder(const struct guard *guard)
 {
 	const struct host *host = guard->host;
 
@@ -197,7 +198,7 @@ static int be_guard(struct guard *guard, int to_parent)
 	char byte = 1;
 	int status = 0;
 
-	detach(kept, sizeof(kept) / sizeof(*kept));
+	detach_from_recorder(kept, sizeof(kept) / sizeof(*kept));
 	refuse_oom();
 	if (host->ops->adopt(host, &err) < 0)
 		return 1;
@@ -214,7 +215,7 @@ static int be_guard(struct guard *guard, int to_parent)
 	if (write(to_parent, &byte, 1) != 1)
 		return 1;
 	close(to_parent);
-	watch(guard);
+	watch_recorder(guard);
 	if (host->ops->left_paused(host))
 		status = host->ops->resume(host, &err) < 0;
 	if (host->ops->tidy)

@@ -11,7 +11,7 @@
  * A child process that outlives this one. If this process ends in any way while it holds
  * a guest paused, the child resumes the guest. If this process is stopped (SIGSTOP) at
  * such a moment, the child lets it finish the sample first. One child guards all guests
- * of a host, including those that start later.
+ * of a host, including guests that start later.
  */
 struct guard;
 

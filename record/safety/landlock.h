@@ -47,7 +47,7 @@ enum {
 #define LANDLOCK_SIGNALS_6 (1u << 1)
 
 /* struct landlock_ruleset_attr. Older kernels have only its first fields, and accept it
- * if the others are 0. */
+ * if the other fields are 0. */
 struct landlock_ruleset {
 	uint64_t handled_access_fs;
 	uint64_t handled_access_net;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command/message.h"
+
+/* Whether @guest is among the @count @names, names or ids; NULL: all. */
 static bool is_named(const struct guest_info *guest, char **names, size_t count)
 {
 	char id[16];
@@ -17,21 +20,19 @@ static bool is_named(const struct guest_info *guest, char **names, size_t count)
 	return !names;
 }
 
-/* 0, or -1 with the reason in @err. */
-static int unpause(struct host *host, const struct guest_info *guest, const char *name,
-		   struct error *err)
+/* Ends the pause of @guest, and says so: 0, or -1 with the reason in @err. */
+static int unpause_guest(struct host *host, const struct guest_info *guest,
+			 const char *name, struct error *err)
 {
 	int status = host->ops->unpause_left(host, guest, err);
 
 	if (status == 0)
-		fprintf(stderr,
-			"uniprof record: ended the pause of '%s' left by a killed "
-			"recorder\n",
+		message("record", "ended the pause of '%s' left by a killed recorder",
 			name);
 	return status < 0 ? -1 : 0;
 }
 
-int left_report(struct host *host, bool end, char **names, size_t count,
+int left_report(struct host *host, bool unpause, char **names, size_t count,
 		struct error *err)
 {
 	struct guest_info *guests;
@@ -48,20 +49,19 @@ int left_report(struct host *host, bool end, char **names, size_t count,
 		const char *name = guest->name[0] ? guest->name : id;
 
 		snprintf(id, sizeof(id), "%" PRIu32, guest->id);
-		if (end && is_named(guest, names, count)) {
-			status = unpause(host, guest, name, err);
+		if (unpause && is_named(guest, names, count)) {
+			status = unpause_guest(host, guest, name, err);
 			ended++;
 			continue;
 		}
-		fprintf(stderr,
-			"uniprof record: '%s' is paused: a recorder was killed together "
-			"with its guard; resume it with '%s %s' or 'uniprof "
-			"record --unpause %s'\n",
+		message("record",
+			"'%s' is paused: a recorder was killed together with its guard; "
+			"resume it with '%s %s' or 'uniprof record --unpause %s'",
 			name, host->ops->unpause_command, name, name);
 	}
-	if (end && !ended && status == 0)
-		fprintf(stderr, "uniprof record: nothing to unpause: no killed recorder "
-				"left these guests paused\n");
+	if (unpause && !ended && status == 0)
+		message("record", "nothing to unpause: no killed recorder left these "
+				  "guests paused");
 	free(guests);
 	return status;
 }

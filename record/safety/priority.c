@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-/* Of each SHARE_NS, a process with priority may use at most MOST_USED / OUT_OF. */
+/* A process with priority may use at most MOST_USED / OUT_OF of each SHARE_NS. */
 #define SHARE_NS  (NS_PER_S / 20)
 #define MOST_USED 9
 #define OUT_OF	  10

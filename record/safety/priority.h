@@ -28,17 +28,19 @@ void priority_set(enum priority priority);
  * the middle of a sample the guest stays paused for that long.
  */
 struct share {
-	uint64_t since; /* ns, monotonic */
-	uint64_t used;	/* CPU time of threads with priority by then, ns */
-	/* The clock of CPU time of the thread without priority; NULL: there is none. */
+	uint64_t since; /* when the current share began, ns, monotonic */
+	uint64_t used;	/* CPU time of threads with priority at @since, ns */
+	/* CPU time clock of the thread without priority; NULL: there is none */
 	const clockid_t *usual;
 };
 
-/* To be called at @now (ns, monotonic), first with zeros but for @usual, then between
- * samples. Returns the time until which to sleep; 0: no sleep is needed. */
+/* To be called at @now (ns, monotonic), first with a @share of zeros except @usual, then
+ * between samples. Returns the time until which to sleep, ns, monotonic; 0: no sleep is
+ * needed. */
 uint64_t share_rest(struct share *share, uint64_t now);
 
-/* The same if the threads with priority have used @used ns of CPU time in total. */
+/* The part of share_rest() without clocks: the threads with priority have used @used ns
+ * of CPU time in total. */
 uint64_t share_rest_of(struct share *share, uint64_t now, uint64_t used);
 
 #endif

@@ -14,8 +14,8 @@
 #include "record/safety/filter.h"
 #include "record/safety/landlock.h"
 
-/* All that this version of Landlock can restrict, but signals only if not needed. */
-static struct landlock_ruleset everything(int version, bool signals)
+/* All that this version of Landlock can restrict, but not @signals if they are needed. */
+static struct landlock_ruleset all_rights(int version, bool signals)
 {
 	struct landlock_ruleset all = {.handled_access_fs = LANDLOCK_FILES_1};
 
@@ -32,7 +32,7 @@ static struct landlock_ruleset everything(int version, bool signals)
 	return all;
 }
 
-static void allow(int rules, const char *path, uint64_t rights)
+static void allow_path(int rules, const char *path, uint64_t rights)
 {
 	const struct landlock_path_beneath rule = {
 		.allowed_access = rights,
@@ -45,11 +45,12 @@ static void allow(int rules, const char *path, uint64_t rights)
 	close(rule.parent_fd);
 }
 
+/* Returns Landlock's version; 0 if it restricts nothing. */
 static int restrict_access(const struct privileges *needed)
 {
 	int version = (int)syscall(CALL_LANDLOCK_CREATE_RULESET, NULL, 0,
 				   LANDLOCK_VERSION);
-	const struct landlock_ruleset all = everything(version, needed->signals);
+	const struct landlock_ruleset all = all_rights(version, needed->signals);
 	const uint64_t device = LANDLOCK_READ_FILE | LANDLOCK_WRITE_FILE |
 				LANDLOCK_IOCTL_DEV;
 	int rules;
@@ -61,9 +62,9 @@ static int restrict_access(const struct privileges *needed)
 	if (rules < 0)
 		return 0;
 	if (needed->devices)
-		allow(rules, needed->devices, device & all.handled_access_fs);
+		allow_path(rules, needed->devices, device & all.handled_access_fs);
 	if (needed->removes)
-		allow(rules, HOST_DIRECTORY, LANDLOCK_REMOVE_FILE);
+		allow_path(rules, HOST_DIRECTORY, LANDLOCK_REMOVE_FILE);
 	status = syscall(CALL_LANDLOCK_RESTRICT_SELF, rules, 0);
 	close(rules);
 	return status == 0 ? version : 0;
@@ -78,8 +79,8 @@ int privileges_confine(const struct privileges *needed)
 	return needed->inspects ? 0 : restrict_access(needed);
 }
 
-/* Drops all capabilities but those of @needed (CAP_TO_MASK()) that there are. Returns
- * what is left of them. */
+/* Drops all capabilities but @needed (CAP_TO_MASK()), as far as the thread has them.
+ * Returns the capabilities that are left. */
 static uint32_t drop_capabilities(uint32_t needed)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

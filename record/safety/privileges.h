@@ -7,25 +7,25 @@
 /*
  * A recorder runs as root in dom0 and reads data written by guests. Once everything is
  * open, it drops the privileges that it no longer needs, so that a guest that exploits a
- * bug in it gains less. It must keep the open interface to Xen, where the permission to
- * pause one guest includes full control of all guests.
+ * bug in it gains less. It must keep the open interface to the hypervisor; with Xen's,
+ * the permission to pause one guest includes full control of all guests.
  */
 
 /* What a process still needs after its start. */
 struct privileges {
-	const char *devices; /* a folder whose files it opens; NULL: none */
-	bool removes;	     /* files in HOST_DIRECTORY */
-	bool signals;	     /* to other processes */
-	bool inspects;	     /* other processes, which Landlock forbids: it is not used */
+	const char *devices; /* the folder whose devices it opens; NULL: none */
+	bool removes;	     /* removes files in HOST_DIRECTORY */
+	bool signals;	     /* sends signals to other processes */
+	bool inspects; /* traces other processes: Landlock, which forbids it, is unused */
 };
 
 /*
- * Permanently, for this thread and all threads and processes that it starts: nothing can
- * be executed, and locked memory is not limited. If the kernel has Landlock (Linux 5.13),
- * no file can be opened, created or removed but those @needed. Depending on Landlock's
- * version, TCP connections, connections to abstract sockets and signals that are not
- * needed are refused, too. Must be called before any thread is started. Returns
- * Landlock's version, or 0 if nothing is restricted by it.
+ * Confines this thread, and all threads and processes that it starts, permanently:
+ * nothing can be executed, and locked memory is not limited. If the kernel has Landlock
+ * (Linux 5.13), no file can be opened, created or removed but the files @needed.
+ * Depending on Landlock's version, TCP connections, connections to abstract sockets and
+ * signals that are not needed are refused, too. Must be called before any thread is
+ * started. Returns Landlock's version, or 0 if nothing is restricted by it.
  */
 int privileges_confine(const struct privileges *needed);
 
@@ -37,18 +37,19 @@ enum privileges_kept {
 };
 
 /*
- * Permanently drops all capabilities (capabilities(7)) of the calling thread but those
- * that it is to keep, and has; to be called once it has its priority. It keeps its user
- * ID, which owns Xen's devices: they are opened again for each guest that starts later.
- * Returns what it keeps, for messages: "no capabilities".
+ * Permanently drops all capabilities (capabilities(7)) of the calling thread but @kept,
+ * as far as it has them; to be called once it has its priority. It keeps its user ID,
+ * which owns the hypervisor's devices: they are opened again for each guest that starts
+ * later. Returns what it keeps, for messages: "no capabilities".
  */
 const char *privileges_drop(enum privileges_kept kept);
 
 /*
- * For a process that only reads recordings and symbol files and writes files, wherever
- * its user may: permanently drops all capabilities of the calling thread but those for
- * other users' files, and the ability to gain any, and calls filter_reader(), as far as
- * the kernel has filters. Must be called before any thread is started.
+ * Permanently restricts a process to reading recordings and symbol files and writing
+ * files, wherever its user may: drops all capabilities of the calling thread but the
+ * capabilities for other users' files, and the ability to gain any, and calls
+ * filter_reader(), as far as the kernel has filters. Must be called before any thread is
+ * started.
  */
 void privileges_keep_files(void);
 
