@@ -10,8 +10,10 @@
 #include "base/command/message.h"
 #include "base/command/usage.h"
 #include "commands/commands.h"
-#include "report/archive/archive.h"
+#include "commands/report/notes.h"
 #include "commands/report/profile_options.h"
+#include "commands/report/progress.h"
+#include "report/archive/archive.h"
 
 /* The options of `uniprof archive`. The strings are argv's. */
 struct options {
@@ -34,7 +36,7 @@ static const struct command_option file_options[] = {
 	 .set = option_set_text, .offset = offsetof(struct options, archive.output)},
 	{"verbose", 'v', NULL, "show details of the recording and the symbol files",
 	 .set = option_set_true,
-	 .offset = offsetof(struct options, profile.rules.verbose)},
+	 .offset = offsetof(struct options, profile.notes.verbose)},
 	{0},
 };
 
@@ -42,10 +44,10 @@ static const struct command_option line_options[] = {
 	{"srcline", 0, NULL,
 	 "also store source lines and inlined functions, for --srcline and --inline of "
 	 "reports (needs DWARF)",
-	 .set = option_set_true,
-	 .offset = offsetof(struct options, profile.rules.srcline)},
-	{"inline", 0, NULL, "the same as --srcline", .set = option_set_true,
-	 .offset = offsetof(struct options, profile.rules.srcline)},
+	 .value = SOURCE_LINES_IN_NAMES,
+	 .offset = offsetof(struct options, profile.rules.lines)},
+	{"inline", 0, NULL, "the same as --srcline", .value = SOURCE_LINES_IN_NAMES,
+	 .offset = offsetof(struct options, profile.rules.lines)},
 	{0},
 };
 
@@ -68,7 +70,7 @@ static int options_parse(struct options *options, const struct command *command,
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
 	rules->demangle = DEMANGLE_NOT; /* reports do that */
-	rules->names_only = true;
+	options->profile.notes.names_only = true;
 	status = command_parse(command, argc, argv, options, &file);
 	if (status != COMMAND_GO_ON)
 		return status;
@@ -98,7 +100,12 @@ static void say_result(const char *command, const struct archive *archive)
 /* Stores the names. Returns an enum exit_code; messages are written. */
 static int archive_run(const struct options *options)
 {
-	const char *command = options->profile.rules.command;
+	const char *command = options->profile.command;
+	struct progress line;
+	const struct profile_progress progress = progress_of_profile(&line);
+	const struct profile_listener listener = {
+		.progress = options->is_brief ? NULL : &progress,
+	};
 	struct archive archive = {.file.fd = -1};
 	struct profile profile = {0};
 	struct error err = {""};
@@ -112,16 +119,21 @@ static int archive_run(const struct options *options)
 	}
 	if (archive_open(&archive, &profile, &options->archive, &err) < 0)
 		goto out;
-	profile_describe_symbols(&profile);
-	if (profile_read(&profile, stderr, !options->is_brief, NULL, NULL, &err) < 0 ||
+	profile_note_symbols(&profile, &options->profile.notes);
+	notes_print(&profile.notes, command, NULL);
+	if (profile_read(&profile, &listener, &err) < 0 ||
 	    archive_write(&archive, &err) < 0)
 		goto out;
 	exit_code = EXIT_DONE;
 	if (!options->is_brief) {
-		exit_code = profile_say_notes(&profile);
+		if (profile_is_damaged(&profile))
+			exit_code = EXIT_DAMAGED;
+		profile_note_contents(&profile, &options->profile.notes);
+		notes_print(&profile.notes, command, NULL);
 		say_result(command, &archive);
 	}
 out:
+	notes_print(&profile.notes, command, NULL);
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		message(command, "%s", err.text);
 	archive_close(&archive);
@@ -158,9 +170,9 @@ static int store_files(const struct archive_names *names,
 		return EXIT_FAILED;
 	rules->inputs[rules->input_count++] = path;
 	rules->demangle = DEMANGLE_NOT;
-	rules->names_only = true;
-	rules->srcline = names->lines;
-	rules->verbose = names->verbose;
+	if (names->lines)
+		rules->lines = SOURCE_LINES_IN_NAMES;
+	options.profile.notes = (struct note_options){names->verbose, true};
 	for (size_t i = 0; i < files->count; i++)
 		rules->symbols[rules->symbol_count++] = files->specs[i];
 	exit_code = archive_run(&options);

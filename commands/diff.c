@@ -7,7 +7,9 @@
 
 #include "base/command/usage.h"
 #include "commands/commands.h"
+#include "commands/report/notes.h"
 #include "commands/report/options.h"
+#include "commands/report/progress.h"
 #include "report/write/outfile.h"
 
 static const struct diff_output outputs[] = {
@@ -118,7 +120,7 @@ static const struct command_option file_options[] = {
 	 .set = option_set_text, .offset = offsetof(struct diff_options, output)},
 	{"verbose", 'v', NULL, "show details of the recordings and the symbol files",
 	 .set = option_set_true,
-	 .offset = offsetof(struct diff_options, profile.rules.verbose)},
+	 .offset = offsetof(struct diff_options, profile.notes.verbose)},
 	{"baseline-symbols", 0, "FILE[@OFFSET][,domain=DOMAIN]",
 	 "symbol file for BASELINE; --symbols then applies to NEW only; can be repeated",
 	 .set = add_baseline_symbols},
@@ -185,7 +187,6 @@ static int choose_sides(struct diff_options *options, char **names)
 		rules[i] = options->profile.rules;
 		rules[i].inputs = options->profile.rules.inputs + i;
 		rules[i].input_count = 1;
-		rules[i].about = names[i];
 	}
 	if (options->baseline_symbol_count) {
 		rules[DIFF_BASELINE].symbols = options->baseline_symbols;
@@ -194,7 +195,7 @@ static int choose_sides(struct diff_options *options, char **names)
 	return COMMAND_GO_ON;
 }
 
-static int parse_options(struct diff_options *options, const struct command *command,
+static int options_parse(struct diff_options *options, const struct command *command,
 			 int argc, char **argv)
 {
 	char **names;
@@ -205,25 +206,31 @@ static int parse_options(struct diff_options *options, const struct command *com
 	return status == COMMAND_GO_ON ? check_format(options) : status;
 }
 
-/* @why is for the outputs. */
+/* Reads both recordings; @why is where the outputs explain a failure. -1 with @err set.
+ */
 static int read_sides(struct profile *profiles, const struct diff_options *options,
 		      struct diff *diff, struct error *why, struct error *err)
 {
-	bool is_watched = isatty(STDERR_FILENO) && !isatty(fileno(diff->out));
+	const struct report_view view = {.no_children = true, .invert = options->invert};
+	struct progress line;
+	const struct profile_progress progress = progress_of_profile(&line);
+	const struct profile_listener listener = {
+		.out = diff->out,
+		.progress = isatty(fileno(diff->out)) ? NULL : &progress,
+	};
 
 	for (int i = 0; i < DIFF_SIDES; i++) {
-		struct report *report = &diff->reports[i];
+		const char *about = options->rules[i].inputs[0];
+		int status;
 
-		profile_describe_symbols(&profiles[i]);
-		*report = profile_report(&profiles[i]);
-		report->why = why;
-		report->view.no_children = true;
-		report->view.invert = options->invert;
-		if (profile_read(&profiles[i], diff->out, is_watched, NULL, NULL, err) <
-		    0)
+		profile_note_symbols(&profiles[i], &options->profile.notes);
+		notes_print(&profiles[i].notes, "diff", about);
+		diff->reports[i] = report_of(&profiles[i], &view, diff->out, why);
+		status = profile_read(&profiles[i], &listener, err);
+		notes_print(&profiles[i].notes, "diff", about);
+		if (status < 0)
 			return -1;
-		profile_complete(&profiles[i], report);
-		diff->has_domains |= report->domain_count > 1;
+		diff->has_domains |= report_shows_domains(&diff->reports[i]);
 	}
 	return 0;
 }
@@ -237,12 +244,12 @@ static int open_sides(struct profile *profiles, const struct diff_options *optio
 			return EXIT_FAILED;
 		if (profile_reads(&profiles[i], options->output, err))
 			return EXIT_USAGE;
-		diff->names[i] = profiles[i].inputs[0].name;
+		diff->names[i] = profiles[i].recordings[0].input.name;
 	}
 	return EXIT_DONE;
 }
 
-static int run(const struct diff_options *options)
+static int diff_run(const struct diff_options *options)
 {
 	struct profile profiles[DIFF_SIDES] = {0};
 	struct diff diff = {.normalize = options->normalize,
@@ -272,9 +279,12 @@ static int run(const struct diff_options *options)
 	if (status < 0)
 		goto out;
 	exit_code = EXIT_DONE;
-	for (int i = 0; i < DIFF_SIDES; i++)
-		if (profile_say_notes(&profiles[i]) == EXIT_DAMAGED)
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		if (profile_is_damaged(&profiles[i]))
 			exit_code = EXIT_DAMAGED;
+		profile_note_contents(&profiles[i], &options->profile.notes);
+		notes_print(&profiles[i].notes, "diff", options->rules[i].inputs[0]);
+	}
 out:
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		fprintf(stderr, "uniprof diff: %s\n", err.text);
@@ -283,7 +293,7 @@ out:
 	return exit_code;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int diff_command(const struct command *command, int argc, char **argv)
 {
 	struct diff_options options = {.format = &outputs[0], .widths = DIFF_NEW};
 	int status = EXIT_FAILED;
@@ -296,9 +306,9 @@ static int run_command(const struct command *command, int argc, char **argv)
 		fprintf(stderr, "uniprof diff: out of memory\n");
 		goto out;
 	}
-	status = parse_options(&options, command, argc, argv);
+	status = options_parse(&options, command, argc, argv);
 	if (status == COMMAND_GO_ON)
-		status = run(&options);
+		status = diff_run(&options);
 out:
 	profile_options_free(&options.profile);
 	free(options.baseline_symbols);
@@ -313,5 +323,5 @@ const struct command command_diff = {
 	.about = "Compares two recordings.",
 	.damaged = "a recording is damaged, and what could be read was compared",
 	.groups = groups,
-	.run = run_command,
+	.run = diff_command,
 };

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "commands/report/progress.h"
 #include "report/load/load.h"
-#include "report/load/progress.h"
 #include "report/info/links.h"
 #include "report/model/measure.h"
 #include "report/info/overview.h"
@@ -140,7 +140,7 @@ static int run(const char *path, const struct info_options *options)
 		goto out;
 	}
 	visitor.replay = info.replay;
-	progress_start(&info.progress, true, info.input.size);
+	progress_start(&info.progress, info.input.size);
 	status = load_recording(&info.input, 0, &info.summary, &visitor, &err);
 	progress_end(&info.progress);
 	if (status < 0)

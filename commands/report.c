@@ -4,17 +4,19 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "commands/report/notes.h"
 #include "commands/report/options.h"
-#include "report/report.h"
+#include "commands/report/progress.h"
 #include "report/write/outfile.h"
 
-static int run(const struct report_options *options)
+static int report_run(const struct report_options *options)
 {
 	struct profile profile = {0};
 	struct error err = {""}, write_err = {""};
+	struct progress line;
+	const struct profile_progress progress = progress_of_profile(&line);
 	int exit_code = EXIT_FAILED, status;
 	struct outfile out;
-	bool is_watched;
 
 	if (profile_open(&profile, &options->profile.rules, &err) < 0)
 		goto out;
@@ -25,30 +27,34 @@ static int run(const struct report_options *options)
 	if (outfile_open(&out, options->output, &err) < 0)
 		goto out;
 	out.writes.recorded = &profile.bytes;
-	profile_describe_symbols(&profile);
-	is_watched = isatty(STDERR_FILENO) && !isatty(fileno(out.stream));
-	status = report_write(&profile, options->format, &options->view, is_watched,
-			      out.stream, &err);
+	profile_note_symbols(&profile, &options->profile.notes);
+	notes_print(&profile.notes, "report", NULL);
+	status = output_write(options->format, &profile, &options->view,
+			      isatty(fileno(out.stream)) ? NULL : &progress, out.stream,
+			      &err);
 	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;
 	}
-	if (status == 0)
-		exit_code = profile_say_notes(&profile);
+	if (status == 0) {
+		exit_code = profile_is_damaged(&profile) ? EXIT_DAMAGED : EXIT_DONE;
+		profile_note_contents(&profile, &options->profile.notes);
+	}
 out:
+	notes_print(&profile.notes, "report", NULL);
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		fprintf(stderr, "uniprof report: %s\n", err.text);
 	profile_close(&profile);
 	return exit_code;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int report_command(const struct command *command, int argc, char **argv)
 {
 	struct report_options options;
 	int status = report_options_parse(&options, command, argc, argv);
 
 	if (status == COMMAND_GO_ON)
-		status = run(&options);
+		status = report_run(&options);
 	report_options_free(&options);
 	return status;
 }
@@ -62,5 +68,5 @@ const struct command command_report = {
 		 "profile, for reading or for other tools. FILE is the same as -i FILE.",
 	.damaged = "a recording is damaged, and what could be read was reported",
 	.groups = report_option_groups,
-	.run = run_command,
+	.run = report_command,
 };

@@ -67,7 +67,7 @@ static const struct command_option file_options[] = {
 	 .set = option_set_text, .offset = offsetof(struct report_options, output)},
 	{"verbose", 'v', NULL, "show details of the recording and the symbol files",
 	 .set = option_set_true,
-	 .offset = offsetof(struct report_options, profile.rules.verbose)},
+	 .offset = offsetof(struct report_options, profile.notes.verbose)},
 	{0},
 };
 
@@ -119,7 +119,7 @@ static int fit_format(struct report_options *options)
 		useless = "--percent-limit";
 	if (view->invert && !format->can_invert)
 		useless = "--invert";
-	if (rules->srcline && format->lines == OUTPUT_LINES_NONE)
+	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_NONE)
 		useless = "--srcline";
 	if (rules->input_count > 1 && format->one_recording)
 		useless = "more than one recording";
@@ -128,14 +128,14 @@ static int fit_format(struct report_options *options)
 				   format->name, useless);
 	if (format->bare_names && rules->demangle == DEMANGLE_FULL)
 		rules->demangle = DEMANGLE_BARE;
-	rules->gives_all = format->sees_all;
-	rules->lines_apart = format->lines == OUTPUT_LINES_APART;
+	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_APART)
+		rules->lines = SOURCE_LINES_APART;
 	return COMMAND_GO_ON;
 }
 
 static int add_files(struct profile_options *profile, char **files)
 {
-	const char *command = profile->rules.command;
+	const char *command = profile->command;
 	struct error err;
 
 	for (; *files; files++)

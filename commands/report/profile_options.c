@@ -12,9 +12,9 @@ int profile_options_init(struct profile_options *options, const char *command, i
 	struct profile_rules *rules = &options->rules;
 
 	*options = (struct profile_options){
+		.command = command,
 		.rules =
 			{
-				.command = command,
 				.states = MEASURE_ALL_STATES,
 				.debug_directory = DEBUG_DIRECTORY,
 				.demangle = DEMANGLE_FULL,
@@ -184,7 +184,7 @@ const struct command_option profile_symbol_options[] = {
 	{"no-demangle", 0, NULL, "don't demangle C++, Rust and OCaml names",
 	 .value = DEMANGLE_NOT, .offset = RULE(demangle)},
 	{"srcline", 0, NULL, "add source file and line to functions (needs DWARF)",
-	 .set = option_set_true, .offset = RULE(srcline)},
+	 .value = SOURCE_LINES_IN_NAMES, .offset = RULE(lines)},
 	{"inline", 0, NULL, "show inlined functions as callees (needs DWARF)",
 	 .set = option_set_true, .offset = RULE(inlined)},
 	{0},

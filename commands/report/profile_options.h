@@ -3,11 +3,13 @@
 #define UNIPROF_COMMANDS_REPORT_PROFILE_OPTIONS_H
 
 #include "base/command/command.h"
-#include "report/model/profile.h"
+#include "report/model/profile_notes.h"
 
 /* The options that define the contents of a profile, shared by several commands. */
 struct profile_options {
+	const char *command;	    /* for messages */
 	struct profile_rules rules; /* points into this struct */
+	struct note_options notes;
 	bool vcpus[RECORDING_MAX_VCPU + 1];
 	regex_t parent, symbol;
 };

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/text.h"
+#include "commands/report/notes.h"
 #include "commands/top/display.h"
 #include "commands/top/messages.h"
 #include "commands/top/options.h"
@@ -89,7 +90,8 @@ static int say_notes(struct top *top)
 		return EXIT_DONE;
 	/* The copy has no end while the recording goes on. */
 	profile->recordings[0].damage.text[0] = 0;
-	profile_say_notes(profile);
+	profile_note_contents(profile, &top->options.profile.notes);
+	notes_print(&profile->notes, "top", NULL);
 	is_damaged = summary->has_end || summary->damage.places ||
 		     summary->damage.missing;
 	if (!is_damaged || !summary_damage(summary, top->feed.input.name, &damage))
@@ -124,7 +126,8 @@ static int show_samples(struct top *top, struct error *err)
 	};
 	if (view_open(&top->view, top->feed.recent.path, err) < 0)
 		return -1;
-	profile_describe_symbols(&top->view.profile);
+	profile_note_symbols(&top->view.profile, &options->profile.notes);
+	notes_print(&top->view.profile.notes, "top", NULL);
 	return options->tables ? print_tables(top, err) : show_screen(top, err);
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "commands/report/notes.h"
 #include "report/model/domains.h"
-#include "report/report.h"
 
 static void set_path(struct view *view, const char *path)
 {
@@ -22,7 +22,7 @@ static void set_path(struct view *view, const char *path)
 static void set_name(struct view *view)
 {
 	if (view->profile.opened)
-		view->profile.inputs[0].name = view->name;
+		view->profile.recordings[0].input.name = view->name;
 }
 
 int view_open(struct view *view, const char *path, struct error *err)
@@ -78,8 +78,9 @@ int view_write(struct view *view, const char *path, FILE *out, struct error *err
 	table = open_memstream(&text, &size);
 	if (!table)
 		return error_set(err, "out of memory");
-	status = report_write(&view->profile, view->format, &view->report, false, table,
+	status = output_write(view->format, &view->profile, &view->report, NULL, table,
 			      err);
+	notes_print(&view->profile.notes, "top", NULL);
 	if (fclose(table) != 0 && status == 0)
 		status = error_set(err, "out of memory");
 	if (status == 0) {

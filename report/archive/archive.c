@@ -115,7 +115,7 @@ static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk)
 /* Reads the recording again, and writes it with the names. */
 static int copy_recording(struct copy *copy)
 {
-	const struct input *input = &copy->archive->profile->inputs[0];
+	const struct input *input = &copy->archive->profile->recordings[0].input;
 	struct reader *reader = reader_new(input->fd);
 	struct ahead_chunk chunk = {0};
 	int status = -1;
@@ -178,10 +178,10 @@ int archive_open(struct archive *archive, const struct profile *profile,
 		.profile = profile, .options = options, .path = path, .file.fd = -1};
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return error_set(err, "refusing to write a recording to a terminal");
-	if (profile->inputs[0].start < 0)
+	if (profile->recordings[0].input.start < 0)
 		return error_set(
 			err, "%s is a pipe, but the recording is read twice: use a file",
-			profile->inputs[0].name);
+			profile->recordings[0].input.name);
 	return replace_open(&archive->file, path, 0600, !options->replaces, err);
 }
 
@@ -201,7 +201,7 @@ static int check_end(const struct archive *archive, struct error *err)
 		err,
 		"%s has no end: its recorder may still write to it; name another "
 		"output with -o",
-		profile->inputs[0].name);
+		profile->recordings[0].input.name);
 }
 
 /* Checks that the symbol files match what ran. */

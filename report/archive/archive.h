@@ -5,7 +5,7 @@
 #include "base/replace.h"
 #include "format/writer.h"
 #include "report/load/ahead.h"
-#include "report/model/profile.h"
+#include "report/model/profile_read.h"
 
 /* Storing names in a recording, which then needs no symbol files. */
 

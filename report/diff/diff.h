@@ -2,7 +2,7 @@
 #ifndef UNIPROF_REPORT_DIFF_DIFF_H
 #define UNIPROF_REPORT_DIFF_DIFF_H
 
-#include "report/model/report.h"
+#include "report/output/report.h"
 
 /* Two profiles to compare. */
 enum diff_side {

@@ -210,13 +210,8 @@ static void put_lines(const void *arg)
 	bool is_new = diff->widths == DIFF_NEW;
 	double missing = percent_missing(comparison);
 
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		struct report report = diff->reports[side];
-
-		report.out = diff->out;
-		heading_svg(&report, side == DIFF_NEW ? "New: " : "Baseline: ",
-			    (unsigned int)side);
-	}
+	heading_svg(&diff->reports[DIFF_BASELINE], "Baseline: ", DIFF_BASELINE);
+	heading_svg(&diff->reports[DIFF_NEW], "New: ", DIFF_NEW);
 	svg_line_begin(diff->out, DIFF_SIDES);
 	fprintf(diff->out, "Widths are the %s's.", is_new ? "new recording" : "baseline");
 	if (missing)

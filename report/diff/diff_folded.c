@@ -49,8 +49,8 @@ static int open_lines(struct lines *lines, const struct diff *diff, enum diff_si
 	if (spool_open(&lines->spool, NULL, report.why) < 0)
 		return -1;
 	report.out = lines->spool.out;
-	/* Domains are named in both, or in neither. */
-	report.domain_count = diff->has_domains ? 2 : 1;
+	/* Domains are named on both sides, or on neither. */
+	report.view.shows_domains = diff->has_domains;
 	state = folded->begin(&report);
 	if (state)
 		status = folded->end(state);

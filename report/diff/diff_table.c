@@ -40,12 +40,9 @@ static void put_text(const struct diff *diff, const struct diff_rows *rows)
 		      (domains ? (size_t)domains + 2 : 0);
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		struct report report = diff->reports[side];
-
-		report.out = out;
 		fprintf(out, "# %s: %s\n", side == DIFF_BASELINE ? "baseline" : "new",
 			diff->names[side]);
-		heading_write(&report);
+		heading_write(&diff->reports[side]);
 	}
 	fputs("# baseline    delta", out);
 	if (domains)

@@ -4,12 +4,16 @@
 
 #include "report/model/profile.h"
 
-/* The name for all recordings of the profile in messages. */
-const char *profile_name(const struct profile *profile);
+/* Which notes on a profile are wanted. */
+struct note_options {
+	bool verbose;	 /* with details, and those that are rarely of interest */
+	bool names_only; /* not on counts and call chains, which are not shown */
+};
 
-/* Checks that the symbol files are for the CPU that the domain ran on: -1 with @err set
- * if not. For unusual combinations only a note is written. */
-int profile_check_symbols(const struct profile *profile,
-			  const struct recording_domain *domain, struct error *err);
+/* Adds notes on the symbol files, before or after the profile is read. */
+void profile_note_symbols(struct profile *profile, const struct note_options *options);
+
+/* Adds notes on the profile, once it is read. */
+void profile_note_contents(struct profile *profile, const struct note_options *options);
 
 #endif

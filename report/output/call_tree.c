@@ -103,7 +103,7 @@ static void begin_domain(void *arg, uint32_t function)
 	struct call_tree *call_tree = arg;
 
 	call_tree->node = 0;
-	if (call_tree->report->domain_count > 1)
+	if (report_shows_domains(call_tree->report))
 		enter(call_tree, function, 0);
 }
 

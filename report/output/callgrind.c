@@ -344,7 +344,7 @@ static void put_function(const struct callgrind *callgrind, const struct keys *k
 		putc('\n', out);
 	else if (node == domain)
 		fprintf(out, " [domain %s]\n", name);
-	else if (callgrind->has_lines && callgrind->report->domain_count > 1)
+	else if (callgrind->has_lines && report_shows_domains(callgrind->report))
 		fprintf(out, " %s%s [%s]\n", *name == ' ' ? "_" : "", name, of);
 	else
 		fprintf(out, " %s%s\n", *name == ' ' ? "_" : "", name);
@@ -387,10 +387,10 @@ static void put_head(const struct callgrind *callgrind)
 	FILE *out = report->out;
 
 	fputs("# callgrind format\nversion: 1\ncreator: uniprof\n", out);
-	if (report->domain_count == 1)
-		fprintf(out, "cmd: %s\n", report->domain);
+	if (report->coverage->domain_count == 1)
+		fprintf(out, "cmd: %s\n", report->coverage->domain);
 	else
-		fprintf(out, "cmd: %zu domains\n", report->domain_count);
+		fprintf(out, "cmd: %zu domains\n", report->coverage->domain_count);
 	fputs("positions: line\n", out);
 	if (measure_is_time(report->measure))
 		fprintf(out, "event: %s : %s in us\n", event,

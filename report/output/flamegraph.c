@@ -138,7 +138,7 @@ static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 	uint32_t function = (uint32_t)tree_node->key;
 	unsigned int shade = shade_of(graph, function);
 
-	if (!tree_node->parent && graph->report->domain_count > 1)
+	if (!tree_node->parent && report_shows_domains(graph->report))
 		return COLOUR_GROUP;
 	if (!frames_function_known(graph->report->frames, function))
 		return COLOUR_UNNAMED + shade;
@@ -203,7 +203,7 @@ static int flamegraph_end(void *state)
 	};
 	int status = -1;
 
-	if (calls && flame_tree_init(&graph->tree, report->domain_count > 1) == 0)
+	if (calls && flame_tree_init(&graph->tree, report_shows_domains(report)) == 0)
 		status = flame_tree_add(&graph->tree, calls, 0, NULL);
 	calls_free(calls);
 	if (status < 0 || find_parts(graph) < 0 || make_frames(graph) < 0)

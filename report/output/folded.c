@@ -79,7 +79,7 @@ static void begin_domain(void *arg, uint32_t function)
 	struct folded *folded = arg;
 
 	folded->length = 0;
-	if (folded->report->domain_count > 1)
+	if (report_shows_domains(folded->report))
 		add_name(folded, function);
 }
 

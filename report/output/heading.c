@@ -11,12 +11,13 @@
 
 const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report)
 {
-	if (report->domain_count > 1)
-		snprintf(to, HEADING_NAME_SIZE, "%zu %s", report->domain_count,
-			 report->per_process ? "processes" : "domains");
+	if (report->coverage->domain_count > 1)
+		snprintf(to, HEADING_NAME_SIZE, "%zu %s", report->coverage->domain_count,
+			 report->coverage->has_processes ? "processes" : "domains");
 	else
 		snprintf(to, HEADING_NAME_SIZE, "%s",
-			 report->domain ? report->domain : "an unknown domain");
+			 report->coverage->domain ? report->coverage->domain
+						  : "an unknown domain");
 	return to;
 }
 
@@ -56,7 +57,7 @@ void heading_write(const struct report *report)
 	fprintf(report->out, "# %s: ", heading_name(name, report));
 	put_total(report);
 	fprintf(report->out, "%s in %.1f s\n", measure_states_note(report->measure),
-		(double)report->duration / 1e9);
+		(double)report->coverage->duration / 1e9);
 	fprintf(report->out,
 		"# %s%.1f %% of the %s have no name, "
 		"%.1f %% of the call chains are cut short\n#\n",
@@ -81,7 +82,7 @@ static void put_recording(const struct report *report)
 	char time[TEXT_TIME_SIZE];
 	FILE *out = report->out;
 
-	fprintf(out, "%.1f s", (double)report->duration / 1e9);
+	fprintf(out, "%.1f s", (double)report->coverage->duration / 1e9);
 	if (rate > 0)
 		fprintf(out, " at %.4g Hz", rate);
 	if (info->wall_start) {

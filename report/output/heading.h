@@ -3,7 +3,7 @@
 #define UNIPROF_REPORT_OUTPUT_HEADING_H
 
 #include "report/model/domains.h"
-#include "report/model/report.h"
+#include "report/output/report.h"
 
 /* The headings of human-readable reports and pictures. */
 

@@ -62,7 +62,7 @@ void histogram_free(void *state)
 	free(histogram);
 }
 
-int histogram_sample(void *state, const struct output_sample *sample)
+int histogram_sample(void *state, const struct counted_sample *sample)
 {
 	struct histogram *histogram = state;
 	uint32_t node;

@@ -19,7 +19,7 @@ struct histogram_row {
 };
 
 void *histogram_begin(const struct report *report);
-int histogram_sample(void *state, const struct output_sample *sample);
+int histogram_sample(void *state, const struct counted_sample *sample);
 void histogram_free(void *state);
 
 /* Makes the rows, after the last sample. -1 if out of memory. */

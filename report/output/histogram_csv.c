@@ -18,7 +18,7 @@ static int histogram_csv_end(void *state)
 	struct histogram *histogram = state;
 	const struct report *report = histogram_report(histogram);
 	const char *unit = measure_is_time(report->measure) ? "_us" : "";
-	bool has_domains = report->domain_count > 1;
+	bool has_domains = report_shows_domains(report);
 	FILE *out = report->out;
 	const struct histogram_row *rows;
 	const uint32_t *vcpus;

@@ -78,7 +78,7 @@ static void put_row(struct json *json, const struct histogram *histogram,
 	bool is_time = measure_is_time(report->measure);
 
 	json_object(json, NULL);
-	if (report->domain_count > 1)
+	if (report_shows_domains(report))
 		json_string(json, "domain", row->domain);
 	json_string(json, "function", row->function);
 	put_count(json, "self", row->self, is_time);

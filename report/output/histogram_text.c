@@ -43,7 +43,7 @@ static int domain_width(const struct layout *layout)
 {
 	int width = (int)strlen("domain");
 
-	if (layout->report->domain_count < 2)
+	if (!report_shows_domains(layout->report))
 		return 0;
 	for (uint32_t i = 0; i < layout->row_count; i++)
 		if ((int)strlen(layout->rows[i].domain) > width)

@@ -38,3 +38,53 @@ const struct output *const *output_list(void)
 {
 	return outputs;
 }
+
+struct report report_of(const struct profile *profile, const struct report_view *view,
+			FILE *out, struct error *why)
+{
+	return (struct report){
+		.summary = &profile->summary,
+		.stacks = profile->stacks,
+		.frames = profile->frames,
+		.sources = &profile->sources,
+		.measure = &profile->measure,
+		.coverage = &profile->coverage,
+		.quality = &profile->quality,
+		.filter = profile->filter,
+		.recorded = &profile->bytes,
+		.view = *view,
+		.out = out,
+		.why = why,
+	};
+}
+
+bool report_shows_domains(const struct report *report)
+{
+	return report->view.shows_domains || report->coverage->domain_count > 1;
+}
+
+int output_write(const struct output *format, struct profile *profile,
+		 const struct report_view *view, const struct profile_progress *progress,
+		 FILE *out, struct error *err)
+{
+	struct error why = {""};
+	const struct report report = report_of(profile, view, out, &why);
+	void *state = format->begin(&report);
+	const struct profile_listener listener = {
+		.sample = format->sample,
+		.sees_all = format->sees_all,
+		.arg = state,
+		.out = out,
+		.progress = progress,
+	};
+	int status = state ? profile_read(profile, &listener, err)
+			   : profile_out_of_memory(err);
+
+	if (status == 0 && format->end(state) < 0)
+		status = profile_out_of_memory(err);
+	if (status < 0 && why.text[0])
+		*err = why;
+	if (state)
+		format->free(state);
+	return status;
+}

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-#include "report/model/report.h"
+#include "report/model/profile_read.h"
+#include "report/output/report.h"
 
 /* What --srcline does in a format. */
 enum output_lines {
@@ -13,18 +14,16 @@ enum output_lines {
 	OUTPUT_LINES_NONE,     /* not supported */
 };
 
-/*
- * A format of reports. A new one is a file and a line in output.c's list.
- */
+/* A format of reports: a file of this folder, and a line in output.c's list. */
 struct output {
 	const char *name;
 	const char *about;  /* for --help: one line */
-	bool has_columns;   /* supports per_vcpu and no_children, */
-	bool has_limit;	    /* percent_limit, */
-	bool can_invert;    /* invert */
+	bool has_columns;   /* supports per_vcpu and no_children of struct report_view */
+	bool has_limit;	    /* supports percent_limit */
+	bool can_invert;    /* supports invert */
 	bool bare_names;    /* shows C++ names without parameters, as perf does */
-	bool sees_all;	    /* also gets samples that count 0: struct output_sample */
-	bool one_recording; /* can't show several: each has its own time */
+	bool sees_all;	    /* also gets samples that count 0: struct profile_listener */
+	bool one_recording; /* can't show several recordings: each has its own time */
 	enum output_lines lines;
 
 	/* Returns the state for the other functions; NULL if out of memory, or for the
@@ -32,12 +31,20 @@ struct output {
 	void *(*begin)(const struct report *report);
 	/* Called for each sample, in the file's order. NULL: the report's stacks suffice.
 	 */
-	int (*sample)(void *state, const struct output_sample *sample);
+	int (*sample)(void *state, const struct counted_sample *sample);
 	/* Called after the last sample. Like sample(), -1 if begin() would return NULL.
 	 */
 	int (*end)(void *state);
 	void (*free)(void *state);
 };
+
+/*
+ * Reads the opened profile and writes it to @out in the format. @progress can be NULL. -1
+ * with @err set, which is empty if @out has a write error.
+ */
+int output_write(const struct output *format, struct profile *profile,
+		 const struct report_view *view, const struct profile_progress *progress,
+		 FILE *out, struct error *err);
 
 /* The output called @name; NULL if there is none. */
 const struct output *output_find(const char *name);

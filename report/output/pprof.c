@@ -146,7 +146,7 @@ static void *pprof_begin(const struct report *report)
 	return pprof;
 }
 
-static int pprof_sample(void *state, const struct output_sample *sample)
+static int pprof_sample(void *state, const struct counted_sample *sample)
 {
 	struct pprof *pprof = state;
 	uint32_t node = tree_intern(&pprof->sampled, 0,
@@ -246,7 +246,7 @@ static void put_head(struct pprof *pprof)
 				(uint64_t)(1e9 / rate + 0.5));
 	protobuf_number(&pprof->profile, PROFILE_TIME_NANOS, fit_int64(info->wall_start));
 	protobuf_number(&pprof->profile, PROFILE_DURATION_NANOS,
-			fit_int64(pprof->report->duration));
+			fit_int64(pprof->report->coverage->duration));
 	write_out(pprof);
 }
 
@@ -282,7 +282,7 @@ static void put_chain(struct pprof *pprof, uint32_t stack)
 			     frames_find(report->frames, domain, nodes[stack].key, use));
 		use = FRAME_CALLER;
 	}
-	if (report->domain_count > 1)
+	if (report_shows_domains(report))
 		add_location(pprof, KIND_BARE, domain_place(report->frames, domain));
 	end_part(pprof, SAMPLE_LOCATION_ID);
 }

@@ -250,7 +250,7 @@ static int add_row(struct rows *rows, const struct row *row)
 	return 0;
 }
 
-static int rows_sample(void *state, const struct output_sample *sample)
+static int rows_sample(void *state, const struct counted_sample *sample)
 {
 	struct rows *rows = state;
 	uint64_t second = second_of(rows->report->summary, sample->time);

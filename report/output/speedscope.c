@@ -96,7 +96,7 @@ static struct lane *find_lane(struct speedscope *scope, uint32_t domain, uint32_
 	return &scope->lanes[node - 1];
 }
 
-static int speedscope_sample(void *state, const struct output_sample *sample)
+static int speedscope_sample(void *state, const struct counted_sample *sample)
 {
 	struct lane *lane = find_lane(state, sample->domain, sample->vcpu);
 	struct run *last;
@@ -310,7 +310,8 @@ static int speedscope_end(void *state)
 		    "https://www.speedscope.app/file-format-schema.json");
 	json_string(scope->json, "exporter", "uniprof");
 	json_string(scope->json, "name",
-		    report->domain_count == 1 ? report->domain : "uniprof");
+		    report->coverage->domain_count == 1 ? report->coverage->domain
+							: "uniprof");
 	status = put_profiles(scope);
 	if (status == 0) {
 		put_frames(scope);

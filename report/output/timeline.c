@@ -129,8 +129,8 @@ static void set_cells(struct timeline *timeline)
 }
 
 /* The sample's panel; NULL if it has none, or (with @failed set) if out of memory. */
-static struct timeline_panel *find_panel(struct timeline *timeline,
-					 const struct output_sample *sample, bool *failed)
+static struct timeline_panel *
+find_panel(struct timeline *timeline, const struct counted_sample *sample, bool *failed)
 {
 	struct timeline_grid *grid = &timeline->grid;
 	uint32_t node = tree_intern(&timeline->index, 0,
@@ -207,8 +207,8 @@ static uint64_t begin_of(const struct timeline *timeline, uint32_t panel, uint64
 }
 
 /* The sample's weight in a time of that length. */
-static struct timeline_cell amount_of(struct timeline *timeline,
-				      const struct output_sample *sample, uint64_t length)
+static struct timeline_cell
+amount_of(struct timeline *timeline, const struct counted_sample *sample, uint64_t length)
 {
 	const struct measure *measure = timeline->report->measure;
 	uint64_t left = MEASURE_MOST - timeline->rounds;
@@ -268,7 +268,7 @@ static void spread_sample(const struct timeline *timeline, struct timeline_cell 
 	spread(timeline->width, cells, from, time, sum);
 }
 
-static int timeline_sample(void *arg, const struct output_sample *sample)
+static int timeline_sample(void *arg, const struct counted_sample *sample)
 {
 	struct timeline *timeline = arg;
 	struct timeline_grid *grid = &timeline->grid;

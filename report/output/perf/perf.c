@@ -95,7 +95,7 @@ const char *perf_event(const struct measure *measure)
 	return perf_is_task_clock(measure) ? "task-clock" : "cpu-clock";
 }
 
-uint64_t perf_period(const struct measure *measure, const struct output_sample *sample)
+uint64_t perf_period(const struct measure *measure, const struct counted_sample *sample)
 {
 	return measure_is_time(measure) ? sample->count * 1000 : sample->count;
 }

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "report/model/measure.h"
-#include "report/model/report.h"
+#include "report/output/output.h"
 #include "report/model/sources.h"
 
 #define PERF_COMM_SIZE 160
@@ -50,7 +50,7 @@ void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 bool perf_is_task_clock(const struct measure *measure);
 /* The event's name, and a sample's period. */
 const char *perf_event(const struct measure *measure);
-uint64_t perf_period(const struct measure *measure, const struct output_sample *sample);
+uint64_t perf_period(const struct measure *measure, const struct counted_sample *sample);
 
 /*
  * Where the ELF files among the symbol files are mapped: their executable segments. perf

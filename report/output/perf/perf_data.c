@@ -238,7 +238,7 @@ static void add_to_span(struct perf_span *span, uint64_t time)
 	span->any = true;
 }
 
-static int perf_data_sample(void *state, const struct output_sample *sample)
+static int perf_data_sample(void *state, const struct counted_sample *sample)
 {
 	struct perf_data *data = state;
 	const struct measure *measure = data->report->measure;

@@ -212,7 +212,7 @@ static char *put_decimal(char *at, uint64_t value, unsigned int width, char pad)
 
 /* "%s %5u/%-5u [%03u] %5lu.%06lu: %10lu %s: \n", written by hand, as printf() would take
  * a third of the total time. */
-static void put_event(struct perf_script *script, const struct output_sample *sample)
+static void put_event(struct perf_script *script, const struct counted_sample *sample)
 {
 	const struct measure *measure = script->report->measure;
 	char line[PERF_COMM_SIZE + 128], *at = line, *tid;
@@ -264,7 +264,7 @@ static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack
 	return 0;
 }
 
-static int perf_script_sample(void *state, const struct output_sample *sample)
+static int perf_script_sample(void *state, const struct counted_sample *sample)
 {
 	struct perf_script *script = state;
 

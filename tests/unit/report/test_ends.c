@@ -7,7 +7,7 @@
 #include "tests/unit/test_recording.h"
 
 #include "report/load/ends.h"
-#include "report/model/profile.h"
+#include "report/model/profile_read.h"
 
 #define CHUNKS 8
 
@@ -120,11 +120,10 @@ static double times_read(const struct buffer *file, const char *window, size_t c
 	struct profile_rules rules = {.inputs = paths,
 				      .input_count = count,
 				      .states = MEASURE_ALL_STATES,
-				      .debug_directory = "",
-				      .command = "test"};
+				      .debug_directory = ""};
+	const struct profile_listener listener = {0};
 	struct profile profile = {0};
 	struct error err = {""};
-	FILE *out = fopen("/dev/null", "we");
 	char path[64];
 	int fd = file_with(file->data, file->size);
 	uint64_t before;
@@ -135,10 +134,9 @@ static double times_read(const struct buffer *file, const char *window, size_t c
 		assert_int_equal(window_parse(window, &rules.window), 0);
 	assert_int_equal(profile_open(&profile, &rules, &err), 0);
 	before = bytes_read();
-	assert_int_equal(profile_read(&profile, out, false, NULL, NULL, &err), 0);
+	assert_int_equal(profile_read(&profile, &listener, &err), 0);
 	before = bytes_read() - before;
 	profile_close(&profile);
-	fclose(out);
 	close(fd);
 	return (double)before / (double)file->size;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/load/progress.h"
+#include "commands/report/progress.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
-void progress_start(struct progress *progress, bool is_watched, uint64_t whole)
+void progress_start(struct progress *progress, uint64_t whole)
 {
 	*progress = (struct progress){.whole = whole};
-	status_line_open(&progress->line, is_watched ? STDERR_FILENO : -1);
+	status_line_open(&progress->line, STDERR_FILENO);
 	progress->next = clock_monotonic() + NS_PER_S;
 }
 
@@ -35,4 +35,29 @@ void progress_update(struct progress *progress, uint64_t done)
 void progress_end(struct progress *progress)
 {
 	status_line_close(&progress->line);
+}
+
+static void profile_starts(void *progress, uint64_t whole)
+{
+	progress_start(progress, whole);
+}
+
+static void profile_goes_on(void *progress, uint64_t done)
+{
+	progress_update(progress, done);
+}
+
+static void profile_ends(void *progress)
+{
+	progress_end(progress);
+}
+
+struct profile_progress progress_of_profile(struct progress *progress)
+{
+	return (struct profile_progress){
+		.start = profile_starts,
+		.update = profile_goes_on,
+		.end = profile_ends,
+		.arg = progress,
+	};
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_LOAD_PROGRESS_H
-#define UNIPROF_REPORT_LOAD_PROGRESS_H
+#ifndef UNIPROF_COMMANDS_REPORT_PROGRESS_H
+#define UNIPROF_COMMANDS_REPORT_PROGRESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/status_line.h"
+#include "report/model/profile_read.h"
 
 /*
  * A progress line on a terminal: written once a second, from the second second on, and
@@ -17,9 +17,12 @@ struct progress {
 	uint64_t next;	/* when to write next, ns */
 };
 
-/* On standard error, if @is_watched and it is a terminal. */
-void progress_start(struct progress *progress, bool is_watched, uint64_t whole);
+/* The line is on standard error, if that is a terminal. */
+void progress_start(struct progress *progress, uint64_t whole);
 void progress_update(struct progress *progress, uint64_t done);
 void progress_end(struct progress *progress);
+
+/* Shows the reading of a profile in @progress, which must outlive it. */
+struct profile_progress progress_of_profile(struct progress *progress);
 
 #endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/model/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/names.h"
+
+/* Whether the text was added before. If out of memory, it may be added twice. */
+static bool is_repeated(struct notes *notes, const char *text)
+{
+	uint32_t count;
+
+	if (!notes->texts)
+		notes->texts = names_new();
+	if (!notes->texts)
+		return false;
+	count = names_count(notes->texts);
+	return names_intern(notes->texts, text) < count;
+}
+
+void notes_add(struct notes *notes, enum note_kind kind, const char *format, ...)
+{
+	char text[sizeof(struct error)];
+	struct error line;
+	char *copy;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	error_set(&line, "%s", text);
+	if (kind != NOTE_DETAIL && is_repeated(notes, line.text))
+		return;
+	copy = strdup(line.text);
+	if (!copy || !array_grow(&notes->list, notes->count + 1, sizeof(*notes->list))) {
+		free(copy);
+		notes->failed = true;
+		return;
+	}
+	notes->list[notes->count++] = (struct note){kind, copy};
+}
+
+void notes_free(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free(notes->list[i].text);
+	free(notes->list);
+	if (notes->texts)
+		names_free(notes->texts);
+	*notes = (struct notes){0};
+}

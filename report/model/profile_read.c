@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/model/profile_read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/load/ends.h"
+#include "report/model/checks/match.h"
+#include "report/model/domains.h"
+
+/* The reading of a profile's recordings, one after the other. */
+struct reading {
+	struct profile *profile;
+	const struct profile_listener *listener;
+	bool has_several_hosts;
+	struct recording *recording; /* the current one */
+	struct summary *summary;     /* of the current recording */
+	uint64_t bytes_before;	     /* bytes of the earlier recordings */
+	uint32_t base;		     /* added to the recording's domain indexes */
+};
+
+static void progress_start(const struct reading *reading)
+{
+	const struct profile_progress *progress = reading->listener->progress;
+
+	if (progress)
+		progress->start(progress->arg, reading->recording->input.size);
+}
+
+static void progress_update(const struct reading *reading)
+{
+	const struct profile_progress *progress = reading->listener->progress;
+
+	if (progress)
+		progress->update(progress->arg, reading->summary->bytes);
+}
+
+static void progress_end(const struct reading *reading)
+{
+	const struct profile_progress *progress = reading->listener->progress;
+
+	if (progress)
+		progress->end(progress->arg);
+}
+
+/* Prefixes the domain's name with the host, for recordings of several hosts. */
+static void name_host(const struct reading *reading, struct recording_domain *domain)
+{
+	const char *host = reading->recording->host;
+	char name[sizeof(reading->recording->host) + sizeof(domain->name) + 32];
+	size_t length, excess;
+
+	if (!*host)
+		host = *reading->summary->info.host ? reading->summary->info.host : "?";
+	if (*domain->name)
+		snprintf(name, sizeof(name), "%s/%s", host, domain->name);
+	else
+		snprintf(name, sizeof(name), "%s/domain-%" PRIu64, host, domain->id);
+	/* If it is too long, the end matters more. */
+	length = strlen(name) + 1;
+	excess = length > sizeof(domain->name) ? length - sizeof(domain->name) : 0;
+	memcpy(domain->name, name + excess, length - excess);
+}
+
+static int too_many_domains(const struct reading *reading, struct error *err)
+{
+	return error_set(err, "more than %d domains up to and including %s",
+			 RECORDING_MAX_DOMAIN + 1, reading->recording->input.name);
+}
+
+static int read_domain(void *arg, struct recording_domain *domain, struct error *err)
+{
+	struct reading *reading = arg;
+	struct profile *profile = reading->profile;
+	struct recording_domain shifted;
+
+	if (reading->has_several_hosts)
+		name_host(reading, domain);
+	if (domain_in_list(domain, profile->rules->domains) &&
+	    match_machines(&profile->sources, domain, &profile->notes, err) < 0)
+		return -1;
+	if (reading->summary == &profile->summary)
+		return 0;
+	shifted = *domain;
+	shifted.index += reading->base;
+	if (shifted.index > RECORDING_MAX_DOMAIN)
+		return too_many_domains(reading, err);
+	return summary_add_domain(&profile->summary, &shifted) < 0
+		       ? profile_out_of_memory(err)
+		       : 0;
+}
+
+static int read_names(void *arg, const struct name_list_reader *names, struct error *err)
+{
+	struct reading *reading = arg;
+
+	return recorded_add(reading->profile->sources.recorded, *names) < 0
+		       ? profile_out_of_memory(err)
+		       : 0;
+}
+
+static int read_program(void *arg, const struct recording_program *program,
+			struct error *err)
+{
+	struct reading *reading = arg;
+
+	return recorded_add_program(reading->profile->sources.recorded, program) < 0
+		       ? profile_out_of_memory(err)
+		       : 0;
+}
+
+static int set_window(const struct reading *reading, struct error *err)
+{
+	const struct recording *recording = reading->recording;
+	const struct summary *summary = reading->summary;
+	struct profile *profile = reading->profile;
+	const struct window_span span = {
+		.start = recording->length ? recording->start : summary_start(summary),
+		.wall = summary->has_info ? summary->info.wall_start : 0,
+		.length = recording->length,
+	};
+
+	if (window_place(&profile->rules->window, &span, &profile->measure.from,
+			 &profile->measure.to) == 0)
+		return 0;
+	return error_set(err,
+			 "%s does not say at what time of day it started: give --time in "
+			 "seconds or percent",
+			 recording->input.name);
+}
+
+/* The part of the recording that was read and is in the window, in ns. */
+static uint64_t duration_in_window(const struct reading *reading)
+{
+	const struct measure *measure = &reading->profile->measure;
+	uint64_t from = summary_start(reading->summary);
+	uint64_t to = from + summary_duration(reading->summary);
+	struct error ignored; /* a recording without samples */
+
+	if (set_window(reading, &ignored) < 0)
+		return 0;
+	if (from < measure->from)
+		from = measure->from;
+	if (to > measure->to)
+		to = measure->to;
+	return to > from ? to - from : 0;
+}
+
+/* Passes the batch's samples to the listener. -1 if out of memory. */
+static int give_samples(const struct reading *reading, const struct samples_batch *batch)
+{
+	const struct profile_listener *listener = reading->listener;
+	const struct profile *profile = reading->profile;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct counted_sample sample = {
+			.time = batch->time[i],
+			.domain = batch->domain[i],
+			.vcpu = batch->vcpu[i],
+			.stack = profile->stacks->chains[i],
+			.state = batch->state[i],
+			.count = profile->measure.counts[i],
+			.rounds = batch->weight[i],
+		};
+		bool is_seen = listener->sees_all ? profile->measure.chosen[i]
+						  : sample.count > 0;
+
+		if (is_seen && listener->sample(listener->arg, &sample) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Counts the batch's samples, and passes them on. -1 if out of memory. */
+static int count_samples(const struct reading *reading, struct samples_batch *batch)
+{
+	struct profile *profile = reading->profile;
+	struct measure *measure = &profile->measure;
+
+	if (measure_batch(measure, &profile->summary, batch) < 0)
+		return -1;
+	if (profile_by_process(profile) &&
+	    processes_split(&profile->processes, &profile->summary, batch) < 0)
+		return -1;
+	if (stacks_find(profile->stacks, batch, measure->counts) < 0 ||
+	    filter_batch(profile->filter, profile->stacks, measure, batch->count) < 0 ||
+	    stacks_count(profile->stacks, measure->counts, batch->count) < 0)
+		return -1;
+	return reading->listener->sample ? give_samples(reading, batch) : 0;
+}
+
+static int read_samples(void *arg, struct samples_batch *batch, struct error *err)
+{
+	struct reading *reading = arg;
+	struct profile *profile = reading->profile;
+	FILE *out = reading->listener->out;
+
+	profile->bytes = reading->bytes_before + reading->summary->bytes;
+	progress_update(reading);
+	if (profile->measure.weight == MEASURE_CPU_TIME && batch->count &&
+	    !batch->has_cpu_time)
+		return error_set(err,
+				 "%s contains no CPU times: use --weight samples or wall",
+				 reading->recording->input.name);
+	for (size_t i = 0; i < batch->count && reading->base; i++) {
+		batch->domain[i] += reading->base;
+		if (batch->domain[i] > RECORDING_MAX_DOMAIN)
+			return too_many_domains(reading, err);
+	}
+	if (set_window(reading, err) < 0)
+		return -1;
+	if (count_samples(reading, batch) < 0)
+		return profile_out_of_memory(err);
+	if (out && ferror(out)) {
+		err->text[0] = 0; /* reported when the output is closed */
+		return -1;
+	}
+	return 0;
+}
+
+static int pass_samples(void *arg, struct samples_batch *batch, struct error *err)
+{
+	(void)batch;
+	(void)err;
+	progress_update(arg);
+	return 0;
+}
+
+/* Reads the whole recording for what its first and last chunk don't contain. */
+static int read_through(struct reading *reading, struct error *err)
+{
+	const struct load_visitor visitor = {.samples = pass_samples, .arg = reading};
+	const struct input *input = &reading->recording->input;
+	int status;
+
+	progress_start(reading);
+	status = load_recording(input, 0, reading->summary, &visitor, err);
+	progress_end(reading);
+	return status < 0 ? -1 : input_rewind(input, err);
+}
+
+/* Reads what must be known about the recording before its samples are counted. */
+static int survey_recording(struct reading *reading, struct recording *recording,
+			    struct error *err)
+{
+	struct summary summary = {0};
+	int status = 0;
+
+	reading->recording = recording;
+	reading->summary = &summary;
+	if (!ends_read(&recording->input, &summary))
+		status = read_through(reading, err);
+	memcpy(recording->host, summary.info.host, sizeof(recording->host));
+	recording->start = summary_start(&summary);
+	recording->length = summary_duration(&summary);
+	summary_free(&summary);
+	return status;
+}
+
+/* Collects the hosts of several recordings, and what --time may need. */
+static int survey_all(struct reading *reading, struct error *err)
+{
+	const struct profile *profile = reading->profile;
+	bool needs_length = window_needs_length(&profile->rules->window);
+
+	if (profile->opened == 1 && !needs_length)
+		return 0;
+	for (size_t i = 0; i < profile->opened; i++) {
+		struct recording *recording = &profile->recordings[i];
+
+		if (recording->input.start >= 0) {
+			if (survey_recording(reading, recording, err) < 0)
+				return -1;
+		} else if (needs_length) {
+			return error_set(err,
+					 "%s is a pipe, so its length is not known in "
+					 "advance: give --time in seconds, or use a file",
+					 recording->input.name);
+		}
+		reading->has_several_hosts |= profile->opened > 1 &&
+					      (!*recording->host ||
+					       strcmp(recording->host,
+						      profile->recordings[0].host) != 0);
+	}
+	return 0;
+}
+
+/* The highest index of a domain, plus 1. */
+static uint32_t domain_indexes(const struct summary *summary)
+{
+	uint32_t count = (uint32_t)summary->domain_room;
+
+	for (size_t i = 0; i < summary->vcpu_count; i++)
+		if (summary->vcpus[i].domain >= count)
+			count = summary->vcpus[i].domain + 1;
+	return count;
+}
+
+/* Loads the recording into reading->summary. -1 with @err set on failure. */
+static int load_counted(struct reading *reading, struct error *err)
+{
+	const struct load_visitor visitor = {
+		.domain = read_domain,
+		.names = read_names,
+		.program = read_program,
+		.samples = read_samples,
+		.arg = reading,
+		.replay = reading->profile->replay,
+	};
+	int status;
+
+	progress_start(reading);
+	status = load_recording(&reading->recording->input, 0, reading->summary, &visitor,
+				err);
+	progress_end(reading);
+	return status;
+}
+
+/* Counts a recording. The first recording's summary becomes the profile's; the others'
+ * are added to it. */
+static int read_recording(struct reading *reading, struct recording *recording,
+			  struct error *err)
+{
+	struct profile *profile = reading->profile;
+	bool is_first = recording == profile->recordings;
+	struct summary other = {0};
+	int status;
+
+	reading->recording = recording;
+	reading->summary = is_first ? &profile->summary : &other;
+	reading->base = domain_indexes(&profile->summary);
+	if (recorded_begin(profile->sources.recorded, reading->base) < 0)
+		return profile_out_of_memory(err);
+	status = load_counted(reading, err);
+	if (status == 0 &&
+	    !summary_damage(reading->summary, recording->input.name, &recording->damage))
+		recording->damage.text[0] = 0;
+	reading->bytes_before += reading->summary->bytes;
+	profile->bytes = reading->bytes_before;
+	profile->coverage.duration += duration_in_window(reading);
+	if (status == 0 && !is_first)
+		status = summary_append(&profile->summary, &other, reading->base) < 0
+				 ? profile_out_of_memory(err)
+				 : 0;
+	summary_free(&other);
+	return status;
+}
+
+/* Sets what is known once all recordings are read. -1 if out of memory. */
+static int profile_complete(struct profile *profile)
+{
+	struct coverage *coverage = &profile->coverage;
+
+	profile->domains = domain_names(&profile->summary, profile->rules->domains,
+					profile->stacks);
+	if (!profile->domains)
+		return -1;
+	coverage->has_processes = profile->summary.process_count > 0;
+	coverage->domain_count = names_count(profile->domains);
+	if (coverage->domain_count)
+		coverage->domain = names_get(profile->domains, 0);
+	if (quality_measure(&profile->quality, &profile->measure, profile->stacks,
+			    profile->frames, &profile->sources, &profile->summary) < 0)
+		return -1;
+	return fit_measure(&profile->fit, profile->stacks, profile->frames,
+			   &profile->summary);
+}
+
+int profile_read(struct profile *profile, const struct profile_listener *listener,
+		 struct error *err)
+{
+	struct reading reading = {.profile = profile, .listener = listener};
+
+	if (survey_all(&reading, err) < 0)
+		return -1;
+	for (size_t i = 0; i < profile->opened; i++)
+		if (read_recording(&reading, &profile->recordings[i], err) < 0)
+			return -1;
+	if (!domain_list_is_known(&profile->summary, profile->rules->domains,
+				  profile_name(profile), err))
+		return -1;
+	return profile_complete(profile) < 0 ? profile_out_of_memory(err) : 0;
+}

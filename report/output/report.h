@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_REPORT_OUTPUT_REPORT_H
+#define UNIPROF_REPORT_OUTPUT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/model/frames.h"
+#include "report/model/profile.h"
+#include "report/model/stacks.h"
+
+/* By what the rows of a histogram are sorted first. */
+enum report_sort {
+	REPORT_SORT_SELF,
+	REPORT_SORT_TOTAL,
+	REPORT_SORT_NAME,
+};
+
+/* Presentation options, for the outputs that support them. */
+struct report_view {
+	bool per_vcpu;
+	bool no_children;   /* self only */
+	bool invert;	    /* the sampled functions first, then their callers */
+	bool shows_domains; /* even if there is only one */
+	bool has_limit;	    /* percent_limit was given */
+	double percent_limit;
+	enum report_sort sort; /* of histograms */
+	size_t columns;	       /* width; 0: that of the terminal, or unlimited */
+};
+
+/*
+ * What is printed: the parts of a profile that outputs use, and how to show them. While
+ * the profile is read, the summary and the stacks contain what was read so far; coverage
+ * and quality are set at the outputs' end().
+ */
+struct report {
+	const struct summary *summary;
+	const struct stacks *stacks;
+	struct frames *frames;
+	const struct sources *sources; /* the symbol files */
+	const struct measure *measure;
+	const struct coverage *coverage;
+	const struct quality *quality;
+	struct filter *filter;
+	const uint64_t *recorded; /* bytes of recordings read so far */
+	struct report_view view;
+	FILE *out;	   /* keeps write errors */
+	struct error *why; /* outputs set it if they fail and memory is not the reason */
+};
+
+/* The report of an opened profile to @out. */
+struct report report_of(const struct profile *profile, const struct report_view *view,
+			FILE *out, struct error *why);
+
+/* Whether domains are told apart: there are several, or the view asks for it. */
+bool report_shows_domains(const struct report *report);
+
+#endif
