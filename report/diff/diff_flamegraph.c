@@ -203,9 +203,8 @@ static double percent_missing(const struct comparison *comparison)
 	return sum;
 }
 
-static void put_lines(const void *arg)
+static void put_lines(const struct comparison *comparison)
 {
-	const struct comparison *comparison = arg;
 	const struct diff *diff = comparison->diff;
 	bool is_new = diff->widths == DIFF_NEW;
 	double missing = percent_missing(comparison);
@@ -221,9 +220,8 @@ static void put_lines(const void *arg)
 	svg_line_end(diff->out);
 }
 
-static void put_numbers(const void *arg, uint32_t frame)
+static void put_numbers(const struct comparison *comparison, uint32_t frame)
 {
-	const struct comparison *comparison = arg;
 	const struct diff *diff = comparison->diff;
 	enum diff_side drawn = diff->widths;
 	enum diff_side other = (enum diff_side) !drawn;
@@ -236,7 +234,7 @@ static void put_numbers(const void *arg, uint32_t frame)
 		percent_of(comparison, frame, other), delta_of(comparison, frame));
 }
 
-static int draw(const struct comparison *comparison)
+static int draw_frames(const struct comparison *comparison)
 {
 	const struct diff *diff = comparison->diff;
 	const struct report *report = &diff->reports[diff->widths];
@@ -251,11 +249,10 @@ static int draw(const struct comparison *comparison)
 		.frame_count = comparison->tree.tree.count,
 		.colours = colours,
 		.colour_count = COLOURS,
-		.put_lines = put_lines,
-		.put_numbers = put_numbers,
-		.arg = comparison,
 		.lines = DIFF_SIDES + 1,
 	};
+	struct flame_svg *svg;
+	uint32_t frame;
 
 	for (unsigned int i = 0; i < COLOURS; i++)
 		colours[i].fill = fills[i];
@@ -269,7 +266,14 @@ static int draw(const struct comparison *comparison)
 	colours[COLOUR_LESS].label = labels[0];
 	colours[COLOUR_SAME].label = labels[1];
 	colours[COLOUR_MORE].label = labels[2];
-	return flame_svg_write(diff->out, &picture);
+	svg = flame_svg_begin(diff->out, &picture);
+	if (!svg)
+		return -1;
+	put_lines(comparison);
+	while (flame_svg_next(svg, &frame))
+		put_numbers(comparison, frame);
+	flame_svg_end(svg);
+	return 0;
 }
 
 int diff_flamegraph_write(const struct diff *diff)
@@ -278,7 +282,7 @@ int diff_flamegraph_write(const struct diff *diff)
 	int status = -1;
 
 	if (make_tree(&comparison) == 0 && make_frames(&comparison) == 0)
-		status = draw(&comparison);
+		status = draw_frames(&comparison);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		calls_free(comparison.calls[side]);
 		free(comparison.keys[side]);

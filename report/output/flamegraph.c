@@ -167,16 +167,8 @@ static int make_frames(struct flamegraph *graph)
 	return 0;
 }
 
-static void put_lines(const void *arg)
+static void put_numbers(const struct flamegraph *graph, uint32_t frame)
 {
-	const struct flamegraph *graph = arg;
-
-	heading_svg(graph->report, "", 0);
-}
-
-static void put_numbers(const void *arg, uint32_t frame)
-{
-	const struct flamegraph *graph = arg;
 	const struct flame_frame *frames = graph->frames;
 
 	heading_count(graph->report->out, graph->report->measure, frames[frame].count);
@@ -184,33 +176,52 @@ static void put_numbers(const void *arg, uint32_t frame)
 		100 * (double)frames[frame].count / (double)frames[0].count);
 }
 
-static int flamegraph_end(void *state)
+/* Makes the frames of the report's call tree. -1 if out of memory. */
+static int build_frames(struct flamegraph *graph)
 {
-	struct flamegraph *graph = state;
 	const struct report *report = graph->report;
 	struct calls *calls = calls_of(report->stacks, report->frames,
 				       report->view.invert);
-	char name[HEADING_NAME_SIZE];
-	struct flame_graph picture = {
-		.kind = report->view.invert ? "Inverted flame graph" : "Flame graph",
-		.of = heading_name(name, report),
-		.colours = colours,
-		.colour_count = COLOURS,
-		.put_lines = put_lines,
-		.put_numbers = put_numbers,
-		.arg = graph,
-		.lines = 1,
-	};
 	int status = -1;
 
 	if (calls && flame_tree_init(&graph->tree, report_shows_domains(report)) == 0)
 		status = flame_tree_add(&graph->tree, calls, 0, NULL);
 	calls_free(calls);
-	if (status < 0 || find_parts(graph) < 0 || make_frames(graph) < 0)
+	if (status < 0 || find_parts(graph) < 0)
 		return -1;
-	picture.frames = graph->frames;
-	picture.frame_count = graph->tree.tree.count;
-	return flame_svg_write(report->out, &picture);
+	return make_frames(graph);
+}
+
+static int draw_frames(const struct flamegraph *graph)
+{
+	const struct report *report = graph->report;
+	char name[HEADING_NAME_SIZE];
+	const struct flame_graph picture = {
+		.kind = report->view.invert ? "Inverted flame graph" : "Flame graph",
+		.of = heading_name(name, report),
+		.frames = graph->frames,
+		.frame_count = graph->tree.tree.count,
+		.colours = colours,
+		.colour_count = COLOURS,
+		.lines = 1,
+	};
+	struct flame_svg *svg = flame_svg_begin(report->out, &picture);
+	uint32_t frame;
+
+	if (!svg)
+		return -1;
+	heading_svg(report, "", 0);
+	while (flame_svg_next(svg, &frame))
+		put_numbers(graph, frame);
+	flame_svg_end(svg);
+	return 0;
+}
+
+static int flamegraph_end(void *state)
+{
+	struct flamegraph *graph = state;
+
+	return build_frames(graph) < 0 ? -1 : draw_frames(graph);
 }
 
 const struct output output_flamegraph = {

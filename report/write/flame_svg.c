@@ -54,61 +54,70 @@ static const char style[] =
 	"@media(prefers-color-scheme:dark){.frames rect{stroke:#16191d}"
 	".frames g:hover rect{stroke:#fff}}";
 
-struct picture {
+struct flame_svg {
 	FILE *out;
 	const struct flame_graph *graph;
+	uint32_t next;	   /* the first frame that is not written yet */
 	uint64_t *left;	   /* by frame: sum of the counts to its left */
 	uint64_t *used;	   /* by frame: sum of its callees so far */
 	uint32_t *depth;   /* by frame */
-	uint32_t deepest;  /* of the frames drawn */
+	uint32_t deepest;  /* depth of the deepest frame that is drawn */
 	unsigned int top;  /* end of the heading */
 	uint64_t least;	   /* lowest count of frames that are drawn */
-	uint64_t left_out; /* number of frames that are not */
+	uint64_t left_out; /* frames that are not drawn */
 };
 
-static bool is_drawn(const struct picture *picture, uint32_t frame)
+static void flame_svg_free(struct flame_svg *svg)
 {
-	return picture->graph->frames[frame].count >= picture->least;
+	free(svg->left);
+	free(svg->used);
+	free(svg->depth);
+	free(svg);
 }
 
-static uint32_t count_drawn(const struct picture *picture)
+static bool is_drawn(const struct flame_svg *svg, uint32_t frame)
+{
+	return svg->graph->frames[frame].count >= svg->least;
+}
+
+static uint32_t count_drawn(const struct flame_svg *svg)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < picture->graph->frame_count; i++)
-		count += is_drawn(picture, i);
+	for (uint32_t i = 0; i < svg->graph->frame_count; i++)
+		count += is_drawn(svg, i);
 	return count;
 }
 
-static void choose_least(struct picture *picture)
+static void choose_least(struct flame_svg *svg)
 {
-	picture->least = picture->graph->frames[0].count / LEAST_PART;
-	if (!picture->least)
-		picture->least = 1;
-	while (count_drawn(picture) > MOST_FRAMES)
-		picture->least *= 2;
+	svg->least = svg->graph->frames[0].count / LEAST_PART;
+	if (!svg->least)
+		svg->least = 1;
+	while (count_drawn(svg) > MOST_FRAMES)
+		svg->least *= 2;
 }
 
-static int lay_out(struct picture *picture)
+static int frames_lay_out(struct flame_svg *svg)
 {
-	const struct flame_graph *graph = picture->graph;
+	const struct flame_graph *graph = svg->graph;
 
-	picture->top = SVG_HEAD + SVG_LINE * (graph->lines - 1);
-	picture->left = calloc(graph->frame_count, sizeof(*picture->left));
-	picture->used = calloc(graph->frame_count, sizeof(*picture->used));
-	picture->depth = calloc(graph->frame_count, sizeof(*picture->depth));
-	if (!picture->left || !picture->used || !picture->depth)
+	svg->top = SVG_HEAD + SVG_LINE * (graph->lines - 1);
+	svg->left = calloc(graph->frame_count, sizeof(*svg->left));
+	svg->used = calloc(graph->frame_count, sizeof(*svg->used));
+	svg->depth = calloc(graph->frame_count, sizeof(*svg->depth));
+	if (!svg->left || !svg->used || !svg->depth)
 		return -1;
-	choose_least(picture);
+	choose_least(svg);
 	for (uint32_t i = 1; i < graph->frame_count; i++) {
 		uint32_t parent = graph->frames[i].parent;
 
-		picture->left[i] = picture->left[parent] + picture->used[parent];
-		picture->used[parent] += graph->frames[i].count;
-		picture->depth[i] = picture->depth[parent] + 1;
-		if (is_drawn(picture, i) && picture->depth[i] > picture->deepest)
-			picture->deepest = picture->depth[i];
-		picture->left_out += graph->frames[i].count && !is_drawn(picture, i);
+		svg->left[i] = svg->left[parent] + svg->used[parent];
+		svg->used[parent] += graph->frames[i].count;
+		svg->depth[i] = svg->depth[parent] + 1;
+		if (is_drawn(svg, i) && svg->depth[i] > svg->deepest)
+			svg->deepest = svg->depth[i];
+		svg->left_out += graph->frames[i].count && !is_drawn(svg, i);
 	}
 	return 0;
 }
@@ -134,22 +143,27 @@ static void put_label(FILE *out, const char *name, double width)
 		svg_text(out, name, fit);
 }
 
-static void put_frame(const struct picture *picture, uint32_t number)
+/* Writes the frame up to the numbers in its title. */
+static void frame_begin(const struct flame_svg *svg, uint32_t number)
 {
-	const struct flame_graph *graph = picture->graph;
+	const struct flame_frame *frame = &svg->graph->frames[number];
+
+	fprintf(svg->out,
+		"<g class=\"c%u\" data-x=\"%" PRIu64 "\" data-n=\"%" PRIu64 "\"><title>",
+		frame->colour, svg->left[number], frame->count);
+	svg_text(svg->out, frame->name, MOST_OF_NAME);
+	fputs(" (", svg->out);
+}
+
+static void frame_end(const struct flame_svg *svg, uint32_t number)
+{
+	const struct flame_graph *graph = svg->graph;
 	const struct flame_frame *frame = &graph->frames[number];
 	double all = (double)graph->frames[0].count, part = (double)frame->count / all;
-	double x = SVG_MARGIN + INNER * ((double)picture->left[number] / all);
-	uint32_t y = picture->top + HEAD +
-		     ROW * (picture->deepest - picture->depth[number]);
-	FILE *out = picture->out;
+	double x = SVG_MARGIN + INNER * ((double)svg->left[number] / all);
+	uint32_t y = svg->top + HEAD + ROW * (svg->deepest - svg->depth[number]);
+	FILE *out = svg->out;
 
-	fprintf(out,
-		"<g class=\"c%u\" data-x=\"%" PRIu64 "\" data-n=\"%" PRIu64 "\"><title>",
-		frame->colour, picture->left[number], frame->count);
-	svg_text(out, frame->name, MOST_OF_NAME);
-	fputs(" (", out);
-	graph->put_numbers(graph->arg, number);
 	fprintf(out,
 		")</title><rect x=\"%.2f\" y=\"%" PRIu32
 		"\" width=\"%.2f\" height=\"%d\"/>",
@@ -162,7 +176,7 @@ static void put_frame(const struct picture *picture, uint32_t number)
 	fputs("</g>\n", out);
 }
 
-/* Whether there are frames of that colour or its shades. */
+/* Whether there are frames of the colour or its shades. */
 static bool is_used(const struct flame_graph *graph, unsigned int colour)
 {
 	unsigned int end = colour + 1;
@@ -175,11 +189,11 @@ static bool is_used(const struct flame_graph *graph, unsigned int colour)
 	return false;
 }
 
-static void put_legend(const struct picture *picture)
+static void put_legend(const struct flame_svg *svg)
 {
-	const struct flame_graph *graph = picture->graph;
-	FILE *out = picture->out;
-	unsigned int y = picture->top + LEGEND;
+	const struct flame_graph *graph = svg->graph;
+	FILE *out = svg->out;
+	unsigned int y = svg->top + LEGEND;
 	size_t x = SVG_MARGIN;
 
 	for (unsigned int i = 0; i < graph->colour_count; i++) {
@@ -199,46 +213,63 @@ static void put_legend(const struct picture *picture)
 			"<text class=\"dim\" x=\"%d\" y=\"%u\">nothing was "
 			"counted</text>\n",
 			SVG_MARGIN, y);
-	if (picture->left_out)
+	if (svg->left_out)
 		fprintf(out,
 			"<text class=\"dim\" x=\"%zu\" y=\"%u\">not drawn: %" PRIu64
 			" frames of less than %.2g %%</text>\n",
-			x, y, picture->left_out,
-			100 * (double)picture->least / (double)graph->frames[0].count);
+			x, y, svg->left_out,
+			100 * (double)svg->least / (double)graph->frames[0].count);
 }
 
-static void put_picture(const struct picture *picture)
+struct flame_svg *flame_svg_begin(FILE *out, const struct flame_graph *graph)
 {
-	const struct flame_graph *graph = picture->graph;
-	unsigned int height = picture->top + HEAD + ROW * (picture->deepest + 1) +
-			      SVG_MARGIN;
-	FILE *out = picture->out;
+	struct flame_svg *svg = calloc(1, sizeof(*svg));
 
-	svg_begin(out, graph->kind, graph->of, height, style);
-	graph->put_lines(graph->arg);
-	fputs("<style>", out);
+	if (!svg)
+		return NULL;
+	svg->out = out;
+	svg->graph = graph;
+	if (frames_lay_out(svg) < 0) {
+		flame_svg_free(svg);
+		return NULL;
+	}
+	svg_begin(out, graph->kind, graph->of,
+		  svg->top + HEAD + ROW * (svg->deepest + 1) + SVG_MARGIN, style);
+	return svg;
+}
+
+/* Writes what is between the heading and the frames. */
+static void put_colours(const struct flame_svg *svg)
+{
+	const struct flame_graph *graph = svg->graph;
+
+	fputs("<style>", svg->out);
 	for (unsigned int i = 0; i < graph->colour_count; i++)
-		fprintf(out, ".c%u{fill:%s}", i, graph->colours[i].fill);
-	fputs("</style>\n", out);
-	put_legend(picture);
-	fprintf(out, "<g class=\"frames\" data-top=\"%u\">\n", picture->top + BAR);
-	for (uint32_t i = 0; i < graph->frame_count; i++)
-		if (is_drawn(picture, i))
-			put_frame(picture, i);
-	fputs("</g>\n<script><![CDATA[\n", out);
-	fwrite(flame_js, 1, (uintptr_t)flame_js_end - (uintptr_t)flame_js, out);
-	fputs("]]></script>\n</svg>\n", out);
+		fprintf(svg->out, ".c%u{fill:%s}", i, graph->colours[i].fill);
+	fputs("</style>\n", svg->out);
+	put_legend(svg);
+	fprintf(svg->out, "<g class=\"frames\" data-top=\"%u\">\n", svg->top + BAR);
 }
 
-int flame_svg_write(FILE *out, const struct flame_graph *graph)
+bool flame_svg_next(struct flame_svg *svg, uint32_t *frame)
 {
-	struct picture picture = {.out = out, .graph = graph};
-	int status = lay_out(&picture);
+	if (svg->next)
+		frame_end(svg, svg->next - 1);
+	else
+		put_colours(svg);
+	while (svg->next < svg->graph->frame_count && !is_drawn(svg, svg->next))
+		svg->next++;
+	if (svg->next == svg->graph->frame_count)
+		return false;
+	*frame = svg->next++;
+	frame_begin(svg, *frame);
+	return true;
+}
 
-	if (status == 0)
-		put_picture(&picture);
-	free(picture.left);
-	free(picture.used);
-	free(picture.depth);
-	return status;
+void flame_svg_end(struct flame_svg *svg)
+{
+	fputs("</g>\n<script><![CDATA[\n", svg->out);
+	fwrite(flame_js, 1, (uintptr_t)flame_js_end - (uintptr_t)flame_js, svg->out);
+	fputs("]]></script>\n</svg>\n", svg->out);
+	flame_svg_free(svg);
 }

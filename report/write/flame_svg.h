@@ -2,6 +2,7 @@
 #ifndef UNIPROF_REPORT_WRITE_FLAME_SVG_H
 #define UNIPROF_REPORT_WRITE_FLAME_SVG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -9,14 +10,14 @@
 
 struct flame_colour {
 	const char *fill;  /* CSS colour; black must be legible on it */
-	const char *label; /* for the legend; NULL: another shade of the previous one */
+	const char *label; /* for the legend; NULL: another shade of the colour before */
 };
 
 struct flame_frame {
 	const char *name;
 	uint64_t count;	     /* callees included; all sums are below 2^53 */
-	uint32_t parent;     /* its number is lower; that of frame 0, the root, is 0 */
-	unsigned int colour; /* its number */
+	uint32_t parent;     /* a lower number; 0 for frame 0, the root */
+	unsigned int colour; /* index in the graph's colours */
 };
 
 struct flame_graph {
@@ -25,16 +26,25 @@ struct flame_graph {
 	uint32_t frame_count;
 	const struct flame_colour *colours;
 	unsigned int colour_count;
-
-	/* Write @lines lines of the heading, and a frame's count and share, which follow
-	 * its name in parentheses and must not contain any. */
-	void (*put_lines)(const void *arg);
-	void (*put_numbers)(const void *arg, uint32_t frame);
-	const void *arg;
-	unsigned int lines;
+	unsigned int lines; /* of the heading, below its title */
 };
 
-/* Writes the SVG to @out, which keeps write errors. -1 if out of memory. */
-int flame_svg_write(FILE *out, const struct flame_graph *graph);
+/*
+ * Begins the SVG on @out, which keeps write errors. The caller then writes the lines of
+ * the heading (svg_line_begin()), and calls flame_svg_next() until there are no more
+ * frames. NULL if out of memory.
+ */
+struct flame_svg;
+struct flame_svg *flame_svg_begin(FILE *out, const struct flame_graph *graph);
+
+/*
+ * Begins the next frame that is drawn, and sets *@frame to its number: the caller then
+ * writes its count and share, which follow its name in parentheses and must not contain
+ * any. False after the last frame.
+ */
+bool flame_svg_next(struct flame_svg *svg, uint32_t *frame);
+
+/* Ends the SVG. */
+void flame_svg_end(struct flame_svg *svg);
 
 #endif
