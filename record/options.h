@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/command/command.h"
+#include "record/domains/tables.h"
 #include "record/file/series.h"
-#include "record/unwinding/unwinding.h"
 
 #define DEFAULT_FREQUENCY 99
 #define MAX_FREQUENCY	  10000

@@ -9,12 +9,12 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/command/message.h"
+#include "record/domains/subject.h"
+#include "record/domains/watch.h"
 #include "record/open.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"
 #include "record/stop.h"
-#include "record/subject.h"
-#include "record/watch.h"
 
 /* Missing before glibc 2.24 (Linux 4.4, include/uapi/asm-generic/mman.h). */
 #ifndef MCL_ONFAULT

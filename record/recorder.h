@@ -4,10 +4,10 @@
 
 #include <signal.h>
 
+#include "record/domains/unwound.h"
 #include "record/file/sink.h"
 #include "record/options.h"
 #include "record/safety/guard.h"
-#include "record/unwinding/unwound.h"
 
 /*
  * Samples the requested domains, each with its own pacer, until there is a reason to end.

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "record/subject.h"
+#include "record/domains/subject.h"
 
 /* What Ctrl-Z and fg do, with the domains that are sampled, of which none is paused. */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "record/pacer.h"
+#include "record/domains/pacer.h"
 #include "record/safety/priority.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/ways.h"

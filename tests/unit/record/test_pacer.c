@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "record/pacer.h"
+#include "record/domains/pacer.h"
 
 #define START 1234567890123ull
 

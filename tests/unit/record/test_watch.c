@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "record/watch.h"
+#include "record/domains/watch.h"
 
 static unsigned int delay_ms; /* of each listing; atomic, like the next */
 static unsigned int third; /* the first byte of the third guest's UUID; 0: not a guest */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/pacer.h"
+#include "record/domains/pacer.h"
 
 #include "base/clock.h"
 #include "format/recording.h"

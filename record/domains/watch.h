@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_WATCH_H
-#define UNIPROF_RECORD_WATCH_H
+#ifndef UNIPROF_RECORD_DOMAINS_WATCH_H
+#define UNIPROF_RECORD_DOMAINS_WATCH_H
 
 #include "guest/host.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/unwinding/unwound.h"
+#include "record/domains/unwound.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

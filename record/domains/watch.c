@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/watch.h"
+#include "record/domains/watch.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/subject.h"
+#include "record/domains/subject.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_PACER_H
-#define UNIPROF_RECORD_PACER_H
+#ifndef UNIPROF_RECORD_DOMAINS_PACER_H
+#define UNIPROF_RECORD_DOMAINS_PACER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/unwinding/unwinding.h"
+#include "record/domains/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>

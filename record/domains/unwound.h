@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_UNWINDING_UNWOUND_H
-#define UNIPROF_RECORD_UNWINDING_UNWOUND_H
+#ifndef UNIPROF_RECORD_DOMAINS_UNWOUND_H
+#define UNIPROF_RECORD_DOMAINS_UNWOUND_H
 
-#include "record/target.h"
+#include "record/domains/target.h"
 
 /* Tables beyond so many are not named. */
 #define UNWOUND_TABLES 16

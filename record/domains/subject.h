@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_SUBJECT_H
-#define UNIPROF_RECORD_SUBJECT_H
+#ifndef UNIPROF_RECORD_DOMAINS_SUBJECT_H
+#define UNIPROF_RECORD_DOMAINS_SUBJECT_H
 
+#include "record/domains/pacer.h"
+#include "record/domains/target.h"
 #include "record/options.h"
-#include "record/pacer.h"
-#include "record/target.h"
 
 /* A domain while it is sampled. */
 struct subject {

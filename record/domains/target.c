@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/target.h"
+#include "record/domains/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_UNWINDING_UNWINDING_H
-#define UNIPROF_RECORD_UNWINDING_UNWINDING_H
+#ifndef UNIPROF_RECORD_DOMAINS_TABLES_H
+#define UNIPROF_RECORD_DOMAINS_TABLES_H
 
 #include "base/command/command.h"
 #include "guest/host.h"

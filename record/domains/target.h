@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_RECORD_TARGET_H
-#define UNIPROF_RECORD_TARGET_H
+#ifndef UNIPROF_RECORD_DOMAINS_TARGET_H
+#define UNIPROF_RECORD_DOMAINS_TARGET_H
 
 #include "record/sampler.h"
 
