@@ -13,10 +13,10 @@
 #include "base/text.h"
 #include "commands/child.h"
 #include "commands/open.h"
+#include "commands/record_options.h"
 #include "commands/report/options.h"
 #include "commands/words.h"
 #include "commands/xl.h"
-#include "record/options.h"
 #include "report/model/sources.h"
 #include "tables/program_table.h"
 

@@ -1,10 +1,149 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/command/message.h"
 #include "commands/commands.h"
-#include "commands/namer.h"
-#include "record/record.h"
 
-static int record(const struct record_options *options, int argc, char **argv)
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/command/message.h"
+#include "commands/namer.h"
+#include "commands/open.h"
+#include "commands/record_options.h"
+#include "record/record.h"
+#include "record/safety/left.h"
+
+/* Appends to the @used characters of @to; returns their new number, below @size. */
+static size_t __attribute__((format(printf, 4, 5)))
+append_text(char *to, size_t used, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	int more;
+
+	va_start(arguments, format);
+	more = vsnprintf(to + used, size - used, format, arguments);
+	va_end(arguments);
+	if (more < 0)
+		return used;
+	return (size_t)more < size - used ? used + (size_t)more : size - 1;
+}
+
+/* Writes "by frame pointers", "in reports", "by tables of web.elf (12345 rows)", or "by
+ * code in memory (12345 rows)". */
+static void describe_unwinding(const struct unwound *unwound, char *to, size_t size)
+{
+	unsigned int others = unwound->domains - unwound->by_table - unwound->by_code;
+	size_t used = 0;
+
+	*to = 0;
+	if (unwound->by_table)
+		used = append_text(to, used, size, "by tables of %s (%" PRIu64 " rows)",
+				   unwound->names, unwound->rows);
+	if (unwound->by_code)
+		used = append_text(to, used, size,
+				   "%sby code in memory (%" PRIu64 " rows)",
+				   used ? ", " : "", unwound->code_rows);
+	if (unwound->captured)
+		append_text(to, used, size, "in reports, by the captured stacks");
+	else if (!used)
+		append_text(to, used, size, "by frame pointers");
+	else if (others)
+		append_text(to, used, size, ", %u of %u domains by frame pointers",
+			    others, unwound->domains);
+}
+
+/* Writes the domain as named by the user, or the number of domains. */
+static void describe_domains(const struct record_options *options, unsigned int domains,
+			     char *to, size_t size)
+{
+	if (options->domains == 1)
+		snprintf(to, size, "'%s'", options->domain[0]);
+	else
+		snprintf(to, size, "%u domain%s", domains, domains == 1 ? "" : "s");
+}
+
+/* The number of samples is the total that reports show: a sample also counts for those
+ * that were skipped to limit the overhead. */
+static void print_closing_line(const struct record_options *options,
+			       const struct record_summary *summary)
+{
+	const struct pauses *pauses = &summary->pauses;
+	double stopped = 0; /* percent */
+	char domains[512], taken[64] = "", unwound[512], files[64] = "";
+
+	if (summary->files > 1)
+		snprintf(files, sizeof(files), "%" PRIu64 " files, the last is ",
+			 summary->files);
+	describe_unwinding(&summary->unwound, unwound, sizeof(unwound));
+	describe_domains(options, summary->domains, domains, sizeof(domains));
+	if (summary->weight != summary->samples)
+		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", summary->samples);
+	if (summary->sampled)
+		stopped = (double)pauses->sum / (double)summary->sampled * 100;
+	message("record",
+		"%" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
+		" bytes in %s%s; lost %" PRIu64 ", missed %" PRIu64
+		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
+		"time; unwound %s",
+		summary->weight, taken, domains, (double)summary->duration / NS_PER_S,
+		summary->bytes, files, summary->file, summary->lost, summary->missed,
+		(double)pauses_quantile(pauses, 0.5) / 1000,
+		(double)pauses_quantile(pauses, 0.99) / 1000, stopped, unwound);
+}
+
+static void print_host(const struct host *host)
+{
+	if (host->domctl_version)
+		message("record", "%s, domctl interface 0x%x", host->version,
+			host->domctl_version);
+	else
+		message("record", "%s", host->version);
+}
+
+/* Opens the host, and takes care of guests that a killed recorder left paused. */
+static struct host *open_for(const struct record_options *options, struct error *err)
+{
+	const struct open_wish wish = {
+		.gdb = options->gdb,
+		/* To wait for a guest, KVM must be able to sample it. */
+		.guest = options->domains == 1 && !options->follow ? options->domain[0]
+								   : NULL,
+		.force = options->force,
+	};
+	struct host *host = open_host("record", &wish, err);
+
+	if (!host)
+		return NULL;
+	if (options->verbose)
+		print_host(host);
+	if (left_report(host, options->unpause, options->all ? NULL : options->domain,
+			options->domains, err) == 0)
+		return host;
+	host_close(host);
+	return NULL;
+}
+
+static int record_domains(const struct record_options *options, int argc, char **argv)
+{
+	struct record_summary summary = {.file = NULL};
+	struct error err;
+	struct record *record = record_new(options, &err);
+	struct host *host = record ? open_for(options, &err) : NULL;
+	int status = host ? record_run(record, host, argc, argv, &summary, &err) : -1;
+
+	if (summary.file)
+		print_closing_line(options, &summary);
+	if (status < 0)
+		message("record", "%s", err.text);
+	if (record_free(record, &err) < 0 && status == 0) {
+		message("record", "%s", err.text);
+		status = -1;
+	}
+	return status < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Records, and stores the names in the recording. */
+static int record_with_names(const struct record_options *options, int argc, char **argv)
 {
 	struct namer namer;
 	struct error err;
@@ -14,19 +153,19 @@ static int record(const struct record_options *options, int argc, char **argv)
 		message("record", "%s", err.text);
 		return EXIT_FAILED;
 	}
-	code = record_run(options, argc, argv);
+	code = record_domains(options, argc, argv);
 	if (namer_end(&namer, code == EXIT_DONE) < 0)
 		code = EXIT_FAILED;
 	return code;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int record_command(const struct command *command, int argc, char **argv)
 {
 	struct record_options options;
 	int status = record_options_read(command, argc, argv, &options);
 
 	if (status == COMMAND_GO_ON)
-		status = record(&options, argc, argv);
+		status = record_with_names(&options, argc, argv);
 	record_options_free(&options);
 	return status;
 }
@@ -44,5 +183,5 @@ const struct command command_record = {
 		"unless its guard process is killed at the same moment; use --unpause or "
 		"'xl unpause NAME' then.",
 	.groups = record_option_groups,
-	.run = run_command,
+	.run = record_command,
 };

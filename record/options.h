@@ -6,14 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/command/command.h"
-#include "record/domains/tables.h"
 #include "record/file/series.h"
+#include "record/notify.h"
+#include "unwind/stack/stack.h"
 
-#define DEFAULT_FREQUENCY 99
-#define MAX_FREQUENCY	  10000
-#define DEFAULT_OVERHEAD  0.05
+/* How call chains are found. */
+enum call_graph {
+	CALL_GRAPH_AUTO,  /* by a guest's table if there is one that fits */
+	CALL_GRAPH_FP,	  /* by frame pointers and the code after them */
+	CALL_GRAPH_TABLE, /* by a table, or not at all */
+	CALL_GRAPH_STACK, /* later, by the report: stacks are captured */
+};
 
+/* How to unwind. The arrays are owned, and their texts are those of the command line. */
+struct unwinding_options {
+	enum call_graph call_graph;
+	unsigned int stack_bytes; /* STACK_BYTES_MIN to STACK_BYTES_MAX; 0: none */
+	const char **elf;	  /* FILE[@OFFSET][,domain=NAME] */
+	size_t elfs;
+	const char **table; /* FILE[,domain=NAME] */
+	size_t tables;
+};
+
+/* What to record, and how. The texts are those of the command line. */
 struct record_options {
 	uint64_t frequency;  /* rounds per second */
 	double max_overhead; /* share of the time that pauses may take */
@@ -21,25 +36,18 @@ struct record_options {
 	uint64_t time_limit; /* ns; 0: none */
 	const char *output;  /* "-" for standard output */
 	struct rotation rotation;
-	const char *vcpus; /* a list; NULL: all */
-	char **domain;	   /* names or ids, in argv */
-	size_t domains;	   /* number of them */
-	bool all;	   /* all guests instead */
-	const char *gdb;   /* instead, the GDB stub there; NULL: none */
-	bool follow;	   /* also guests that start later or come back */
-	bool unpause;	   /* first resume those that a killed recorder left paused */
-	struct unwinding_options unwinding; /* its ELF files also have names */
-	bool lines;			    /* stored with the names */
-	bool force; /* a Xen newer than known even if its answers do not fit */
+	const char *vcpus; /* a list of their numbers; NULL: all */
+	char **domain;	   /* names or ids */
+	size_t domains;	   /* number of names and ids */
+	bool all;	   /* sample all guests; there are no names and ids then */
+	const char *gdb; /* address of a GDB stub, which is also the only name; or NULL */
+	bool follow;	 /* also sample guests that start later or come back */
+	bool unpause;	 /* first resume guests that a killed recorder left paused */
+	struct unwinding_options unwinding; /* its ELF files also have names to store */
+	bool lines;			    /* store source lines with the names */
+	bool force; /* use a Xen newer than known even if its answers do not fit */
 	bool verbose;
+	notify_function *notify; /* prints what happens while recording */
 };
-
-extern const struct option_group record_option_groups[];
-
-/* Reads the command line of `uniprof record`. Returns COMMAND_GO_ON, or the exit code if
- * help was printed or an error reported. The caller frees them in any case. */
-int record_options_read(const struct command *command, int argc, char **argv,
-			struct record_options *options);
-void record_options_free(struct record_options *options);
 
 #endif

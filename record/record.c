@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
+#include "record/record.h"
+
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/version.h"
-#include "base/command/message.h"
+#include "record/domains/tables.h"
 #include "record/file/meter.h"
 #include "record/file/series.h"
 #include "record/file/sink.h"
-#include "commands/open.h"
-#include "record/options.h"
-#include "record/record.h"
-#include "record/safety/priority.h"
 #include "record/recorder.h"
 #include "record/safety/filter.h"
 #include "record/safety/guard.h"
-#include "record/safety/left.h"
+#include "record/safety/priority.h"
 #include "record/safety/privileges.h"
 #include "record/signals.h"
 
-/* One run of the command. */
-struct run {
+struct record {
 	const struct record_options *options;
 	struct host *host;
-	struct unwinding *unwinding;
+	struct domain_tables *tables;
 	struct guard *guard;
 	struct recorder *recorder;
 	struct series series;
@@ -49,91 +43,60 @@ static void join_words(char *line, size_t size, int argc, char **argv)
 		used += (size_t)snprintf(line + used, size - used, " %s", argv[i]);
 }
 
-static void describe(const struct run *run, int argc, char **argv,
-		     struct recording_info *info)
+static void describe_recording(const struct record *record, int argc, char **argv,
+			       struct recording_info *info)
 {
 	*info = (struct recording_info){
-		.version = run->options->unwinding.stack_bytes
+		.version = record->options->unwinding.stack_bytes
 				   ? RECORDING_VERSION
 				   : RECORDING_VERSION_SMALL_WEIGHTS,
-		.domctl_version = run->host->domctl_version,
-		.wall_start = clock_ns(CLOCK_REALTIME) - clock_monotonic() + run->start,
-		.monotonic_start = run->start,
-		.frequency = run->options->frequency * 1000,
-		.time_limit = run->options->time_limit,
+		.domctl_version = record->host->domctl_version,
+		.wall_start = clock_ns(CLOCK_REALTIME) - clock_monotonic() +
+			      record->start,
+		.monotonic_start = record->start,
+		.frequency = record->options->frequency * 1000,
+		.time_limit = record->options->time_limit,
 		.tool = "uniprof " UNIPROF_VERSION,
 	};
 	gethostname(info->host, sizeof(info->host) - 1);
 	join_words(info->command, sizeof(info->command), argc, argv);
-	snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", run->host->version);
+	snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", record->host->version);
 }
 
-/* The domain as named by the user, or the number of domains. */
-static void name_domains(const struct run *run, char *text, size_t size)
+/* Fills in what the end of the recording, and the files, tell. */
+static void summarize(const struct record *record, const struct recording_end *end,
+		      struct record_summary *summary)
 {
-	unsigned int domains = recorder_domains(run->recorder);
-
-	if (run->options->domains == 1)
-		snprintf(text, size, "'%s'", run->options->domain[0]);
-	else
-		snprintf(text, size, "%u domain%s", domains, domains == 1 ? "" : "s");
-}
-
-static void print_host(const struct host *host)
-{
-	if (host->domctl_version)
-		message("record", "%s, domctl interface 0x%x", host->version,
-			host->domctl_version);
-	else
-		message("record", "%s", host->version);
-}
-
-/*
- * The totals that reports will show: a sample also counts for those that were skipped to
- * limit the overhead.
- */
-static void print_closing_line(const struct run *run, const struct recording_end *end)
-{
-	struct pauses pauses;
-	double seconds = (double)(end->monotonic - run->start) / NS_PER_S;
-	uint64_t weight = series_weight(&run->series);
-	uint64_t time = recorder_time(run->recorder);
-	char domains[512], taken[64] = "", unwound[512], files[64] = "";
-
-	series_pauses(&run->series, &pauses);
-	if (run->series.files > 1)
-		snprintf(files, sizeof(files), "%" PRIu64 " files, the last is ",
-			 run->series.files);
-	unwound_text(recorder_unwound(run->recorder), unwound, sizeof(unwound));
-	name_domains(run, domains, sizeof(domains));
-	if (weight != end->samples)
-		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", end->samples);
-	message("record",
-		"%" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
-		" bytes in %s%s; lost %" PRIu64 ", missed %" PRIu64
-		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
-		"time; unwound %s",
-		weight, taken, domains, seconds, series_bytes(&run->series), files,
-		series_name(&run->series), end->lost, end->missed,
-		(double)pauses_quantile(&pauses, 0.5) / 1000,
-		(double)pauses_quantile(&pauses, 0.99) / 1000,
-		time ? (double)pauses.sum / (double)time * 100 : 0, unwound);
+	*summary = (struct record_summary){
+		.file = series_name(&record->series),
+		.files = record->series.files,
+		.bytes = series_bytes(&record->series),
+		.duration = end->monotonic - record->start,
+		.sampled = recorder_time(record->recorder),
+		.domains = recorder_domains(record->recorder),
+		.samples = end->samples,
+		.weight = series_weight(&record->series),
+		.lost = end->lost,
+		.missed = end->missed,
+		.unwound = *recorder_unwound(record->recorder),
+	};
+	series_pauses(&record->series, &summary->pauses);
 }
 
 /* Page faults must not extend a pause. The fork of the guard made every page
  * copy-on-write. */
-static void settle(void)
+static void settle_memory(void)
 {
 	mlockall(MCL_CURRENT);
 	prctl(PR_SET_TIMERSLACK, 1);
 }
 
-/* Before threads are started. Returns the version of Landlock, or 0. */
-static int confine(const struct run *run)
+/* To be called before threads are started. Returns the version of Landlock, or 0. */
+static int confine_files(const struct record *record)
 {
-	const struct host_needs *host = run->host->ops->needs;
+	const struct host_needs *host = record->host->ops->needs;
 	const struct privileges needed = {
-		.devices = run->options->follow ? host->devices : NULL,
+		.devices = record->options->follow ? host->devices : NULL,
 		.removes = host->removes,
 		.inspects = host->inspects,
 	};
@@ -141,10 +104,12 @@ static int confine(const struct run *run)
 	return privileges_confine(&needed);
 }
 
-static void print_privileges(const struct host_needs *host, unsigned int user,
-			     const char *capabilities, int landlock,
-			     const struct error *filter)
+/* @filter: why system calls are not restricted; NULL: they are. */
+static void notify_privileges(const struct record *record, unsigned int user,
+			      const char *capabilities, int landlock,
+			      const struct error *filter)
 {
+	const struct host_needs *host = record->host->ops->needs;
 	char files[128] =
 		"; access to files is not restricted (no Landlock in this kernel)";
 	char calls[600] = ", only the system calls for sampling (seccomp)";
@@ -159,135 +124,97 @@ static void print_privileges(const struct host_needs *host, unsigned int user,
 	if (filter)
 		snprintf(calls, sizeof(calls), "; system calls are not restricted (%s)",
 			 filter->text);
-	message("record", "privileges kept: %s and user ID %u; %s%s%s", host->kept, user,
-		capabilities, files, calls);
+	notify(record->options->notify, "privileges kept: %s and user ID %u; %s%s%s",
+	       host->kept, user, capabilities, files, calls);
 }
 
-/* After the threads have started. From here on, the process only samples and writes. */
-static void drop_privileges(const struct run *run, int landlock)
+/* To be called after the threads have started: from here on, the process only samples and
+ * writes. */
+static void drop_privileges(const struct record *record, int landlock)
 {
-	const struct host_needs *host = run->host->ops->needs;
+	const struct host_needs *host = record->host->ops->needs;
 	const unsigned int user = geteuid();
 	const char *capabilities = privileges_drop(host->inspects ? KEEP_INSPECTING
 								  : KEEP_LOCKING);
-	const struct opener *opener = &run->series.opener;
+	const struct opener *opener = &record->series.opener;
 	struct error why;
-	bool filtered = filter_recorder(host, run->options->follow,
+	bool filtered = filter_recorder(host, record->options->follow,
 					opener->child ? opener->socket : -1, &why) == 0;
 
-	if (run->options->verbose)
-		print_privileges(host, user, capabilities, landlock,
-				 filtered ? NULL : &why);
+	if (record->options->verbose)
+		notify_privileges(record, user, capabilities, landlock,
+				  filtered ? NULL : &why);
 }
 
 /* Writes the start of the recording. */
-static int begin(struct run *run, int argc, char **argv, struct error *err)
+static int begin_series(struct record *record, int argc, char **argv, struct error *err)
 {
 	struct recording_info info;
 
-	run->start = clock_monotonic();
-	describe(run, argc, argv, &info);
-	return series_begin(&run->series, &info, err);
+	record->start = clock_monotonic();
+	describe_recording(record, argc, argv, &info);
+	return series_begin(&record->series, &info, err);
 }
 
 /* If the recording goes to a pipe, the terminal is left to the program that reads it. */
-static void start_meter(struct run *run)
+static void start_meter(struct record *record)
 {
-	run->meter = (struct meter){
-		.frequency = run->options->frequency,
-		.start = run->start,
-		.time_limit = run->options->time_limit,
+	record->meter = (struct meter){
+		.frequency = record->options->frequency,
+		.start = record->start,
+		.time_limit = record->options->time_limit,
 	};
-	meter_start(&run->meter, run->series.file.path ? STDERR_FILENO : -1);
+	meter_start(&record->meter, record->series.file.path ? STDERR_FILENO : -1);
 }
 
-static int record(struct run *run, int argc, char **argv, struct error *err)
+/* Samples until there is a reason to end, and completes the recording. */
+static int sample_domains(struct record *record, int argc, char **argv,
+			  struct record_summary *summary, struct error *err)
 {
 	struct recording_end end = {0};
 	struct error write_error;
 	struct sink *sink;
 	int status = 0, landlock;
 
-	if (series_open(&run->series, err) < 0)
+	if (series_open(&record->series, err) < 0)
 		return -1;
-	signals_block(&run->signals);
+	signals_block(&record->signals);
 	sink = sink_new(err);
 	if (!sink)
 		return -1;
-	settle();
-	if (begin(run, argc, argv, err) < 0) {
+	settle_memory();
+	if (begin_series(record, argc, argv, err) < 0) {
 		sink_free(sink);
 		return -1;
 	}
-	start_meter(run);
-	landlock = confine(run); /* after this, files can't be renamed */
-	if (recorder_start(run->recorder, err) < 0 ||
-	    sink_start(sink, &run->series, &run->meter, err) < 0) {
-		meter_stop(&run->meter);
+	start_meter(record);
+	landlock = confine_files(record); /* after this, files can't be renamed */
+	if (recorder_start(record->recorder, err) < 0 ||
+	    sink_start(sink, &record->series, &record->meter, err) < 0) {
+		meter_stop(&record->meter);
 		sink_free(sink);
 		return -1;
 	}
 
 	priority_set(PRIORITY_SAMPLER);
-	drop_privileges(run, landlock);
-	end.reason = recorder_run(run->recorder, sink, &run->signals, run->start, err);
-	end.monotonic = recorder_end(run->recorder);
+	drop_privileges(record, landlock);
+	end.reason = recorder_run(record->recorder, sink, &record->signals, record->start,
+				  err);
+	end.monotonic = recorder_end(record->recorder);
 	priority_set(PRIORITY_USUAL);
 
 	if (end.reason == END_ERROR)
 		status = -1;
-	if (sink_end(sink, &end, &run->signals, &write_error) < 0) {
-		error_set(err, "%s: %s", series_name(&run->series), write_error.text);
+	if (sink_end(sink, &end, &record->signals, &write_error) < 0) {
+		error_set(err, "%s: %s", series_name(&record->series), write_error.text);
 		status = -1;
 	}
-	print_closing_line(run, &end);
-	if (!status && !end.samples && recorder_skipped(run->recorder))
+	summarize(record, &end, summary);
+	if (!status && !end.samples && recorder_skipped(record->recorder))
 		status = error_set(
 			err, "no samples: someone else kept the guest paused all the "
 			     "time (use xl unpause to resume it)");
 	return status;
-}
-
-/* Tables are made before Xen is opened, so that the guard does not share their making.
- * The process that creates files for a rotation shares neither. */
-static int record_all(struct run *run, int argc, char **argv)
-{
-	const struct record_options *options = run->options;
-	const struct open_wish wish = {
-		.gdb = options->gdb,
-		/* To wait for a guest, KVM must be able to sample it. */
-		.guest = options->domains == 1 && !options->follow ? options->domain[0]
-								   : NULL,
-		.force = options->force,
-	};
-	struct error err;
-	int status = -1;
-
-	if (series_init(&run->series, options->output, &options->rotation, &err) == 0)
-		run->unwinding = unwinding_open(&options->unwinding, &err);
-	run->host = run->unwinding ? open_host("record", &wish, &err) : NULL;
-	if (run->host && options->verbose)
-		print_host(run->host);
-	if (run->host && left_report(run->host, options->unpause,
-				     options->all ? NULL : options->domain,
-				     options->domains, &err) == 0)
-		run->guard = guard_start(run->host, &err);
-	if (run->guard)
-		run->recorder = recorder_new(run->host, run->guard, options,
-					     run->unwinding, &err);
-	if (run->recorder)
-		status = record(run, argc, argv, &err);
-	if (status < 0)
-		message("record", "%s", err.text);
-	recorder_free(run->recorder);
-	guard_stop(run->guard);
-	host_close(run->host);
-	unwinding_free(run->unwinding);
-	if (series_close(&run->series, &err) < 0 && !status) {
-		message("record", "%s", err.text);
-		status = -1;
-	}
-	return status < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* To be called before the first thread is started, which is one that asks xenstore. */
@@ -300,12 +227,53 @@ static void share_arena(void)
 #endif
 }
 
-int record_run(const struct record_options *options, int argc, char **argv)
+struct record *record_new(const struct record_options *options, struct error *err)
 {
-	struct run run = {.options = options};
+	struct record *record = calloc(1, sizeof(*record));
+	struct error ignored;
 
+	if (!record) {
+		error_set(err, "out of memory");
+		return NULL;
+	}
+	record->options = options;
 	share_arena();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	return record_all(&run, argc, argv);
+	/* The process that creates files for a rotation does not share the tables, and
+	 * the guard does not share their making. */
+	if (series_init(&record->series, options->output, &options->rotation, err) == 0)
+		record->tables = domain_tables_open(&options->unwinding, err);
+	if (record->tables)
+		return record;
+	record_free(record, &ignored);
+	return NULL;
+}
+
+int record_run(struct record *record, struct host *host, int argc, char **argv,
+	       struct record_summary *summary, struct error *err)
+{
+	record->host = host;
+	record->guard = guard_start(host, err);
+	if (record->guard)
+		record->recorder = recorder_new(host, record->guard, record->options,
+						record->tables, err);
+	if (!record->recorder)
+		return -1;
+	return sample_domains(record, argc, argv, summary, err);
+}
+
+int record_free(struct record *record, struct error *err)
+{
+	int status;
+
+	if (!record)
+		return 0;
+	recorder_free(record->recorder);
+	guard_stop(record->guard);
+	host_close(record->host);
+	domain_tables_free(record->tables);
+	status = series_close(&record->series, err);
+	free(record);
+	return status;
 }

@@ -8,13 +8,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/command/message.h"
-#include "record/domains/subject.h"
-#include "record/domains/watch.h"
 #include "record/open.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"
 #include "record/stop.h"
+#include "record/domains/subject.h"
+#include "record/domains/watch.h"
 
 /* Missing before glibc 2.24 (Linux 4.4, include/uapi/asm-generic/mman.h). */
 #ifndef MCL_ONFAULT
@@ -30,7 +29,7 @@ struct recorder {
 	struct host *host;
 	struct guard *guard;
 	const struct record_options *options;
-	const struct unwinding *unwinding;
+	const struct domain_tables *tables;
 	struct examiner *examiner; /* of guests' code; NULL: it is not used */
 	struct unwound unwound;
 	struct sink *sink;
@@ -49,10 +48,16 @@ struct recorder {
 	uint64_t dropped; /* when the last guest was dropped: ns, monotonic */
 };
 
+/* Whether domains without a table that fits are not sampled. */
+static bool needs_table(const struct recorder *recorder)
+{
+	return recorder->options->unwinding.call_graph == CALL_GRAPH_TABLE;
+}
+
 static int add(struct recorder *recorder, const struct guest_info *domain,
 	       struct error *err)
 {
-	const struct program_table *table = unwinding_table(recorder->unwinding, domain);
+	const struct program_table *table = domain_tables_find(recorder->tables, domain);
 	struct subject *subject;
 
 	if (!array_grow(&recorder->subject, recorder->subjects + 1,
@@ -61,7 +66,7 @@ static int add(struct recorder *recorder, const struct guest_info *domain,
 	if (recorder->domains > RECORDING_MAX_DOMAIN)
 		return error_set(err, "too many domains: a recording holds at most %u",
 				 RECORDING_MAX_DOMAIN + 1);
-	if (recorder->unwound.is_wanted && !table)
+	if (needs_table(recorder) && !table)
 		return error_set(err,
 				 "there is no table for the domain '%s' (--call-graph)",
 				 domain->name);
@@ -82,7 +87,7 @@ static void drop(struct recorder *recorder, size_t i)
 	uint64_t time = subject->start && now > subject->start ? now - subject->start : 0;
 
 	unwound_add(&recorder->unwound, &subject->target);
-	subject_say_notes(subject, recorder->options, time);
+	subject_notify_end(subject, time);
 	recorder->time += time;
 	recorder->skipped += subject->skipped;
 	recorder->dropped = now;
@@ -151,7 +156,8 @@ static void add_listed(struct recorder *recorder, const struct guest_info *guest
 		if (add(recorder, domain, &why) < 0) {
 			if (recorder->watch)
 				watch_refuse(recorder->watch, domain);
-			message("record", "skipping '%s': %s", domain->name, why.text);
+			notify(recorder->options->notify, "skipping '%s': %s",
+			       domain->name, why.text);
 		}
 	}
 }
@@ -223,7 +229,8 @@ static int add_followed(struct recorder *recorder, struct error *err)
 		return -1;
 	for (size_t i = 0; i < domains; i++)
 		if (!name_is_sampled(recorder, recorder->name[i]))
-			message("record", "waiting for '%s'", recorder->name[i]);
+			notify(recorder->options->notify, "waiting for '%s'",
+			       recorder->name[i]);
 	return 0;
 }
 
@@ -245,7 +252,7 @@ static int add_wanted(struct recorder *recorder, struct error *err)
 
 struct recorder *recorder_new(struct host *host, struct guard *guard,
 			      const struct record_options *options,
-			      const struct unwinding *unwinding, struct error *err)
+			      const struct domain_tables *tables, struct error *err)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 	enum call_graph call_graph = options->unwinding.call_graph;
@@ -264,8 +271,7 @@ struct recorder *recorder_new(struct host *host, struct guard *guard,
 	recorder->host = host;
 	recorder->guard = guard;
 	recorder->options = options;
-	recorder->unwinding = unwinding;
-	recorder->unwound.is_wanted = call_graph == CALL_GRAPH_TABLE;
+	recorder->tables = tables;
 	if (options->follow) {
 		recorder->watch = watch_new(host_open(NULL, options->force, err), err);
 		status = recorder->watch ? 0 : -1;
@@ -304,7 +310,7 @@ static void begin_all(struct recorder *recorder, uint64_t start)
 	uint64_t period = subject_period(recorder->options);
 
 	for (size_t i = 0; i < recorder->subjects; i++)
-		subject_begin(recorder->subject[i], recorder->options,
+		subject_begin(recorder->subject[i],
 			      start + i * period / recorder->subjects);
 	recorder->look = start;
 	recorder->check = start + CHECK_NS;
@@ -322,8 +328,8 @@ static void begin_added(const struct recorder *recorder, size_t before, const ch
 	 * be filled for that. */
 	mlockall(MCL_CURRENT | (maps_all ? MCL_ONFAULT : 0));
 	for (size_t i = before; i < recorder->subjects; i++) {
-		subject_begin(recorder->subject[i], recorder->options, clock_monotonic());
-		subject_say(recorder->subject[i], what);
+		subject_begin(recorder->subject[i], clock_monotonic());
+		subject_notify(recorder->subject[i], what);
 	}
 }
 
@@ -356,6 +362,30 @@ static size_t next(const struct recorder *recorder)
 	return first;
 }
 
+/*
+ * If the domain runs other programs than its table describes: notifies the user, once,
+ * that it is unwound by frame pointers; or returns true with the reason in @err if it
+ * must not be sampled then.
+ */
+static bool is_refused(const struct recorder *recorder, struct subject *subject,
+		       struct error *err)
+{
+	const struct table_check *check =
+		&sampler_learning(subject->target.sampler)->table;
+	const char *name = subject->info.name;
+
+	if (subject->refused || check->state != TABLE_REFUSED)
+		return false;
+	subject->refused = true;
+	if (needs_table(recorder)) {
+		error_set(err, "'%s' is not sampled: %s", name, check->why.text);
+		return true;
+	}
+	notify(recorder->options->notify, "'%s' is unwound by frame pointers: %s", name,
+	       check->why.text);
+	return false;
+}
+
 /* Takes a round that is due, and passes it to the writer. 1 with @err set if the
  * domain must not be sampled, because its table does not fit. */
 static int take_round(struct recorder *recorder, struct subject *subject,
@@ -371,7 +401,7 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	for (unsigned int i = 0; i < round.pauses; i++)
 		paused += round.pause[i];
 	pacer_end(&subject->pacer, paused);
-	if (unwound_refuse(&recorder->unwound, &subject->target, &subject->refused, err))
+	if (is_refused(recorder, subject, err))
 		return 1;
 	subject->rounds++;
 	subject->thinned += weight - 1;
@@ -392,7 +422,7 @@ static void end(struct recorder *recorder, size_t i, bool gone)
 	struct subject *subject = recorder->subject[i];
 	const struct guest *guest = subject->target.guest;
 
-	subject_say(subject, gone ? "has ended" : guest->ops->ending(guest));
+	subject_notify(subject, gone ? "has ended" : guest->ops->ending(guest));
 	drop(recorder, i);
 }
 
@@ -408,7 +438,7 @@ static int sample(struct recorder *recorder, size_t i, struct error *err)
 		drop(recorder, i);
 		if (!recorder->subjects && !recorder->options->follow)
 			return -1;
-		message("record", "%s", err->text);
+		notify(recorder->options->notify, "%s", err->text);
 	} else if (outcome == ROUND_SHUT || outcome == ROUND_GONE) {
 		end(recorder, i, outcome == ROUND_GONE);
 	}
@@ -431,7 +461,7 @@ static void renew(struct recorder *recorder, size_t i)
 	if (status == 0)
 		status = add(recorder, &info, &why);
 	if (status < 0)
-		message("record", "%s", why.text);
+		notify(recorder->options->notify, "%s", why.text);
 	begin_added(recorder, before, "has new vCPUs, and is sampled with them");
 }
 
@@ -458,13 +488,18 @@ static int check(struct recorder *recorder, struct error *err)
 static enum end_reason handle(const struct recorder *recorder, int number,
 			      struct error *err)
 {
+	uint64_t stopped = 0; /* ns */
+
 	if (number == SIGCHLD && !guard_alive(recorder->guard)) {
 		error_set(err, "the guard process was killed; refusing to sample "
 			       "without it");
 		return END_ERROR;
 	}
 	if (number == SIGTSTP)
-		stop_here(recorder->subject, recorder->subjects);
+		stopped = stop_here(recorder->subject, recorder->subjects);
+	if (stopped)
+		notify(recorder->options->notify, "stopped for %.1f s, without samples",
+		       (double)stopped / NS_PER_S);
 	if (number == SIGCONT)
 		stop_ended(recorder->subject, recorder->subjects);
 	return number == SIGTSTP || number == SIGCONT || number == SIGCHLD ? END_UNKNOWN

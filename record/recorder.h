@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "record/domains/tables.h"
 #include "record/domains/unwound.h"
 #include "record/file/sink.h"
 #include "record/options.h"
@@ -11,16 +12,16 @@
 
 /*
  * Samples the requested domains, each with its own pacer, until there is a reason to end.
- * Reports on standard error what happens to them.
+ * Notifies the user of what happens to them.
  */
 struct recorder;
 
 /* Prepares to sample; pauses nothing. @host, @guard, which watches this process, @options
- * and @unwinding must outlive the recorder. NULL with the reason in @err if a domain does
+ * and @tables must outlive the recorder. NULL with the reason in @err if a domain does
  * not exist or can't be sampled. */
 struct recorder *recorder_new(struct host *host, struct guard *guard,
 			      const struct record_options *options,
-			      const struct unwinding *unwinding, struct error *err);
+			      const struct domain_tables *tables, struct error *err);
 /* Starts its thread, before filter_recorder(): 0, or -1. */
 int recorder_start(struct recorder *recorder, struct error *err);
 /* Afterwards, it pauses no domain and holds none of their resources. */

@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "base/command/message.h"
 
 /* How often to look whether all guests rest. */
 #define LOOK_NS (NS_PER_S / 200)
@@ -39,16 +38,15 @@ static bool is_ended(void)
 	return number > 0;
 }
 
-void stop_here(struct subject *const *subjects, size_t count)
+uint64_t stop_here(struct subject *const *subjects, size_t count)
 {
 	uint64_t began = clock_monotonic();
 
 	while (!all_rest(subjects, count))
 		if (is_ended())
-			return;
+			return 0;
 	raise(SIGSTOP);
-	message("record", "stopped for %.1f s, without samples",
-		(double)(clock_monotonic() - began) / NS_PER_S);
+	return clock_monotonic() - began;
 }
 
 void stop_ended(struct subject *const *subjects, size_t count)

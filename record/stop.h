@@ -10,11 +10,11 @@
 
 /*
  * For SIGTSTP: this process stops until SIGCONT, once nothing of it would hold up a guest
- * meanwhile, and reports for how long there were no samples. If SIGINT, SIGTERM or
- * SIGHUP, which are blocked, comes before that, it does not stop, and the signal is
- * pending.
+ * meanwhile. If SIGINT, SIGTERM or SIGHUP, which are blocked, comes before that, it does
+ * not stop, and the signal is pending. Returns for how long there were no samples, in ns;
+ * 0: it did not stop.
  */
-void stop_here(struct subject *const *subjects, size_t count);
+uint64_t stop_here(struct subject *const *subjects, size_t count);
 
 /* For SIGCONT, after a stop by whomever: what the guests did meanwhile is not part of
  * their next samples, and no round of that time is missed. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/command/message.h"
 
 /* The number of chains that decide whether frame pointers are missing. */
 #define CHAINS_MIN 32
@@ -40,10 +39,11 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		return NULL;
 	}
 	if (options->verbose)
-		message("record", "domain %u '%s', %s%s%s, %u of %u vCPUs online",
-			domain->id, domain->name, guest_type_name(domain->type),
-			domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
-			domain->vcpus);
+		notify(options->notify, "domain %u '%s', %s%s%s, %u of %u vCPUs online",
+		       domain->id, domain->name, guest_type_name(domain->type),
+		       domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
+		       domain->vcpus);
+	subject->options = options;
 	subject->info = *domain;
 	return subject;
 }
@@ -54,9 +54,9 @@ void subject_free(struct subject *subject)
 	free(subject);
 }
 
-void subject_begin(struct subject *subject, const struct record_options *options,
-		   uint64_t start)
+void subject_begin(struct subject *subject, uint64_t start)
 {
+	const struct record_options *options = subject->options;
 	const struct pace pace = {
 		.frequency = options->frequency,
 		.max_overhead = options->max_overhead,
@@ -67,23 +67,30 @@ void subject_begin(struct subject *subject, const struct record_options *options
 	pacer_start(&subject->pacer, &pace, start, start);
 }
 
-void subject_say(const struct subject *subject, const char *text)
+void subject_notify(const struct subject *subject, const char *text)
 {
-	message("record", "'%s' %s", subject->info.name, text);
+	notify(subject->options->notify, "'%s' %s", subject->info.name, text);
 }
 
-void subject_say_notes(const struct subject *subject,
-		       const struct record_options *options, uint64_t time)
+void subject_notify_end(const struct subject *subject, uint64_t time)
 {
+	const struct table_check *check =
+		&sampler_learning(subject->target.sampler)->table;
+	notify_function *to = subject->options->notify;
+	const char *name = subject->info.name;
+
+	if (check->state == TABLE_PENDING && check->why.text[0])
+		notify(to, "'%s' was unwound by frame pointers: %s", name,
+		       check->why.text);
 	if (subject->thinned)
-		message("record",
-			"the rate was lowered to %.1f Hz on average for '%s': pauses may "
-			"take at most %g %% of the time (--max-overhead)",
-			(double)subject->rounds * NS_PER_S / (double)time,
-			subject->info.name, options->max_overhead * 100);
+		notify(to,
+		       "the rate was lowered to %.1f Hz on average for '%s': pauses may "
+		       "take at most %g %% of the time (--max-overhead)",
+		       (double)subject->rounds * NS_PER_S / (double)time, name,
+		       subject->options->max_overhead * 100);
 	if (subject->skipped)
-		message("record",
-			"%" PRIu64
-			" rounds were skipped because someone else had paused '%s'",
-			subject->skipped, subject->info.name);
+		notify(to,
+		       "%" PRIu64
+		       " rounds were skipped because someone else had paused '%s'",
+		       subject->skipped, name);
 }

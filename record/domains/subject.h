@@ -8,11 +8,12 @@
 
 /* A domain while it is sampled. */
 struct subject {
+	const struct record_options *options;
 	struct guest_info info;
 	struct target target;
 	struct pacer pacer;
 	bool described;	  /* in the recording */
-	bool refused;	  /* its table, which was reported */
+	bool refused;	  /* its table does not fit, and the user was told */
 	uint64_t start;	  /* ns, monotonic; 0: not yet */
 	uint64_t rounds;  /* taken or skipped */
 	uint64_t skipped; /* because someone else held it paused */
@@ -22,25 +23,23 @@ struct subject {
 /* The requested time between samples, ns. */
 uint64_t subject_period(const struct record_options *options);
 
-/* Prepares to sample a domain: target_open(), and how to unwind it: by @table or, if that
- * is NULL, by the code that @examiner examines, unless that is NULL, too. NULL with the
- * reason in @err if that fails. */
+/* Prepares to sample a domain, with target_open(); samples refer to it by @index. It is
+ * unwound by @table or, if that is NULL, by the code that @examiner examines; both may be
+ * NULL. @options must outlive the subject. NULL with the reason in @err on failure. */
 struct subject *subject_new(struct host *host, const struct record_options *options,
 			    const struct guest_info *domain,
 			    const struct program_table *table, struct examiner *examiner,
 			    uint32_t index, struct error *err);
-/* Releases the domain, too. */
+/* Releases the domain. */
 void subject_free(struct subject *subject);
 
-/* From @start (ns, monotonic) on, it is due. */
-void subject_begin(struct subject *subject, const struct record_options *options,
-		   uint64_t start);
+/* Starts the domain's pace: its first round is due at @start (ns, monotonic). */
+void subject_begin(struct subject *subject, uint64_t start);
 
-/* Tells the user something about the domain. */
-void subject_say(const struct subject *subject, const char *text);
+/* Notifies the user of something that the domain did: "'NAME' @text". */
+void subject_notify(const struct subject *subject, const char *text);
 
-/* Tells what the user should know at the end, after @time ns. */
-void subject_say_notes(const struct subject *subject,
-		       const struct record_options *options, uint64_t time);
+/* Notifies the user of what was special about the domain, after @time ns of sampling. */
+void subject_notify_end(const struct subject *subject, uint64_t time);
 
 #endif

@@ -6,144 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/parse.h"
 #include "symbols/spec.h"
-#include "unwind/stack/stack.h"
 
 /* A file from the command line. */
-struct file {
-	char *spec;	    /* without the domain */
-	const char *domain; /* a name or id, in spec; NULL: all domains */
+struct table_file {
+	char *spec;	    /* without the domain; owned */
+	const char *domain; /* a name or id, in the memory of spec; NULL: all domains */
 	bool is_table;
 };
 
-/* The table of one domain, or of all domains without an own one. */
-struct entry {
-	const char *domain;
+/* The table of one domain, or of all domains without a table of their own. */
+struct domain_table {
+	const char *domain; /* in the memory of a file's spec; NULL: all domains */
 	struct program_table *table;
 };
 
-struct unwinding {
-	struct file *file;
+struct domain_tables {
+	struct table_file *file;
 	size_t files;
-	struct entry *entry;
+	struct domain_table *entry;
 	size_t entries;
 };
 
-static int add(const char ***list, size_t *count, const char *argument)
+void domain_tables_free(struct domain_tables *tables)
 {
-	if (!array_grow(list, *count + 1, sizeof(**list)))
-		return COMMAND_NO_MEMORY;
-	(*list)[(*count)++] = argument;
-	return 0;
-}
-
-int unwinding_add_elf(void *to, const char *argument, struct error *err)
-{
-	struct unwinding_options *options = to;
-
-	(void)err;
-	return add(&options->elf, &options->elfs, argument);
-}
-
-int unwinding_add_table(void *to, const char *argument, struct error *err)
-{
-	struct unwinding_options *options = to;
-
-	(void)err;
-	return add(&options->table, &options->tables, argument);
-}
-
-struct option_word unwinding_word(unsigned int i)
-{
-	static const struct option_word words[] = {
-		{"auto", NULL, CALL_GRAPH_AUTO},
-		{"fp", NULL, CALL_GRAPH_FP},
-		{"table", NULL, CALL_GRAPH_TABLE},
-		{"stack", NULL, CALL_GRAPH_STACK},
-		{0},
-	};
-
-	return words[i];
-}
-
-static int set_stack(struct unwinding_options *options, const char *bytes)
-{
-	uint64_t value = STACK_BYTES;
-
-	if (bytes && parse_number(bytes, STACK_BYTES_MIN, STACK_BYTES_MAX, &value) < 0)
-		return -1;
-	options->call_graph = CALL_GRAPH_STACK;
-	options->stack_bytes = (unsigned int)value;
-	return 0;
-}
-
-int unwinding_set_call_graph(void *to, const char *argument, struct error *err)
-{
-	static const char table[] = "table:", stack[] = "stack,";
-	struct unwinding_options *options = to;
-
-	options->stack_bytes = 0; /* given twice: the last one is used */
-	if (strcmp(argument, "stack") == 0)
-		return set_stack(options, NULL);
-	if (strncmp(argument, stack, strlen(stack)) == 0)
-		return set_stack(options, argument + strlen(stack));
-	for (unsigned int i = 0; unwinding_word(i).word; i++) {
-		if (strcmp(argument, unwinding_word(i).word) != 0)
-			continue;
-		options->call_graph = (enum call_graph)unwinding_word(i).value;
-		return 0;
-	}
-	if (strncmp(argument, table, strlen(table)) != 0 || !argument[strlen(table)])
-		return -1;
-	options->call_graph = CALL_GRAPH_TABLE;
-	return unwinding_add_table(to, argument + strlen(table), err);
-}
-
-int unwinding_check(const struct unwinding_options *options, struct error *err)
-{
-	bool has_files = options->elfs || options->tables;
-
-	if ((options->call_graph == CALL_GRAPH_FP || options->stack_bytes) && has_files)
-		return error_set(err, "--call-graph %s uses no files: leave out %s",
-				 options->stack_bytes ? "stack" : "fp",
-				 options->elfs ? "--symbols" : "--table");
-	if (options->call_graph == CALL_GRAPH_TABLE && !has_files)
-		return error_set(err, "--call-graph table needs --symbols or --table");
-	return 0;
-}
-
-void unwinding_options_free(struct unwinding_options *options)
-{
-	free(options->elf);
-	free(options->table);
-	*options = (struct unwinding_options){0};
-}
-
-void unwinding_free(struct unwinding *unwinding)
-{
-	if (!unwinding)
+	if (!tables)
 		return;
-	for (size_t i = 0; i < unwinding->entries; i++)
-		program_table_free(unwinding->entry[i].table);
-	for (size_t i = 0; i < unwinding->files; i++)
-		free(unwinding->file[i].spec);
-	free(unwinding->entry);
-	free(unwinding->file);
-	free(unwinding);
+	for (size_t i = 0; i < tables->entries; i++)
+		program_table_free(tables->entry[i].table);
+	for (size_t i = 0; i < tables->files; i++)
+		free(tables->file[i].spec);
+	free(tables->entry);
+	free(tables->file);
+	free(tables);
 }
 
-static int add_files(struct unwinding *unwinding, const char **list, size_t count,
+static int add_files(struct domain_tables *tables, const char **list, size_t count,
 		     bool is_table, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct file *file = &unwinding->file[unwinding->files];
+		struct table_file *file = &tables->file[tables->files];
 
 		file->spec = strdup(list[i]);
 		if (!file->spec)
 			return error_set(err, "out of memory");
-		unwinding->files++;
+		tables->files++;
 		file->is_table = is_table;
 		if (symbols_spec_cut_domain(file->spec, &file->domain, err) < 0)
 			return -1;
@@ -151,41 +58,41 @@ static int add_files(struct unwinding *unwinding, const char **list, size_t coun
 	return 0;
 }
 
-static bool is_same(const char *a, const char *b)
+static bool is_same_domain(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Makes the table for @domain. */
-static struct program_table *make(const struct unwinding *unwinding, const char *domain,
-				  struct error *err)
+/* Makes, or reads, the table for @domain of its files. */
+static struct program_table *make_table(const struct domain_tables *tables,
+					const char *domain, struct error *err)
 {
-	const char **elf = calloc(unwinding->files + 1, sizeof(*elf));
+	const char **elf = calloc(tables->files + 1, sizeof(*elf));
 	struct program_table *table = NULL;
-	size_t elfs = 0, tables = 0;
+	size_t elfs = 0, table_files = 0;
 	const char *path = NULL;
 
 	if (!elf) {
 		error_set(err, "out of memory");
 		return NULL;
 	}
-	for (size_t i = 0; i < unwinding->files; i++) {
-		const struct file *file = &unwinding->file[i];
+	for (size_t i = 0; i < tables->files; i++) {
+		const struct table_file *file = &tables->file[i];
 
-		if (!is_same(file->domain, domain))
+		if (!is_same_domain(file->domain, domain))
 			continue;
 		if (file->is_table)
-			path = tables++ ? path : file->spec;
+			path = table_files++ ? path : file->spec;
 		else
 			elf[elfs++] = file->spec;
 	}
-	if (tables > 1 || (tables && elfs))
+	if (table_files > 1 || (table_files && elfs))
 		error_set(err,
 			  "%s is not the only file for %s%s: make one table of all its "
 			  "programs (uniprof table)",
 			  path, domain ? "the domain " : "all domains",
 			  domain ? domain : "");
-	else if (tables)
+	else if (table_files)
 		table = program_table_read(path, err);
 	else
 		table = program_table_make(elf, elfs, DEBUG_DIRECTORY, NULL, err);
@@ -193,63 +100,65 @@ static struct program_table *make(const struct unwinding *unwinding, const char 
 	return table;
 }
 
-static int add_entry(struct unwinding *unwinding, const char *domain, struct error *err)
+/* Adds the table for @domain, unless there is one. */
+static int add_table(struct domain_tables *tables, const char *domain, struct error *err)
 {
-	struct entry *entry = &unwinding->entry[unwinding->entries];
+	struct domain_table *entry = &tables->entry[tables->entries];
 
-	for (size_t i = 0; i < unwinding->entries; i++)
-		if (is_same(unwinding->entry[i].domain, domain))
+	for (size_t i = 0; i < tables->entries; i++)
+		if (is_same_domain(tables->entry[i].domain, domain))
 			return 0;
 	entry->domain = domain;
-	entry->table = make(unwinding, domain, err);
+	entry->table = make_table(tables, domain, err);
 	if (!entry->table)
 		return -1;
-	unwinding->entries++;
+	tables->entries++;
 	return program_table_lock(entry->table, err);
 }
 
-struct unwinding *unwinding_open(const struct unwinding_options *options,
-				 struct error *err)
+struct domain_tables *domain_tables_open(const struct unwinding_options *options,
+					 struct error *err)
 {
 	size_t most = options->elfs + options->tables;
-	struct unwinding *unwinding = calloc(1, sizeof(*unwinding));
+	struct domain_tables *tables = calloc(1, sizeof(*tables));
 
-	if (unwinding) {
-		unwinding->file = calloc(most + 1, sizeof(*unwinding->file));
-		unwinding->entry = calloc(most + 1, sizeof(*unwinding->entry));
+	if (tables) {
+		tables->file = calloc(most + 1, sizeof(*tables->file));
+		tables->entry = calloc(most + 1, sizeof(*tables->entry));
 	}
-	if (!unwinding || !unwinding->file || !unwinding->entry) {
+	if (!tables || !tables->file || !tables->entry) {
 		error_set(err, "out of memory");
 		goto fail;
 	}
-	if (add_files(unwinding, options->elf, options->elfs, false, err) < 0 ||
-	    add_files(unwinding, options->table, options->tables, true, err) < 0)
+	if (add_files(tables, options->elf, options->elfs, false, err) < 0 ||
+	    add_files(tables, options->table, options->tables, true, err) < 0)
 		goto fail;
-	for (size_t i = 0; i < unwinding->files; i++)
-		if (add_entry(unwinding, unwinding->file[i].domain, err) < 0)
+	for (size_t i = 0; i < tables->files; i++)
+		if (add_table(tables, tables->file[i].domain, err) < 0)
 			goto fail;
-	return unwinding;
+	return tables;
 fail:
-	unwinding_free(unwinding);
+	domain_tables_free(tables);
 	return NULL;
 }
 
-static const struct entry *find(const struct unwinding *unwinding, const char *domain)
+static const struct domain_table *find_entry(const struct domain_tables *tables,
+					     const char *domain)
 {
-	for (size_t i = 0; i < unwinding->entries; i++)
-		if (is_same(unwinding->entry[i].domain, domain))
-			return &unwinding->entry[i];
+	for (size_t i = 0; i < tables->entries; i++)
+		if (is_same_domain(tables->entry[i].domain, domain))
+			return &tables->entry[i];
 	return NULL;
 }
 
-const struct program_table *unwinding_table(const struct unwinding *unwinding,
-					    const struct guest_info *guest)
+const struct program_table *domain_tables_find(const struct domain_tables *tables,
+					       const struct guest_info *guest)
 {
-	const struct entry *entry = find(unwinding, guest->name);
+	const struct domain_table *entry = find_entry(tables, guest->name);
 	char id[16];
 
 	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
-	entry = entry ?: find(unwinding, id);
-	entry = entry ?: find(unwinding, NULL);
+	entry = entry ?: find_entry(tables, id);
+	entry = entry ?: find_entry(tables, NULL);
 	return entry ? entry->table : NULL;
 }

@@ -18,8 +18,8 @@
 #include "base/compat.h"
 #include "kvm/internal.h"
 #include "kvm/vcpus.h"
-#include "record/domains/target.h"
 #include "record/safety/priority.h"
+#include "record/domains/target.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/kvm/injected.h"
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "record/options.h"
+#include "commands/record_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/command/message.h"
 #include "base/command/usage.h"
 #include "base/parse.h"
 #include "commands/open.h"
+
+#define DEFAULT_FREQUENCY 99
+#define MAX_FREQUENCY	  10000
+#define DEFAULT_OVERHEAD  0.05
 
 static int set_frequency(void *to, const char *argument, struct error *err)
 {
@@ -57,7 +64,79 @@ static int set_keep(void *to, const char *argument, struct error *err)
 	return parse_number(argument, 1, UINT32_MAX, to);
 }
 
-_Static_assert(DEFAULT_FREQUENCY == 99 && MAX_FREQUENCY == 10000, "as below");
+static int add_text(const char ***list, size_t *count, const char *argument)
+{
+	if (!array_grow(list, *count + 1, sizeof(**list)))
+		return COMMAND_NO_MEMORY;
+	(*list)[(*count)++] = argument;
+	return 0;
+}
+
+static int add_elf(void *to, const char *argument, struct error *err)
+{
+	struct unwinding_options *options = to;
+
+	(void)err;
+	return add_text(&options->elf, &options->elfs, argument);
+}
+
+static int add_table(void *to, const char *argument, struct error *err)
+{
+	struct unwinding_options *options = to;
+
+	(void)err;
+	return add_text(&options->table, &options->tables, argument);
+}
+
+/* The words that --call-graph accepts without a file or a size. */
+static struct option_word call_graph_word(unsigned int i)
+{
+	static const struct option_word words[] = {
+		{"auto", NULL, CALL_GRAPH_AUTO},
+		{"fp", NULL, CALL_GRAPH_FP},
+		{"table", NULL, CALL_GRAPH_TABLE},
+		{"stack", NULL, CALL_GRAPH_STACK},
+		{0},
+	};
+
+	return words[i];
+}
+
+/* @bytes to capture; NULL: the usual number. */
+static int set_stack(struct unwinding_options *options, const char *bytes)
+{
+	uint64_t value = STACK_BYTES;
+
+	if (bytes && parse_number(bytes, STACK_BYTES_MIN, STACK_BYTES_MAX, &value) < 0)
+		return -1;
+	options->call_graph = CALL_GRAPH_STACK;
+	options->stack_bytes = (unsigned int)value;
+	return 0;
+}
+
+static int set_call_graph(void *to, const char *argument, struct error *err)
+{
+	static const char table[] = "table:", stack[] = "stack,";
+	struct unwinding_options *options = to;
+
+	options->stack_bytes = 0; /* the last --call-graph counts */
+	if (strcmp(argument, "stack") == 0)
+		return set_stack(options, NULL);
+	if (strncmp(argument, stack, strlen(stack)) == 0)
+		return set_stack(options, argument + strlen(stack));
+	for (unsigned int i = 0; call_graph_word(i).word; i++) {
+		if (strcmp(argument, call_graph_word(i).word) != 0)
+			continue;
+		options->call_graph = (enum call_graph)call_graph_word(i).value;
+		return 0;
+	}
+	if (strncmp(argument, table, strlen(table)) != 0 || !argument[strlen(table)])
+		return -1;
+	options->call_graph = CALL_GRAPH_TABLE;
+	return add_table(to, argument + strlen(table), err);
+}
+
+_Static_assert(DEFAULT_FREQUENCY == 99 && MAX_FREQUENCY == 10000, "the help says so");
 
 static const struct command_option known[] = {
 	{"freq", 'F', "HZ", "rounds of samples per second, 1 to 10000 (default: 99)",
@@ -93,7 +172,7 @@ static const struct command_option known[] = {
 	 "ELF file of a guest, or vmlinuz, to unwind code without frame pointers, by a "
 	 "table that is made of it first, and to store names in the recording at its "
 	 "end; OFFSET is added to its addresses; can be repeated",
-	 .set = unwinding_add_elf, .offset = offsetof(struct record_options, unwinding)},
+	 .set = add_elf, .offset = offsetof(struct record_options, unwinding)},
 	{"srcline", 0, NULL,
 	 "with --symbols, store source lines and inlined functions with the names (needs "
 	 "DWARF)",
@@ -102,17 +181,15 @@ static const struct command_option known[] = {
 	 .offset = offsetof(struct record_options, lines)},
 	{"table", 0, "FILE[,domain=NAME]",
 	 "instead of --symbols, unwind by a table made by uniprof table, on any machine",
-	 .set = unwinding_add_table,
-	 .offset = offsetof(struct record_options, unwinding)},
+	 .set = add_table, .offset = offsetof(struct record_options, unwinding)},
 	{"call-graph", 0, "WAY",
 	 "how to find callers: auto (default: by a table that fits the guest, else by "
 	 "frame pointers), fp, table or table:FILE, or stack[,BYTES]: by the report, "
 	 "from "
 	 "what is captured of the stacks",
-	 .word = unwinding_word,
+	 .word = call_graph_word,
 	 .takes = "auto, fp, table[:FILE] or stack[,BYTES], of 256 to 65536 bytes",
-	 .set = unwinding_set_call_graph,
-	 .offset = offsetof(struct record_options, unwinding)},
+	 .set = set_call_graph, .offset = offsetof(struct record_options, unwinding)},
 	{"max-overhead", 0, "PERCENT",
 	 "limit the share of time that the guest is paused, by lowering the rate "
 	 "(default: 5)",
@@ -137,6 +214,26 @@ const struct option_group record_option_groups[] = {
 	{0},
 };
 
+/* Checks that the options for unwinding go together: 0, or -1 with @err set. */
+static int check_unwinding(const struct unwinding_options *options, struct error *err)
+{
+	bool has_files = options->elfs || options->tables;
+
+	if ((options->call_graph == CALL_GRAPH_FP || options->stack_bytes) && has_files)
+		return error_set(err, "--call-graph %s uses no files: leave out %s",
+				 options->stack_bytes ? "stack" : "fp",
+				 options->elfs ? "--symbols" : "--table");
+	if (options->call_graph == CALL_GRAPH_TABLE && !has_files)
+		return error_set(err, "--call-graph table needs --symbols or --table");
+	return 0;
+}
+
+/* Prints what happens while recording. */
+static void print_notice(const char *line)
+{
+	message("record", "%s", line);
+}
+
 int record_options_read(const struct command *command, int argc, char **argv,
 			struct record_options *options)
 {
@@ -149,6 +246,7 @@ int record_options_read(const struct command *command, int argc, char **argv,
 		.frequency = DEFAULT_FREQUENCY,
 		.max_overhead = DEFAULT_OVERHEAD,
 		.output = "uniprof.data",
+		.notify = print_notice,
 	};
 	status = command_parse(command, argc, argv, options, &domains);
 	if (status != COMMAND_GO_ON)
@@ -169,7 +267,7 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	if (options->domains && options->all)
 		return usage_error(command->name, "unexpected argument '%s' with -a",
 				   options->domain[0]);
-	if (unwinding_check(&options->unwinding, &err) < 0)
+	if (check_unwinding(&options->unwinding, &err) < 0)
 		return usage_error(command->name, "%s", err.text);
 	if (options->lines && !options->unwinding.elfs)
 		return usage_error(command->name, "--srcline needs --symbols");
@@ -187,5 +285,7 @@ int record_options_read(const struct command *command, int argc, char **argv,
 
 void record_options_free(struct record_options *options)
 {
-	unwinding_options_free(&options->unwinding);
+	free(options->unwinding.elf);
+	free(options->unwinding.table);
+	options->unwinding = (struct unwinding_options){0};
 }
