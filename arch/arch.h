@@ -153,12 +153,6 @@ enum translation riscv_translate(const struct riscv_cpu *cpu,
 				 const struct guest_memory *memory, uint64_t address,
 				 uint64_t *frame);
 
-enum cpu_family {
-	CPU_FAMILY_X86,
-	CPU_FAMILY_ARM,
-	CPU_FAMILY_RISCV,
-};
-
 /* One vCPU. */
 struct cpu {
 	enum cpu_family family; /* selects the member below */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/guest.h"
 
+#include <elf.h>
+#include <stddef.h>
+
 #include "base/array.h"
 
 const char *guest_type_name(unsigned int type)
@@ -13,14 +16,63 @@ const char *guest_type_name(unsigned int type)
 	return ARRAY_NAME(names, type);
 }
 
+/* All that is known of a kind of CPU by its number: a new kind needs a line here. */
+struct cpu_facts {
+	const char *name;    /* NULL: there is no such kind */
+	const char *machine; /* in `uname -m` */
+	uint16_t elf;	     /* e_machine of its ELF files */
+	uint8_t word;	     /* size of an address, bytes */
+	uint8_t family;	     /* enum cpu_family */
+};
+
+static const struct cpu_facts cpu_facts[CPU_KINDS] = {
+	[CPU_X86_64] = {"x86-64", "x86_64", EM_X86_64, 8, CPU_FAMILY_X86},
+	[CPU_X86_32] = {"x86-32", "i686", EM_386, 4, CPU_FAMILY_X86},
+	[CPU_ARM64] = {"arm64", "aarch64", EM_AARCH64, 8, CPU_FAMILY_ARM},
+	[CPU_ARM32] = {"arm32", "armv7l", EM_ARM, 4, CPU_FAMILY_ARM},
+	[CPU_RISCV64] = {"riscv64", "riscv64", EM_RISCV, 8, CPU_FAMILY_RISCV},
+};
+
+/* NULL if the kind is not known. */
+static const struct cpu_facts *cpu_facts_of(uint64_t kind)
+{
+	return kind < CPU_KINDS && cpu_facts[kind].name ? &cpu_facts[kind] : NULL;
+}
+
 const char *cpu_kind_name(unsigned int kind)
 {
-	static const char *const names[] = {
-		[CPU_X86_64] = "x86-64", [CPU_X86_32] = "x86-32",   [CPU_ARM64] = "arm64",
-		[CPU_ARM32] = "arm32",	 [CPU_RISCV64] = "riscv64",
-	};
+	const struct cpu_facts *facts = cpu_facts_of(kind);
 
-	return ARRAY_NAME(names, kind);
+	return facts ? facts->name : "unknown";
+}
+
+const char *cpu_kind_machine(uint64_t kind)
+{
+	const struct cpu_facts *facts = cpu_facts_of(kind);
+
+	return facts ? facts->machine : "";
+}
+
+unsigned int cpu_kind_word(uint64_t kind)
+{
+	const struct cpu_facts *facts = cpu_facts_of(kind);
+
+	return facts ? facts->word : 8;
+}
+
+enum cpu_kind cpu_kind_of_elf(unsigned int machine)
+{
+	for (unsigned int kind = 0; kind < CPU_KINDS; kind++)
+		if (cpu_facts_of(kind) && cpu_facts[kind].elf == machine)
+			return (enum cpu_kind)kind;
+	return CPU_UNKNOWN;
+}
+
+bool cpu_kinds_are_related(uint64_t kind, uint64_t other)
+{
+	const struct cpu_facts *one = cpu_facts_of(kind), *two = cpu_facts_of(other);
+
+	return one && two && one->family == two->family;
 }
 
 const char *vcpu_state_name(unsigned int state)

@@ -2,6 +2,9 @@
 #ifndef UNIPROF_BASE_GUEST_H
 #define UNIPROF_BASE_GUEST_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * What a recording says of a guest, for all parts: also for arch/, below guest/, and for
  * report/, which runs where there is no guest. The numbers are stored in recordings: new
@@ -24,6 +27,14 @@ enum cpu_kind {
 	CPU_ARM64 = 3,
 	CPU_ARM32 = 4,
 	CPU_RISCV64 = 5,
+	CPU_KINDS
+};
+
+/* Kinds of one family run on the same CPUs, one after the other or in other modes. */
+enum cpu_family {
+	CPU_FAMILY_X86,
+	CPU_FAMILY_ARM,
+	CPU_FAMILY_RISCV,
 };
 
 /* What a vCPU was doing just before it was paused. */
@@ -38,5 +49,17 @@ enum vcpu_state {
 const char *guest_type_name(unsigned int type);
 const char *cpu_kind_name(unsigned int kind);
 const char *vcpu_state_name(unsigned int state);
+
+/* The machine in `uname -m` on that CPU, as perf.data has it; "" for other numbers. */
+const char *cpu_kind_machine(uint64_t kind);
+
+/* The size of an address, in bytes; 8 for other numbers. */
+unsigned int cpu_kind_word(uint64_t kind);
+
+/* The kind of CPU that an ELF file with this e_machine is for, or CPU_UNKNOWN. */
+enum cpu_kind cpu_kind_of_elf(unsigned int machine);
+
+/* Whether both kinds are known, and of one family. */
+bool cpu_kinds_are_related(uint64_t kind, uint64_t other);
 
 #endif

@@ -22,24 +22,6 @@ struct program_parts {
 	uint8_t *copy; /* of the code; NULL: it is in the source */
 };
 
-enum cpu_kind program_cpu(uint16_t machine)
-{
-	switch (machine) {
-	case EM_X86_64:
-		return CPU_X86_64;
-	case EM_386:
-		return CPU_X86_32;
-	case EM_AARCH64:
-		return CPU_ARM64;
-	case EM_ARM:
-		return CPU_ARM32;
-	case EM_RISCV:
-		return CPU_RISCV64;
-	default:
-		return CPU_UNKNOWN;
-	}
-}
-
 void program_close(struct program *program)
 {
 	struct program_parts *parts = program->parts;

@@ -77,7 +77,4 @@ void program_close(struct program *program);
  * -1 with one line in @err if out of memory. */
 int program_keep_code(struct program *program, struct error *err);
 
-/* The CPU that an ELF file with this e_machine is for. */
-enum cpu_kind program_cpu(uint16_t machine);
-
 #endif

@@ -165,7 +165,7 @@ static void describe(struct table_origin *origin, const struct program *program)
 static int check_program(const struct program *program, enum cpu_kind *cpu,
 			 struct error *err)
 {
-	enum cpu_kind kind = program_cpu(program->machine);
+	enum cpu_kind kind = cpu_kind_of_elf(program->machine);
 
 	if (kind == CPU_X86_32)
 		return error_set(err,

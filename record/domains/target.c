@@ -97,10 +97,7 @@ void target_describe(const struct target *target, struct recording_domain *descr
 		.cpu = guest->ops->kind(guest),
 		.vcpus = info->vcpus,
 	};
-	description->word = description->cpu == CPU_X86_32 ||
-					    description->cpu == CPU_ARM32
-				    ? 4
-				    : 8;
+	description->word = cpu_kind_word(description->cpu);
 	snprintf(description->name, sizeof(description->name), "%s", info->name);
 	snprintf(description->vmm, sizeof(description->vmm), "%s", info->vmm);
 	memcpy(description->uuid, info->uuid, sizeof(description->uuid));

@@ -30,7 +30,7 @@ int links_add(struct links *links, const char *spec, struct error *err)
 	if (symbols_spec_cut_domain(file.spec, &file.domain, err) < 0 ||
 	    program_open(&file.program, file.spec, DEBUG_DIRECTORY, err) < 0)
 		goto fail;
-	cpu = program_cpu(file.program.machine);
+	cpu = cpu_kind_of_elf(file.program.machine);
 	if (cpu != CPU_X86_64 && cpu != CPU_ARM64) {
 		error_set(err, "%s: links are checked in code for x86-64 and arm64 only",
 			  file.program.path);

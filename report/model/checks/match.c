@@ -15,27 +15,17 @@ enum machine_match {
 	MACHINE_WRONG,
 };
 
-static bool is_x86(uint64_t cpu)
-{
-	return cpu == CPU_X86_64 || cpu == CPU_X86_32;
-}
-
-static bool is_arm(uint64_t cpu)
-{
-	return cpu == CPU_ARM64 || cpu == CPU_ARM32;
-}
-
 /* Compares the CPU that the file is for with the domain's; @why says how they differ. */
 static enum machine_match compare_machine(const struct symbols_file *file,
 					  const struct recording_domain *domain,
 					  struct error *why)
 {
-	enum cpu_kind cpu = program_cpu(file->machine);
+	enum cpu_kind cpu = cpu_kind_of_elf(file->machine);
 	char name[sizeof(domain->name)], other[24];
 
 	/* A later version may have more CPU types. */
 	if (file->machine == EM_NONE || domain->cpu == CPU_UNKNOWN ||
-	    domain->cpu > CPU_RISCV64 || domain->cpu == cpu)
+	    domain->cpu >= CPU_KINDS || domain->cpu == cpu)
 		return MACHINE_FITS;
 	text_clean(name, domain->name);
 	snprintf(other, sizeof(other), "CPU type %u", file->machine);
@@ -47,7 +37,7 @@ static enum machine_match compare_machine(const struct symbols_file *file,
 	 * domain that is recorded while it boots is in 32-bit mode first, and 64-bit
 	 * kernels run 32-bit programs.
 	 */
-	if ((is_x86(cpu) && is_x86(domain->cpu)) || (is_arm(cpu) && is_arm(domain->cpu)))
+	if (cpu_kinds_are_related(cpu, domain->cpu))
 		return MACHINE_DOUBTS;
 	return MACHINE_WRONG;
 }

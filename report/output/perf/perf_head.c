@@ -173,11 +173,6 @@ static bool put_build_ids(FILE *file, const struct perf_maps *maps)
 /* The name in `uname -m` of the architecture of all domains in the report. */
 static const char *machine_of(const struct report *report)
 {
-	static const char *const machines[] = {
-		[CPU_X86_64] = "x86_64",   [CPU_X86_32] = "i686",
-		[CPU_ARM64] = "aarch64",   [CPU_ARM32] = "armv7l",
-		[CPU_RISCV64] = "riscv64",
-	};
 	const struct summary *summary = report->summary;
 	uint64_t cpu = CPU_UNKNOWN;
 
@@ -190,9 +185,7 @@ static const char *machine_of(const struct report *report)
 			return "";
 		cpu = domain->cpu;
 	}
-	if (cpu >= sizeof(machines) / sizeof(*machines) || !machines[cpu])
-		return "";
-	return machines[cpu];
+	return cpu_kind_machine(cpu);
 }
 
 /* The maximum of all domains: a sample's CPU is a vCPU of its domain. */
