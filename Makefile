@@ -73,7 +73,7 @@ PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_
 	xen/guest_ops.c xen/pause.c xen/registers_$(HOST_CPU).c xen/pages.c \
 	$(patsubst %,unwind/%.c,unwind reader deep table stack/copy x86 x86_exit arm arm64 arm32 \
 		arm32_code riscv) \
-	$(patsubst %,arch/%.c,x86/cpu x86/code x86/parts arm/page_tables arm/arm32 arm/arm64 \
+	$(patsubst %,arch/%.c,x86/cpu x86/code x86/parts arm/page_tables arm/cpu \
 		arm/arm64_code arm/a32 arm/t32 riscv/cpu riscv/code cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))

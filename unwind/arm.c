@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm/arm.h"
+#include "arch/arm/cpu.h"
 #include "unwind/walk.h"
 
 static enum translation translate(const void *cpu, const struct guest_memory *memory,

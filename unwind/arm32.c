@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unwind/arm32.h"
 
-#include "arch/arm/arm.h"
+#include "arch/arm/cpu.h"
 #include "unwind/walk.h"
 
 /*

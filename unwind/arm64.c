@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm/arm.h"
+#include "arch/arm/cpu.h"
 #include "arch/arm/arm64_code.h"
 #include "unwind/table_step.h"
 #include "unwind/walk.h"

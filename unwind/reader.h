@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "arch/page.h"
+#include "arch/common.h"
 #include "unwind/unwind.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_ARCH_ARM32_CODE_H
 #define UNIPROF_ARCH_ARM32_CODE_H
 
-#include "arch/arm/arm.h"
+#include "arch/arm/cpu.h"
 
 /* Decodes the effect of AArch32 instructions on unwinding. "Arm ARM" is the Arm
  * Architecture Reference Manual for A-profile, DDI 0487, issue J.a. */

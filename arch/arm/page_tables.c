@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arm/arm.h"
-
-#include "arch/page.h"
+#include "arch/arm/cpu.h"
 
 /*
  * ARM's page tables. "Arm ARM" is the Arm Architecture Reference Manual for

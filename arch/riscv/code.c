@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "arch/arch.h"
+#include "arch/riscv/cpu.h"
 
 /*
  * Encodings of RV64GC: RISC-V Unprivileged ISA, version 20191213, chapters 2, 5, 16 and

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arch.h"
+#include "arch/riscv/cpu.h"
 
 #include <string.h>
-
-#include "arch/page.h"
 
 /* satp (Privileged Architecture, section 4.1.11). */
 #define SATP_MODE   60

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/x86/code.h"
 
-#include "arch/arch.h"
+#include "arch/x86/cpu.h"
 #include "arch/x86/parts.h"
 
 /* The opcodes are from the Intel SDM, volume 2, appendix A. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "arch/arch.h"
+#include "arch/x86/cpu.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-#include "arch/page.h"
 
 /* Intel SDM, volume 3, section 4.5: bits of paging-structure entries. */
 #define ENTRY_PRESENT (1ull << 0)

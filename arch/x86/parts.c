@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/x86/parts.h"
 
-#include "arch/arch.h"
 #include "arch/x86/code.h"
+#include "arch/x86/cpu.h"
 
 /*
  * Sources: Intel SDM, volume 2, chapter 2 for the parts of an instruction and appendix A

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "arch/arch.h"
 #include "arch/x86/code.h"
+#include "arch/x86/cpu.h"
 #include "tables/code/find.h"
 
 /* nop, int3, and nop with operands (0f 1f), all with prefixes. */

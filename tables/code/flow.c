@@ -4,7 +4,7 @@
 #include <string.h>
 #include <stdlib.h>
 
-#include "arch/arch.h"
+#include "arch/x86/cpu.h"
 #include "base/array.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "arch/arm/arm.h"
+#include "arch/arm/cpu.h"
 
 #define WORD 8
 
