@@ -28,7 +28,7 @@ static int find_path(const char *path, struct gdb_address *address, struct error
 
 /* Copies the host out of "HOST:PORT" or "[HOST]:PORT", and returns the port; NULL if it
  * is written in another way. */
-static const char *split(const char *text, char *host)
+static const char *split_host(const char *text, char *host)
 {
 	const char *colon = strrchr(text, ':');
 	size_t length = colon ? (size_t)(colon - text) : 0;
@@ -50,7 +50,7 @@ static int find_host(const char *text, struct gdb_address *address, struct error
 	static const int families[] = {AF_INET, AF_INET6};
 	struct addrinfo *found = NULL, wanted = {.ai_socktype = SOCK_STREAM};
 	char host[HOST_MAX + 1];
-	const char *port = split(text, host);
+	const char *port = split_host(text, host);
 	int status = EAI_NONAME;
 
 	if (!port)
@@ -71,7 +71,7 @@ static int find_host(const char *text, struct gdb_address *address, struct error
 }
 
 /* @address: NULL to only check. */
-static int find(const char *text, struct gdb_address *address, struct error *err)
+static int find_address(const char *text, struct gdb_address *address, struct error *err)
 {
 	struct gdb_address unused;
 
@@ -84,11 +84,11 @@ static int find(const char *text, struct gdb_address *address, struct error *err
 
 int gdb_address_check(const char *text, struct error *err)
 {
-	return find(text, NULL, err);
+	return find_address(text, NULL, err);
 }
 
 int gdb_address_find(const char *text, struct gdb_address *address, struct error *err)
 {
 	*address = (struct gdb_address){0};
-	return find(text, address, err);
+	return find_address(text, address, err);
 }

@@ -12,8 +12,8 @@
 #define XML_PART 2048
 
 /* Sends one command; the reply is the next one. */
-static int ask(struct gdb *gdb, const char *format, const char *text,
-	       struct packet *reply, struct error *err)
+static int ask_stub(struct gdb *gdb, const char *format, const char *text,
+		    struct packet *reply, struct error *err)
 {
 	struct commands commands = {.count = 0};
 
@@ -46,7 +46,7 @@ static int find_vcpus(struct gdb *gdb, struct error *err)
 	struct packet reply;
 
 	for (;; command = "qsThreadInfo") {
-		if (ask(gdb, "%s", command, &reply, err) < 0)
+		if (ask_stub(gdb, "%s", command, &reply, err) < 0)
 			return -1;
 		if (strcmp(reply.text, "l") == 0 && gdb->vcpus)
 			return 0;
@@ -120,7 +120,7 @@ static int find_registers(struct gdb *gdb, struct error *err)
 		if (scan_file(gdb, gdb->registers.file[i], err) < 0)
 			return -1;
 	needed = gdb_registers_check(&gdb->registers, err);
-	if (needed < 0 || ask(gdb, "%s", "g", &reply, err) < 0)
+	if (needed < 0 || ask_stub(gdb, "%s", "g", &reply, err) < 0)
 		return -1;
 	gdb->needed = (unsigned int)needed;
 	gdb->g_size = reply.length / 2;
@@ -184,7 +184,7 @@ static int check_name(struct gdb *gdb, struct error *err)
 }
 
 /* The guest goes on, unless it did not run. */
-static int let_go(struct gdb *gdb, struct error *err)
+static int release_guest(struct gdb *gdb, struct error *err)
 {
 	if (!gdb->is_held)
 		return gdb_continue(gdb, err);
@@ -200,13 +200,13 @@ int gdb_begin(struct gdb *gdb, struct error *err)
 	if (find_vcpus(gdb, err) < 0 || find_state(gdb, err) < 0)
 		return -1;
 	if (check_name(gdb, err) < 0) {
-		let_go(gdb, &ignored);
+		release_guest(gdb, &ignored);
 		return -1;
 	}
 	if (find_memory(gdb, err) < 0 || find_registers(gdb, err) < 0)
 		return -1;
 	gdb->is_connected = true;
-	return let_go(gdb, err);
+	return release_guest(gdb, err);
 }
 
 int gdb_connect(struct gdb *gdb, struct error *err)

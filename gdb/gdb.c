@@ -34,7 +34,7 @@ static void close_gdb(struct host *host)
 }
 
 /* The socket is connected later, once there is a guard, which shares it. */
-static int arm(struct host *host, struct error *err)
+static int arm_gdb(struct host *host, struct error *err)
 {
 	struct gdb *gdb = gdb_of(host);
 
@@ -50,18 +50,18 @@ static int arm(struct host *host, struct error *err)
 	return 0;
 }
 
-static int adopt(struct host *host, struct error *err)
+static int adopt_gdb(struct host *host, struct error *err)
 {
 	(void)host, (void)err;
 	return 0;
 }
 
-static bool left_paused(const struct host *host)
+static bool gdb_left_paused(const struct host *host)
 {
 	return atomic_load(&((const struct gdb *)host)->shared->holds);
 }
 
-static int resume(struct host *host, struct error *err)
+static int resume_gdb(struct host *host, struct error *err)
 {
 	struct gdb *gdb = gdb_of(host);
 
@@ -71,8 +71,8 @@ static int resume(struct host *host, struct error *err)
 	return 0;
 }
 
-static int info(struct host *host, uint32_t id, struct guest_info *found,
-		struct error *err)
+static int gdb_info(struct host *host, uint32_t id, struct guest_info *found,
+		    struct error *err)
 {
 	struct gdb *gdb = gdb_of(host);
 
@@ -94,14 +94,14 @@ static int info(struct host *host, uint32_t id, struct guest_info *found,
 	return 0;
 }
 
-static int list(struct host *host, struct guest_info **guests, size_t *count,
-		struct error *err)
+static int gdb_list(struct host *host, struct guest_info **guests, size_t *count,
+		    struct error *err)
 {
 	*guests = guest_infos_new(err);
 	if (!*guests)
 		return -1;
 	*count = 1;
-	if (info(host, gdb_of(host)->id, *guests, err) == 0)
+	if (gdb_info(host, gdb_of(host)->id, *guests, err) == 0)
 		return 0;
 	free(*guests);
 	return -1;
@@ -110,12 +110,12 @@ static int list(struct host *host, struct guest_info **guests, size_t *count,
 static const struct host_ops operations = {
 	.needs = &needs,
 	.close = close_gdb,
-	.info = info,
-	.list = list,
-	.arm = arm,
-	.adopt = adopt,
-	.left_paused = left_paused,
-	.resume = resume,
+	.info = gdb_info,
+	.list = gdb_list,
+	.arm = arm_gdb,
+	.adopt = adopt_gdb,
+	.left_paused = gdb_left_paused,
+	.resume = resume_gdb,
 	.open = gdb_guest_open,
 };
 

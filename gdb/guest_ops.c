@@ -35,7 +35,7 @@ static int set_addresses(struct gdb *gdb, bool stops, bool physical, struct erro
 }
 
 /* Ends a look at a guest that someone else holds, or has continued meanwhile. */
-static void give_back(struct gdb *gdb, struct error *err)
+static void release_guest(struct gdb *gdb, struct error *err)
 {
 	if (stub_acknowledge(&gdb->stub, err) < 0 ||
 	    set_addresses(gdb, true, false, err) < 0)
@@ -51,13 +51,13 @@ static void close_guest(struct guest *guest)
 	struct error ignored;
 
 	if (target->is_taken)
-		give_back(target->gdb, &ignored);
+		release_guest(target->gdb, &ignored);
 	gdb_memory_free(target->memory);
 	guest_free(guest);
 }
 
-static int observe(struct guest *guest, uint64_t now, enum observation *observation,
-		   struct error *err)
+static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
+			 struct error *err)
 {
 	struct gdb *gdb = gdb_guest_of(guest)->gdb;
 
@@ -74,13 +74,13 @@ static int observe(struct guest *guest, uint64_t now, enum observation *observat
 	return 0;
 }
 
-static const char *ending(const struct guest *guest)
+static const char *ending_of(const struct guest *guest)
 {
 	(void)guest;
 	return "has ended";
 }
 
-static void prepare(struct guest *guest)
+static void prepare_pause(struct guest *guest)
 {
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
 		guest->vcpu[i].captured = false;
@@ -164,7 +164,7 @@ static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err
 	return 0;
 }
 
-static int capture(struct gdb_guest *target, struct error *err)
+static int capture_vcpus(struct gdb_guest *target, struct error *err)
 {
 	unsigned int vcpus = target->guest.info.vcpus, asked = 0, taken = 0;
 	struct gdb *gdb = target->gdb;
@@ -189,7 +189,7 @@ static int capture(struct gdb_guest *target, struct error *err)
  * Stops the guest: 0, PAUSE_HELD, or -1. The stub says that it stops, but only if it ran.
  * Before that, it has said so for a stop by someone else.
  */
-static int stop(struct gdb *gdb, struct error *err)
+static int stop_guest(struct gdb *gdb, struct error *err)
 {
 	gdb->is_held |= gdb->stub.stops > 0;
 	gdb->stub.stops = 0;
@@ -208,7 +208,7 @@ static int stop(struct gdb *gdb, struct error *err)
 
 /* Returns what pause() returns after a failure; it is left to the guard then to continue
  * the guest. */
-static int give_up(const struct gdb *gdb)
+static int pause_failure(const struct gdb *gdb)
 {
 	return gdb->stub.has_ended ? PAUSE_GONE : -1;
 }
@@ -217,17 +217,17 @@ static int pause_guest(struct guest *guest, struct error *err)
 {
 	struct gdb_guest *target = gdb_guest_of(guest);
 	struct gdb *gdb = target->gdb;
-	int status = stop(gdb, err);
+	int status = stop_guest(gdb, err);
 
 	if (status == PAUSE_HELD) {
 		if (set_addresses(gdb, false, false, err) < 0 ||
 		    stub_acknowledge(&gdb->stub, err) < 0)
-			return give_up(gdb);
+			return pause_failure(gdb);
 		gdb_hold(gdb, false);
 		return PAUSE_HELD;
 	}
-	if (status < 0 || capture(target, err) < 0)
-		return give_up(gdb);
+	if (status < 0 || capture_vcpus(target, err) < 0)
+		return pause_failure(gdb);
 	gdb_memory_stopped(target->memory, true);
 	return 0;
 }
@@ -239,22 +239,22 @@ static int resume_guest(struct guest *guest, struct error *err)
 
 	gdb_memory_stopped(target->memory, false);
 	if (status < 0 || gdb_continue(target->gdb, err) < 0)
-		return give_up(target->gdb);
+		return pause_failure(target->gdb);
 	return 0;
 }
 
-static uint64_t finish(struct guest *guest)
+static uint64_t finish_pause(struct guest *guest)
 {
 	(void)guest;
 	return 0;
 }
 
-static int take(struct guest *guest, struct error *err)
+static int take_guest(struct guest *guest, struct error *err)
 {
 	struct gdb_guest *target = gdb_guest_of(guest);
-	int status = stop(target->gdb, err);
+	int status = stop_guest(target->gdb, err);
 
-	if (status < 0 || capture(target, err) < 0)
+	if (status < 0 || capture_vcpus(target, err) < 0)
 		return -1;
 	if (status == 0) {
 		gdb_continue(target->gdb, err);
@@ -274,13 +274,13 @@ static bool learn_modes(struct guest *guest)
 
 static const struct guest_ops operations = {
 	.close = close_guest,
-	.observe = observe,
-	.ending = ending,
-	.prepare = prepare,
+	.observe = observe_guest,
+	.ending = ending_of,
+	.prepare = prepare_pause,
 	.pause = pause_guest,
 	.resume = resume_guest,
-	.finish = finish,
-	.take = take,
+	.finish = finish_pause,
+	.take = take_guest,
 	.learn_modes = learn_modes,
 	.kind = guest_kind,
 	.begin_pages = gdb_memory_begin,

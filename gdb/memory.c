@@ -89,7 +89,7 @@ static char *page_of(const struct gdb_memory *memory, const struct copy *copy)
 	return memory->pages + (size_t)(copy - memory->copy) * GUEST_PAGE_SIZE;
 }
 
-static void ask(struct commands *commands, uint64_t frame)
+static void ask_page(struct commands *commands, uint64_t frame)
 {
 	for (unsigned int i = 0; i < PAGE_READS; i++)
 		commands_add(commands, "m%" PRIx64 ",%x",
@@ -99,7 +99,7 @@ static void ask(struct commands *commands, uint64_t frame)
 
 /* Reads the replies. A page that can't be read, as after its memory was unplugged, is
  * dropped. -1 if the stub failed. */
-static int take(struct gdb_memory *memory, struct copy *copy)
+static int take_page(struct gdb_memory *memory, struct copy *copy)
 {
 	copy->is_read = copy->is_fresh = true;
 	for (unsigned int i = 0; i < PAGE_READS; i++) {
@@ -122,17 +122,17 @@ static void read_pages(struct gdb_memory *memory, struct copy *const *copies,
 	int status;
 
 	for (unsigned int i = 0; i < count; i++)
-		ask(&commands, copies[i]->frame);
+		ask_page(&commands, copies[i]->frame);
 	status = stub_send(memory->stub, &commands, &memory->error);
 	for (unsigned int i = 0; i < count && status == 0; i++)
-		status = take(memory, copies[i]);
+		status = take_page(memory, copies[i]);
 	memory->has_failed = status < 0;
 }
 
 _Static_assert(AT_ONCE *PAGE_READS * 32 <= COMMANDS_SIZE, "they fit");
 
 /* Reads what was asked for in this round or the last one. */
-static void refresh(struct gdb_memory *memory)
+static void refresh_copies(struct gdb_memory *memory)
 {
 	struct copy *copies[AT_ONCE];
 	unsigned int count = 0;
@@ -146,7 +146,7 @@ static void refresh(struct gdb_memory *memory)
 }
 
 /* The copy of a frame, or the one that was not asked for for the longest time. */
-static struct copy *find(struct gdb_memory *memory, uint64_t frame)
+static struct copy *find_copy(struct gdb_memory *memory, uint64_t frame)
 {
 	struct copy *oldest = memory->copy;
 
@@ -168,8 +168,8 @@ const void *gdb_memory_page(void *context, uint64_t frame)
 	if (memory->has_failed || !gdb_regions_have(&memory->regions, frame))
 		return NULL;
 	if (memory->is_stopped && !memory->is_refreshed)
-		refresh(memory);
-	copy = find(memory, frame);
+		refresh_copies(memory);
+	copy = find_copy(memory, frame);
 	copy->asked = memory->round;
 	if (memory->is_stopped && !copy->is_fresh) {
 		if (!memory->singles) {

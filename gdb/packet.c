@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In a pause, this decodes many kilobytes. */
-static inline unsigned int digit(char c)
+static inline unsigned int digit_value(char c)
 {
 	unsigned int number = (unsigned char)c - '0', letter = (c | 0x20) - 'a';
 
@@ -22,7 +22,8 @@ bool packet_bytes(const char *text, size_t length, void *to, size_t size)
 	if (length / 2 < size)
 		return false;
 	for (size_t i = 0; i < size; i++) {
-		unsigned int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+		unsigned int high = digit_value(text[2 * i]),
+			     low = digit_value(text[2 * i + 1]);
 
 		if ((high | low) & 16)
 			return false;
@@ -45,7 +46,7 @@ bool packet_number(const char *text, size_t length, size_t size, uint64_t *numbe
 }
 
 /* Removes the escapes; returns the new length. */
-static size_t unescape(char *text, size_t length)
+static size_t remove_escapes(char *text, size_t length)
 {
 	size_t kept = 0;
 
@@ -82,7 +83,7 @@ static size_t take_text(char *bytes, size_t size, struct packet *packet)
 	packet->text = bytes + 1;
 	packet->length = length - 1;
 	if (memchr(packet->text, '}', packet->length))
-		packet->length = unescape(packet->text, packet->length);
+		packet->length = remove_escapes(packet->text, packet->length);
 	packet->text[packet->length] = 0;
 	return length + 3;
 }

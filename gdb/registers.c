@@ -65,8 +65,8 @@ static const char *const *names_of(const struct gdb_registers *registers, size_t
 }
 
 /* Copies the value of an attribute of a tag, which ends at @end. */
-static bool attribute(const char *tag, const char *end, const char *name, char *to,
-		      size_t size)
+static bool copy_attribute(const char *tag, const char *end, const char *name, char *to,
+			   size_t size)
 {
 	size_t length = strlen(name);
 
@@ -93,7 +93,7 @@ static bool number_of(const char *tag, const char *end, const char *name,
 	char text[12], *rest;
 	unsigned long value;
 
-	if (!attribute(tag, end, name, text, sizeof(text)))
+	if (!copy_attribute(tag, end, name, text, sizeof(text)))
 		return false;
 	value = strtoul(text, &rest, 10);
 	if (!*text || *rest || value > UINT16_MAX)
@@ -128,7 +128,7 @@ static bool add_register(struct gdb_registers *registers, const char *tag,
 	if (number > registers->next)
 		registers->offset = UINT16_MAX;
 	names = names_of(registers, &count);
-	if (!attribute(tag, end, "name", name, sizeof(name)))
+	if (!copy_attribute(tag, end, "name", name, sizeof(name)))
 		count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (is_name(name, names[i]) && bits <= 64)
@@ -157,8 +157,8 @@ static bool scan_tag(struct gdb_registers *registers, const char *tag, const cha
 			 (int)strcspn(end + 1, "<"), end + 1);
 	else if (is_tag(tag, "xi:include"))
 		return registers->files < GDB_FILES &&
-		       attribute(tag, end, "href", registers->file[registers->files++],
-				 GDB_FILE_NAME);
+		       copy_attribute(tag, end, "href",
+				      registers->file[registers->files++], GDB_FILE_NAME);
 	else if (is_tag(tag, "reg"))
 		return add_register(registers, tag, end);
 	return true;

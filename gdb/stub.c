@@ -47,7 +47,7 @@ int stub_misunderstood(const struct stub *stub, const char *what, struct error *
 }
 
 /* After a failed send() or recv(). */
-static int fail(struct stub *stub, int errnum, struct error *err)
+static int connection_failed(struct stub *stub, int errnum, struct error *err)
 {
 	if (errnum == EAGAIN)
 		return error_set(err,
@@ -83,7 +83,7 @@ int stub_send(struct stub *stub, struct commands *commands, struct error *err)
 		if (bytes < 0 && errno == EINTR)
 			continue;
 		if (bytes < 0)
-			return fail(stub, errno, err);
+			return connection_failed(stub, errno, err);
 		sent += (size_t)bytes;
 	}
 	stub->awaited += commands->count;
@@ -92,7 +92,7 @@ int stub_send(struct stub *stub, struct commands *commands, struct error *err)
 }
 
 /* Receives more: the number of bytes, 0 at the end, -1 with errno set. */
-static ssize_t receive(struct stub *stub, int flags)
+static ssize_t receive_more(struct stub *stub, int flags)
 {
 	ssize_t bytes;
 
@@ -114,8 +114,8 @@ static bool is_stop(const struct packet *packet)
 
 /* Takes what is in the buffer up to a reply, 1, or, if @acknowledged, until all commands
  * are: 0, as at the end of the buffer; or -1. */
-static int take(struct stub *stub, bool acknowledged, struct packet *reply,
-		struct error *err)
+static int take_buffered(struct stub *stub, bool acknowledged, struct packet *reply,
+			 struct error *err)
 {
 	while (stub->used < stub->received && !(acknowledged && !stub->awaited)) {
 		stub->used += packet_take(stub->buffer + stub->used,
@@ -133,7 +133,7 @@ static int take(struct stub *stub, bool acknowledged, struct packet *reply,
 		case PACKET_WHOLE:
 			/* The guest's or QEMU's end. */
 			if (reply->length && strchr("WX", reply->text[0]))
-				return fail(stub, 0, err);
+				return connection_failed(stub, 0, err);
 			if (!is_stop(reply))
 				return 1;
 			stub->stops++;
@@ -149,19 +149,19 @@ static int wait_for(struct stub *stub, bool acknowledged, struct packet *reply,
 	uint64_t deadline = 0;
 
 	for (;;) {
-		int status = take(stub, acknowledged, reply, err);
+		int status = take_buffered(stub, acknowledged, reply, err);
 		ssize_t bytes;
 
 		if (status || (acknowledged && !stub->awaited))
 			return status;
-		bytes = receive(stub, 0);
+		bytes = receive_more(stub, 0);
 		if (bytes <= 0)
-			return fail(stub, bytes ? errno : 0, err);
+			return connection_failed(stub, bytes ? errno : 0, err);
 		/* A stub may also send a byte now and then. */
 		if (!deadline)
 			deadline = clock_monotonic() + STUB_PATIENCE_S * NS_PER_S;
 		else if (clock_monotonic() > deadline)
-			return fail(stub, EAGAIN, err);
+			return connection_failed(stub, EAGAIN, err);
 	}
 }
 
@@ -190,7 +190,9 @@ int stub_expect_acknowledgements(struct stub *stub, struct error *err)
 
 int stub_acknowledge(struct stub *stub, struct error *err)
 {
-	return send(stub->fd, "+", 1, MSG_NOSIGNAL) < 0 ? fail(stub, errno, err) : 0;
+	return send(stub->fd, "+", 1, MSG_NOSIGNAL) < 0
+		       ? connection_failed(stub, errno, err)
+		       : 0;
 }
 
 int stub_look(struct stub *stub, struct error *err)
@@ -200,12 +202,12 @@ int stub_look(struct stub *stub, struct error *err)
 	ssize_t bytes;
 	int status;
 
-	while ((status = take(stub, false, &reply, err)) == 0) {
-		bytes = receive(stub, MSG_DONTWAIT);
+	while ((status = take_buffered(stub, false, &reply, err)) == 0) {
+		bytes = receive_more(stub, MSG_DONTWAIT);
 		if (bytes < 0 && errno == EAGAIN)
 			break;
 		if (bytes <= 0)
-			return fail(stub, bytes ? errno : 0, err);
+			return connection_failed(stub, bytes ? errno : 0, err);
 	}
 	if (status)
 		return status < 0 ? -1 : stub_misunderstood(stub, reply.text, err);
@@ -234,11 +236,11 @@ static int skip_to(struct stub *stub, const char *text, uint64_t deadline,
 		}
 		if (size >= length)
 			stub->used = stub->received - (length - 1);
-		bytes = receive(stub, 0);
+		bytes = receive_more(stub, 0);
 		if (bytes <= 0)
-			return fail(stub, bytes ? errno : 0, err);
+			return connection_failed(stub, bytes ? errno : 0, err);
 		if (clock_monotonic() > deadline)
-			return fail(stub, EAGAIN, err);
+			return connection_failed(stub, EAGAIN, err);
 	}
 }
 

@@ -49,12 +49,12 @@ static struct kvm_guest *kvm_guest_of(struct guest *guest)
 	return (struct kvm_guest *)guest;
 }
 
-static void hold(struct kvm_guest *vmm, bool holds)
+static void note_hold(struct kvm_guest *vmm, bool holds)
 {
 	atomic_store(&vmm->kvm->shared->holds, holds);
 }
 
-static bool is_gone(const struct kvm_guest *vmm)
+static bool vmm_is_gone(const struct kvm_guest *vmm)
 {
 	struct pollfd ended = {.fd = vmm->pidfd, .events = POLLIN};
 
@@ -79,10 +79,10 @@ static size_t find_threads(struct kvm_guest *vmm)
 {
 	size_t without;
 
-	hold(vmm, true);
+	note_hold(vmm, true);
 	without = vcpus_find_threads(vmm->vcpu, vmm->guest.info.vcpus, vmm->pid,
 				     &vmm->kvm->trace);
-	hold(vmm, false);
+	note_hold(vmm, false);
 	vmm->looked = clock_monotonic();
 	return without;
 }
@@ -105,7 +105,7 @@ static char observe_vcpu(struct kvm_guest *vmm, unsigned int i)
 }
 
 /* Whether the VMM has vCPUs that are not open here. */
-static bool has_grown(struct kvm_guest *vmm, unsigned int open)
+static bool has_new_vcpus(struct kvm_guest *vmm, unsigned int open)
 {
 	struct vcpu_fd *fds;
 	size_t count;
@@ -120,8 +120,8 @@ static bool has_grown(struct kvm_guest *vmm, unsigned int open)
 	return vmm->grew;
 }
 
-static int observe(struct guest *guest, uint64_t now, enum observation *observation,
-		   struct error *err)
+static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
+			 struct error *err)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	unsigned int open = 0, threads = 0;
@@ -141,7 +141,7 @@ static int observe(struct guest *guest, uint64_t now, enum observation *observat
 		threads += state != 0;
 		is_stopped |= state == 'T' || state == 't';
 	}
-	if (!open || is_gone(vmm)) {
+	if (!open || vmm_is_gone(vmm)) {
 		*observation = OBSERVED_GONE;
 		return 0;
 	}
@@ -150,11 +150,12 @@ static int observe(struct guest *guest, uint64_t now, enum observation *observat
 	if (is_stopped || !threads)
 		*observation = OBSERVED_PAUSED;
 	else
-		*observation = has_grown(vmm, open) ? OBSERVED_GREW : OBSERVED_RUNNING;
+		*observation = has_new_vcpus(vmm, open) ? OBSERVED_GREW
+							: OBSERVED_RUNNING;
 	return 0;
 }
 
-static const char *ending(const struct guest *guest)
+static const char *ending_of(const struct guest *guest)
 {
 	(void)guest;
 	return "has ended";
@@ -166,22 +167,22 @@ static void release_all(struct kvm_guest *vmm)
 
 	for (unsigned int i = 0; i < vmm->guest.info.vcpus; i++)
 		trace_release(trace, &vmm->vcpu[i].traced);
-	hold(vmm, trace->late_count > 0);
+	note_hold(vmm, trace->late_count > 0);
 }
 
 /* After a pause, or one that failed. */
 static void end_trace(struct kvm_guest *vmm)
 {
 	trace_end(&vmm->kvm->trace);
-	hold(vmm, false);
+	note_hold(vmm, false);
 }
 
-static void prepare(struct guest *guest)
+static void prepare_pause(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 
 	vmm->refused = 0;
-	hold(vmm, true);
+	note_hold(vmm, true);
 	trace_begin(&vmm->kvm->trace, guest->info.vcpus);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct vcpu *vcpu = &vmm->vcpu[i];
@@ -197,7 +198,7 @@ static void prepare(struct guest *guest)
 	kvm_memory_prepare(vmm->memory);
 }
 
-static bool rest(struct guest *guest)
+static bool rest_guest(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	struct trace *trace = &vmm->kvm->trace;
@@ -210,12 +211,12 @@ static bool rest(struct guest *guest)
 }
 
 /* Someone else traces a thread. */
-static int refuse(struct kvm_guest *vmm, struct error *err)
+static int refuse_pause(struct kvm_guest *vmm, struct error *err)
 {
 	release_all(vmm);
 	end_trace(vmm);
 	vmm->refusals++;
-	if (trace_tracer(vmm->pid, vmm->refused) || is_gone(vmm))
+	if (trace_tracer(vmm->pid, vmm->refused) || vmm_is_gone(vmm))
 		vmm->refusals = 0;
 	if (vmm->refusals >= REFUSALS)
 		return trace_refused(vmm->pid, EPERM, err);
@@ -243,7 +244,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 	unsigned int vcpus = guest->info.vcpus, stopped = 0;
 
 	if (vmm->refused)
-		return refuse(vmm, err);
+		return refuse_pause(vmm, err);
 	vmm->refusals = 0;
 	vmm->begun = clock_monotonic();
 	for (unsigned int i = 0; i < vcpus; i++)
@@ -254,7 +255,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 	if (!stopped) {
 		release_all(vmm);
 		end_trace(vmm);
-		return is_gone(vmm) ? PAUSE_GONE : PAUSE_HELD;
+		return vmm_is_gone(vmm) ? PAUSE_GONE : PAUSE_HELD;
 	}
 	for (unsigned int i = 0; i < vcpus; i++)
 		if (vmm->vcpu[i].traced.state == TRACED_STOPPED)
@@ -274,7 +275,7 @@ static int resume_guest(struct guest *guest, struct error *err)
  * as all vCPUs waited, and only what can't have been before the pause: a thread may have
  * waited since it was observed, for this process.
  */
-static uint64_t finish(struct guest *guest)
+static uint64_t finish_pause(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	uint64_t before = vmm->begun - vmm->observed, least = vmm->stopping;
@@ -298,7 +299,7 @@ static uint64_t finish(struct guest *guest)
 
 /* A VMM that is stopped can't be asked for registers: they are known only from a pause
  * before. */
-static int take(struct guest *guest, struct error *err)
+static int take_guest(struct guest *guest, struct error *err)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	unsigned int any = 0;
@@ -336,14 +337,14 @@ static bool learn_modes(struct guest *guest)
 
 static const struct guest_ops operations = {
 	.close = close_guest,
-	.observe = observe,
-	.ending = ending,
-	.prepare = prepare,
+	.observe = observe_guest,
+	.ending = ending_of,
+	.prepare = prepare_pause,
 	.pause = pause_guest,
 	.resume = resume_guest,
-	.finish = finish,
-	.rest = rest,
-	.take = take,
+	.finish = finish_pause,
+	.rest = rest_guest,
+	.take = take_guest,
 	.learn_modes = learn_modes,
 	.kind = guest_kind,
 	.begin_pages = kvm_memory_begin,
@@ -390,7 +391,7 @@ static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 				 vmm->pid, tracer);
 	if (trace_attach(&traced, vmm->pid) < 0)
 		return trace_refused(vmm->pid, errno, err);
-	hold(vmm, true);
+	note_hold(vmm, true);
 	trace_begin(&vmm->kvm->trace, 1);
 	trace_release(&vmm->kvm->trace, &traced);
 	end_trace(vmm);
@@ -400,7 +401,7 @@ static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 }
 
 /* The process with this id may be another one by now. */
-static int check_same(struct kvm_guest *vmm, struct error *err)
+static int check_is_same(struct kvm_guest *vmm, struct error *err)
 {
 	const struct guest_info *info = &vmm->guest.info;
 	struct guest_info now;
@@ -408,7 +409,7 @@ static int check_same(struct kvm_guest *vmm, struct error *err)
 
 	if (status < 0)
 		return -1;
-	if (status > 0 || strcmp(now.name, info->name) != 0 || is_gone(vmm))
+	if (status > 0 || strcmp(now.name, info->name) != 0 || vmm_is_gone(vmm))
 		return error_set(err, "'%s' has ended", info->name);
 	return 0;
 }
@@ -427,7 +428,7 @@ struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 		error_errno(err, errno, "can't open process %d", vmm->pid);
 		goto fail;
 	}
-	if (check_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
+	if (check_is_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
 	    find_all_threads(vmm, err) < 0)
 		goto fail;
 	vmm->memory = kvm_memory_new(vmm->pid, err);

@@ -95,7 +95,7 @@ static void close_kvm(struct host *host)
 	free(kvm);
 }
 
-static int arm(struct host *host, struct error *err)
+static int arm_kvm(struct host *host, struct error *err)
 {
 	struct kvm *kvm = kvm_of(host);
 
@@ -111,26 +111,26 @@ static int arm(struct host *host, struct error *err)
 	return trace_init(&kvm->trace, err);
 }
 
-static int adopt(struct host *host, struct error *err)
+static int adopt_kvm(struct host *host, struct error *err)
 {
 	(void)host, (void)err;
 	return 0;
 }
 
-static bool left_paused(const struct host *host)
+static bool kvm_left_paused(const struct host *host)
 {
 	return atomic_load(&((const struct kvm *)host)->shared->holds);
 }
 
 /* The kernel has detached the dead recorder already, or is about to. */
-static int resume(struct host *host, struct error *err)
+static int resume_kvm(struct host *host, struct error *err)
 {
 	(void)err;
 	atomic_store(&kvm_of(host)->shared->holds, false);
 	return 0;
 }
 
-static void tidy(struct host *host)
+static void tidy_kvm(struct host *host)
 {
 	requests_withdraw(kvm_of(host)->requests);
 }
@@ -141,11 +141,11 @@ static const struct host_ops operations = {
 	.close = close_kvm,
 	.info = kvm_guest_info,
 	.list = kvm_guest_list,
-	.arm = arm,
-	.adopt = adopt,
-	.left_paused = left_paused,
-	.resume = resume,
-	.tidy = tidy,
+	.arm = arm_kvm,
+	.adopt = adopt_kvm,
+	.left_paused = kvm_left_paused,
+	.resume = resume_kvm,
+	.tidy = tidy_kvm,
 	.open = kvm_guest_open,
 };
 

@@ -26,8 +26,8 @@ struct found {
 	size_t count;
 };
 
-static void add(struct found *found, uint64_t low, uint64_t low_size, uint64_t high,
-		uint64_t high_size)
+static void found_add(struct found *found, uint64_t low, uint64_t low_size, uint64_t high,
+		      uint64_t high_size)
 {
 	struct layout *layout = &found->layouts[found->count];
 
@@ -76,15 +76,15 @@ static void add_cut(struct found *found, uint64_t start, uint64_t size, uint64_t
 {
 	if (size <= low)
 		return;
-	add(found, start, low, start + low, size - low);
-	add(found, start + size - low, low, start, size - low);
+	found_add(found, start, low, start + low, size - low);
+	found_add(found, start + size - low, low, start, size - low);
 }
 
 static void add_split(struct found *found, uint64_t start, uint64_t size,
 		      const struct layout_split *split)
 {
 	if (split && size < split->whole)
-		add(found, start, size, 0, 0);
+		found_add(found, start, size, 0, 0);
 	else if (split)
 		add_cut(found, start, size, split->low);
 }
@@ -100,8 +100,8 @@ static void add_pairs(struct found *found, const struct proc_map *low,
 		is_full |= size == gaps[i];
 	for (size_t i = 0; i < count && is_full; i++)
 		if (blocks[i] != low)
-			add(found, low->start, size, blocks[i]->start,
-			    blocks[i]->end - blocks[i]->start);
+			found_add(found, low->start, size, blocks[i]->start,
+				  blocks[i]->end - blocks[i]->start);
 }
 
 size_t layout_candidates(const struct proc_map *maps, size_t count,
@@ -116,12 +116,12 @@ size_t layout_candidates(const struct proc_map *maps, size_t count,
 
 		add_split(&found, start, size, split);
 		if (size < Q35_WHOLE)
-			add(&found, start, size, 0, 0);
+			found_add(&found, start, size, 0, 0);
 		add_pairs(&found, blocks[i], blocks, known);
 		for (size_t k = 0; k < sizeof(gaps) / sizeof(*gaps); k++)
 			add_cut(&found, start, size, gaps[k]);
 		if (size >= Q35_WHOLE && size <= gaps[3])
-			add(&found, start, size, 0, 0);
+			found_add(&found, start, size, 0, 0);
 	}
 	return found.count;
 }

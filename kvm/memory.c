@@ -67,7 +67,7 @@ struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
 	return NULL;
 }
 
-static void unmap(struct kvm_memory *memory)
+static void unmap_regions(struct kvm_memory *memory)
 {
 	for (unsigned int i = 0; i < memory->layout.count; i++)
 		if (memory->mapped[i])
@@ -79,7 +79,7 @@ void kvm_memory_free(struct kvm_memory *memory)
 {
 	if (!memory)
 		return;
-	unmap(memory);
+	unmap_regions(memory);
 	if (memory->copy)
 		munmap(memory->copy, (size_t)COPIES * GUEST_PAGE_SIZE);
 	free(memory);
@@ -99,7 +99,7 @@ static unsigned int region_of(const struct layout *layout, uint64_t frame)
 	return i;
 }
 
-static uint64_t inside(const struct region *region, uint64_t frame)
+static uint64_t offset_in(const struct region *region, uint64_t frame)
 {
 	return (frame << GUEST_PAGE_SHIFT) - region->guest;
 }
@@ -127,7 +127,8 @@ static const void *trial_page(void *context, uint64_t frame)
 	const struct region *region = &trial->layout->region[i];
 
 	if (i == trial->layout->count ||
-	    !copy_page(trial->pid, region->address + inside(region, frame), trial->page))
+	    !copy_page(trial->pid, region->address + offset_in(region, frame),
+		       trial->page))
 		return NULL;
 	return trial->page;
 }
@@ -162,8 +163,8 @@ static unsigned int score_vcpu(struct trial *trial, const struct cpu *cpu)
 	return page && memcmp(page, zeros, sizeof(zeros)) != 0 ? 3 : 2;
 }
 
-static unsigned int score(pid_t pid, const struct layout *layout,
-			  const struct guest *guest)
+static unsigned int score_layout(pid_t pid, const struct layout *layout,
+				 const struct guest *guest)
 {
 	struct trial trial = {.pid = pid, .layout = layout};
 	unsigned int sum = 0;
@@ -192,7 +193,7 @@ static bool find_layout(const struct guest *guest, pid_t pid, const struct proc_
 	bool found = false;
 
 	for (size_t i = 0; i < candidates; i++) {
-		unsigned int points = score(pid, &layouts[i], guest);
+		unsigned int points = score_layout(pid, &layouts[i], guest);
 
 		if (points <= least)
 			continue;
@@ -225,12 +226,12 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 	if (!full || (memory->learned && memory->now - memory->learned < NS_PER_S))
 		return false;
 	memory->learned = memory->now;
-	points = score(memory->pid, &memory->layout, guest);
+	points = score_layout(memory->pid, &memory->layout, guest);
 	if (points == full || proc_read_maps(memory->pid, &maps, &count) < 0)
 		return false;
 	found = find_layout(guest, memory->pid, maps, count, points, &best);
 	if (found) {
-		unmap(memory);
+		unmap_regions(memory);
 		memory->layout = best;
 		for (unsigned int i = 0; i < best.count; i++)
 			memory->mapped[i] = share_map(memory->pid, maps, count,
@@ -272,7 +273,7 @@ static uint16_t *slot_of(struct kvm_memory *memory, uint64_t frame)
 
 /* Copies all pages of this round again, in one call. A page that is no longer there, and
  * those after it, are dropped. */
-static void refresh(struct kvm_memory *memory)
+static void refresh_copies(struct kvm_memory *memory)
 {
 	unsigned int count = memory->count, good;
 	ssize_t bytes;
@@ -308,7 +309,8 @@ static const void *copy_one(struct kvm_memory *memory, uint16_t *slot, uint64_t 
 }
 
 /* @singles: pages that may be copied one by one. */
-static const void *page(struct kvm_memory *memory, uint64_t frame, unsigned int *singles)
+static const void *find_page(struct kvm_memory *memory, uint64_t frame,
+			     unsigned int *singles)
 {
 	unsigned int i = region_of(&memory->layout, frame);
 	const struct region *region = &memory->layout.region[i];
@@ -317,9 +319,9 @@ static const void *page(struct kvm_memory *memory, uint64_t frame, unsigned int 
 	if (i == memory->layout.count)
 		return NULL;
 	if (memory->mapped[i])
-		return memory->mapped[i] + inside(region, frame);
+		return memory->mapped[i] + offset_in(region, frame);
 	if (memory->stale)
-		refresh(memory);
+		refresh_copies(memory);
 	slot = slot_of(memory, frame);
 	if (*slot)
 		return memory->copy + (size_t)(*slot - 1) * GUEST_PAGE_SIZE;
@@ -328,21 +330,21 @@ static const void *page(struct kvm_memory *memory, uint64_t frame, unsigned int 
 		return NULL;
 	}
 	--*singles;
-	return copy_one(memory, slot, frame, region->address + inside(region, frame));
+	return copy_one(memory, slot, frame, region->address + offset_in(region, frame));
 }
 
 const void *kvm_memory_get(void *context, uint64_t frame)
 {
 	struct kvm_memory *memory = context;
 
-	return page(memory, frame, &memory->singles);
+	return find_page(memory, frame, &memory->singles);
 }
 
 const void *kvm_memory_map(void *context, uint64_t frame)
 {
 	unsigned int any = 1;
 
-	return page(context, frame, &any);
+	return find_page(context, frame, &any);
 }
 
 bool kvm_memory_missed(void *context)

@@ -100,7 +100,7 @@ static bool is_vcpu(pid_t pid, int fd)
 }
 
 /* The pid may be another process's by now, and the descriptor another file's. */
-static void withdraw(const struct request *request, uint64_t bits)
+static void withdraw_request(const struct request *request, uint64_t bits)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, request->pid, 0), ours;
 	struct kvm_run *run = NULL;
@@ -122,6 +122,6 @@ void requests_withdraw(struct request *requests)
 		uint64_t bits = __atomic_load_n(&requests[i].bits, __ATOMIC_ACQUIRE);
 
 		if (bits)
-			withdraw(&requests[i], bits);
+			withdraw_request(&requests[i], bits);
 	}
 }

@@ -33,14 +33,14 @@
 #define PTRACE_EVENT_STOP 128
 #endif
 
-static void wake(int number)
+static void wake_tracer(int number)
 {
 	(void)number;
 }
 
 int trace_init(struct trace *trace, struct error *err)
 {
-	const struct sigaction action = {.sa_handler = wake};
+	const struct sigaction action = {.sa_handler = wake_tracer};
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WAKE};
 	sigset_t mask;
 	int id;

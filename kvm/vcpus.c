@@ -23,7 +23,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* A process may have duplicates of a descriptor. */
-static size_t unique(struct vcpu_fd *fds, size_t count)
+static size_t drop_duplicates(struct vcpu_fd *fds, size_t count)
 {
 	size_t kept = 0;
 
@@ -84,7 +84,7 @@ int vcpus_list(pid_t pid, struct vcpu_fd **fds, size_t *count)
 	}
 	if (*count) {
 		qsort(*fds, *count, sizeof(**fds), compare_numbers);
-		*count = unique(*fds, *count);
+		*count = drop_duplicates(*fds, *count);
 	}
 	return 0;
 }
@@ -149,7 +149,7 @@ bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid)
 }
 
 /* Reads a file of /proc again from its start. */
-static bool reread(int fd, char *text, size_t size)
+static bool read_again(int fd, char *text, size_t size)
 {
 	ssize_t length = pread(fd, text, size - 1, 0);
 
@@ -162,9 +162,9 @@ char vcpu_thread(struct vcpu *vcpu, uint64_t *ran, uint64_t *waited)
 	struct proc_stat stat;
 	char text[1024];
 
-	if (vcpu->tid && reread(vcpu->stat, text, sizeof(text)) &&
+	if (vcpu->tid && read_again(vcpu->stat, text, sizeof(text)) &&
 	    proc_parse_stat(text, &stat) && stat.state != 'Z' && stat.state != 'X' &&
-	    reread(vcpu->schedstat, text, sizeof(text)) &&
+	    read_again(vcpu->schedstat, text, sizeof(text)) &&
 	    proc_parse_schedstat(text, ran, waited))
 		return stat.state;
 	forget_thread(vcpu);
@@ -207,7 +207,7 @@ static void set_thread(struct vcpu *vcpu, pid_t pid, pid_t tid)
 		vcpu->tid = tid;
 }
 
-static struct vcpu *with_fd(struct vcpu *vcpus, size_t count, int fd)
+static struct vcpu *vcpu_of_fd(struct vcpu *vcpus, size_t count, int fd)
 {
 	for (size_t i = 0; i < count; i++)
 		if (vcpus[i].run && vcpus[i].theirs == fd && !vcpus[i].tid)
@@ -215,7 +215,7 @@ static struct vcpu *with_fd(struct vcpu *vcpus, size_t count, int fd)
 	return NULL;
 }
 
-static bool is_known(const struct vcpu *vcpus, size_t count, pid_t tid)
+static bool has_thread(const struct vcpu *vcpus, size_t count, pid_t tid)
 {
 	for (size_t i = 0; i < count; i++)
 		if (vcpus[i].tid == tid)
@@ -223,7 +223,7 @@ static bool is_known(const struct vcpu *vcpus, size_t count, pid_t tid)
 	return false;
 }
 
-static size_t without_thread(const struct vcpu *vcpus, size_t count)
+static size_t count_without_thread(const struct vcpu *vcpus, size_t count)
 {
 	size_t without = 0;
 
@@ -235,7 +235,7 @@ static size_t without_thread(const struct vcpu *vcpus, size_t count)
 size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid,
 			  struct trace *trace)
 {
-	size_t without = without_thread(vcpus, count);
+	size_t without = count_without_thread(vcpus, count);
 	struct dirent *entry;
 	char path[64];
 	DIR *dir;
@@ -247,9 +247,9 @@ size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid,
 		struct vcpu *vcpu = NULL;
 		int fd;
 
-		if (tid > 0 && !is_known(vcpus, count, tid) &&
+		if (tid > 0 && !has_thread(vcpus, count, tid) &&
 		    find_doing(pid, tid, trace, &fd) == PROC_RUNS_VCPU)
-			vcpu = with_fd(vcpus, count, fd);
+			vcpu = vcpu_of_fd(vcpus, count, fd);
 		if (!vcpu)
 			continue;
 		set_thread(vcpu, pid, tid);

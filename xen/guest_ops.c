@@ -34,7 +34,7 @@ static struct xen_guest *xen_guest_of(struct guest *guest)
 	return (struct xen_guest *)guest;
 }
 
-static char *carve(char **from, size_t size)
+static char *carve_memory(char **from, size_t size)
 {
 	char *at = *from;
 
@@ -63,14 +63,14 @@ static void divide_memory(struct xen_guest *domain)
 	unsigned int vcpus = domain->guest.info.vcpus;
 	char *from = domain->memory.data;
 
-	domain->observe.entry = (void *)carve(
+	domain->observe.entry = (void *)carve_memory(
 		&from, (1 + vcpus) * sizeof(*domain->observe.entry));
-	domain->observe.domctl = (void *)carve(
+	domain->observe.domctl = (void *)carve_memory(
 		&from, (1 + vcpus) * sizeof(*domain->observe.domctl));
 	domain->pause.entry = domain->xen->pause->entry;
-	domain->pause.domctl = (void *)carve(&from,
-					     (1 + vcpus) * sizeof(*domain->pause.domctl));
-	domain->context = (void *)carve(&from, vcpus * sizeof(*domain->context));
+	domain->pause.domctl = (void *)carve_memory(
+		&from, (1 + vcpus) * sizeof(*domain->pause.domctl));
+	domain->context = (void *)carve_memory(&from, vcpus * sizeof(*domain->context));
 
 	batch_add(domain, &domain->observe, XEN_DOMCTL_getdomaininfo);
 	for (unsigned int i = 0; i < vcpus; i++)
@@ -90,7 +90,7 @@ static void close_guest(struct guest *guest)
 	guest_free(guest);
 }
 
-static enum cpu_kind kind(const struct guest *guest)
+static enum cpu_kind kind_of(const struct guest *guest)
 {
 	const struct xen_guest *domain = (const struct xen_guest *)guest;
 	enum cpu_kind captured = guest_kind(guest);
@@ -116,8 +116,8 @@ static void observe_vcpu(struct xen_guest *domain, unsigned int i)
 		vcpu->state = info->blocked ? VCPU_BLOCKED : VCPU_RUNNABLE;
 }
 
-static int observe(struct guest *guest, uint64_t now, enum observation *observation,
-		   struct error *err)
+static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
+			 struct error *err)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 	const struct xen_domctl *domctl = &domain->observe.domctl[0];
@@ -148,7 +148,7 @@ static int observe(struct guest *guest, uint64_t now, enum observation *observat
 	return 0;
 }
 
-static const char *ending(const struct guest *guest)
+static const char *ending_of(const struct guest *guest)
 {
 	const struct xen_guest *domain = (const struct xen_guest *)guest;
 	uint32_t flags = domain->observe.domctl[0].u.getdomaininfo.flags;
@@ -188,7 +188,7 @@ static void choose_vcpus(struct xen_guest *domain)
 	}
 }
 
-static void prepare(struct guest *guest)
+static void prepare_pause(struct guest *guest)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 	uint64_t since = clock_monotonic() - domain->observed + PAUSE_SOON_NS;
@@ -243,13 +243,13 @@ static int resume_guest(struct guest *guest, struct error *err)
 }
 
 /* Xen's pause does not wait for vCPUs that have no CPU. */
-static uint64_t finish(struct guest *guest)
+static uint64_t finish_pause(struct guest *guest)
 {
 	(void)guest;
 	return 0;
 }
 
-static int take(struct guest *guest, struct error *err)
+static int take_guest(struct guest *guest, struct error *err)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 	int status;
@@ -287,15 +287,15 @@ static bool learn_modes(struct guest *guest)
 
 static const struct guest_ops operations = {
 	.close = close_guest,
-	.observe = observe,
-	.ending = ending,
-	.prepare = prepare,
+	.observe = observe_guest,
+	.ending = ending_of,
+	.prepare = prepare_pause,
 	.pause = pause_guest,
 	.resume = resume_guest,
-	.finish = finish,
-	.take = take,
+	.finish = finish_pause,
+	.take = take_guest,
 	.learn_modes = learn_modes,
-	.kind = kind,
+	.kind = kind_of,
 	.begin_pages = pages_begin,
 	.get_page = pages_get,
 	.map_page = pages_map,

@@ -165,8 +165,8 @@ static bool is_left(int file, struct note *note, const char boot[40])
 	return read_note(file, note) && note->paused;
 }
 
-static void visit(int directory, const char *name, const char boot[40], left_keep *keep,
-		  void *context)
+static void visit_file(int directory, const char *name, const char boot[40],
+		       left_keep *keep, void *context)
 {
 	int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct note note;
@@ -189,7 +189,7 @@ void left_visit(const char *path, left_keep *keep, void *context)
 	if (entries && read_boot(boot))
 		while ((entry = readdir(entries)))
 			if (entry->d_name[0] != '.')
-				visit(directory, entry->d_name, boot, keep, context);
+				visit_file(directory, entry->d_name, boot, keep, context);
 	if (entries)
 		closedir(entries);
 	else if (directory >= 0)

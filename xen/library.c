@@ -97,7 +97,7 @@ static void drop_message(struct xentoollog_logger *logger, xentoollog_level leve
 	(void)args;
 }
 
-static void keep(struct xentoollog_logger *logger)
+static void keep_logger(struct xentoollog_logger *logger)
 {
 	(void)logger;
 }
@@ -106,7 +106,7 @@ struct xentoollog_logger *xen_library_silence(void)
 {
 	static struct xentoollog_logger silence = {
 		.vmessage = drop_message,
-		.destroy = keep,
+		.destroy = keep_logger,
 	};
 
 	return &silence;

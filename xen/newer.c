@@ -109,7 +109,7 @@ static int query_domain(struct xen *xen, uint32_t id,
 }
 
 /* 0, or -errno. */
-static int query(struct xen *xen, uint32_t id, struct newer_answers *answers)
+static int query_answers(struct xen *xen, uint32_t id, struct newer_answers *answers)
 {
 	int status;
 
@@ -172,7 +172,7 @@ static const char *find_misfit(struct xen *xen, uint32_t id,
 
 	for (int try = 0; try < TRIES; try++) {
 		struct newer_answers answers;
-		int status = query(xen, id, &answers);
+		int status = query_answers(xen, id, &answers);
 
 		if (status == -ESRCH && id != 0)
 			return NULL; /* it has ended, as the caller will see */
@@ -187,7 +187,7 @@ static const char *find_misfit(struct xen *xen, uint32_t id,
 	return misfit;
 }
 
-static int refuse(struct xen *xen, struct error *err, const char *what)
+static int refuse_version(struct xen *xen, struct error *err, const char *what)
 {
 	return error_set(err,
 			 "%s has domctl interface version 0x%x, newer than this uniprof "
@@ -205,15 +205,15 @@ int newer_check(struct xen *xen, uint32_t id, struct error *err)
 		return 0;
 	if (id == 0 && xen->lib.call2(xen->call, __HYPERVISOR_xen_version, XENVER_version,
 				      0) <= DOMCTL_RELEASE)
-		return refuse(xen, err, "its own version does not fit");
+		return refuse_version(xen, err, "its own version does not fit");
 	if (store_describe(xen, id, &facts, err) < 0) {
 		snprintf(what, sizeof(what), "it can't be checked: %.300s", err->text);
-		return refuse(xen, err, what);
+		return refuse_version(xen, err, what);
 	}
 	misfit = find_misfit(xen, id, &facts);
 	if (!misfit)
 		return 0;
 	snprintf(what, sizeof(what), "its answers for domain %u do not fit: %s", id,
 		 misfit);
-	return refuse(xen, err, what);
+	return refuse_version(xen, err, what);
 }

@@ -85,7 +85,7 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 	return pages;
 }
 
-static void unmap(struct pages *pages, struct slot *slot)
+static void unmap_group(struct pages *pages, struct slot *slot)
 {
 	if (slot->pages)
 		pages->xen->lib.memory_unmap(pages->memory, slot->pages, GROUP);
@@ -95,7 +95,7 @@ static void unmap(struct pages *pages, struct slot *slot)
 static void unmap_all(struct pages *pages)
 {
 	for (size_t i = 0; i < SLOTS; i++)
-		unmap(pages, &pages->slot[i]);
+		unmap_group(pages, &pages->slot[i]);
 	memset(pages->slot, 0, SLOTS * sizeof(*pages->slot));
 	pages->used = 0;
 }
@@ -164,7 +164,7 @@ const void *pages_get(void *context, uint64_t frame)
 	return page;
 }
 
-static void map(struct pages *pages, struct slot *slot)
+static void map_group(struct pages *pages, struct slot *slot)
 {
 	xen_pfn_t gfn[GROUP];
 	int failure[GROUP] = {0};
@@ -183,7 +183,7 @@ static void map(struct pages *pages, struct slot *slot)
 	for (unsigned int i = 0; i < GROUP; i++)
 		any |= slot->mapped[i] = !failure[i];
 	if (!any)
-		unmap(pages, slot);
+		unmap_group(pages, slot);
 }
 
 const void *pages_map(void *context, uint64_t frame)
@@ -203,10 +203,10 @@ const void *pages_map(void *context, uint64_t frame)
 			return NULL;
 		pages->used++;
 	}
-	unmap(pages, slot);
+	unmap_group(pages, slot);
 	slot->group = frame / GROUP;
 	slot->tried = pages->now;
-	map(pages, slot);
+	map_group(pages, slot);
 	return page_of(slot, frame);
 }
 

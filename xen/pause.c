@@ -137,7 +137,7 @@ static bool is_still_paused(struct xen *xen, const struct left_domain *left,
 	       info->ran <= left->ran;
 }
 
-static bool collect(void *context, const struct left_domain *left)
+static bool collect_left(void *context, const struct left_domain *left)
 {
 	struct search *search = context;
 	struct guest_info info;
@@ -154,7 +154,7 @@ int xen_find_left(struct host *host, struct guest_info **guests, size_t *count,
 {
 	struct search search = {.xen = xen_of(host)};
 
-	left_visit(HOST_DIRECTORY, collect, &search);
+	left_visit(HOST_DIRECTORY, collect_left, &search);
 	if (search.failure) {
 		free(search.found);
 		return error_errno(err, search.failure, "can't look for paused domains");
@@ -164,7 +164,7 @@ int xen_find_left(struct host *host, struct guest_info **guests, size_t *count,
 	return 0;
 }
 
-static bool unpause(void *context, const struct left_domain *left)
+static bool unpause_wanted(void *context, const struct left_domain *left)
 {
 	struct search *search = context;
 	struct xen_domctl domctl;
@@ -187,7 +187,7 @@ int xen_unpause_left(struct host *host, const struct guest_info *info, struct er
 {
 	struct search search = {.xen = xen_of(host), .wanted = info};
 
-	left_visit(HOST_DIRECTORY, unpause, &search);
+	left_visit(HOST_DIRECTORY, unpause_wanted, &search);
 	if (search.failure)
 		return error_errno(err, search.failure, "can't unpause domain %u",
 				   info->id);

@@ -15,7 +15,7 @@
 #define PAGE_DESCRIPTORS (GUEST_PAGE_SIZE / sizeof(uint64_t))
 
 /* xen/include/public/arch-x86/xen-x86_64.h, struct cpu_user_regs */
-static void general_registers(const struct cpu_user_regs *regs, struct x86_cpu *cpu)
+static void take_general(const struct cpu_user_regs *regs, struct x86_cpu *cpu)
 {
 	const uint64_t in_order[X86_REGISTERS] = {
 		regs->rax, regs->rcx, regs->rdx, regs->rbx, regs->rsp, regs->rbp,
@@ -30,11 +30,11 @@ static void general_registers(const struct cpu_user_regs *regs, struct x86_cpu *
 	cpu->ss = regs->ss;
 }
 
-static void from_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
+static void take_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 {
 	bool in_kernel = context->flags & VGCF_in_kernel;
 
-	general_registers(&context->user_regs, cpu);
+	take_general(&context->user_regs, cpu);
 	cpu->cr0 = context->ctrlreg[0] | X86_CR0_PG;
 	/* Xen uses a separate page table for a PV guest's user mode, which the context
 	 * has in place of cr1 (arch-x86/xen.h). */
@@ -66,7 +66,7 @@ _Static_assert(offsetof(struct context_32, ctrlreg) == 2716, "as compiled with -
 _Static_assert(sizeof(struct context_32) <= sizeof(vcpu_guest_context_t), "fits");
 
 /* Kernel and user mode share a table. */
-static void from_pv_32(const struct context_32 *context, struct x86_cpu *cpu)
+static void take_pv_32(const struct context_32 *context, struct x86_cpu *cpu)
 {
 	const uint64_t in_order[X86_REGISTERS] = {
 		context->eax, context->ecx, context->edx, context->ebx,
@@ -89,9 +89,9 @@ static void from_pv_32(const struct context_32 *context, struct x86_cpu *cpu)
 }
 
 /* EFER is not in the context. */
-static void from_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
+static void take_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 {
-	general_registers(&context->user_regs, cpu);
+	take_general(&context->user_regs, cpu);
 	cpu->cr0 = context->ctrlreg[0];
 	cpu->cr3 = context->ctrlreg[3];
 	cpu->cr4 = context->ctrlreg[4];
@@ -128,11 +128,11 @@ void registers_take(const struct xen *xen, enum guest_type type,
 	(void)xen;
 	cpu->family = CPU_FAMILY_X86;
 	if (type == GUEST_PV && mode->is_pv_32) {
-		from_pv_32((const void *)context, &cpu->x86);
+		take_pv_32((const void *)context, &cpu->x86);
 	} else if (type == GUEST_PV) {
-		from_pv(context, &cpu->x86);
+		take_pv(context, &cpu->x86);
 	} else {
-		from_hvm(context, &cpu->x86);
+		take_hvm(context, &cpu->x86);
 		cpu->x86.efer = mode->efer;
 	}
 	cpu->x86.is_compat = is_compat(mode, &cpu->x86);

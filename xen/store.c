@@ -81,7 +81,7 @@ static void read_facts(struct xen *xen, uint32_t id, struct store_facts *facts)
 	facts->vcpus = count;
 }
 
-static void *ask(void *context)
+static void *answer_question(void *context)
 {
 	struct question *question = context;
 
@@ -111,13 +111,13 @@ static int start_thread(pthread_t *thread, struct question *question)
 	/* Signals are handled by the other thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	status = pthread_create(thread, &small, ask, question);
+	status = pthread_create(thread, &small, answer_question, question);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	pthread_attr_destroy(&small);
 	return status;
 }
 
-static int no_answer(struct error *err)
+static int refuse_late(struct error *err)
 {
 	return error_set(err, "xenstored did not answer for %d s: is it running?",
 			 STORE_PATIENCE_S);
@@ -141,10 +141,10 @@ static int wait_for_answer(struct question *question, struct error *err)
 		return 0;
 	pthread_detach(thread);
 	question->xen->store_stuck = true;
-	return no_answer(err);
+	return refuse_late(err);
 }
 
-static struct question *new_question(struct xen *xen, bool all, struct error *err)
+static struct question *question_new(struct xen *xen, bool all, struct error *err)
 {
 	struct question *question;
 
@@ -153,7 +153,7 @@ static struct question *new_question(struct xen *xen, bool all, struct error *er
 		return NULL;
 	}
 	if (xen->store_stuck) {
-		no_answer(err);
+		refuse_late(err);
 		return NULL;
 	}
 	question = calloc(1, sizeof(*question));
@@ -169,7 +169,7 @@ static struct question *new_question(struct xen *xen, bool all, struct error *er
 int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 	       struct error *err)
 {
-	struct question *question = new_question(xen, true, err);
+	struct question *question = question_new(xen, true, err);
 	int failure;
 
 	if (!question || wait_for_answer(question, err) < 0)
@@ -181,10 +181,10 @@ int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 	return failure ? error_errno(err, failure, "can't list domains in xenstore") : 0;
 }
 
-static int find(struct xen *xen, uint32_t id, struct store_entry *entry,
-		struct store_facts *facts, struct error *err)
+static int find_entry(struct xen *xen, uint32_t id, struct store_entry *entry,
+		      struct store_facts *facts, struct error *err)
 {
-	struct question *question = new_question(xen, false, err);
+	struct question *question = question_new(xen, false, err);
 
 	if (!question)
 		return -1;
@@ -208,7 +208,7 @@ static int find(struct xen *xen, uint32_t id, struct store_entry *entry,
 
 int store_find(struct xen *xen, uint32_t id, struct store_entry *entry, struct error *err)
 {
-	return find(xen, id, entry, NULL, err);
+	return find_entry(xen, id, entry, NULL, err);
 }
 
 int store_describe(struct xen *xen, uint32_t id, struct store_facts *facts,
@@ -216,5 +216,5 @@ int store_describe(struct xen *xen, uint32_t id, struct store_facts *facts,
 {
 	struct store_entry entry;
 
-	return find(xen, id, &entry, facts, err);
+	return find_entry(xen, id, &entry, facts, err);
 }
