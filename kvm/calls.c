@@ -7,13 +7,13 @@
 #include "base/compat.h"
 #include "kvm/internal.h"
 
-/* What open() may be called with: files are only read. */
+/* The flags of open() that must be O_RDONLY together: files are only read. */
 #define CHANGE (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
 #define PTRACE(request) HOST_CALL_WITH(SYS_ptrace, 0, request)
 
-/* Also for vCPUs that are added later, whose VMM is opened again. Nothing here writes to
- * another process. */
+/* Includes what opens a VMM: it is opened again when it gains vCPUs. None of the calls
+ * writes to another process. */
 static const struct host_call sampling[] = {
 	PTRACE(PTRACE_SEIZE),
 	PTRACE(PTRACE_INTERRUPT),

@@ -15,16 +15,16 @@
 #include "kvm/registers.h"
 #include "kvm/vcpus.h"
 
-/* To find the threads of vCPUs at first: a thread can be in the VMM's own code at the
- * moment when it is looked at. */
+/* How often, and at what distance in ns, to look for the threads of vCPUs at first: a
+ * thread can be in the VMM's own code at the moment of the look. */
 #define TRIES  50
 #define TRY_NS 1000000
 
-/* How often to look for the thread of a vCPU that has lost it, and for new vCPUs. */
+/* Time between two looks for lost threads of vCPUs, and for new vCPUs, ns. */
 #define LOOK_NS NS_PER_S
 
-/* After so many pauses that were refused while nobody else traced the VMM, the permission
- * is gone. */
+/* The permission is gone after this number of refused pauses, one after another, while
+ * nobody else traced the VMM. */
 #define REFUSALS 4
 
 struct kvm_guest {
@@ -32,16 +32,16 @@ struct kvm_guest {
 	struct kvm *kvm;
 	pid_t pid;
 	int pidfd;
-	struct vcpu *vcpu; /* info.vcpus of them */
+	struct vcpu *vcpu; /* info.vcpus elements */
 	struct kvm_memory *memory;
-	uint64_t looked;       /* when for threads, ns */
-	uint64_t counted;      /* when all vCPUs, ns */
-	bool grew;	       /* there are new vCPUs */
-	pid_t refused;	       /* the thread that could not be attached to; 0: none */
-	unsigned int refusals; /* one after the other */
-	uint64_t observed;     /* when last: ns, monotonic */
-	uint64_t begun;	       /* the last pause */
-	uint64_t stopping;     /* how long that took to stop all vCPUs, ns */
+	uint64_t looked;       /* time of the last look for threads, ns, monotonic */
+	uint64_t counted;      /* time of the last count of vCPUs, ns, monotonic */
+	bool grew;	       /* gained vCPUs since it was opened */
+	pid_t refused;	       /* thread that could not be attached to; 0: none */
+	unsigned int refusals; /* number of refused pauses, one after another */
+	uint64_t observed;     /* time of the last observation, ns, monotonic */
+	uint64_t begun;	       /* start of the last pause, ns, monotonic */
+	uint64_t stopping;     /* time that the last pause took to stop all vCPUs, ns */
 };
 
 static struct kvm_guest *kvm_guest_of(struct guest *guest)
@@ -74,7 +74,7 @@ static void close_guest(struct guest *guest)
 	guest_free(guest);
 }
 
-/* Returns how many vCPUs have no thread. */
+/* Looks for the threads of vCPUs; returns the number of vCPUs without one. */
 static size_t find_threads(struct kvm_guest *vmm)
 {
 	size_t without;
@@ -87,7 +87,7 @@ static size_t find_threads(struct kvm_guest *vmm)
 	return without;
 }
 
-/* The state of the vCPU's thread as in struct proc_stat; 0 if it has none. */
+/* Returns the state of the vCPU's thread as in struct proc_stat; 0 if it has none. */
 static char observe_vcpu(struct kvm_guest *vmm, unsigned int i)
 {
 	struct guest_vcpu *seen = &vmm->guest.vcpu[i];
@@ -104,7 +104,7 @@ static char observe_vcpu(struct kvm_guest *vmm, unsigned int i)
 	return state;
 }
 
-/* Whether the VMM has vCPUs that are not open here. */
+/* Whether the VMM has more than the @open vCPUs that are open here. */
 static bool has_new_vcpus(struct kvm_guest *vmm, unsigned int open)
 {
 	struct vcpu_fd *fds;
@@ -170,7 +170,7 @@ static void release_all(struct kvm_guest *vmm)
 	note_hold(vmm, trace->late_count > 0);
 }
 
-/* After a pause, or one that failed. */
+/* Ends a pause, also one that failed. */
 static void end_trace(struct kvm_guest *vmm)
 {
 	trace_end(&vmm->kvm->trace);
@@ -205,12 +205,12 @@ static bool rest_guest(struct guest *guest)
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
 		vcpu_rest(&vmm->vcpu[i]);
-	/* One that stops later would stay so until this process goes on. */
+	/* A thread that stops later would stay stopped until this process continues. */
 	trace_sweep(trace);
 	return trace->late_count == 0;
 }
 
-/* Someone else traces a thread. */
+/* Gives up a pause because someone else traces a thread: returns what pause() does. */
 static int refuse_pause(struct kvm_guest *vmm, struct error *err)
 {
 	release_all(vmm);
@@ -271,9 +271,9 @@ static int resume_guest(struct guest *guest, struct error *err)
 }
 
 /*
- * A vCPU's thread that waits for a CPU can't stop before it gets one. That counts as far
- * as all vCPUs waited, and only what can't have been before the pause: a thread may have
- * waited since it was observed, for this process.
+ * A vCPU's thread that waits for a CPU can't stop before it gets one. The wait counts as
+ * far as all vCPUs waited, less the time since they were observed: a thread may have
+ * waited before the pause, for this process.
  */
 static uint64_t finish_pause(struct guest *guest)
 {
@@ -297,8 +297,8 @@ static uint64_t finish_pause(struct guest *guest)
 	return any ? least : 0;
 }
 
-/* A VMM that is stopped can't be asked for registers: they are known only from a pause
- * before. */
+/* A VMM that is stopped can't be asked for registers: they are known only from an earlier
+ * pause. */
 static int take_guest(struct guest *guest, struct error *err)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
@@ -323,8 +323,8 @@ static int take_guest(struct guest *guest, struct error *err)
 		vmm->pid);
 }
 
-/* A vCPU whose registers were not stored yet has them in the next pause; and registers
- * show where the guest's memory is. */
+/* True if a vCPU's registers were not stored yet, as they will be in the next pause, or
+ * if registers have shown where the guest's memory is. */
 static bool learn_modes(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
@@ -379,7 +379,7 @@ static int open_vcpus(struct kvm_guest *vmm, struct error *err)
 	return status;
 }
 
-/* Also checks the permission to trace. */
+/* Looks for the threads of all vCPUs, and checks the permission to trace. */
 static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 {
 	const struct timespec moment = {0, TRY_NS};
@@ -400,7 +400,7 @@ static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 	return 0;
 }
 
-/* The process with this id may be another one by now. */
+/* Checks that the process with the guest's id is still its VMM. */
 static int check_is_same(struct kvm_guest *vmm, struct error *err)
 {
 	const struct guest_info *info = &vmm->guest.info;

@@ -11,16 +11,16 @@
 
 /*
  * Shared with the guard. When the recorder dies, the kernel detaches it from the threads
- * that it traces, and the guest goes on. When the recorder is stopped instead, only this
- * tells that it holds a guest.
+ * that it traces, and the guest continues. When the recorder is stopped instead, only
+ * @holds tells that it holds a guest.
  */
 struct kvm_shared {
-	atomic_bool holds;
+	atomic_bool holds; /* a thread of a guest may be stopped */
 };
 
 struct kvm {
 	struct host host;
-	/* Both are NULL until the host is armed. */
+	/* NULL until the host is armed */
 	struct kvm_shared *shared;
 	struct request *requests;
 	struct trace trace;

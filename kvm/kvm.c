@@ -23,8 +23,8 @@ static bool kvm_exists(void)
 	return access(DEVICE, F_OK) == 0;
 }
 
-/* An unknown bit in kvm_valid_regs would make KVM_RUN fail in the VMM, so KVM is asked
- * which ones there are. */
+/* Checks that KVM stores all wanted registers: an unknown bit in kvm_valid_regs would
+ * make KVM_RUN fail in the VMM. */
 static int check_registers(struct error *err)
 {
 	uint64_t wanted = kvm_registers_wanted();
@@ -45,8 +45,8 @@ static int check_registers(struct error *err)
 	return 0;
 }
 
-/* Needs the same permission as ptrace(2) and all else (pidfd_getfd(2)), but attaches to
- * nothing. */
+/* Checks the permission to trace by duplicating the vCPU @fd, which needs it as well
+ * (pidfd_getfd(2)), but attaches to nothing. */
 static int check_permission(pid_t pid, int fd, struct error *err)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), vcpu = -1, status = 0;

@@ -3,12 +3,13 @@
 
 #include <stdbool.h>
 
-/* Smaller mappings are not taken for guest memory. */
+/* Size below which a mapping is not taken for guest memory, bytes. */
 #define LEAST (1u << 20)
 
-/* How many of the largest mappings are considered. */
+/* Number of the largest mappings that are considered. */
 #define BLOCKS 8
 
+/* Guest-physical address of the memory above the gap. */
 #define ABOVE (1ull << 32)
 
 /*
@@ -18,7 +19,7 @@
  */
 static const uint64_t gaps[] = {0x80000000, 0xc0000000, 0xd0000000, 0xe0000000};
 
-/* q35 has no gap below this size (pc_q35.c). */
+/* Size of memory, in bytes, below which q35 has no gap (pc_q35.c). */
 #define Q35_WHOLE 0xb0000000
 
 struct found {
@@ -26,6 +27,7 @@ struct found {
 	size_t count;
 };
 
+/* Adds a layout, unless there is no room; @high_size is 0 if nothing is above the gap. */
 static void found_add(struct found *found, uint64_t low, uint64_t low_size, uint64_t high,
 		      uint64_t high_size)
 {
@@ -46,7 +48,7 @@ static bool may_be_memory(const struct proc_map *map)
 	       map->end - map->start >= LEAST;
 }
 
-/* The largest mappings, largest first. */
+/* Finds the largest mappings, largest first, and returns their number. */
 static size_t find_blocks(const struct proc_map *maps, size_t count,
 			  const struct proc_map **blocks)
 {
@@ -70,8 +72,10 @@ static size_t find_blocks(const struct proc_map *maps, size_t count,
 	return known;
 }
 
-/* One mapping with all memory, cut at a gap. The kernel may have joined the mappings of
- * both parts into one; it maps downwards, so that the upper part is first. */
+/* Adds the layouts of one mapping with all memory, cut at a gap. The kernel may have
+ * joined the mappings of both parts into one; it maps downwards, so that the upper part
+ * is first.
+ */
 static void add_cut(struct found *found, uint64_t start, uint64_t size, uint64_t low)
 {
 	if (size <= low)
@@ -89,7 +93,7 @@ static void add_split(struct found *found, uint64_t start, uint64_t size,
 		add_cut(found, start, size, split->low);
 }
 
-/* The parts below and above the gap are different mappings. */
+/* Adds the layouts with separate mappings below and above the gap. */
 static void add_pairs(struct found *found, const struct proc_map *low,
 		      const struct proc_map *const *blocks, size_t count)
 {

@@ -13,7 +13,7 @@
  * at guest-physical address 0, with a gap below 4 GiB for devices; the part that does not
  * fit below the gap is at 4 GiB. So there are some candidates, and the guest's own page
  * tables show which one is right (kvm/memory.h). If they use only memory that several
- * have at the same place, what is known of the VMM decides.
+ * candidates have at one place, what is known of the VMM decides.
  */
 
 #define LAYOUT_REGIONS	  2
@@ -31,15 +31,16 @@ struct layout {
 	unsigned int count;
 };
 
-/* Where a VMM splits memory: less than @whole bytes are in one piece, and of more, @low
- * bytes are below the gap. */
+/* Where a VMM splits memory. */
 struct layout_split {
-	uint64_t whole, low;
+	uint64_t whole; /* size from which memory is split, bytes */
+	uint64_t low;	/* size of the part below the gap, bytes */
 };
 
 /*
- * Fills @layouts, which holds LAYOUT_CANDIDATES, from a VMM's mappings, the most likely
- * ones first: those that its @split makes; NULL: not known. Returns their number.
+ * Fills @layouts, which holds LAYOUT_CANDIDATES, from a VMM's mappings, and returns their
+ * number. The layouts that the VMM's @split makes, if it is not NULL, come first, as they
+ * are the most likely.
  */
 size_t layout_candidates(const struct proc_map *maps, size_t count,
 			 const struct layout_split *split, struct layout *layouts);

@@ -13,7 +13,7 @@
 #include "kvm/vcpus.h"
 #include "kvm/vmm.h"
 
-/* How much of a command line is read. */
+/* Bytes of a command line that are read. */
 #define COMMAND_LINE 16384
 
 static void name_guest(pid_t pid, const struct proc_stat *stat, struct guest_info *info)
@@ -34,8 +34,8 @@ static void name_guest(pid_t pid, const struct proc_stat *stat, struct guest_inf
 	text_clean(info->name, info->name);
 }
 
-/* A VMM runs if one of its threads does, and is paused if a signal or a debugger has
- * stopped it. */
+/* Finds the state of a VMM: it runs if one of its threads does, and is paused if a signal
+ * or a debugger has stopped it. */
 static void find_state(pid_t pid, const struct proc_stat *process,
 		       struct guest_info *info)
 {
@@ -70,7 +70,7 @@ static void find_memory(pid_t pid, struct guest_info *info)
 	free(maps);
 }
 
-/* 0; 1 if the process is not a VMM; -1 with errno set. */
+/* Describes a guest: 0; 1 if the process is not a VMM; -1 with errno set. */
 static int describe_vmm(pid_t pid, struct guest_info *info)
 {
 	struct proc_stat stat;
@@ -119,7 +119,6 @@ int kvm_guest_info(struct host *host, uint32_t id, struct guest_info *info,
 	return trace_refused((pid_t)id, errno, err);
 }
 
-/* Also whether this process may connect to it. */
 int kvm_stub_find(uint32_t id, struct kvm_stub *stub)
 {
 	char text[COMMAND_LINE], vmm[32];
@@ -139,7 +138,7 @@ int kvm_stub_find(uint32_t id, struct kvm_stub *stub)
 						       : 0;
 }
 
-/* As describe_vmm(), for QEMUs with a stub. */
+/* Describes a guest whose QEMU has a stub: 0; 1 if the process is not such a QEMU. */
 static int describe_stub(pid_t pid, struct guest_info *info)
 {
 	struct kvm_stub stub;
@@ -189,7 +188,7 @@ static int list_processes(int (*describe)(pid_t pid, struct guest_info *info),
 	return status;
 }
 
-/* Processes that may not be inspected are left out. */
+/* Leaves out processes that may not be inspected. */
 int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
 		   struct error *err)
 {

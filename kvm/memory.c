@@ -13,11 +13,11 @@
 #include "kvm/share.h"
 #include "kvm/vmm.h"
 
-/* The maximum number of copied pages in a round. */
+/* Maximum number of copied pages in a round. */
 #define COPIES 512
-/* A hash table at most half full. */
+/* Size of the hash table, which is at most half full. */
 #define SLOTS (2 * COPIES)
-/* The maximum number of pages that are copied one by one during a pause. */
+/* Maximum number of pages that are copied one by one during a pause. */
 #define SINGLE_READS 64
 
 /* A guest frame number is at most 52 - 12 bits long (Intel SDM, volume 3,
@@ -28,18 +28,21 @@ struct kvm_memory {
 	pid_t pid;
 	struct layout layout;		    /* count is 0 if it is not known */
 	const char *mapped[LAYOUT_REGIONS]; /* NULL: private, or can't be mapped */
-	uint64_t now;
-	uint64_t learned; /* when last tried, ns */
+	uint64_t now;			    /* start of the round, ns, monotonic */
+	uint64_t learned; /* time of the last search for a layout, ns; 0: none */
 
-	unsigned int count, allowed; /* copies in this round, and how many there may be */
-	unsigned int singles;	     /* that may still be read in this pause */
-	bool stale;		     /* the copies are from before the pause */
+	unsigned int count;   /* copies in this round */
+	unsigned int allowed; /* maximum number of copies in this round */
+	unsigned int
+		singles; /* pages that may still be copied one by one in this pause */
+	bool stale;	 /* the copies are from before the pause */
 	uint64_t frame[COPIES];
 	struct iovec here[COPIES], there[COPIES];
 	char *copy;
 	uint16_t slot[SLOTS]; /* a hash table of copies: their index + 1 */
 	uint64_t key;	      /* of the hash, so that no guest can predict it */
-	uint64_t misses, asked;
+	uint64_t misses;      /* total number of misses */
+	uint64_t asked;	      /* value of @misses at the last kvm_memory_missed() */
 };
 
 struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
@@ -104,7 +107,7 @@ static uint64_t offset_in(const struct region *region, uint64_t frame)
 	return (frame << GUEST_PAGE_SHIFT) - region->guest;
 }
 
-/* Copies a page of the VMM. */
+/* Copies a page of the VMM: whether that was possible. */
 static bool copy_page(pid_t pid, uint64_t address, void *to)
 {
 	struct iovec here = {to, GUEST_PAGE_SIZE};
@@ -113,7 +116,7 @@ static bool copy_page(pid_t pid, uint64_t address, void *to)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == GUEST_PAGE_SIZE;
 }
 
-/* A layout that is tried. */
+/* A layout on trial, with room for a page. */
 struct trial {
 	pid_t pid;
 	const struct layout *layout;
@@ -133,7 +136,7 @@ static const void *trial_page(void *context, uint64_t frame)
 	return trial->page;
 }
 
-/* Whether the guest's page tables lead to a page of its memory. */
+/* The page of its memory that the guest's page tables lead to; NULL if they do not. */
 static const char *try_address(struct trial *trial, const struct x86_cpu *cpu,
 			       uint64_t address)
 {
@@ -145,8 +148,8 @@ static const char *try_address(struct trial *trial, const struct x86_cpu *cpu,
 	return trial_page(trial, frame);
 }
 
-/* What speaks for the layout: the instruction that a vCPU executes must be there, and its
- * stack should be. Memory that was never used is all zeros, and neither. */
+/* Returns points for the layout: a vCPU's current instruction must be there, and its
+ * stack should be. Memory that was never used is all zeros, and is neither. */
 static unsigned int score_vcpu(struct trial *trial, const struct cpu *cpu)
 {
 	static const char zeros[GUEST_PAGE_SIZE];
@@ -183,7 +186,7 @@ static const struct layout_split *find_split(pid_t pid, const char *vmm)
 	return vmm_split(vmm, arguments, length > 0 ? (size_t)length : 0);
 }
 
-/* The best of the candidates, if it is better than @least. */
+/* Finds the candidate with the most points: whether it has more than @least. */
 static bool find_layout(const struct guest *guest, pid_t pid, const struct proc_map *maps,
 			size_t count, unsigned int least, struct layout *best)
 {
@@ -259,7 +262,7 @@ void kvm_memory_prepare(struct kvm_memory *memory)
 	memory->singles = SINGLE_READS;
 }
 
-/* The frame's slot, or the free one for it. */
+/* The slot of the frame, or a free slot for it. */
 static uint16_t *slot_of(struct kvm_memory *memory, uint64_t frame)
 {
 	/* As in xen/pages.c: multiplicative hashing (Knuth, TAOCP 3, 6.4), twice. */
@@ -272,7 +275,7 @@ static uint16_t *slot_of(struct kvm_memory *memory, uint64_t frame)
 }
 
 /* Copies all pages of this round again, in one call. A page that is no longer there, and
- * those after it, are dropped. */
+ * all pages after it, are dropped. */
 static void refresh_copies(struct kvm_memory *memory)
 {
 	unsigned int count = memory->count, good;
@@ -292,7 +295,7 @@ static void refresh_copies(struct kvm_memory *memory)
 		*slot_of(memory, memory->frame[i]) = (uint16_t)++memory->count;
 }
 
-/* Copies one page more. */
+/* Copies one more page; NULL if that is not possible. */
 static const void *copy_one(struct kvm_memory *memory, uint16_t *slot, uint64_t frame,
 			    uint64_t address)
 {
@@ -308,7 +311,8 @@ static const void *copy_one(struct kvm_memory *memory, uint16_t *slot, uint64_t 
 	return copy;
 }
 
-/* @singles: pages that may be copied one by one. */
+/* The page of a frame; NULL if it would have to be copied and *@singles, the number of
+ * pages that may be copied one by one, is 0. */
 static const void *find_page(struct kvm_memory *memory, uint64_t frame,
 			     unsigned int *singles)
 {

@@ -8,25 +8,26 @@
 
 /*
  * A guest's memory, read-only. Shared memory of the VMM (memfd, files) is mapped once.
- * Private memory is copied: what the last rehearsal looked at in one call at the first
- * access of a pause, other pages one by one.
+ * Private memory is copied: the pages that the last rehearsal looked at in one call, at
+ * the first access of a pause, and other pages one by one.
  */
 struct kvm_memory;
 
-/* All memory is allocated here. NULL with the reason in @err on failure. */
+/* Allocates all memory that is ever needed. NULL with the reason in @err on failure. */
 struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err);
 void kvm_memory_free(struct kvm_memory *memory);
 
 /*
- * With the registers of a pause, while the guest runs: finds out where its memory is, if
- * that is not known or no longer fits; at most once per second. True if that has changed.
+ * Finds out, while the guest runs and with the registers of its last pause, where its
+ * memory is, if that is unknown or no longer fits; at most once per second. True if it
+ * was found elsewhere.
  */
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
 
-/* Before a pause: what was copied is copied again in it. */
+/* Prepares for a pause: what was copied will be copied again in the pause. */
 void kvm_memory_prepare(struct kvm_memory *memory);
 
-/* As in struct guest_ops. */
+/* Functions of struct guest_ops. */
 void kvm_memory_begin(void *memory, uint64_t now, unsigned int map_calls);
 const void *kvm_memory_get(void *memory, uint64_t frame);
 const void *kvm_memory_map(void *memory, uint64_t frame);

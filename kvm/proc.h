@@ -30,15 +30,15 @@ struct proc_map {
 
 /* What a thread does, from /proc/PID/task/TID/syscall. */
 enum proc_doing {
-	PROC_DOES_OTHER,
-	PROC_RUNS,	/* on a CPU, or waits for one: not known */
-	PROC_RUNS_VCPU, /* is in KVM_RUN */
+	PROC_DOES_OTHER, /* is in another system call */
+	PROC_RUNS,	 /* is on a CPU or waits for one; in which call is unknown */
+	PROC_RUNS_VCPU,	 /* is in KVM_RUN */
 };
 
 /* Reads at most @size - 1 bytes of /proc/@pid/@name, or /proc/@pid/task/@tid/@name if
  * @tid is not 0, and ends them with a 0. Returns their number, or -1 with errno set. */
 ssize_t proc_read(pid_t pid, pid_t tid, const char *name, char *text, size_t size);
-/* Opens the same file for reading. */
+/* Opens the file that proc_read() reads. */
 int proc_open(pid_t pid, pid_t tid, const char *name);
 
 /* /proc/PID/stat and /proc/PID/task/TID/stat */
@@ -49,16 +49,18 @@ bool proc_parse_start(const char *text, uint64_t *start);
 bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited);
 /* status: the process that traces the thread; 0: none */
 bool proc_parse_tracer(const char *text, pid_t *tracer);
-/* A line of maps. */
+/* maps: one line */
 bool proc_parse_map(const char *line, struct proc_map *map);
-/* syscall; @call is the number of ioctl(2). @fd is set if the thread runs a vCPU. */
+/* syscall: what the thread does, where @call is the number of ioctl(2). Sets @fd to the
+ * vCPU that it runs, if it does. */
 enum proc_doing proc_parse_syscall(const char *text, long call, int *fd);
-/* The target of a link in /proc/PID/fd. */
+/* fd: the target of a link, with the number of the vCPU that it is */
 bool proc_parse_vcpu(const char *target, unsigned int *number);
 
-/* Reads the mappings of @pid, at most PROC_MAPS_MAX, which is the kernel's own default
- * limit. The caller frees them. -1 with errno set on failure. */
+/* The kernel's own default limit on mappings (vm.max_map_count). */
 #define PROC_MAPS_MAX 65530
+/* Reads the mappings of @pid, at most PROC_MAPS_MAX. The caller frees the array. -1 with
+ * errno set on failure. */
 int proc_read_maps(pid_t pid, struct proc_map **maps, size_t *count);
 
 #endif

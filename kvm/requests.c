@@ -46,7 +46,7 @@ struct request *requests_add(struct request *requests, pid_t pid, int fd, uint64
 		return NULL;
 	request->pid = pid;
 	request->fd = fd;
-	/* The guard may look at it from here on. */
+	/* The guard may look at the entry from here on. */
 	__atomic_store_n(&request->bits, bits, __ATOMIC_RELEASE);
 	return request;
 }
@@ -99,7 +99,8 @@ static bool is_vcpu(pid_t pid, int fd)
 	return proc_parse_vcpu(target, &number);
 }
 
-/* The pid may be another process's by now, and the descriptor another file's. */
+/* Clears the bits of a request, unless the pid is another process's by now, or the
+ * descriptor another file's. */
 static void withdraw_request(const struct request *request, uint64_t bits)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, request->pid, 0), ours;

@@ -14,37 +14,37 @@
  * process is killed.
  */
 
-/* Of more vCPUs than these, the requests of a killed recorder remain. */
+/* Maximum number of vCPUs whose requests are withdrawn if the recorder is killed. */
 #define REQUESTS_MAX 1024
 
 struct request {
-	uint64_t bits;	/* that were not set before; 0: a free entry */
-	uint64_t start; /* of the process, as in proc_parse_start() */
-	pid_t pid;
-	int fd; /* the vCPU, in that process */
+	uint64_t bits;	/* bits that were not set before; 0: a free entry */
+	uint64_t start; /* start time of the VMM, as in proc_parse_start() */
+	pid_t pid;	/* the VMM */
+	int fd;		/* its descriptor of the vCPU */
 };
 
-/* NULL with the reason in @err on failure. */
+/* Allocates the shared memory. NULL with the reason in @err on failure. */
 struct request *requests_new(struct error *err);
 void requests_free(struct request *requests);
 
-/* Before the bits are set: a free entry, filled; NULL if there is none, or the process is
- * gone. */
+/* Notes a request, before its bits are set. NULL if there is no free entry, or the
+ * process is gone. */
 struct request *requests_add(struct request *requests, pid_t pid, int fd, uint64_t bits);
-/* After they were cleared. @request may be NULL. */
+/* Removes the note of a request whose bits were cleared. @request may be NULL. */
 void requests_remove(struct request *request);
 
-/* In the guard: clears all bits that are still set, of VMMs that still exist. */
+/* In the guard: clears all bits that are still set in run pages of existing VMMs. */
 void requests_withdraw(struct request *requests);
 
-/* Maps the run page of a VMM's vCPU, which is @fd there; *@ours is a duplicate of that.
- * Needs the permission to trace the VMM. NULL with errno set on failure. */
+/* Maps the run page of a vCPU, by a VMM's descriptor @fd of it, of which *@ours becomes a
+ * duplicate. Needs the permission to trace the VMM. NULL with errno set on failure. */
 struct kvm_run *run_page_map(int pidfd, int fd, int *ours);
 
 /* Clears @bits of kvm_valid_regs. */
 void run_page_clear(struct kvm_run *run, uint64_t bits);
 
-/* The same, and unmaps the page and closes the duplicate. */
+/* Clears @bits of kvm_valid_regs, unmaps the page and closes its descriptor @ours. */
 void run_page_unmap(struct kvm_run *run, int ours, uint64_t bits);
 
 #endif

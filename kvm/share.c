@@ -27,14 +27,14 @@ static bool is_file_of(const struct proc_map *map, const struct stat *file)
 	       file->st_dev == map->device;
 }
 
-/* Should be a regular file, but its link may refer to a device by now. */
+/* Opens what should be a regular file, but whose link may refer to a device by now. */
 static int open_read_only(const char *path)
 {
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* By one of the VMM's descriptors of the file, or by its mapping, which only some may
- * open (proc(5), /proc/pid/map_files). */
+/* Opens the mapping's file by one of the VMM's descriptors, or by the mapping itself,
+ * which not every user may open (proc(5), /proc/pid/map_files). */
 static int open_file(pid_t pid, const struct proc_map *map)
 {
 	struct dirent *entry;

@@ -16,16 +16,18 @@
 #include "kvm/proc.h"
 
 /*
- * A thread that waits for a CPU of a busy host stops when it gets one, and one that waits
- * for a device in a state that nothing interrupts, after that. The other threads of a VM
- * do not wait for it longer than SHORT_NS.
+ * How long to wait for a thread to stop, ns. A thread that waits for a CPU of a busy host
+ * stops when it gets one; a thread that waits for a device in a state that nothing
+ * interrupts stops after the wait. The other threads of a VM do not wait for it longer
+ * than SHORT_NS.
  */
 #define PATIENCE_NS NS_PER_S
 #define SHORT_NS    (NS_PER_S / 200)
-/* The signal can arrive just before a wait starts, so it comes again. */
+/* Time after which the signal is repeated, ns: it can arrive just before a wait starts.
+ */
 #define AGAIN_NS SHORT_NS
 
-/* The kernel's number of what interrupts a wait; its handler does nothing. */
+/* The signal that interrupts a wait; its handler does nothing. */
 #define WAKE SIGRTMIN
 
 /* Missing in older headers (include/uapi/linux/ptrace.h). */
@@ -103,14 +105,14 @@ void trace_interrupt(struct traced *traced)
 		ptrace(PTRACE_INTERRUPT, traced->tid, NULL, NULL);
 }
 
-/* What wait4() said about a thread: it has stopped, or has ended. */
+/* Notes what wait4() said about a thread: whether it has stopped, and not ended. */
 static bool take_status(struct traced *traced, int status)
 {
 	if (!WIFSTOPPED(status)) {
 		*traced = (struct traced){0};
 		return false;
 	}
-	/* A stop that is not ours is a signal on its way, which must not get lost. */
+	/* Any other stop is a signal on its way, which must not get lost. */
 	traced->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 	traced->state = TRACED_STOPPED;
 	return true;
@@ -158,7 +160,7 @@ void trace_release(struct trace *trace, struct traced *traced)
 	traced->tid = 0;
 }
 
-/* trace_wait() puts those that are late again back into the list. */
+/* trace_wait() puts a thread that is late again back into the list. */
 void trace_end(struct trace *trace)
 {
 	size_t count = trace->late_count;
@@ -200,7 +202,7 @@ pid_t trace_tracer(pid_t pid, pid_t tid)
 	return tracer;
 }
 
-/* Yama's setting: who may trace whom (Documentation/admin-guide/LSM/Yama.rst). 0 also
+/* Yama's setting of who may trace whom (Documentation/admin-guide/LSM/Yama.rst); 0
  * without Yama. */
 static int yama_scope(void)
 {

@@ -10,36 +10,37 @@
 #include "base/error.h"
 
 /*
- * Stops threads of other processes with ptrace(2) and lets them go on, for some
- * microseconds. Nothing in them is changed and no signal is sent: a system call that can
- * be interrupted, such as KVM_RUN, returns, and the thread stops on its way out. If this
- * process dies, the kernel detaches it from all of them, and they go on.
+ * Stops threads of other processes with ptrace(2) for some microseconds. Nothing in them
+ * is changed and no signal is sent: a system call that can be interrupted, such as
+ * KVM_RUN, returns, and the thread stops on its way out. If this process dies, the kernel
+ * detaches it from all threads, and they continue.
  *
  * Signals that stop a thread while it is traced are passed on when it is released.
  */
 
-/* How many threads that did not stop in time are remembered. */
+/* Maximum number of threads that did not stop in time and are remembered. */
 #define TRACE_LATE_MAX 256
 
 struct trace {
 	int timer; /* interrupts a wait that takes too long */
 	bool has_timer;
-	uint64_t deadline; /* ns, monotonic */
-	pid_t late[TRACE_LATE_MAX];
+	uint64_t deadline;	    /* of the current waits, ns, monotonic */
+	pid_t late[TRACE_LATE_MAX]; /* threads that did not stop in time */
 	size_t late_count;
 };
 
 struct traced {
-	pid_t tid;
+	pid_t tid; /* 0: it has ended */
 	enum traced_state {
 		TRACED_NOT,
 		TRACED_RUNNING, /* attached */
 		TRACED_STOPPED,
 	} state;
-	int signal; /* to pass on */
+	int signal; /* passed on when it is released; 0: none */
 };
 
-/* To be called by the thread that will trace. 0, or -1 with the reason in @err. */
+/* Sets up @trace; to be called by the thread that will trace. 0, or -1 with the reason in
+ * @err. */
 int trace_init(struct trace *trace, struct error *err);
 void trace_free(struct trace *trace);
 
@@ -47,24 +48,25 @@ void trace_free(struct trace *trace);
  * such thread; EPERM: not permitted, or another process traces it. */
 int trace_attach(struct traced *traced, pid_t tid);
 
-/* Before a stop: limits the time until all must have stopped, for so many threads. */
+/* Starts a stop of @threads threads: limits the time until all must have stopped. */
 void trace_begin(struct trace *trace, size_t threads);
 /* Asks an attached thread to stop. */
 void trace_interrupt(struct traced *traced);
 /*
- * Waits until it has stopped: true. False if it has ended (tid is then 0), or did not
- * stop in time. It can't be released then: trace_end() waits for it, or trace_sweep()
- * finds it later. Until then, it executes nothing but system calls that it is in.
+ * Waits until a thread has stopped: true. False if it has ended (tid is then 0), or did
+ * not stop in time. A late thread can't be released: trace_end() waits for it, or
+ * trace_sweep() finds it later. Until then, it executes nothing but the system call that
+ * it is in.
  */
 bool trace_wait(struct trace *trace, struct traced *traced);
-/* After the threads were released: releases those that were too late, within a second. */
+/* Ends a stop whose threads were released: releases late threads, within a second. */
 void trace_end(struct trace *trace);
 
-/* Detaches from a thread, which goes on; one that is attached but not stopped is stopped
- * for it first. */
+/* Detaches from a thread, which continues. If it is attached but not stopped, it is
+ * stopped first. */
 void trace_release(struct trace *trace, struct traced *traced);
 
-/* Releases threads that stopped even later. Does not wait. */
+/* Releases threads that stopped after trace_end(). Does not wait. */
 void trace_sweep(struct trace *trace);
 
 /* The process that traces a thread; 0: none, or not known. */

@@ -22,7 +22,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* A process may have duplicates of a descriptor. */
+/* Drops further descriptors of a vCPU, and returns how many descriptors are left. */
 static size_t drop_duplicates(struct vcpu_fd *fds, size_t count)
 {
 	size_t kept = 0;
@@ -33,8 +33,8 @@ static size_t drop_duplicates(struct vcpu_fd *fds, size_t count)
 	return kept;
 }
 
-/* 1 if it is a vCPU; 0; -1 with errno set if it may not be seen. Sets @is_vmm if it is a
- * VM. */
+/* Reads the link of a descriptor: 1 if it is a vCPU, 0 if it is not; -1 with errno set if
+ * it may not be read. Sets @is_vmm if it is a VM. */
 static int read_vcpu(DIR *dir, const char *name, struct vcpu_fd *found, bool *is_vmm)
 {
 	char target[64];
@@ -180,7 +180,7 @@ static enum proc_doing read_doing(pid_t pid, pid_t tid, int *fd)
 	return proc_parse_syscall(text, SYS_ioctl, fd);
 }
 
-/* What a thread does, even if it runs: its KVM_RUN is then interrupted. */
+/* Finds out what a thread does; if it runs, its KVM_RUN is interrupted for that. */
 static enum proc_doing find_doing(pid_t pid, pid_t tid, struct trace *trace, int *fd)
 {
 	enum proc_doing doing = read_doing(pid, tid, fd);

@@ -56,8 +56,8 @@ static bool is_option(const char *argument, const char *option, const char **val
 }
 
 /*
- * The value of the first argument that is one of @options, which end with NULL; "" if it
- * has none, NULL if there is no such argument.
+ * The value of the first argument that is one of @options, an array that ends with NULL.
+ * "" if the argument has no value; NULL if there is no such argument.
  */
 static const char *find_value(const char *arguments, size_t length,
 			      const char *const *options)
@@ -94,8 +94,8 @@ int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size
 	return *name ? 0 : -1;
 }
 
-/* Whether QEMU listens, and does not connect to someone who does: "server" among the
- * options after commas, the last of which counts (QemuOpts). */
+/* Whether QEMU listens, rather than connects to a listener: "server" among the options
+ * after commas, the last of which counts (QemuOpts). */
 static bool is_server(const char *options)
 {
 	bool is = false;
@@ -112,8 +112,8 @@ static bool is_server(const char *options)
 	return is;
 }
 
-/* @text: "HOST:PORT" and what follows it. Without a host, QEMU listens at all of this
- * machine's addresses. */
+/* Whether @text, which begins with "HOST:PORT", names the loopback interface. Without a
+ * host, QEMU listens at all of this machine's addresses, so at loopback too. */
 static bool is_loopback(const char *text)
 {
 	static const char *const hosts[] = {":", "localhost:", "127.0.0.1:", "[::1]:"};
