@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "xen/hypercall.h"
 #include "xen/internal.h"
 #include "xen/store.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "xen/memory.h"
+#include "xen/hypercall.h"
 #include "xen/newer.h"
 #include "xen/pages.h"
 #include "xen/pause.h"

@@ -35,13 +35,6 @@ static inline struct xen *xen_of(struct host *host)
 	return (struct xen *)host;
 }
 
-/* Sets the fields that every domctl has. */
-void xen_domctl_init(const struct xen *xen, struct xen_domctl *domctl, uint32_t command,
-		     uint32_t domain);
-
-/* Makes one call; results are returned in @domctl. 0, or -errno. */
-int xen_domctl(struct xen *xen, struct xen_domctl *domctl);
-
 /*
  * Detects the version of the domctl interface that the hypervisor accepts, and sets
  * host.domctl_version. If it is newer than those known, sets host.note, and unless @force

@@ -8,7 +8,7 @@
 
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "xen/memory.h"
+#include "xen/hypercall.h"
 #include "xen/pause.h"
 
 /* A domain can change between two calls. */

@@ -4,7 +4,7 @@
 
 #include "xen/internal.h"
 #include "xen/left.h"
-#include "xen/memory.h"
+#include "xen/hypercall.h"
 
 /* Xen's maximum number of vCPUs (MAX_VIRT_CPUS, xen/include/asm-x86/domain.h). */
 #define PAUSE_VCPUS_MAX 8192

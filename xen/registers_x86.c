@@ -6,6 +6,8 @@
 #include <string.h>
 #include <xen/hvm/save.h>
 
+#include "xen/hypercall.h"
+
 /* Of a segment's attributes: bits 40 to 47 and 52 to 55 of its descriptor (Intel SDM,
  * volume 3, section 3.4.5; xen/arch/x86/include/asm/hvm/hvm.h). */
 #define SEGMENT_LONG (1u << 9)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "xen/hypercall.h"
 #include "xen/newer.h"
 
 /*

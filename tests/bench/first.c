@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "tests/bench/ways.h"
 #include "xen/internal.h"
-#include "xen/memory.h"
+#include "xen/hypercall.h"
 #include "xen/registers.h"
 
 struct first_page {

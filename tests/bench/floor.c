@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "tests/bench/ways.h"
 #include "xen/internal.h"
-#include "xen/memory.h"
+#include "xen/hypercall.h"
 
 struct floor {
 	struct xen *xen;
