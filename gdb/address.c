@@ -27,7 +27,7 @@ static int find_path(const char *path, struct gdb_address *address, struct error
 }
 
 /* Copies the host out of "HOST:PORT" or "[HOST]:PORT", and returns the port; NULL if it
- * is written in another way. */
+ * has another form. */
 static const char *split_host(const char *text, char *host)
 {
 	const char *colon = strrchr(text, ':');
@@ -70,7 +70,7 @@ static int find_host(const char *text, struct gdb_address *address, struct error
 	return 0;
 }
 
-/* @address: NULL to only check. */
+/* Finds the socket's address; only checks @text if @address is NULL. */
 static int find_address(const char *text, struct gdb_address *address, struct error *err)
 {
 	struct gdb_address unused;

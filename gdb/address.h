@@ -12,14 +12,14 @@ struct gdb_address {
 	socklen_t size;
 };
 
-/* For how an address is written in options' help. */
+/* The syntax of an address, for options' help. */
 #define GDB_ADDRESS_HELP "unix:PATH|tcp:HOST:PORT"
 
-/* Checks how an address is written: 0, or -1. */
+/* Checks the syntax of an address: 0, or -1. */
 int gdb_address_check(const char *text, struct error *err);
 
-/* The same, and looks up the host's name: its first IPv4 address, or else its first IPv6
- * address. */
+/* Checks an address, and looks up the host's name: its first IPv4 address, or else its
+ * first IPv6 address. 0, or -1. */
 int gdb_address_find(const char *text, struct gdb_address *address, struct error *err);
 
 #endif

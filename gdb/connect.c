@@ -5,13 +5,13 @@
 
 #include "gdb/internal.h"
 
-/* The longest description of a target. */
+/* Maximum size of a description of a target, bytes. */
 #define XML_MAX (1u << 20)
 
-/* How much of one is asked for at once. */
+/* Bytes of a description that are asked for at once. */
 #define XML_PART 2048
 
-/* Sends one command; the reply is the next one. */
+/* Sends one command, and takes its reply. */
 static int ask_stub(struct gdb *gdb, const char *format, const char *text,
 		    struct packet *reply, struct error *err)
 {
@@ -39,7 +39,8 @@ int gdb_continue(struct gdb *gdb, struct error *err)
 	return 0;
 }
 
-/* "m" and a thread, or several after commas, for each vCPU; "l" after the last. */
+/* Finds the threads, one per vCPU: a reply has "m" and one or, after commas, several; "l"
+ * follows the last. */
 static int find_vcpus(struct gdb *gdb, struct error *err)
 {
 	const char *command = "qfThreadInfo";
@@ -63,7 +64,8 @@ static int find_vcpus(struct gdb *gdb, struct error *err)
 	}
 }
 
-/* The caller frees the text; NULL on failure. */
+/* Reads a file of the target's description. The caller frees the text; NULL on failure.
+ */
 static char *read_file(struct gdb *gdb, const char *name, struct error *err)
 {
 	struct commands commands = {.count = 0};
@@ -140,9 +142,10 @@ static int find_memory(struct gdb *gdb, struct error *err)
 }
 
 /*
- * Whether the guest ran before the connection stopped it. QEMU before 8.1 then says that
- * it stops (gdb_vm_state_change() in its gdbstub). Later ones do not; only what they show
- * for other reasons, such as a start with -S, differs from the stop by the connection.
+ * Finds out whether the guest ran before the connection stopped it. If so, QEMU
+ * before 8.1 says that it stops (gdb_vm_state_change() in its gdbstub). Later versions do
+ * not; only the status that they show for other reasons, such as a start with -S, differs
+ * from that of the stop by the connection.
  */
 static int find_state(struct gdb *gdb, struct error *err)
 {
@@ -165,8 +168,8 @@ static int find_state(struct gdb *gdb, struct error *err)
 	return status ? 0 : -1;
 }
 
-/* A port or path that a command line names may by now be another QEMU's, or mean another
- * one in a container. It is left as it was found. */
+/* Checks that the stub is of the expected guest: a port or path that a command line names
+ * may by now be another QEMU's, or mean another one in a container. */
 static int check_name(struct gdb *gdb, struct error *err)
 {
 	char *name = gdb->is_expected ? stub_monitor(&gdb->stub, "info name", err) : NULL;
@@ -183,7 +186,7 @@ static int check_name(struct gdb *gdb, struct error *err)
 	return status;
 }
 
-/* The guest goes on, unless it did not run. */
+/* Makes the guest continue, unless it did not run before the connection. */
 static int release_guest(struct gdb *gdb, struct error *err)
 {
 	if (!gdb->is_held)

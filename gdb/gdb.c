@@ -11,7 +11,7 @@
 #include "gdb/internal.h"
 
 static const struct host_call calls[] = {
-	/* By the connection that there is, without an address. */
+	/* On an existing connection, without an address. */
 	HOST_CALL_WITH(SYS_sendto, 4, 0),
 	HOST_CALL_WITH(SYS_recvfrom, 4, 0),
 	HOST_CALLS_END,
@@ -33,7 +33,7 @@ static void close_gdb(struct host *host)
 	free(gdb);
 }
 
-/* The socket is connected later, once there is a guard, which shares it. */
+/* Creates the socket, which the guard will share, but does not connect it yet. */
 static int arm_gdb(struct host *host, struct error *err)
 {
 	struct gdb *gdb = gdb_of(host);

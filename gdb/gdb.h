@@ -4,11 +4,11 @@
 
 #include "guest/host.h"
 
-/* Which guest it must be. */
+/* The guest that must be found at an address. */
 struct gdb_identity {
 	uint32_t id;
-	const char *name;	/* to show */
-	const char *qemus_name; /* what QEMU must say that its name is; empty: none */
+	const char *name;	/* the name to show */
+	const char *qemus_name; /* the name that QEMU must report; empty: none */
 };
 
 /*

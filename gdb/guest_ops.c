@@ -7,14 +7,15 @@
 #include "gdb/internal.h"
 #include "gdb/memory.h"
 
-/* How many vCPUs are asked for their registers at once. */
+/* Number of vCPUs that are asked for their registers at once. */
 #define AT_ONCE 8
 
 struct gdb_guest {
 	struct guest guest;
 	struct gdb *gdb;
 	struct gdb_memory *memory;
-	bool is_taken; /* while someone else holds it: physical addresses are in use */
+	/* Read while someone else held it, so that the stub uses physical addresses. */
+	bool is_taken;
 };
 
 static struct gdb_guest *gdb_guest_of(struct guest *guest)
@@ -22,6 +23,8 @@ static struct gdb_guest *gdb_guest_of(struct guest *guest)
 	return (struct gdb_guest *)guest;
 }
 
+/* Makes the stub use physical or virtual addresses; with @stops, stops the guest first.
+ */
 static int set_addresses(struct gdb *gdb, bool stops, bool physical, struct error *err)
 {
 	struct commands commands = {.count = 0};
@@ -86,7 +89,7 @@ static void prepare_pause(struct guest *guest)
 		guest->vcpu[i].captured = false;
 }
 
-/* Whether 'g' shows it; 'p' shows all. */
+/* Whether 'g' shows the register; 'p' shows any. */
 static bool is_in_g(const struct gdb *gdb, unsigned int i)
 {
 	const struct gdb_register *reg = &gdb->registers.at[i];
@@ -134,7 +137,7 @@ static bool read_from_g(const struct gdb *gdb, const struct packet *reply,
 	return true;
 }
 
-/* Takes the replies. A vCPU that the stub has no longer is not captured. */
+/* Takes the replies about a vCPU. If the stub no longer has it, it is not captured. */
 static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err)
 {
 	uint64_t value[GDB_REGISTERS] = {0};
@@ -186,8 +189,8 @@ static int capture_vcpus(struct gdb_guest *target, struct error *err)
 }
 
 /*
- * Stops the guest: 0, PAUSE_HELD, or -1. The stub says that it stops, but only if it ran.
- * Before that, it has said so for a stop by someone else.
+ * Stops the guest: 0, PAUSE_HELD, or -1. The stub reports the stop, but only if the guest
+ * ran. For a stop by someone else, it has reported one already.
  */
 static int stop_guest(struct gdb *gdb, struct error *err)
 {
@@ -206,7 +209,7 @@ static int stop_guest(struct gdb *gdb, struct error *err)
 			 gdb->place);
 }
 
-/* Returns what pause() returns after a failure; it is left to the guard then to continue
+/* Returns what pause() returns after a failure, which leaves it to the guard to continue
  * the guest. */
 static int pause_failure(const struct gdb *gdb)
 {

@@ -15,27 +15,26 @@ struct gdb_shared {
 };
 
 #define GDB_VCPUS_MAX 1024
-#define GDB_THREAD    24
+#define GDB_THREAD    24 /* maximum length of a thread's name, with the final 0 */
 
 struct gdb {
 	struct host host;
 	struct gdb_address address;
-	char place[256]; /* the address as the user wrote it */
-	char name[256];	 /* the guest's */
-	uint32_t id;
-	bool is_expected; /* QEMU must say that its name is this: */
-	char qemus_name[256];
-	/* NULL until the host is armed. */
-	struct gdb_shared *shared;
+	char place[256];	   /* the address as the user wrote it */
+	char name[256];		   /* the guest's name */
+	uint32_t id;		   /* the guest's id */
+	bool is_expected;	   /* QEMU must report the name @qemus_name */
+	char qemus_name[256];	   /* as in struct gdb_identity */
+	struct gdb_shared *shared; /* NULL until the host is armed */
 	struct stub stub;
-	/* From here on, once it is connected: what the stub said. */
+	/* Answers of the stub, valid once it is connected. */
 	bool is_connected;
-	bool is_held; /* the guest is stopped by someone else, for all that is known */
+	bool is_held; /* someone else has stopped the guest, as far as is known */
 	struct gdb_registers registers;
-	unsigned int needed; /* number of registers */
-	size_t g_size;	     /* bytes in the reply to 'g' */
+	unsigned int needed; /* number of needed registers */
+	size_t g_size;	     /* size of the registers in the reply to 'g', bytes */
 	struct gdb_regions regions;
-	unsigned int vcpus;
+	unsigned int vcpus;			/* number of vCPUs */
 	char thread[GDB_VCPUS_MAX][GDB_THREAD]; /* the stub's names of vCPUs */
 };
 
@@ -49,14 +48,14 @@ static inline void gdb_hold(struct gdb *gdb, bool holds)
 	atomic_store(&gdb->shared->holds, holds);
 }
 
-/* Connects, unless it is connected, and asks for all that is needed: 0, or -1. After
- * that, the guest goes on, unless it did not run. */
+/* Connects, unless it is connected, and asks for all that is needed: 0, or -1. The guest
+ * then continues, unless it did not run before. */
 int gdb_connect(struct gdb *gdb, struct error *err);
 
-/* The part of it after the connection. */
+/* Does the part of gdb_connect() after the connection. */
 int gdb_begin(struct gdb *gdb, struct error *err);
 
-/* Makes a stopped guest go on: 0, or -1. */
+/* Continues a stopped guest: 0, or -1. */
 int gdb_continue(struct gdb *gdb, struct error *err);
 
 /* In gdb/guest_ops.c. */

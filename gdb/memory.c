@@ -9,34 +9,36 @@
 
 #include "arch/arch.h"
 
-/* The maximum number of copies, and of those that are read at once, and one by one,
- * during a pause. Each takes some ten microseconds. */
+/* Maximum numbers of copies, and of pages that are read at once, and one by one, during a
+ * pause. Each page takes some ten microseconds. */
 #define COPIES	     256
 #define AT_ONCE	     32
 #define SINGLE_READS 64
 
-/* A read may ask for half as many bytes as QEMU's packets have characters
+/* Bytes per read: at most half the number of characters of QEMU's packets
  * (MAX_PACKET_LENGTH in its gdbstub). */
 #define READ_SIZE  2048
 #define PAGE_READS (GUEST_PAGE_SIZE / READ_SIZE)
 
 struct copy {
 	uint64_t frame;
-	uint64_t asked; /* in which round last; 0: the entry is free */
-	bool is_read, is_fresh;
+	uint64_t asked; /* last round that asked for it; 0: the entry is free */
+	bool is_read;	/* the page could be read */
+	bool is_fresh;	/* it was read since the guest was stopped */
 };
 
 struct gdb_memory {
 	struct stub *stub;
 	struct gdb_regions regions;
 	bool is_stopped;
-	bool is_refreshed; /* since the guest was stopped */
-	unsigned int singles;
-	uint64_t round;
-	uint64_t misses, told;
+	bool is_refreshed;    /* old copies were read again since the guest was stopped */
+	unsigned int singles; /* pages that may still be read one by one in this pause */
+	uint64_t round;	      /* number of rounds begun, plus 1 */
+	uint64_t misses;      /* total number of misses */
+	uint64_t told;	      /* value of @misses at the last gdb_memory_missed() */
 	struct copy copy[COPIES];
-	char *pages;
-	bool has_failed;
+	char *pages;	 /* the pages of @copy */
+	bool has_failed; /* the stub has failed, with the reason in @error */
 	struct error error;
 };
 
@@ -97,8 +99,8 @@ static void ask_page(struct commands *commands, uint64_t frame)
 			     READ_SIZE);
 }
 
-/* Reads the replies. A page that can't be read, as after its memory was unplugged, is
- * dropped. -1 if the stub failed. */
+/* Takes the replies about a page, and drops it if it can't be read, as after its memory
+ * was unplugged: 0, or -1 if the stub failed. */
 static int take_page(struct gdb_memory *memory, struct copy *copy)
 {
 	copy->is_read = copy->is_fresh = true;
@@ -131,7 +133,7 @@ static void read_pages(struct gdb_memory *memory, struct copy *const *copies,
 
 _Static_assert(AT_ONCE *PAGE_READS * 32 <= COMMANDS_SIZE, "they fit");
 
-/* Reads what was asked for in this round or the last one. */
+/* Reads again the pages that were asked for in this round or the previous one. */
 static void refresh_copies(struct gdb_memory *memory)
 {
 	struct copy *copies[AT_ONCE];
@@ -145,7 +147,8 @@ static void refresh_copies(struct gdb_memory *memory)
 		read_pages(memory, copies, count);
 }
 
-/* The copy of a frame, or the one that was not asked for for the longest time. */
+/* The copy of a frame; if there is none, the one asked for least recently, for the frame.
+ */
 static struct copy *find_copy(struct gdb_memory *memory, uint64_t frame)
 {
 	struct copy *oldest = memory->copy;

@@ -7,24 +7,24 @@
 
 /*
  * Copies of a guest's pages, which can be read only while it is stopped. A pause first
- * reads again, all at once, those that the last one needed and those that were asked for
- * since, and then others one by one. While the guest runs, there are only the copies of
- * the last time.
+ * reads again, all at once, the pages that the last pause needed and the pages that were
+ * asked for since, and then other pages one by one. While the guest runs, there are only
+ * the copies of the last pause.
  */
 struct gdb_memory;
 
-/* All memory is allocated here. NULL with the reason in @err on failure. */
+/* Allocates all memory that is ever needed. NULL with the reason in @err on failure. */
 struct gdb_memory *gdb_memory_new(struct stub *stub, const struct gdb_regions *regions,
 				  struct error *err);
 void gdb_memory_free(struct gdb_memory *memory);
 
-/* The guest is stopped from now on, or runs again. */
+/* Notes that the guest is stopped from now on, or runs again. */
 void gdb_memory_stopped(struct gdb_memory *memory, bool is_stopped);
 
 /* Whether reading failed for good since the guest was stopped: -1 with the reason. */
 int gdb_memory_status(const struct gdb_memory *memory, struct error *err);
 
-/* As in struct guest_ops; gdb_memory_page() is for both get_page() and map_page(). */
+/* Functions of struct guest_ops; gdb_memory_page() is both get_page() and map_page(). */
 void gdb_memory_begin(void *memory, uint64_t now, unsigned int map_calls);
 const void *gdb_memory_page(void *memory, uint64_t frame);
 bool gdb_memory_missed(void *memory);

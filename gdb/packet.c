@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In a pause, this decodes many kilobytes. */
+/* The value of a hexadecimal digit, or 16. Fast, as pauses decode many kilobytes. */
 static inline unsigned int digit_value(char c)
 {
 	unsigned int number = (unsigned char)c - '0', letter = (c | 0x20) - 'a';
@@ -59,8 +59,8 @@ static size_t remove_escapes(char *text, size_t length)
 	return kept;
 }
 
-/* A packet whose '$' is at @bytes: its length with the sum, 0 if there is more to come.
- */
+/* Takes a packet whose '$' is at @bytes. Returns its length with the sum; 0 if more is to
+ * come. */
 static size_t take_text(char *bytes, size_t size, struct packet *packet)
 {
 	char *end = memchr(bytes, '#', size);

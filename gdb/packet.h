@@ -14,11 +14,11 @@
  * run-length encoding that the protocol also has. Pure functions.
  */
 
-/* The maximum length of a text; QEMU's have 4 KiB. */
+/* Maximum length of a text, bytes; QEMU's have 4 KiB. */
 #define PACKET_MAX (32u << 10)
 
 enum packet_kind {
-	PACKET_NONE, /* only the start of one */
+	PACKET_NONE, /* at most the start of a packet */
 	PACKET_ACKNOWLEDGED,
 	PACKET_REFUSED,
 	PACKET_WHOLE,
@@ -27,14 +27,14 @@ enum packet_kind {
 
 struct packet {
 	enum packet_kind kind;
-	char *text; /* of a PACKET_WHOLE: in the given bytes, with a 0 at its end */
+	char *text; /* if it is PACKET_WHOLE: in the given bytes, with a 0 at its end */
 	size_t length;
 };
 
 /*
- * Decodes what comes first in @bytes, and changes them. Returns how many of them it took;
- * what is between packets is skipped. With PACKET_NONE, the rest must be given again,
- * with more.
+ * Decodes the first packet in @bytes, and changes them. Returns the number of bytes
+ * taken; bytes between packets are skipped. With PACKET_NONE, the remaining bytes must be
+ * given again, with more.
  */
 size_t packet_take(char *bytes, size_t size, struct packet *packet);
 
@@ -48,16 +48,16 @@ struct commands {
 	unsigned int count;
 };
 
-/* The byte that stops a guest; not a packet. Before all commands. */
+/* Adds the byte that stops a guest, which is not a packet, before all commands. */
 void commands_interrupt(struct commands *commands);
-/* What is too long is left out: false. */
+/* Adds a command. False, without adding it, if it is too long. */
 bool commands_add(struct commands *commands, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Decodes @size bytes from as many pairs of hexadecimal digits. False if @text, which is
- * @length bytes long, has fewer of them or other characters there. */
+ * @length bytes long, has fewer digits, or other characters among them. */
 bool packet_bytes(const char *text, size_t length, void *to, size_t size);
-/* The same for a little-endian number of at most 8 bytes. */
+/* Decodes a little-endian number of @size bytes, at most 8, as packet_bytes() does. */
 bool packet_number(const char *text, size_t length, size_t size, uint64_t *number);
 
 #endif

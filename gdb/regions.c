@@ -28,7 +28,7 @@ static void parse_line(struct gdb_regions *regions, const char *line)
 	}
 }
 
-/* There is a view for each address space, or for several with the same contents. */
+/* The text has a view for each address space, or for several that have equal contents. */
 bool gdb_regions_parse(struct gdb_regions *regions, const char *text)
 {
 	bool is_memory = false;

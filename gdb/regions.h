@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * Where a guest has memory, as QEMU's monitor shows it ("info mtree -f"). All else is
- * devices, which reading can change: a stub reads those too. Pure functions.
+ * Where a guest has memory, as QEMU's monitor shows it ("info mtree -f"). All other
+ * addresses are devices, which a stub reads too, although that can change them. Pure
+ * functions.
  */
 
 #define REGIONS_MAX 64
@@ -20,13 +21,13 @@ struct gdb_regions {
 	unsigned int count;
 };
 
-/* False if there is no memory in @text. */
+/* Parses the monitor's output. False if it shows no memory. */
 bool gdb_regions_parse(struct gdb_regions *regions, const char *text);
 
 /* Whether the whole page is memory. */
 bool gdb_regions_have(const struct gdb_regions *regions, uint64_t frame);
 
-/* Bytes of memory. */
+/* The size of the memory, bytes. */
 uint64_t gdb_regions_size(const struct gdb_regions *regions);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The needed registers, by QEMU's names of them; those of ARM's system registers may have
- * an ending. */
+/* QEMU's names of the needed registers; names of ARM's system registers may have an
+ * ending. */
 #define X86_OTHERS   X86_REGISTERS
 #define ARM_OTHERS   ARM_REGISTERS
 #define RISCV_OTHERS RISCV_REGISTERS
@@ -32,7 +32,7 @@ static const char *const riscv_names[] = {
 };
 
 #define COUNT(names) (sizeof(names) / sizeof(*(names)))
-_Static_assert(COUNT(arm_names) == GDB_REGISTERS, "the longer list");
+_Static_assert(COUNT(arm_names) == GDB_REGISTERS, "the longest list");
 
 /* GDB's names of the architectures. */
 static bool is_x86(const struct gdb_registers *registers)
@@ -64,7 +64,8 @@ static const char *const *names_of(const struct gdb_registers *registers, size_t
 	return riscv_names;
 }
 
-/* Copies the value of an attribute of a tag, which ends at @end. */
+/* Copies the value of an attribute of a tag, which ends at @end. False if there is none,
+ * or it has no room. */
 static bool copy_attribute(const char *tag, const char *end, const char *name, char *to,
 			   size_t size)
 {
@@ -110,7 +111,7 @@ static bool is_name(const char *name, const char *wanted)
 	       (!name[length] || strcmp(name + length, "_EL1") == 0);
 }
 
-/* Registers are in the order of their numbers, in 'g' too. */
+/* Adds a register. They are in the order of their numbers, in 'g' too. */
 static bool add_register(struct gdb_registers *registers, const char *tag,
 			 const char *end)
 {
@@ -147,7 +148,7 @@ static bool is_tag(const char *tag, const char *name)
 	return strncmp(tag, name, length) == 0 && strchr(" \t\r\n/>", tag[length]);
 }
 
-/* A tag from behind its '<' to its '>'. */
+/* Scans a tag from behind its '<' to its '>': whether it is supported. */
 static bool scan_tag(struct gdb_registers *registers, const char *tag, const char *end)
 {
 	char *architecture = registers->architecture;
@@ -222,7 +223,7 @@ static void set_arm(const uint64_t *value, struct arm_cpu *cpu)
 	const uint64_t *other = value + ARM_OTHERS;
 
 	*cpu = (struct arm_cpu){
-		/* The one in use. */
+		/* The stub shows only the stack pointer in use. */
 		.sp_el0 = other[0], .sp_el1 = other[0], .pc = other[1],
 		.cpsr = other[2],   .sctlr = other[3],	.tcr = other[4],
 		.ttbr0 = other[5],  .ttbr1 = other[6],

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 
-/* The most that a command of the monitor may print. */
+/* Maximum size of what a command of the monitor prints, bytes. */
 #define TEXT_MAX (1u << 20)
 
 int stub_init(struct stub *stub, const char *name, const struct gdb_address *address,
@@ -46,7 +46,7 @@ int stub_misunderstood(const struct stub *stub, const char *what, struct error *
 			 stub->name, what);
 }
 
-/* After a failed send() or recv(). */
+/* Reports a failed send() or recv(), or, if @errnum is 0, the connection's end: -1. */
 static int connection_failed(struct stub *stub, int errnum, struct error *err)
 {
 	if (errnum == EAGAIN)
@@ -70,8 +70,8 @@ int stub_connect(struct stub *stub, const struct gdb_address *address, struct er
 	return error_errno(err, errno, "can't connect to the GDB stub at %s", stub->name);
 }
 
-/* Commands are less than a page, which a socket takes as a whole, so that no death can
- * leave a part of one behind. */
+/* Commands are less than a page, which a socket takes as a whole: if this process dies,
+ * no part of a command is left behind. */
 int stub_send(struct stub *stub, struct commands *commands, struct error *err)
 {
 	size_t sent = 0;
@@ -91,7 +91,7 @@ int stub_send(struct stub *stub, struct commands *commands, struct error *err)
 	return 0;
 }
 
-/* Receives more: the number of bytes, 0 at the end, -1 with errno set. */
+/* Receives more, and returns the number of bytes; 0 at the end; -1 with errno set. */
 static ssize_t receive_more(struct stub *stub, int flags)
 {
 	ssize_t bytes;
@@ -112,8 +112,9 @@ static bool is_stop(const struct packet *packet)
 	return packet->length && (packet->text[0] == 'T' || packet->text[0] == 'S');
 }
 
-/* Takes what is in the buffer up to a reply, 1, or, if @acknowledged, until all commands
- * are: 0, as at the end of the buffer; or -1. */
+/* Takes packets from the buffer. Returns 1 after a reply; 0 at the end of the buffer or,
+ * if
+ * @acknowledged, once all commands are acknowledged; or -1. */
 static int take_buffered(struct stub *stub, bool acknowledged, struct packet *reply,
 			 struct error *err)
 {
@@ -142,7 +143,8 @@ static int take_buffered(struct stub *stub, bool acknowledged, struct packet *re
 	return 0;
 }
 
-/* Until there is a reply, 1, or, if @acknowledged, all commands are, 0. */
+/* Receives packets. Returns 1 after a reply; 0 if @acknowledged, once all commands are
+ * acknowledged; or -1. */
 static int wait_for(struct stub *stub, bool acknowledged, struct packet *reply,
 		    struct error *err)
 {
@@ -211,7 +213,7 @@ int stub_look(struct stub *stub, struct error *err)
 	}
 	if (status)
 		return status < 0 ? -1 : stub_misunderstood(stub, reply.text, err);
-	/* Each is waited for, and does not stop a guest. */
+	/* QEMU waits for each acknowledgement, which does not stop a guest. */
 	for (; stops != stub->stops; stops++)
 		if (stub_acknowledge(stub, err) < 0)
 			return -1;
@@ -245,8 +247,8 @@ static int skip_to(struct stub *stub, const char *text, uint64_t deadline,
 }
 
 /* The replies to commands of the other process come first, and perhaps not from their
- * start. Nobody else asks whether the stub is attached, which "1" answers. Where the stub
- * knows of several processes, D needs a number. */
+ * start. "1" answers the question whether the stub is attached, which nobody else asks.
+ * Where the stub knows of several processes, D needs a number. */
 int stub_release(struct stub *stub, struct error *err)
 {
 	uint64_t deadline = clock_monotonic() + STUB_PATIENCE_S * NS_PER_S;

@@ -133,7 +133,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		char state;
 
-		/* After exec(), the same process is not a VMM any more. */
+		/* After exec(), the process is not a VMM any more. */
 		if (!vcpu_is_open(&vmm->vcpu[i], vmm->pid))
 			vcpu_close(&vmm->vcpu[i]);
 		open += vmm->vcpu[i].run != NULL;

@@ -126,7 +126,7 @@ int kvm_stub_find(uint32_t id, struct kvm_stub *stub)
 
 	if (length <= 0)
 		return -1;
-	/* The link to the program may only be read by those who may trace it. */
+	/* The link to the program may only be read by a user who may trace it. */
 	vmm_kind(text, vmm, sizeof(vmm));
 	if (strcmp(vmm, "QEMU") != 0 ||
 	    vmm_gdb_address(text, (size_t)length, stub->address, sizeof(stub->address)) <

@@ -29,7 +29,7 @@ struct vcpu_fd {
  */
 int vcpus_list(pid_t pid, struct vcpu_fd **fds, size_t *count);
 
-/* Whether two processes have the same vCPU open: one is a fork of the other. */
+/* Whether two processes have one vCPU open as @fd: one is a fork of the other. */
 bool vcpus_shared(pid_t a, pid_t b, int fd);
 
 /* A vCPU of another process. */

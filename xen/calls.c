@@ -7,8 +7,8 @@
 
 /*
  * The requests of Xen's driver in Linux, include/uapi/xen/privcmd.h. That header can't be
- * included: it needs another, which is not installed with it. Of the structures, only the
- * sizes matter.
+ * included: it needs another header, which is not installed. Only the sizes of the
+ * structures matter.
  */
 struct hypercall {
 	uint64_t op;
@@ -39,7 +39,7 @@ struct map_batch_v2 {
  * (IOCTL_PRIVCMD_UNIMPLEMENTED in Xen's tools/include/xen-sys/Linux/privcmd.h). */
 #define UNKNOWN _IOC(_IOC_NONE, 'P', 0xff, 0)
 
-/* What open() may be called with: files are neither created nor truncated. */
+/* The flags of open() that must not be set: files are neither created nor truncated. */
 #define CHANGE (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
 #define IOCTL(request) HOST_CALL_WITH(SYS_ioctl, 1, request)

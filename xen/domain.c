@@ -18,7 +18,8 @@ static enum guest_type type_of(uint32_t flags, const struct store_entry *entry)
 	return strcmp(entry->type, "pvh") == 0 || entry->id == 0 ? GUEST_PVH : GUEST_HVM;
 }
 
-/* 0; 1 if there is no domain with the entry's id; -1 with the reason in @err. */
+/* Describes a domain: 0; 1 if there is none with the entry's id; -1 with the reason in
+ * @err. */
 static int describe_domain(struct xen *xen, const struct store_entry *entry,
 			   struct guest_info *info, struct error *err)
 {

@@ -12,18 +12,18 @@
 #include "xen/pause.h"
 #include "xen/registers.h"
 
-/* How long after its preparation a pause starts at most, if the host is not overloaded.
- */
+/* Longest time between the preparation and the start of a pause, if the host is not
+ * overloaded, ns. */
 #define PAUSE_SOON_NS (NS_PER_S / 20)
 
 struct xen_guest {
 	struct guest guest;
 	struct xen *xen;
 	struct hypercall_memory memory;
-	struct batch observe; /* the domain, then each vCPU */
-	uint64_t observed;    /* when: ns, monotonic */
+	struct batch observe; /* calls about the domain, then each vCPU */
+	uint64_t observed;    /* time of the last observation, ns, monotonic */
 	struct batch pause;   /* the pause, then the contexts of the selected vCPUs */
-	vcpu_guest_context_t *context; /* of each vCPU */
+	vcpu_guest_context_t *context; /* one per vCPU */
 	unsigned int *target;	       /* the vCPU of pause.entry[i + 1] */
 	struct vcpu_mode *mode;
 	struct pages *pages;

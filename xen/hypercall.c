@@ -31,7 +31,7 @@ static bool is_shared(const void *address)
 	return shared;
 }
 
-/* As the library does without that device, but shared. */
+/* Allocates the memory as the library does without /dev/xen/hypercall, but shared. */
 static int map_memory(struct hypercall_memory *memory, struct error *err)
 {
 	memory->from_library = false;

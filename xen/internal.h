@@ -24,7 +24,7 @@ struct xen {
 	struct xen_library lib;
 	xencall_handle *call;
 	struct xs_handle *store; /* NULL if xenstore can't be reached */
-	bool store_stuck;	 /* a thread waits for it forever, and uses this struct */
+	bool store_stuck;    /* a thread waits for @store forever, and uses this struct */
 	bool check_answers;  /* the domctl version is newer than known (xen/newer.h) */
 	void *scratch;	     /* a hypercall-safe page, for calls outside of sampling */
 	struct pause *pause; /* NULL until the host is armed */
@@ -37,8 +37,8 @@ static inline struct xen *xen_of(struct host *host)
 
 /*
  * Detects the version of the domctl interface that the hypervisor accepts, and sets
- * host.domctl_version. If it is newer than those known, sets host.note, and unless @force
- * is set, checks its answers. -1 with the reason in @err if none can be used.
+ * host.domctl_version. If it is newer than the known ones, sets host.note, and unless
+ * @force is set, checks its answers. -1 with the reason in @err if none can be used.
  */
 int xen_find_domctl_version(struct xen *xen, bool force, struct error *err);
 

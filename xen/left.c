@@ -21,11 +21,11 @@
 
 #define MAGIC "uniprof1"
 
-/* The file's contents. A running recorder holds the lock on it (flock(2)). */
+/* The contents of a file, which a running recorder holds the lock on (flock(2)). */
 struct note {
 	char magic[8];
-	char boot[40]; /* /proc/sys/kernel/random/boot_id */
-	uint64_t paused;
+	char boot[40];	 /* /proc/sys/kernel/random/boot_id */
+	uint64_t paused; /* 1 while @domain is paused, otherwise 0 */
 	struct left_domain domain;
 };
 
@@ -48,7 +48,8 @@ static bool read_boot(char boot[40])
 	return good;
 }
 
-/* -1 unless only the user that this runs as, root, can have created files in it. */
+/* Opens the directory: -1 unless only this process's user, root, can have created files
+ * in it. */
 static int open_directory(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -72,8 +73,8 @@ static bool is_ours(int file)
 	       status.st_nlink == 1 && status.st_size == sizeof(struct note);
 }
 
-/* The file gets its name when it is complete and locked: before, another recorder would
- * take it for one whose recorder has ended. */
+/* Creates the file, which gets its name once it is complete and locked: without the lock,
+ * another recorder would take its recorder for ended. */
 static bool make_file(struct left *left, const char *path)
 {
 	char hidden[sizeof(left->name) + 1];
@@ -153,7 +154,7 @@ static bool read_note(int file, struct note *note)
 	return pread(file, note, sizeof(*note), 0) == sizeof(*note);
 }
 
-/* Whether the file is that of an ended recorder that held a domain paused. */
+/* Whether an ended recorder, whose file it is, held a domain paused. */
 static bool is_left(int file, struct note *note, const char boot[40])
 {
 	if (!read_note(file, note) ||

@@ -7,7 +7,7 @@
 
 /*
  * Xen does not undo the pauses of a dead process. If a recorder and its guard are killed
- * at once, a domain can stay paused. So each recorder records in a file which domain it
+ * at once, a domain can stay paused. So each recorder notes in a file which domain it
  * holds paused, for the next recorder to find. The file is mapped, so that writing to it
  * does not slow down sampling.
  */
@@ -16,7 +16,7 @@ struct left;
 /* Creates a file in @directory, which is created if necessary and must be accessible only
  * to root. NULL on failure: recording continues without it. */
 struct left *left_new(const char *directory);
-/* Removes the file. @left may be NULL, here and below. */
+/* Removes the file. @left may be NULL, as for the functions below. */
 void left_free(struct left *left);
 
 /* A domain that a recorder held paused. */
@@ -26,9 +26,9 @@ struct left_domain {
 	uint64_t ran; /* upper bound of its CPU time at the pause, ns */
 };
 
-/* While nothing is paused: sets the domain that is paused next. */
+/* Sets the domain that is paused next, while nothing is paused. */
 void left_prepare(struct left *left, const struct left_domain *domain);
-/* Before it is paused, and after it was resumed. */
+/* Notes the domain as paused, before the pause, or as resumed, after it. */
 void left_set(struct left *left, bool paused);
 
 /*

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xentoollog.h>
 
-/* The first of @names (ends with NULL) that can be loaded. */
+/* Loads the first possible library of @names, an array that ends with NULL. */
 static void *load_any(const char *const *names, struct error *err)
 {
 	for (const char *const *name = names; *name; name++) {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /*
- * Xen's stable libraries, loaded when needed: so the same binary runs on machines without
+ * Xen's stable libraries, loaded when needed: so one binary runs on machines without
  * them, and with both sonames that libxenstore has had since Xen 4.7.
  */
 struct xen_library {

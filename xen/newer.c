@@ -11,16 +11,17 @@
 #include "xen/hypercall.h"
 #include "xen/pause.h"
 
-/* A domain can change between two calls. */
+/* How often to compare at most: a domain can change between two calls. */
 #define TRIES 3
 
-/* The clocks of the CPUs that two vCPUs run on may differ by some microseconds. */
+/* Tolerance for CPU times, ns: the clocks of two CPUs may differ by some microseconds. */
 #define CLOCKS_DIFFER (NS_PER_S / 1000)
 
 #define KIB_PER_PAGE (GUEST_PAGE_SIZE / 1024)
-#define BESIDES_KIB  (64 << 10)
+/* The most memory that a guest has besides its own, KiB. */
+#define BESIDES_KIB (64 << 10)
 
-/* What a register context is filled with, to see how much Xen writes. */
+/* The byte that a register context is filled with, to see how much Xen writes. */
 #define UNTOUCHED 0xa5
 
 static bool is_uuid(const char *vm, const uint8_t handle[16])
@@ -36,9 +37,9 @@ static bool is_uuid(const char *vm, const uint8_t handle[16])
 }
 
 /*
- * Between half of the wanted size and a bit more than the largest: a guest may not have
- * reached the wanted size yet, and has some pages besides its memory, such as those of
- * its graphics card.
+ * Whether the memory is between half of the wanted size and a bit more than the largest:
+ * a guest may not have reached the wanted size yet, and has some pages besides its
+ * memory, such as its graphics card's.
  */
 static bool fits_memory(uint64_t pages, const struct store_facts *facts)
 {
@@ -50,7 +51,8 @@ static bool fits_memory(uint64_t pages, const struct store_facts *facts)
 	       pages <= (most + BESIDES_KIB) / KIB_PER_PAGE;
 }
 
-/* Xen adds up a domain's CPU time from that of its vCPUs, which only grows. */
+/* Whether the CPU times of the domain and its vCPUs agree: Xen adds up a domain's from
+ * its vCPUs', which only grow. */
 static bool fits_time(uint32_t id, const struct newer_answers *answers)
 {
 	if (id == 0 && answers->ran <= CLOCKS_DIFFER)
@@ -59,7 +61,7 @@ static bool fits_time(uint32_t id, const struct newer_answers *answers)
 	       answers->ran <= answers->after.cpu_time + CLOCKS_DIFFER;
 }
 
-/* The domain that asks is running. */
+/* Whether the domain's type and state fit: domain 0, which asks, is running. */
 static bool fits_flags(uint32_t id, uint32_t flags, const char *type)
 {
 	const uint32_t states = XEN_DOMINF_running | XEN_DOMINF_dying |
@@ -90,7 +92,7 @@ const char *newer_misfit(uint32_t id, const struct newer_answers *answers,
 		return "the state of a vCPU";
 	if (!fits_time(id, answers))
 		return "its CPU time";
-	/* Last of what is read, and so the first to move if something was added. */
+	/* The UUID is read last, and so is the first to move if something was added. */
 	if (facts->vm[0] && !is_uuid(facts->vm, info->handle))
 		return "its UUID";
 	return NULL;
@@ -108,7 +110,7 @@ static int query_domain(struct xen *xen, uint32_t id,
 	return status;
 }
 
-/* 0, or -errno. */
+/* Asks Xen about a domain: 0, or -errno. */
 static int query_answers(struct xen *xen, uint32_t id, struct newer_answers *answers)
 {
 	int status;
@@ -137,8 +139,8 @@ static int query_answers(struct xen *xen, uint32_t id, struct newer_answers *ans
 	return query_domain(xen, id, &answers->after);
 }
 
-/* Whether Xen writes a vCPU's registers as large as they are known: neither more, which
- * would overwrite something else, nor less. True if it has none to give. */
+/* Whether Xen writes as many bytes of a vCPU's registers as are known: neither more,
+ * which would overwrite something else, nor less. True if it has no registers to give. */
 static bool fits_context(struct xen *xen, uint32_t id)
 {
 	const size_t size = sizeof(vcpu_guest_context_t);
@@ -164,7 +166,7 @@ static bool fits_context(struct xen *xen, uint32_t id)
 	return fits;
 }
 
-/* NULL if everything fits; or what does not. */
+/* Returns the first thing that does not fit; NULL if everything fits. */
 static const char *find_misfit(struct xen *xen, uint32_t id,
 			       const struct store_facts *facts)
 {

@@ -6,11 +6,10 @@
 #include "xen/store.h"
 
 /*
- * A domctl interface newer than those known may have other layouts, although most
- * versions of it changed none that uniprof uses (xen/version.c). So its answers are
- * compared, before anything else is asked of it, with each other and with what xenstore
- * and Xen's version say. All calls only read; the target's first vCPU is stopped for a
- * moment to read its registers.
+ * A domctl interface newer than the known ones may have other layouts, although most
+ * versions changed none that uniprof uses (xen/version.c). So its answers are first
+ * compared with each other, and with what xenstore and Xen's version say. All calls only
+ * read; the target's first vCPU is stopped for a moment to read its registers.
  */
 
 /* The newest interface known, and the newest release that has it (major << 16 | minor).
@@ -20,11 +19,12 @@
 
 /* Xen's answers about a domain. */
 struct newer_answers {
-	struct xen_domctl_getdomaininfo before, after; /* the vCPUs were queried */
-	uint32_t found;				       /* vCPUs that exist */
-	uint32_t online;			       /* of these */
-	uint64_t ran;				       /* their CPU time, ns */
-	bool odd; /* one has a state that is neither 0 nor 1 */
+	/* The domain, before and after its vCPUs were queried. */
+	struct xen_domctl_getdomaininfo before, after;
+	uint32_t found;	 /* number of vCPUs that exist */
+	uint32_t online; /* number of vCPUs that are online */
+	uint64_t ran;	 /* CPU time of all vCPUs, ns */
+	bool odd;	 /* a vCPU has a state that is neither 0 nor 1 */
 };
 
 /* The first thing in Xen's answers about domain @id that does not fit, for a message;

@@ -14,20 +14,20 @@
  */
 #define GROUP 8
 
-/* The maximum number of groups, and how many must be free at the start of a round:
- * otherwise all are freed. A process may have 65530 kernel mappings (vm.max_map_count),
+/* Maximum number of groups, and how many must be free at the start of a round: otherwise
+ * all groups are unmapped. A process may have 65530 kernel mappings (vm.max_map_count),
  * which is enough for 30 domains. */
 #define GROUPS_MAX     2048
 #define GROUPS_RESERVE 512
 
-/* A hash table at most half full. */
+/* Size of the hash table, which is at most half full. */
 #define SLOTS (2 * GROUPS_MAX)
 
-/* How long pages are kept: a guest may release a frame and get another page of the host
- * for it, which an old mapping does not show. */
+/* How long pages are kept, ns: a guest may release a frame and get another page of the
+ * host for it, which an old mapping does not show. */
 #define KEEP_NS 10000000000u
 
-/* How long to wait before trying again to map a frame. */
+/* Time before mapping a frame is tried again, ns. */
 #define RETRY_NS 1000000000u
 
 /* A guest frame number is at most 52 - 12 bits long (Intel SDM, volume 3,
@@ -37,23 +37,24 @@
 struct slot {
 	uint64_t group; /* the first frame's number / GROUP */
 	char *pages;	/* NULL: none could be mapped */
-	uint64_t tried; /* when, ns; 0: the slot is free */
-	bool mapped[GROUP];
+	uint64_t tried; /* time of the last attempt to map it, ns; 0: the slot is free */
+	bool mapped[GROUP]; /* by page: it could be mapped */
 };
 
 struct pages {
 	struct xen *xen;
 	xenforeignmemory_handle *memory;
 	uint32_t domain;
-	struct slot *slot; /* SLOTS of them, a hash table, probed linearly */
-	uint64_t key;	   /* of the hash, so that no guest can predict it */
-	size_t used;
-	uint64_t now;
-	uint64_t emptied;	/* when all groups were last unmapped */
-	bool crowded;		/* the kernel refused a mapping (ENOMEM) */
-	uint64_t misses, asked; /* in total, and at the last pages_missed() */
-	unsigned int allowed;	/* map calls left in this round */
-	uint64_t map_calls;
+	struct slot *slot;    /* SLOTS elements, a hash table that is probed linearly */
+	uint64_t key;	      /* of the hash, so that no guest can predict it */
+	size_t used;	      /* slots that are not free */
+	uint64_t now;	      /* start of the round, ns, monotonic */
+	uint64_t emptied;     /* when all groups were last unmapped, ns, monotonic */
+	bool crowded;	      /* the kernel refused a mapping (ENOMEM) */
+	uint64_t misses;      /* total number of misses */
+	uint64_t asked;	      /* value of @misses at the last pages_missed() */
+	unsigned int allowed; /* map calls left in this round */
+	uint64_t map_calls;   /* total number of map calls */
 };
 
 struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)

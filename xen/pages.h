@@ -12,14 +12,14 @@
  */
 struct pages;
 
-/* All memory is allocated here. If Xen's library and the kernel support it, the handle
- * that is opened is restricted to this domain's memory. NULL with the reason in @err on
- * failure. */
+/* Allocates all memory that is ever needed. If Xen's library and the kernel support it,
+ * the handle that is opened is restricted to this domain's memory. NULL with the reason
+ * in @err on failure. */
 struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err);
 /* Unmaps all pages: until then, a destroyed domain remains as a zombie. */
 void pages_free(struct pages *pages);
 
-/* The functions below that take a void * are those of struct guest_ops. */
+/* The functions below that take a void * are functions of struct guest_ops. */
 
 /*
  * Starts a round at time @now (ns, monotonic): unmaps all pages if little space is left
@@ -29,11 +29,12 @@ void pages_free(struct pages *pages);
  */
 void pages_begin(void *pages, uint64_t now, unsigned int map_calls);
 
-/* For use while the domain is paused: only looks up a page, and counts misses. A
- * guest_memory callback, as is the next. */
+/* For use while the domain is paused: only looks up a page, and counts misses. A callback
+ * of struct guest_memory. */
 const void *pages_get(void *pages, uint64_t frame);
 
-/* For use while the domain runs: maps the page and its neighbours if necessary. */
+/* For use while the domain runs: maps the page and its neighbours unless they are mapped.
+ * A callback of struct guest_memory. */
 const void *pages_map(void *pages, uint64_t frame);
 
 /* Whether, since the last call, pages_get() missed a page that may exist and may be

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A result before Xen has made the call and written its own. */
+/* A result until Xen has made the call and written its own. */
 #define NOT_CALLED ((xen_ulong_t)0x6e6f74796574)
 
 int batch_call(struct xen *xen, const struct batch *batch, unsigned int first)
@@ -62,7 +62,7 @@ void pause_prepare(struct xen *xen, const struct left_domain *domain)
 			domain->id);
 }
 
-/* In this order, a domain never seems to be paused in between. */
+/* In this order of stores, a domain never seems to be paused in between. */
 void pause_begin(struct pause *pause)
 {
 	__atomic_store_n(&pause->entry[0].result, NOT_CALLED, __ATOMIC_SEQ_CST);
@@ -116,17 +116,18 @@ int xen_adopt(struct host *host, struct error *err)
 	return 0;
 }
 
-/* The context of a visit of the files about domains that were left paused. */
+/* A visit of the files about domains that were left paused. */
 struct search {
 	struct xen *xen;
-	const struct guest_info *wanted; /* NULL: any */
+	const struct guest_info
+		*wanted; /* the domain to unpause; NULL: all are collected */
 	struct guest_info *found;
-	size_t count;
-	int failure; /* an errno */
+	size_t count; /* domains found, or pauses ended */
+	int failure;  /* an errno */
 };
 
-/* Whether it is the same domain, is paused, and has not run since; otherwise the file is
- * out of date. */
+/* Whether the domain is the one that was left, is paused, and has not run since;
+ * otherwise the file is out of date. */
 static bool is_still_paused(struct xen *xen, const struct left_domain *left,
 			    struct guest_info *info)
 {

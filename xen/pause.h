@@ -16,13 +16,13 @@
  */
 struct pause {
 	struct hypercall_memory memory;
-	multicall_entry_t *entry;  /* the pause, then contexts of up to PAUSE_VCPUS_MAX */
-	multicall_entry_t *resume; /* one */
+	multicall_entry_t *entry;  /* the pause, then up to PAUSE_VCPUS_MAX contexts */
+	multicall_entry_t *resume; /* the call that ends the pause */
 	struct xen_domctl *resume_domctl;
-	struct left *left; /* NULL: no file could be created */
+	struct left *left; /* the note for later recorders; NULL: could not be created */
 };
 
-/* Domctls that are made as one multicall; all in memory for hypercalls. */
+/* Domctls that are made as one multicall, in memory for hypercalls. */
 struct batch {
 	multicall_entry_t *entry;
 	struct xen_domctl *domctl;
@@ -39,18 +39,19 @@ static inline int batch_result(const struct batch *batch, unsigned int i)
 	return (int)(long)batch->entry[i].result;
 }
 
-/* While nothing is paused: prepares the next pause, of @domain. */
+/* Prepares the next pause, of @domain, while nothing is paused. */
 void pause_prepare(struct xen *xen, const struct left_domain *domain);
 
-/* To be called just before entry[0] is called: clears both results. */
+/* Clears the results of the pause and of its end, just before entry[0] is called. */
 void pause_begin(struct pause *pause);
 
-/* To be called if Xen refused the pause. */
+/* Notes that Xen refused the pause. */
 void pause_failed(struct pause *pause);
 
 /* Ends the pause: 0; 1 if the domain is gone; -1 if Xen refused. */
 int pause_end(struct xen *xen, struct error *err);
 
+/* Frees what xen_arm() allocated, if it was called. */
 void pause_free(struct xen *xen);
 
 #endif

@@ -19,8 +19,8 @@ struct narrow_context {
 _Static_assert(sizeof(struct narrow_context) == 344, "size of the earlier structure");
 _Static_assert(sizeof(vcpu_guest_context_t) == 352, "needs headers of Xen 4.16 or newer");
 
-/* Registers that have the same names in both structures: those in the second one are part
- * of another structure. */
+/* Copies the registers that have one name in both structures. In the later structure,
+ * some are in a structure of their own, @core. */
 #define TAKE_ALIKE(cpu, core, system)           \
 	do {                                    \
 		(cpu)->cpsr = (core)->cpsr;     \
@@ -60,7 +60,7 @@ void registers_take(const struct xen *xen, enum guest_type type,
 		    const vcpu_guest_context_t *context, const struct vcpu_mode *mode,
 		    struct cpu *cpu)
 {
-	(void)type; /* there is only one */
+	(void)type; /* there is only one type of guest */
 	(void)mode;
 	cpu->family = CPU_FAMILY_ARM;
 	if (xen->host.domctl_version < DOMCTL_WIDER)
@@ -88,7 +88,7 @@ bool registers_learn_segment(const vcpu_guest_context_t *context,
 	(void)memory;
 	(void)cpu;
 	(void)mode;
-	return false; /* there are none */
+	return false; /* there are no segments */
 }
 
 enum cpu_kind registers_kind(enum guest_type type, const struct vcpu_mode *mode)

@@ -8,10 +8,11 @@
 
 #include "xen/hypercall.h"
 
-/* Of a segment's attributes: bits 40 to 47 and 52 to 55 of its descriptor (Intel SDM,
- * volume 3, section 3.4.5; xen/arch/x86/include/asm/hvm/hvm.h). */
+/* A bit of a segment's attributes, which are bits 40 to 47 and 52 to 55 of its descriptor
+ * (Intel SDM, volume 3, section 3.4.5; xen/arch/x86/include/asm/hvm/hvm.h). */
 #define SEGMENT_LONG (1u << 9)
-/* Of the descriptor itself, and of a selector: its table is the LDT. */
+/* The bit of SEGMENT_LONG in the descriptor itself; the bit of a selector by which its
+ * table is the LDT. */
 #define DESCRIPTOR_LONG	 ((uint64_t)1 << 53)
 #define SELECTOR_LDT	 4
 #define PAGE_DESCRIPTORS (GUEST_PAGE_SIZE / sizeof(uint64_t))
@@ -99,7 +100,7 @@ static void take_hvm(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 	cpu->cr4 = context->ctrlreg[4];
 }
 
-/* What is known of a code segment; NULL: nothing. */
+/* What is known of a code segment; NULL if nothing is. */
 static const struct code_segment *segment_of(const struct vcpu_mode *mode,
 					     uint64_t selector)
 {
@@ -153,7 +154,9 @@ static int fetch_cpu(struct xen *xen, struct xen_domctl *domctl)
 	return xen_domctl(xen, domctl);
 }
 
-/* The state that Xen would save, until the next call; NULL if it can't be had. */
+/* Fetches the state that Xen would save, valid until the next call; NULL if it can't be
+ * had.
+ */
 static const struct hvm_hw_cpu *fetch_saved(struct xen *xen, uint32_t domain,
 					    uint32_t vcpu)
 {
@@ -187,7 +190,7 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 	saved = fetch_saved(xen, domain, vcpu);
 	if (saved) {
 		mode->efer = saved->msr_efer;
-		/* The guest has run on: it need not be the sampled one. */
+		/* The guest has run since: this need not be the sampled segment. */
 		add_segment(mode, saved->cs_sel, saved->cs_arbytes & SEGMENT_LONG);
 	} else {
 		if (!is_same && cr0 && cr4 & X86_CR4_PAE)
@@ -199,8 +202,8 @@ bool registers_learn_mode(struct xen *xen, uint32_t domain, uint32_t vcpu,
 	return !is_same || cpu->x86.is_compat != was_compat;
 }
 
-/* The guest's descriptor tables are in pages that Xen has checked. The last of the GDT's
- * are Xen's own (xen/include/public/arch-x86/xen-x86_64.h). */
+/* The guest's descriptor tables are in pages that Xen has checked. The last entries of
+ * the GDT are Xen's own (xen/include/public/arch-x86/xen-x86_64.h). */
 bool registers_learn_segment(const vcpu_guest_context_t *context,
 			     const struct guest_memory *memory, struct cpu *cpu,
 			     struct vcpu_mode *mode)

@@ -11,15 +11,15 @@
 #include "base/clock.h"
 #include "base/compat.h"
 
-/* Enough for the library. The default would be too much, as the whole process is locked.
- */
+/* Stack size of the thread, bytes, enough for the library. The default would be too much,
+ * as the whole process is locked. */
 #define STACK_SIZE (128u << 10)
 
 /* A query that is made by a separate thread, so that it can be abandoned. */
 struct question {
 	struct xen *xen;
-	bool all;
-	struct store_entry *entries; /* if not @all, a single one with the id */
+	bool all;		     /* list all domains */
+	struct store_entry *entries; /* unless @all, a single entry, with the id */
 	size_t count;
 	bool describe; /* also read @facts of the first entry */
 	struct store_facts facts;
@@ -123,7 +123,8 @@ static int refuse_late(struct error *err)
 			 STORE_PATIENCE_S);
 }
 
-/* -1 if there is no answer: the thread then owns @question forever. */
+/* Waits for the thread's answer: 0, or -1 if there is none. The thread then owns
+ * @question forever. */
 static int wait_for_answer(struct question *question, struct error *err)
 {
 	uint64_t until = clock_monotonic() + STORE_PATIENCE_S * NS_PER_S;

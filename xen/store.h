@@ -13,26 +13,26 @@
 
 struct store_entry {
 	uint32_t id;
-	char name[256]; /* empty if there is none, as is the type */
-	char type[8];	/* "pv", "pvh" or "hvm" */
+	char name[256]; /* empty: unknown */
+	char type[8];	/* "pv", "pvh" or "hvm"; empty: unknown */
 };
 
 /* What the toolstack says about a domain (xen/docs/misc/xenstore-paths.pandoc). */
 struct store_facts {
 	char type[8];	  /* as in struct store_entry */
 	char vm[64];	  /* "/vm/" and the UUID; empty: unknown */
-	uint64_t target;  /* the wanted size of its memory, KiB; 0: unknown */
-	uint64_t maximum; /* the largest, KiB; 0: unknown */
-	uint32_t vcpus;	  /* maximum number; 0: unknown */
+	uint64_t target;  /* wanted size of its memory, KiB; 0: unknown */
+	uint64_t maximum; /* maximum size of its memory, KiB; 0: unknown */
+	uint32_t vcpus;	  /* maximum number of vCPUs; 0: unknown */
 };
 
-/* All domains, in any order. The caller frees the array. */
+/* Lists all domains, in any order. The caller frees the array. */
 int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 	       struct error *err);
-/* One domain; without name and type if it is not in xenstore. */
+/* Finds one domain; without name and type if it is not in xenstore. */
 int store_find(struct xen *xen, uint32_t id, struct store_entry *entry,
 	       struct error *err);
-/* The same domain in detail. */
+/* Reads what xenstore says about one domain. */
 int store_describe(struct xen *xen, uint32_t id, struct store_facts *facts,
 		   struct error *err);
 

@@ -13,7 +13,7 @@
  * changed, according to xen/include/public/domctl.h and the commits that changed it:
  *
  * 0x14  4.16        vcpu_guest_context on ARM: cpsr has 64 bits (xen/registers_arm.c)
- * 0x15  4.17        as before
+ * 0x15  4.17        nothing that uniprof uses
  * 0x16  4.18        getdomaininfo fails if there is no such domain, instead of describing
  *                   the next one (31c655497461)
  * 0x17  4.19..4.21  an addition for ARM: XEN_DOMCTL_dt_overlay (4c733873b5c2)

@@ -6,7 +6,7 @@
 
 /*
  * The Xen whose dom0, or another domain that may control others, this program runs in. A
- * version of its domctl interface newer than those known is used if its answers fit.
+ * version of its domctl interface newer than the known ones is used if its answers fit.
  */
 extern const struct hypervisor xen_hypervisor;
 

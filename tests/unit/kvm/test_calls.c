@@ -30,7 +30,7 @@
 #include "record/safety/filter.h"
 #include "tests/unit/in_child.h"
 
-static int word = 7; /* the same address in each process */
+static int word = 7; /* its address is equal in all processes */
 
 static int run(void (*child)(pid_t other, int pidfd))
 {

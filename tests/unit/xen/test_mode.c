@@ -182,7 +182,7 @@ static const void *fake_page(void *context, uint64_t frame)
 	return descriptors[frame == 9];
 }
 
-/* The same for a sample of a PV guest. */
+/* Learns the segment of a sample of a PV guest. */
 static bool sample_pv(struct scene *scene, uint64_t selector)
 {
 	vcpu_guest_context_t context = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A domctl interface newer than those known. Xen is a fake, because no Xen of the lab has
- * such an interface, let alone one with other layouts.
+ * A domctl interface newer than the known ones. Xen is a fake, because no Xen of the lab
+ * has such an interface, let alone one with other layouts.
  */
 
 #define _GNU_SOURCE 1

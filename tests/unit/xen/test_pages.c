@@ -15,7 +15,7 @@
 
 #define SECOND 1000000000ull
 
-/* A Xen that maps all frames to the same memory, and counts. */
+/* A Xen that maps all frames to one piece of memory, and counts the calls. */
 static char memory[8 * GUEST_PAGE_SIZE];
 static size_t mapped, most_mapped;
 

@@ -151,7 +151,7 @@ static void registers_are_where_they_were(void **state)
 	EXPECT_MEMBER(vcpu_guest_context_t, flags, 512, 8);
 	EXPECT_MEMBER(vcpu_guest_context_t, user_regs, 520, 200);
 	EXPECT_MEMBER(vcpu_guest_context_t, ctrlreg, 4984, 64);
-	/* Xen writes all of it. */
+	/* Xen writes the whole structure. */
 	assert_int_equal(sizeof(vcpu_guest_context_t), 5168);
 	assert_int_equal(VGCF_in_kernel, 1 << 2);
 }
@@ -237,7 +237,7 @@ static void a_pv_guests_mode_is_64_bit_on_the_table_in_use(void **state)
 	assert_int_equal(cpu.x86.cr3, 0x3000);
 }
 
-/* Offsets: those of xen/include/public/arch-x86/xen.h, compiled for 32 bits. General
+/* Offsets are as in xen/include/public/arch-x86/xen.h, compiled for 32 bits. General
  * registers have 100 plus the number of their encoding. */
 static void a_32_bit_pv_guests_context_is_that_of_32_bit_code(void **state)
 {
@@ -314,7 +314,7 @@ static void registers_are_where_they_were(void **state)
 	assert_int_equal(sizeof(vcpu_guest_context_t), 352);
 }
 
-/* The offsets are those of Xen's header before 4.16, and from it on. */
+/* Offsets are as in Xen's header before 4.16, and since. */
 static void registers_are_taken_as_each_xen_gives_them(void **state)
 {
 	static const struct {
