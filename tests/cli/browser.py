@@ -19,7 +19,7 @@ KEYS = {"Control": "\ue009", "Escape": "\ue00c"}
 
 
 def wait_for(condition):
-    """Until the page has done what it does some time later."""
+    """Waits until the page has done what it does some time later."""
     end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
@@ -83,7 +83,7 @@ class Browser:
         return self.call("POST", "/execute/sync", {"script": text, "args": list(args)})
 
     def errors(self):
-        """Errors of the page and the browser since the last call."""
+        """Returns errors of the page and the browser since the last call."""
         return [entry["message"] for entry in self.call("POST", "/se/log",
                                                         {"type": "browser"})]
 

@@ -5,7 +5,7 @@
  * malloc(), which can't be made to fail at a given call.
  *
  * FAIL_AT     the number of the allocation that fails, from 1; unset: none fails
- * FAIL_REST   if set, the following ones fail, too
+ * FAIL_REST   if set, all later allocations fail, too
  * FAIL_COUNT  a file to which the number of allocations is written at the end
  */
 #include <errno.h>

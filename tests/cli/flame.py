@@ -26,7 +26,7 @@ def name(frame):
 
 
 def stacks(found):
-    """Counts by chain of names, as in folded, from the positions of the frames."""
+    """Returns counts by chain of names, as in folded, from the positions of the frames."""
     counts = defaultdict(int)
     if not found:
         return counts
@@ -53,7 +53,7 @@ def stacks(found):
 
 
 def folded(path):
-    """The same from a file of collapsed stacks."""
+    """Returns counts by chain of names from a file of collapsed stacks."""
     with open(path, encoding="utf-8", newline="\n") as file:
         lines = [line.rpartition(" ") for line in file.read().split("\n")[:-1]]
     return {stack: int(count) for stack, _, count in lines}

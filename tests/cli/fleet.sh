@@ -30,7 +30,7 @@ make_fleet()
 		>web.elf
 }
 
-# sum_functions: FUNCTION SELF TOTAL of all histograms in standard input (histogram-csv, with
+# sum_functions: prints FUNCTION SELF TOTAL of all histograms in standard input (histogram-csv, with
 # or without domains), separated by tabs, sorted
 sum_functions()
 {
@@ -41,7 +41,7 @@ sum_functions()
 }
 
 # run_section HEADING [SED-EXPRESSION]: runs the examples in a section of docs/databases.md:
-# those in SQL by the function sql, the others as they are, or as sed has changed them
+# SQL by the function sql, all others as they are, or as sed has changed them
 run_section()
 {
 	awk -v heading="## $1" '

@@ -41,7 +41,7 @@ def follow(uniprof, path):
 
 
 def run(command):
-    """What went wrong; None if nothing did."""
+    """Returns what went wrong; None if nothing did."""
     with open("/dev/null", "w", encoding="ascii") as null, \
             open("stderr", "w+b") as errors:
         process = subprocess.Popen(command, stdout=null, stderr=errors,

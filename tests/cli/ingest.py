@@ -27,7 +27,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """The fields of a message of protocol buffers: (number, value)"""
+    """Yields the fields of a message of protocol buffers: (number, value)"""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -41,7 +41,7 @@ def fields(data):
 
 
 def packed(value):
-    """A repeated number, which may be packed"""
+    """Yields the values of a repeated number, which may be packed"""
     if isinstance(value, int):
         yield value
         return

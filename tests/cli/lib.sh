@@ -42,7 +42,8 @@ drive()
 	PYTHONPATH=$CLI PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8 python3 -
 }
 
-# without_devices COMMAND...: runs it where there is no /dev/kvm, and no other process's QEMU
+# without_devices COMMAND...: runs the command where there is no /dev/kvm, and no QEMU of
+# another process
 without_devices()
 {
 	if [ -e /dev/kvm ]; then
@@ -91,7 +92,7 @@ build_shop()
 }
 
 # sample_functions PROGRAM PATTERN [OFFSET]: makes shop.up, with a sample at each address of
-# the program's functions whose symbols match, loaded with that offset
+# the program's functions whose symbols match, as loaded at OFFSET
 sample_functions()
 {
 	nm -S --defined-only "$1" | grep -E "$2" | perl -wnse '
@@ -102,14 +103,14 @@ printf "sample %d 0 1 0 %#x\n", 2000 + $n++, $_ for $start .. $start + hex($size
 END { print "end 1 9000\n" }' -- -n=0 -offset="${3:-0}" | "$MAKE_RECORDING" >shop.up || exit 1
 }
 
-# chains REPORT_OPTION...: the distinct chains of shop.up
+# chains REPORT_OPTION...: prints the distinct chains of shop.up
 chains()
 {
 	report -i shop.up --format folded "$@" | sed 's/ [0-9]*$//' | sort -u
 }
 
-# self_and_total: NAME SELF TOTAL for each function of collapsed stacks, separated by tabs,
-# sorted
+# self_and_total: prints NAME SELF TOTAL for each function of the collapsed stacks in standard
+# input, separated by tabs, sorted
 self_and_total()
 {
 	awk '{
@@ -128,8 +129,8 @@ self_and_total()
 		sort
 }
 
-# begin_big: the start of big.up: 20,000 samples of "big" on vCPUs 0 to 3, in 500 chains;
-# the samples that follow are of "small"
+# begin_big: prints the start of big.up: 20,000 samples of "big" on vCPUs 0 to 3, in 500
+# chains; samples added to it are of "small"
 begin_big()
 {
 	echo "info start 1000"
@@ -141,7 +142,7 @@ begin_big()
 	echo "cpu-time 300000"
 }
 
-# name_big: big.sym, which names most of the functions in those chains
+# name_big: makes big.sym, which names most of the functions in the chains of begin_big
 name_big()
 {
 	awk 'BEGIN { for (i = 0; i < 30; i++)
@@ -219,7 +220,7 @@ make_plain()
 	name_big
 }
 
-# totals OPTION...: the total of big.up in each output, in samples or us
+# totals OPTION...: prints the total of big.up in each output, in samples or us
 totals()
 {
 	for format in folded perf-script histogram histogram-csv histogram-json rows; do
@@ -244,8 +245,8 @@ totals()
 		NR > 1 { for (i in cells) sum += $i } END { print sum + 0 }'
 }
 
-# shorten: writes LONG for each name of 20,000 x in standard input. A regular expression of
-# that length takes sed 10 s and 3 GB.
+# shorten: writes LONG for each name of 20,000 x in standard input. A regular expression as
+# long as the name would take sed 10 s and 3 GB.
 shorten()
 {
 	awk 'BEGIN { while (length(name) < 20000) name = name "x" }
@@ -268,7 +269,7 @@ pretend_domains()
 	PATH=$PWD/bin:$PATH
 }
 
-# completions SHELL: prints them
+# completions SHELL: prints the completions for the shell
 completions()
 {
 	"$CLI/../../scripts/completions" "$1" "$UNIPROF" || echo "exit code $?"

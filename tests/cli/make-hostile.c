@@ -3,11 +3,11 @@
 /*
  * Makes recordings that take as much time and memory per byte as possible:
  *
- *   make-hostile SHAPE BYTES FILLER   a recording of that shape, of at most BYTES, the
+ *   make-hostile SHAPE BYTES FILLER   a recording of the shape, of at most BYTES, the
  *                                     first FILLER of which are meaningless
  *   make-hostile                      lists the shapes
  *
- * They contain as much as a recording of their size may (format/sums.h), and no more.
+ * Recordings contain as much as their size allows (format/sums.h), and no more.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #define LONG_NAMES   250 /* fit in a chunk */
 #define SPACES	     4096
 
-static void *check(void *memory)
+static void *check_memory(void *memory)
 {
 	if (memory)
 		return memory;
@@ -35,7 +35,7 @@ static void *check(void *memory)
 	exit(1);
 }
 
-/* A column of @count equal bytes, except that the first one is @first. */
+/* Puts a column of @count equal bytes, except that the first one is @first. */
 static void put_bytes(struct buffer *payload, unsigned int tag, uint8_t first,
 		      uint8_t byte, size_t count)
 {
@@ -43,12 +43,13 @@ static void put_bytes(struct buffer *payload, unsigned int tag, uint8_t first,
 
 	buffer_put_varint(payload, tag);
 	buffer_put_varint(payload, count);
-	at = check(buffer_extend(payload, count));
+	at = check_memory(buffer_extend(payload, count));
 	memset(at, byte, count);
 	*at = first;
 }
 
-/* A column of @count numbers that count from 0 to @modulus - 1 repeatedly, each number
+/* Puts a column of @count numbers that count from 0 to @modulus - 1 repeatedly, each
+ * number
  * @each times. */
 static void put_series(struct buffer *payload, unsigned int tag, size_t count,
 		       size_t each, size_t modulus)
@@ -61,7 +62,7 @@ static void put_series(struct buffer *payload, unsigned int tag, size_t count,
 	buffer_free(&column);
 }
 
-/* Samples 1 ns apart, with chain 0. */
+/* Puts samples 1 ns apart, with chain 0. */
 static void put_samples(struct buffer *payload, size_t count)
 {
 	field_put_number(payload, SAMPLES_COUNT, count);
@@ -69,7 +70,7 @@ static void put_samples(struct buffer *payload, size_t count)
 	put_bytes(payload, SAMPLES_STACK, 0, 0, count);
 }
 
-/* Chains of one address each, 8 bytes apart from @address on. */
+/* Puts chains of one address each, 8 bytes apart from @address on. */
 static void put_flat_chains(struct buffer *payload, size_t count, uint64_t address)
 {
 	const uint8_t low[2] = {(uint8_t)address, (uint8_t)(address >> 8)};
@@ -90,8 +91,8 @@ static void put_one_chain(struct buffer *payload)
 	put_flat_chains(payload, 1, 0x1000);
 }
 
-/* The maximum number of samples, all the same. */
-static unsigned int samples(struct buffer *payload, uint32_t number)
+/* The maximum number of identical samples. */
+static unsigned int shape_samples(struct buffer *payload, uint32_t number)
 {
 	(void)number;
 	put_samples(payload, MOST_SAMPLES);
@@ -100,7 +101,7 @@ static unsigned int samples(struct buffer *payload, uint32_t number)
 }
 
 /* Each sample has the maximum weight and CPU time. */
-static unsigned int weights(struct buffer *payload, uint32_t number)
+static unsigned int shape_weights(struct buffer *payload, uint32_t number)
 {
 	(void)number;
 	put_samples(payload, MOST_SAMPLES);
@@ -117,7 +118,7 @@ static unsigned int weights(struct buffer *payload, uint32_t number)
 }
 
 /* Each sample has a different address, also across chunks. */
-static unsigned int nodes(struct buffer *payload, uint32_t number)
+static unsigned int shape_nodes(struct buffer *payload, uint32_t number)
 {
 	field_put_number(payload, SAMPLES_COUNT, MOST_SAMPLES);
 	put_bytes(payload, SAMPLES_TIME, 2, 2, MOST_SAMPLES);
@@ -127,20 +128,20 @@ static unsigned int nodes(struct buffer *payload, uint32_t number)
 	return CHUNK_SAMPLES;
 }
 
-/* The same, with the same addresses in every chunk. */
-static unsigned int same_nodes(struct buffer *payload, uint32_t number)
+/* Each sample has a different address; every chunk has equal addresses. */
+static unsigned int shape_same_nodes(struct buffer *payload, uint32_t number)
 {
 	(void)number;
-	return nodes(payload, 1);
+	return shape_nodes(payload, 1);
 }
 
-/* Chains of the maximum depth that differ from the outermost caller on; the others have
- * @addresses in turn. */
+/* Chains of the maximum depth, each with an outermost caller of its own. The other
+ * callers are @addresses addresses in turn. */
 static unsigned int deep_chains(struct buffer *payload, uint32_t number,
 				uint32_t addresses)
 {
 	static uint64_t address[RECORDING_MAX_DEPTH];
-	struct samples_encoder *encoder = check(samples_encoder_new());
+	struct samples_encoder *encoder = check_memory(samples_encoder_new());
 	const struct sampling_counts none = {0};
 
 	for (uint32_t i = 0; i < MOST_NODES / RECORDING_MAX_DEPTH; i++) {
@@ -158,13 +159,13 @@ static unsigned int deep_chains(struct buffer *payload, uint32_t number,
 	return CHUNK_SAMPLES;
 }
 
-static unsigned int deep(struct buffer *payload, uint32_t number)
+static unsigned int shape_deep(struct buffer *payload, uint32_t number)
 {
 	return deep_chains(payload, number, RECORDING_MAX_DEPTH);
 }
 
 /* The maximum number of samples, all with one chain of the maximum depth. */
-static unsigned int deep_samples(struct buffer *payload, uint32_t number)
+static unsigned int shape_deep_samples(struct buffer *payload, uint32_t number)
 {
 	(void)number;
 	put_samples(payload, MOST_SAMPLES);
@@ -173,7 +174,7 @@ static unsigned int deep_samples(struct buffer *payload, uint32_t number)
 	buffer_put_varint(payload, SAMPLES_GROWTH);
 	buffer_put_varint(payload, 2);
 	buffer_put_signed(payload, RECORDING_MAX_DEPTH);
-	/* An address that calls itself repeatedly: the known callee. */
+	/* An address that calls itself repeatedly, so that each callee is known. */
 	put_bytes(payload, SAMPLES_KNOWN, 1, 1, RECORDING_MAX_DEPTH);
 	put_bytes(payload, SAMPLES_CALL, 0, 0, 2);
 	put_bytes(payload, SAMPLES_CALL_LOW, 0, 0, 4);
@@ -181,7 +182,7 @@ static unsigned int deep_samples(struct buffer *payload, uint32_t number)
 }
 
 /* Each sample is of a different vCPU. */
-static unsigned int vcpus(struct buffer *payload, uint32_t number)
+static unsigned int shape_vcpus(struct buffer *payload, uint32_t number)
 {
 	put_samples(payload, MOST_SAMPLES);
 	put_one_chain(payload);
@@ -201,15 +202,15 @@ static unsigned int vcpus(struct buffer *payload, uint32_t number)
 
 /* Each sample has a different address, and the vCPUs alternate: a table of both needs
  * every cell. */
-static unsigned int vcpus_and_nodes(struct buffer *payload, uint32_t number)
+static unsigned int shape_vcpus_and_nodes(struct buffer *payload, uint32_t number)
 {
-	nodes(payload, number);
+	shape_nodes(payload, number);
 	put_series(payload, SAMPLES_VCPU, MOST_SAMPLES, 1, RECORDING_MAX_VCPU);
 	return CHUNK_SAMPLES;
 }
 
 /* A different domain in every chunk, with a long name. */
-static unsigned int domains(struct buffer *payload, uint32_t number)
+static unsigned int shape_domains(struct buffer *payload, uint32_t number)
 {
 	struct recording_domain domain = {.index = number, .id = 1, .vcpus = UINT64_MAX};
 
@@ -219,14 +220,13 @@ static unsigned int domains(struct buffer *payload, uint32_t number)
 	return CHUNK_DOMAIN;
 }
 
-/* Thousands of address spaces, different ones in every chunk, of a domain
- * that is known. */
-static unsigned int spaces(struct buffer *payload, uint32_t number)
+/* Thousands of address spaces of a known domain, different in every chunk. */
+static unsigned int shape_spaces(struct buffer *payload, uint32_t number)
 {
 	struct buffer column = {0};
 
 	if (!number)
-		return domains(payload, number);
+		return shape_domains(payload, number);
 	put_samples(payload, MOST_SAMPLES);
 	put_one_chain(payload);
 	for (uint64_t i = 0; i < SPACES; i++)
@@ -237,7 +237,7 @@ static unsigned int spaces(struct buffer *payload, uint32_t number)
 	return CHUNK_SAMPLES;
 }
 
-static unsigned int infos(struct buffer *payload, uint32_t number)
+static unsigned int shape_infos(struct buffer *payload, uint32_t number)
 {
 	field_put_number(payload, 1, RECORDING_VERSION);
 	field_put_number(payload, 7, number);
@@ -245,7 +245,7 @@ static unsigned int infos(struct buffer *payload, uint32_t number)
 }
 
 /* Empty chunks. */
-static unsigned int empty(struct buffer *payload, uint32_t number)
+static unsigned int shape_empty(struct buffer *payload, uint32_t number)
 {
 	(void)payload;
 	(void)number;
@@ -253,16 +253,16 @@ static unsigned int empty(struct buffer *payload, uint32_t number)
 }
 
 /* Chunks of an unknown type and maximum size. */
-static unsigned int unknown(struct buffer *payload, uint32_t number)
+static unsigned int shape_unknown(struct buffer *payload, uint32_t number)
 {
 	(void)number;
-	memset(check(buffer_extend(payload, RECORDING_MAX_PAYLOAD)), 0,
+	memset(check_memory(buffer_extend(payload, RECORDING_MAX_PAYLOAD)), 0,
 	       RECORDING_MAX_PAYLOAD);
 	return 77;
 }
 
 /* The maximum number of fields, with an unknown tag. */
-static unsigned int fields(struct buffer *payload, uint32_t number)
+static unsigned int shape_fields(struct buffer *payload, uint32_t number)
 {
 	(void)number;
 	for (size_t i = 0; i < RECORDING_MAX_PAYLOAD / 2; i++)
@@ -271,7 +271,7 @@ static unsigned int fields(struct buffer *payload, uint32_t number)
 }
 
 /* The maximum number of short names. */
-static unsigned int names(struct buffer *payload, uint32_t number)
+static unsigned int shape_names(struct buffer *payload, uint32_t number)
 {
 	struct name_list list = {0};
 	char text[16];
@@ -291,7 +291,7 @@ static unsigned int names(struct buffer *payload, uint32_t number)
 }
 
 /* The longest names, and then chains of the functions that have them. */
-static unsigned int long_names(struct buffer *payload, uint32_t number)
+static unsigned int shape_long_names(struct buffer *payload, uint32_t number)
 {
 	static char text[RECORDING_MAX_NAME];
 	struct name_list list = {0};
@@ -314,9 +314,9 @@ static unsigned int long_names(struct buffer *payload, uint32_t number)
 	return CHUNK_NAMES;
 }
 
-/* Symbols, each with the maximum number of lines, of functions with long names; then
- * chains of such functions. */
-static unsigned int lines(struct buffer *payload, uint32_t number)
+/* Symbols, each with the maximum number of lines of functions with long names; and then
+ * chains of these functions. */
+static unsigned int shape_lines(struct buffer *payload, uint32_t number)
 {
 	static char text[RECORDING_MAX_LINES][40];
 	struct recording_line line[RECORDING_MAX_LINES];
@@ -348,14 +348,14 @@ static unsigned int lines(struct buffer *payload, uint32_t number)
 	return CHUNK_NAMES;
 }
 
-/* The maximum number of programs, with all their segments elsewhere; then a different
- * address in each sample. */
-static unsigned int programs(struct buffer *payload, uint32_t number)
+/* The maximum number of programs, whose segments contain no sampled address; and then a
+ * different address in each sample. */
+static unsigned int shape_programs(struct buffer *payload, uint32_t number)
 {
 	struct recording_program program = {.name = "p", .path = "p"};
 
 	if (number >= RECORDING_MAX_PROGRAMS)
-		return nodes(payload, number);
+		return shape_nodes(payload, number);
 	for (unsigned int i = 0; i < RECORDING_SEGMENTS; i++) {
 		program.segments[i][0] = 1;
 		program.segments[i][1] = 1;
@@ -364,7 +364,7 @@ static unsigned int programs(struct buffer *payload, uint32_t number)
 	return CHUNK_PROGRAM;
 }
 
-/* Empty zstd frames. */
+/* Fills @to with empty zstd frames. Returns their size in bytes. */
 static size_t empty_frames(uint8_t *to, size_t size)
 {
 	uint8_t frame[32];
@@ -377,17 +377,18 @@ static size_t empty_frames(uint8_t *to, size_t size)
 
 static const struct {
 	const char *name;
-	unsigned int (*make)(struct buffer *payload, uint32_t number); /* the type */
+	unsigned int (*make)(struct buffer *payload,
+			     uint32_t number); /* returns the type */
 } shapes[] = {
-	{"samples", samples}, {"weights", weights},
-	{"nodes", nodes},     {"same-nodes", same_nodes},
-	{"deep", deep},	      {"deep-samples", deep_samples},
-	{"vcpus", vcpus},     {"vcpus-and-nodes", vcpus_and_nodes},
-	{"spaces", spaces},   {"domains", domains},
-	{"infos", infos},     {"empty", empty},
-	{"unknown", unknown}, {"fields", fields},
-	{"names", names},     {"long-names", long_names},
-	{"lines", lines},     {"programs", programs},
+	{"samples", shape_samples}, {"weights", shape_weights},
+	{"nodes", shape_nodes},	    {"same-nodes", shape_same_nodes},
+	{"deep", shape_deep},	    {"deep-samples", shape_deep_samples},
+	{"vcpus", shape_vcpus},	    {"vcpus-and-nodes", shape_vcpus_and_nodes},
+	{"spaces", shape_spaces},   {"domains", shape_domains},
+	{"infos", shape_infos},	    {"empty", shape_empty},
+	{"unknown", shape_unknown}, {"fields", shape_fields},
+	{"names", shape_names},	    {"long-names", shape_long_names},
+	{"lines", shape_lines},	    {"programs", shape_programs},
 	{"frames", NULL},
 };
 
@@ -413,7 +414,7 @@ static void put_chunk(struct buffer *file, unsigned int type,
 		      const struct buffer *payload)
 {
 	size_t bound = ZSTD_compressBound(payload->size);
-	uint8_t *stored = check(malloc(bound));
+	uint8_t *stored = check_memory(malloc(bound));
 	size_t size = ZSTD_compress(stored, bound, payload->data, payload->size, 3);
 
 	if (ZSTD_isError(size) || size >= payload->size)
@@ -426,24 +427,25 @@ static void put_chunk(struct buffer *file, unsigned int type,
 
 static void put_frames(struct buffer *file, size_t size)
 {
-	uint8_t *stored = check(malloc(size));
+	uint8_t *stored = check_memory(malloc(size));
 
 	size = empty_frames(stored, size - CHUNK_HEADER_SIZE);
 	put_header(file, CHUNK_SAMPLES, CHUNK_ZSTD, stored, size, 0);
 	free(stored);
 }
 
-/* Meaningless bytes before the harmful ones; each raises the limits of the recording. */
+/* Puts meaningless bytes before the harmful ones: a larger recording has higher limits.
+ */
 static void put_filler(struct buffer *file, size_t size)
 {
-	uint8_t *filler = check(calloc(1, size));
+	uint8_t *filler = check_memory(calloc(1, size));
 
 	put_header(file, 77, CHUNK_PLAIN, filler, size, size);
 	free(filler);
 }
 
-/* What the reader counts in the chunk. */
-static struct recording_sums sums_of(unsigned int type, const struct buffer *payload)
+/* Returns what the reader counts in a chunk. */
+static struct recording_sums payload_sums(unsigned int type, const struct buffer *payload)
 {
 	struct recording_sums sums = {.payload = payload->size};
 	const struct cursor bytes = {payload->data, payload->data + payload->size, false};
@@ -462,9 +464,11 @@ static struct recording_sums sums_of(unsigned int type, const struct buffer *pay
 	return sums;
 }
 
-/* The number of different chunks of shapes that take long to make; then they repeat. */
+/* The number of different chunks; they are repeated if large, because making them takes
+ * long. */
 #define DIFFERENT 24
 
+/* A chunk that may be repeated. */
 struct kept {
 	struct buffer chunk;
 	struct recording_sums sums;
@@ -487,7 +491,7 @@ static void put_shape(struct buffer *file, size_t shape, size_t bytes)
 			buffer_reset(&kept->chunk);
 			type = shapes[shape].make(&payload, i);
 			put_chunk(&kept->chunk, type, &payload);
-			kept->sums = sums_of(type, &payload);
+			kept->sums = payload_sums(type, &payload);
 		}
 		sums_add(&sums, &kept->sums);
 		if (file->size + kept->chunk.size > bytes ||

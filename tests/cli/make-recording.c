@@ -8,25 +8,23 @@
  *   info KEY VALUE              one of info_keys[], or host, tool, command ...
  *   domain INDEX ID TYPE CPU VCPUS NAME     TYPE, CPU: numbers of base/guest.h
  *   uuid HEX                    of the last domain
- *   unwound WAY ROWS FILES [BUILD-ID...]    the same
+ *   unwound WAY ROWS FILES [BUILD-ID...]    of the last domain
  *   vmm NAME                    of the last domain
  *   linux ADDRESS               of the last domain: where its Linux kernel runs
  *
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: numbers of base/
- *   weight N, in N              of the samples that follow; the domain's index
- *   cpu-time NS                 of the samples that follow; not known before
- *   frameless 1|0               whether their direct callers were found without a frame
- *   space NUMBER                their address space; not known before
- *   process PID COMM            the pid and name of its process; not known before, and
- *                               after the next space
- *   pause NS COUNT, lost N, missed N
- *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
- *   flush                       starts a new chunk
- *   many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random, but the same every time; the
- *                               CPU times are below the one given
- *   chunk TYPE HEX              an intact chunk with its place and this payload
- *   bytes HEX                   raw bytes
- *   end REASON TIME             REASON: enum end_reason; without this line, no end
+ *   weight N                    of the samples that follow (default: 1)
+ *   in INDEX                    domain of the samples that follow (default: 0)
+ *   cpu-time NS                 of the samples that follow (default: unknown)
+ *   frameless 1|0               whether the direct callers in the samples that follow
+ * were found without a frame (default: 0) space NUMBER                address space of
+ * the samples that follow (default: unknown) process PID COMM            pid and name of
+ * the process in that space (default, and after each space: unknown) pause NS COUNT, lost
+ * N, missed N links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN flush                       starts
+ * a new chunk many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random samples, identical in
+ * every run; CPU times are below that of cpu-time chunk TYPE HEX              an intact
+ * chunk with its place and the payload HEX bytes HEX                   raw bytes end
+ * REASON TIME             REASON: enum end_reason; without this line, no end
  *
  * Numbers are decimal, or hexadecimal with 0x; times are ns.
  */
@@ -66,7 +64,8 @@ static const struct {
 	{"time-limit", offsetof(struct recording_info, time_limit)},
 };
 
-static uint64_t number(char **rest)
+/* Removes and returns the next number. */
+static uint64_t take_number(char **rest)
 {
 	char *end;
 	uint64_t value;
@@ -83,7 +82,7 @@ static uint64_t number(char **rest)
 }
 
 /* Removes and returns the next word. */
-static char *word(char **rest)
+static char *take_word(char **rest)
 {
 	char *start = *rest, *end = start + strcspn(start, " ");
 
@@ -100,11 +99,11 @@ static void set_text(char *to, size_t size, const char *from)
 static int set_info(struct maker *maker, char *rest)
 {
 	struct recording_info *info = &maker->info;
-	const char *key = word(&rest);
+	const char *key = take_word(&rest);
 
 	for (size_t i = 0; i < sizeof(info_keys) / sizeof(info_keys[0]); i++) {
 		if (strcmp(info_keys[i].key, key) == 0) {
-			uint64_t value = number(&rest);
+			uint64_t value = take_number(&rest);
 
 			memcpy((char *)info + info_keys[i].offset, &value, sizeof(value));
 			return 0;
@@ -129,11 +128,11 @@ static int add_domain(struct maker *maker, char *rest)
 
 	if (maker->domain_count == MAX_DOMAINS)
 		return error_set(&maker->err, "too many domains");
-	domain->index = number(&rest);
-	domain->id = number(&rest);
-	domain->type = number(&rest);
-	domain->cpu = number(&rest);
-	domain->vcpus = number(&rest);
+	domain->index = take_number(&rest);
+	domain->id = take_number(&rest);
+	domain->type = take_number(&rest);
+	domain->cpu = take_number(&rest);
+	domain->vcpus = take_number(&rest);
 	domain->word = domain->cpu == CPU_X86_32 || domain->cpu == CPU_ARM32 ? 4 : 8;
 	set_text(domain->name, sizeof(domain->name), rest);
 	maker->domain_count++;
@@ -142,12 +141,13 @@ static int add_domain(struct maker *maker, char *rest)
 
 static void set_unwound(struct recording_domain *domain, char *rest)
 {
-	domain->unwind_way = number(&rest);
-	domain->table_rows = number(&rest);
-	set_text(domain->table_files, sizeof(domain->table_files), word(&rest));
+	domain->unwind_way = take_number(&rest);
+	domain->table_rows = take_number(&rest);
+	set_text(domain->table_files, sizeof(domain->table_files), take_word(&rest));
 	set_text(domain->build_ids, sizeof(domain->build_ids), rest);
 }
 
+/* Sets up to @size bytes. Returns their number. */
 static size_t parse_hex(const char *text, uint8_t *to, size_t size)
 {
 	size_t count = 0;
@@ -173,12 +173,12 @@ static int add_sample(struct maker *maker, char *rest)
 	};
 
 	sample.chain.address = addresses;
-	sample.time = number(&rest);
-	sample.vcpu = (uint32_t)number(&rest);
-	sample.state = (uint8_t)number(&rest);
-	sample.chain.end = (enum chain_end)number(&rest);
+	sample.time = take_number(&rest);
+	sample.vcpu = (uint32_t)take_number(&rest);
+	sample.state = (uint8_t)take_number(&rest);
+	sample.chain.end = (enum chain_end)take_number(&rest);
 	while (*rest && sample.chain.count < RECORDING_MAX_DEPTH)
-		addresses[sample.chain.count++] = number(&rest);
+		addresses[sample.chain.count++] = take_number(&rest);
 	return writer_sample(maker->writer, &sample, &maker->err);
 }
 
@@ -198,11 +198,11 @@ static uint64_t random_address(uint64_t *state, uint64_t functions)
 	       random_number(state) % 8 * 16 + 1;
 }
 
-/* Stacks that share callers with each other; a few of them are sampled most often. */
+/* Adds samples of stacks that share callers with each other, most of a few stacks. */
 static int add_many(struct maker *maker, char *rest)
 {
-	uint64_t samples = number(&rest), stacks = number(&rest);
-	uint64_t depth = number(&rest), functions = number(&rest);
+	uint64_t samples = take_number(&rest), stacks = take_number(&rest);
+	uint64_t depth = take_number(&rest), functions = take_number(&rest);
 	uint64_t *addresses = calloc(stacks * depth, sizeof(*addresses));
 	uint64_t state = 88172645463325252u;
 	int status = addresses ? 0 : error_set(&maker->err, "out of memory");
@@ -259,7 +259,7 @@ static int add_raw(struct maker *maker, const char *kind, char *rest)
 	if (writer_flush(maker->writer, &maker->err) < 0)
 		return -1;
 	if (strcmp(kind, "chunk") == 0)
-		type = (enum chunk_type)number(&rest);
+		type = (enum chunk_type)take_number(&rest);
 	size = parse_hex(rest, bytes, sizeof(bytes));
 	if (type == CHUNK_NONE)
 		return write_bytes(maker, bytes, size);
@@ -273,7 +273,8 @@ static int add_raw(struct maker *maker, const char *kind, char *rest)
 	return status;
 }
 
-static int begin(struct maker *maker)
+/* Starts the recording unless it has started. */
+static int start_recording(struct maker *maker)
 {
 	if (!maker->writer)
 		maker->writer = writer_new(STDOUT_FILENO, &maker->info, maker->domains,
@@ -283,7 +284,7 @@ static int begin(struct maker *maker)
 
 static int add_pauses(struct maker *maker, char *rest)
 {
-	uint64_t ns = number(&rest), count = number(&rest);
+	uint64_t ns = take_number(&rest), count = take_number(&rest);
 
 	while (count--)
 		pauses_add(&writer_counts(maker->writer)->pauses, ns);
@@ -294,16 +295,17 @@ static int add_links(struct maker *maker, char *rest)
 {
 	uint64_t *links = writer_counts(maker->writer)->links;
 
-	links[LINK_PROVEN] += number(&rest);
-	links[LINK_POSSIBLE] += number(&rest);
-	links[LINK_IMPOSSIBLE] += number(&rest);
-	links[LINK_UNKNOWN] += number(&rest);
+	links[LINK_PROVEN] += take_number(&rest);
+	links[LINK_POSSIBLE] += take_number(&rest);
+	links[LINK_IMPOSSIBLE] += take_number(&rest);
+	links[LINK_UNKNOWN] += take_number(&rest);
 	return 0;
 }
 
 static int add_end(struct maker *maker, char *rest)
 {
-	struct recording_end end = {.reason = number(&rest), .monotonic = number(&rest)};
+	struct recording_end end = {.reason = take_number(&rest),
+				    .monotonic = take_number(&rest)};
 
 	return writer_end(maker->writer, &end, &maker->err);
 }
@@ -312,14 +314,14 @@ static void set_process(struct maker *maker, char *rest)
 {
 	struct recording_process *process = &maker->process;
 
-	process->pid = (uint32_t)number(&rest);
+	process->pid = (uint32_t)take_number(&rest);
 	memset(process->comm, 0, sizeof(process->comm));
 	strncpy(process->comm, rest, sizeof(process->comm) - 1);
 }
 
 static int take_line(struct maker *maker, char *rest)
 {
-	const char *kind = word(&rest);
+	const char *kind = take_word(&rest);
 
 	if (!*kind || *kind == '#')
 		return 0;
@@ -338,14 +340,14 @@ static int take_line(struct maker *maker, char *rest)
 		return 0;
 	}
 	if (strcmp(kind, "linux") == 0 && maker->domain_count) {
-		maker->domains[maker->domain_count - 1].linux_text = number(&rest);
+		maker->domains[maker->domain_count - 1].linux_text = take_number(&rest);
 		return 0;
 	}
 	if (strcmp(kind, "uuid") == 0 && maker->domain_count) {
 		parse_hex(rest, maker->domains[maker->domain_count - 1].uuid, 16);
 		return 0;
 	}
-	if (begin(maker) < 0)
+	if (start_recording(maker) < 0)
 		return -1;
 	if (strcmp(kind, "sample") == 0)
 		return add_sample(maker, rest);
@@ -362,22 +364,22 @@ static int take_line(struct maker *maker, char *rest)
 	if (strcmp(kind, "end") == 0)
 		return add_end(maker, rest);
 	if (strcmp(kind, "weight") == 0)
-		maker->weight = (uint32_t)number(&rest);
+		maker->weight = (uint32_t)take_number(&rest);
 	else if (strcmp(kind, "cpu-time") == 0) {
-		maker->cpu_time = number(&rest);
+		maker->cpu_time = take_number(&rest);
 		maker->has_cpu_time = true;
 	} else if (strcmp(kind, "frameless") == 0)
-		maker->frameless = number(&rest);
+		maker->frameless = take_number(&rest);
 	else if (strcmp(kind, "space") == 0)
-		maker->process = (struct recording_process){.space = number(&rest)};
+		maker->process = (struct recording_process){.space = take_number(&rest)};
 	else if (strcmp(kind, "process") == 0)
 		set_process(maker, rest);
 	else if (strcmp(kind, "in") == 0)
-		maker->domain = (uint32_t)number(&rest);
+		maker->domain = (uint32_t)take_number(&rest);
 	else if (strcmp(kind, "lost") == 0)
-		writer_counts(maker->writer)->lost += number(&rest);
+		writer_counts(maker->writer)->lost += take_number(&rest);
 	else if (strcmp(kind, "missed") == 0)
-		writer_counts(maker->writer)->missed += number(&rest);
+		writer_counts(maker->writer)->missed += take_number(&rest);
 	else
 		return error_set(&maker->err, "unknown keyword %s", kind);
 	return 0;
@@ -394,7 +396,7 @@ int main(void)
 		status = take_line(&maker, line + strspn(line, " \t"));
 	}
 	if (status == 0)
-		status = begin(&maker);
+		status = start_recording(&maker);
 	if (status == 0)
 		status = writer_flush(maker.writer, &maker.err);
 	if (status < 0)
