@@ -18,7 +18,7 @@
 #define APART __attribute__((noipa))
 #endif
 
-/* The most that the guest can start. */
+/* The most vCPUs that the guest can start. */
 #define MAX_VCPUS 8
 
 /* As in <inttypes.h>, which freestanding compilers lack. */
@@ -39,12 +39,12 @@ enum stack_kind {
 	STACK_1G
 };
 
-/* The machine address (guest-physical unless PV) of a place in the image outside its
- * window. */
+/* Returns the machine address (guest-physical unless PV) of a place in the image outside
+ * its window. */
 uint64_t memory_address(const void *virt);
 
-/* The virtual address at which @size bytes of RAM at guest-physical @phys can be written;
- * NULL if there is none. */
+/* Returns the virtual address at which @size bytes of RAM at guest-physical @phys can be
+ * written; NULL if there is none. */
 void *memory_ram(uint64_t phys, uint64_t size);
 
 /* Maps the 4K page at machine address addr at window page nr. */
@@ -55,18 +55,18 @@ enum {
 void *memory_map_slot(unsigned int nr, uint64_t addr);
 
 /*
- * The top of vCPU 0's stack. *kind becomes STACK_2M if a 1G page is requested and there
- * is none; *pages is a human-readable description of the stack's pages.
+ * Returns the top of vCPU 0's stack. *kind becomes STACK_2M if a 1G page is requested and
+ * there is none; *pages is a human-readable description of the stack's pages.
  */
 void *memory_stack_top(enum stack_kind *kind, const char **pages);
-/* For vCPU 1 and the following ones. */
+/* Returns the top of another vCPU's stack. */
 void *memory_secondary_stack_top(unsigned int vcpu);
 
 /*
- * Stacks to move to, each of at least that many bytes in pages that have been used by no
- * other: the top of the one after the last that was asked for, with as many bytes, and
- * the first again after as many as fit into 8 MB. They lie below all others, so that
- * frames still ascend from one to its caller's.
+ * Returns the top of the next stack to move to, which has at least the given number of
+ * bytes, in pages of its own. Stacks lie one after the other in 8 MB; after the last that
+ * fits, the first is next. All of them lie below the other stacks, so that a frame still
+ * has a lower address than its caller's.
  */
 void *memory_next_stack_top(size_t bytes);
 
@@ -111,13 +111,13 @@ long xen_balloon_in(uint64_t gfn);
  */
 const char *xen_init(const void *start_info, bool pv);
 
-/* The kind of guest, human-readable. */
+/* Returns the kind of guest, human-readable. */
 const char *xen_mode(void);
 
 /* Prepares xen_time(). */
 void xen_clock_init(void);
 
-/* Nanoseconds since some fixed moment. */
+/* Returns nanoseconds since some fixed moment. */
 uint64_t xen_time(void);
 
 /* Starts a vCPU at secondary_start, with its number as an argument; 0 or a negative error
@@ -136,8 +136,8 @@ void event_work(void);
 
 /* Writes an entry of a page table; false if Xen does not allow it. */
 bool tables_set(pte_t *entry, pte_t value);
-/* The entry for the address at a level, 1 to the top one; creates the tables above, NULL
- * if Xen does not allow that. */
+/* Returns the entry for the address at a level, 1 being the lowest, and creates the
+ * tables above it; NULL if Xen does not allow that. */
 pte_t *tables_entry(unsigned long address, unsigned int level);
 bool tables_map(unsigned long address, const void *page);
 
@@ -145,12 +145,12 @@ bool tables_map(unsigned long address, const void *page);
 
 /* Prepares the kind of that name; "all" for each kind in turn. */
 void hostile_init(const char *name);
-/* Attacks for a while, with the kind whose turn it is at that time (ns). */
+/* Attacks for a while, with the kind whose turn it is at the time (ns). */
 void hostile_spell(uint64_t time);
 
 /* option.c */
 
-/* The text after "name=" in the command line, or NULL. */
+/* Returns the text after "name=" in the command line; NULL if there is none. */
 const char *option_text(const char *line, const char *name);
 unsigned long option_number(const char *line, const char *name, unsigned long otherwise);
 
@@ -165,14 +165,14 @@ unsigned long print_lost(void);
 
 /* work.c: the call chains. */
 
-/* Frames of each chain between its caller and its leaf, without the nested ones. */
+/* Frames of each chain from its first function to its leaf, without nested frames. */
 #define CHAIN_FIXED 6 /* NAME, NAME_1 to NAME_4, NAME_leaf */
 
 /*
- * Each runs n iterations in its leaf, CHAIN_FIXED + nest frames below its caller.
- * With n == 0 the leaf walks its own call chain, as a profiler would, and the result
- * is the number of addresses found (0 if not all have frame pointers); chain_low and
- * chain_high are then the lowest and highest frame.
+ * Each function runs n iterations in its leaf, CHAIN_FIXED + nest frames below its
+ * caller. With n == 0 the leaf walks its own call chain, as a profiler would, and the
+ * result is the number of addresses found (0 if not all have frame pointers); chain_low
+ * and chain_high are then the lowest and highest frame.
  */
 uint64_t alpha(unsigned long nest, uint64_t n);
 uint64_t beta(unsigned long nest, uint64_t n);

@@ -10,7 +10,7 @@
 #define PAGES	     1024
 #define PAGE_WORDS   (PAGE_SIZE / sizeof(long))
 #define FRAME_SIZE   (2 * sizeof(long))
-#define FRAMES	     256 /* that fit a page */
+#define FRAMES	     256 /* frames in a page */
 #define STORM_TABLES 64
 #define STORM_PAGES  (FRAMES * STORM_TABLES)
 #define STORM_RAM    (RAM + 0x2000000) /* after everything placed there by Xen's tools */
@@ -23,7 +23,7 @@ struct kind kinds[] = {
 
 /* Identical pages: the caller of frame n of a page is in the next page. */
 static unsigned long page[PAGES][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
-/* One page for some kinds, two for those whose chain continues. */
+/* The pages of each kind; a kind whose chain stays in one page uses the first only. */
 static unsigned long own[KINDS][2][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
 /* More frames than any recorder follows: at least 4,608. */
 #define ENDLESS_PAGES 18
@@ -31,8 +31,8 @@ static unsigned long endless[ENDLESS_PAGES * PAGE_WORDS]
 	__attribute__((aligned(PAGE_SIZE)));
 static pte_t moving[PAGES], nowhere[4096], flicker[2], remap[2], storm[STORM_TABLES];
 
-static const struct kind *chosen; /* NULL: all in turn */
-static uint64_t ticks;		  /* of cpu_ticks(), for SPELL */
+static const struct kind *chosen; /* the only kind to run; NULL: all in turn */
+static uint64_t ticks;		  /* SPELL in units of cpu_ticks() */
 
 void hostile_put_frame(unsigned long *at, unsigned long next)
 {
@@ -135,8 +135,8 @@ static void init_chains(void)
 }
 
 /*
- * A frame in a table that maps itself, at that level and all below; its words count as
- * absent entries.
+ * Puts a frame into a table that maps itself at RECURSIVE_LEVEL and all levels below. The
+ * words of the frame count as absent entries.
  */
 static void init_recursive(void)
 {
@@ -199,8 +199,9 @@ static void init_changes(void)
 }
 
 /*
- * A changing entry above 255 pages: the pages differ each time, and there are more of
- * them than any recorder keeps. PV guests change such entries by hypercalls only.
+ * Makes a chain of 255 pages below an entry that changes, so that its pages differ each
+ * time. There are more pages than any recorder keeps. PV guests can change upper entries
+ * by hypercalls only.
  */
 static void init_storm(void)
 {
@@ -237,7 +238,7 @@ static void init_xen(void)
 	kinds[KIND_grants].frame += 0x100;
 }
 
-/* Each word of each frame has separate tables, at every level. */
+/* Makes a chain of frames whose words each need separate tables, at every level. */
 static void init_apart(void)
 {
 	bool allowed = true;
@@ -280,7 +281,7 @@ void hostile_init(const char *name)
 	ticks = ticks * SPELL / (xen_time() - time);
 }
 
-/* Xen has the chain's second page in every other spell. */
+/* Returns the chain's second page to Xen, or takes it back, in every other spell. */
 static void balloon_turn(void)
 {
 	static bool out;

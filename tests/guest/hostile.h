@@ -21,7 +21,7 @@ struct kind {
 	spin *spin;
 	unsigned long frame;
 	volatile pte_t *entry;
-	const pte_t *values; /* written to the entry in turn, mask + 1 of them */
+	const pte_t *values; /* @mask + 1 values, written to the entry in turn */
 	unsigned long mask;
 	bool allowed; /* Xen allows it, and the CPU supports it */
 };
@@ -30,10 +30,10 @@ extern struct kind kinds[KINDS];
 /* An unused address. */
 #define PLACE(kind) (PLACES + (KIND_##kind + 1ul) * PLACE_SIZE)
 
-/* The kind's frame pointer goes through an invalid entry at @level. */
+/* Points the kind's frame pointer at an address whose entry at @level is invalid. */
 bool hostile_map_entry(unsigned int kind, unsigned long address, unsigned int level,
 		       pte_t value);
-/* The kind's frame pointer is at @address, on a separate page, which is returned. */
+/* Points the kind's frame pointer at @address, on a separate page. Returns the page. */
 unsigned long *hostile_map_page(unsigned int kind, unsigned long address);
 void hostile_put_frame(unsigned long *at, unsigned long next);
 

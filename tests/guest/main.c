@@ -6,10 +6,10 @@
 
 #define SECOND 1000000000ul
 
-/* alpha's share of a round; a whole round is ten of these, about 4 ms. */
+/* alpha's time in a round, ns; a whole round is ten times as long, about 4 ms. */
 #define UNIT_NS 400000
 
-/* Frames outside a chain: _start, guest_main, main; and one less on other vCPUs. */
+/* Frames outside a chain: _start, guest_main, main. Other vCPUs have one frame less. */
 #define OUTER_FRAMES	       3
 #define SECONDARY_OUTER_FRAMES 2
 #define MIN_DEPTH	       (OUTER_FRAMES + CHAIN_FIXED + 1)
@@ -26,7 +26,7 @@ static struct options {
 	unsigned long smp;	    /* additional vCPUs to start */
 	unsigned long calls;	    /* hypercalls in each round */
 	unsigned long moving;	    /* whether each chain has a different stack */
-	unsigned long chain_bytes;  /* at most */
+	unsigned long chain_bytes;  /* upper bound of a chain's size */
 	unsigned long events;	    /* whether events of Xen interrupt the work */
 	unsigned long exit, reboot; /* after this many heartbeats, 0: never */
 } options;
@@ -67,7 +67,7 @@ static enum stack_kind stack_option(const char *line)
 	}
 }
 
-/* Runs on the boot stack; returns the top of the one for guest_main. */
+/* Runs on the boot stack. Returns the top of the stack for guest_main. */
 void *guest_setup(const void *start_info, bool pv)
 {
 	static const char *const stack_names[] = {"mixed", "4k", "2m", "1g"};
@@ -108,8 +108,8 @@ static unsigned long nest_below(unsigned long outer_frames)
 }
 
 /*
- * n plus or minus up to a quarter, varying: rounds of constant length could run in
- * lockstep with a profiler's rate. The generator is Knuth's for MMIX (TAOCP vol.
+ * Returns n plus or minus up to a quarter, varying: rounds of constant length could run
+ * in lockstep with a profiler's rate. The generator is Knuth's for MMIX (TAOCP vol.
  * 2, 3.3.4).
  */
 static uint64_t jitter(uint64_t n, uint64_t *state)
@@ -119,9 +119,9 @@ static uint64_t jitter(uint64_t n, uint64_t *state)
 }
 
 /*
- * The best of several runs: a slow run may only have been interrupted, for example by the
- * host of an emulator. Called by guest_main like main, so that the depth is right here,
- * too.
+ * Returns the best of several runs: a slow run may only have been interrupted, for
+ * example by the host of an emulator. Called by guest_main, as main is, so that chains
+ * are as deep as in main.
  */
 static APART void calibrate(void)
 {
@@ -209,7 +209,7 @@ work(uint64_t (*chain)(unsigned long, uint64_t), unsigned long nest, uint64_t n)
 }
 
 #ifdef HAS_EVENTS
-/* A handler's work, a fifth of the time between two; counted as that of a second vCPU. */
+/* Works for a fifth of the time between two events. The work is counted as vCPU 1's. */
 void event_work(void)
 {
 	volatile struct secondary *secondary = &secondaries[1];

@@ -10,9 +10,9 @@ struct line {
 	size_t length;
 };
 
-static void put(struct line *line, char c)
+static void line_put(struct line *line, char c)
 {
-	if (line->length < sizeof(line->text) - 1) /* the last one is for '\n' */
+	if (line->length < sizeof(line->text) - 1) /* the last byte is for '\n' */
 		line->text[line->length++] = c;
 }
 
@@ -27,9 +27,9 @@ static void put_number(struct line *line, uint64_t value, unsigned int base,
 		value /= base;
 	} while (value);
 	for (; width > n; width--)
-		put(line, '0');
+		line_put(line, '0');
 	while (n)
-		put(line, digits[--n]);
+		line_put(line, digits[--n]);
 }
 
 void print(const char *format, ...)
@@ -43,14 +43,14 @@ void print(const char *format, ...)
 		uint64_t number;
 
 		if (*format != '%') {
-			put(&line, *format);
+			line_put(&line, *format);
 			continue;
 		}
 		for (format++; *format >= '0' && *format <= '9'; format++)
 			width = width * 10 + (unsigned int)(*format - '0');
 		if (*format == 's') {
 			for (const char *s = va_arg(args, const char *); *s; s++)
-				put(&line, *s);
+				line_put(&line, *s);
 			continue;
 		}
 		format++; /* the l of %lu and %lx */

@@ -1,8 +1,8 @@
 /*
  * The call chains: alpha, alpha_1 to alpha_4, alpha_nest as often as requested,
- * alpha_leaf, and the same for beta, gamma and delta. All the time is spent in the
- * leaves, whose loops are identical, so that a leaf's share of the time is its share of
- * iterations.
+ * alpha_leaf; beta, gamma and delta have chains of such functions, too. All the time is
+ * spent in the leaves, whose loops are identical, so that a leaf's share of the time is
+ * its share of iterations.
  */
 #include "guest.h"
 
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) uint64_t walk_chain(void)
 #endif
 }
 
-/* Makes the compiler allocate all of them. */
+/* Makes the compiler allocate all locals. */
 static inline __attribute__((always_inline)) void use(volatile uint8_t *locals)
 {
 	asm volatile("" : : "r"(locals));
@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) void use(volatile uint8_t *locals)
 	}
 
 #ifdef SHARED_LEAF
-/* All chains have the same leaf, like memcpy in a program. Compilers may omit its frame,
+/* All chains end in one leaf, as if in memcpy of a program. Compilers may omit its frame,
  * and only its caller shows which chain it is part of. */
 static APART __attribute__((aligned(256))) uint64_t burn(uint64_t n)
 {

@@ -77,7 +77,8 @@ uint64_t xen_running_time(unsigned int vcpu, uint64_t *stolen)
 	const volatile struct vcpu_runstate_info *state = &runstate[vcpu];
 	uint64_t since, lost, ns;
 
-	/* Xen writes it while this vCPU is off its CPU: only then does `since` change. */
+	/* Xen writes the state while this vCPU is off its CPU, and changes the entry time
+	 * whenever it does. */
 	do {
 		since = state->state_entry_time;
 		lost = not_running(vcpu) - not_running_at_init[vcpu];
@@ -138,7 +139,8 @@ void xen_shutdown(unsigned int reason)
 			  (unsigned long)&shutdown, 0, 0);
 }
 
-/* It makes hypercalls and calls nothing else: a leaf, for what its compiler knows. */
+/* A leaf function, as far as its compiler knows: it makes hypercalls and calls nothing.
+ */
 APART void xen_ask(unsigned long calls)
 {
 	while (calls--)

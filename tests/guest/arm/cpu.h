@@ -5,9 +5,9 @@
 
 /*
  * xen/include/public/arch-arm.h: the start of a guest's memory. Xen's tools load a 64-bit
- * image at the offset that it requests, a 32-bit one at 0x8000. There are 2 MB for LARGE
- * before the 64-bit image, and after the 32-bit one; the device tree is near the end of
- * memory.
+ * image at the offset that it requests, a 32-bit image at 0x8000. There are 2 MB for
+ * LARGE before the 64-bit image, and after the 32-bit image; the device tree is near the
+ * end of memory.
  */
 #define RAM 0x40000000
 #ifdef __aarch64__
@@ -21,7 +21,8 @@
 #define IMAGE_LIMIT (RAM + 0x1a00000)
 #endif
 
-/* Linked at virtual address = guest-physical address + BASE, which is the Makefile's. */
+/* Linked at virtual address = guest-physical address + BASE, which the Makefile defines.
+ */
 #define IMAGE_PHYS (RAM + TEXT_OFFSET)
 
 #define PAGE_SIZE  0x1000
@@ -37,7 +38,7 @@
 #define PTE_PAGE      0x703
 #define PTE_BLOCK     0x701
 #define PTE_SHARED    0x300
-#define PTE_RECURSIVE PTE_PAGE /* both */
+#define PTE_RECURSIVE PTE_PAGE /* refers to a table that is a page, too */
 #else
 #define PTE_TABLE	 0x00001
 #define PTE_PAGE	 0x0045e
@@ -48,13 +49,17 @@
 #endif
 
 /*
- * For hostile.c: addresses beyond all memory; a guest frame that is free for a grant
- * table; unused addresses; a boundary from address 0 on where adjacent words share no
- * tables; the addresses mapped by a table that maps itself, and one of its words; those
- * mapped by a table that doesn't exist; a block of ones.
+ * For hostile.c:
+ *   GRANTS_GFN      a guest frame that is free for a grant table
+ *   NO_MEMORY       guest-physical addresses beyond all memory
+ *   PLACES          unused addresses
+ *   APART_BY        distance of boundaries whose adjacent words share no tables
+ *   RECURSIVE       address of word RECURSIVE_WORD of a table that maps itself
+ *   RESERVED_PLACE  an address mapped by a table that doesn't exist
+ *   HUGE_ONES       an entry of a block, all ones
  */
 #define GRANTS_GFN 0x38000ul
-/* The length of a kind's turn (ns), and the kinds with more than one: those whose samples
+/* The length of a kind's turn, ns, and the kinds with more turns than one: their samples
  * take a recorder long, because it has much to map. */
 #define TURN 200000000
 #define MORE_TURNS                                                               \
@@ -78,7 +83,7 @@
 #define NO_MEMORY      0x80000000ul
 #define PLACES	       0x90000000ul
 #define PLACE_SIZE     0x200000ul
-#define NONCANONICAL   0ul /* there is none */
+#define NONCANONICAL   0ul /* 32-bit: no such address */
 #define TOP_LEVEL      2   /* with long descriptors, level 3 has no entries to spare */
 #define RESERVED_PLACE 0xa0000000ul
 #define HUGE_LEVEL     2
@@ -91,8 +96,8 @@
 #define HUGE_ONES      ~2ull
 #else
 #define APART_BY       0x100000ul
-/* Entries a00 to aff of the first-level table, as a second-level one. Entry a02 of that
- * is a large page, which the first-level table is at the beginning of. */
+/* Entries a00 to aff of the first-level table are used as a second-level table. Its entry
+ * a02 maps a large page, at the beginning of which is the first-level table. */
 #define TABLE_SIZE     1024
 #define RECURSIVE      (0xa0200000ul + (0xa00 + RECURSIVE_WORD) * 4)
 #define RECURSIVE_WORD 8
@@ -101,7 +106,7 @@
 #endif
 #endif
 #define RECURSIVE_LEVEL TOP_LEVEL
-/* Where an entry is both of a frame's words, a return address beside the frame pointer.
+/* A return address beside the frame pointer, where one entry holds both words of a frame.
  */
 #if defined(LONG_TABLES) && !defined(__aarch64__)
 #define RECURSIVE_RETURN (4ull << 32)
@@ -133,7 +138,7 @@ void secondary_boot(void);
 #define CAN_BALLOON true
 
 const char *memory_command_line(void);
-/* The stack of the next vCPU that is started at secondary_boot. */
+/* The top of the stack of the next vCPU that is started at secondary_boot. */
 void memory_set_secondary(void *stack_top);
 
 /* The end of a frame of GCC's Thumb code can't be found from the frame pointer. */
@@ -142,10 +147,11 @@ void memory_set_secondary(void *stack_top);
 #endif
 
 /*
- * The frame of the caller, 0 in the outermost. AArch64 and clang's Thumb: the frame
- * pointer points at the caller's, the return address is above it (AAPCS64 and AAPCS32,
- * "The Frame Pointer"). GCC's ARM code: it points at the return address, the caller's is
- * below; with -mapcs-frame, which saves fp, sp, lr and pc, at the pc.
+ * Returns the frame pointer of the caller, 0 in the outermost frame. AArch64 and clang's
+ * Thumb: the frame pointer points at the caller's frame pointer, and the return address
+ * is above that (AAPCS64 and AAPCS32, "The Frame Pointer"). GCC's ARM code: it points at
+ * the return address, and the caller's frame pointer is below; with -mapcs-frame, which
+ * saves fp, sp, lr and pc, it points at the pc.
  */
 #if defined(__aarch64__) || defined(__thumb__)
 #define FRAME_CALLER 0

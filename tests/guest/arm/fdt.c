@@ -6,7 +6,7 @@
 
 #define HEADER_SIZE 40
 #define MAGIC	    0xd00dfeed
-#define MOST	    0x200000 /* bytes of a tree */
+#define MOST	    0x200000 /* largest size of a tree, bytes */
 
 enum {
 	BEGIN_NODE = 1,
@@ -29,8 +29,8 @@ struct tree {
 	uint32_t size;
 };
 
-/* 0 beyond the end, which no token is. */
-static uint32_t word(const struct tree *tree, uint32_t offset)
+/* Returns a word of the tree; beyond its end 0, which is no token. */
+static uint32_t tree_word(const struct tree *tree, uint32_t offset)
 {
 	return offset < tree->size - 3 ? __builtin_bswap32(tree->words[offset / 4]) : 0;
 }
@@ -57,7 +57,7 @@ static void copy_line(const struct tree *tree, uint32_t offset, uint32_t length,
 	fdt->command_line[i] = 0;
 }
 
-/* The next token's offset. */
+/* Returns the next token's offset. */
 static uint32_t skip_name(const struct tree *tree, uint32_t offset)
 {
 	while (offset < tree->size && tree->bytes[offset])
@@ -71,16 +71,16 @@ void fdt_read(const void *device_tree, struct fdt *fdt)
 	uint32_t at, strings, length, depth = 0;
 	bool chosen = false, memory = false;
 
-	if (word(&tree, 4 * H_MAGIC) != MAGIC)
+	if (tree_word(&tree, 4 * H_MAGIC) != MAGIC)
 		return;
-	length = word(&tree, 4 * H_SIZE);
+	length = tree_word(&tree, 4 * H_SIZE);
 	if (length >= HEADER_SIZE && length < MOST)
 		tree.size = length;
-	strings = word(&tree, 4 * H_STRINGS);
-	at = word(&tree, 4 * H_STRUCTURE) & ~3u;
+	strings = tree_word(&tree, 4 * H_STRINGS);
+	at = tree_word(&tree, 4 * H_STRUCTURE) & ~3u;
 	for (;;) {
 		at += 4;
-		switch (word(&tree, at - 4)) {
+		switch (tree_word(&tree, at - 4)) {
 		case BEGIN_NODE:
 			if (++depth == 2) {
 				chosen = is_at(&tree, at, "chosen");
@@ -92,17 +92,18 @@ void fdt_read(const void *device_tree, struct fdt *fdt)
 			depth--;
 			break;
 		case PROPERTY:
-			length = word(&tree, at);
+			length = tree_word(&tree, at);
 			if (length > tree.size)
 				return;
 			if (depth == 2 && chosen &&
-			    is_at(&tree, strings + word(&tree, at + 4), "bootargs"))
+			    is_at(&tree, strings + tree_word(&tree, at + 4), "bootargs"))
 				copy_line(&tree, at + 8, length, fdt);
 			/* Two cells each for address and size. */
 			if (depth == 2 && memory &&
-			    is_at(&tree, strings + word(&tree, at + 4), "reg"))
-				fdt->memory_size = (uint64_t)word(&tree, at + 16) << 32 |
-						   word(&tree, at + 20);
+			    is_at(&tree, strings + tree_word(&tree, at + 4), "reg"))
+				fdt->memory_size = (uint64_t)tree_word(&tree, at + 16)
+							   << 32 |
+						   tree_word(&tree, at + 20);
 			at += 8 + ((length + 3) & ~3u);
 			break;
 		case NOP:

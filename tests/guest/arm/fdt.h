@@ -6,10 +6,10 @@
 
 struct fdt {
 	char command_line[512];
-	uint64_t memory_size; /* of the first region, in bytes */
+	uint64_t memory_size; /* size of the first region, bytes */
 };
 
-/* Fields missing in the tree are left unchanged. */
+/* Reads the tree. Fields missing in it are left unchanged. */
 void fdt_read(const void *device_tree, struct fdt *fdt);
 
 #endif

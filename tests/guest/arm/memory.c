@@ -1,6 +1,6 @@
 /*
  * The address space, and the code that sets it up. Programs that walk it from outside
- *find the same cases as in real guests; STACKS is at 7/8 of the low or the high half:
+ * find the same cases as in real guests; STACKS is at 7/8 of the low or the high half:
  *
  *	virtual            guest-physical
  *	RAM                RAM, the first GiB: a block of 1G, or the largest there are
@@ -12,7 +12,7 @@
  *
  * The code here, in fdt.c and in tables_*.c first runs without page tables, at its
  * guest-physical address: it addresses everything in the image relative to the
- *instruction, and keeps its data in .bss.boot, which start*.S clears.
+ * instruction, and keeps its data in .bss.boot, which start*.S clears.
  */
 #include "tables.h"
 
@@ -26,15 +26,15 @@
 #define SLOTS  0x10000000
 #endif
 
-/* In reverse order, and of the size of any granule. */
+/* Size of `pages`, which are mapped in reverse order; a multiple of any granule. */
 #define PAGES_SIZE (MOVING_SIZE + 0x100000)
 
-/* Size of all stacks to move to, and minimum of each: three times that of 60 small
- * frames. */
+/* Size of all stacks to move to, and minimum size of each: three times the size of 60
+ * small frames. */
 #define MOVING_SIZE  0x800000
 #define MOVING_LEAST (4 * PAGE_SIZE)
 
-/* Of the other vCPUs' stacks. */
+/* Size of another vCPU's stack. */
 #define OTHER_SIZE (32 * PAGE_SIZE)
 
 /* Bytes of a mixed stack that are on its block: some outer frames of each chain. */
@@ -44,7 +44,7 @@
 
 #define BOOT __attribute__((section(".bss.boot")))
 
-/* These need not be cleared. */
+/* Memory in .bss.tables and .bss.stacks is not cleared at the start. */
 static uint8_t tables[TABLES_SIZE]
 	__attribute__((section(".bss.tables"), aligned(0x10000)));
 static uint8_t pages[PAGES_SIZE]
@@ -201,6 +201,7 @@ void *memory_next_stack_top(size_t bytes)
 	if (size < MOVING_LEAST)
 		size = MOVING_LEAST;
 	top = top + size > MOVING_SIZE ? size : top + size;
-	/* They start at the lower end of `pages`, which other stacks don't reach. */
+	/* Stacks to move to start at the lower end of `pages`, which vCPU 0's first stack
+	 * doesn't reach. */
 	return (uint8_t *)stacks() - PAGES_SIZE + top;
 }

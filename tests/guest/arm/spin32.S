@@ -2,8 +2,8 @@
  * void hostile_KIND(unsigned long frame, uint64_t end, volatile pte_t *entry,
  *		     const pte_t *values, unsigned long mask)
  *
- * Until the counter is at `end`, runs with `frame` in the frame pointer of ARM code, in that
- * of Thumb code and in the stack pointer, and stores values[0 to mask] to *entry, one after
+ * Until the counter is at `end`, runs with `frame` in the frame pointers of ARM and Thumb
+ * code and in the stack pointer, and stores values[0 to mask] to *entry, one after
  * the other.
  *
  * No interrupt is ever taken, so nothing but the unwinder uses these pointers.

@@ -1,5 +1,5 @@
 /*
- * Image header, entry points, page tables on. Arm ARM is that for v7-A, DDI 0406C.
+ * Image header, entry points, page tables on. Arm ARM means DDI 0406C, for v7-A.
  *
  * A vCPU starts in supervisor mode without page tables and caches, at its guest-physical
  * address; vCPU 0 at image_start, which has the header of a zImage (Linux's
@@ -44,7 +44,7 @@ image_start:
 	.endr
 	b	boot
 	.long	0x016f2818
-	.long	0			/* wherever it is loaded to */
+	.long	0			/* start address: any */
 	.long	image_end - image_start
 	.size	image_start, . - image_start
 
@@ -68,8 +68,8 @@ func boot
 endfunc boot
 
 /*
- * The memory between these two is written without caches only. Its cached contents are
- * stale, before the writes and after: B2.2.
+ * The memory between boot_begin and boot_end is only written without caches. Its cached
+ * contents are stale, before the writes and after: B2.2.
  */
 func flush_boot_data
 	address	r0, boot_begin
@@ -146,7 +146,7 @@ func _start
 	mov	r1, #0
 	bl	guest_setup
 	mov	sp, r0
-	/* The frame saved by guest_main is the last one: frame pointer 0. The zeros above it
+	/* The frame saved by guest_main ends the chain: frame pointer 0. The zeros above it
 	 * are a frame record for unwinders that look further. */
 	mov	r7, #0
 	mov	fp, #0
@@ -157,7 +157,7 @@ func _start
 	udf	#0
 endfunc _start
 
-/* r0: its number. */
+/* r0: the vCPU's number. */
 func secondary_boot
 	mov	r8, r0
 	ldr	r0, =secondary_start

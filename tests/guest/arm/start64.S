@@ -59,8 +59,8 @@ func boot
 endfunc boot
 
 /*
- * The memory between these two is written without caches only. Its cached contents are
- * stale, before the writes and after: B2.8.
+ * The memory between boot_begin and boot_end is only written without caches. Its cached
+ * contents are stale, before the writes and after: B2.8.
  */
 func flush_boot_data
 	address	x0, boot_begin
@@ -122,7 +122,7 @@ func _start
 	mov	x1, xzr
 	bl	guest_setup
 	mov	sp, x0
-	/* The frame saved by guest_main is the last one: frame pointer 0. The zeros above it
+	/* The frame saved by guest_main ends the chain: frame pointer 0. The zeros above it
 	 * are a frame record for unwinders that look further (AAPCS64, 6.4.6). */
 	stp	xzr, xzr, [sp, #-16]!
 	mov	x29, xzr
@@ -130,7 +130,7 @@ func _start
 	brk	#0
 endfunc _start
 
-/* x0: its number. */
+/* x0: the vCPU's number. */
 func secondary_boot
 	mov	x19, x0
 	ldr	x0, =secondary_start

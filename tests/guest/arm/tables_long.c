@@ -7,7 +7,8 @@
 static struct paging paging __attribute__((section(".bss.boot")));
 static uint64_t root[2] __attribute__((section(".bss.boot"))); /* guest-physical */
 
-/* Bits of an address below those that choose an entry; level 1 has the pages. */
+/* Returns how many bits of an address are below the bits that choose an entry. Entries of
+ * level 1 map pages. */
 static unsigned int level_shift(unsigned int level)
 {
 	return paging.granule + (level - 1) * (paging.granule - 3);
@@ -119,7 +120,7 @@ void tables_choose(struct paging *choice)
 		have_52_bits = feature(28) == 1;
 	}
 	if (choice->bits < 39)
-		choice->bits = 39; /* memory.c's addresses need as many */
+		choice->bits = 39; /* memory.c's addresses need 39 bits */
 	if (choice->bits > 48)
 		choice->bits = have_52_bits ? 52 : 48;
 	choice->wide = choice->bits > 48 && choice->granule < 16;
@@ -131,8 +132,8 @@ static unsigned long control_register(void)
 	static const unsigned char high[] = {[12] = 2, [14] = 1, [16] = 3};
 	unsigned long size = feature(0);
 
-	/* TG0, TG1, DS; IPS as long as the CPU has it, but for the 52 bits that the
-	 * tables are not written for. */
+	/* TG0, TG1, DS; IPS as large as the CPU has it, but below 52 bits, for which
+	 * entries are not written here. */
 	return (unsigned long)low[paging.granule] << 14 |
 	       (unsigned long)high[paging.granule] << 30 |
 	       (unsigned long)paging.wide << 59 | (size > 5 ? 5 : size) << 32;

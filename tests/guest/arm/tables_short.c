@@ -21,7 +21,7 @@ uint64_t tables_block(void)
 	return 1u << 20;
 }
 
-/* Supersections and large pages are written to 16 entries each. */
+/* Supersections and large pages take 16 entries each. */
 static const struct unit {
 	unsigned int shift, level, entries;
 	pte_t flags;
@@ -71,7 +71,7 @@ void tables_choose(struct paging *choice)
 void tables_init(const struct paging *choice, struct boot_registers *registers)
 {
 	split = choice->split;
-	/* Larger than they are, for hostile.c's sake (RECURSIVE). */
+	/* Larger than the tables are, as hostile.c requires (RECURSIVE). */
 	for (unsigned int i = 0; i < 2; i++)
 		root[i] = memory_address(memory_new_table(0x10000));
 	/* B4.1.154: walks are cached, write-back, and shared. */

@@ -13,7 +13,7 @@
 #define CPU_ON 0x84000003
 #endif
 
-static uint32_t ns_per_tick; /* times 2^24 */
+static uint32_t ns_per_tick; /* in units of 2^-24 ns */
 
 const char *xen_init(const void *start_info, bool pv)
 {

@@ -24,14 +24,14 @@ void secondary_start(void);
 
 /* memory.c */
 
-/* Maps the stacks, with Xen's list of the machine frame of each of the guest's. */
+/* Maps the stacks. p2m is Xen's list of the guest's machine frames. */
 void memory_init(const unsigned long *p2m);
 
 /* xen_pv32.c */
 const void *xen_shared_info(void);
 
-/* The frame pointer of the calling frame, 0 in the outermost: System V ABI, Intel386
- * supplement, 2.2.2. */
+/* Returns the frame pointer of the calling frame, 0 in the outermost frame: System V ABI,
+ * Intel386 supplement, 2.2.2. */
 static inline const unsigned long *frame_caller(const unsigned long *frame)
 {
 	return (const unsigned long *)frame[0];

@@ -1,12 +1,12 @@
-/* Functions that the compiler calls for divisions of 64 bits; the library that has them
- * comes with a package of its own for 32-bit code. */
+/* Functions that the compiler calls for divisions of 64 bits. libgcc has them, too, but
+ * its 32-bit version comes in a separate package. */
 #include <stdint.h>
 
 uint64_t __udivmoddi4(uint64_t dividend, uint64_t divisor, uint64_t *rest);
 uint64_t __udivdi3(uint64_t dividend, uint64_t divisor);
 uint64_t __umoddi3(uint64_t dividend, uint64_t divisor);
 
-/* Bit by bit, as on paper. No divisor here has its top bit set, which this would lose. */
+/* Divides bit by bit, as on paper. The divisor's top bit must be 0. */
 uint64_t __udivmoddi4(uint64_t dividend, uint64_t divisor, uint64_t *rest)
 {
 	uint64_t quotient = 0, left = 0;

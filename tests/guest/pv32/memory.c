@@ -1,6 +1,6 @@
 /*
- * The address space: Xen's page tables map the image by 4K pages, the only ones that a PV
- * guest may have. The first vCPU's stack is on pages in reverse order, so that frames
+ * The address space: Xen's page tables map the image by 4K pages, because a PV guest may
+ * have no others. The first vCPU's stack is on pages in reverse order, so that frames
  * which are neighbours lie apart.
  */
 #include "guest.h"
@@ -28,7 +28,7 @@ static void map_page(void *virt, uint64_t addr)
 		xen_shutdown(SHUTDOWN_crash);
 }
 
-/* These pages are not used yet. */
+/* Reverses the order of the stack's pages, before the stack is used. */
 void memory_init(const unsigned long *pv_p2m)
 {
 	p2m = pv_p2m;

@@ -28,8 +28,8 @@ func _start
 	ud2
 	.size	_start, . - _start
 
-/* The outermost frame of the other vCPUs, started with their stack pointer set and their
- * number in edi. */
+/* The outermost frame of the other vCPUs. At their start, esp is their stack's top, and edi
+ * their number. */
 func secondary_start
 	cld
 	pushl	$0
@@ -40,7 +40,7 @@ func secondary_start
 	ud2
 	.size	secondary_start, . - secondary_start
 
-/* Xen fills it with one stub of 32 bytes per hypercall. */
+/* A page that Xen fills with one stub of 32 bytes per hypercall. */
 	.balign	PAGE_SIZE
 	.globl	hypercall_page
 	.type	hypercall_page, @function
@@ -55,7 +55,7 @@ boot_stack:
 	.skip	PAGE_SIZE
 	.size	boot_stack, PAGE_SIZE
 
-/* xen/include/public/elfnote.h: what each note means and which are numbers. */
+/* xen/include/public/elfnote.h: what each note means and which notes are numbers. */
 .macro note type, value:vararg
 	.pushsection .note.Xen, "a", @note
 	.balign	4

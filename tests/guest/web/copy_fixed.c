@@ -1,4 +1,4 @@
-/* Eight bytes at a time. */
+/* Copies eight bytes at a time. */
 #include "web.h"
 
 APART void copy(uint8_t *to, const uint8_t *from, size_t n)

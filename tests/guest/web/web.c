@@ -31,8 +31,8 @@ void *guest_setup(const void *start_info, bool pv)
 	return top;
 }
 
-/* The number of the page in "GET /N". */
-static APART unsigned long parse(const char *request)
+/* Returns the number of the page in "GET /N". */
+static APART unsigned long parse_request(const char *request)
 {
 	unsigned long page = 0;
 
@@ -43,7 +43,7 @@ static APART unsigned long parse(const char *request)
 	return page % PAGES;
 }
 
-/* That of the Internet protocols (RFC 1071). */
+/* The checksum of the Internet protocols (RFC 1071). */
 static APART uint16_t checksum(const uint8_t *bytes, size_t n)
 {
 	const uint16_t *words = (const void *)bytes;
@@ -64,7 +64,7 @@ static APART void build(unsigned long page)
 
 static APART void answer(const char *request)
 {
-	build(parse(request));
+	build(parse_request(request));
 	sent = checksum(packet, sizeof(packet));
 }
 
@@ -91,5 +91,5 @@ void guest_main(void)
 
 void secondary_main(unsigned int vcpu)
 {
-	(void)vcpu; /* none is started */
+	(void)vcpu; /* this guest starts no other vCPU */
 }

@@ -7,9 +7,9 @@ static uint32_t tsc_to_ns;
 static int8_t tsc_shift;
 
 /*
- * The TSC rather than Xen's system time: that one steps back and forth, when Xen
- * calibrates it or a vCPU moves to another CPU, by a millisecond or two in an emulator.
- * The formula is the one at struct vcpu_time_info in xen/include/public/xen.h.
+ * The TSC rather than Xen's system time, which steps back and forth, by a millisecond or
+ * two in an emulator, when Xen calibrates it or a vCPU moves to another CPU. The formula
+ * is in xen/include/public/xen.h, at struct vcpu_time_info.
  */
 uint64_t xen_time(void)
 {

@@ -19,10 +19,10 @@
 /* Unused addresses, a GiB apart. */
 #define PLACES	   (1ul << 39)
 #define PLACE_SIZE (1ul << 30)
-/* A boundary: adjacent words on its two sides share no tables. */
+/* Distance of boundaries whose adjacent words share no tables. */
 #define APART_BY     (1ul << 39)
 #define NONCANONICAL (1ul << 47)
-/* What is behind entries 300, for itself, and 301 of the top table. */
+/* Addresses of the top table's entries 300, which maps the table itself, and 301. */
 #define RECURSIVE                                                                     \
 	(0xffff000000000000 | 300ul << 39 | 300ul << 30 | 300ul << 21 | 300ul << 12 | \
 	 RECURSIVE_WORD * 8)
@@ -33,10 +33,10 @@
 #define RESERVED_PLACE	 (0xffff000000000000 | 301ul << 39)
 #define RESERVED_TABLE	 (0x000ffffffffff000 | PTE_TABLE)
 #define TOP_LEVEL	 4
-/* The length of a kind's turn (ns), and the kinds with more than one. */
+/* The length of a kind's turn, ns, and the kinds with more turns than one. */
 #define TURN 500000000
 #define MORE_TURNS
-/* Of a page of 1G. */
+/* The entry of a page of 1G. */
 #define HUGE_LEVEL 3
 #define HUGE_ONES  ~0ul
 
@@ -55,7 +55,7 @@ typedef uint64_t pte_t;
 /* An entry that refers to a page, and one that refers to a table. */
 #define PTE_PAGE      (PTE_PRESENT | PTE_WRITE)
 #define PTE_TABLE     (PTE_PRESENT | PTE_WRITE)
-#define PTE_RECURSIVE PTE_PRESENT /* both */
+#define PTE_RECURSIVE PTE_PRESENT /* refers to a table that is a page, too */
 
 /* start.S */
 extern uint64_t boot_l4[512], boot_l3[512], boot_l2[512];
@@ -75,15 +75,15 @@ static inline void *phys_to_virt(uint64_t phys)
 /* memory.c */
 
 /*
- * Builds the address space; root is the top page table, p2m the PV list of machine
- * frames, NULL for PVH.
+ * Builds the address space. root is the top page table; p2m is the list of a PV guest's
+ * machine frames, NULL for PVH.
  */
 void memory_init(uint64_t *root, const unsigned long *p2m);
 uint64_t *memory_root(void);
 bool memory_is_pv(void);
-/* The place in the image of the page that a page table's entry refers to. */
+/* Returns the place in the image of the page that a page table's entry refers to. */
 void *memory_at(uint64_t entry);
-/* The guest-physical address of the RAM that stood at window page nr. */
+/* Returns the guest-physical address of the RAM that window page nr was linked to. */
 uint64_t memory_slot_phys(unsigned int nr);
 
 /* Xen takes back a page of memory, except one in a PV guest's page table. */
@@ -99,8 +99,8 @@ long xen_allow_table_writes(void);
 #define NO_WALK
 #endif
 
-/* The frame pointer of the calling frame, 0 in the outermost: System V ABI, AMD64
- * supplement, 3.2.2. */
+/* Returns the frame pointer of the calling frame, 0 in the outermost frame: System V ABI,
+ * AMD64 supplement, 3.2.2. */
 static inline const unsigned long *frame_caller(const unsigned long *frame)
 {
 	return (const unsigned long *)frame[0];
@@ -119,7 +119,7 @@ static inline void cpu_relax(void)
 	asm volatile("pause");
 }
 
-/* Of the clock that hostile_KIND() (spin.S) looks at. */
+/* Returns ticks of the clock that hostile_KIND() (spin.S) looks at. */
 static inline uint64_t cpu_ticks(void)
 {
 	uint32_t low, high;
@@ -135,7 +135,7 @@ call_on_stack(void *top, uint64_t (*chain)(unsigned long, uint64_t), unsigned lo
 {
 	uint64_t result;
 
-	/* rbx is one that the chain has to preserve; what it need not is clobbered. */
+	/* The chain has to preserve rbx, but not the clobbered registers. */
 	asm volatile("mov %%rsp, %%rbx\n\t"
 		     "mov %[top], %%rsp\n\t"
 		     "call *%[chain]\n\t"

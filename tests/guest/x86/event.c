@@ -1,4 +1,4 @@
-/* Events of Xen, for a PV guest: its timer's, ten milliseconds apart. */
+/* Events of Xen for a PV guest: a timer's, every ten milliseconds. */
 #include "guest.h"
 
 #include <xen/xen.h>
@@ -14,7 +14,7 @@ static struct shared_info *shared(void)
 	return (struct shared_info *)(uintptr_t)xen_shared_info();
 }
 
-/* The timer is the only one that says something. */
+/* Takes all pending events; only the timer sends any. */
 void on_event(void)
 {
 	struct shared_info *info = shared();

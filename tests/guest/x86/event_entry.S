@@ -1,9 +1,9 @@
 /*
- * Where Xen enters a PV guest for its events. It has pushed rcx and r11 below what the CPU
+ * Where Xen enters a PV guest for its events. Xen has pushed rcx and r11 below what the CPU
  * saves, and HYPERVISOR_iret takes a word of flags there (xen/include/public/arch-x86/
- * xen-x86_64.h). The handler runs in turn on the interrupted stack and on one of its own.
+ * xen-x86_64.h). The handler runs in turn on the interrupted stack and on a stack of its own.
  */
-#define __ASSEMBLY__ /* for the next one */
+#define __ASSEMBLY__ /* for Xen's header */
 #include <xen/xen.h>
 #include "cpu.h"
 

@@ -31,7 +31,7 @@ SECTIONS
 		*(.rodata .rodata.*)
 	} :text
 
-	/* Both are empty in the build with frame pointers. */
+	/* Empty in the build with frame pointers. */
 	.eh_frame_hdr : AT(ADDR(.eh_frame_hdr) - BASE) {
 		*(.eh_frame_hdr)
 	} :text :eh_frame_hdr

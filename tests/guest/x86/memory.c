@@ -24,8 +24,8 @@
 #define ALIAS	    0xffffc00000000000 /* entry 384 of the top table */
 #define STACK_PAGES 64
 
-/* Size of all stacks to move to, and minimum of each: three times that of 60 small
- * frames. */
+/* Size of all stacks to move to, and minimum size of each: three times the size of 60
+ * small frames. */
 #define MOVING_SIZE  0x800000
 #define MOVING_LEAST (4 * PAGE_SIZE)
 
@@ -58,7 +58,7 @@ static void map_page(void *virt, uint64_t addr)
 	asm volatile("invlpg (%0)" : : "r"(virt) : "memory");
 }
 
-/* Reverses the order of the stack's frames; these pages are not used yet. */
+/* Reverses the order of the stack's pages, before the stack is used. */
 static void reverse_stack_pages(void)
 {
 	uint8_t *low = window + LARGE_SIZE - STACK_PAGES * PAGE_SIZE;
@@ -164,7 +164,8 @@ void *memory_stack_top(enum stack_kind *kind, const char **pages)
 		alias_l3[0] = PTE_PRESENT | PTE_WRITE | PTE_LARGE;
 		boot_l4[ALIAS >> 39 & 511] = virt_to_phys(alias_l3) | PTE_PRESENT |
 					     PTE_WRITE;
-		/* The first large page's frame: vCPU 1's stack is in the other one. */
+		/* The first large page's frame: vCPU 1's stack is in the other large
+		 * page. */
 		return (uint8_t *)ALIAS + virt_to_phys(large) + LARGE_SIZE;
 	case STACK_2M:
 		*pages = p2m ? "4k" : "2m";
@@ -180,7 +181,7 @@ void *memory_stack_top(enum stack_kind *kind, const char **pages)
 
 void *memory_secondary_stack_top(unsigned int vcpu)
 {
-	/* Below that of the previous vCPU; all seven take less than half a large page. */
+	/* Below the previous vCPU's stack; all seven take less than half a large page. */
 	return large + LARGE_SIZE - (vcpu - 1) * STACK_SIZE;
 }
 

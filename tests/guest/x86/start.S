@@ -71,8 +71,8 @@ func _start
 	ud2
 endfunc _start
 
-/* The outermost frame of the other vCPUs, started with their stack pointer set and their
- * number in rdi. */
+/* The outermost frame of the other vCPUs. At their start, rsp is their stack's top, and rdi
+ * their number. */
 func secondary_start
 	cld
 	pushq	$0
@@ -122,7 +122,7 @@ func start_pvh_high
 	jmp	_start
 endfunc start_pvh_high
 
-/* Xen fills it with one stub of 32 bytes per hypercall. */
+/* A page that Xen fills with one stub of 32 bytes per hypercall. */
 	.balign	PAGE_SIZE
 	.globl	hypercall_page
 	.type	hypercall_page, @function
@@ -156,7 +156,8 @@ gdt_pointer:
 
 /*
  * PVH's first page tables: the first GiB by 2M pages, both at BASE and, until
- * memory_init() drops it, at 0. BASE is entry 511 of the top table and 510 of the next.
+ * memory_init() drops that mapping, at 0. BASE is entry 511 of the top table and 510 of
+ * the next.
  */
 .macro table name
 	.balign	PAGE_SIZE
@@ -191,7 +192,7 @@ boot_stack:
 	.skip	PAGE_SIZE
 	.size	boot_stack, PAGE_SIZE
 
-/* xen/include/public/elfnote.h: what each note means and which are numbers. */
+/* xen/include/public/elfnote.h: what each note means and which notes are numbers. */
 .macro note_string type, value
 	.pushsection .note.Xen, "a", @note
 	.balign	4

@@ -17,7 +17,8 @@ static struct shared_info *shared_info;
 static const struct start_info *pv_info;
 static const struct hvm_info_table *hvm_info; /* NULL unless HVM */
 
-/* xen/include/public/arch-x86/cpuid.h: leaf base + 2 has the MSR to write it to. */
+/* Lets Xen fill the page of hypercalls. xen/include/public/arch-x86/cpuid.h: leaf base +
+ * 2 has the number of the MSR to write its address to. */
 static void fill_hypercall_page(void)
 {
 	uint32_t base, eax, ebx, ecx, edx;
@@ -39,7 +40,7 @@ static void fill_hypercall_page(void)
 		     : "memory");
 }
 
-/* Xen's tools write the table for HVM guests only; in a PVH guest its place is empty. */
+/* Xen's tools write the table for HVM guests only; in a PVH guest, there are zeros. */
 static const struct hvm_info_table *find_hvm_info(void)
 {
 	static const char signature[] = "HVM INFO";
@@ -61,7 +62,7 @@ static void cache_memory(void)
 	asm volatile("wrmsr" : : "c"(0x2ff), "a"(1 << 11 | 6), "d"(0) : "memory");
 }
 
-/* The value of cr3 for page tables under Xen: the machine frame of the top one. */
+/* The value of cr3 for page tables under Xen: the machine frame of the top table. */
 static uint64_t pv_cr3(void)
 {
 	const unsigned long *p2m = (const unsigned long *)pv_info->mfn_list;
