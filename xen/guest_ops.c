@@ -24,8 +24,8 @@ struct xen_guest {
 	uint64_t observed;    /* time of the last observation, ns, monotonic */
 	struct batch pause;   /* the pause, then the contexts of the selected vCPUs */
 	vcpu_guest_context_t *context; /* one per vCPU */
-	unsigned int *target;	       /* the vCPU of pause.entry[i + 1] */
-	struct vcpu_mode *mode;
+	unsigned int *target;	       /* element i: the vCPU of pause.entry[i + 1] */
+	struct vcpu_mode *mode;	       /* one per vCPU */
 	struct pages *pages;
 };
 

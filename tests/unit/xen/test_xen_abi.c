@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "xen/hypercall.h"
 #include "xen/internal.h"
 #include "xen/registers.h"
 
