@@ -2,14 +2,20 @@
 #ifndef UNIPROF_SYMBOLS_CODE_H
 #define UNIPROF_SYMBOLS_CODE_H
 
-/* The code of an ELF file; for symbols/ and tables/code/elf.c. */
+/* The code of an ELF file. */
 
-#include "symbols/program.h"
 #include "symbols/symbols.h"
 
-/* Starts zeroed. */
+/* A range of code, as it is in the file. */
+struct code_range {
+	uint64_t address;
+	uint64_t size; /* bytes */
+	const uint8_t *bytes;
+};
+
+/* The code of a file. Starts zeroed. */
 struct code {
-	uint16_t machine;
+	uint16_t machine;	 /* ELF's e_machine */
 	struct code_range *list; /* by address */
 	size_t count;
 };
@@ -19,6 +25,7 @@ struct code {
 void code_read(struct code *code, const void *data, size_t size);
 void code_free(struct code *code);
 
+/* The kind of instruction that ends before @address, an address in the file. */
 enum symbols_call code_before(const struct code *code, uint64_t address);
 
 #endif

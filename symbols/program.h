@@ -8,17 +8,12 @@
 
 #include "base/error.h"
 #include "base/guest.h"
+#include "symbols/code.h"
 
 /*
- * The parts of an ELF file that a program's code is analyzed from, for other parts than
- * symbols/. Addresses are those in the file: without the load offset.
+ * The parts of an ELF file that a program's code is analyzed from, for the rooms above
+ * symbols/. All addresses are as in the file, without the load offset.
  */
-
-/* A range of code, as it is in the file. */
-struct code_range {
-	uint64_t address, size;
-	const uint8_t *bytes;
-};
 
 /* A function, as far as no other function starts in it. @end is excluded. */
 struct program_function {
@@ -36,9 +31,6 @@ struct program_file {
 
 /* A SHA-1; no known linker's build-id is longer. */
 #define PROGRAM_BUILD_ID 20
-
-/* Where systems have debug files, by default. */
-#define DEBUG_DIRECTORY "/usr/lib/debug"
 
 struct program {
 	struct program_file elf;

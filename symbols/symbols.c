@@ -233,6 +233,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 		       struct error *err)
 {
 	const char *name = symbols_shown_path(path);
+	const struct symbols_elf_input elf = {data, size, path, name, &symbols->options};
 	struct symbols_entries entries = {0};
 	struct table_file file = {0};
 	struct symbols_file shown = {0};
@@ -245,8 +246,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 	}
 	file.dso = last_component(file.path);
 	if (is_elf(data, size)
-		    ? symbols_load_elf(data, size, path, name, &symbols->options,
-				       &entries, &shown, &file.debug, err)
+		    ? symbols_load_elf(&elf, &entries, &shown, &file.debug, err)
 		    : load_text(data, size, name, &entries, &shown, err))
 		goto out;
 	shift(&entries, offset);

@@ -35,12 +35,15 @@ enum demangle_style {
 	DEMANGLE_FULL,
 };
 
+/* Where most systems install separate debug files. */
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+
 /* Options of a table. */
 struct symbols_options {
 	enum demangle_style demangle;
 	bool lines; /* source lines and inlined functions, from DWARF */
-	/* Where separate debug files are installed, /usr/lib/debug on most systems;
-	 * NULL: don't look for any. Must stay valid as long as the table. */
+	/* Directory of separate debug files, such as DEBUG_DIRECTORY; NULL: don't look
+	 * for any. Must stay valid as long as the table. */
 	const char *debug_directory;
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "symbols/dwarf/line.h"
+#include "symbols/text_line.h"
 
 /* A file with a longer line (bytes) is not a symbol list. */
 #define LINE_LENGTH_MAX ((size_t)1 << 20)

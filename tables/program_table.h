@@ -26,9 +26,6 @@ struct table_place {
 	uint8_t bytes[TABLE_PLACE_SIZE];
 };
 
-/* Where distributions have separate debug files. */
-#define DEBUG_DIRECTORY "/usr/lib/debug"
-
 /* Maximum number of places to compare for each program. */
 #define TABLE_PLACES 64
 /* Maximum number of programs in one table. */

@@ -71,14 +71,22 @@ void symbols_debug_free(struct symbols_debug *debug);
 void symbols_read_stripped(struct symbols_debug *debug, const struct symbols_elf *elf,
 			   struct symbols_entries *entries, struct symbols_file *shown);
 
+/* An ELF file to load. */
+struct symbols_elf_input {
+	const void *data; /* contents */
+	size_t size;	  /* bytes */
+	const char *path; /* debug files are also looked for in its directory */
+	const char *name; /* in messages */
+	const struct symbols_options *options;
+};
+
 /*
  * Loads an ELF file and, if it is stripped, its debug file or .gnu_debugdata. Fills
  * @entries, @shown and @debug; the source in @debug stays open if it has the only DWARF
- * and @options requests that. @name is the name of the file in messages, @path its path.
- * The caller frees @debug, even on error. -1 with one line in @err.
+ * and the options request source lines. The caller frees @debug, even on error. -1 with
+ * one line in @err.
  */
-int symbols_load_elf(const void *data, size_t size, const char *path, const char *name,
-		     const struct symbols_options *options,
+int symbols_load_elf(const struct symbols_elf_input *input,
 		     struct symbols_entries *entries, struct symbols_file *shown,
 		     struct symbols_debug *debug, struct error *err);
 

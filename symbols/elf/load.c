@@ -63,33 +63,32 @@ static int no_functions(const char *name, const struct symbols_debug *debug,
 		name);
 }
 
-int symbols_load_elf(const void *data, size_t size, const char *path, const char *name,
-		     const struct symbols_options *options,
+int symbols_load_elf(const struct symbols_elf_input *input,
 		     struct symbols_entries *entries, struct symbols_file *shown,
 		     struct symbols_debug *debug, struct error *err)
 {
+	const char *directory = input->options->debug_directory;
 	struct symbols_elf elf;
 	bool lacks_lines;
 
-	if (symbols_elf_read(data, size, name, entries, &elf, err))
+	if (symbols_elf_read(input->data, input->size, input->name, entries, &elf, err))
 		return -1;
 	shown->kind = "ELF";
 	shown->machine = elf.machine;
-	symbols_read_image(data, size, shown);
+	symbols_read_image(input->data, input->size, shown);
 	if (elf.build_id_size <= sizeof(shown->build_id)) {
 		shown->build_id_size = elf.build_id_size;
 		memcpy(shown->build_id, elf.build_id, elf.build_id_size);
 	}
-	lacks_lines = options->lines && !elf.has_lines;
+	lacks_lines = input->options->lines && !elf.has_lines;
 	if (elf.functions && !lacks_lines)
 		return 0;
-	if (options->debug_directory &&
-	    symbols_debug_find(debug, &elf, path, options->debug_directory))
-		return error_set(err, "%s: out of memory", name);
+	if (directory && symbols_debug_find(debug, &elf, input->path, directory))
+		return error_set(err, "%s: out of memory", input->name);
 	if (!elf.functions)
 		symbols_read_stripped(debug, &elf, entries, shown);
 	if (!elf.functions && !shown->names_from && !elf.exported)
-		return no_functions(name, debug, err);
+		return no_functions(input->name, debug, err);
 	shown->is_stripped = !elf.functions && !shown->names_from;
 	if (lacks_lines && debug->path && debug->elf.has_lines)
 		shown->lines_from = debug->path;

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "symbols/code.h"
 #include "symbols/elf/elf.h"
+#include "symbols/program.h"
 
 /* System V ABI for AMD64, section 5.2 */
 #define PLT_ENTRY 16
@@ -172,15 +173,15 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      const char *debug_directory, size_t *functions,
 			      struct error *err)
 {
-	struct symbols_options options = {.debug_directory = debug_directory};
+	const struct symbols_options options = {.debug_directory = debug_directory};
+	const struct symbols_elf_input input = {data, size, path, path, &options};
 	struct symbols_entries entries = {0};
 	struct symbols_debug debug = {0};
 	struct symbols_file file = {0};
 	struct functions found = {0};
 	int status = -1;
 
-	if (symbols_load_elf(data, size, path, path, &options, &entries, &file, &debug,
-			     err))
+	if (symbols_load_elf(&input, &entries, &file, &debug, err))
 		goto out;
 	if (file.machine != EM_X86_64 && file.machine != EM_AARCH64) {
 		error_set(err, "%s: its code is not for x86-64 or arm64", path);

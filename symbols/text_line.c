@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "symbols/dwarf/line.h"
+#include "symbols/text_line.h"
 
 #include <string.h>
 

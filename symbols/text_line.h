@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_SYMBOLS_DWARF_LINE_H
-#define UNIPROF_SYMBOLS_DWARF_LINE_H
+#ifndef UNIPROF_SYMBOLS_TEXT_LINE_H
+#define UNIPROF_SYMBOLS_TEXT_LINE_H
 
 /* One line of a symbol list in text form; inside symbols/ only. */
 
