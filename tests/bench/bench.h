@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_TESTS_BENCH_H
-#define UNIPROF_TESTS_BENCH_H
+#ifndef UNIPROF_TESTS_BENCH_BENCH_H
+#define UNIPROF_TESTS_BENCH_BENCH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "guest/host.h"
 #include "tables/program_table.h"
 
-/* Time spans in ns, all of which are kept. */
+/* Time spans, all of which are kept, ns. */
 struct series {
 	const char *name;
 	uint64_t *ns;
@@ -19,7 +19,7 @@ struct series {
 int series_new(struct series *series, const char *name, size_t capacity,
 	       struct error *err);
 void series_free(struct series *series);
-/* There must be space. */
+/* @count must be below @capacity. */
 void series_add(struct series *series, uint64_t ns);
 /* Prints a line: name, count, median, 99th percentile, maximum, number of spans longer
  * than ten medians, and the longest (at most SERIES_LONGEST), longest first. Sorts the
@@ -33,8 +33,8 @@ void series_print(struct series *series);
  */
 
 /* The pauses of @samples samples in each of the three ways, alternating. All ways restart
- * after @restart samples; 0: never. `uniprof record`'s unwinds by @table; NULL: by frame
- * pointers. */
+ * after @restart samples; 0: never. The way of `uniprof record` unwinds by @table; NULL:
+ * by frame pointers. */
 int bench_pauses(struct host *host, const struct guest_info *domain, size_t samples,
 		 size_t restart, const char *text, const struct program_table *table,
 		 struct error *err);

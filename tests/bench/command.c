@@ -9,7 +9,8 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/ways.h"
 
-static int run(char **argv, struct error *err)
+/* Runs @argv to its end. -1 with @err set if it fails. */
+static int run_program(char **argv, struct error *err)
 {
 	posix_spawn_file_actions_t actions;
 	int status;
@@ -27,16 +28,17 @@ static int run(char **argv, struct error *err)
 	return 0;
 }
 
-/* The guest is busy and has its own CPU: if it does not run, it is paused. */
-static int measure(struct current *current, struct series *takes, struct series *stops,
-		   char **argv, struct error *err)
+/* Measures a run of the command. The guest is busy and has its own CPU: while it does not
+ * run, it is paused. */
+static int measure_run(struct current *current, struct series *takes,
+		       struct series *stops, char **argv, struct error *err)
 {
 	uint64_t start, ran_before, ran, took;
 
 	if (current_look(current, &ran_before, err) < 0)
 		return -1;
 	start = clock_monotonic();
-	if (run(argv, err) < 0 || current_look(current, &ran, err) < 0)
+	if (run_program(argv, err) < 0 || current_look(current, &ran, err) < 0)
 		return -1;
 	took = clock_monotonic() - start;
 	ran -= ran_before;
@@ -56,7 +58,7 @@ int bench_command(struct host *host, const struct guest_info *domain, size_t run
 	    series_new(&stops, "stops", runs, err) == 0)
 		status = 0;
 	for (size_t i = 0; i < runs && status == 0; i++)
-		status = measure(current, &takes, &stops, argv, err);
+		status = measure_run(current, &takes, &stops, argv, err);
 	if (status == 0) {
 		series_print(&takes);
 		series_print(&stops);

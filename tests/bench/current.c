@@ -21,11 +21,11 @@ struct current {
 	struct sink *sink;
 };
 
-/* Xen's library has no place for it in what it calls. */
+/* Counts map calls. Global, because Xen's library passes its handle only. */
 static struct {
 	__typeof__(xenforeignmemory_map) *map;
 	const struct host *host; /* NULL: not sampling */
-	uint64_t in_pause;
+	uint64_t in_pause;	 /* map calls while a domain was paused */
 } watch;
 
 static void *watched_map(xenforeignmemory_handle *memory, uint32_t domain, int access,
@@ -40,8 +40,8 @@ uint64_t current_maps_in_pause(void)
 	return watch.in_pause;
 }
 
-static int start(struct current *way, const struct guest_info *domain,
-		 const struct program_table *table, struct error *err)
+static int current_start(struct current *way, const struct guest_info *domain,
+			 const struct program_table *table, struct error *err)
 {
 	const struct sampling sampling = {.table = table};
 	const struct recording_info info = {.tool = "bench"};
@@ -84,7 +84,7 @@ struct current *current_new(struct host *host, const struct guest_info *domain,
 		watch.map = xen_of(host)->lib.memory_map;
 		xen_of(host)->lib.memory_map = watched_map;
 	}
-	if (start(way, domain, table, err) < 0) {
+	if (current_start(way, domain, table, err) < 0) {
 		current_free(way);
 		return NULL;
 	}

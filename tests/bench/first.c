@@ -26,7 +26,7 @@ struct first {
 	vcpu_guest_context_t *context;
 	struct first_page *pages;
 	FILE *text;
-	void *walked; /* page used by the walk; a translation uses one at a time */
+	void *walked; /* page table mapped by a page walk, which uses one at a time */
 };
 
 struct first *first_new(struct host *host, const struct guest_info *domain,
@@ -126,15 +126,15 @@ static const void *find_page(struct first *way, const struct cpu *cpu, uint64_t 
 	return page->page;
 }
 
-/* The place of the caller's frame pointer in the test guests' frames; the return address
- * follows it. */
+/* Where the test guests' frames have the caller's frame pointer, which the return address
+ * follows. */
 struct frames {
 	uint64_t first, pc;
-	unsigned int word;  /* bytes */
-	unsigned int below; /* offset of the frame pointer's target; bytes */
+	unsigned int word;  /* size of a word, bytes */
+	unsigned int below; /* offset of the frame pointer's target, bytes */
 };
 
-static struct frames frames_of(const struct cpu *cpu)
+static struct frames cpu_frames(const struct cpu *cpu)
 {
 	if (cpu->family == CPU_FAMILY_X86)
 		return (struct frames){cpu->x86.reg[X86_RBP], cpu->x86.rip, 8, 0};
@@ -143,10 +143,10 @@ static struct frames frames_of(const struct cpu *cpu)
 	return (struct frames){cpu->arm.x[11], cpu->arm.pc, 4, 4};
 }
 
-/* Returns the number of addresses. */
-static unsigned int walk(struct first *way, const struct cpu *cpu)
+/* Writes a vCPU's call chain as text. Returns the number of its addresses. */
+static unsigned int write_chain(struct first *way, const struct cpu *cpu)
 {
-	const struct frames frames = frames_of(cpu);
+	const struct frames frames = cpu_frames(cpu);
 	uint64_t frame = frames.first;
 	unsigned int depth = 1;
 
@@ -187,7 +187,7 @@ uint64_t first_sample(struct first *way, unsigned int *depth)
 		set_xen_guest_handle_raw(domctl.u.vcpucontext.ctxt, way->context);
 		xen_domctl(way->xen, &domctl);
 		registers_take(way->xen, way->domain.type, way->context, &mode, &cpu);
-		addresses = walk(way, &cpu);
+		addresses = write_chain(way, &cpu);
 		if (!i && depth)
 			*depth = addresses;
 	}

@@ -67,7 +67,7 @@ uint64_t floor_sample(struct floor *way)
 {
 	uint64_t start;
 
-	/* Xen may have overwritten them. */
+	/* Xen may have overwritten the entries. */
 	for (unsigned int i = 0; i < way->count; i++) {
 		way->entry[i].op = __HYPERVISOR_domctl;
 		way->entry[i].args[0] = (xen_ulong_t)(uintptr_t)&way->domctl[i];

@@ -15,8 +15,8 @@ static const char help[] = "Usage: bench pauses DOMAIN SAMPLES RESTART TEXTFILE 
 			   "       bench rates DOMAIN MILLISECONDS TEXTFILE\n"
 			   "       bench command DOMAIN RUNS COMMAND [ARGUMENT]...\n";
 
-/* -1 on failure, 1 on wrong usage. */
-static int run(int argc, char **argv, struct error *err)
+/* Runs a measurement. Returns 0; 1 on wrong usage; -1 with @err set on failure. */
+static int bench_run(int argc, char **argv, struct error *err)
 {
 	struct program_table *table = NULL;
 	struct guest_info domain;
@@ -50,7 +50,7 @@ static int run(int argc, char **argv, struct error *err)
 int main(int argc, char **argv)
 {
 	struct error err;
-	int status = run(argc, argv, &err);
+	int status = bench_run(argc, argv, &err);
 
 	if (status > 0) {
 		fputs(help, stderr);

@@ -6,9 +6,10 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/ways.h"
 
-/* Samples not counted at the start, unless the start is to be measured. */
+/* Samples at the start that are not counted, unless the start is to be measured. */
 #define WARM_UP 50
 
+/* Time between two samples. */
 #define GAP_NS 500000
 
 struct ways {
@@ -28,7 +29,7 @@ static void ways_free(struct ways *ways)
 	first_free(ways->first);
 }
 
-/* Ends existing ones first. */
+/* Starts all ways anew. */
 static int ways_start(struct ways *ways, struct error *err)
 {
 	ways_free(ways);
@@ -46,7 +47,7 @@ static int ways_start(struct ways *ways, struct error *err)
 enum measured {
 	FLOOR,
 	PAUSE,	/* each pause of the current way */
-	PAUSED, /* all pauses of a sample together */
+	PAUSED, /* sum of the pauses of a sample */
 	WHOLE,	/* the whole sample */
 	FIRST,
 	MEASURED
@@ -54,8 +55,8 @@ enum measured {
 
 /*
  * Adds the longest span of each series since @from to @of_starts, and advances @from. The
- * longest of many starts are more meaningful than the longest of all, which on a busy
- * host is caused by the host.
+ * longest spans of many starts are more meaningful than the longest span of all, which on
+ * a busy host is caused by the host.
  */
 static void keep_longest(const struct series *series, size_t *from,
 			 struct series *of_starts)
@@ -70,13 +71,14 @@ static void keep_longest(const struct series *series, size_t *from,
 	}
 }
 
+/* The deepest chain found by each way, addresses. */
 struct depths {
 	unsigned int current, first;
 };
 
 /*
- * One sample in each way. Each is preceded by the look at the domain that the current way
- * needs: a way that starts right after sleeping would pay for filling the caches.
+ * Takes a sample in each way, after a look at the domain, as only the current way needs:
+ * a way that starts right after sleeping would pay for filling the caches.
  */
 static int take_turns(struct ways *ways, struct series *series, struct depths *depths,
 		      struct error *err)
@@ -112,8 +114,9 @@ static int take_turns(struct ways *ways, struct series *series, struct depths *d
 	return 0;
 }
 
-static int measure(struct ways *ways, struct series *series, struct series *of_starts,
-		   size_t samples, size_t restart, struct error *err)
+static int measure_ways(struct ways *ways, struct series *series,
+			struct series *of_starts, size_t samples, size_t restart,
+			struct error *err)
 {
 	size_t before = restart ? 0 : WARM_UP;
 	size_t from[MEASURED] = {0};
@@ -163,7 +166,7 @@ int bench_pauses(struct host *host, const struct guest_info *domain, size_t samp
 			status = series_new(&of_starts[i], names[i][1], samples, err);
 	}
 	if (status == 0)
-		status = measure(&ways, series, of_starts, samples, restart, err);
+		status = measure_ways(&ways, series, of_starts, samples, restart, err);
 	ways_free(&ways);
 	for (unsigned int i = 0; i < MEASURED; i++) {
 		series_free(&series[i]);

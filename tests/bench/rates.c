@@ -14,16 +14,16 @@
 #define HIGHEST 50000.0
 #define STEPS	9
 
-/* For the cost of a sample: at this rate, this many times alternating. */
+/* The cost of a sample is measured at this rate, Hz, this many times in each way. */
 #define COST_RATE  1000
 #define COST_TURNS 4
 
 /* If the host stops an emulator for a moment, deadlines are missed at any rate. */
-#define MAY_MISS 20 /* one in this many */
+#define MAY_MISS 20 /* a rate is sustained if no more than 1 in 20 is missed */
 
 struct way {
 	struct current *current;
-	struct first *first; /* NULL: the current one */
+	struct first *first; /* NULL: the current way is measured */
 	uint64_t slots, missed, rounds;
 	uint64_t cpu_time; /* of all threads, ns */
 };
@@ -44,9 +44,8 @@ static int take_sample(const struct way *way, uint64_t *paused, struct error *er
 	return 0;
 }
 
-/* Samples at @rate Hz for @ms, as far as possible, and adds up the results.
- */
-static int run(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
+/* Samples at @rate Hz for @ms, as far as possible, and adds up the results. */
+static int sample_at(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
 {
 	const struct pace pace = {.frequency = rate, .max_overhead = 1};
 	uint64_t start = clock_monotonic(), rested = start;
@@ -78,22 +77,23 @@ static int run(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
 	return 0;
 }
 
-/* 1 if it sustains @rate, 0 if it does not, -1 on error. */
-static int holds(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
+/* Returns 1 if the way sustains @rate, 0 if it does not, -1 with @err set on failure. */
+static int way_sustains(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
 {
 	way->slots = way->missed = 0;
-	if (run(way, rate, ms, err) < 0)
+	if (sample_at(way, rate, ms, err) < 0)
 		return -1;
 	return way->missed * MAY_MISS <= way->slots;
 }
 
-/* The cost of a sample in each way: CPU time in ns, and deadlines missed per 1000. */
+/* Prints the cost of a sample in each way: CPU time, ns, and deadlines missed per 1000.
+ */
 static int print_costs(struct way *ways, uint64_t ms, struct error *err)
 {
 	for (unsigned int i = 0; i < 2; i++)
 		ways[i] = (struct way){ways[i].current, ways[i].first, 0, 0, 0, 0};
 	for (unsigned int i = 0; i < 2 * COST_TURNS; i++)
-		if (run(&ways[i % 2], COST_RATE, ms, err) < 0)
+		if (sample_at(&ways[i % 2], COST_RATE, ms, err) < 0)
 			return -1;
 	printf("cost");
 	for (unsigned int i = 0; i < 2; i++)
@@ -103,8 +103,8 @@ static int print_costs(struct way *ways, uint64_t ms, struct error *err)
 	return 0;
 }
 
-/* The geometric mean, by Newton's method from above it. */
-static double between(double low, double high)
+/* Computes the mean by Newton's method, from above. */
+static double geometric_mean(double low, double high)
 {
 	double mean = high;
 
@@ -124,9 +124,9 @@ int bench_rates(struct host *host, const struct guest_info *domain, uint64_t ms,
 
 	/* Alternating, so that disturbances on the machine affect both. */
 	for (unsigned int i = 0; i < 2 * STEPS && status >= 0; i++) {
-		double middle = between(low[i % 2], high[i % 2]);
+		double middle = geometric_mean(low[i % 2], high[i % 2]);
 
-		status = holds(&ways[i % 2], (uint64_t)middle, ms, err);
+		status = way_sustains(&ways[i % 2], (uint64_t)middle, ms, err);
 		if (status > 0)
 			low[i % 2] = middle;
 		else

@@ -23,7 +23,7 @@ void series_add(struct series *series, uint64_t ns)
 	series->ns[series->count++] = ns;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_spans(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -35,7 +35,7 @@ void series_print(struct series *series)
 	const uint64_t *ns = series->ns;
 	size_t count = series->count, over = 0;
 
-	qsort(series->ns, count, sizeof(*ns), compare);
+	qsort(series->ns, count, sizeof(*ns), compare_spans);
 	while (over < count && ns[count - 1 - over] > 10 * ns[count / 2])
 		over++;
 	printf("%s %zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %zu", series->name, count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_TESTS_WAYS_H
-#define UNIPROF_TESTS_WAYS_H
+#ifndef UNIPROF_TESTS_BENCH_WAYS_H
+#define UNIPROF_TESTS_BENCH_WAYS_H
 
 #include <stdint.h>
 
@@ -9,8 +9,8 @@
 
 /*
  * Three ways of taking a sample of a domain. Times are in ns; a pause is measured from
- * before its request until the resumption has returned. The constructors return NULL with
- * @err set on failure.
+ * before its request until the resumption has returned. The functions NAME_new() return
+ * NULL with @err set on failure.
  */
 
 /*
@@ -48,15 +48,16 @@ struct current;
 struct current *current_new(struct host *host, const struct guest_info *domain,
 			    const struct program_table *table, struct error *err);
 void current_free(struct current *way);
-/* 0, or -1; @whole, if not NULL, is the time of the whole sample with its pauses. */
+/* Takes a sample. @whole, if not NULL, is set to the time of the whole sample with its
+ * pauses. -1 with @err set on failure. */
 int current_sample(struct current *way, struct round *round, uint64_t *whole,
 		   struct error *err);
 
-/* Looks at the domain's vCPUs, as `uniprof record` does before a pause. 0, or -1;
- * @cpu_time, if not NULL, is set to the running time of vCPU 0. */
+/* Looks at the domain's vCPUs, as `uniprof record` does before a pause. @cpu_time, if not
+ * NULL, is set to the running time of vCPU 0. -1 with @err set on failure. */
 int current_look(struct current *way, uint64_t *cpu_time, struct error *err);
 
-/* The total number of map calls made while the domain was paused. */
+/* Returns the total number of map calls made while the domain was paused. */
 uint64_t current_maps_in_pause(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Entries of interrupts, as kernels have them: without frames, and with handlers on the
- * interrupted stack or, by the CPU or by the entry, on another one.
+ * interrupted stack or, by the CPU or by the entry, on another stack.
  */
 .macro push_all
 	.irp	reg, rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interrupts for the guest of the KVM tests: the local APIC's timer interrupts its work,
- * again some time after each handler, and each handler works as long. They take turns,
- * and differ in their stacks.
+ * and again some time after each handler. Handlers take turns; all work equally long, and
+ * differ in their stacks.
  */
 #include "tests/kvm/guest.c"
 
-#define HANDLED 200000	/* iterations of the work's loop */
-#define WAIT	2000000 /* ticks of the timer */
+#define HANDLED 200000	/* work of a handler, iterations of the loop */
+#define WAIT	2000000 /* time between interrupts, ticks of the timer */
 
 #define STACKS	   0x400000000000 /* start.S */
 #define STACK_SIZE 0x20000
@@ -64,7 +64,7 @@ extern uint64_t low_3[512];
 static uint64_t apic_2[512] __attribute__((aligned(4096)));
 static unsigned int interrupts;
 
-static void arm(void)
+static void timer_arm(void)
 {
 	APIC[APIC_TIMER] = VECTOR + interrupts % ENTRIES;
 	APIC[APIC_COUNT] = WAIT;
@@ -75,7 +75,7 @@ static APART void finish(void)
 	if (++interrupts % 50 == 0)
 		print("interrupts ", interrupts);
 	APIC[APIC_EOI] = 0;
-	arm();
+	timer_arm();
 }
 
 #define HANDLER(name)             \
@@ -129,6 +129,6 @@ void interrupts_start(void)
 		     : "memory");
 	APIC[APIC_ENABLE] = 0x1ff;
 	APIC[APIC_DIVIDE] = 0xb;
-	arm();
+	timer_arm();
 	asm volatile("sti");
 }

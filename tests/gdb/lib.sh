@@ -48,13 +48,13 @@ boot_riscv64()
 	boot "$1" qemu-system-riscv64 -M virt -m 64 -bios none -kernel "$ELF"
 }
 
-# is_status NAME STATUS: running, or paused
+# is_status NAME STATUS: succeeds if the guest's status is STATUS (running, paused)
 is_status()
 {
 	monitor "$1" "info status" | grep -q "VM status: $2"
 }
 
-# addresses: whether the stub shows physical addresses to a debugger (0: no)
+# addresses: prints whether the stub shows physical addresses to a debugger (0: no)
 addresses()
 {
 	python3 -c '
@@ -70,7 +70,7 @@ stub.sendall(b"$c#63")
 ' "${gdb#unix:}"
 }
 
-# note_pauses: the pauses of the last recording
+# note_pauses: prints the pauses of the last recording
 note_pauses()
 {
 	sed -n 's/.*; \(pause median.*time\);.*/\1/p' record.err >>"$NOTES"

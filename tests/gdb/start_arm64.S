@@ -53,7 +53,7 @@ start:
 	subs	x8, x8, #1
 	b.ne	1b
 
-	/* Upper half: the same two GiB. */
+	/* Upper half: the first two GiB again. */
 	orr	x0, x3, #TABLE
 	str	x0, [x2]
 

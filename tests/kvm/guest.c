@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The guest of the KVM tests: vCPU 0 spends 10 %, 30 % and 60 % of its time in alpha,
- * beta and gamma, vCPU 1 all of it in delta; every chain is DEPTH addresses deep. Each
+ * beta and gamma, vCPU 1 all of its time in delta; every chain has NEST frames of a
+ * function that calls itself. Each
  * vCPU prints a line now and then to a serial port.
  */
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #define NEST  5
 #define APART __attribute__((noinline, noclone))
 
-static void put(char c)
+static void put_char(char c)
 {
 #ifdef __aarch64__
 	*(volatile uint32_t *)0x9000000 = (uint32_t)c; /* virt's PL011 */
@@ -26,13 +27,13 @@ static APART void print(const char *text, unsigned long number)
 	unsigned int count = 0;
 
 	while (*text)
-		put(*text++);
+		put_char(*text++);
 	do
 		digits[count++] = (char)('0' + number % 10);
 	while (number /= 10);
 	while (count)
-		put(digits[--count]);
-	put('\n');
+		put_char(digits[--count]);
+	put_char('\n');
 }
 
 /* One long dependency chain, so it costs the same at any address. */
@@ -72,8 +73,8 @@ CHAIN(beta)
 CHAIN(gamma)
 CHAIN(delta)
 
-/* Rounds of about a tenth of a millisecond, so that samples are independent, whose
- * lengths vary by a quarter, so that no sampling rate runs in lockstep. */
+/* Works for about a tenth of a millisecond, so that samples are independent. The length
+ * of rounds varies by a quarter, so that no sampling rate runs in lockstep. */
 static APART void work(uint64_t round)
 {
 	uint64_t n = 8000 + (unsigned long)round * 7919 % 2000;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A guest that attacks programs walking its chains and page tables, as Xen's does
- * (tests/guest/README.md describes each kind): each kind spins in its own function, and
- * in between, the guest does some work that is harmless. Built with start.S.
+ * A guest that attacks programs walking its chains and page tables, as the Xen tests'
+ * guest does (tests/guest/README.md describes each kind). Each kind spins in its own
+ * function; between two kinds, the guest does some harmless work. Built with start.S.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,19 +27,19 @@ static struct kind {
 	spin *spin;
 	uint64_t frame; /* 0: this guest has no such kind */
 	volatile uint64_t *entry;
-	const uint64_t *values; /* written to the entry in turn, mask + 1 of them */
+	const uint64_t *values; /* @mask + 1 values, written to the entry in turn */
 	uint64_t mask;
 } kinds[] = {
 #define KIND(kind) {#kind, hostile_##kind, 0, &unused, &unused, 0},
 	HOSTILE_KINDS(KIND)};
 
-#define SPELL 10000000 /* ticks of the TSC, for each kind */
-#define WORDS 512      /* of a page */
+#define SPELL 10000000 /* how long a kind spins each time, ticks of the TSC */
+#define WORDS 512      /* words in a page */
 #define TABLE 7	       /* present, writable, for user mode */
 
 /* Code and data are 1 GiB above their physical addresses (start.S). */
 #define PHYSICAL(data) ((uintptr_t)(data)-0x40000000)
-/* There is no memory: the VMM has far less. */
+/* A physical address beyond all memory of the VMM. */
 #define NO_MEMORY (1ull << 37)
 #define APIC	  0xfee00000ull
 
@@ -63,7 +63,7 @@ static uint64_t flicker[2], remap[2], nowhere[4096];
 
 void guest_main(uint64_t vcpu);
 
-static void put(char c)
+static void put_char(char c)
 {
 	asm volatile("outb %0, %1" : : "a"(c), "d"((uint16_t)0x3f8));
 }
@@ -71,7 +71,7 @@ static void put(char c)
 static void print(const char *text)
 {
 	while (*text)
-		put(*text++);
+		put_char(*text++);
 }
 
 static void put_frame(uint64_t *at, uint64_t next)
@@ -80,7 +80,7 @@ static void put_frame(uint64_t *at, uint64_t next)
 	at[1] = (uintptr_t)guest_main;
 }
 
-/* The kind's frame pointer is at the beginning of its place, in its own page. */
+/* Points the kind's frame pointer at @place, on a page of its own. Returns the page. */
 static uint64_t *map_own(unsigned int kind, uint64_t place)
 {
 	kinds[kind].frame = place;

@@ -9,14 +9,15 @@ start()
 {
 	name=$1
 	shift
-	rm -f "$name.out" # of a guest before
+	rm -f "$name.out" # an earlier guest's
 	"$PROGRAMS/vmm" --id "$name" "$@" "$PROGRAMS/$program" >"$name.out" 2>>"$name.err" &
 	vmm=$!
 	vmms="$vmms $vmm"
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
-# start_qemu NAME MACHINE OPTION...: the same in a real QEMU; exits with 77 if that can't run it
+# start_qemu NAME MACHINE OPTION...: boots the guest in a real QEMU; exits with 77 if QEMU can't
+# run it
 start_qemu()
 {
 	name=$1 machine=$2
@@ -33,7 +34,7 @@ start_qemu()
 	kill -0 $vmm 2>/dev/null || { echo "no QEMU with KVM here: $(tail -n 1 "$name.err")"; exit 77; }
 }
 
-# monitor NAME COMMAND: the answer of the QEMU whose monitor is at NAME.monitor
+# monitor NAME COMMAND: prints the answer of the QEMU whose monitor is at NAME.monitor
 monitor()
 {
 	python3 -c '
@@ -51,7 +52,7 @@ print(answer.decode(errors="replace"))
 ' "$1" "$2"
 }
 
-# check_whole FILE: the chains of nearly all of its samples begin where the guest's do
+# check_whole FILE: checks that the chains of nearly all samples begin where the guest's do
 check_whole()
 {
 	report -i "$1" --vcpu 0 --format folded >folded
@@ -79,7 +80,7 @@ fail()
 	exit 1
 }
 
-# wait_for WHAT COMMAND...: until it succeeds
+# wait_for WHAT COMMAND...: waits until the command succeeds
 wait_for()
 {
 	what=$1
@@ -92,13 +93,13 @@ wait_for()
 	done
 }
 
-# children_of PID: the pids of its children
+# children_of PID: prints the pids of a process's children
 children_of()
 {
 	grep -l "^PPid:.$1\$" /proc/[0-9]*/status 2>/dev/null | cut -d/ -f3
 }
 
-# lines FILE: the number of lines
+# lines FILE: prints the number of lines
 lines()
 {
 	wc -l <"$1"
@@ -109,8 +110,8 @@ has_grown()
 	[ "$(lines "$1")" -gt "$2" ]
 }
 
-# check_runs NAME: the guest goes on, and no thread of its VMM (the variable vmm) is traced
-# or stopped
+# check_runs NAME: checks that the guest goes on, and that no thread of its VMM (the variable
+# vmm) is traced or stopped
 check_runs()
 {
 	kill -0 "$vmm" 2>/dev/null || fail "the VMM has died: $(cat "$1.err")"
@@ -120,7 +121,7 @@ check_runs()
 	fi
 }
 
-# has_no_request NAME: no vCPU of the guest, which has two, is asked for its registers
+# has_no_request NAME: succeeds if neither of the guest's two vCPUs is asked for its registers
 has_no_request()
 {
 	: >"$1.err"
@@ -135,7 +136,7 @@ record()
 	"$UNIPROF" record "$@" 2>record.err || fail "record failed: $(cat record.err)"
 }
 
-# ticks: the CPU time of the VMM (the variable vmm), in 1/100 s (proc(5), /proc/PID/stat)
+# ticks: prints the CPU time of the VMM (the variable vmm), in 1/100 s (proc(5), /proc/PID/stat)
 ticks()
 {
 	sed 's/.*) //' "/proc/$vmm/stat" | awk '{ print $12 + $13 }'
@@ -146,8 +147,8 @@ has_run()
 	[ "$(ticks)" -ge "$1" ]
 }
 
-# record_busy SECONDS OPTION...: records until the guest has run for so long, but on a busy
-# machine no more than 100 s. TIMES: so many times as long, where samples take longer.
+# record_busy SECONDS OPTION...: records until the guest has run for SECONDS, but on a busy
+# machine no more than 100 s. TIMES: factor for both, where samples take longer.
 record_busy()
 {
 	until=$(($(ticks) + $1 * 100 * ${TIMES:-1}))
@@ -161,18 +162,18 @@ record_busy()
 	wait $recorder || fail "record failed: $(cat record.err)"
 }
 
-# report OPTION...; ELF: of the guest, if it is another one
+# report OPTION...: runs uniprof report. ELF: the guest's file, if it is not $program
 report()
 {
 	"$UNIPROF" report -s "${ELF:-$PROGRAMS/guest.elf}" "$@" 2>report.err ||
 		fail "report failed: $(cat report.err)"
 }
 
-# check_shares FILE: alpha, beta and gamma have 10, 30 and 60 % of vCPU 0's CPU time, give or
-# take two points, in whole chains of known depth, in at least 5000 samples: of 12,000 random
-# ones, two points are 4.5 standard deviations. A sample of a vCPU that has waited for a CPU
-# since the last one counts no time. WEIGHT: what counts instead of CPU time;
-# LEAST and POINTS: instead of 5000 and 2. SINCE: without the first seconds, so many.
+# check_shares FILE: checks that alpha, beta and gamma have 10, 30 and 60 % of vCPU 0's CPU
+# time, give or take two points, in whole chains of known depth, in at least 5000 samples: of
+# 12,000 random samples, two points are 4.5 standard deviations. A sample of a vCPU that has
+# waited for a CPU since its previous sample counts no time. WEIGHT: what counts instead of CPU
+# time; LEAST and POINTS: instead of 5000 and 2. SINCE: seconds at the start to leave out.
 check_shares()
 {
 	count=$("$UNIPROF" info "$1" | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
@@ -186,7 +187,7 @@ check_shares()
 				whole += $NF
 			sum += $NF
 		}
-		# It is no work, and takes longer the slower exits from the guest are.
+		# print is no work, and takes longer the slower exits from the guest are.
 		/^_start;guest_main;print [0-9]+$/ { next }
 		{ all += $NF }
 		function off(name, percent)

@@ -19,8 +19,8 @@ skip_cases()
 	exit 0
 }
 
-# refused: how many system calls the program's filters refused, from the kernel's log, if that
-# may be read (Linux 4.14)
+# refused: prints how many system calls the program's filters refused, from the kernel's log, if
+# it may be read (Linux 4.14)
 refused()
 {
 	refusals | wc -l
@@ -31,7 +31,7 @@ refusals()
 	dmesg 2>/dev/null | grep "type=1326 .*exe=\"$UNIPROF\""
 }
 
-# run_case NAME: runs it in an empty folder; sets status to its exit code
+# run_case NAME: runs the case in an empty folder; sets status to its exit code
 run_case()
 {
 	mkdir "$work/$1"
@@ -42,9 +42,9 @@ run_case()
 	rm -rf "${work:?}/$1"
 }
 
-# run_cases CASE...: the exit code is 1 if one failed. A case that exits with 77 could not be run
+# run_cases CASE...: runs the cases; the exit code is 1 if one failed. A case that exits with 77 could not be run
 # here; its last line of output is the reason. A case that fails is run once more, because a
-# stall of this machine spoils what it measures; the number of those is printed.
+# stall of this machine spoils what it measures; the number of cases run twice is printed.
 run_cases()
 {
 	passed=0 failed=0 skipped=0 twice=0

@@ -1,12 +1,12 @@
 /*
  * The guest's entries, both in 32-bit protected mode without paging: start_vmm from vmm.c,
- * with the vCPU's number in edi and the frame of its stacks' memory in edx (0: the
- * guest's own); start_pvh from QEMU (docs/misc/pvh.pandoc of Xen), for one vCPU. If QEMU's
+ * with the vCPU's number in edi and the frame of the memory for its stacks in edx (0: that
+ * in the image); start_pvh from QEMU (docs/misc/pvh.pandoc of Xen), for one vCPU. If QEMU's
  * -append starts with h (high), the stacks are at 4 GiB, and with d (decoy), there is also
  * data at 2 GiB, which a wrong layout of the memory has at 4 GiB.
  *
  * The work is done in user mode in the lower half of the addresses, because some variants
- * of KVM run only that natively. Text and data are at their physical addresses plus 1 GiB,
+ * of KVM run only user mode natively. Text and data are at their physical addresses plus 1 GiB,
  * on 2M pages; the stacks are at 64 TiB, on 4K pages in reverse physical order. With LA57, page
  * tables have five levels, and the stacks' address needs all of them. With INTERRUPTS, the work
  * is done in kernel mode (tests/gdb/interrupts.c).
@@ -22,7 +22,7 @@
 #else
 #define STACKS	 TABLES
 #endif
-#define PAGES	 64 /* of stacks: 32 for each vCPU */
+#define PAGES	 64 /* pages of stacks: 32 for each vCPU */
 
 /* Intel SDM vol. 3A, 2.5 (control registers) and 2.2.1 (EFER). */
 #define CR0_PE	 0x00000001

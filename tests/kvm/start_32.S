@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The entries of the guest in 32-bit code, as in start.S. PAGING selects how its addresses
- * are translated: 0 not at all, 2 by two levels, 3 by three (PAE), 4 by four, as those of a
- * 64-bit kernel's 32-bit programs (EFER.LMA is 1, CS.L is 0).
+ * are translated: 0 not at all, 2 by two levels, 3 by three (PAE), 4 by four, as for 32-bit
+ * programs of a 64-bit kernel (EFER.LMA is 1, CS.L is 0).
  *
  * With tables, text and data are at their physical addresses plus 1 GiB, on pages of 4M or
  * 2M; the stacks are at 3 GiB, on 4K pages in reverse physical order.
@@ -12,7 +12,7 @@
 #define USER	 0x4
 #define LARGE	 0x80
 #define TABLE	 (PRESENT + WRITE + USER)
-#define PAGES	 64 /* of stacks: 32 for each vCPU */
+#define PAGES	 64 /* pages of stacks: 32 for each vCPU */
 
 /* Intel SDM vol. 3A, 2.5 (control registers) and 2.2.1 (EFER). */
 #define CR0_PE	 0x00000001
@@ -163,7 +163,7 @@ gdt_pointer:
 low:		.skip	4096
 #if PAGING > 2
 #if PAGING == 3
-	.skip	0xfa0	/* its 32 bytes may be anywhere below 4 GiB */
+	.skip	0xfa0	/* the table of 32 bytes may be anywhere below 4 GiB */
 middle:		.skip	32
 	.balign	4096
 #else

@@ -5,11 +5,14 @@
  *
  *	vmm [--id NAME] [--shared] [--high] [--vcpus N] GUEST
  *
- * --shared: memory of a memfd, else private. --high: 3.25 GiB and 16 MiB more, which the
- * guest sees at 4 GiB, with its stacks there. SIGUSR1: executes sleep(1), which is no
- * VMM. SIGUSR2: forks a child, which has the VMM's descriptors. SIGHUP: prints the vCPUs'
- * kvm_valid_regs. SIGWINCH: adds a vCPU. SIGURG: adds memory, which the guest does not
- * use.
+ * --shared   the guest's memory is a memfd, not private memory
+ * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
+ *
+ * SIGUSR1    executes sleep(1), which is no VMM
+ * SIGUSR2    forks a child, which inherits the VMM's descriptors
+ * SIGHUP     prints the vCPUs' kvm_valid_regs
+ * SIGWINCH   adds a vCPU
+ * SIGURG     adds memory, which the guest does not use
  *
  * Any result of KVM_RUN that a profiler must not cause ends it with exit code 9.
  */
@@ -33,7 +36,7 @@
 #define GAP	  0xd0000000ull
 #define HIGH	  (16ull << 20)
 #define ABOVE	  (1ull << 32)
-#define MORE	  (64ull << 20) /* added by SIGURG, at ADDED */
+#define MORE	  (64ull << 20) /* memory that SIGURG adds at ADDED */
 #define ADDED	  (8ull << 30)
 #define VCPUS_MAX 2
 
@@ -60,7 +63,7 @@ static void die(const char *what)
 	_exit(9);
 }
 
-static int check(int result, const char *what)
+static int check_result(int result, const char *what)
 {
 	if (result < 0)
 		die(what);
@@ -77,7 +80,7 @@ static void add_slot(const struct vm *vm, uint32_t slot, uint64_t guest, uint64_
 		.userspace_addr = (uintptr_t)memory,
 	};
 
-	check(ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region), "memory slot");
+	check_result(ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region), "memory slot");
 }
 
 static void make_memory(struct vm *vm)
@@ -86,8 +89,8 @@ static void make_memory(struct vm *vm)
 
 	vm->size = vm->high ? GAP + HIGH : MEMORY;
 	if (vm->shared) {
-		fd = check(memfd_create("guest", MFD_CLOEXEC), "memfd");
-		check(ftruncate(fd, (off_t)vm->size), "memfd");
+		fd = check_result(memfd_create("guest", MFD_CLOEXEC), "memfd");
+		check_result(ftruncate(fd, (off_t)vm->size), "memfd");
 		flags = MAP_SHARED | MAP_NORESERVE;
 	}
 	vm->memory = mmap(NULL, vm->size, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -138,9 +141,9 @@ static void load_64(struct vm *vm, int fd, const Elf64_Ehdr *head, const char *p
 	vm->entry = (uint32_t)head->e_entry;
 }
 
-static void load(struct vm *vm, const char *path)
+static void load_guest(struct vm *vm, const char *path)
 {
-	int fd = check(open(path, O_RDONLY | O_CLOEXEC), path);
+	int fd = check_result(open(path, O_RDONLY | O_CLOEXEC), path);
 	union {
 		Elf32_Ehdr of_32;
 		Elf64_Ehdr of_64;
@@ -155,7 +158,7 @@ static void load(struct vm *vm, const char *path)
 	close(fd);
 }
 
-/* 32-bit protected mode without paging, flat segments. */
+/* Sets 32-bit protected mode without paging, and flat segments. */
 static void set_registers(const struct vm *vm, unsigned int i)
 {
 	struct kvm_segment code = {.limit = 0xffffffff,
@@ -175,33 +178,34 @@ static void set_registers(const struct vm *vm, unsigned int i)
 
 	data.selector = 16;
 	data.type = 3;
-	check(ioctl(fd, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	check_result(ioctl(fd, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
 	sregs.cs = code;
 	sregs.ds = sregs.es = sregs.fs = sregs.gs = sregs.ss = data;
 	sregs.cr0 |= 1;
-	check(ioctl(fd, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
-	check(ioctl(fd, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+	check_result(ioctl(fd, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
+	check_result(ioctl(fd, KVM_SET_REGS, &regs), "KVM_SET_REGS");
 }
 
 static void make_vcpu(struct vm *vm, unsigned int i)
 {
 	struct kvm_cpuid2 *ids = calloc(1, sizeof(*ids) + 256 * sizeof(ids->entries[0]));
 	struct vcpu *vcpu = &vm->vcpu[i];
-	int size = check(ioctl(vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0), "size of a vCPU");
+	int size = check_result(ioctl(vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0),
+				"size of a vCPU");
 
-	vcpu->fd = check(ioctl(vm->fd, KVM_CREATE_VCPU, i), "KVM_CREATE_VCPU");
+	vcpu->fd = check_result(ioctl(vm->fd, KVM_CREATE_VCPU, i), "KVM_CREATE_VCPU");
 	vcpu->run = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu->fd,
 			 0);
 	if (!ids || vcpu->run == MAP_FAILED)
 		die("vCPU");
 	ids->nent = 256;
-	check(ioctl(vm->kvm, KVM_GET_SUPPORTED_CPUID, ids), "CPUID");
-	check(ioctl(vcpu->fd, KVM_SET_CPUID2, ids), "CPUID");
+	check_result(ioctl(vm->kvm, KVM_GET_SUPPORTED_CPUID, ids), "CPUID");
+	check_result(ioctl(vcpu->fd, KVM_SET_CPUID2, ids), "CPUID");
 	free(ids);
 	set_registers(vm, i);
 }
 
-static void put(struct vcpu *vcpu, char c)
+static void put_char(struct vcpu *vcpu, char c)
 {
 	if (vcpu->length < sizeof(vcpu->line))
 		vcpu->line[vcpu->length++] = c;
@@ -212,7 +216,7 @@ static void put(struct vcpu *vcpu, char c)
 	vcpu->length = 0;
 }
 
-static void *run(void *context)
+static void *run_vcpu(void *context)
 {
 	struct vcpu *vcpu = context;
 	struct kvm_run *state = vcpu->run;
@@ -229,7 +233,7 @@ static void *run(void *context)
 			fprintf(stderr, "vmm: exit reason %u\n", state->exit_reason);
 			_exit(9);
 		}
-		put(vcpu, ((char *)state)[state->io.data_offset]);
+		put_char(vcpu, ((char *)state)[state->io.data_offset]);
 	}
 	return NULL;
 }
@@ -238,7 +242,7 @@ static void start_vcpu(struct vm *vm, unsigned int i)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, run, &vm->vcpu[i]))
+	if (pthread_create(&thread, NULL, run_vcpu, &vm->vcpu[i]))
 		die("thread");
 }
 
@@ -309,11 +313,11 @@ int main(int argc, char **argv)
 	sigaddset(&orders, SIGWINCH);
 	sigaddset(&orders, SIGURG);
 	sigprocmask(SIG_BLOCK, &orders, NULL);
-	vm.kvm = check(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
-	vm.fd = check(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
+	vm.kvm = check_result(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
+	vm.fd = check_result(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
 	ioctl(vm.fd, KVM_SET_TSS_ADDR, 0xfffbd000);
 	make_memory(&vm);
-	load(&vm, argv[optind]);
+	load_guest(&vm, argv[optind]);
 	for (unsigned int i = 0; i < vm.vcpus; i++)
 		make_vcpu(&vm, i);
 	for (unsigned int i = 0; i < vm.vcpus; i++)

@@ -17,7 +17,7 @@
 #define SYSCALL	     0x050f /* the instruction, as a number */
 #define SYSCALL_SIZE 2
 
-static int fail(struct error *err, const char *what)
+static int fail_to(struct error *err, const char *what)
 {
 	return error_errno(err, errno, "can't %s the vCPU's thread", what);
 }
@@ -26,7 +26,7 @@ int injected_attach(const struct injected *threads, unsigned int count, struct e
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (ptrace(PTRACE_SEIZE, threads[i].tid, 0, 0) < 0)
-			return fail(err, "trace");
+			return fail_to(err, "trace");
 	return 0;
 }
 
@@ -36,10 +36,10 @@ int injected_stop(const struct injected *threads, unsigned int count, struct err
 
 	for (unsigned int i = 0; i < count; i++)
 		if (ptrace(PTRACE_INTERRUPT, threads[i].tid, 0, 0) < 0)
-			return fail(err, "stop");
+			return fail_to(err, "stop");
 	for (unsigned int i = 0; i < count; i++)
 		if (waitpid(threads[i].tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
-			return fail(err, "stop");
+			return fail_to(err, "stop");
 	return 0;
 }
 
@@ -49,8 +49,10 @@ void injected_release(const struct injected *threads, unsigned int count)
 		ptrace(PTRACE_DETACH, threads[i].tid, 0, threads[i].signal);
 }
 
-/* One step of the thread, before which it may stop for a signal, which waits. */
-static int step(struct injected *thread, struct user_regs_struct *regs, struct error *err)
+/* Executes one instruction of the thread. Signals on which the thread stops before it are
+ * kept for later. */
+static int step_thread(struct injected *thread, struct user_regs_struct *regs,
+		       struct error *err)
 {
 	const unsigned long long from = regs->rip;
 	int status;
@@ -59,16 +61,17 @@ static int step(struct injected *thread, struct user_regs_struct *regs, struct e
 		if (ptrace(PTRACE_SINGLESTEP, thread->tid, 0, 0) < 0 ||
 		    waitpid(thread->tid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
 		    ptrace(PTRACE_GETREGS, thread->tid, 0, regs) < 0)
-			return fail(err, "step");
+			return fail_to(err, "step");
 		if (WSTOPSIG(status) != SIGTRAP)
 			thread->signal = WSTOPSIG(status);
 	} while (regs->rip == from);
 	return 0;
 }
 
-/* Executes the system call instruction that the thread has just left. */
-static int request(struct injected *thread, const struct user_regs_struct *saved,
-		   unsigned long number, uint64_t answer, struct error *err)
+/* Makes the thread execute the system call instruction that it has just left, for the
+ * KVM request @number with the address @answer. */
+static int request_state(struct injected *thread, const struct user_regs_struct *saved,
+			 unsigned long number, uint64_t answer, struct error *err)
 {
 	struct user_regs_struct regs = *saved;
 
@@ -79,8 +82,8 @@ static int request(struct injected *thread, const struct user_regs_struct *saved
 	regs.rsi = number;
 	regs.rdx = answer;
 	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &regs) < 0)
-		return fail(err, "step");
-	if (step(thread, &regs, err) < 0)
+		return fail_to(err, "step");
+	if (step_thread(thread, &regs, err) < 0)
 		return -1;
 	if (regs.rax)
 		return error_errno(err, (int)-(long)regs.rax,
@@ -99,7 +102,7 @@ int injected_read(struct injected *thread, uint64_t *rip, struct error *err)
 	int status = -1;
 
 	if (ptrace(PTRACE_GETREGS, thread->tid, 0, &saved) < 0)
-		return fail(err, "read");
+		return fail_to(err, "read");
 	errno = 0;
 	if ((ptrace(PTRACE_PEEKTEXT, thread->tid, saved.rip - SYSCALL_SIZE, 0) &
 	     0xffff) != SYSCALL)
@@ -107,13 +110,14 @@ int injected_read(struct injected *thread, uint64_t *rip, struct error *err)
 	answers = (saved.rsp - SCRATCH) & ~(uint64_t)15;
 	from[0].iov_base = (void *)answers;
 	from[1].iov_base = (void *)(answers + sizeof(regs));
-	if (request(thread, &saved, KVM_GET_REGS, answers, err) == 0 &&
-	    request(thread, &saved, KVM_GET_SREGS, answers + sizeof(regs), err) == 0)
+	if (request_state(thread, &saved, KVM_GET_REGS, answers, err) == 0 &&
+	    request_state(thread, &saved, KVM_GET_SREGS, answers + sizeof(regs), err) ==
+		    0)
 		status = process_vm_readv(thread->tid, to, 2, from, 2, 0) < 0
-				 ? fail(err, "read")
+				 ? fail_to(err, "read")
 				 : 0;
 	*rip = regs.rip;
 	if (ptrace(PTRACE_SETREGS, thread->tid, 0, &saved) < 0)
-		return fail(err, "restore");
+		return fail_to(err, "restore");
 	return status;
 }

@@ -11,14 +11,14 @@
 struct injected {
 	pid_t tid;
 	int fd;	    /* the VMM's descriptor of the vCPU that the thread runs */
-	int signal; /* that came meanwhile, for the thread; 0: none */
+	int signal; /* signal for the thread that came meanwhile; 0: none */
 };
 
 /* Attach to the threads, and stop all of them. -1 with @err set on failure. */
 int injected_attach(const struct injected *threads, unsigned int count,
 		    struct error *err);
 int injected_stop(const struct injected *threads, unsigned int count, struct error *err);
-/* Lets them go on, with their signals, and detaches. */
+/* Lets the threads go on, with their signals, and detaches. */
 void injected_release(const struct injected *threads, unsigned int count);
 
 /*

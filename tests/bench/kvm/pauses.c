@@ -2,11 +2,11 @@
 /*
  * What pauses cost a KVM guest: pauses GUEST SAMPLES
  *
- * The floor stops the threads of all vCPUs and lets them go on, and reads nothing. It
- * alternates with samples as `uniprof record` takes them: of these, the first pause of
- * each counts; and with what it takes to read the registers alone by requests that the
- * threads are made to make (injected.h). Prints a line for each, as series_print(), and
- * how deep the chains were.
+ * Three ways alternate. The floor stops the threads of all vCPUs and lets them go on, and
+ * reads nothing. The second takes samples as `uniprof record` does; the first pause of
+ * each sample counts. The third only reads registers, by requests that the threads are
+ * made to make (injected.h). Prints a line for each way, as series_print(), and how deep
+ * the chains were.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 
 /* The time between two pauses, in which the guest works. */
 #define REST_NS (NS_PER_S / 1000)
-/* Samples before those that count. */
+/* Samples at the start that are not counted. */
 #define WARM_UP 50
 
 struct floor {
@@ -64,7 +64,7 @@ static void floor_close(struct floor *floor)
 	free(floor->vcpu);
 }
 
-/* For how long all vCPUs have waited for a CPU since the last call, at most. */
+/* Returns the shortest time that a vCPU has waited for a CPU since the last call, ns. */
 static uint64_t least_wait(struct floor *floor)
 {
 	uint64_t least = UINT64_MAX, ran, before;
@@ -80,8 +80,8 @@ static uint64_t least_wait(struct floor *floor)
 	return least;
 }
 
-/* As in kvm/guest_ops.c, attaching is not part of the pause, nor is a time in which all
- * vCPUs waited for a CPU. */
+/* As in kvm/guest_ops.c, neither attaching nor a time in which all vCPUs waited for a CPU
+ * is part of the pause. */
 static int floor_sample(struct floor *floor, uint64_t *ns, struct error *err)
 {
 	uint64_t start, stopped, least;
@@ -127,7 +127,7 @@ static int injected_sample(const struct floor *floor, uint64_t *ns, struct error
 	return status;
 }
 
-/* The ways, and how deep our chains were. */
+/* The pauses in each way, and the sizes of uniprof's chains. */
 struct results {
 	struct series floor, ours, injected;
 	uint64_t frames, chains;
@@ -178,7 +178,7 @@ static int sample_all(struct target *target, struct floor *floor, struct results
 		return -1;
 	if (round.outcome == ROUND_GONE)
 		return error_set(err, "the guest has ended");
-	/* A thread that was too late to stop is still traced by the other way. */
+	/* A thread that was too late to stop may still be traced by another way. */
 	if (round.outcome != ROUND_TAKEN || !round.pauses)
 		return 0;
 	series_add(&results->floor, least);
@@ -190,8 +190,8 @@ static int sample_all(struct target *target, struct floor *floor, struct results
 	return 0;
 }
 
-static int measure(struct host *host, const struct guest_info *info, struct trace *trace,
-		   size_t samples, struct error *err)
+static int measure_guest(struct host *host, const struct guest_info *info,
+			 struct trace *trace, size_t samples, struct error *err)
 {
 	const struct sampling sampling = {0};
 	struct target target = {0};
@@ -237,8 +237,8 @@ int main(int argc, char **argv)
 	status = host ? host->ops->arm(host, &err) : -1;
 	if (status == 0 && trace_init(&trace, &err) == 0)
 		status = host_find(host, argv[1], &info, &err) == 0
-				 ? measure(host, &info, &trace,
-					   strtoul(argv[2], NULL, 10), &err)
+				 ? measure_guest(host, &info, &trace,
+						 strtoul(argv[2], NULL, 10), &err)
 				 : -1;
 	if (status < 0)
 		fprintf(stderr, "pauses: %s\n", err.text);
