@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/write/spool.h"
+#include "report/write/outfile.h"
 
 /* The folded stacks of one profile, a line at a time. */
 struct lines {

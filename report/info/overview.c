@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/domains.h"
-#include "report/info/pause_text.h"
 #include "base/text.h"
+#include "report/model/domains.h"
 
-/* Processes, unless all are wanted. */
+/* Number of processes shown, unless all are wanted. */
 #define PROCESSES_SHOWN 20
 
-static void put(FILE *out, const char *label, const char *format, ...)
+/* Width of the bar of the most frequent pauses, in columns. */
+#define BAR_WIDTH 40
+/* Room for a length with its unit, such as "1.01 us". */
+#define LENGTH_SIZE 24
+
+static void put_line(FILE *out, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Writes a line: a label, then the value. */
-static void put(FILE *out, const char *label, const char *format, ...)
+static void put_line(FILE *out, const char *label, const char *format, ...)
 {
 	va_list args;
 
@@ -28,7 +32,7 @@ static void put(FILE *out, const char *label, const char *format, ...)
 	putc('\n', out);
 }
 
-/* Like put(), for untrusted text; writes nothing if it is empty. */
+/* Like put_line(), for untrusted text; writes nothing if it is empty. */
 static void put_text(FILE *out, const char *label, const char *text)
 {
 	char clean[1024];
@@ -37,10 +41,10 @@ static void put_text(FILE *out, const char *label, const char *text)
 		return;
 	snprintf(clean, sizeof(clean), "%s", text);
 	text_clean(clean, clean);
-	put(out, label, "%s", clean);
+	put_line(out, label, "%s", clean);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double percent_of(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -52,26 +56,26 @@ static void put_recording(FILE *out, const char *name, const struct summary *sum
 
 	fputs("Recording\n", out);
 	put_text(out, "file", name);
-	put(out, "size", "%" PRIu64 " bytes in %" PRIu64 " chunks", summary->bytes,
-	    summary->chunks);
+	put_line(out, "size", "%" PRIu64 " bytes in %" PRIu64 " chunks", summary->bytes,
+		 summary->chunks);
 	if (summary->has_info) {
 		put_text(out, "written by", info->tool);
 		put_text(out, "command", info->command);
 		put_text(out, "host", info->host);
 		put_text(out, "hypervisor", info->hypervisor);
 		if (info->domctl_version)
-			put(out, "domctl", "version %" PRIu64, info->domctl_version);
+			put_line(out, "domctl", "version %" PRIu64, info->domctl_version);
 		if (info->wall_start) {
 			text_time(time, info->wall_start, false);
-			put(out, "started", "%s", time);
+			put_line(out, "started", "%s", time);
 		}
 	}
-	put(out, "duration", "%.3f s", (double)summary_duration(summary) / 1e9);
+	put_line(out, "duration", "%.3f s", (double)summary_duration(summary) / 1e9);
 	if (summary->has_end)
-		put(out, "ended by", "%s",
-		    end_reason_name((unsigned int)summary->end.reason));
+		put_line(out, "ended by", "%s",
+			 end_reason_name((unsigned int)summary->end.reason));
 	else
-		put(out, "ended by", "unknown: the recording has no end");
+		put_line(out, "ended by", "unknown: the recording has no end");
 }
 
 /* Adds up the vCPUs of a domain, or of all domains if it is NULL. */
@@ -92,7 +96,7 @@ static struct summary_vcpu add_vcpus(const struct summary *summary,
 	return sum;
 }
 
-static uint64_t all_states(const struct summary_vcpu *vcpu)
+static uint64_t sum_states(const struct summary_vcpu *vcpu)
 {
 	uint64_t sum = 0;
 
@@ -111,10 +115,11 @@ static void put_shares(FILE *out, const struct summary *summary,
 {
 	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
 		if (sum->states[s])
-			put(out, vcpu_state_name(s), "%" PRIu64 " (%.1f %%)",
-			    sum->states[s], percent(sum->states[s], all_states(sum)));
+			put_line(out, vcpu_state_name(s), "%" PRIu64 " (%.1f %%)",
+				 sum->states[s],
+				 percent_of(sum->states[s], sum_states(sum)));
 	if (has_cpu_time(summary))
-		put(out, "CPU time", "%.3f s", (double)sum->cpu_time / 1e6);
+		put_line(out, "CPU time", "%.3f s", (double)sum->cpu_time / 1e6);
 }
 
 static void put_uuid(FILE *out, const uint8_t u[16])
@@ -123,10 +128,10 @@ static void put_uuid(FILE *out, const uint8_t u[16])
 
 	if (memcmp(u, unknown, sizeof(unknown)) == 0)
 		return;
-	put(out, "uuid",
-	    "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
-	    u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
-	    u[13], u[14], u[15]);
+	put_line(out, "uuid",
+		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+		 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+		 u[12], u[13], u[14], u[15]);
 }
 
 static void put_unwinding(FILE *out, const struct recording_domain *domain)
@@ -135,7 +140,7 @@ static void put_unwinding(FILE *out, const struct recording_domain *domain)
 
 	if (!domain->unwind_way)
 		return;
-	put(out, "unwound", "%s", unwind_way_name((unsigned int)domain->unwind_way));
+	put_line(out, "unwound", "%s", unwind_way_name((unsigned int)domain->unwind_way));
 	if (!domain->table_rows)
 		return;
 	snprintf(table, sizeof(table), "%s (%" PRIu64 " rows)", domain->table_files,
@@ -143,7 +148,7 @@ static void put_unwinding(FILE *out, const struct recording_domain *domain)
 	put_text(out, "tables of", table);
 	put_text(out, "build-ids", domain->build_ids);
 	if (domain->linux_text)
-		put(out, "Linux is at", "0x%" PRIx64, domain->linux_text);
+		put_line(out, "Linux is at", "0x%" PRIx64, domain->linux_text);
 }
 
 static void put_domain(FILE *out, const struct summary *summary,
@@ -153,17 +158,17 @@ static void put_domain(FILE *out, const struct summary *summary,
 
 	fputs("Domain\n", out);
 	put_text(out, "name", domain->name);
-	put(out, "id", "%" PRIu64, domain->id);
+	put_line(out, "id", "%" PRIu64, domain->id);
 	put_uuid(out, domain->uuid);
-	put(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
-	    cpu_kind_name((unsigned int)domain->cpu));
+	put_line(out, "type", "%s, %s", guest_type_name((unsigned int)domain->type),
+		 cpu_kind_name((unsigned int)domain->cpu));
 	put_text(out, "VMM", domain->vmm);
 	if (domain->vcpus)
-		put(out, "vCPUs", "%" PRIu64, domain->vcpus);
+		put_line(out, "vCPUs", "%" PRIu64, domain->vcpus);
 	put_unwinding(out, domain);
 	if (summary->domain_count > 1) {
-		put(out, "samples", "%" PRIu64 " (%.1f %%)", all_states(&sum),
-		    percent(all_states(&sum), summary->weight));
+		put_line(out, "samples", "%" PRIu64 " (%.1f %%)", sum_states(&sum),
+			 percent_of(sum_states(&sum), summary->weight));
 		put_shares(out, summary, &sum);
 	}
 }
@@ -173,13 +178,13 @@ static void put_rates(FILE *out, const struct summary *summary)
 	double rate = summary_rate(summary);
 
 	if (summary->info.frequency)
-		put(out, "requested rate", "%.6g rounds per second",
-		    (double)summary->info.frequency / 1000);
+		put_line(out, "requested rate", "%.6g rounds per second",
+			 (double)summary->info.frequency / 1000);
 	if (rate > 0)
-		put(out, "actual rate", "%.6g rounds per second%s", rate,
-		    summary->domain_count > 1 ? " and domain" : "");
-	put(out, "missed", "%" PRIu64 " rounds (too late)", summary->counts.missed);
-	put(out, "lost", "%" PRIu64 " samples (buffer full)", summary->counts.lost);
+		put_line(out, "actual rate", "%.6g rounds per second%s", rate,
+			 summary->domain_count > 1 ? " and domain" : "");
+	put_line(out, "missed", "%" PRIu64 " rounds (too late)", summary->counts.missed);
+	put_line(out, "lost", "%" PRIu64 " samples (buffer full)", summary->counts.lost);
 }
 
 static void put_programs(FILE *out, const struct summary *summary)
@@ -202,21 +207,21 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 	const struct summary_vcpu sum = add_vcpus(summary, NULL);
 
 	fputs("Samples\n", out);
-	put(out, "samples", "%" PRIu64, summary->samples);
+	put_line(out, "samples", "%" PRIu64, summary->samples);
 	if (summary->weight != summary->samples)
-		put(out, "weight", "counted as %" PRIu64, summary->weight);
+		put_line(out, "weight", "counted as %" PRIu64, summary->weight);
 	put_rates(out, summary);
 	if (summary->samples)
-		put(out, "size", "%.1f bytes per sample",
-		    (double)summary->bytes / (double)summary->samples);
+		put_line(out, "size", "%.1f bytes per sample",
+			 (double)summary->bytes / (double)summary->samples);
 	put_shares(out, summary, &sum);
 	if (summary->names)
-		put(out, "names", "%" PRIu64 " names stored in the recording",
-		    summary->names);
+		put_line(out, "names", "%" PRIu64 " names stored in the recording",
+			 summary->names);
 	put_programs(out, summary);
 	if (all && summary->samples)
-		put(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
-		    summary->first_time, summary->last_time);
+		put_line(out, "times", "%" PRIu64 " to %" PRIu64 " ns, CLOCK_MONOTONIC",
+			 summary->first_time, summary->last_time);
 }
 
 static int compare_vcpus(const void *a, const void *b)
@@ -256,7 +261,7 @@ static int put_vcpus(FILE *out, const struct summary *summary)
 		fprintf(out,
 			"%-6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
 			" %12" PRIu64,
-			vcpu->vcpu, all_states(vcpu), vcpu->states[VCPU_RUNNING],
+			vcpu->vcpu, sum_states(vcpu), vcpu->states[VCPU_RUNNING],
 			vcpu->states[VCPU_RUNNABLE], vcpu->states[VCPU_BLOCKED]);
 		if (has_time)
 			fprintf(out, " %8.3f s", (double)vcpu->cpu_time / 1e6);
@@ -280,22 +285,24 @@ static int put_chains(FILE *out, const struct summary *summary,
 			addresses += inclusive[i];
 	}
 	fputs("Call chains\n", out);
-	put(out, "distinct", "%" PRIu32, distinct);
-	put(out, "addresses", "%.1f on average, %u at most",
-	    summary->weight ? (double)addresses / (double)summary->weight : 0,
-	    summary->deepest);
+	put_line(out, "distinct", "%" PRIu32, distinct);
+	put_line(out, "addresses", "%.1f on average, %u at most",
+		 summary->weight ? (double)addresses / (double)summary->weight : 0,
+		 summary->deepest);
 	for (unsigned int i = 0; i < SAMPLES_ROOTS; i++)
 		if (inclusive[i])
-			put(out, i == CHAIN_WHOLE ? "whole" : "cut short",
-			    "%" PRIu64 " (%.1f %%)%s%s", inclusive[i],
-			    percent(inclusive[i], summary->weight),
-			    i == CHAIN_WHOLE ? "" : ": ",
-			    i == CHAIN_WHOLE ? "" : chain_end_name(i));
+			put_line(out, i == CHAIN_WHOLE ? "whole" : "cut short",
+				 "%" PRIu64 " (%.1f %%)%s%s", inclusive[i],
+				 percent_of(inclusive[i], summary->weight),
+				 i == CHAIN_WHOLE ? "" : ": ",
+				 i == CHAIN_WHOLE ? "" : chain_end_name(i));
 	if (summary->frameless)
-		put(out, "frameless",
-		    "%" PRIu64 " (%.1f %%): direct caller taken from the link register "
-		    "or the top of the stack",
-		    summary->frameless, percent(summary->frameless, summary->weight));
+		put_line(out, "frameless",
+			 "%" PRIu64
+			 " (%.1f %%): direct caller taken from the link register "
+			 "or the top of the stack",
+			 summary->frameless,
+			 percent_of(summary->frameless, summary->weight));
 	free(inclusive);
 	return 0;
 }
@@ -306,7 +313,7 @@ struct process_row {
 	uint64_t weight;
 };
 
-/* Those with the most samples first. */
+/* Sorts processes with the most samples first. */
 static int compare_processes(const void *a, const void *b)
 {
 	const struct process_row *x = a, *y = b;
@@ -332,11 +339,11 @@ static void put_process(FILE *out, const struct summary *summary,
 	text_clean(name, name);
 	domain_space(space, process);
 	fprintf(out, "  %-22s  %" PRIu64 " samples (%.1f %%), address space %s\n", name,
-		row->weight, percent(row->weight, summary->weight),
+		row->weight, percent_of(row->weight, summary->weight),
 		*space ? space : "not known");
 }
 
-/* Writes those that have names, at most PROCESSES_SHOWN of them unless @all. */
+/* Writes the processes that have names, at most PROCESSES_SHOWN unless @all. */
 static int put_processes(FILE *out, const struct summary *summary,
 			 const struct processes *processes, bool all)
 {
@@ -364,6 +371,83 @@ static int put_processes(FILE *out, const struct summary *summary,
 	return 0;
 }
 
+static const char *length_text(char to[LENGTH_SIZE], uint64_t ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns;
+	unsigned int unit = 0;
+
+	/* Not 1000: 999.5 and more would be shown as "1e+03". */
+	for (; value >= 999.5 && unit < 3; unit++)
+		value /= 1000;
+	snprintf(to, LENGTH_SIZE, "%.3g %s", value, units[unit]);
+	return to;
+}
+
+static void put_length(FILE *out, const char *label, uint64_t ns)
+{
+	char text[LENGTH_SIZE];
+
+	put_line(out, label, "%s", length_text(text, ns));
+}
+
+/* Counts pauses of 2^i ns up to twice that in @counts[i]; those of 0 ns in @counts[0]. */
+static void count_octaves(const struct pauses *pauses, uint64_t counts[64])
+{
+	for (unsigned int i = 0; i < PAUSES_BUCKETS; i++) {
+		uint64_t start = pauses_bucket_start(i);
+
+		counts[start ? 63 - __builtin_clzll(start) : 0] += pauses->bucket[i];
+	}
+}
+
+static void put_bars(FILE *out, const struct pauses *pauses)
+{
+	uint64_t counts[64] = {0}, most = 0;
+	unsigned int first = 64, last = 0;
+
+	count_octaves(pauses, counts);
+	for (unsigned int i = 0; i < 64; i++) {
+		if (!counts[i])
+			continue;
+		if (first == 64)
+			first = i;
+		last = i;
+		if (counts[i] > most)
+			most = counts[i];
+	}
+	for (unsigned int i = first; i <= last && i < 64; i++) {
+		int width = (int)((double)counts[i] / (double)most * BAR_WIDTH + 0.5);
+		char text[LENGTH_SIZE];
+
+		fprintf(out, "  from %9s  %12" PRIu64 "%s%.*s\n",
+			length_text(text, (uint64_t)1 << i), counts[i], width ? "  " : "",
+			width, "########################################");
+	}
+}
+
+/* Writes how long the guests were paused, as numbers and as a bar for each octave. */
+static void put_pauses(FILE *out, const struct summary *summary)
+{
+	const struct pauses *pauses = &summary->counts.pauses;
+	uint64_t duration = summary_duration(summary);
+	bool several = summary->domain_count > 1;
+
+	fprintf(out, "Pauses of the domain%s\n", several ? "s" : "");
+	put_line(out, "pauses", "%" PRIu64, pauses->count);
+	put_length(out, "shortest", pauses_quantile(pauses, 0));
+	put_length(out, "median", pauses_quantile(pauses, 0.5));
+	put_length(out, "90 %", pauses_quantile(pauses, 0.9));
+	put_length(out, "99 %", pauses_quantile(pauses, 0.99));
+	put_length(out, "longest", pauses->max);
+	put_length(out, "total", pauses->sum);
+	if (duration)
+		put_line(out, "stopped for", "%.3f %% of the time%s",
+			 100.0 * (double)pauses->sum / (double)duration,
+			 several ? " (sum over all domains)" : "");
+	put_bars(out, pauses);
+}
+
 int overview_write(FILE *out, const char *name, const struct summary *summary,
 		   const struct stacks *stacks, const struct processes *processes,
 		   bool all)
@@ -379,8 +463,7 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 	    put_chains(out, summary, stacks) < 0)
 		return -1;
 	if (summary->counts.pauses.count)
-		pause_text_write(out, &summary->counts.pauses, summary_duration(summary),
-				 summary->domain_count > 1);
+		put_pauses(out, summary);
 	return 0;
 }
 
@@ -400,10 +483,11 @@ void overview_write_links(FILE *out, const char *title, const uint64_t *counts)
 		known += counts[lines[i].kind];
 	fprintf(out, "%s\n", title);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		put(out, lines[i].label, "%" PRIu64 " (%.3f %%): %s",
-		    counts[lines[i].kind], percent(counts[lines[i].kind], known),
-		    lines[i].about);
+		put_line(out, lines[i].label, "%" PRIu64 " (%.3f %%): %s",
+			 counts[lines[i].kind], percent_of(counts[lines[i].kind], known),
+			 lines[i].about);
 	if (counts[LINK_UNKNOWN])
-		put(out, "not checked", "%" PRIu64 ": outside of the files' functions",
-		    counts[LINK_UNKNOWN]);
+		put_line(out, "not checked",
+			 "%" PRIu64 ": outside of the files' functions",
+			 counts[LINK_UNKNOWN]);
 }

@@ -23,11 +23,38 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/write/gzip.h"
 #include "base/names.h"
-#include "report/write/protobuf.h"
 #include "base/text.h"
 #include "base/tree.h"
+#include "format/buffer.h"
+#include "report/write/gzip.h"
+
+/*
+ * Fields of protocol buffers messages are appended to a buffer, which records if it ran
+ * out of memory (protobuf.dev, "Encoding": a field is its number and wire type as a
+ * varint, then a varint, or a length and as many bytes). Varints are encoded as in
+ * recordings.
+ */
+#define VARINT 0
+#define LEN    2
+
+/* Appends a field of type int64, uint64, bool or enum. As in proto3, 0 is not written. */
+static void protobuf_number(struct buffer *message, uint32_t field, uint64_t value)
+{
+	if (!value)
+		return;
+	buffer_put_varint(message, field << 3 | VARINT);
+	buffer_put_varint(message, value);
+}
+
+/* Appends a field of type string, bytes, a message, or packed numbers. */
+static void protobuf_bytes(struct buffer *message, uint32_t field, const void *data,
+			   size_t size)
+{
+	buffer_put_varint(message, field << 3 | LEN);
+	buffer_put_varint(message, size);
+	buffer_put(message, data, size);
+}
 
 /* The fields of each message that are used. */
 enum profile_field {

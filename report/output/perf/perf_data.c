@@ -24,7 +24,7 @@
 
 #include "base/array.h"
 #include "report/output/perf/perf.h"
-#include "report/write/spool.h"
+#include "report/write/outfile.h"
 
 /* tools/lib/perf/include/perf/event.h */
 #define RECORD_FINISHED_ROUND 68
