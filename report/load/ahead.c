@@ -15,38 +15,39 @@
  * work: additional threads would only wait for their turn. */
 #define MAX_THREADS 3
 
-/* For a recording of so few bytes, threads would cost more time than they save. */
+/* Size of a recording, in bytes, up to which threads cost more time than they save */
 #define SMALL (64u << 10)
 
-/* Chunks read ahead in addition to those the threads work on. Each takes memory. */
+/* Chunks that wait for ahead_next(), besides one that each thread works on. Each takes
+ * memory. */
 #define SPARE 2
 
-/* Memory that a slot keeps from one payload to the next. */
+/* Bytes of payload memory that a slot keeps for the next chunk */
 #define KEEP_BYTES (1u << 20)
 
 struct slot {
 	struct ahead_chunk chunk;
-	size_t domains; /* chunks before it, up to the last one of a domain */
+	size_t domains; /* number of chunks up to the last domain before it */
 	sem_t ready;
 };
 
 struct ahead {
 	struct reader *reader;
 	struct ahead_stacks stacks;
-	struct slot *slots; /* used in turn */
+	struct slot *slots; /* a ring */
 	size_t slot_count;
-	sem_t turn;	/* held to read, and to change these: */
-	size_t read;	/* chunks so far */
-	size_t domains; /* of these, up to the last one of a domain */
-	bool is_read;	/* to the end */
-	size_t given;	/* chunks so far, by ahead_next() */
+	sem_t turn;	/* held to read, and to change the next three members */
+	size_t read;	/* chunks read so far */
+	size_t domains; /* number of chunks up to the last domain read */
+	bool is_read;	/* the end was reached */
+	size_t given;	/* chunks that ahead_next() returned so far */
 	pthread_mutex_t lock;
-	pthread_cond_t change; /* of these: */
+	pthread_cond_t change; /* of the next two members */
 	size_t taken;	       /* chunks that ahead_next()'s caller is done with */
 	bool is_stopped;       /* threads must end */
-	int stop;	       /* an eventfd that is readable then; -1: none */
+	int stop; /* an eventfd that becomes readable when threads must end; -1: none */
 	pthread_t thread[MAX_THREADS];
-	unsigned int threads; /* running; none: ahead_next() reads */
+	unsigned int threads; /* number of running threads; 0: ahead_next() reads */
 };
 
 static void wait_for(sem_t *semaphore)
@@ -105,8 +106,8 @@ static bool is_samples(const struct ahead_chunk *chunk)
 	return chunk->status > 0 && chunk->type == CHUNK_SAMPLES;
 }
 
-/* The part of the work on a chunk of samples that doesn't depend on earlier chunks. True
- * if it has stacks: then the rest does. */
+/* Decodes a chunk of samples. True if it has captured stacks, which must be unwound by
+ * the domains of earlier chunks before the samples are summed up. */
 static bool decode_chunk(struct ahead_chunk *chunk)
 {
 	chunk->is_decoded = samples_decode(cursor_of(&chunk->payload), &chunk->batch) ==
@@ -123,7 +124,8 @@ static void sum_up(struct ahead_chunk *chunk)
 			      summary_add_samples(&chunk->summary, &chunk->batch) == 0;
 }
 
-/* The domains in the chunks before must be known. */
+/* Unwinds the chunk's captured stacks; the domains of all earlier chunks must be known.
+ */
 static void unwind_chunk(struct ahead_chunk *chunk, const struct ahead_stacks *stacks)
 {
 	if (replay_batch(stacks->replay, stacks->summary, &chunk->batch) == 0)
@@ -172,7 +174,7 @@ static struct slot *read_slot(struct ahead *ahead)
 	size_t used;
 
 	wait_for(&ahead->turn);
-	/* What the slot had before. */
+	/* The chunk that the slot had before must have been taken. */
 	used = ahead->read < ahead->slot_count ? 0 : ahead->read + 1 - ahead->slot_count;
 	ahead->is_read = ahead->is_read || !wait_until_taken(ahead, used);
 	if (!ahead->is_read) {
@@ -197,8 +199,7 @@ static bool fill_slot(struct ahead *ahead)
 	if (is_samples(&slot->chunk)) {
 		if (!decode_chunk(&slot->chunk))
 			sum_up(&slot->chunk);
-		/* Domains that come later don't count: they are in chunks that are taken
-		 * after this one. */
+		/* Only domains in earlier chunks count, and these are taken first. */
 		else if (wait_until_taken(ahead, slot->domains))
 			unwind_chunk(&slot->chunk, &ahead->stacks);
 		if (slot->chunk.payload.capacity > KEEP_BYTES)
@@ -208,7 +209,7 @@ static bool fill_slot(struct ahead *ahead)
 	return true;
 }
 
-/* A thread; it ends at the end of the recording, or when stopped. */
+/* Runs in a thread, up to the end of the recording or until stopped. */
 static void *read_ahead(void *ahead)
 {
 	while (fill_slot(ahead))
@@ -227,7 +228,7 @@ static unsigned int useful_threads(uint64_t size)
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
 		return MAX_THREADS;
 	count = CPU_COUNT(&cpus);
-	/* Threads that take turns on it would only cost more. */
+	/* Threads that take turns on one CPU would only cost more. */
 	if (count == 1)
 		return 0;
 	return count < MAX_THREADS ? (unsigned int)count : MAX_THREADS;
@@ -270,7 +271,7 @@ struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads,
 					ahead);
 		ahead->threads += !status;
 	}
-	/* If none can be started, it just takes longer. */
+	/* If no thread can be started, reading just takes longer. */
 	return ahead;
 out_of_memory:
 	ahead_stop(ahead);

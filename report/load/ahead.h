@@ -17,25 +17,25 @@ struct ahead;
 /* How captured stacks are unwound. */
 struct ahead_stacks {
 	struct replay *replay;
-	/* Has the domains. They may be added while a chunk of type CHUNK_DOMAIN is
-	 * handled, and not at other times. */
+	/* Describes the domains, which may be added only while a chunk of type
+	 * CHUNK_DOMAIN is handled. */
 	const struct summary *summary;
 };
 
 struct ahead_chunk {
-	int status; /* reader_next()'s; unless it is 1, only the next ones are set: */
-	struct error why; /* for -1, and end and damage */
+	int status; /* from reader_next(): 1, or 0 at the end, or -1 with @why set */
+	struct error why;
 	unsigned int type;
-	struct buffer payload; /* unless it is a chunk of samples, which is decoded */
+	struct buffer payload; /* empty for a chunk of samples, which is decoded */
 	size_t payload_size;
 	struct chunk_place place;
-	struct samples_batch batch; /* for a chunk of samples, */
-	bool is_decoded;	    /* if its payload is valid, */
-	size_t nodes;		    /* of its payload's call tree, roots included, */
-	struct summary summary;	    /* their sums, */
-	bool is_summed_up;	    /* unless out of memory, or stacks were left */
-	uint64_t start, end;	    /* offsets in the recording */
-	struct damage damage;	    /* what the reader skipped so far */
+	struct samples_batch batch; /* decoded chunk of samples */
+	bool is_decoded;	    /* the payload of samples was valid */
+	size_t nodes;		    /* of the payload's call tree, roots included */
+	struct summary summary;	    /* sums of the samples */
+	bool is_summed_up;   /* false if out of memory, or if captured stacks were left */
+	uint64_t start, end; /* offsets in the recording */
+	struct damage damage; /* all that the reader skipped so far */
 };
 
 /* Reads and decodes the next chunk in this thread. @stacks: NULL leaves them captured. */
@@ -43,8 +43,8 @@ void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader,
 		      const struct ahead_stacks *stacks);
 void ahead_chunk_free(struct ahead_chunk *chunk);
 
-/* What it contains. Each byte of an invalid payload may have taken as much time as a
- * node. */
+/* The sums of the chunk's contents. Each byte of an invalid payload counts as a node,
+ * because it may have taken as much time. */
 struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk);
 
 /*
@@ -54,11 +54,11 @@ struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk);
  */
 struct ahead *ahead_start(int fd, uint64_t size, unsigned int threads,
 			  const struct ahead_stacks *stacks, struct error *err);
-/* Stops at once, even while waiting for a pipe. */
+/* Stops reading at once, even while waiting for a pipe. */
 void ahead_stop(struct ahead *ahead);
 
-/* The next chunk, valid until the next call; the caller may change it until then. If its
- * status is not 1, it is the last one. */
+/* Returns the next chunk, which the caller may change, and which is valid until the next
+ * call. A chunk whose status is not 1 is the last one. */
 struct ahead_chunk *ahead_next(struct ahead *ahead);
 
 #endif

@@ -19,14 +19,14 @@ struct load {
 	struct summary *summary;
 	const struct load_visitor *visitor;
 	struct error *err;
-	struct recording_sums sums; /* so far */
+	struct recording_sums sums; /* of the chunks read so far */
 	struct sequence sequence;
-	struct damage undecoded; /* in intact chunks */
+	struct damage undecoded; /* invalid payloads in intact chunks */
 	uint64_t skipped;	 /* bytes of damage up to the last chunk taken */
 	struct memory_bound memory;
-	struct replay *frames; /* for stacks, if the visitor has none */
+	struct replay *frames; /* owned; used if the visitor has no replay */
 	struct ahead_stacks stacks;
-	/* Of load_follow() only: */
+	/* Set by load_follow() only */
 	struct reader *reader;
 	struct ahead_chunk chunk;
 };
@@ -214,12 +214,12 @@ static int take_chunk(struct load *load, struct ahead_chunk *chunk)
 		return take_program(load, payload);
 	case CHUNK_END:
 		return take_end(load, payload);
-	default: /* from a later version; the rest can be read without it */
+	default: /* a type of a later version: older readers skip it */
 		return 0;
 	}
 }
 
-/* A chunk with a correct checksum and an invalid payload. */
+/* Counts a chunk with a correct checksum and an invalid payload. */
 static void count_damage(struct damage *damage, uint64_t from, uint64_t to)
 {
 	if (!damage->places++ || from < damage->first)
@@ -227,7 +227,7 @@ static void count_damage(struct damage *damage, uint64_t from, uint64_t to)
 	damage->bytes += to - from;
 }
 
-/* What the reader skipped, plus @undecoded. */
+/* Adds up what the reader skipped and @undecoded. */
 static struct damage add_damage(const struct damage *reader,
 				const struct damage *undecoded)
 {
@@ -268,8 +268,8 @@ static int take_placed(struct load *load, struct ahead_chunk *chunk, bool is_aft
 	return take_chunk(load, chunk);
 }
 
-/* Processes what was read: 1 if it was a chunk, 0 if it was the end. -1 with @err set by
- * the reader or the visitor. */
+/* Processes what was read: 1 for a chunk, 0 for the end, -1 with @err set by the reader
+ * or the visitor. */
 static int take_read(struct load *load, struct ahead_chunk *chunk)
 {
 	struct summary *summary = load->summary;
@@ -296,7 +296,7 @@ static int take_read(struct load *load, struct ahead_chunk *chunk)
 	return 1;
 }
 
-/* Chooses how stacks are unwound. False if out of memory. */
+/* Chooses how captured stacks are unwound. False if out of memory. */
 static bool choose_replay(struct load *load)
 {
 	if (!load->visitor->replay)
@@ -369,7 +369,7 @@ int load_more(struct load *load, struct error *err)
 	int status;
 
 	load->err = err;
-	/* Since the last call, others have used memory. */
+	/* Since the last call, other parts of the process have used memory. */
 	memory_bound_begin(&load->memory, load->summary->bytes,
 			   load->input->extra_memory);
 	do {

@@ -12,8 +12,8 @@ struct input {
 	const char *name; /* for messages */
 	int fd;
 	uint64_t size; /* bytes; 0 if unknown, as for a pipe */
-	int64_t start; /* offset of the recording, to read it again; -1: can be read only
-			  once */
+	int64_t start; /* offset of the recording in the file; -1: can be read only once
+			*/
 	/* Additional memory allowed while and after reading it, in bytes. */
 	uint64_t extra_memory;
 };
@@ -30,13 +30,14 @@ struct load_visitor {
 	int (*domain)(void *arg, struct recording_domain *domain, struct error *err);
 	/* Names of addresses, before the samples that contain them. Can be NULL. */
 	int (*names)(void *arg, const struct name_list_reader *names, struct error *err);
-	/* Called once for each program that such names are from. Can be NULL. */
+	/* Called once for each program that stored names are from. Can be NULL. */
 	int (*program)(void *arg, const struct recording_program *program,
 		       struct error *err);
 	/* @batch is valid during the call and may be changed; it was already added to the
 	 * summary. */
 	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);
-	/* Called by load_more() instead, if it is set, also with the chunk's payload. */
+	/* Called by load_more() instead of samples(), with the chunk's payload, too. Can
+	 * be NULL. */
 	int (*chunk)(void *arg, const struct samples_batch *batch, struct cursor payload,
 		     struct error *err);
 	void *arg;
@@ -57,17 +58,17 @@ int load_recording(const struct input *input, unsigned int threads,
 		   struct error *err);
 
 /*
- * The same in this thread, for a recording that may still be written: load_more() takes
- * the chunks that are complete. All arguments must outlive it, except @err. NULL if out
- * of memory.
+ * Prepares to read, in this thread, a recording that may still be written: load_more()
+ * reads the chunks that are complete. All arguments but @err must outlive the load. NULL
+ * if out of memory.
  */
 struct load;
 struct load *load_follow(const struct input *input, struct summary *summary,
 			 const struct load_visitor *visitor, struct error *err);
 void load_free(struct load *load);
 
-/* 1 if more may follow; 0 if not: the recording has its end, or the pipe was closed. -1
- * as for load_recording(). */
+/* Reads what has been written since the last call. 1 if more may follow; 0 at the
+ * recording's end, or if the pipe was closed. -1 as for load_recording(). */
 int load_more(struct load *load, struct error *err);
 
 /* Prepares an input that can be read again for another load_recording(). */

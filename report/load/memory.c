@@ -13,7 +13,8 @@
 #define FREE_BYTES     ((uint64_t)192 << 20)
 #define BYTES_FOR_BYTE 64
 
-/* What setrlimit() counts as data (proc(5), /proc/pid/statm: data and stack). */
+/* Returns what setrlimit() counts as data (proc(5), /proc/pid/statm: data and stack), in
+ * bytes; 0 if unknown. */
 static uint64_t data_in_use(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -33,7 +34,7 @@ static void set(const struct memory_bound *bound)
 	struct rlimit limit;
 
 #ifdef __SANITIZE_ADDRESS__
-	return; /* it maps far more than is asked of it */
+	return; /* AddressSanitizer maps far more memory than is allocated */
 #endif
 	if (!bound->start || getrlimit(RLIMIT_DATA, &limit) < 0 || most > limit.rlim_max)
 		return;

@@ -11,14 +11,14 @@
  */
 struct memory_bound {
 	uint64_t start; /* bytes the process used; 0: unknown, so there is no limit */
-	uint64_t bytes; /* of the recording it is set for */
+	uint64_t bytes; /* size of the recording that the limit is for */
 };
 
 /* Limits what is allocated from now on to the needs of a recording of @bytes, plus @extra
  * bytes. */
 void memory_bound_begin(struct memory_bound *bound, uint64_t bytes, uint64_t extra);
 
-/* Raises the limit to that of a recording of @bytes, if that is higher. */
+/* Raises the limit to what a recording of @bytes needs, if that is more. */
 void memory_bound_raise(struct memory_bound *bound, uint64_t bytes);
 
 #endif

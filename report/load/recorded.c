@@ -12,38 +12,40 @@
 
 struct place {
 	uint64_t offset;
-	uint32_t name, dso; /* texts; NAMES_NONE: the node has no name */
-	uint32_t line;	    /* its first one */
+	uint32_t name,
+		dso; /* indexes in the texts; name is NAMES_NONE for a node without one */
+	uint32_t line; /* index of its first line */
 	uint8_t line_count;
 	bool is_symbol, is_last;
 };
 
-/* Texts; the empty one is 0. */
+/* Function and path are indexes in the texts, where 0 is the empty one. */
 struct line {
 	uint32_t function, path, line;
 };
 
-/* The roots of the tree. */
+/* The roots of the index */
 enum root {
-	ROOT_DOMAIN, /* then domains, then addresses */
-	ROOT_COMMON, /* then bases of recordings, then addresses in all domains */
+	ROOT_DOMAIN, /* its children: domains; theirs: addresses */
+	ROOT_COMMON, /* its children: bases of recordings; theirs: addresses in all
+			domains */
 	ROOTS,
 };
 
 struct recorded {
 	struct tree index;
-	struct place *places; /* by node */
+	struct place *places; /* by node of the index */
 	uint32_t count, capacity;
 	struct names *texts;
 	struct line *lines;
 	uint32_t line_count, line_capacity;
-	uint32_t *bases; /* of the recordings, ascending */
+	uint32_t *bases; /* of the recordings' domain indexes, ascending */
 	size_t base_count;
 	struct recorded_program **programs;
 	size_t program_count;
 	bool by_domain; /* some names are of one domain only */
 	struct symbols *demangler;
-	/* Of the last symbol found; not in the table: a look-up changes nothing else. */
+	/* Lines of the last symbol found: the only thing that a look-up changes */
 	struct symbol_line *found;
 };
 
@@ -97,7 +99,7 @@ int recorded_begin(struct recorded *recorded, uint32_t base)
 	return 0;
 }
 
-/* The base of the recording that the domain is in. */
+/* Returns the base of the recording that the domain is in. */
 static uint32_t base_of(const struct recorded *recorded, uint32_t domain)
 {
 	size_t i = recorded->base_count - 1;
@@ -125,7 +127,7 @@ static uint32_t intern(struct recorded *recorded, struct recording_text text)
 	return number;
 }
 
-/* Makes room for all nodes; new ones have no name. */
+/* Makes room for all nodes of the index; new nodes have no name. */
 static int make_room(struct recorded *recorded)
 {
 	if (recorded->index.count > recorded->capacity) {
@@ -159,7 +161,7 @@ static int add_line(struct recorded *recorded, const struct recording_line *line
 	return 0;
 }
 
-/* The node of the name's address; TREE_NONE if out of memory. */
+/* Returns the node of the name's address; TREE_NONE if out of memory. */
 static uint32_t node_of(struct recorded *recorded, const struct recording_name *name)
 {
 	uint32_t base = current_base(recorded);
@@ -209,7 +211,7 @@ int recorded_add(struct recorded *recorded, struct name_list_reader names)
 	return 0;
 }
 
-/* Sets the build-id from its text; none if that is not hexadecimal. */
+/* Sets the build-id from its text, unless that is not hexadecimal. */
 static void set_build_id(struct symbols_file *file, const char *text)
 {
 	size_t length = strlen(text);
@@ -228,7 +230,7 @@ static void set_segments(struct symbols_file *file,
 	for (size_t i = 0; i < RECORDING_SEGMENTS; i++) {
 		const uint64_t *fields = program->segments[i];
 
-		/* One beyond the end of the address space can't be used either. */
+		/* A segment that exceeds the address space can't be used either. */
 		if (!fields[1] || fields[0] + (fields[1] - 1) < fields[0])
 			return;
 		file->segments[file->segment_count++] = (struct symbols_segment){
@@ -274,7 +276,7 @@ uint32_t recorded_scope(const struct recorded *recorded, uint32_t domain)
 	return recorded->count ? base_of(recorded, domain) : 0;
 }
 
-/* The name of an address below a node of the tree. */
+/* Finds the name of an address below a node of the index. */
 static const struct place *find_below(const struct recorded *recorded, uint32_t parent,
 				      uint64_t address)
 {
@@ -298,7 +300,7 @@ static const struct place *find_place(const struct recorded *recorded, uint32_t 
 				     address);
 }
 
-/* A text, demangled if it is a symbol's; NULL if it is empty. */
+/* Returns a text, demangled if it is a symbol's; NULL for the empty text. */
 static const char *text_of(const struct recorded *recorded, uint32_t text, bool is_symbol)
 {
 	const char *plain = names_get(recorded->texts, text);

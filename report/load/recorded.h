@@ -6,25 +6,25 @@
 #include "symbols/symbols.h"
 
 /* Names of addresses that are stored in the recordings themselves, and the programs that
- * they are from. */
+ * the names are from. */
 struct recorded;
 
 /* A program, as far as the recording describes it. */
 struct recorded_program {
 	const char *domain;	       /* the name or id of its domain; NULL: all */
-	const char *name;	       /* the DSO of its symbols */
+	const char *name;	       /* file name: the DSO of its symbols */
 	const char *build_id;	       /* in hexadecimal; empty: none */
 	struct symbols_file file;      /* without functions */
-	uint32_t base;		       /* of its recording */
-	struct recording_program copy; /* with the texts */
+	uint32_t base;		       /* of its recording's domain indexes */
+	struct recording_program copy; /* owns the texts */
 };
 
 /* @demangle: how names from symbol files are shown. NULL if out of memory. */
 struct recorded *recorded_new(enum demangle_style demangle);
 void recorded_free(struct recorded *recorded);
 
-/* What is added from now on is of another recording, whose domain indexes have @base
- * added; it is higher than before. -1 if out of memory. */
+/* Begins another recording, whose domain indexes have @base added; @base ascends. -1 if
+ * out of memory. */
 int recorded_begin(struct recorded *recorded, uint32_t base);
 
 /* Adds the names of a chunk; an address that has a name keeps it. -1 if out of memory. */
@@ -35,23 +35,23 @@ int recorded_add_program(struct recorded *recorded,
 /* Whether some names are of one domain only. */
 bool recorded_by_domain(const struct recorded *recorded);
 
-/* A number that two domains share only if all addresses have the same names in both. It
- * may change when names are added. */
+/* Returns a number that two domains share only if all addresses have equal names in both.
+ * It may change when names are added. */
 uint32_t recorded_scope(const struct recorded *recorded, uint32_t domain);
 
-/* Like symbols_find(), for the domain of that index. The DSO's name can be empty. If only
- * the DSO is known, the name is NULL; if the name is not from a symbol file, it has no
+/* Like symbols_find(), for the domain with index @domain. The DSO's name can be empty. If
+ * only the DSO is known, the name is NULL; a name that is not from a symbol file has no
  * mangled form. The strings are valid until recorded_free(), the lines until the next
  * call. */
 bool recorded_find(const struct recorded *recorded, uint32_t domain, uint64_t address,
 		   struct symbol *symbol);
 
-/* The programs, in order; their number is returned. Each is valid until recorded_free(),
- * the list until one is added. */
+/* Sets *@list to the programs, in the order in which they were added, and returns their
+ * number. A program is valid until recorded_free(), the list until a program is added. */
 size_t recorded_programs(const struct recorded *recorded,
 			 struct recorded_program *const **list);
 
-/* Whether the program is of the same recording as the domain of that index. */
+/* Whether the program and the domain with index @domain are of one recording. */
 bool recorded_is_with(const struct recorded *recorded,
 		      const struct recorded_program *program, uint32_t domain);
 

@@ -10,38 +10,39 @@
 #include "report/load/ways.h"
 #include "unwind/stack/stack.h"
 
-/* How many words of stacks and addresses of chains may be handled in a chunk. Recorders
- * start a new one each second. */
+/* Limit of stack words and chain addresses that are handled in a chunk. Recorders start a
+ * new chunk each second. */
 #define WORK_MAX (16 * (uint64_t)RECORDING_MAX_NODES)
 
 #define RECENT 64
 
-/* Chains of the batch that were unwound in the same way. */
+/* Chains of the batch whose stacks were unwound in one way */
 struct memo {
-	const struct way *way; /* NULL: they were chains already */
-	uint32_t *leaf;	       /* by node of the batch: that of the chain; 0: not yet */
+	const struct way *way; /* NULL for chains that were recorded as chains */
+	uint32_t *
+		leaf; /* by node of the batch: the new chain's node; 0: not unwound yet */
 	size_t room;
 };
 
-/* Memory to handle one batch in; what it has of the last one never shows. */
+/* Memory to handle a batch in. What is left from the batch before never shows. */
 struct unwinder {
-	struct unwinder *next; /* among those that are not used */
+	struct unwinder *next; /* in the list of idle unwinders */
 	struct stack_replay *stack;
 	struct code_notes notes;
-	struct tree tree; /* of the new chains */
+	struct tree tree; /* the new chains */
 	struct memo *memos;
-	size_t memos_used; /* for this batch; the first is that of chains */
-	size_t memo_count; /* with memory */
+	size_t memos_used; /* for this batch; the first is for recorded chains */
+	size_t memo_count; /* memos that have memory */
 	struct {
 		uint32_t domain;
-		uint32_t memo; /* its number; 0: none */
-	} recent[RECENT];      /* by domain modulo */
+		uint32_t memo; /* index of the domain's memo; 0: none */
+	} recent[RECENT];      /* by domain index modulo RECENT */
 	uint64_t work;
 };
 
 struct replay {
 	struct ways *ways;
-	pthread_mutex_t lock; /* held to use this: */
+	pthread_mutex_t lock; /* held to use the list of idle unwinders */
 	struct unwinder *idle;
 };
 
@@ -104,8 +105,8 @@ static struct unwinder *unwinder_new(void)
 	return NULL;
 }
 
-/* One that no other thread uses: there are never more than threads. NULL if out of
- * memory. */
+/* Takes an idle unwinder or makes one, so that there are no more unwinders than threads.
+ * NULL if out of memory. */
 static struct unwinder *take_unwinder(struct replay *replay)
 {
 	struct unwinder *unwinder;
@@ -126,7 +127,7 @@ static void give_back(struct replay *replay, struct unwinder *unwinder)
 	pthread_mutex_unlock(&replay->lock);
 }
 
-/* Begins a memo for that many nodes. False if out of memory. */
+/* Begins a memo for @nodes nodes. False if out of memory. */
 static bool add_memo(struct unwinder *unwinder, const struct way *way, size_t nodes)
 {
 	struct memo *memo;
@@ -149,12 +150,11 @@ static bool add_memo(struct unwinder *unwinder, const struct way *way, size_t no
 	return true;
 }
 
-/* False if out of memory. */
+/* Prepares the unwinder for the batch. False if out of memory. */
 static bool begin(struct unwinder *unwinder, const struct samples_batch *batch)
 {
-	/* Results must not depend on what this thread has seen before: where a hostile
-	 * recording has "code" in stacks, notes on it may be wrong. Those on tables
-	 * can't. */
+	/* Results must not depend on what this thread has seen before: notes on "code" in
+	 * the stacks of a hostile recording may be wrong. Notes on tables can't be. */
 	memset(unwinder->notes.exit, 0, sizeof(unwinder->notes.exit));
 	memset(unwinder->notes.block, 0, sizeof(unwinder->notes.block));
 	code_notes_renew(&unwinder->notes);
@@ -165,7 +165,7 @@ static bool begin(struct unwinder *unwinder, const struct samples_batch *batch)
 	return add_memo(unwinder, NULL, batch->nodes);
 }
 
-/* The memo for stacks of a domain; NULL if out of memory. */
+/* Returns the memo for the stacks of a domain; NULL if out of memory. */
 static struct memo *memo_of(struct replay *replay, struct unwinder *unwinder,
 			    const struct summary *summary, uint32_t domain, size_t nodes)
 {
@@ -187,7 +187,8 @@ static struct memo *memo_of(struct replay *replay, struct unwinder *unwinder,
 	return &unwinder->memos[i];
 }
 
-/* The nodes of the batch, from @node to its root: the addresses; returns their number. */
+/* Collects the addresses from @node of the batch to its root, and returns their number.
+ */
 static uint32_t collect(const struct samples_batch *batch, uint32_t node,
 			uint64_t *address)
 {
@@ -198,8 +199,8 @@ static uint32_t collect(const struct samples_batch *batch, uint32_t node,
 	return count;
 }
 
-/* The node of the chain in the new tree: if there is no room, of its innermost address,
- * or its root. TREE_NONE if out of memory. */
+/* Returns the chain's node in the new tree; of as much of the chain as there is room for.
+ * TREE_NONE if out of memory. */
 static uint32_t intern(struct unwinder *unwinder, struct chain *chain)
 {
 	uint32_t most = SAMPLES_ROOTS + RECORDING_MAX_NODES, node;
@@ -214,7 +215,7 @@ static uint32_t intern(struct unwinder *unwinder, struct chain *chain)
 	return node;
 }
 
-/* The node in the new tree of the chain that the captured stack at @node leads to. */
+/* Unwinds the captured stack at @node, and returns the chain's node in the new tree. */
 static uint32_t unwind(struct unwinder *unwinder, const struct way *way,
 		       const struct samples_batch *batch, uint32_t node)
 {
@@ -231,7 +232,7 @@ static uint32_t unwind(struct unwinder *unwinder, const struct way *way,
 	return intern(unwinder, &chain);
 }
 
-/* The same for a chain of addresses. */
+/* Copies the chain of addresses at @node, and returns its node in the new tree. */
 static uint32_t copy(struct unwinder *unwinder, const struct samples_batch *batch,
 		     uint32_t node)
 {
@@ -245,7 +246,7 @@ static uint32_t copy(struct unwinder *unwinder, const struct samples_batch *batc
 	return intern(unwinder, &chain);
 }
 
-/* Makes the new tree that of the batch. */
+/* Replaces the batch's tree by the new one. */
 static bool replace_nodes(struct unwinder *unwinder, struct samples_batch *batch)
 {
 	const struct tree *tree = &unwinder->tree;
@@ -277,7 +278,8 @@ static bool replace_chains(struct replay *replay, struct unwinder *unwinder,
 		if (!memo)
 			return false;
 		leaf = &memo->leaf[node];
-		/* 0 is the root of whole chains, which is where such a chain ends. */
+		/* Node 0 is the root of whole chains, where a chain without addresses
+		 * ends. */
 		if (!*leaf && node)
 			*leaf = is_stack ? unwind(unwinder, memo->way, batch, node)
 					 : copy(unwinder, batch, node);

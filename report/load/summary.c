@@ -95,7 +95,7 @@ uint32_t summary_recorded(const struct summary *summary, uint32_t index)
 		       : (uint32_t)summary_domain(summary, index)->index;
 }
 
-/* The vCPU, created if needed; NULL if out of memory. */
+/* Returns the vCPU, created if needed; NULL if out of memory. */
 static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 				      uint32_t vcpu)
 {
@@ -121,7 +121,7 @@ static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 	return &summary->vcpus[node - 1];
 }
 
-/* The same, with a cache of the most recent vCPU by number modulo. */
+/* Like find_vcpu(), with a cache of the most recent vCPU for each number modulo. */
 static inline struct summary_vcpu *find_recent(struct summary *summary, uint32_t domain,
 					       uint32_t vcpu)
 {
@@ -133,7 +133,7 @@ static inline struct summary_vcpu *find_recent(struct summary *summary, uint32_t
 	return find_vcpu(summary, domain, vcpu);
 }
 
-/* Sums up what is not by vCPU. */
+/* Adds the sums that are not by vCPU. */
 static void add_totals(struct summary *summary, const struct samples_batch *batch)
 {
 	uint64_t weight = 0, kinds[CHAIN_KINDS] = {0};
@@ -198,7 +198,7 @@ static void keep_common_info(struct recording_info *info,
 		info->frequency = 0;
 }
 
-/* Sums of hostile recordings end at the highest number. Those of a single chunk fit. */
+/* Adds to a sum, up to the highest number, which only hostile recordings reach. */
 static void add(uint64_t *sum, uint64_t more)
 {
 	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
@@ -270,8 +270,8 @@ uint64_t summary_duration(const struct summary *summary)
 	return (end > start ? end - start : 0) + summary->appended;
 }
 
-/* The requested rounds of all domains together: those taken, each weighted, and those
- * missed. */
+/* Returns the requested rounds of all domains together: the weights of rounds taken, plus
+ * the rounds missed. */
 static double wanted_rounds(const struct summary *summary)
 {
 	double taken = (double)summary->counts.pauses.count;
@@ -290,7 +290,7 @@ double summary_rate(const struct summary *summary)
 		return 0;
 	if (summary->domain_count <= 1)
 		return rounds / seconds;
-	/* Each may have existed for part of the time only. */
+	/* Each domain may have existed for part of the time only. */
 	return (double)summary->info.frequency / 1000 * rounds / wanted_rounds(summary);
 }
 
@@ -301,7 +301,7 @@ double summary_missed(const struct summary *summary)
 	return (double)summary->counts.missed / wanted_rounds(summary);
 }
 
-/* Describes chunks out of place and missing ones, for the middle of a sentence. */
+/* Describes chunks out of place and missing chunks, for the middle of a sentence. */
 static void describe_order(const struct damage *damage, struct error *text)
 {
 	struct error missing = {""};

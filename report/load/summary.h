@@ -9,20 +9,20 @@
 #include "format/samples.h"
 #include "base/tree.h"
 
-/* States that are counted separately; those of later versions count as VCPU_UNKNOWN. */
+/* States that are counted separately; states of later versions count as VCPU_UNKNOWN. */
 #define SUMMARY_STATES (VCPU_BLOCKED + 1)
 
 #define SUMMARY_RECENT 64
 
-/* Processes of domains that a report tells apart, at most. Their indexes are above those
- * of domains. */
+/* Maximum number of processes that a report tells apart. Their indexes are above all
+ * domains' indexes. */
 #define SUMMARY_PROCESSES     4096
 #define SUMMARY_FIRST_PROCESS (RECORDING_MAX_DOMAIN + 1)
 
 /* Sums of one vCPU of a domain. */
 struct summary_vcpu {
 	uint32_t domain, vcpu;
-	uint64_t states[SUMMARY_STATES]; /* its samples, weighted */
+	uint64_t states[SUMMARY_STATES]; /* weights of its samples, by state */
 	uint64_t cpu_time;		 /* us, since its first sample */
 };
 
@@ -37,42 +37,44 @@ struct summary {
 	size_t domain_count;
 	struct recording_domain **processes; /* from SUMMARY_FIRST_PROCESS on */
 	size_t process_count;
-	/* Those that names in the recording are from. */
+	/* The programs that names in the recording are from */
 	struct recording_program *programs;
 	size_t program_count;
 
-	uint64_t samples;   /* in the file */
-	uint64_t weight;    /* how many they stand for; reports count these */
+	uint64_t samples;   /* number of samples in the recording */
+	uint64_t weight;    /* number of samples that the recorded ones stand for; reports
+			       count these */
 	uint64_t frameless; /* part of the weight: callers found without a frame */
 	uint64_t captured;  /* part of the weight: from captured stacks */
-	uint64_t first_time, last_time; /* of samples, ns */
+	uint64_t first_time, last_time; /* first and last time of a sample, ns */
 	uint64_t appended;		/* duration of other recordings, ns */
 	struct summary_vcpu *vcpus;	/* in order of appearance */
 	struct tree vcpu_index;		/* one root; keys: domain and vCPU */
 	size_t vcpu_count, vcpu_room;
-	uint32_t recent[SUMMARY_RECENT]; /* by vCPU modulo: the last one seen */
-	bool lacks_cpu_time;		 /* some samples do */
+	uint32_t recent[SUMMARY_RECENT]; /* by vCPU number modulo: index of the last vCPU
+					    seen */
+	bool lacks_cpu_time;		 /* some samples have no CPU time */
 	unsigned int deepest;		 /* addresses in the longest chain */
 	struct sampling_counts counts;
-	uint64_t names; /* of addresses, in the recording itself */
+	uint64_t names; /* number of addresses' names in the recording itself */
 
 	uint64_t bytes;	 /* read so far */
-	uint64_t chunks; /* intact ones */
+	uint64_t chunks; /* number of intact chunks */
 	struct damage damage;
 };
 
 /* A summary starts as zeros. */
 void summary_free(struct summary *summary);
 
-/* Add a chunk. Chunks that repeat an earlier one change nothing. -1
- * if out of memory. */
+/* Add a chunk. A chunk that repeats an earlier one changes nothing. -1 if out of memory.
+ */
 void summary_add_info(struct summary *summary, const struct recording_info *info);
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
 int summary_add_program(struct summary *summary, const struct recording_program *program);
 int summary_add_samples(struct summary *summary, const struct samples_batch *batch);
 
-/* Adds the samples that were added to @part, of the same recording, which started as
- * zeros. -1 if out of memory. */
+/* Adds the sums of @part, which started as zeros, over other samples of this recording.
+ * -1 if out of memory. */
 int summary_join(struct summary *summary, const struct summary *part);
 
 /* Whether the @length bytes of @what are the domain's name, with or without the prefix
@@ -81,8 +83,8 @@ int summary_join(struct summary *summary, const struct summary *part);
 bool domain_is_called(const struct recording_domain *domain, const char *what,
 		      size_t length);
 
-/* The domain with @index, or the one that stands for a process; or NULL. Another thread
- * may add processes and samples while one asks for a domain. */
+/* Returns the domain with @index, or the one that stands for a process; NULL if unknown.
+ * One thread may add processes and samples while another asks for a domain. */
 const struct recording_domain *summary_domain(const struct summary *summary,
 					      uint64_t index);
 
@@ -96,15 +98,15 @@ uint32_t summary_recorded(const struct summary *summary, uint32_t index);
 
 /*
  * Adds the summary of another recording. Its domains were added already, with @base added
- * to their indexes. Where and how the recordings were made is kept where it is the same;
- * the start and the end reason are those of the first. -1 if out of memory.
+ * to their indexes. Where and how the recordings were made is kept as far as all agree;
+ * the start and the end reason are the first recording's. -1 if out of memory.
  */
 int summary_append(struct summary *summary, const struct summary *other, uint32_t base);
 
 /* When the recording started, as far as known: CLOCK_MONOTONIC, ns. */
 uint64_t summary_start(const struct summary *summary);
 
-/* Duration of the recording and of those appended, as far as known, in ns. */
+/* Duration of the recording and of all appended ones, as far as known, in ns. */
 uint64_t summary_duration(const struct summary *summary);
 
 /* Average number of rounds per second and domain; 0 if unknown. */

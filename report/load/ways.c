@@ -12,14 +12,14 @@
 /* A file to unwind by. */
 struct file {
 	char *spec;	    /* PATH[@OFFSET] */
-	const char *domain; /* NULL: all; in the same memory */
+	const char *domain; /* NULL: all domains; points into spec's memory */
 };
 
 struct ways {
 	char *debug_directory;
-	struct file *files; /* as long as none is added, these do not change */
+	struct file *files; /* fixed once the first stack is unwound */
 	size_t file_count;
-	pthread_mutex_t lock; /* held to use these: */
+	pthread_mutex_t lock; /* held to use the ways */
 	struct way *first;
 };
 
@@ -76,7 +76,7 @@ int ways_add(struct ways *ways, const char *spec)
 	return 0;
 }
 
-/* The files for that domain: at most 64 are used. */
+/* Returns the set of files for the domain, one bit each; only the first 64 are used. */
 static uint64_t files_for(const struct ways *ways, const struct recording_domain *domain)
 {
 	uint64_t files = 0;
@@ -112,7 +112,8 @@ static void fill_hypercalls(enum guest_type type, uint8_t *page)
 	}
 }
 
-/* The rules for that page, where the program has it; NULL if there is none. */
+/* Makes the rules for the page of hypercalls, at its address in the program; NULL if
+ * there is no such page. */
 static struct unwind_table *make_hypercalls(const struct way *way)
 {
 	struct unwind_builder *builder = unwind_builder_new();
@@ -132,7 +133,7 @@ static struct unwind_table *make_hypercalls(const struct way *way)
 	return made;
 }
 
-/* Makes a table of the way's files, as far as there is anything to unwind by in them. */
+/* Makes a table of all that the way's files have to unwind by. */
 static void make_table(const struct ways *ways, struct way *way)
 {
 	const char *specs[64];
@@ -159,7 +160,7 @@ static void make_table(const struct ways *ways, struct way *way)
 		way->hypercalls = make_hypercalls(way);
 }
 
-/* What is done for a guest of that domain; NULL: one that is not known. */
+/* Returns how stacks of the domain are unwound; NULL is an unknown domain. */
 static struct way way_for(const struct ways *ways, const struct recording_domain *domain)
 {
 	struct way way = {
@@ -175,7 +176,7 @@ static struct way way_for(const struct ways *ways, const struct recording_domain
 	return way;
 }
 
-/* The one that is the same, which is made if there is none yet; NULL if out of memory. */
+/* Finds the way that equals @wanted, or adds it; NULL if out of memory. */
 static const struct way *find(struct ways *ways, const struct way *wanted)
 {
 	struct way *way = ways->first;
@@ -199,7 +200,7 @@ const struct way *ways_of(struct ways *ways, const struct recording_domain *doma
 {
 	const struct way wanted = way_for(ways, domain), *way;
 
-	/* Threads that need the same table wait until it is made. */
+	/* Other threads that need the table wait until it is made. */
 	pthread_mutex_lock(&ways->lock);
 	way = find(ways, &wanted);
 	pthread_mutex_unlock(&ways->lock);

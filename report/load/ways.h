@@ -8,12 +8,13 @@
 /* How the captured stacks of domains are unwound: by which tables of a report's files. */
 struct ways;
 
-/* How it is done for all domains that have this in common. It does not change. */
+/* How stacks are unwound, for all domains that have these properties in common. It does
+ * not change. */
 struct way {
-	struct way *next; /* used by ways.c */
+	struct way *next; /* in the list of ways.c */
 	enum cpu_kind kind;
-	enum guest_type type;	     /* which decides about the hypercalls */
-	uint64_t files;		     /* one bit for each of the first 64 */
+	enum guest_type type;	     /* decides how the page of hypercalls looks */
+	uint64_t files;		     /* set of the first 64 files */
 	struct program_table *table; /* NULL: none */
 	struct unwind_table *hypercalls;
 };
@@ -22,11 +23,11 @@ struct way {
 struct ways *ways_new(const char *debug_directory);
 void ways_free(struct ways *ways);
 
-/* replay_add() */
+/* Adds a file, as described for replay_add(). */
 int ways_add(struct ways *ways, const char *spec);
 
-/* That of a domain, or of an unknown one, NULL; valid until ways_free(). The first time,
- * this reads files. Threads may call it at the same time. NULL if out of memory. */
+/* Returns the way of a domain, which is NULL if unknown; valid until ways_free(). The
+ * first call reads files. Several threads may call it. NULL if out of memory. */
 const struct way *ways_of(struct ways *ways, const struct recording_domain *domain);
 
 #endif

@@ -32,7 +32,7 @@ static bool take_character(const char **text, char c)
 	return true;
 }
 
-/* A time zone at the end of @text: its distance from UTC in seconds. */
+/* Parses a time zone at the end of @text: sets its distance from UTC in seconds. */
 static bool parse_zone(const char *text, long *seconds)
 {
 	int sign = *text == '-' ? -1 : 1, hours = 0, minutes = 0;
@@ -52,7 +52,7 @@ static bool parse_zone(const char *text, long *seconds)
 	return true;
 }
 
-/* HH:MM[:SS[.FRACTION]]; @ns is the fraction. */
+/* Takes HH:MM[:SS[.FRACTION]] off the start of *@text; @ns is set to the fraction. */
 static bool take_clock(const char **text, struct tm *tm, uint64_t *ns)
 {
 	*ns = 0;
@@ -98,7 +98,7 @@ static int parse_date(const char *text, struct window_end *end)
 		return -1;
 	asked = tm;
 	seconds = *text ? timegm(&tm) - zone : mktime(&tm);
-	/* There is no February 30; it became a day in March. */
+	/* mktime() turns February 30 into a day in March. */
 	if (seconds < 0 || tm.tm_mon != asked.tm_mon || tm.tm_mday != asked.tm_mday)
 		return -1;
 	end->unit = WINDOW_DATE;
@@ -151,7 +151,7 @@ static bool is_empty(const struct window *window)
 		return !from->given && !to->given;
 	if (from->unit != to->unit)
 		return false;
-	/* Times of day may be of two days. */
+	/* Times of day may be of two different days. */
 	return from->unit == WINDOW_CLOCK ? from->value == to->value
 					  : from->value >= to->value;
 }
@@ -180,7 +180,7 @@ bool window_needs_length(const struct window *window)
 	       (is_clock(&window->from) && !window->to.given);
 }
 
-/* That time of day, @days after the day of @date; all but @days in ns. */
+/* Returns the time of day @clock on the day that is @days after @date; times in ns. */
 static uint64_t on_day(uint64_t date, int days, uint64_t clock)
 {
 	time_t seconds = (time_t)(date / NS_PER_S);
@@ -212,19 +212,20 @@ static uint64_t last_before(uint64_t date, uint64_t clock)
 	return today < date ? today : on_day(date, -1, clock);
 }
 
-/* The sum, or the highest value. */
+/* Returns the sum, or the highest value if it would be larger. */
 static uint64_t sum(uint64_t a, uint64_t b)
 {
 	return b < UINT64_MAX - a ? a + b : UINT64_MAX;
 }
 
-/* From the recording's start to that date; 0 if it is earlier. */
+/* Returns the time from the recording's start to @date, in ns; 0 if @date is earlier. */
 static uint64_t offset_of(uint64_t date, const struct window_span *span)
 {
 	return date > span->wall ? date - span->wall : 0;
 }
 
-/* From the recording's start to an end that is not a time of day. */
+/* Returns the time from the recording's start to an end that is not a time of day, in ns.
+ */
 static uint64_t distance(const struct window_end *end, const struct window_span *span)
 {
 	if (end->unit == WINDOW_PERCENT)

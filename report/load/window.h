@@ -25,8 +25,8 @@ struct window {
 
 /* The time that a recording covers, in ns. */
 struct window_span {
-	uint64_t start;	 /* by the clock of its samples */
-	uint64_t wall;	 /* the same since 1970-01-01 UTC; 0: unknown */
+	uint64_t start;	 /* start by the clock of the samples */
+	uint64_t wall;	 /* start by the wall clock, since 1970-01-01 UTC; 0: unknown */
 	uint64_t length; /* may be 0 unless window_needs_length() */
 };
 
@@ -42,10 +42,10 @@ int window_parse(const char *text, struct window *window);
 bool window_needs_length(const struct window *window);
 
 /*
- * The times by the clock of the samples, in ns; 0 and UINT64_MAX for ends that were not
- * given or are the recording's own. A time of day for TO is the first one after FROM or
- * else the recording's start, for FROM the last one before TO or else the recording's
- * end. -1 if this needs the time of day at which the recording started, and it is
+ * Sets @from and @to to times by the clock of the samples, in ns; to 0 and UINT64_MAX for
+ * ends that were not given or are the recording's own. A time of day for TO is the first
+ * one after FROM or else the recording's start, for FROM the last one before TO or else
+ * the recording's end. -1 if the time of day at which the recording started is needed and
  * unknown.
  */
 int window_place(const struct window *window, const struct window_span *span,

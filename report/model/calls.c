@@ -21,7 +21,8 @@ struct calls {
 	uint64_t *self;	 /* by node */
 	uint64_t *below; /* by node: samples of longer chains through it */
 	struct item *items;
-	uint32_t *first; /* by node: its first item; also for one past the last */
+	uint32_t *first; /* by node: its first item; one more entry ends the last node's
+			    items */
 	uint32_t *trail; /* space for the callers of the deepest chain */
 };
 
@@ -125,7 +126,7 @@ out:
 	return status;
 }
 
-/* The same for inverted chains: @leaf is their end. */
+/* Builds the tree of inverted chains, and sets @leaf to the node at the end of each. */
 static int name_inverted(struct calls *calls, const struct stacks *stacks,
 			 struct frames *frames, uint32_t *leaf)
 {

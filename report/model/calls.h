@@ -16,16 +16,16 @@
  */
 struct calls;
 
-/* Builds the tree, when all samples are in @stacks. NULL if out of memory. */
+/* Builds the tree, once all samples are in @stacks. NULL if out of memory. */
 struct calls *calls_new(const struct stacks *stacks, struct frames *frames);
 void calls_free(struct calls *calls);
 
-/* The same, or @inverted: from the sampled functions down to their callers, as if they
- * had called these. */
+/* Like calls_new() or, if @inverted, from the sampled functions down to their callers, as
+ * if the functions had called their callers. */
 struct calls *calls_of(const struct stacks *stacks, struct frames *frames, bool inverted);
 
-/* Like calls_new(), but chains are merged only if all their source places are the same:
- * the visitor gets places (frames_place()) instead of functions. */
+/* Like calls_new(), but chains are merged only if they agree in all source places: the
+ * visitor gets places (frames_place()) instead of functions. */
 struct calls *calls_by_place(const struct stacks *stacks, struct frames *frames);
 
 /* Visits the tree. Functions are numbers from frames.h. */
@@ -33,8 +33,8 @@ struct calls_visitor {
 	/* Samples with a weight of @count, not 0, have exactly the functions entered so
 	 * far as their callers, and @function as the sampled one. */
 	void (*self)(void *arg, uint32_t function, uint64_t count);
-	/* All calls up to the next one of these are of the domain that @function
-	 * represents; it is not one of the callers. */
+	/* All calls until the next domain() are of the domain that @function represents,
+	 * which is not one of the callers. */
 	void (*domain)(void *arg, uint32_t function);
 	/* Up to the matching leave(), @function is an additional caller, of @count
 	 * samples. */

@@ -133,9 +133,10 @@ void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domai
 		snprintf(to + length, DOMAIN_NAME_SIZE - length, ":%s", process);
 }
 
-/* Xen's domain ids are below this (DOMID_FIRST_RESERVED, xen/include/public/xen.h). */
+/* End of Xen's domain ids (DOMID_FIRST_RESERVED, xen/include/public/xen.h) */
 #define MAX_ID 0x7ff0
-/* Plus any index, times 10,000: below 2^31. */
+/* First pid of domains whose own id can't be used: plus any index, times 10,000, it is
+ * below 2^31 */
 #define OTHER_IDS 32768
 
 uint32_t domain_pid(const struct summary *summary, uint32_t index)
@@ -167,7 +168,7 @@ static int add_name(struct names *names, const struct recording_domain *domain)
 	return names_intern(names, name) == NAMES_NONE ? -1 : 0;
 }
 
-/* Those of domains with samples, and of processes. */
+/* Adds the names of domains with samples, and of processes. */
 static int add_sampled(struct names *names, const struct summary *summary,
 		       const struct stacks *stacks)
 {

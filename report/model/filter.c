@@ -5,9 +5,9 @@
 
 #include "base/array.h"
 
-/* What matches in a function, or in a chain whose functions are all callers. */
+/* What of a function, or of a chain whose functions are all callers, matches */
 enum match {
-	MATCH_KNOWN = 1, /* was determined */
+	MATCH_KNOWN = 1, /* the match was determined */
 	MATCH_PARENT = 2,
 	MATCH_SYMBOL = 4,
 };
@@ -56,7 +56,7 @@ static bool add_match(unsigned int *match, enum match flag, const regex_t *regex
 	return status != REG_ESPACE;
 }
 
-/* enum match of a function; 0 if out of memory. */
+/* Returns the enum match of a function; 0 if out of memory. */
 static unsigned int match_function(struct filter *filter, uint32_t function)
 {
 	const char *name = FILTER_UNNAMED;
@@ -88,7 +88,8 @@ int filter_shows(struct filter *filter, uint32_t function)
 	return match ? !!(match & MATCH_SYMBOL) : -1;
 }
 
-/* The same for the functions at the address of a node; 0 if out of memory. */
+/* Returns the enum match of the functions at the address of a node; 0 if out of memory.
+ */
 static unsigned int match_node(struct filter *filter, const struct stacks *stacks,
 			       uint32_t node, enum frame_use use)
 {
@@ -130,7 +131,7 @@ static int make_room(struct filter *filter, const struct stacks *stacks)
 	return 0;
 }
 
-/* enum match of @node and all of its callers; 0 if out of memory. */
+/* Returns the enum match of @node and all of its callers; 0 if out of memory. */
 static unsigned int match_callers(struct filter *filter, const struct stacks *stacks,
 				  uint32_t node)
 {

@@ -19,7 +19,8 @@ struct filter_rules {
 	const regex_t
 		*symbol;    /* any function of the chain must match; NULL: no condition */
 	uint32_t max_depth; /* innermost addresses to keep; 0: all */
-	bool no_interrupts; /* handlers are left out; before max_depth */
+	bool no_interrupts; /* handlers of interrupts are left out, before chains are cut
+			     */
 };
 
 /* The name for functions without a symbol, in outputs that don't show addresses, and for
@@ -33,9 +34,9 @@ struct filter *filter_new(const struct filter_rules *rules, struct frames *frame
 void filter_free(struct filter *filter);
 
 /*
- * For the samples of a chunk, between stacks_find() and stacks_count(): drops those that
- * don't pass the rules, and cuts the chains of the others. The rules are applied to whole
- * chains. -1 if out of memory.
+ * Applies the rules to the samples of a chunk, between stacks_find() and stacks_count():
+ * drops samples that don't pass, by their whole chains, and cuts the chains of the
+ * others. -1 if out of memory.
  */
 int filter_batch(struct filter *filter, struct stacks *stacks, struct measure *measure,
 		 size_t count);

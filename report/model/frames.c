@@ -11,23 +11,24 @@
 #include "base/names.h"
 #include "base/tree.h"
 
-/* One of the functions at an address. */
+/* One of the functions at an address */
 struct chained {
 	uint32_t function, place;
 };
 
-/* The origin of a function's name. */
+/* The origin of a function's name */
 struct origin {
-	const char *mangled; /* one of its symbols; NULL: no symbol */
+	const char *mangled; /* one of the function's symbols; NULL: none */
 	bool known;
-	bool is_merged; /* also has symbols with other mangled names */
+	bool is_merged; /* the function also has symbols with other mangled names */
 };
 
 struct frames {
 	const struct sources *sources;
 	const struct summary *summary;
 	bool by_domain;	    /* some domains have their own sources */
-	struct tree index;  /* a root per use, then domains, then the frames' addresses */
+	struct tree index;  /* a root for each use; below it domains, and below these the
+			       frames' addresses */
 	struct frame *list; /* by node; empty for nodes that are not frames */
 	uint32_t count, capacity;
 	struct names *functions;
@@ -55,8 +56,8 @@ static bool reserve(void *array, uint32_t *capacity, uint32_t count, size_t size
 }
 
 /*
- * The number of a function, which may be new; NAMES_NONE if out of memory. @mangled is
- * its symbol; NULL if unknown or none.
+ * Returns the number of a function, which may be new; NAMES_NONE if out of memory.
+ * @mangled is its symbol; NULL if unknown or none.
  */
 static uint32_t add_function(struct frames *frames, const char *name, bool known,
 			     const char *mangled)
@@ -115,7 +116,7 @@ void frames_free(struct frames *frames)
 	free(frames);
 }
 
-/* The number of a line of the function; TREE_NONE if out of memory. */
+/* Returns the number of a line of the function; TREE_NONE if out of memory. */
 static uint32_t add_place(struct frames *frames, uint32_t function,
 			  const struct symbol_line *line)
 {
@@ -173,9 +174,10 @@ static int add_known(struct frames *frames, struct frame *frame,
 	return status;
 }
 
-/* The line to show for the symbol itself, with @inlined functions shown separately; NULL
- * if unknown. In a name it is the line of the address, as in perf. In a field it must be
- * a line of the function: where the outermost inlined function was called. */
+/* Returns the line to show for the symbol itself, with @inlined functions shown
+ * separately; NULL if unknown. In a name, the line is that of the address, as in perf. In
+ * a field, it must be a line of the function: where the outermost inlined function was
+ * called. */
 static const struct symbol_line *own_line(const struct frames *frames,
 					  const struct symbol *symbol, uint32_t inlined)
 {

@@ -31,9 +31,11 @@ struct frame {
 	 * or the DSO from an imported recording. */
 	const char *dso;
 	const struct symbols_file *file; /* the file with the symbol; NULL: none */
-	enum symbols_call call;		 /* what is before it: FRAME_CALLER only */
-	uint32_t function; /* the innermost, if functions are inlined there */
-	/* All functions there, innermost first; see frames_function_at(), _place_at(). */
+	enum symbols_call
+		call;	   /* whether a call is before the address; FRAME_CALLER only */
+	uint32_t function; /* innermost function at the address */
+	/* All functions at the address, innermost first; see frames_function_at() and
+	 * frames_place_at() */
 	uint32_t first, function_count;
 };
 
@@ -47,29 +49,30 @@ struct frame {
 struct frames *frames_new(const struct sources *sources, const struct summary *summary);
 void frames_free(struct frames *frames);
 
-/* The number of the frame in the domain of that index; FRAMES_NONE if out of memory. */
+/* Returns the number of the frame in the domain with index @domain; FRAMES_NONE if out of
+ * memory. */
 uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
 		     enum frame_use use);
-/* Valid until the next frames_find(). */
+/* Returns the frame, which is valid until the next frames_find(). */
 const struct frame *frames_get(const struct frames *frames, uint32_t number);
 
-/* The symbol at an address of the domain of that index, as for frames; false if there is
- * none, and no DSO is known. Valid until the next look-up. */
+/* Looks up the symbol at an address of the domain with index @domain, as for frames;
+ * valid until the next look-up. False if neither a symbol nor the DSO is known. */
 bool frames_symbol(const struct frames *frames, uint32_t domain, uint64_t address,
 		   struct symbol *symbol);
 
 /* Whether an address can have different names in two domains of a recording. */
 bool frames_by_domain(const struct frames *frames);
 
-/* A number that two domains share if all addresses have the same names in both. It may
- * change while the recordings are read. */
+/* Returns a number that two domains share if all addresses have equal names in both. It
+ * may change while the recordings are read. */
 uint32_t frames_scope(const struct frames *frames, uint32_t domain);
 
 /*
- * The address to write for a return address, for tools that look it up unchanged, as perf
- * does (tools/perf/util/machine.c, add_callchain_ip()). If the call is the last
- * instruction of its function, that gives the wrong one: then it is one less, within the
- * call.
+ * Returns the address to write for a return address, for tools that look it up unchanged,
+ * as perf does (tools/perf/util/machine.c, add_callchain_ip()). After a call that is the
+ * last instruction of its function, tools would find the next function: the address to
+ * write is then one less, within the call.
  */
 uint64_t frames_return_address(const struct frames *frames, uint32_t domain,
 			       uint64_t address);
@@ -98,19 +101,19 @@ uint32_t frames_place_at(const struct frames *frames, const struct frame *frame,
 /* The number of the place of @function with an unknown line. FRAMES_NONE if out of
  * memory. */
 uint32_t frames_place_of(struct frames *frames, uint32_t function);
-/* The path is valid until frames_free(). */
+/* Returns the place; its path is valid until frames_free(). */
 struct frame_place frames_place(const struct frames *frames, uint32_t place);
 /* All place numbers are lower than this. */
 uint32_t frames_places(const struct frames *frames);
 
-/* The function that represents the domain of that index and has its name: domains of the
- * same name are merged. FRAMES_NONE if out of memory. */
+/* Returns the function that represents the domain with index @domain and has its name:
+ * domains with one name are merged. FRAMES_NONE if out of memory. */
 uint32_t frames_domain(struct frames *frames, uint32_t domain);
 
 /* The number of functions so far. */
 uint32_t frames_functions(const struct frames *frames);
-/* Its name, clean (text_clean()) and unique; the address in hexadecimal if no symbol is
- * known. Valid until frames_free(). */
+/* Returns the function's name, clean (text_clean()) and unique; the address in
+ * hexadecimal if no symbol is known. Valid until frames_free(). */
 const char *frames_function_name(const struct frames *frames, uint32_t function);
 bool frames_function_known(const struct frames *frames, uint32_t function);
 /* The number of known functions whose demangled name is that of several symbols, which

@@ -23,7 +23,7 @@ void measure_free(struct measure *measure)
 	*measure = (struct measure){0};
 }
 
-/* NULL if out of memory. */
+/* Returns the vCPU, created if needed; NULL if out of memory. */
 static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
 				      uint32_t vcpu)
 {
@@ -48,8 +48,8 @@ static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
 }
 
 /*
- * The time since the vCPU's last sample, in us. Both times are rounded down before
- * they are subtracted, so that the sum over many samples is off by less than 1 us.
+ * Returns the time since the vCPU's last sample, in us. Both times are rounded down
+ * before they are subtracted, so that the sum over many samples is off by less than 1 us.
  */
 static uint64_t elapsed(const struct measure_vcpu *vcpu, uint64_t time)
 {
@@ -66,7 +66,7 @@ static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t stat
 	return state == VCPU_BLOCKED ? 0 : us;
 }
 
-/* Sets the weight of the sample, if it counts; -1 if out of memory. */
+/* Sets *@count to the weight that the sample has if it counts; -1 if out of memory. */
 static int weigh(struct measure *measure, const struct samples_batch *batch, size_t i,
 		 bool is_chosen, uint64_t *count)
 {
@@ -170,8 +170,8 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		bool chosen = is_chosen(measure, summary, batch, i);
 		uint64_t count;
 
-		/* Samples that are not selected also end the time counted for the next.
-		 */
+		/* A sample that is not selected also ends the time counted for the next
+		 * one. */
 		if (weigh(measure, batch, i, chosen, &count) < 0)
 			return -1;
 		if (!chosen || !has_state(measure, batch->state[i]) ||

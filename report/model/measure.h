@@ -9,9 +9,9 @@
 
 /* The weight of a sample. */
 enum measure_weight {
-	MEASURE_SAMPLES,  /* the number of samples it stands for */
-	MEASURE_CPU_TIME, /* us its vCPU ran, see below */
-	MEASURE_WALL,	  /* us since its vCPU's last sample; 0 in the first */
+	MEASURE_SAMPLES,  /* number of samples that the recorded one stands for */
+	MEASURE_CPU_TIME, /* CPU time of its vCPU, us; see below */
+	MEASURE_WALL, /* time since its vCPU's last sample, us; 0 for the first sample */
 };
 
 /*
@@ -58,19 +58,19 @@ struct measure {
 	enum measure_weight weight;
 	enum measure_states states;
 	enum measure_part part;
-	const char *list;  /* of domains, see domain_in_list() */
+	const char *list;  /* domains' names and ids, see domain_in_list(); NULL: all */
 	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	uint64_t from, to; /* sample times, ns, @to excluded; UINT64_MAX: no end */
 
-	uint64_t whole; /* sum of all counts so far, including dropped ones */
-	uint64_t total; /* excluding them */
-	/* By sample of the last chunk: its weight, and whether it is of the selected
-	 * domains, vCPUs and times, whatever its state. */
+	uint64_t whole; /* sum of all counts so far, with dropped samples */
+	uint64_t total; /* sum of all counts so far, without dropped samples */
+	/* By sample of the last chunk: its weight, and whether it is selected by domain,
+	 * vCPU and time, whatever its state */
 	uint64_t *counts;
 	bool *chosen;
 	size_t capacity;
 	struct tree vcpu_index;	  /* one root; the keys: domain and vCPU */
-	struct measure_vcpu *met; /* by node of it */
+	struct measure_vcpu *met; /* by node of vcpu_index */
 	uint32_t vcpu_capacity;
 };
 
@@ -81,17 +81,17 @@ int measure_init(struct measure *measure, enum measure_weight weight,
 void measure_free(struct measure *measure);
 
 /*
- * Sets counts[] for the samples of a chunk: 0 for those not selected. The chunk must
- * already be in @summary. -1 if out of memory.
+ * Sets counts[] for the samples of a chunk; samples that are not selected count 0. The
+ * chunk must already be in @summary. -1 if out of memory.
  */
 int measure_batch(struct measure *measure, const struct summary *summary,
 		  const struct samples_batch *batch);
 
-/* Drops the chunk's sample of that index: it counts 0, and is part of @whole only. */
+/* Drops a sample of the chunk, by its index: it counts 0, and is part of @whole only. */
 void measure_drop(struct measure *measure, size_t sample);
 
-/* CPU time, in us, that is in no count, because the vCPUs were blocked in all later
- * samples. */
+/* Returns the CPU time, in us, that is in no count, because the vCPUs were blocked in all
+ * later samples. */
 uint64_t measure_left(const struct measure *measure);
 
 /* Whether counts are us, not samples. */

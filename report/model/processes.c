@@ -13,7 +13,7 @@ void processes_free(struct processes *processes)
 	*processes = (struct processes){0};
 }
 
-/* The node of a process; TREE_NONE if out of memory. */
+/* Returns the node of a process; TREE_NONE if out of memory. */
 static uint32_t find(struct processes *processes, uint32_t domain,
 		     const struct recording_process *process)
 {
@@ -38,7 +38,7 @@ static uint32_t find(struct processes *processes, uint32_t domain,
 	return node;
 }
 
-/* Sets @domain to that of its process; -1 if out of memory. */
+/* Sets @domain to the domain that stands for its process; -1 if out of memory. */
 static int split(struct processes *processes, struct summary *summary, uint32_t *domain,
 		 const struct recording_process *process)
 {
@@ -60,7 +60,8 @@ static int split(struct processes *processes, struct summary *summary, uint32_t 
 	return 0;
 }
 
-/* Sets @domain to that of the sample's process, if it is known; -1 if out of memory. */
+/* Sets @domain to the domain that stands for the sample's process, if that is known; -1
+ * if out of memory. */
 static int split_sample(struct processes *processes, struct summary *summary,
 			const struct samples_batch *batch, size_t i, uint32_t *domain)
 {

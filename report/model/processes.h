@@ -14,7 +14,7 @@
  */
 struct processes {
 	struct tree index; /* one root, domains, and the parts of processes */
-	uint32_t *domain;  /* by node of the index, + 1; 0: not known yet */
+	uint32_t *domain;  /* by node of the index: domain index + 1; 0: not known yet */
 	uint32_t room;
 	bool is_full; /* some are not told apart: there are too many */
 	/* By index of the process - SUMMARY_FIRST_PROCESS: the weight of its samples, for
@@ -24,14 +24,13 @@ struct processes {
 
 void processes_free(struct processes *processes);
 
-/* Replaces the domains of the samples by those that stand for their processes, which are
- * added to @summary. A sample keeps its own if that or its process is not known. -1
- * if out of memory. */
+/* Replaces the domains of the samples by domains that stand for their processes, which
+ * are added to @summary. A sample keeps its domain if that or its process is not known.
+ * -1 if out of memory. */
 int processes_split(struct processes *processes, struct summary *summary,
 		    struct samples_batch *batch);
 
-/* Counts the weights of the processes' samples instead, and leaves the samples as they
- * are. */
+/* Counts the weights of the processes' samples, and leaves the samples unchanged. */
 int processes_count(struct processes *processes, struct summary *summary,
 		    const struct samples_batch *batch);
 

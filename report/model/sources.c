@@ -27,8 +27,8 @@ static bool is_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The symbols of @domain, or of all domains if it is NULL, and of one process, or of all;
- * NULL if out of memory. */
+/* Returns the symbols of @domain (NULL: of all domains) and of one process or all; NULL
+ * if out of memory. */
 static struct symbols *symbols_of(struct sources *sources, const char *domain,
 				  const char *comm, uint64_t space)
 {

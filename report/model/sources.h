@@ -36,31 +36,32 @@ void sources_free(struct sources *sources);
 
 /*
  * Adds the file of @spec: what symbols_add() takes, optionally followed by ",domain=" and
- * a domain's name or id, by ",comm=" and the name of a process, and by ",space=" and the
- * address space of one; it is then used for those only. If a file with the whole @spec as
- * its path exists, it is used. -1 with @err set on error.
+ * a domain's name or id, by ",comm=" and a process's name, and by ",space=" and a
+ * process's address space, to which its use is restricted. If a file with the whole @spec
+ * as its path exists, that file is added. -1 with @err set on error.
  */
 int sources_add(struct sources *sources, const char *spec, struct error *err);
 
-/* The symbol file, or debug file of one, that writing to @path would change; NULL if
- * none. */
+/* Returns the symbol file, or debug file of a symbol file, that writing to @path would
+ * change; NULL if none. */
 const char *sources_read_from(const struct sources *sources, const char *path);
 
-/* Whether the source is not for all. */
+/* Whether the source is for some domain or process only. */
 bool source_is_own(const struct source *source);
 
 /* Whether the source is for some process only, and whether one of the sources is. */
 bool source_is_for_process(const struct source *source);
 bool sources_by_process(const struct sources *sources);
 
-/* Whether the source is for that domain; NULL is an unknown domain. A source for a
- * process is not for its domain. */
+/* Whether the source is for the domain; NULL is an unknown domain. A source for a process
+ * is not for its domain. */
 bool source_is_for(const struct source *source, const struct recording_domain *domain);
 
-/* Whether it is for that domain, or a process of it. */
+/* Whether the source is for the domain or one of its processes. */
 bool source_is_in(const struct source *source, const struct recording_domain *domain);
 
-/* Like symbols_find(): first in the domain's own files, then in those for all domains. */
+/* Like symbols_find(): first in the domain's own files, then in the files for all
+ * domains. */
 bool sources_find(const struct sources *sources, const struct recording_domain *domain,
 		  uint64_t address, struct symbol *symbol);
 
@@ -72,11 +73,11 @@ bool sources_cover(const struct sources *sources, const struct recording_domain 
 /* The lowest and highest address of all files; false if there are no files. */
 bool sources_range(const struct sources *sources, uint64_t *low, uint64_t *high);
 
-/* The file whose last path component is @name or, if there is none, the program of that
- * name in the recordings; NULL if there is none, or several. */
+/* Returns the only file whose last path component is @name or else the only program
+ * called @name in the recordings; NULL if there is none, or several. */
 const struct symbols_file *sources_file(const struct sources *sources, const char *name);
 
-/* Whether a program in the recordings is for the domain of that index, described by
+/* Whether a program in the recordings is for the domain with this @index, described by
  * @domain; NULL is an unknown domain. */
 bool sources_recorded_for(const struct sources *sources,
 			  const struct recorded_program *program,

@@ -71,7 +71,7 @@ static int make_room(struct stacks *stacks, const struct samples_batch *batch)
 	return 0;
 }
 
-/* The domain's node for @node of the chunk; TREE_NONE if out of memory. */
+/* Returns the domain's node for @node of the chunk; TREE_NONE if out of memory. */
 static uint32_t map_node(struct stacks *stacks, const struct samples_batch *batch,
 			 uint32_t domain, uint32_t node)
 {
@@ -132,8 +132,9 @@ static bool has_one_domain(const struct samples_batch *batch)
 #define WANTED (TREE_NONE - 1)
 
 /*
- * The same for a chunk of one domain, in the order of its nodes: callers and callees are
- * close to each other there, and so in the tree, which halves the time.
+ * Finds the chains of a chunk of one domain, in the order of its nodes: callers and
+ * callees are close to each other in the chunk, and so in the tree, which halves the
+ * time.
  */
 static int map_nodes(struct stacks *stacks, const struct samples_batch *batch,
 		     const uint64_t *counts)
@@ -168,7 +169,7 @@ static int make_heads(struct stacks *stacks, const struct samples_batch *batch)
 	return 0;
 }
 
-/* Domain by domain, because the map is for one at a time. */
+/* Finds the chains domain by domain, because the map is for one domain at a time. */
 static int map_samples(struct stacks *stacks, const struct samples_batch *batch,
 		       const uint64_t *counts)
 {
@@ -262,7 +263,7 @@ uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain)
 			found = nodes[node].parent;
 	if (found == chain || !stacks_is_address(stacks, found))
 		return found;
-	/* It is the sampled instruction then, and no longer behind the mark. */
+	/* What was a return address behind the mark becomes the sampled instruction. */
 	return tree_intern(&stacks->tree, nodes[found].parent, nodes[found].key - 1);
 }
 

@@ -22,12 +22,12 @@ struct stacks {
 	uint32_t capacity;
 	uint32_t filled; /* nodes whose domain is set */
 
-	/* Of the last chunk: */
-	uint32_t *chains; /* by sample: its chain; TREE_NONE if it counts 0 */
-	uint32_t *next;	  /* by sample: the next one of its domain */
+	/* For the last chunk: */
+	uint32_t *chains; /* by sample: its chain; TREE_NONE for a sample that counts 0 */
+	uint32_t *next;	  /* by sample: the next sample of its domain */
 	size_t sample_capacity;
 	uint32_t *map;	      /* by the chunk's node: this tree's node, for a domain */
-	uint32_t *map_domain; /* the domain it is for */
+	uint32_t *map_domain; /* by the chunk's node: the domain that map[] is for */
 	size_t map_capacity;
 	uint32_t *heads; /* by domain: its first sample; TREE_NONE between chunks */
 	uint32_t head_room;
@@ -42,20 +42,20 @@ int stacks_add(struct stacks *stacks, const struct samples_batch *batch,
 	       const uint64_t *counts);
 
 /*
- * The same in two steps, between which chains[] and @counts may be changed: the first
- * finds the chains of the samples that count, the second adds those that still count. -1
- * if out of memory.
+ * The two steps of stacks_add(), between which chains[] and @counts may be changed: finds
+ * the chains of the samples that count, and adds the samples that still count. -1 if out
+ * of memory.
  */
 int stacks_find(struct stacks *stacks, const struct samples_batch *batch,
 		const uint64_t *counts);
 int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count);
 
-/* The chain of the @depth innermost addresses of @chain; TREE_NONE if out of memory. It
- * ends as @chain does. */
+/* Returns the chain of the @depth innermost addresses of @chain, which ends as @chain
+ * does; TREE_NONE if out of memory. */
 uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth);
 
-/* What the outermost interrupt in @chain interrupted, as if that had been sampled; @chain
- * if there is none. TREE_NONE if out of memory. */
+/* Returns what the outermost interrupt in @chain interrupted, as if that had been
+ * sampled; @chain if there is no interrupt. TREE_NONE if out of memory. */
 uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain);
 
 /* Whether the node is an address: neither a root nor a domain. */
@@ -65,8 +65,8 @@ static inline bool stacks_is_address(const struct stacks *stacks, uint32_t node)
 }
 
 /*
- * By node: the sum of the samples whose chains pass through it or end at it. The caller
- * frees the array; NULL if out of memory.
+ * Returns, by node, the sum of the samples whose chains pass through the node or end at
+ * it. The caller frees the array; NULL if out of memory.
  */
 uint64_t *stacks_inclusive(const struct stacks *stacks);
 

@@ -10,10 +10,10 @@
 #include "report/model/domains.h"
 
 /*
- * A file does not fit if it has at least so many misfits, and more than this share of the
- * addresses (percent). With other builds, 39 to 100 % were seen; with the right one none,
- * except for values that are not return addresses: where an interrupt occurred, or what
- * is in memory where a function without a frame pointer has the caller's.
+ * A file does not fit if at least MISFITS_MIN addresses, and more than MISFITS_SHARE
+ * percent, are misfits. With other builds, 39 to 100 % were seen; with the right build
+ * none, except for values that are not return addresses: where an interrupt occurred, or
+ * what is in memory where a function without a frame pointer has the caller's.
  */
 #define MISFITS_MIN   3
 #define MISFITS_SHARE 10
@@ -50,7 +50,7 @@ static int is_new(struct survey *survey, uint32_t domain, uint32_t frame)
 	return survey->seen.count > before;
 }
 
-/* The number of the domain's name; NAMES_NONE when out of memory. */
+/* Returns the number of the domain's name; NAMES_NONE if out of memory. */
 static uint32_t find_domain(struct survey *survey, uint32_t index,
 			    const struct recording_domain *about)
 {

@@ -11,17 +11,17 @@
  * from interrupts or hand-written assembly; in a file of another build, of few.
  */
 struct fit_part {
-	const char *domain; /* its name */
+	const char *domain; /* the domain's name */
 	const struct symbols_file *file;
 	uint32_t addresses; /* distinct return addresses in the file's code */
-	uint32_t misfits;   /* those that don't follow a call */
+	uint32_t misfits;   /* return addresses that don't follow a call */
 };
 
 /* Starts as zeros. */
 struct fit {
 	struct fit_part *list;
 	size_t count;
-	struct names *domains; /* domains with such addresses */
+	struct names *domains; /* names of domains with return addresses */
 };
 
 /* Checks each return address of the chains that count. -1 if out of memory. */

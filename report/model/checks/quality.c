@@ -32,7 +32,7 @@ static void count_unnamed_leaf(struct survey *survey, uint32_t node)
 		quality->outside += samples;
 }
 
-/* 1 or 0; -1 if out of memory. */
+/* Whether the function at @node has a name: 1 or 0; -1 if out of memory. */
 static int is_named(struct survey *survey, uint32_t node, enum frame_use use)
 {
 	uint32_t frame = frames_find(survey->frames, survey->stacks->domain[node],
@@ -82,7 +82,7 @@ static void note_ways(struct quality *quality, const struct summary *summary)
 	}
 }
 
-/* What to do about code without frame pointers. */
+/* Returns what to do about code without frame pointers. */
 static const char *explain_frameless(const struct quality *quality)
 {
 	if (quality->by_table)
@@ -131,7 +131,7 @@ static bool is_worth_saying(uint64_t part, uint64_t whole, bool all)
 	return part && (all || percent(part, whole) >= 1);
 }
 
-/* The first stripped file without a debug file; NULL: none. */
+/* Returns the first stripped file without a debug file; NULL: none. */
 static const struct symbols_file *find_stripped(const struct sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++) {
@@ -145,7 +145,7 @@ static const struct symbols_file *find_stripped(const struct sources *sources)
 	return NULL;
 }
 
-/* The most likely reason why samples have no name, and what to do. */
+/* Explains the most likely reason why samples have no name, and what to do. */
 static void explain_names(const struct quality *quality, const struct sources *sources,
 			  char *to, size_t size)
 {
@@ -216,7 +216,7 @@ bool quality_note_names(const struct quality *quality, const struct sources *sou
 	return true;
 }
 
-/* Whether chains end like this when the register holds no frame pointer. */
+/* Whether chains have this end when the register holds no frame pointer. */
 static bool is_stray(unsigned int end)
 {
 	return end == CHAIN_NOT_PRESENT || end == CHAIN_NOT_CANONICAL ||
@@ -224,7 +224,7 @@ static bool is_stray(unsigned int end)
 	       end == CHAIN_NO_PAGE || end == CHAIN_NOT_CALLED;
 }
 
-/* The most likely reason why chains are cut short, and what to do. */
+/* Returns the most likely reason why chains are cut short, and what to do. */
 static const char *explain_ends(const struct quality *quality, uint64_t cut)
 {
 	if (2 * quality->ends[CHAIN_NOT_READY] >= cut)

@@ -12,17 +12,20 @@
  * unit of the measure. */
 struct quality {
 	const struct measure *measure;
-	uint64_t samples, samples_unnamed; /* by the sampled instruction's address */
-	uint64_t samples_empty;		   /* without any address; also unnamed */
-	uint64_t frames, frames_unnamed;   /* by all addresses of all samples */
+	uint64_t samples, samples_unnamed; /* all samples, and those whose sampled address
+					      has no name */
+	uint64_t samples_empty; /* samples without any address, which have no name either
+				 */
+	uint64_t frames, frames_unnamed; /* all addresses of all samples, and those
+					    without a name */
 	uint64_t outside;   /* part of the unnamed samples: outside all symbol files */
 	uint64_t low, high; /* address range of the unnamed samples */
 	uint64_t ends[SAMPLES_ROOTS]; /* by enum chain_end */
 	bool by_table;	/* callers were found by unwind tables, in some domain */
-	bool can_table; /* they could be: some domain has 64-bit code */
+	bool can_table; /* some domain has 64-bit code, for which there can be tables */
 };
 
-/* -1 if out of memory. */
+/* Counts how much of what was read has names. -1 if out of memory. */
 int quality_measure(struct quality *quality, const struct measure *measure,
 		    const struct stacks *stacks, struct frames *frames,
 		    const struct sources *sources, const struct summary *summary);
