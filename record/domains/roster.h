@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_DOMAINS_ROSTER_H
+#define UNIPROF_RECORD_DOMAINS_ROSTER_H
+
+#include "record/domains/subject.h"
+#include "record/domains/tables.h"
+#include "record/domains/unwound.h"
+#include "record/domains/watch.h"
+
+/*
+ * The domains that are sampled, and those that would be as soon as they start. Notifies
+ * the user of what happens to them.
+ */
+struct roster {
+	struct subject *
+		*subject; /* in no order; the last takes the place of a dropped one */
+	size_t subjects;
+	unsigned int domains;	/* number ever sampled, and the next subject's index */
+	uint64_t time;		/* total sampling time of dropped subjects, ns */
+	uint64_t skipped;	/* their rounds skipped for pauses of someone else */
+	struct unwound unwound; /* ways of unwinding of dropped subjects */
+
+	/* Internal. */
+	struct host *host;
+	const struct record_options *options;
+	const struct domain_tables *tables;
+	struct examiner *examiner; /* of guests' code; NULL: none */
+	struct watch *watch;	   /* lists domains to follow; NULL: none are followed */
+	/* For each domain of the options, the name to follow. */
+	char (*name)[sizeof(((struct guest_info *)0)->name)];
+	uint64_t dropped; /* when the last subject was dropped: ns, monotonic */
+};
+
+/* Prepares to sample the domains that @options ask for; what is given must outlive the
+ * roster. -1 with the reason in @err if one does not exist or can't be sampled;
+ * roster_close() must follow in any case. */
+int roster_open(struct roster *roster, struct host *host,
+		const struct record_options *options, const struct domain_tables *tables,
+		struct examiner *examiner, struct error *err);
+/* Drops all subjects; @roster may be all 0. */
+void roster_close(struct roster *roster);
+
+/* Starts to list domains to follow, if any are followed: 0, or -1. */
+int roster_start_watch(struct roster *roster, struct error *err);
+
+/* Starts all subjects' paces at @start (ns, monotonic). */
+void roster_begin(struct roster *roster, uint64_t start);
+
+/* Whether domains without a table that fits are not sampled. */
+bool roster_needs_tables(const struct roster *roster);
+
+/* Whether a domain that should be sampled may still start. */
+bool roster_is_waiting(const struct roster *roster);
+
+/* Adds domains to follow that have started since the last call. */
+void roster_follow(struct roster *roster);
+
+/* The subject that is due first; SIZE_MAX if there is none. */
+size_t roster_first_due(const struct roster *roster);
+
+/* Stops sampling the @i-th subject, and releases its domain. */
+void roster_drop(struct roster *roster, size_t i);
+void roster_drop_all(struct roster *roster);
+
+/* Drops the @i-th subject, whose domain has ended: it is @gone, or shut down. */
+void roster_end(struct roster *roster, size_t i, bool gone);
+
+/* Samples the @i-th subject's domain with its new vCPUs: from here on as another domain
+ * of the recording, because the number of a domain's vCPUs is fixed. */
+void roster_renew(struct roster *roster, size_t i);
+
+#endif
