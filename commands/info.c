@@ -61,7 +61,7 @@ static const struct option_group groups[] = {
 	{0},
 };
 
-static void say(const struct error *line)
+static void say_error(const struct error *line)
 {
 	fprintf(stderr, "uniprof info: %s\n", line->text);
 }
@@ -80,8 +80,8 @@ static int add_samples(void *arg, struct samples_batch *batch, struct error *err
 
 /* Opens the files whose code is compared with the chains, after captured stacks are
  * unwound by them. */
-static int open_files(struct info *info, const struct info_options *options,
-		      struct error *err)
+static int info_open_files(struct info *info, const struct info_options *options,
+			   struct error *err)
 {
 	info->replay = replay_new(DEBUG_DIRECTORY);
 	if (!info->replay)
@@ -103,7 +103,7 @@ static bool has_links(const struct summary *summary)
 	return links[LINK_PROVEN] || links[LINK_POSSIBLE] || links[LINK_IMPOSSIBLE];
 }
 
-static int write_overview(struct info *info, FILE *out, bool all)
+static int info_write(struct info *info, FILE *out, bool all)
 {
 	if (overview_write(out, info->input.name, &info->summary, info->stacks,
 			   &info->processes, all) < 0)
@@ -122,7 +122,7 @@ static int write_overview(struct info *info, FILE *out, bool all)
 	return 0;
 }
 
-static int run(const char *path, const struct info_options *options)
+static int info_run(const char *path, const struct info_options *options)
 {
 	struct info info = {.input.fd = -1};
 	struct load_visitor visitor = {.samples = add_samples, .arg = &info};
@@ -130,7 +130,7 @@ static int run(const char *path, const struct info_options *options)
 	int exit_code = EXIT_FAILED, status;
 	struct outfile out;
 
-	if (open_files(&info, options, &err) < 0 ||
+	if (info_open_files(&info, options, &err) < 0 ||
 	    input_open(&info.input, path, &err) < 0)
 		goto out;
 	info.stacks = stacks_new();
@@ -147,7 +147,7 @@ static int run(const char *path, const struct info_options *options)
 		goto out;
 	if (outfile_open(&out, NULL, &err) < 0)
 		goto out;
-	if (write_overview(&info, out.stream, options->verbose) < 0) {
+	if (info_write(&info, out.stream, options->verbose) < 0) {
 		error_set(&err, "out of memory");
 		goto out;
 	}
@@ -157,7 +157,7 @@ static int run(const char *path, const struct info_options *options)
 									 : EXIT_DONE;
 out:
 	if (err.text[0])
-		say(&err);
+		say_error(&err);
 	measure_free(&info.measure);
 	stacks_free(info.stacks);
 	links_free(&info.links);
@@ -168,14 +168,14 @@ out:
 	return exit_code;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int info_command(const struct command *command, int argc, char **argv)
 {
 	struct info_options options = {.path = "uniprof.data"};
 	char **file;
 	int status = command_parse(command, argc, argv, &options, &file);
 
 	if (status == COMMAND_GO_ON)
-		status = run(*file ? *file : options.path, &options);
+		status = info_run(*file ? *file : options.path, &options);
 	free(options.elf);
 	return status;
 }
@@ -190,5 +190,5 @@ const struct command command_info = {
 		 "code. FILE is the same as -i FILE.",
 	.damaged = "the recording is damaged, and what could be read was reported",
 	.groups = groups,
-	.run = run_command,
+	.run = info_command,
 };

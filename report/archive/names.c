@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* An address to look up. */
+/* An address to look up */
 struct entry {
 	uint32_t domain;
 	uint64_t address;

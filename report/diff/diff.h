@@ -13,11 +13,13 @@ enum diff_side {
 
 struct diff {
 	struct report reports[DIFF_SIDES]; /* complete, but not written */
-	const char *names[DIFF_SIDES];	   /* of their recordings */
-	bool has_domains;      /* one of them has several: shown separately, by name */
-	double percent_limit;  /* for tables */
-	bool normalize;	       /* scale the baseline to the total of the other */
-	enum diff_side widths; /* the one that pictures draw */
+	const char *names[DIFF_SIDES];	   /* names of the recordings */
+	bool has_domains; /* one of the reports has several domains: shown separately, by
+			     name */
+	double percent_limit; /* for tables */
+	bool normalize; /* scale the baseline's counts to the total of the new recording
+			 */
+	enum diff_side widths; /* side whose frames pictures draw */
 	FILE *out;	       /* keeps write errors */
 };
 
@@ -25,15 +27,15 @@ struct diff {
 struct diff_output {
 	const char *name;
 	const char *about;  /* for --help: one line */
-	bool has_limit;	    /* supports percent_limit, */
-	bool can_normalize; /* normalize, */
-	bool has_widths;    /* widths, */
-	bool can_invert;    /* the reports' view.invert */
+	bool has_limit;	    /* supports percent_limit */
+	bool can_normalize; /* supports normalize */
+	bool has_widths;    /* supports widths */
+	bool can_invert;    /* supports the reports' view.invert */
 	/* -1 if out of memory, or for the reason in the reports' @why. */
 	int (*write)(const struct diff *diff);
 };
 
-/* Like the formats of the same name in `uniprof report`. */
+/* Write like the formats of these names in `uniprof report`. */
 int diff_text_write(const struct diff *diff);
 int diff_csv_write(const struct diff *diff);
 int diff_json_write(const struct diff *diff);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A differential flame graph (Gregg, "Differential Flame Graphs", 2014): the widths are
- * those of one of the recordings, and the colours show by how many percentage points the
- * frames, including callees, changed in the new one. As in the tables, percentages are of
- * the total of each recording before filtering, so recordings of different lengths can be
- * compared.
+ * A differential flame graph (Gregg, "Differential Flame Graphs", 2014): one recording
+ * sets the widths, and the colours show by how many percentage points the frames,
+ * including callees, changed from the baseline to the new recording. As in the tables,
+ * percentages are of the total of each recording before filtering, so recordings of
+ * different lengths can be compared.
  */
 #include "report/diff/diff.h"
 
@@ -18,7 +18,7 @@
 #include "report/write/flame_svg.h"
 #include "report/write/svg.h"
 
-#define STEPS 6 /* shades of a colour, up to the largest change */
+#define STEPS 6 /* number of shades of a colour, up to the largest change */
 /* The largest change has the full colour, unless it is less than this many points: two
  * recordings of the same work must not look different. */
 #define FULL_POINTS 2.0
@@ -68,7 +68,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Functions of the two are the same if they have the same name. */
+/* Numbers the names of both recordings' functions: functions with equal names get one
+ * key. */
 static int number_names(struct comparison *comparison)
 {
 	uint32_t count = 0, used = 0;

@@ -19,7 +19,7 @@ struct lines {
 	char *line; /* without the count; NULL at the end */
 	size_t room;
 	uint64_t count;
-	bool failed; /* an error, not the end */
+	bool failed; /* an error ended the lines */
 };
 
 static void next_line(struct lines *lines)
@@ -67,7 +67,7 @@ static void close_lines(struct lines *lines)
 	spool_close(&lines->spool);
 }
 
-static uint64_t normalize(const struct diff *diff, uint64_t count)
+static uint64_t normalized(const struct diff *diff, uint64_t count)
 {
 	uint64_t from = diff->reports[DIFF_BASELINE].measure->total;
 	uint64_t to = diff->reports[DIFF_NEW].measure->total;
@@ -77,8 +77,8 @@ static uint64_t normalize(const struct diff *diff, uint64_t count)
 	return (uint64_t)((unsigned __int128)count * to / from);
 }
 
-/* Both are in the same order (report/calls.h). */
-static void join(const struct diff *diff, struct lines *baseline, struct lines *new)
+/* Writes the stacks of both sides, which are in one order (report/model/calls.h). */
+static void join_sides(const struct diff *diff, struct lines *baseline, struct lines *new)
 {
 	while (baseline->line || new->line) {
 		int order = !baseline->line ? 1
@@ -87,7 +87,7 @@ static void join(const struct diff *diff, struct lines *baseline, struct lines *
 
 		fprintf(diff->out, "%s %" PRIu64 " %" PRIu64 "\n",
 			order > 0 ? new->line : baseline->line,
-			order > 0 ? 0 : normalize(diff, baseline->count),
+			order > 0 ? 0 : normalized(diff, baseline->count),
 			order < 0 ? 0 : new->count);
 		if (order <= 0)
 			next_line(baseline);
@@ -104,7 +104,7 @@ int diff_folded_write(const struct diff *diff)
 	for (int i = 0; i < DIFF_SIDES && status == 0; i++)
 		status = open_lines(&sides[i], diff, (enum diff_side)i);
 	if (status == 0)
-		join(diff, &sides[DIFF_BASELINE], &sides[DIFF_NEW]);
+		join_sides(diff, &sides[DIFF_BASELINE], &sides[DIFF_NEW]);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		if (sides[i].failed) {
 			spool_check(&sides[i].spool, diff->reports[i].why);

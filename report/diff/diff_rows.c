@@ -14,17 +14,17 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(x->domain, y->domain) ?: strcmp(x->function, y->function);
 }
 
-static double change(const struct diff_row *row)
+static double change_of(const struct diff_row *row)
 {
 	double delta = row->percent[DIFF_NEW] - row->percent[DIFF_BASELINE];
 
 	return delta < 0 ? -delta : delta;
 }
 
-/* The order of `perf diff`. */
+/* Sorts by the size of the change, as `perf diff` does. */
 static int compare_changes(const void *a, const void *b)
 {
-	double x = change(a), y = change(b);
+	double x = change_of(a), y = change_of(b);
 
 	return x != y ? (x < y ? 1 : -1) : compare_names(a, b);
 }
@@ -54,7 +54,7 @@ static int add_side(struct diff_rows *rows, const struct diff *diff, enum diff_s
 	return 0;
 }
 
-/* Merges adjacent rows with the same name. */
+/* Merges adjacent rows with equal names. */
 static void join_rows(struct diff_rows *rows)
 {
 	size_t kept = 0;

@@ -52,9 +52,9 @@ struct checked {
 	size_t room;
 };
 
-static enum program_link check(const struct links *links,
-			       const struct recording_domain *domain, uint64_t caller,
-			       uint64_t callee)
+static enum program_link check_link(const struct links *links,
+				    const struct recording_domain *domain,
+				    uint64_t caller, uint64_t callee)
 {
 	enum program_link link = LINK_UNKNOWN;
 
@@ -88,7 +88,7 @@ static int count_link(struct links *links, struct checked *checked, uint32_t dom
 		checked->room = checked->tree.capacity;
 	}
 	if (checked->tree.count > before)
-		checked->result[node] = (uint8_t)check(links, about, caller, callee);
+		checked->result[node] = (uint8_t)check_link(links, about, caller, callee);
 	links->counts[checked->result[node]] += weight;
 	return 0;
 }

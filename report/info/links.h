@@ -8,8 +8,8 @@
 
 /*
  * How many links between a function and its caller, in the chains of a recording, are
- * confirmed by the code of the guest's programs. Needs no knowledge of how they were
- * found, so it judges any recording.
+ * confirmed by the code of the guest's programs. How chains were found does not matter,
+ * so any recording can be judged.
  */
 
 /* A program, of one domain or of all. */

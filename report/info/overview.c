@@ -32,7 +32,7 @@ static void put_line(FILE *out, const char *label, const char *format, ...)
 	putc('\n', out);
 }
 
-/* Like put_line(), for untrusted text; writes nothing if it is empty. */
+/* Like put_line(), for untrusted text; writes nothing for an empty text. */
 static void put_text(FILE *out, const char *label, const char *text)
 {
 	char clean[1024];
@@ -78,7 +78,7 @@ static void put_recording(FILE *out, const char *name, const struct summary *sum
 		put_line(out, "ended by", "unknown: the recording has no end");
 }
 
-/* Adds up the vCPUs of a domain, or of all domains if it is NULL. */
+/* Adds up the vCPUs of a domain, or of all domains if @domain is NULL. */
 static struct summary_vcpu add_vcpus(const struct summary *summary,
 				     const struct recording_domain *domain)
 {
@@ -391,7 +391,8 @@ static void put_length(FILE *out, const char *label, uint64_t ns)
 	put_line(out, label, "%s", length_text(text, ns));
 }
 
-/* Counts pauses of 2^i ns up to twice that in @counts[i]; those of 0 ns in @counts[0]. */
+/* Counts pauses of 2^i ns up to twice as long in @counts[i]; pauses of 0 ns in
+ * @counts[0]. */
 static void count_octaves(const struct pauses *pauses, uint64_t counts[64])
 {
 	for (unsigned int i = 0; i < PAUSES_BUCKETS; i++) {

@@ -9,9 +9,9 @@
 #include "report/model/stacks.h"
 
 /*
- * Writes a human-readable description of a whole recording, without symbols. @name is
- * that of the file, and @processes have counted its samples. @all adds details for
- * developers, and all processes. -1 if out of memory.
+ * Writes a human-readable description of a whole recording, without symbols. @name is the
+ * file's name, and @processes have counted the samples. @all adds details for developers,
+ * and all processes. -1 if out of memory.
  */
 int overview_write(FILE *out, const char *name, const struct summary *summary,
 		   const struct stacks *stacks, const struct processes *processes,

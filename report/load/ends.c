@@ -29,8 +29,8 @@ static bool read_payload(int fd, const struct chunk_header *header, uint64_t off
 }
 
 /* Decodes the payload at @offset if it is INFO or END. */
-static bool take(struct ends *ends, int fd, const struct chunk_header *header,
-		 uint64_t offset)
+static bool ends_take(struct ends *ends, int fd, const struct chunk_header *header,
+		      uint64_t offset)
 {
 	bool is_info = header->type == CHUNK_INFO && !ends->has_info;
 	struct buffer payload = {0};
@@ -69,7 +69,7 @@ bool ends_read(const struct input *input, struct summary *summary)
 		    !chunk_header_decode(bytes, &header))
 			return false;
 		at += sizeof(bytes);
-		if (end - at < header.stored || !take(&ends, input->fd, &header, at))
+		if (end - at < header.stored || !ends_take(&ends, input->fd, &header, at))
 			return false;
 		at += header.stored;
 	}

@@ -28,7 +28,7 @@ static uint64_t data_in_use(void)
 	return found == 1 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void set(const struct memory_bound *bound)
+static void bound_set(const struct memory_bound *bound)
 {
 	uint64_t most = bound->start + FREE_BYTES + BYTES_FOR_BYTE * bound->bytes;
 	struct rlimit limit;
@@ -47,7 +47,7 @@ void memory_bound_begin(struct memory_bound *bound, uint64_t bytes, uint64_t ext
 	uint64_t start = data_in_use();
 
 	*bound = (struct memory_bound){start ? start + extra : 0, bytes};
-	set(bound);
+	bound_set(bound);
 }
 
 void memory_bound_raise(struct memory_bound *bound, uint64_t bytes)
@@ -56,5 +56,5 @@ void memory_bound_raise(struct memory_bound *bound, uint64_t bytes)
 	if (bytes < bound->bytes + (1u << 16))
 		return;
 	bound->bytes = bytes;
-	set(bound);
+	bound_set(bound);
 }

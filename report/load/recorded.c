@@ -114,7 +114,7 @@ static uint32_t current_base(const struct recorded *recorded)
 	return recorded->bases[recorded->base_count - 1];
 }
 
-static uint32_t intern(struct recorded *recorded, struct recording_text text)
+static uint32_t intern_text(struct recorded *recorded, struct recording_text text)
 {
 	char *copy;
 	uint32_t number;
@@ -144,8 +144,8 @@ static int make_room(struct recorded *recorded)
 static int add_line(struct recorded *recorded, const struct recording_line *line)
 {
 	struct line kept = {
-		.function = intern(recorded, line->function),
-		.path = intern(recorded, line->path),
+		.function = intern_text(recorded, line->function),
+		.path = intern_text(recorded, line->path),
 		.line = line->line,
 	};
 	uint32_t room = recorded->line_capacity ? recorded->line_capacity * 2 : 256;
@@ -174,7 +174,7 @@ static uint32_t node_of(struct recorded *recorded, const struct recording_name *
 				   : tree_intern(&recorded->index, parent, name->address);
 }
 
-static int add(struct recorded *recorded, const struct recording_name *name)
+static int add_name(struct recorded *recorded, const struct recording_name *name)
 {
 	uint32_t node = node_of(recorded, name);
 	struct place place = {
@@ -189,8 +189,8 @@ static int add(struct recorded *recorded, const struct recording_name *name)
 		return -1;
 	if (recorded->places[node].name != NAMES_NONE)
 		return 0;
-	place.dso = intern(recorded, name->dso);
-	place.name = intern(recorded, name->name);
+	place.dso = intern_text(recorded, name->dso);
+	place.name = intern_text(recorded, name->name);
 	if (place.dso == NAMES_NONE || place.name == NAMES_NONE)
 		return -1;
 	for (uint32_t i = 0; i < name->line_count; i++)
@@ -206,7 +206,7 @@ int recorded_add(struct recorded *recorded, struct name_list_reader names)
 	struct recording_name name;
 
 	while (name_list_next(&names, &name))
-		if (add(recorded, &name) < 0)
+		if (add_name(recorded, &name) < 0)
 			return -1;
 	return 0;
 }

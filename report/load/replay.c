@@ -151,7 +151,7 @@ static bool add_memo(struct unwinder *unwinder, const struct way *way, size_t no
 }
 
 /* Prepares the unwinder for the batch. False if out of memory. */
-static bool begin(struct unwinder *unwinder, const struct samples_batch *batch)
+static bool unwinder_begin(struct unwinder *unwinder, const struct samples_batch *batch)
 {
 	/* Results must not depend on what this thread has seen before: notes on "code" in
 	 * the stacks of a hostile recording may be wrong. Notes on tables can't be. */
@@ -189,8 +189,8 @@ static struct memo *memo_of(struct replay *replay, struct unwinder *unwinder,
 
 /* Collects the addresses from @node of the batch to its root, and returns their number.
  */
-static uint32_t collect(const struct samples_batch *batch, uint32_t node,
-			uint64_t *address)
+static uint32_t collect_addresses(const struct samples_batch *batch, uint32_t node,
+				  uint64_t *address)
 {
 	uint32_t count = 0;
 
@@ -201,7 +201,7 @@ static uint32_t collect(const struct samples_batch *batch, uint32_t node,
 
 /* Returns the chain's node in the new tree; of as much of the chain as there is room for.
  * TREE_NONE if out of memory. */
-static uint32_t intern(struct unwinder *unwinder, struct chain *chain)
+static uint32_t intern_chain(struct unwinder *unwinder, struct chain *chain)
 {
 	uint32_t most = SAMPLES_ROOTS + RECORDING_MAX_NODES, node;
 
@@ -216,11 +216,11 @@ static uint32_t intern(struct unwinder *unwinder, struct chain *chain)
 }
 
 /* Unwinds the captured stack at @node, and returns the chain's node in the new tree. */
-static uint32_t unwind(struct unwinder *unwinder, const struct way *way,
-		       const struct samples_batch *batch, uint32_t node)
+static uint32_t unwind_stack(struct unwinder *unwinder, const struct way *way,
+			     const struct samples_batch *batch, uint32_t node)
 {
 	uint64_t captured[RECORDING_MAX_DEPTH], address[CHAIN_ROOM];
-	uint32_t count = collect(batch, node, captured);
+	uint32_t count = collect_addresses(batch, node, captured);
 	struct chain chain = {.address = address};
 	bool is_too_much = unwinder->work > WORK_MAX;
 
@@ -229,21 +229,21 @@ static uint32_t unwind(struct unwinder *unwinder, const struct way *way,
 		     way->table ? way->table->table : NULL, way->hypercalls,
 		     &unwinder->notes, &chain);
 	unwinder->work += count + chain.count;
-	return intern(unwinder, &chain);
+	return intern_chain(unwinder, &chain);
 }
 
 /* Copies the chain of addresses at @node, and returns its node in the new tree. */
-static uint32_t copy(struct unwinder *unwinder, const struct samples_batch *batch,
-		     uint32_t node)
+static uint32_t copy_chain(struct unwinder *unwinder, const struct samples_batch *batch,
+			   uint32_t node)
 {
 	uint64_t address[RECORDING_MAX_DEPTH];
 	struct chain chain = {.address = address, .count = batch->depth[node]};
 
-	collect(batch, node, address);
+	collect_addresses(batch, node, address);
 	while (node >= SAMPLES_ROOTS)
 		node = batch->parent[node];
 	chain.end = (enum chain_end)node;
-	return intern(unwinder, &chain);
+	return intern_chain(unwinder, &chain);
 }
 
 /* Replaces the batch's tree by the new one. */
@@ -265,7 +265,7 @@ static bool replace_nodes(struct unwinder *unwinder, struct samples_batch *batch
 static bool replace_chains(struct replay *replay, struct unwinder *unwinder,
 			   const struct summary *summary, struct samples_batch *batch)
 {
-	if (!begin(unwinder, batch))
+	if (!unwinder_begin(unwinder, batch))
 		return false;
 	for (size_t i = 0; i < batch->count; i++) {
 		bool is_stack = batch->chain_kind[i] == CHAIN_KIND_STACK;
@@ -281,8 +281,8 @@ static bool replace_chains(struct replay *replay, struct unwinder *unwinder,
 		/* Node 0 is the root of whole chains, where a chain without addresses
 		 * ends. */
 		if (!*leaf && node)
-			*leaf = is_stack ? unwind(unwinder, memo->way, batch, node)
-					 : copy(unwinder, batch, node);
+			*leaf = is_stack ? unwind_stack(unwinder, memo->way, batch, node)
+					 : copy_chain(unwinder, batch, node);
 		if (*leaf == TREE_NONE)
 			return false;
 		batch->stack[i] = *leaf;

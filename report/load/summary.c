@@ -199,7 +199,7 @@ static void keep_common_info(struct recording_info *info,
 }
 
 /* Adds to a sum, up to the highest number, which only hostile recordings reach. */
-static void add(uint64_t *sum, uint64_t more)
+static void sum_add(uint64_t *sum, uint64_t more)
 {
 	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
@@ -216,20 +216,20 @@ static int add_summary(struct summary *summary, const struct summary *other,
 		if (!to)
 			return -1;
 		for (unsigned int s = 0; s < SUMMARY_STATES; s++)
-			add(&to->states[s], from->states[s]);
-		add(&to->cpu_time, from->cpu_time);
+			sum_add(&to->states[s], from->states[s]);
+		sum_add(&to->cpu_time, from->cpu_time);
 	}
 	summary->samples += other->samples;
-	add(&summary->weight, other->weight);
-	add(&summary->frameless, other->frameless);
-	add(&summary->captured, other->captured);
+	sum_add(&summary->weight, other->weight);
+	sum_add(&summary->frameless, other->frameless);
+	sum_add(&summary->captured, other->captured);
 	summary->lacks_cpu_time |= other->lacks_cpu_time;
 	if (other->deepest > summary->deepest)
 		summary->deepest = other->deepest;
-	add(&summary->counts.lost, other->counts.lost);
-	add(&summary->counts.missed, other->counts.missed);
+	sum_add(&summary->counts.lost, other->counts.lost);
+	sum_add(&summary->counts.missed, other->counts.missed);
 	for (unsigned int i = 0; i < LINK_KINDS; i++)
-		add(&summary->counts.links[i], other->counts.links[i]);
+		sum_add(&summary->counts.links[i], other->counts.links[i]);
 	pauses_merge(&summary->counts.pauses, &other->counts.pauses);
 	return 0;
 }

@@ -177,7 +177,7 @@ static struct way way_for(const struct ways *ways, const struct recording_domain
 }
 
 /* Finds the way that equals @wanted, or adds it; NULL if out of memory. */
-static const struct way *find(struct ways *ways, const struct way *wanted)
+static const struct way *find_way(struct ways *ways, const struct way *wanted)
 {
 	struct way *way = ways->first;
 
@@ -202,7 +202,7 @@ const struct way *ways_of(struct ways *ways, const struct recording_domain *doma
 
 	/* Other threads that need the table wait until it is made. */
 	pthread_mutex_lock(&ways->lock);
-	way = find(ways, &wanted);
+	way = find_way(ways, &wanted);
 	pthread_mutex_unlock(&ways->lock);
 	return way;
 }

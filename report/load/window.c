@@ -213,7 +213,7 @@ static uint64_t last_before(uint64_t date, uint64_t clock)
 }
 
 /* Returns the sum, or the highest value if it would be larger. */
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t sum_of(uint64_t a, uint64_t b)
 {
 	return b < UINT64_MAX - a ? a + b : UINT64_MAX;
 }
@@ -226,7 +226,7 @@ static uint64_t offset_of(uint64_t date, const struct window_span *span)
 
 /* Returns the time from the recording's start to an end that is not a time of day, in ns.
  */
-static uint64_t distance(const struct window_end *end, const struct window_span *span)
+static uint64_t distance_of(const struct window_end *end, const struct window_span *span)
 {
 	if (end->unit == WINDOW_PERCENT)
 		return (uint64_t)((unsigned __int128)span->length * end->value / WHOLE);
@@ -248,15 +248,16 @@ int window_place(const struct window *window, const struct window_span *span,
 	if (!span->wall && (needs_wall(first) || needs_wall(last)))
 		return -1;
 	if (first->given && !is_clock(first))
-		since = distance(first, span);
+		since = distance_of(first, span);
 	if (is_clock(last))
-		until = offset_of(first_after(sum(span->wall, since), last->value), span);
-	else if (last->given)
-		until = distance(last, span);
-	if (is_clock(first))
-		since = offset_of(last_before(sum(span->wall, until), first->value),
+		until = offset_of(first_after(sum_of(span->wall, since), last->value),
 				  span);
-	*from = since ? sum(span->start, since) : 0;
-	*to = last->given && !is_end ? sum(span->start, until) : UINT64_MAX;
+	else if (last->given)
+		until = distance_of(last, span);
+	if (is_clock(first))
+		since = offset_of(last_before(sum_of(span->wall, until), first->value),
+				  span);
+	*from = since ? sum_of(span->start, since) : 0;
+	*to = last->given && !is_end ? sum_of(span->start, until) : UINT64_MAX;
 	return 0;
 }

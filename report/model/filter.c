@@ -157,7 +157,8 @@ static unsigned int match_callers(struct filter *filter, const struct stacks *st
 }
 
 /* Whether a chain passes the rules: 1 or 0; -1 if out of memory. */
-static int passes(struct filter *filter, const struct stacks *stacks, uint32_t chain)
+static int chain_passes(struct filter *filter, const struct stacks *stacks,
+			uint32_t chain)
 {
 	unsigned int callers = MATCH_KNOWN, leaf;
 
@@ -178,15 +179,15 @@ static int passes(struct filter *filter, const struct stacks *stacks, uint32_t c
 }
 
 /* Sets @to to the chain to count for @chain; -1 if out of memory. */
-static int decide(struct filter *filter, struct stacks *stacks, uint32_t chain,
-		  uint32_t *to)
+static int chain_decide(struct filter *filter, struct stacks *stacks, uint32_t chain,
+			uint32_t *to)
 {
 	int status;
 
 	*to = filter->chains[chain];
 	if (*to != NOT_DECIDED)
 		return 0;
-	status = passes(filter, stacks, chain);
+	status = chain_passes(filter, stacks, chain);
 	if (status < 0)
 		return -1;
 	*to = status ? chain : TREE_NONE;
@@ -213,7 +214,8 @@ int filter_batch(struct filter *filter, struct stacks *stacks, struct measure *m
 	for (size_t i = 0; i < count; i++) {
 		if (!measure->counts[i])
 			continue;
-		if (decide(filter, stacks, stacks->chains[i], &stacks->chains[i]) < 0)
+		if (chain_decide(filter, stacks, stacks->chains[i], &stacks->chains[i]) <
+		    0)
 			return -1;
 		if (stacks->chains[i] == TREE_NONE)
 			measure_drop(measure, i);

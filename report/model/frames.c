@@ -43,7 +43,7 @@ struct frames {
 #define USES 2
 
 /* Makes room for one more than @count, like array_grow(). */
-static bool reserve(void *array, uint32_t *capacity, uint32_t count, size_t size)
+static bool array_reserve(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
 	uint32_t room = *capacity ? *capacity * 2 : 256;
 
@@ -66,8 +66,9 @@ static uint32_t add_function(struct frames *frames, const char *name, bool known
 	uint32_t function = names_intern(frames->functions, name);
 	struct origin *origin;
 
-	if (function == NAMES_NONE || !reserve(&frames->origins, &frames->origin_capacity,
-					       function, sizeof(*frames->origins)))
+	if (function == NAMES_NONE ||
+	    !array_reserve(&frames->origins, &frames->origin_capacity, function,
+			   sizeof(*frames->origins)))
 		return NAMES_NONE;
 	origin = &frames->origins[function];
 	if (function >= before)
@@ -138,8 +139,8 @@ static int add_to_chain(struct frames *frames, struct frame *frame, uint32_t fun
 	uint32_t place;
 
 	if (function == NAMES_NONE ||
-	    !reserve(&frames->chains, &frames->chains_capacity, frames->chains_count,
-		     sizeof(*frames->chains)))
+	    !array_reserve(&frames->chains, &frames->chains_capacity,
+			   frames->chains_count, sizeof(*frames->chains)))
 		return -1;
 	place = add_place(frames, function, line);
 	if (place == TREE_NONE)
@@ -267,10 +268,10 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 }
 
 /* Appends @frame to the list; -1 if out of memory. */
-static int append(struct frames *frames, struct frame frame)
+static int frame_append(struct frames *frames, struct frame frame)
 {
-	if (!reserve(&frames->list, &frames->capacity, frames->count,
-		     sizeof(*frames->list)))
+	if (!array_reserve(&frames->list, &frames->capacity, frames->count,
+			   sizeof(*frames->list)))
 		return -1;
 	frames->list[frames->count++] = frame;
 	return 0;
@@ -290,9 +291,9 @@ uint32_t frames_find(struct frames *frames, uint32_t domain, uint64_t address,
 	if (node < frames->count)
 		return node;
 	while (frames->count < node)
-		if (append(frames, (struct frame){0}) < 0)
+		if (frame_append(frames, (struct frame){0}) < 0)
 			return FRAMES_NONE;
-	if (look_up(frames, domain, &frame, use) < 0 || append(frames, frame) < 0)
+	if (look_up(frames, domain, &frame, use) < 0 || frame_append(frames, frame) < 0)
 		return FRAMES_NONE;
 	return node;
 }

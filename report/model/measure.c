@@ -51,14 +51,14 @@ static struct measure_vcpu *find_vcpu(struct measure *measure, uint32_t domain,
  * Returns the time since the vCPU's last sample, in us. Both times are rounded down
  * before they are subtracted, so that the sum over many samples is off by less than 1 us.
  */
-static uint64_t elapsed(const struct measure_vcpu *vcpu, uint64_t time)
+static uint64_t elapsed_us(const struct measure_vcpu *vcpu, uint64_t time)
 {
 	uint64_t last = vcpu->is_met ? vcpu->last : time;
 
 	return time > last ? time / 1000 - last / 1000 : 0;
 }
 
-static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t state)
+static uint64_t used_us(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t state)
 {
 	uint64_t us = vcpu->left + cpu_time / 1000;
 
@@ -67,8 +67,8 @@ static uint64_t used(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t stat
 }
 
 /* Sets *@count to the weight that the sample has if it counts; -1 if out of memory. */
-static int weigh(struct measure *measure, const struct samples_batch *batch, size_t i,
-		 bool is_chosen, uint64_t *count)
+static int weigh_sample(struct measure *measure, const struct samples_batch *batch,
+			size_t i, bool is_chosen, uint64_t *count)
 {
 	struct measure_vcpu *vcpu;
 
@@ -80,8 +80,8 @@ static int weigh(struct measure *measure, const struct samples_batch *batch, siz
 	if (!vcpu)
 		return -1;
 	*count = measure->weight == MEASURE_WALL
-			 ? elapsed(vcpu, batch->time[i])
-			 : used(vcpu, batch->cpu_time[i], batch->state[i]);
+			 ? elapsed_us(vcpu, batch->time[i])
+			 : used_us(vcpu, batch->cpu_time[i], batch->state[i]);
 	vcpu->is_met = true;
 	vcpu->is_chosen = is_chosen;
 	vcpu->last = batch->time[i];
@@ -172,7 +172,7 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 
 		/* A sample that is not selected also ends the time counted for the next
 		 * one. */
-		if (weigh(measure, batch, i, chosen, &count) < 0)
+		if (weigh_sample(measure, batch, i, chosen, &count) < 0)
 			return -1;
 		if (!chosen || !has_state(measure, batch->state[i]) ||
 		    !has_part(measure, summary, batch, i))

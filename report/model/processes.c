@@ -14,8 +14,8 @@ void processes_free(struct processes *processes)
 }
 
 /* Returns the node of a process; TREE_NONE if out of memory. */
-static uint32_t find(struct processes *processes, uint32_t domain,
-		     const struct recording_process *process)
+static uint32_t find_process(struct processes *processes, uint32_t domain,
+			     const struct recording_process *process)
 {
 	uint64_t key[5] = {domain, process->space, process->pid};
 	uint32_t node = 0;
@@ -39,10 +39,10 @@ static uint32_t find(struct processes *processes, uint32_t domain,
 }
 
 /* Sets @domain to the domain that stands for its process; -1 if out of memory. */
-static int split(struct processes *processes, struct summary *summary, uint32_t *domain,
-		 const struct recording_process *process)
+static int split_domain(struct processes *processes, struct summary *summary,
+			uint32_t *domain, const struct recording_process *process)
 {
-	uint32_t node = find(processes, *domain, process), *known;
+	uint32_t node = find_process(processes, *domain, process), *known;
 
 	if (node == TREE_NONE)
 		return -1;
@@ -70,7 +70,7 @@ static int split_sample(struct processes *processes, struct summary *summary,
 	*domain = batch->domain[i];
 	if ((!process->space && !process->pid) || !summary_domain(summary, *domain))
 		return 0;
-	return split(processes, summary, domain, process);
+	return split_domain(processes, summary, domain, process);
 }
 
 int processes_split(struct processes *processes, struct summary *summary,

@@ -22,15 +22,17 @@
 
 struct call_tree {
 	const struct report *report;
-	struct tree tree; /* one root; keys are functions */
-	uint64_t *total;  /* by node: samples whose chains pass through it or end there */
-	uint32_t *children; /* nodes that are shown, by parent, largest first */
-	uint32_t *first;    /* by node: its first child; also for one past the last */
-	uint32_t node;	    /* current node of the walk through the calls */
-	uint32_t capacity;  /* of total */
-	char *indent;	    /* text before a line's function */
+	struct tree tree;   /* one root; keys are functions */
+	uint64_t *total;    /* by node: samples whose chains pass through the node or end
+			       there */
+	uint32_t *children; /* nodes that are shown, by parent; largest total first */
+	uint32_t *first; /* by node: its first child; one more entry ends the last node's
+			    children */
+	uint32_t node;	 /* current node of the walk through the calls */
+	uint32_t capacity; /* of total */
+	char *indent;	   /* text before a line's function */
 	size_t indent_room;
-	size_t columns; /* of a terminal's lines */
+	size_t columns; /* width of a terminal's lines */
 	bool failed;	/* out of memory */
 };
 
@@ -60,7 +62,7 @@ static void call_tree_free(void *state)
 	free(call_tree);
 }
 
-/* The child of the current node; TREE_NONE if out of memory, now or earlier. */
+/* Returns the child of the current node; TREE_NONE if out of memory, now or earlier. */
 static uint32_t child_of(struct call_tree *call_tree, uint32_t function)
 {
 	struct tree *tree = &call_tree->tree;
@@ -80,17 +82,17 @@ static uint32_t child_of(struct call_tree *call_tree, uint32_t function)
 	return node;
 }
 
-static void enter(void *arg, uint32_t function, uint64_t count)
+static void enter_function(void *arg, uint32_t function, uint64_t count)
 {
 	struct call_tree *call_tree = arg;
 	uint32_t node = child_of(call_tree, function);
 
-	(void)count; /* it comes again, with those that end below */
+	(void)count; /* summed up from the leaves in count_calls() */
 	if (node != TREE_NONE)
 		call_tree->node = node;
 }
 
-static void leave(void *arg, uint32_t function)
+static void leave_function(void *arg, uint32_t function)
 {
 	struct call_tree *call_tree = arg;
 
@@ -104,7 +106,7 @@ static void begin_domain(void *arg, uint32_t function)
 
 	call_tree->node = 0;
 	if (report_shows_domains(call_tree->report))
-		enter(call_tree, function, 0);
+		enter_function(call_tree, function, 0);
 }
 
 static void count_self(void *arg, uint32_t function, uint64_t count)
@@ -116,11 +118,11 @@ static void count_self(void *arg, uint32_t function, uint64_t count)
 		call_tree->total[node] += count;
 }
 
-static int tally(struct call_tree *call_tree)
+static int count_calls(struct call_tree *call_tree)
 {
 	const struct report *report = call_tree->report;
-	struct calls_visitor visitor = {count_self, begin_domain, enter, leave,
-					call_tree};
+	struct calls_visitor visitor = {count_self, begin_domain, enter_function,
+					leave_function, call_tree};
 	struct calls *calls = calls_of(report->stacks, report->frames,
 				       report->view.invert);
 
@@ -135,7 +137,7 @@ static int tally(struct call_tree *call_tree)
 	return call_tree->failed ? -1 : 0;
 }
 
-static double percent(const struct call_tree *call_tree, uint32_t node)
+static double percent_of(const struct call_tree *call_tree, uint32_t node)
 {
 	uint64_t whole = call_tree->report->measure->whole;
 
@@ -184,7 +186,7 @@ static int list_children(struct call_tree *call_tree)
 	if (!call_tree->children || !call_tree->first)
 		return -1;
 	for (uint32_t i = 1; i < nodes; i++)
-		if (percent(call_tree, i) >= limit)
+		if (percent_of(call_tree, i) >= limit)
 			call_tree->children[count++] = i;
 	qsort_r(call_tree->children, count, sizeof(*call_tree->children), compare_nodes,
 		call_tree);
@@ -234,7 +236,7 @@ static int put_children(struct call_tree *call_tree, uint32_t node, size_t colum
 			return put_children(call_tree, child, column);
 		}
 		width = snprintf(share, sizeof(share), "--%.1f%%--",
-				 percent(call_tree, child));
+				 percent_of(call_tree, child));
 		fprintf(out, "%.*s%c%s", (int)column, call_tree->indent,
 			is_last ? '`' : '|', share);
 		put_name(call_tree, child, column + (size_t)width + 1);
@@ -251,7 +253,7 @@ static int call_tree_end(void *state)
 	struct call_tree *call_tree = state;
 	const size_t column = strlen("100.0%  ");
 
-	if (tally(call_tree) < 0 || list_children(call_tree) < 0 ||
+	if (count_calls(call_tree) < 0 || list_children(call_tree) < 0 ||
 	    set_indent(call_tree, 0, "", column) < 0)
 		return -1;
 	call_tree->columns = heading_columns(call_tree->report);
@@ -259,7 +261,7 @@ static int call_tree_end(void *state)
 	for (uint32_t i = call_tree->first[0]; i < call_tree->first[1]; i++) {
 		uint32_t node = call_tree->children[i];
 
-		fprintf(call_tree->report->out, "%5.1f%%  ", percent(call_tree, node));
+		fprintf(call_tree->report->out, "%5.1f%%  ", percent_of(call_tree, node));
 		put_name(call_tree, node, column);
 		if (set_indent(call_tree, 0, "", column) < 0 ||
 		    put_children(call_tree, node, column) < 0)

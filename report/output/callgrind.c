@@ -37,13 +37,13 @@ struct callgrind {
 	bool has_lines;
 	struct tree functions; /* one root; domains, and their functions below them */
 	struct tree costs;     /* one root; caller and callee; caller's place */
-	uint64_t *cost; /* by node of it; from a function to itself: its own cost */
+	uint64_t *cost; /* by node of costs; from a function to itself: its own cost */
 	uint32_t cost_capacity;
-	uint32_t *on_path; /* by frames' function, in the path */
+	uint32_t *on_path; /* by frames' function: number of times it is in the path */
 	struct step *path; /* the domain and the callers */
 	uint32_t depth, path_room;
 	struct names *dsos, *files;
-	uint32_t *dso, *file; /* by node of functions */
+	uint32_t *dso, *file; /* by node of functions: numbers of the DSO and the file */
 	/* By node of functions, by DSO and by file: whether the name has been written. */
 	bool *told_function, *told_dso, *told_file;
 	bool failed; /* out of memory */
@@ -126,7 +126,7 @@ static void add_cost(struct callgrind *callgrind, struct step caller, uint32_t c
 }
 
 /* With inlined functions, paths can be longer than the recording's chains. */
-static void push(struct callgrind *callgrind, struct step step)
+static void path_push(struct callgrind *callgrind, struct step step)
 {
 	if (callgrind->depth == callgrind->path_room) {
 		uint32_t room = callgrind->path_room * 2 + 64;
@@ -151,11 +151,11 @@ static void begin_domain(void *arg, uint32_t place)
 	uint32_t node = node_of(callgrind, 0, function_of(callgrind, place));
 
 	callgrind->depth = 0;
-	push(callgrind, (struct step){node, place});
+	path_push(callgrind, (struct step){node, place});
 }
 
-/* The function's node; it is charged to its caller if it is entered for the first time.
- */
+/* Enters a function, whose node is returned; its cost is charged to its caller unless it
+ * is in the path already. */
 static struct step call_function(struct callgrind *callgrind, uint32_t place,
 				 uint64_t count)
 {
@@ -179,7 +179,7 @@ static void enter_function(void *arg, uint32_t place, uint64_t count)
 	if (callgrind->failed)
 		return;
 	callgrind->on_path[function_of(callgrind, place)]++;
-	push(callgrind, step);
+	path_push(callgrind, step);
 }
 
 static void leave_function(void *arg, uint32_t place)
@@ -351,14 +351,14 @@ static void put_function(const struct callgrind *callgrind, const struct keys *k
 	callgrind->told_function[node] = true;
 }
 
-/* A cost of a caller. */
+/* A cost of a caller */
 struct item {
 	uint64_t key; /* caller and callee */
 	uint32_t file, line;
 	uint64_t cost;
 };
 
-/* Positions are line numbers; 0 if unknown. @file is the file of the lines so far. */
+/* Writes a cost. Positions are line numbers, 0 if unknown. */
 static void put_cost(const struct callgrind *callgrind, const struct item *item,
 		     uint32_t *file)
 {
@@ -409,7 +409,7 @@ static int compare_items(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Lists all costs; returns their number, or -1 if out of memory. */
+/* Lists all costs, and returns their number; -1 if out of memory. */
 static int64_t list_costs(const struct callgrind *callgrind, struct item *items)
 {
 	const struct tree_node *nodes = callgrind->costs.nodes;

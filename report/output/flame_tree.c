@@ -9,8 +9,9 @@ struct walk {
 	struct flame_tree *tree;
 	unsigned int side;
 	const uint32_t *keys;
-	uint32_t domain;  /* node: the root if domains are not shown separately */
-	uint32_t current; /* node: the domain plus the functions entered */
+	uint32_t domain;  /* the domain's node; the root if domains are not shown
+			     separately */
+	uint32_t current; /* node of the functions entered so far */
 	bool failed;	  /* out of memory */
 };
 
@@ -30,7 +31,7 @@ void flame_tree_free(struct flame_tree *tree)
 	free(tree->counts);
 }
 
-static int grow(struct flame_tree *tree)
+static int counts_grow(struct flame_tree *tree)
 {
 	uint32_t capacity = tree->tree.capacity;
 
@@ -43,8 +44,8 @@ static int grow(struct flame_tree *tree)
 	return 0;
 }
 
-/* The node of a callee of the current one. */
-static uint32_t callee(struct walk *walk, uint32_t function)
+/* Returns the node of a callee of the current function. */
+static uint32_t find_callee(struct walk *walk, uint32_t function)
 {
 	struct flame_tree *tree = walk->tree;
 	uint32_t node = walk->failed ? TREE_NONE
@@ -52,17 +53,18 @@ static uint32_t callee(struct walk *walk, uint32_t function)
 						   walk->keys ? walk->keys[function]
 							      : function);
 
-	if (node == TREE_NONE || (node >= tree->capacity && grow(tree) < 0)) {
+	if (node == TREE_NONE || (node >= tree->capacity && counts_grow(tree) < 0)) {
 		walk->failed = true;
 		return walk->current;
 	}
 	return node;
 }
 
-/* The counts of the domains are the sums of the outermost frames. */
-static uint32_t add(struct walk *walk, uint32_t function, uint64_t count)
+/* Adds a count to a callee and, if that is an outermost frame, to its domain and the
+ * root. Returns the callee's node. */
+static uint32_t count_callee(struct walk *walk, uint32_t function, uint64_t count)
 {
-	uint32_t node = callee(walk, function);
+	uint32_t node = find_callee(walk, function);
 	uint64_t(*counts)[FLAME_SIDES] = walk->tree->counts;
 
 	if (walk->failed)
@@ -78,7 +80,7 @@ static uint32_t add(struct walk *walk, uint32_t function, uint64_t count)
 
 static void add_self(void *arg, uint32_t function, uint64_t count)
 {
-	add(arg, function, count);
+	count_callee(arg, function, count);
 }
 
 static void begin_domain(void *arg, uint32_t function)
@@ -87,18 +89,18 @@ static void begin_domain(void *arg, uint32_t function)
 
 	walk->current = 0;
 	if (walk->tree->has_domains)
-		walk->current = callee(walk, function);
+		walk->current = find_callee(walk, function);
 	walk->domain = walk->current;
 }
 
-static void enter(void *arg, uint32_t function, uint64_t count)
+static void enter_function(void *arg, uint32_t function, uint64_t count)
 {
 	struct walk *walk = arg;
 
-	walk->current = add(walk, function, count);
+	walk->current = count_callee(walk, function, count);
 }
 
-static void leave(void *arg, uint32_t function)
+static void leave_function(void *arg, uint32_t function)
 {
 	struct walk *walk = arg;
 
@@ -111,8 +113,8 @@ int flame_tree_add(struct flame_tree *tree, const struct calls *calls, unsigned 
 		   const uint32_t *keys)
 {
 	struct walk walk = {.tree = tree, .side = side, .keys = keys};
-	const struct calls_visitor visitor = {add_self, begin_domain, enter, leave,
-					      &walk};
+	const struct calls_visitor visitor = {add_self, begin_domain, enter_function,
+					      leave_function, &walk};
 
 	calls_walk(calls, &visitor);
 	return walk.failed ? -1 : 0;

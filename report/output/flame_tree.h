@@ -7,7 +7,7 @@
 
 #define FLAME_SIDES 2
 
-/* The call chains of a flame graph: those of one report, or of two to compare. */
+/* The call chains of one report, or of two to compare, for a flame graph */
 struct flame_tree {
 	struct tree tree;		 /* one root, for the total; keys are functions */
 	uint64_t (*counts)[FLAME_SIDES]; /* by node, callees included */
@@ -20,8 +20,8 @@ int flame_tree_init(struct flame_tree *tree, bool has_domains);
 void flame_tree_free(struct flame_tree *tree);
 
 /*
- * Adds all calls, in order, to the counts of @side. The tree's keys are those in @keys,
- * by function; NULL: the functions themselves. -1 if out of memory.
+ * Adds all calls, in order, to the counts of @side. @keys has the tree's keys by
+ * function; NULL: keys are the functions. -1 if out of memory.
  */
 int flame_tree_add(struct flame_tree *tree, const struct calls *calls, unsigned int side,
 		   const uint32_t *keys);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The call chains as a flame graph for web browsers. Frames are as in folded: chains of
- * the same names are merged, domains are separate.
+ * The call chains as a flame graph for web browsers. Frames are as in folded: chains with
+ * equal names are merged, domains are separate.
  *
  * Colours show what is known for certain: whether the frame has a symbol, and which part
  * of the address space it is in (domain_is_upper()).
@@ -96,7 +96,8 @@ static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use
 	return 0;
 }
 
-/* Called when calls_new() has found all functions. */
+/* Finds the parts of the address space that each function is in, once calls_of() has
+ * found all functions. */
 static int find_parts(struct flamegraph *graph)
 {
 	const struct stacks *stacks = graph->report->stacks;
@@ -118,7 +119,8 @@ static int find_parts(struct flamegraph *graph)
 	return status;
 }
 
-/* Once for each function: names may be long, and functions in many chains. */
+/* Returns a function's shade, which is found once: names may be long, and functions in
+ * many chains. */
 static unsigned int shade_of(const struct flamegraph *graph, uint32_t function)
 {
 	const char *name = frames_function_name(graph->report->frames, function);

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "report/write/svg.h"
 
-/* Maximum length of the host's name. */
+/* Maximum length of the host's name, in characters */
 #define MOST_OF_HOST 60
 
 const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report)

@@ -9,10 +9,11 @@
 
 #define HEADING_NAME_SIZE DOMAIN_NAME_SIZE
 
-/* Sets @to to the report's domain, or the number of domains. Returns @to. */
+/* Sets @to to the name of the report's domain, or to the number of domains. Returns @to.
+ */
 const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report);
 
-/* The width of a human-readable report in columns; SIZE_MAX if it is not limited. */
+/* Returns the width of a human-readable report in columns; SIZE_MAX: no limit. */
 size_t heading_columns(const struct report *report);
 
 /* Writes lines with '#': the domain, how much is counted, how reliable it is. */

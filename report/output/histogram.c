@@ -11,24 +11,24 @@
 struct histogram {
 	const struct report *report;
 	struct tree sampled; /* one root; keys: chain and vCPU */
-	uint64_t *counts;    /* by node of it */
+	uint64_t *counts;    /* by node of sampled */
 	uint32_t counts_capacity;
 	bool by_address; /* nothing has a name: each address has its own row */
-	uint32_t *vcpus; /* those with samples */
+	uint32_t *vcpus; /* numbers of the vCPUs with samples, ascending */
 	uint32_t vcpu_count;
-	/* Until they are complete, rows are indexed by node of a tree: one root, then
+	/* Until all rows are complete, they are indexed by node of a tree: one root, then
 	 * domains, then functions, with function numbers as keys. */
 	struct tree index;
 	struct histogram_row *rows;
 	uint32_t row_count;
-	uint64_t *cells; /* the rows' vcpus */
+	uint64_t *cells; /* owned: what the rows' vcpus point to */
 };
 
-/* For the walk through the calls. */
+/* State of the walk through the calls */
 struct tally {
 	struct histogram *histogram;
-	uint32_t domain;   /* its node in the index */
-	uint32_t *on_path; /* by function: how often it occurs in the callers */
+	uint32_t domain;   /* the current domain's node in the index */
+	uint32_t *on_path; /* by function: number of times it is among the callers */
 	bool failed;	   /* out of memory */
 };
 
@@ -94,7 +94,8 @@ static bool has_names(const struct frames *frames)
 	return false;
 }
 
-/* All functions without a name share a row, unless none has a name. */
+/* Returns the function whose row counts @function: functions without a name share a row,
+ * unless none has a name. */
 static uint32_t row_function(const struct histogram *histogram, uint32_t function)
 {
 	return histogram->by_address ||
@@ -103,7 +104,7 @@ static uint32_t row_function(const struct histogram *histogram, uint32_t functio
 		       : 0;
 }
 
-/* A function's index in the rows of a domain; TREE_NONE if out of memory. */
+/* Returns the index of a function's row in a domain; TREE_NONE if out of memory. */
 static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t function)
 {
 	uint32_t key = row_function(histogram, function);
@@ -127,7 +128,7 @@ static void begin_domain(void *arg, uint32_t function)
 	tally->failed |= tally->domain == TREE_NONE;
 }
 
-/* The row; NULL if out of memory, now or earlier. */
+/* Returns the function's row; NULL if out of memory, now or earlier. */
 static struct histogram_row *find_row(struct tally *tally, uint32_t function)
 {
 	struct histogram *histogram = tally->histogram;
@@ -184,7 +185,7 @@ static int tally_calls(struct histogram *histogram)
 	return tally.failed ? -1 : 0;
 }
 
-/* The function that was running; FRAMES_NONE if out of memory. */
+/* Returns the function that was running; FRAMES_NONE if out of memory. */
 static uint32_t sampled_function(const struct report *report, uint32_t stack)
 {
 	const struct stacks *stacks = report->stacks;
@@ -302,7 +303,7 @@ int histogram_finish(struct histogram *histogram)
 		uint32_t function;
 		int shown;
 
-		if (!row.total) /* no function's node */
+		if (!row.total) /* the node is not a function's */
 			continue;
 		function = (uint32_t)nodes[i].key;
 		shown = is_shown(histogram, &row, function);

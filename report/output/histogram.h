@@ -11,10 +11,10 @@
 struct histogram;
 
 struct histogram_row {
-	const char *domain;    /* its name */
-	const char *function;  /* FILTER_UNNAMED for all addresses without a name */
-	uint64_t self;	       /* samples in it */
-	uint64_t total;	       /* samples with it in their call chain, once each */
+	const char *domain;   /* the domain's name */
+	const char *function; /* FILTER_UNNAMED for all addresses without a name */
+	uint64_t self;	      /* samples of the function itself */
+	uint64_t total; /* samples with the function in their call chain, once each */
 	const uint64_t *vcpus; /* self by column of histogram_vcpus(); can be NULL */
 };
 
@@ -26,14 +26,15 @@ void histogram_free(void *state);
 int histogram_finish(struct histogram *histogram);
 
 const struct report *histogram_report(const struct histogram *histogram);
-/* The rows to show, sorted by self, total, function, domain, or as
- * the view says. */
+/* Sets *@rows to the rows to show, and returns their number. They are sorted by self,
+ * total, function, domain, or as the view says. */
 uint32_t histogram_rows(const struct histogram *histogram,
 			const struct histogram_row **rows);
-/* The vCPUs with columns, in order; none unless per_vcpu is set. */
+/* Sets *@vcpus to the vCPUs with columns, ascending, and returns their number: 0 unless
+ * per_vcpu is set. */
 uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcpus);
 
-/* In percent of the total before the report's filter. */
+/* Returns @count in percent of the total before the report's filter. */
 double histogram_percent(const struct histogram *histogram, uint64_t count);
 
 #endif

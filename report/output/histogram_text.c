@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The histogram as a human-readable table, with times in ms; lines with '#' are not part
- * of it. On a terminal there are also bars, and long names are shortened. */
+/* The histogram as a human-readable table, with times in ms and comments after '#'. On a
+ * terminal there are also bars, and long names are shortened. */
 #include "report/output/histogram.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define MAX_BAR	 40
 #define MIN_BAR	 5
-#define MAX_NAME 40 /* columns that bars leave to functions at most */
+#define MAX_NAME 40 /* maximum of columns that bars leave to functions */
 
 /* The layout of the table; widths are in columns. */
 struct layout {
@@ -23,10 +23,10 @@ struct layout {
 	const uint32_t *vcpus;
 	uint32_t vcpu_count;
 	bool is_time;
-	int count;   /* of a number of samples, or a time with its unit */
-	int domain;  /* of a domain's name; 0: not shown */
-	int bar;     /* of a bar for 100 %; 0: none */
-	size_t name; /* maximum for a function's name */
+	int count;   /* width of a number of samples, or of a time with its unit */
+	int domain;  /* width of a domain's name; 0: not shown */
+	int bar;     /* width of a bar for 100 %; 0: no bars */
+	size_t name; /* maximum width of a function's name */
 };
 
 static int digits_of(uint64_t number)
@@ -38,7 +38,7 @@ static int digits_of(uint64_t number)
 	return digits;
 }
 
-/* The maximum width of domain names; 0 if they are not shown. */
+/* Returns the maximum width of domain names, in columns; 0 if they are not shown. */
 static int domain_width(const struct layout *layout)
 {
 	int width = (int)strlen("domain");
@@ -51,7 +51,7 @@ static int domain_width(const struct layout *layout)
 	return width;
 }
 
-/* The part of @columns that is not used by numbers and a domain's name. */
+/* Returns the part of @columns that numbers and a domain's name leave. */
 static int room_of(const struct layout *layout, size_t columns)
 {
 	int shares = layout->report->view.no_children ? 1 : 2;
@@ -63,7 +63,7 @@ static int room_of(const struct layout *layout, size_t columns)
 	return (int)columns - used;
 }
 
-/* The width of bars, which are between the numbers and the names. */
+/* Returns the width of bars, which are between the numbers and the names. */
 static int bar_width(const struct layout *layout, int room)
 {
 	int name = 8;
@@ -78,7 +78,7 @@ static int bar_width(const struct layout *layout, int room)
 }
 
 /* Distributes the width of the terminal. */
-static void fit(struct layout *layout)
+static void layout_fit(struct layout *layout)
 {
 	size_t columns = heading_columns(layout->report);
 	int room;
@@ -177,7 +177,7 @@ static int histogram_text_end(void *state)
 	layout.count = layout.is_time ? digits_of(whole / 1000) + 7 : digits_of(whole);
 	if (layout.count < 6)
 		layout.count = 6;
-	fit(&layout);
+	layout_fit(&layout);
 	put_head(&layout);
 	for (uint32_t i = 0; i < layout.row_count; i++)
 		put_row(&layout, &layout.rows[i]);

@@ -3,18 +3,18 @@
 /*
  * The format of pprof (go tool pprof, github.com/google/pprof), which Speedscope,
  * Pyroscope and Grafana read too: a gzipped Profile message. Messages, field numbers and
- * rules are those of pprof's proto/profile.proto; quotations are from there.
+ * rules are from pprof's proto/profile.proto, and so are quotations.
  *
  * Samples of one vCPU and one chain are one Sample, as "the result has a list of values
  * that is the element-wise sum". There is one value: samples, or their time in ns. Labels
  * are vCPU, domain, name and pid of the process if they are known and told apart, and
- * host, if all recordings are of one host: else the domains' names have it. With several
- * domains, the outermost frame is the domain's name.
+ * host, if all recordings are of one host: otherwise the domains' names contain it. With
+ * several domains, the outermost frame is the domain's name.
  *
  * A symbol file is a Mapping of all addresses: it is not known where the guest has mapped
- * it, and names are resolved already. For a mapping from 0 to the end, pprof takes
- * addresses to be those in the file (internal/elfexec/elfexec.go, GetBase()), so that it
- * can disassemble.
+ * it, and names are resolved already. For a mapping from 0 to the end, pprof looks
+ * addresses up in the file unchanged (internal/elfexec/elfexec.go, GetBase()), and so can
+ * disassemble.
  */
 #include "report/output/output.h"
 
@@ -114,10 +114,11 @@ enum location_field {
 
 /* Objects with ids: the roots of the tree of ids, and the keys of their children. */
 enum kind {
-	KIND_LEAF,     /* a location: the frame's number */
-	KIND_CALLER,   /* the same */
+	KIND_LEAF,     /* a location: the number of a sampled frame */
+	KIND_CALLER,   /* a location: the number of a caller's frame */
 	KIND_BARE,     /* a location without address: the place's number */
-	KIND_FUNCTION, /* its number, and its source file's index in the string table */
+	KIND_FUNCTION, /* function's number, and its source file's index in the string
+			  table */
 	KIND_MAPPING,  /* the file name's index in the string table */
 	KINDS
 };
@@ -125,15 +126,15 @@ enum kind {
 struct pprof {
 	const struct report *report;
 	struct tree sampled; /* one root; the keys: chain and vCPU */
-	uint64_t *counts;    /* by node of it */
+	uint64_t *counts;    /* by node of sampled */
 	uint32_t counts_capacity;
 
-	struct tree ids;       /* an id is its node's number */
+	struct tree ids;       /* ids are nodes' numbers */
 	struct names *strings; /* the string table */
 	struct gzip *gzip;
 	struct buffer profile; /* the part not written yet */
-	struct buffer message; /* one of its fields */
-	struct buffer part;    /* of that message */
+	struct buffer message; /* a field of profile */
+	struct buffer part;    /* a field of message */
 	bool failed;	       /* out of memory */
 };
 
@@ -201,7 +202,7 @@ static uint32_t id_of(struct pprof *pprof, enum kind kind, uint64_t key)
 	return id;
 }
 
-/* Its index in the string table. */
+/* Returns the text's index in the string table. */
 static uint32_t string_of(struct pprof *pprof, const char *text)
 {
 	uint32_t string = names_intern(pprof->strings, text);
@@ -232,7 +233,7 @@ static void end_message(struct pprof *pprof, enum profile_field field)
 	write_out(pprof);
 }
 
-/* The same for what is in the message. */
+/* Appends the part to the message and starts the next one. */
 static void end_part(struct pprof *pprof, uint32_t field)
 {
 	pprof->failed |= pprof->part.failed;
@@ -284,7 +285,7 @@ static void add_location(struct pprof *pprof, enum kind kind, uint32_t key)
 	buffer_put_varint(&pprof->part, id_of(pprof, kind, key));
 }
 
-/* FRAMES_NONE if out of memory. */
+/* Returns the place that represents a domain; FRAMES_NONE if out of memory. */
 static uint32_t domain_place(struct frames *frames, uint32_t domain)
 {
 	uint32_t function = frames_domain(frames, domain);
@@ -292,7 +293,7 @@ static uint32_t domain_place(struct frames *frames, uint32_t domain)
 	return function == FRAMES_NONE ? FRAMES_NONE : frames_place_of(frames, function);
 }
 
-/* "The leaf is at location_id[0]." */
+/* Writes a chain's locations: "The leaf is at location_id[0]." */
 static void put_chain(struct pprof *pprof, uint32_t stack)
 {
 	const struct report *report = pprof->report;
@@ -321,7 +322,7 @@ static void put_label(struct pprof *pprof, const char *key, const char *value)
 	end_part(pprof, SAMPLE_LABEL);
 }
 
-/* Of several hosts, info.host is empty. */
+/* Adds the host as a label, unless there are several: info.host is then empty. */
 static void put_host(struct pprof *pprof)
 {
 	const struct recording_info *info = &pprof->report->summary->info;
@@ -332,7 +333,7 @@ static void put_host(struct pprof *pprof)
 		put_label(pprof, "host", host);
 }
 
-/* The process's, if it is known. */
+/* Adds the name and pid of a process as labels, if they are known. */
 static void put_process(struct pprof *pprof, const struct recording_domain *domain)
 {
 	char comm[RECORDING_COMM], pid[16];
@@ -386,8 +387,8 @@ static void put_location(struct pprof *pprof, enum kind kind, uint32_t frame_num
 	uint64_t address = frame->address;
 	uint32_t file = string_of(pprof, frame->dso ? frame->dso : "[unknown]");
 
-	/* "A non-leaf address may be in the middle of a call instruction", and readers
-	 * assume it is: the name comes from there, too. */
+	/* "A non-leaf address may be in the middle of a call instruction", as readers
+	 * assume; names are looked up there, too. */
 	if (kind == KIND_CALLER && address)
 		address--;
 	protobuf_number(&pprof->message, LOCATION_MAPPING_ID,
@@ -402,12 +403,12 @@ static void put_function(struct pprof *pprof, uint64_t key)
 	uint32_t name = string_of(pprof, function_name(pprof, (uint32_t)key));
 
 	protobuf_number(&pprof->message, FUNCTION_NAME, name);
-	/* The same as name: pprof then demangles C++ names. */
+	/* Equal to the name, so that pprof demangles C++ names. */
 	protobuf_number(&pprof->message, FUNCTION_SYSTEM_NAME, name);
 	protobuf_number(&pprof->message, FUNCTION_FILENAME, key >> 32);
 }
 
-/* The build-id's index in the string table; 0 if it has none. */
+/* Returns the index of the file's build-id in the string table; 0 if it has none. */
 static uint32_t build_id_of(struct pprof *pprof, const struct symbols_file *file)
 {
 	char hex[SYMBOLS_BUILD_ID_TEXT] = "";
@@ -434,7 +435,7 @@ static void put_mapping(struct pprof *pprof, uint32_t name)
 			has_lines && sources->inlined);
 }
 
-/* Writes the object with that id, which may need more ids. */
+/* Writes the object with this id, which may need more ids. */
 static void put_id(struct pprof *pprof, uint32_t id)
 {
 	const struct tree_node node = pprof->ids.nodes[id];

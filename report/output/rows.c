@@ -17,10 +17,10 @@
 #include "report/model/domains.h"
 #include "report/write/json.h"
 
-/* Samples that are in one row. */
+/* A row: samples that are counted together */
 struct row {
-	uint64_t vcpu;	/* the domain's index << 32 | vCPU */
-	uint64_t chain; /* the state << 32 | node in functions */
+	uint64_t vcpu;	/* domain's index << 32 | vCPU */
+	uint64_t chain; /* state << 32 | node in functions */
 	uint64_t count;
 };
 
@@ -28,12 +28,12 @@ struct rows {
 	const struct report *report;
 	struct json *json;
 	struct tree functions; /* one root; keys: functions, outermost first */
-	uint32_t *chains;      /* by node of the stacks: its node in functions, or 0 */
+	uint32_t *chains; /* by node of the stacks: node in functions; 0: not known yet */
 	uint32_t chain_room;
-	uint32_t *stack; /* for one chain of functions */
+	uint32_t *stack; /* space for one chain of functions */
 	size_t stack_room;
 
-	uint64_t second; /* of the rows that are collected, see second_of() */
+	uint64_t second; /* second of the collected rows, see second_of() */
 	struct row *row;
 	size_t row_count, row_room;
 };
@@ -66,7 +66,8 @@ static void *rows_begin(const struct report *report)
 	return NULL;
 }
 
-/* Since 1970-01-01 UTC or, if the start of the recording is not known, since that. */
+/* Returns the second of a sample since 1970-01-01 UTC or, if it is unknown when the
+ * recording started, since its start. */
 static uint64_t second_of(const struct summary *summary, uint64_t time)
 {
 	uint64_t start = summary_start(summary), wall = summary->info.wall_start;
@@ -124,8 +125,8 @@ static uint32_t make_chain(struct rows *rows, uint32_t stack)
 	return node;
 }
 
-/* The chain of functions of a call chain, which is looked up once. TREE_NONE if out of
- * memory. */
+/* Returns the node in functions of a call chain, which is looked up once. TREE_NONE if
+ * out of memory. */
 static uint32_t chain_of(struct rows *rows, uint32_t stack)
 {
 	uint32_t room = rows->report->stacks->tree.capacity;
@@ -205,7 +206,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->chain > y->chain) - (x->chain < y->chain);
 }
 
-/* Sorts the rows, and makes one of those that are equal. */
+/* Sorts the rows, and adds up equal ones. */
 static void merge_rows(struct rows *rows)
 {
 	size_t kept = 0;
@@ -239,7 +240,8 @@ static int add_row(struct rows *rows, const struct row *row)
 		size_t room = rows->row_room * 2 + 1024;
 
 		merge_rows(rows);
-		/* At least half of it must be free, or rows would be sorted too often. */
+		/* At least half of the room must be free, or rows would be sorted too
+		 * often. */
 		if (rows->row_count >= rows->row_room / 2) {
 			if (!array_grow(&rows->row, room, sizeof(*rows->row)))
 				return -1;

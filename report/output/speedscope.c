@@ -24,20 +24,20 @@ struct run {
 	uint32_t stack;
 };
 
-/* A vCPU. */
+/* The samples of a vCPU */
 struct lane {
 	uint32_t domain, vcpu;
-	const char *name; /* the domain's; known at the end */
+	const char *name; /* the domain's name, set at the end */
 	struct run *runs;
 	size_t count, capacity;
 	uint64_t last; /* time of the last sample, ns */
-	bool is_mixed; /* its times are not ascending */
+	bool is_mixed; /* the samples' times are not ascending */
 };
 
 struct speedscope {
 	const struct report *report;
 	struct tree index;  /* one root; keys: domain and vCPU */
-	struct lane *lanes; /* by node of it, less 1 */
+	struct lane *lanes; /* by node of index, less 1 */
 	uint32_t lane_count, lane_capacity;
 	struct names *files;
 	struct tree frames; /* one root; keys: symbol file and place */
@@ -76,7 +76,7 @@ static void *speedscope_begin(const struct report *report)
 	return scope;
 }
 
-/* The vCPU's lane, created if needed; NULL if out of memory. */
+/* Returns the vCPU's lane, created if needed; NULL if out of memory. */
 static struct lane *find_lane(struct speedscope *scope, uint32_t domain, uint32_t vcpu)
 {
 	uint32_t node = tree_intern(&scope->index, 0, (uint64_t)domain << 32 | vcpu);
@@ -129,7 +129,8 @@ static int compare_runs(const void *a, const void *b)
 	return (x->time > y->time) - (x->time < y->time);
 }
 
-/* By domain name and vCPU; then by index, as a rebooted guest comes later. */
+/* Sorts lanes by domain name and vCPU, then by domain index: a rebooted guest has a
+ * higher one. */
 static int compare_lanes(const void *a, const void *b)
 {
 	const struct lane *x = a, *y = b;
@@ -177,7 +178,7 @@ static int put_frame(struct speedscope *scope, const char *dso, uint32_t place)
 	return 0;
 }
 
-/* The functions at an address, outermost first. */
+/* Writes the functions at an address, outermost first. */
 static int put_functions(struct speedscope *scope, uint32_t number)
 {
 	const struct frames *frames = scope->report->frames;
@@ -216,7 +217,7 @@ static int put_chain(struct speedscope *scope, uint32_t stack)
 	return status;
 }
 
-/* Lanes of domains of the same name are merged into one profile. */
+/* Writes one profile of the lanes, which are of domains with one name. */
 static int put_profile(struct speedscope *scope, const struct lane *lanes, uint32_t count)
 {
 	bool is_time = measure_is_time(scope->report->measure);

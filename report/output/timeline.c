@@ -26,14 +26,16 @@
 struct timeline {
 	const struct report *report;
 	struct timeline_grid grid;
-	uint64_t width;	     /* of a cell, ns */
-	uint32_t room;	     /* cells that each panel may use */
-	uint32_t cell;	     /* of the last sample: most often that of the next, too */
-	uint64_t cell_start; /* ns since the start */
-	uint64_t rounds;     /* so far */
+	uint64_t width; /* time that a cell covers, ns */
+	uint32_t room;	/* number of cells that each panel may use */
+	uint32_t cell;	/* cell of the last sample, which is most often the next sample's,
+			   too */
+	uint64_t cell_start; /* start of the last sample's cell, ns since the grid's start
+			      */
+	uint64_t rounds;     /* sum of all rounds so far */
 	struct tree index;   /* one root; the keys: domain and vCPU */
 	/* By panel: */
-	uint32_t domains[TIMELINE_PANELS]; /* the domain's index */
+	uint32_t domains[TIMELINE_PANELS]; /* domain's index */
 	uint64_t last[TIMELINE_PANELS];	   /* the latest sample, ns since the start */
 	bool is_met[TIMELINE_PANELS];
 };
@@ -63,7 +65,8 @@ static void timeline_free(void *state)
 	free(timeline);
 }
 
-/* The number of cells per second that gives two samples each at the requested rate. */
+/* Returns the number of cells per second in which each cell has two samples at the
+ * requested rate. */
 static unsigned int choose_rows(const struct summary *summary)
 {
 	static const unsigned int choices[] = {50, 25, 20, 10, 5, 2};
@@ -83,7 +86,7 @@ static uint32_t most_columns(const struct timeline_grid *grid)
 }
 
 /* Widens the columns to the next width. */
-static void coarsen(struct timeline_grid *grid)
+static void grid_coarsen(struct timeline_grid *grid)
 {
 	uint64_t seconds = timeline_next_step(grid->seconds);
 	uint32_t factor = (uint32_t)(seconds / grid->seconds);
@@ -104,7 +107,7 @@ static void coarsen(struct timeline_grid *grid)
 	grid->columns = (grid->columns - 1) / factor + 1;
 }
 
-static void start(struct timeline *timeline, uint64_t time)
+static void grid_start(struct timeline *timeline, uint64_t time)
 {
 	const struct summary *summary = timeline->report->summary;
 	struct timeline_grid *grid = &timeline->grid;
@@ -128,7 +131,8 @@ static void set_cells(struct timeline *timeline)
 	timeline->cell_start = 0;
 }
 
-/* The sample's panel; NULL if it has none, or (with @failed set) if out of memory. */
+/* Returns the sample's panel; NULL if there is none or, with *@failed set, if out of
+ * memory. */
 static struct timeline_panel *
 find_panel(struct timeline *timeline, const struct counted_sample *sample, bool *failed)
 {
@@ -153,28 +157,28 @@ find_panel(struct timeline *timeline, const struct counted_sample *sample, bool 
 	timeline->domains[number] = sample->domain;
 	grid->panel_count++;
 	while (grid->columns > most_columns(grid))
-		coarsen(grid);
+		grid_coarsen(grid);
 	set_cells(timeline);
 	return panel;
 }
 
-/* The part of @count that lies within the first @part of @whole, rounded down. */
-static uint64_t share(uint64_t count, uint64_t part, uint64_t whole)
+/* Returns the part of @count that lies within the first @part of @whole, rounded down. */
+static uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole)
 {
 	return (uint64_t)((unsigned __int128)count * part / whole);
 }
 
 /* Spreads a sample's weight over the cells between two times since the start. */
-static void spread(uint64_t width, struct timeline_cell *cells, uint64_t from,
-		   uint64_t to, struct timeline_cell sum)
+static void spread_weight(uint64_t width, struct timeline_cell *cells, uint64_t from,
+			  uint64_t to, struct timeline_cell sum)
 {
 	uint64_t length = to - from;
 	struct timeline_cell given = {0};
 
 	for (uint64_t i = from / width; i < to / width && length; i++) {
 		uint64_t part = (i + 1) * width - from;
-		uint64_t shown = share(sum.shown, part, length);
-		uint64_t all = share(sum.all, part, length);
+		uint64_t shown = share_of(sum.shown, part, length);
+		uint64_t all = share_of(sum.all, part, length);
 
 		cells[i].shown += shown - given.shown;
 		cells[i].all += all - given.all;
@@ -184,7 +188,8 @@ static void spread(uint64_t width, struct timeline_cell *cells, uint64_t from,
 	cells[to / width].all += sum.all - given.all;
 }
 
-/* The start of the time that a sample stands for; all times are ns since the start. */
+/* Returns the start of the time that a sample stands for; all times are ns since the
+ * grid's start. */
 static uint64_t begin_of(const struct timeline *timeline, uint32_t panel, uint64_t time,
 			 uint64_t rounds)
 {
@@ -200,13 +205,13 @@ static uint64_t begin_of(const struct timeline *timeline, uint32_t panel, uint64
 		return timeline->is_met[panel] ? last : time;
 	if (!frequency || rounds == 1)
 		return time;
-	/* Divided only if the result has 64 bits. */
+	/* The quotient below has 64 bits only if it is less than time - last. */
 	if (length >= (unsigned __int128)(time - last) * frequency)
 		return last;
 	return time - (uint64_t)(length / frequency);
 }
 
-/* The sample's weight in a time of that length. */
+/* Returns the sample's weight in a time of @length ns. */
 static struct timeline_cell
 amount_of(struct timeline *timeline, const struct counted_sample *sample, uint64_t length)
 {
@@ -224,7 +229,7 @@ amount_of(struct timeline *timeline, const struct counted_sample *sample, uint64
 	return sum;
 }
 
-/* The part of it at the time of the sample itself: one of its rounds. */
+/* Returns the part of the sample's weight @sum at its own time: one of its rounds. */
 static struct timeline_cell own_part(const struct timeline *timeline,
 				     struct timeline_cell sum, uint64_t rounds)
 {
@@ -233,9 +238,9 @@ static struct timeline_cell own_part(const struct timeline *timeline,
 	return (struct timeline_cell){sum.shown / rounds, sum.all / rounds};
 }
 
-/* The cell of that time. Adds columns up to there, or wider ones if there would be too
- * many. */
-static uint32_t reach(struct timeline *timeline, uint64_t time)
+/* Returns the cell of @time. Adds columns up to it, or widens all columns if there would
+ * be too many. */
+static uint32_t grid_reach(struct timeline *timeline, uint64_t time)
 {
 	struct timeline_grid *grid = &timeline->grid;
 	uint32_t column;
@@ -243,7 +248,7 @@ static uint32_t reach(struct timeline *timeline, uint64_t time)
 	if (time - timeline->cell_start < timeline->width)
 		return timeline->cell;
 	while (time / timeline->width >= timeline->room) {
-		coarsen(grid);
+		grid_coarsen(grid);
 		set_cells(timeline);
 	}
 	timeline->cell = (uint32_t)(time / timeline->width);
@@ -265,7 +270,7 @@ static void spread_sample(const struct timeline *timeline, struct timeline_cell 
 	cells[time / timeline->width].all += own.all;
 	sum.shown -= own.shown;
 	sum.all -= own.all;
-	spread(timeline->width, cells, from, time, sum);
+	spread_weight(timeline->width, cells, from, time, sum);
 }
 
 static int timeline_sample(void *arg, const struct counted_sample *sample)
@@ -279,7 +284,7 @@ static int timeline_sample(void *arg, const struct counted_sample *sample)
 	bool failed;
 
 	if (!grid->rows)
-		start(timeline, sample->time);
+		grid_start(timeline, sample->time);
 	panel = find_panel(timeline, sample, &failed);
 	if (!panel) {
 		grid->left_out += sample->count;
@@ -288,7 +293,7 @@ static int timeline_sample(void *arg, const struct counted_sample *sample)
 	number = (uint32_t)(panel - grid->panels);
 	/* Times may go backwards, even to before the first one. */
 	time = sample->time > grid->start ? sample->time - grid->start : 0;
-	cell = reach(timeline, time);
+	cell = grid_reach(timeline, time);
 	from = begin_of(timeline, number, time, sample->rounds);
 	sum = amount_of(timeline, sample, time - from);
 	if (from >= timeline->cell_start) {
@@ -303,7 +308,7 @@ static int timeline_sample(void *arg, const struct counted_sample *sample)
 	return 0;
 }
 
-/* Adds the panels of later domains of the same name to those of the first. */
+/* Merges the panels of domains that have one name. */
 static int merge_panels(struct timeline *timeline)
 {
 	struct timeline_grid *grid = &timeline->grid;

@@ -11,14 +11,14 @@
 #define LEVELS	     7
 #define MOST_OF_NAME 100
 
-#define LEFT	  (SVG_MARGIN + 56) /* of the maps, right of the rows' labels */
+#define LEFT	  (SVG_MARGIN + 56) /* left edge of the maps, right of the rows' labels */
 #define INNER	  (SVG_WIDTH - LEFT - SVG_MARGIN - 24)
-#define WIDEST	  40		  /* pixels of a column, if there are few */
-#define LEGEND	  (SVG_HEAD + 30) /* baseline of its text */
+#define WIDEST	  40		  /* maximum width of a column, pixels */
+#define LEGEND	  (SVG_HEAD + 30) /* baseline of the legend's text */
 #define HEAD	  (SVG_HEAD + 50)
-#define PANEL_TOP 18 /* above the cells: the panel's name */
-#define PANEL_END 38 /* below them: the time axis */
-#define TICK	  70 /* pixels between times, at least */
+#define PANEL_TOP 18 /* height above the cells, for the panel's name */
+#define PANEL_END 38 /* height below the cells, for the time axis */
+#define TICK	  70 /* minimum distance of times on the axis, pixels */
 
 static const char style[] =
 	".cells{shape-rendering:crispEdges}"
@@ -41,8 +41,8 @@ static const char hatch[] =
 struct map {
 	const struct report *report;
 	const struct timeline_grid *grid;
-	double column; /* its width in pixels */
-	int row;       /* its height */
+	double column; /* width of a column, pixels */
+	int row;       /* height of a row, pixels */
 };
 
 uint64_t timeline_next_step(uint64_t seconds)
@@ -63,7 +63,7 @@ enum measure_states timeline_states(const struct measure *measure)
 	return (enum measure_states)(busy ? busy : measure->states);
 }
 
-/* The description of the states shown. */
+/* Returns a description of the states shown. */
 static const char *states_note(const struct map *map)
 {
 	const struct measure *measure = map->report->measure;
@@ -97,7 +97,7 @@ static void put_time(const struct map *map, uint64_t seconds)
 			(unsigned int)(seconds / 60 % 60), (unsigned int)(seconds % 60));
 }
 
-/* The share of the cell that is shown, in percent. */
+/* Returns the share of the cell's weight that is shown, in percent. */
 static double percent_of(const struct timeline_cell *cell)
 {
 	if (cell->shown >= cell->all)
@@ -105,7 +105,7 @@ static double percent_of(const struct timeline_cell *cell)
 	return 100 * (double)cell->shown / (double)cell->all;
 }
 
-/* The level of a cell that is shown, 1 to LEVELS. */
+/* Returns the colour level of a shown cell, 1 to LEVELS. */
 static unsigned int level_of(const struct timeline_cell *cell)
 {
 	unsigned int level = (unsigned int)(percent_of(cell) * LEVELS / 100);

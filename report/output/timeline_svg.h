@@ -16,7 +16,7 @@ struct timeline_cell {
 };
 
 struct timeline_panel {
-	const char *domain; /* its name, clean */
+	const char *domain; /* the domain's name, clean */
 	uint32_t vcpu;
 	struct timeline_cell *cells; /* TIMELINE_COLUMNS * rows, in the order of time */
 };
@@ -28,12 +28,12 @@ struct timeline_grid {
 	uint32_t columns;     /* in use; at least 1 */
 	uint32_t panel_count; /* panels that have cells */
 	uint32_t shown_panels;
-	uint64_t left_out; /* weight of vCPUs without a panel */
+	uint64_t left_out; /* weight of the vCPUs without a panel */
 	struct timeline_panel panels[TIMELINE_PANELS];
 };
 
-/* The next larger step of a time scale; a multiple of @seconds, which is also one. The
- * first is 1. */
+/* Returns the next larger step of a time scale, a multiple of @seconds, which is also a
+ * step. The first step is 1. */
 uint64_t timeline_next_step(uint64_t seconds);
 
 /* The vCPU states whose samples are shown: 1 << enum vcpu_state. */

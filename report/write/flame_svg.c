@@ -23,7 +23,8 @@
  * narrowest if there would still be more frames than this: some 6 MB. */
 #define LEAST_PART  5000
 #define MOST_FRAMES 40000
-/* Of a name; the longest common C++ names are half as long. */
+/* Maximum length of a name, in characters; the longest common C++ names are half as long
+ */
 #define MOST_OF_NAME 1000
 
 #define ROW	  17
@@ -31,7 +32,7 @@
 #define BAR	  16 /* top of flame.js's bar, below the heading */
 #define HEAD	  54 /* top of the frames, below the heading */
 #define INNER	  (SVG_WIDTH - 2 * SVG_MARGIN)
-#define CHARACTER 7.3 /* width of one in 12 px monospace, rounded up */
+#define CHARACTER 7.3 /* width of a character in 12 px monospace, rounded up */
 
 extern const char flame_js[], flame_js_end[];
 

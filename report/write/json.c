@@ -17,7 +17,7 @@ struct json {
 	unsigned int line_depth; /* LINE_DEPTH, or 0: each text is one line */
 	unsigned int depth;
 	char close[MAX_DEPTH]; /* closing bracket of each open object and array */
-	bool any[MAX_DEPTH];   /* it already has a value */
+	bool any[MAX_DEPTH];   /* whether each open object and array has a value */
 };
 
 struct json *json_new(FILE *out)

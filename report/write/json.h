@@ -14,7 +14,7 @@ struct json;
 
 /* NULL if out of memory. The caller closes @out. */
 struct json *json_new(FILE *out);
-/* The same for any number of texts, each in a line of its own: JSON lines. */
+/* Like json_new(), for any number of texts, each in a line of its own: JSON lines. */
 struct json *json_new_lines(FILE *out);
 /* Ends the text with a newline. All objects and arrays must have been ended, unless
  * writing failed. @json may be NULL. */

@@ -22,13 +22,13 @@ struct stream {
 	 * malicious recording can expand to terabytes of text. NULL: no limit. */
 	const uint64_t *recorded;
 	uint64_t written;
-	bool is_too_much; /* it failed because of the limit */
+	bool is_too_much; /* writing failed because of the limit */
 	/* Reports can be large, and a system call for each 4 KB, as FILEs have it, takes
 	 * longer than generating them. */
 	char buffer[128 * 1024];
 };
 
-/* The size limit of a report for that many bytes of recordings. */
+/* Returns the size limit, in bytes, of a report of @recorded bytes of recordings. */
 uint64_t stream_most(uint64_t recorded);
 
 /*
@@ -81,7 +81,7 @@ int spool_read(struct spool *spool, struct error *err);
 /* -1 with @err set if writing to the file or reading it has failed. */
 int spool_check(const struct spool *spool, struct error *err);
 
-/* Also removes the file. Allowed for a struct that is all 0. */
+/* Closes and removes the file. Allowed for a struct that is all 0. */
 void spool_close(struct spool *spool);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* Maximum length of the name in the heading. */
+/* Maximum length of the name in the heading, in characters */
 #define MOST_OF_NAME 60
 
 static const char style_of_all[] =

@@ -121,14 +121,14 @@ int quality_measure(struct quality *quality, const struct measure *measure,
 	return status;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double percent_of(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 static bool is_worth_saying(uint64_t part, uint64_t whole, bool all)
 {
-	return part && (all || percent(part, whole) >= 1);
+	return part && (all || percent_of(part, whole) >= 1);
 }
 
 /* Returns the first stripped file without a debug file; NULL: none. */
@@ -199,7 +199,7 @@ bool quality_note_names(const struct quality *quality, const struct sources *sou
 		error_set(line,
 			  "%.1f %% of all addresses, %s of them callers, have no name: a "
 			  "symbol file may be missing, or there is %s",
-			  percent(quality->frames_unnamed, quality->frames),
+			  percent_of(quality->frames_unnamed, quality->frames),
 			  quality->samples_unnamed ? "most" : "all",
 			  explain_frameless(quality));
 		return true;
@@ -209,9 +209,9 @@ bool quality_note_names(const struct quality *quality, const struct sources *sou
 		  "%s%.1f %% of the %s (%.1f %% of all addresses) have no name; they are "
 		  "at 0x%" PRIx64 "-0x%" PRIx64 "%s",
 		  measure_is_time(quality->measure) ? "samples for " : "",
-		  percent(quality->samples_unnamed, quality->samples),
+		  percent_of(quality->samples_unnamed, quality->samples),
 		  measure_noun(quality->measure),
-		  percent(quality->frames_unnamed, quality->frames), quality->low,
+		  percent_of(quality->frames_unnamed, quality->frames), quality->low,
 		  quality->high, why);
 	return true;
 }
@@ -256,14 +256,14 @@ bool quality_note_chains(const struct quality *quality, bool all, struct error *
 			stray += quality->ends[i];
 		used += (size_t)snprintf(reasons + used, sizeof(reasons) - used,
 					 "%s%.1f %% %s", used ? ", " : "",
-					 percent(quality->ends[i], quality->samples),
+					 percent_of(quality->ends[i], quality->samples),
 					 chain_end_name(i));
 		if (used >= sizeof(reasons))
 			break;
 	}
 	is_frameless = 2 * stray >= cut;
 	error_set(line, "%.1f %% of the call chains are cut short: %s%s%s",
-		  percent(cut, quality->samples), reasons,
+		  percent_of(cut, quality->samples), reasons,
 		  is_frameless ? "; likely " : "",
 		  is_frameless ? explain_frameless(quality) : explain_ends(quality, cut));
 	return true;

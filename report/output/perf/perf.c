@@ -26,7 +26,7 @@ void perf_threads_free(struct perf_threads *threads)
 	free(threads->pids);
 }
 
-/* Whether one of @count domains has got this pid. */
+/* Whether one of the @count domains has this pid. */
 static bool is_taken(const uint32_t *pids, size_t count, uint32_t pid)
 {
 	for (size_t i = 0; i < count; i++)
@@ -35,8 +35,8 @@ static bool is_taken(const uint32_t *pids, size_t count, uint32_t pid)
 	return false;
 }
 
-/* That of the process in its guest, unless it is too large or another has it, in another
- * guest or before. */
+/* Returns a pid for the domain: a process keeps its guest's pid, unless that is too large
+ * or has been given to another process. */
 static uint32_t new_pid(const struct perf_threads *threads, uint32_t domain)
 {
 	const struct summary *summary = threads->summary;
@@ -51,7 +51,7 @@ static uint32_t new_pid(const struct perf_threads *threads, uint32_t domain)
 
 static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
 {
-	/* What is unknown now may be known later. */
+	/* A domain that is unknown now may be known later. */
 	if (!summary_domain(threads->summary, domain))
 		return domain_pid(threads->summary, domain);
 	if (!threads->pids[domain])
@@ -59,7 +59,7 @@ static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
 	return threads->pids[domain] - 1;
 }
 
-/* Of a process: as perf has it. */
+/* Names the thread: for a process as perf does. */
 static void name_thread(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
 {
 	if (*domain->process.comm)
@@ -113,10 +113,10 @@ static int add_map(struct perf_maps *maps, struct perf_map map)
 
 static char *path_of(const struct perf_map *map)
 {
-	/* That of a program in a recording is of another machine. */
+	/* The path of a program in a recording is a path on another machine. */
 	char *path = map->source ? realpath(map->file->path, NULL) : NULL;
 
-	/* A pipe that has been read has none. */
+	/* A pipe that has been read has no real path. */
 	return path ?: strdup(map->file->path);
 }
 

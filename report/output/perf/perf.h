@@ -5,13 +5,13 @@
 /*
  * How a recording is presented to perf, both in perf's text and in its file format.
  *
- * A domain is a process and a vCPU is a thread of it: pid is the domain's id, if that is
+ * A domain is a process, and its vCPUs are threads: pid is the domain's id, if that is
  * unique (domain_pid()), or the guest's own pid and name of a process, and tid is pid *
  * 10000 + vCPU, as readers expect tids to be unique. Each sample is one record. Its
  * period is its weight: the number of samples it stands for or, in ns, its time, as in
  * perf's own clock events (task-clock is CPU time, cpu-clock elapsed time). Readers that
- * sum periods, such as perf report and stackcollapse-perf.pl, get the same numbers as our
- * other outputs; those that count records do so if all samples stand for 1. Samples with
+ * sum periods, such as perf report and stackcollapse-perf.pl, agree with our other
+ * outputs; readers that count records agree if all samples stand for 1. Samples with
  * no time are omitted, because readers treat a period of 0 as missing and count 1.
  */
 
@@ -25,7 +25,7 @@
 
 #define PERF_COMM_SIZE 160
 
-/* The thread of a sample. */
+/* The thread of a sample */
 struct perf_thread {
 	uint32_t pid, tid;
 	/* The domain's or process's name as a word that readers accept as a command: not
@@ -35,7 +35,7 @@ struct perf_thread {
 
 struct perf_threads {
 	const struct summary *summary;
-	uint32_t *pids; /* by domain: its pid + 1; 0 until it is needed */
+	uint32_t *pids; /* by domain: pid + 1; 0 until the pid is needed */
 };
 
 /* The caller keeps @summary, which must live as long. -1 if out of memory;
@@ -43,12 +43,12 @@ struct perf_threads {
 int perf_threads_init(struct perf_threads *threads, const struct summary *summary);
 void perf_threads_free(struct perf_threads *threads);
 
-/* Sets @thread for a vCPU of the domain of that index. */
+/* Sets @thread for a vCPU of the domain with index @domain. */
 void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 		 uint32_t domain, uint32_t vcpu);
 
 bool perf_is_task_clock(const struct measure *measure);
-/* The event's name, and a sample's period. */
+/* Return the event's name, and a sample's period. */
 const char *perf_event(const struct measure *measure);
 uint64_t perf_period(const struct measure *measure, const struct counted_sample *sample);
 
@@ -70,7 +70,7 @@ struct perf_map {
 	char *path; /* of the file, absolute if possible */
 };
 
-/* Earlier entries have priority, as in sources_find(). */
+/* Mappings; earlier ones have priority, as in sources_find() */
 struct perf_maps {
 	const struct sources *sources;
 	struct perf_map *list;
@@ -83,16 +83,16 @@ struct perf_maps {
 int perf_maps_init(struct perf_maps *maps, const struct sources *sources);
 void perf_maps_free(struct perf_maps *maps);
 
-/* Adds the programs that were read from the recordings since then; -1 if out of memory.
- */
+/* Adds the programs that were read from the recordings since the last call; -1 if out of
+ * memory. */
 int perf_maps_update(struct perf_maps *maps);
 
-/* Whether the mapping is one of the domain of that index, described by @domain, which is
- * NULL if unknown. */
+/* Whether the mapping is one of the domain with this @index, described by @domain, which
+ * is NULL if unknown. */
 bool perf_map_is_for(const struct perf_maps *maps, const struct perf_map *map,
 		     const struct recording_domain *domain, uint32_t index);
 
-/* The mapping at the address in such a domain; NULL if there is none. */
+/* Returns the mapping at the address in such a domain; NULL if there is none. */
 const struct perf_map *perf_maps_find(const struct perf_maps *maps,
 				      const struct recording_domain *domain,
 				      uint32_t index, uint64_t address);
@@ -102,13 +102,14 @@ const struct perf_map *perf_maps_find(const struct perf_maps *maps,
  * errors; it must be seekable.
  */
 
-/* What the samples have. Readers with one event could do without its id. */
+/* The fields of each sample. Readers with one event could do without its id. */
 #define PERF_HEAD_SAMPLE_TYPE                                                   \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 #define PERF_HEAD_EVENT_ID 1
 
-/* The times of the first and the last sample, ns; any is false if there are none. */
+/* The times of the first and the last sample, ns; any is false if there are no samples.
+ */
 struct perf_span {
 	uint64_t first, last;
 	bool any;
@@ -116,7 +117,7 @@ struct perf_span {
 
 /* Leaves space for the head; records follow. */
 void perf_head_reserve(FILE *file);
-/* After the last record: writes the rest. */
+/* Writes what follows the last record, and the head. */
 void perf_head_finish(FILE *file, const struct report *report,
 		      const struct perf_maps *maps, const struct perf_span *span);
 

@@ -269,7 +269,7 @@ static int perf_data_sample(void *state, const struct counted_sample *sample)
 }
 
 /* Copies the temporary file to the report's output. */
-static int copy(struct spool *spool, const struct report *report)
+static int copy_spool(struct spool *spool, const struct report *report)
 {
 	char buffer[1 << 16];
 	size_t got;
@@ -278,7 +278,7 @@ static int copy(struct spool *spool, const struct report *report)
 		return -1;
 	while ((got = fread(buffer, 1, sizeof(buffer), spool->in)) > 0)
 		if (fwrite(buffer, 1, got, report->out) < got)
-			return 0; /* reported when it is closed */
+			return 0; /* reported when the output is closed */
 	return spool_check(spool, report->why);
 }
 
@@ -293,7 +293,7 @@ static int perf_data_end(void *state)
 
 	fwrite(&last, sizeof(last), 1, data->file);
 	perf_head_finish(data->file, data->report, &data->maps, &data->span);
-	return data->spool.out ? copy(&data->spool, data->report) : 0;
+	return data->spool.out ? copy_spool(&data->spool, data->report) : 0;
 }
 
 const struct output output_perf_data = {

@@ -69,7 +69,7 @@ struct head {
 	uint64_t size, attr_size;
 	struct section attrs, data, event_types;
 	uint64_t features[4]; /* one bit each */
-	/* In no fixed place: */
+	/* At any place in the file: */
 	uint64_t id;
 	struct file_attr attr;
 };
@@ -103,7 +103,7 @@ static struct attr make_attr(const struct report *report)
 		.sample_freq = hertz ? hertz : 1, /* or else sample_period */
 		.sample_type = PERF_HEAD_SAMPLE_TYPE,
 		/* No sample is in the kernel: otherwise perf warns that it can't read the
-		   symbols of its own. */
+		   symbols of the kernel it runs on. */
 		.flags = ATTR_EXCLUDE_KERNEL | ATTR_MMAP | ATTR_COMM |
 			 (hertz ? ATTR_FREQ : 0) | ATTR_MMAP2 | ATTR_USE_CLOCKID,
 		.clockid = CLOCK_MONOTONIC,
@@ -119,7 +119,7 @@ static void put_padded(FILE *file, const char *text, size_t size)
 		putc(0, file);
 }
 
-/* With at least one zero byte at the end. */
+/* Returns the size of a text with its padding: at least one zero byte. */
 static size_t padded_size(const char *text)
 {
 	return (strlen(text) / TEXT_ALIGN + 1) * TEXT_ALIGN;
@@ -157,7 +157,7 @@ static bool put_build_ids(FILE *file, const struct perf_maps *maps)
 		};
 		size_t size = padded_size(maps->list[i].path);
 
-		/* Its segments are neighbours. */
+		/* Mappings of one file are neighbours. */
 		if (!from->build_id_size || (i && maps->list[i - 1].file == from) ||
 		    size > PATH_MAX)
 			continue;
@@ -170,7 +170,8 @@ static bool put_build_ids(FILE *file, const struct perf_maps *maps)
 	return any;
 }
 
-/* The name in `uname -m` of the architecture of all domains in the report. */
+/* Returns the architecture of all domains in the report, as `uname -m` names it; "" if
+ * they differ. */
 static const char *machine_of(const struct report *report)
 {
 	const struct summary *summary = report->summary;
@@ -188,7 +189,7 @@ static const char *machine_of(const struct report *report)
 	return cpu_kind_machine(cpu);
 }
 
-/* The maximum of all domains: a sample's CPU is a vCPU of its domain. */
+/* Writes the maximum of all domains' vCPUs: a sample's CPU is a vCPU of its domain. */
 static bool put_cpus(FILE *file, const struct report *report)
 {
 	const struct summary *summary = report->summary;
@@ -227,7 +228,7 @@ static bool put_command(FILE *file, const char *command)
 	return put_text(file, command);
 }
 
-/* The base of percentages in perf's --time. */
+/* Writes the base of percentages in perf's --time. */
 static bool put_span(FILE *file, const struct perf_span *span)
 {
 	if (!span->any)
@@ -237,14 +238,14 @@ static bool put_span(FILE *file, const struct perf_span *span)
 	return true;
 }
 
-/* The inputs of all features. */
+/* The inputs of all features */
 struct content {
 	const struct report *report;
 	const struct perf_maps *maps;
 	const struct perf_span *span;
 };
 
-/* False if it is omitted. */
+/* Writes a feature; false if it is omitted. */
 static bool put_feature(FILE *file, const struct head *head,
 			const struct content *content, enum feature feature)
 {
@@ -276,8 +277,8 @@ static bool put_feature(FILE *file, const struct head *head,
 	}
 }
 
-/* The features follow the records: first a section for each one present, in the order of
- * their numbers. Space is reserved for all possible ones. */
+/* Writes the features, which follow the records: first a section for each feature
+ * present, in the order of their numbers. Space is reserved for all possible sections. */
 static void put_features(FILE *file, struct head *head, const struct content *content)
 {
 	struct section sections[FEATURES] = {{0}};

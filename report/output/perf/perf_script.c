@@ -5,8 +5,8 @@
  * prints (tools/perf/builtin-script.c), so that all readers of perf's text can read ours:
  * stackcollapse-perf.pl, gprof2dot, speedscope, the Firefox Profiler.
  *
- * Domains, vCPUs and counts are as described in perf.h. It is byte for byte what perf
- * prints for our perf-data, if all names are from ELF files.
+ * Domains, vCPUs and counts are as described in perf.h. If all names are from ELF files,
+ * the text is byte for byte what perf prints for our perf-data.
  */
 #include "report/output/output.h"
 
@@ -18,7 +18,7 @@
 #include "report/output/perf/perf.h"
 #include "base/text.h"
 
-/* The text for an address; NULL until it is needed. */
+/* The text for an address; NULL until it is needed */
 struct line {
 	char *text;
 	size_t length;
@@ -29,8 +29,7 @@ struct perf_script {
 	struct perf_maps maps;
 	struct line *lines; /* by frame */
 	uint32_t line_count;
-	struct line
-		*nodes[2]; /* the same texts by enum frame_use and node of the stacks */
+	struct line *nodes[2]; /* the texts by enum frame_use and node of the stacks */
 	uint32_t node_count;
 	struct perf_threads threads;
 };
@@ -66,8 +65,8 @@ static void *perf_script_begin(const struct report *report)
 	return script;
 }
 
-/* What perf prints as the location of an address: the file, or a name in brackets if
- * there is none. Readers would stop at a blank or a parenthesis. */
+/* Makes what perf prints as the location of an address: the file, or a name in brackets
+ * if there is none. Readers would stop at a blank or a parenthesis. */
 static char *make_dso(const struct perf_map *map, const struct frame *frame)
 {
 	/* An imported name may have no file. */
@@ -85,9 +84,9 @@ static char *make_dso(const struct perf_map *map, const struct frame *frame)
 }
 
 /*
- * A line for each function there. Readers mistake "(word) (word)" for the process's name
- * and drop the frame. In C++, "(anonymous namespace)::name" can be written with a leading
- * "::".
+ * Writes a line for each function at the address. Readers mistake "(word) (word)" for the
+ * process's name and drop the frame. In C++, "(anonymous namespace)::name" can be written
+ * with a leading "::".
  */
 static void put_functions(FILE *out, const struct frames *frames,
 			  const struct frame *frame, uint64_t address, uint64_t offset,
@@ -104,9 +103,10 @@ static void put_functions(FILE *out, const struct frames *frames,
 }
 
 /*
- * If an ELF file is mapped, perf shows its full path, and addresses as offsets in it
- * (tools/perf/util/evsel_fprintf.c, sample__fprintf_callchain()). Lists of names are not
- * mapped: they are shown by the last component of the path, with the address itself.
+ * Makes the lines for an address. If an ELF file is mapped, perf shows its full path, and
+ * addresses as offsets in the file (tools/perf/util/evsel_fprintf.c,
+ * sample__fprintf_callchain()). Lists of names are not mapped: they are shown by the last
+ * component of the path, with the address unchanged.
  */
 static char *make_lines(const struct perf_script *script, uint32_t domain,
 			const struct frame *frame, enum frame_use use)
@@ -144,7 +144,7 @@ static char *make_lines(const struct perf_script *script, uint32_t domain,
 	return NULL;
 }
 
-/* The lines for an address; NULL if out of memory. */
+/* Returns the lines for an address; NULL if out of memory. */
 static const struct line *line_at(struct perf_script *script, uint32_t domain,
 				  uint64_t address, enum frame_use use)
 {
@@ -171,7 +171,8 @@ static const struct line *line_at(struct perf_script *script, uint32_t domain,
 	return line->text ? line : NULL;
 }
 
-/* The same for a node of the stacks, which is looked up once. */
+/* Returns the lines for a node of the stacks, which is looked up once; NULL if out of
+ * memory. */
 static const struct line *line_of(struct perf_script *script, uint32_t domain,
 				  uint32_t node, enum frame_use use)
 {
@@ -210,8 +211,8 @@ static char *put_decimal(char *at, uint64_t value, unsigned int width, char pad)
 	return at;
 }
 
-/* "%s %5u/%-5u [%03u] %5lu.%06lu: %10lu %s: \n", written by hand, as printf() would take
- * a third of the total time. */
+/* Writes "%s %5u/%-5u [%03u] %5lu.%06lu: %10lu %s: \n" by hand, as printf() would take a
+ * third of the total time. */
 static void put_event(struct perf_script *script, const struct counted_sample *sample)
 {
 	const struct measure *measure = script->report->measure;

@@ -224,11 +224,12 @@ static uint32_t choose_stack(struct program *program, const double *parts)
 /* A vCPU that is busy for 45 ms, idle for 15, and so on, on average; or always busy. */
 struct vcpu {
 	bool is_idle, never_idles;
-	uint64_t ran;	/* in all, ns */
-	uint64_t given; /* of it, in samples */
+	uint64_t ran;	/* total running time, ns */
+	uint64_t given; /* part of its running time that samples stand for already, in
+			   samples */
 };
 
-/* Its activity since the previous round, and its current place. */
+/* Takes a sample: the vCPU's activity since the previous round, and its current place. */
 static struct sample take_sample(struct program *program, struct vcpu *vcpu,
 				 uint64_t passed, const double *parts)
 {

@@ -252,7 +252,7 @@ static int fixture_teardown(void **state)
 	return 0;
 }
 
-/* Filters the chains with these rules; returns the sum of the counts of those that match,
+/* Filters the chains with these rules; returns the sum of the matching chains' counts,
  * each a bit. */
 static uint64_t filter_chains(struct fixture *fixture, const char *parent,
 			      const char *symbol, uint32_t depth)

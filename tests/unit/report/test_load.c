@@ -33,13 +33,13 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 }
 
 /* An input of unknown size, which is read by threads; 0: as many as are useful. */
-static void load(int fd, unsigned int threads, unsigned int stop_at,
-		 struct outcome *outcome)
+static void load_threads(int fd, unsigned int threads, unsigned int stop_at,
+			 struct outcome *outcome)
 {
 	load_sized(fd, 0, threads, stop_at, (struct load_visitor){0}, outcome);
 }
 
-/* The same without threads, and without the parts that these sum up. */
+/* Loads without threads, and so without the partial sums that threads make. */
 static void read_alone(int fd, struct outcome *outcome)
 {
 	struct reader *reader = reader_new(fd);
@@ -113,7 +113,7 @@ static void a_recording_is_read_even_if_no_thread_can_be_started(void **state)
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	threads_refused = 0;
 	refuse_threads = true;
-	load(fd, THREADS, 0, &outcome);
+	load_threads(fd, THREADS, 0, &outcome);
 	refuse_threads = false;
 	assert_int_equal(threads_refused, 1);
 	expect_same(&outcome, &wanted);
@@ -135,8 +135,8 @@ static void the_number_of_threads_does_not_change_damaged_recordings(void **stat
 		int fd;
 
 		buffer_reset(&damaged);
-		put(&damaged, bytes.data, bytes.size);
-		damage(&damaged, &seed);
+		put_bytes(&damaged, bytes.data, bytes.size);
+		damage_bytes(&damaged, &seed);
 		fd = file_with(damaged.data, damaged.size);
 		read_alone(fd, &wanted);
 		places += wanted.summary.damage.places;
@@ -160,16 +160,16 @@ static void invalid_payloads_are_damage(void **state)
 
 	(void)state;
 	make_recording(&recording);
-	put(&payload, junk, sizeof(junk));
+	put_bytes(&payload, junk, sizeof(junk));
 	put_plain_chunk(&bytes, CHUNK_SAMPLES, &payload);
 	each = bytes.size;
 	put_plain_chunk(&bytes, CHUNK_DOMAIN, &payload);
-	put(&bytes, recording.data, recording.size);
+	put_bytes(&bytes, recording.data, recording.size);
 	put_plain_chunk(&bytes, CHUNK_SAMPLES, &payload);
 	fd = file_with(bytes.data, bytes.size);
 	for (unsigned int threads = 1; threads <= THREADS; threads++) {
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		load(fd, threads, 0, &outcome);
+		load_threads(fd, threads, 0, &outcome);
 		assert_int_equal(outcome.status, 0);
 		assert_int_equal(outcome.summary.samples, SAMPLES);
 		assert_int_equal(outcome.summary.damage.places, 3);
@@ -195,14 +195,14 @@ static void a_visitor_can_stop_at_any_time(void **state)
 	file = file_with(bytes.data, bytes.size);
 	for (unsigned int stop_at = 1; stop_at <= SAMPLES / EACH; stop_at += 19) {
 		assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-		load(file, 1, stop_at, &wanted);
+		load_threads(file, 1, stop_at, &wanted);
 		assert_int_equal(wanted.status, -1);
 		assert_string_equal(wanted.err.text, STOPPING);
 		for (unsigned int threads = 1; threads <= THREADS; threads++) {
 			assert_int_equal(pipe(ends), 0);
 			assert_int_equal(write(ends[1], bytes.data, bytes.size),
 					 bytes.size);
-			load(ends[0], threads, stop_at, &outcome);
+			load_threads(ends[0], threads, stop_at, &outcome);
 			expect_same(&outcome, &wanted);
 			outcome_free(&outcome);
 			close(ends[0]);
@@ -225,11 +225,11 @@ static void files_that_are_not_recordings_are_refused(void **state)
 	fd = file_with(bytes.data, bytes.size);
 	for (unsigned int threads = 1; threads <= THREADS; threads++) {
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		load(fd, threads, 0, &outcome);
+		load_threads(fd, threads, 0, &outcome);
 		assert_int_equal(outcome.status, -1);
 		assert_string_equal(outcome.err.text, "input: not a uniprof recording");
 		outcome_free(&outcome);
-		load(fd, threads, 0, &outcome);
+		load_threads(fd, threads, 0, &outcome);
 		assert_int_equal(outcome.status, -1);
 		assert_string_equal(outcome.err.text, "input: the recording is empty");
 		outcome_free(&outcome);

@@ -126,7 +126,8 @@ static void cpu_time_of_blocked_samples_goes_to_the_next_running_one(void **stat
 		uint64_t cpu_time, count;
 	} samples[] = {
 		{0, VCPU_RUNNING, 10000, 10},
-		{0, VCPU_BLOCKED, 20000, 0}, /* used before it was blocked */
+		{0, VCPU_BLOCKED, 20000, 0}, /* CPU time used before the vCPU was blocked
+					      */
 		{1, VCPU_RUNNING, 40000, 40},
 		{0, VCPU_BLOCKED, 50000, 0},
 		{0, VCPU_RUNNABLE, 60000, 130},

@@ -21,7 +21,7 @@ struct outcome {
 	unsigned int batches, stop_at;
 };
 
-static inline void put(struct buffer *to, const void *data, size_t size)
+static inline void put_bytes(struct buffer *to, const void *data, size_t size)
 {
 	buffer_put(to, data, size);
 	assert_false(to->failed);
@@ -38,8 +38,8 @@ static inline void put_samples(struct buffer *to, const struct samples_batch *ba
 				      sample.weight,	sample.cpu_time,
 				      sample.chain.end, sample.chain.count};
 
-		put(to, numbers, sizeof(numbers));
-		put(to, address, sample.chain.count * sizeof(*address));
+		put_bytes(to, numbers, sizeof(numbers));
+		put_bytes(to, address, sample.chain.count * sizeof(*address));
 	}
 }
 
@@ -119,7 +119,7 @@ static inline void expect_same_with_any(int fd, unsigned int fewest,
 }
 
 /* Bytes that are changed, removed or inserted. */
-static inline void damage(struct buffer *bytes, uint64_t *seed)
+static inline void damage_bytes(struct buffer *bytes, uint64_t *seed)
 {
 	for (unsigned int i = 0; i < 1 + random_next(seed) % 8; i++) {
 		size_t at = random_next(seed) % bytes->size;

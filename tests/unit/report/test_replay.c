@@ -13,8 +13,10 @@
 
 #define SAMPLES 1200
 #define EACH	6  /* samples in a chunk */
-#define DOMAINS 12 /* the first is described at the start, */
-#define APART	13 /* the others so many chunks apart; samples may come before that */
+#define DOMAINS 12 /* the first one is described at the start */
+#define APART                                                                          \
+	13 /* chunks between the descriptions of the others, which samples may precede \
+	    */
 #define DAMAGES 60
 
 /* Where all stacks are, and who calls. */
@@ -52,7 +54,7 @@ static void put_word(struct chain *chain, uint64_t *last, uint64_t address,
 	*last = address;
 }
 
-/* A stack with the caller on top, and so many frames. */
+/* Makes a stack with the caller on top, and @frames frames. */
 static void make_stack(struct chain *chain, unsigned int frames, uint64_t *seed)
 {
 	uint64_t last = 0, at = STACK + 64;
@@ -109,8 +111,8 @@ static void make_recording(const struct samples *samples, struct buffer *bytes)
 	take_file(fd, bytes);
 }
 
-/* Of the domains, which all have the same name in the recording, every third gets the
- * name that this program is given for; as reports add hosts to names. */
+/* Gives every third domain the name that the program is for, as reports add hosts to
+ * names. In the recording, all domains have one name. */
 static int take_domain(void *arg, struct recording_domain *domain, struct error *err)
 {
 	(void)arg;
@@ -237,8 +239,8 @@ static void the_number_of_threads_does_not_change_damaged_chains(void **state)
 		int fd;
 
 		buffer_reset(&damaged);
-		put(&damaged, bytes.data, bytes.size);
-		damage(&damaged, &seed);
+		put_bytes(&damaged, bytes.data, bytes.size);
+		damage_bytes(&damaged, &seed);
 		fd = file_with(damaged.data, damaged.size);
 		load_sized(fd, 1, 0, 0, visitor_by(replay), &wanted);
 		places += wanted.summary.damage.places;
@@ -346,9 +348,9 @@ static void too_many_words_for_the_size_are_refused(void **state)
 		from = reader_offset(reader);
 		assert_int_equal(reader_next(reader, &type, &payload, &err), 1);
 	} while (type != CHUNK_SAMPLES);
-	put(&many, bytes.data, from);
+	put_bytes(&many, bytes.data, from);
 	for (unsigned int i = 0; i < 40; i++)
-		put(&many, bytes.data + from, reader_offset(reader) - from);
+		put_bytes(&many, bytes.data + from, reader_offset(reader) - from);
 	reader_free(reader);
 	close(fd);
 	fd = file_with(many.data, many.size);

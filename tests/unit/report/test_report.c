@@ -249,7 +249,7 @@ static void expect_domain(void *arg, uint32_t function)
 	assert_int_equal(walk->depth, 0);
 }
 
-static void enter(void *arg, uint32_t function, uint64_t count)
+static void enter_function(void *arg, uint32_t function, uint64_t count)
 {
 	struct walk *walk = arg;
 
@@ -257,7 +257,7 @@ static void enter(void *arg, uint32_t function, uint64_t count)
 	walk->path[walk->depth++] = function;
 }
 
-static void leave(void *arg, uint32_t function)
+static void leave_function(void *arg, uint32_t function)
 {
 	struct walk *walk = arg;
 
@@ -267,7 +267,8 @@ static void leave(void *arg, uint32_t function)
 static void calls_are_sorted_by_name(void **state)
 {
 	struct walk walk = {.fixture = *state};
-	struct calls_visitor visitor = {expect_line, expect_domain, enter, leave, &walk};
+	struct calls_visitor visitor = {expect_line, expect_domain, enter_function,
+					leave_function, &walk};
 	struct calls *calls = calls_new(walk.fixture->model.stacks,
 					walk.fixture->model.frames);
 
