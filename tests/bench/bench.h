@@ -43,7 +43,7 @@ int bench_pauses(struct host *host, const struct guest_info *domain, size_t samp
 int bench_rates(struct host *host, const struct guest_info *domain, uint64_t ms,
 		const char *text, struct error *err);
 
-/* The run time of a command, and the part of it in which vCPU 0 did not run. */
+/* The run times of a command, and for how long vCPU 0 did not run meanwhile. */
 int bench_command(struct host *host, const struct guest_info *domain, size_t runs,
 		  char **argv, struct error *err);
 

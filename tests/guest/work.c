@@ -20,7 +20,8 @@ unsigned long work_nest_locals = LOCALS;
 bool work_yields;
 unsigned long chain_low, chain_high;
 
-/* The loop of the leaf: one long dependency chain, so it costs the same at any address.
+/* The loop of the leaf: one long dependency chain, so its address does not change its
+ * speed.
  */
 static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 {

@@ -36,7 +36,7 @@ static APART void print(const char *text, unsigned long number)
 	put_char('\n');
 }
 
-/* One long dependency chain, so it costs the same at any address. */
+/* One long dependency chain, so its address does not change its speed. */
 static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 {
 	uint64_t x = n;

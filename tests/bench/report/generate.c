@@ -2,7 +2,7 @@
 
 /*
  * A synthetic program, and recordings of it like those of `uniprof record` with four busy
- * vCPUs at 1,000 Hz. The output is the same every time, so that measurements of different
+ * vCPUs at 1,000 Hz. The output is equal in every run, so that measurements of different
  * days are comparable. Writes to standard output:
  *
  *   generate program FUNCTIONS            assembler, to make an ELF file of
