@@ -172,6 +172,6 @@ include tests/tests.mk
 
 # Downloads stay: the lab's packages and images (scripts/lab clean removes those), programs to
 # test with.
-DOWNLOADS = lab npm clickhouse roots
+DOWNLOADS = lab npm clickhouse "chdb-*" roots
 clean:
 	[ ! -d $(O) ] || find $(O) -mindepth 1 -maxdepth 1 $(DOWNLOADS:%=! -name %) -exec rm -rf {} +
