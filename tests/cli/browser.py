@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 FLAGS = [
@@ -24,6 +25,14 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def message_of(body):
+    """The driver's reason, in the body of its error response (WebDriver, 6.6)."""
+    try:
+        return json.loads(body)["value"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace")
 
 
 class Browser:
@@ -73,8 +82,11 @@ class Browser:
         request = urllib.request.Request(url, body, method=method)
         # Never use a proxy: the server is on this machine.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=120) as answer:
-            return json.load(answer)["value"]
+        try:
+            with opener.open(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"chromedriver: {error}: {message_of(error.read())}") from None
 
     def open(self, path):
         self.call("POST", "/url", {"url": "file://" + path})

@@ -59,7 +59,7 @@ need_no_hypervisor()
 	[ ! -e /dev/xen/privcmd ] && [ ! -e /sys/hypervisor/type ] ||
 		skip "this machine has Xen"
 	without_devices true 2>/dev/null ||
-		skip "this machine has KVM, which only root can hide"
+		skip "this machine has KVM, which only root can hide, and not where / is no mount point"
 }
 
 # skip REASON: skips the case, which can't be run here

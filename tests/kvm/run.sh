@@ -52,6 +52,7 @@ run_cases()
 	limit=$((300 + ${KILLS:-50})) # s
 	for case; do
 		name=$(basename "$case")
+		begun=$(date +%s)
 		run_case "$name"
 		if [ $status != 0 ] && [ $status != 77 ]; then
 			echo "$name failed, and runs once more"
@@ -63,11 +64,11 @@ run_cases()
 			echo "SKIPPED $name: $(tail -n 1 "$work/$name.log")"
 			skipped=$((skipped + 1))
 		elif [ $status = 0 ]; then
-			echo "ok $name"
+			echo "ok $name ($(($(date +%s) - begun)) s)"
 			sed 's/^/	/' "$NOTES"
 			passed=$((passed + 1))
 		else
-			echo "FAILED $name"
+			echo "FAILED $name ($(($(date +%s) - begun)) s)"
 			tail -n 20 "$work/$name.log"
 			failed=$((failed + 1))
 		fi

@@ -3,6 +3,3 @@
 # Not with sanitizers: they need more memory and time than the bounds that it checks.
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 nodes deep deep-samples long-names
-python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 60000 0 programs
-# Most of the recording is filler, since a larger recording may have more nodes.
-python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 400000 300000 vcpus-and-nodes

@@ -1,5 +1,6 @@
 # What top refuses.
 . "$CLI/lib.sh"
+need_no_hypervisor
 make_recording web
 for arguments in '' 'web' '-i web.up' '-i web.up web --batch 1' '-i web.up -F 99 --batch 1' \
 	'-i web.up --batch 0' '-i web.up --window 5 --time 1,2 --batch 1' 'web --time 1,2 --batch 1' \
