@@ -4,7 +4,7 @@
 
 xen_version=
 arch_packages=(libelf1 libdw1)
-modules=(kvm-amd nvme)
+modules=(kvm-amd ahci sd_mod)
 
 # QEMU itself, of which Debian has a small one that has no machine but microvm. Its firmware and
 # option ROMs are in qemu-system-data.

@@ -29,7 +29,14 @@ qemu="qemu-system-x86_64"
 qemu_package="qemu-system-x86"
 libdir=usr/lib/x86_64-linux-gnu
 loader=lib64/ld-linux-x86-64.so.2
-modules=(xen-privcmd xenfs xen-evtchn xen-gntdev xen-gntalloc nvme)
+modules=(xen-privcmd xenfs xen-evtchn xen-gntdev xen-gntalloc ahci sd_mod)
+
+# arch_disk ID NUMBER: sets disk to the QEMU device for drive ID. It is a SATA disk, because QEMU
+# can't save the state of an NVMe controller.
+arch_disk()
+{
+	disk="ide-hd,drive=$1,model=$1,bus=ide.$2"
+}
 
 # arch_images ROOT DEST: creates DEST/xen and DEST/kernel in the form that arch_qemu needs.
 arch_images()

@@ -19,6 +19,11 @@ libdir=usr/lib/aarch64-linux-gnu
 loader=lib/ld-linux-aarch64.so.1
 modules=(xen-privcmd xenfs xen-evtchn xen-gntdev xen-gntalloc)
 
+arch_disk()
+{
+	disk="nvme,drive=$1,serial=$1"
+}
+
 # Both can be booted unchanged.
 arch_images()
 {
