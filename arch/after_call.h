@@ -11,8 +11,8 @@
 
 /*
  * Whether the @count bytes of code before a return address, up to @end, end with a call.
- * Calls of x86 are the same in 32-bit and 64-bit code. For AArch32, it is not known
- * whether the code is Thumb code; @address is even.
+ * x86 encodes calls alike in 32-bit and 64-bit code. AArch32 code may be ARM or Thumb
+ * code; @address is even for both.
  */
 bool x86_is_after_call(const uint8_t *end, size_t count);
 bool arm64_is_after_call(const uint8_t *end, size_t count);

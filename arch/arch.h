@@ -33,8 +33,8 @@ enum cpu_kind cpu_kind(const struct cpu *cpu);
 
 /*
  * The address space in use: the physical address of its first page table, without other
- * fields of that register. It is the same in a process and in its system calls, and tells
- * processes apart while they run. 0 if paging is off.
+ * fields of the register. A process has it in its system calls, too, and no other process
+ * that runs has it. 0 if paging is off.
  */
 uint64_t cpu_space(const struct cpu *cpu);
 

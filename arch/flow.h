@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the instructions of x86-64 and arm64 lead, for what is the same for both CPUs. */
+/* Where instructions of x86-64 and arm64 lead; for code that treats both CPUs alike. */
 
 enum flow {
 	FLOW_ON, /* to the next instruction */
@@ -18,7 +18,7 @@ enum flow {
 	FLOW_RETURN,
 	FLOW_RETURN_FAR, /* from an interrupt or exception */
 	FLOW_STOP,
-	FLOW_HALT, /* until an interrupt, if any; not known of arm64 */
+	FLOW_HALT, /* until an interrupt, if any; only on x86 */
 	FLOW_BAD,  /* no instruction: size is 0 */
 };
 

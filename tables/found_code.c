@@ -13,7 +13,7 @@ struct part {
 	uint64_t address;
 	size_t size;
 	uint8_t *bytes;
-	bool is_first; /* the page before it is missing */
+	bool is_first; /* the page before the code is missing */
 };
 
 struct found_code {
@@ -78,7 +78,7 @@ static const struct part *find_part(const struct found_code *found, uint64_t add
 	return NULL;
 }
 
-/* Reads the pages around @place, up to those that are missing or known. */
+/* Reads the pages around @place, up to pages that are missing or known. */
 static bool read_part(const struct found_code *found, const struct cpu *cpu,
 		      const struct guest_memory *memory, uint64_t place,
 		      struct part *part)

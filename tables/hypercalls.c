@@ -8,7 +8,7 @@
 
 #define STUB_SIZE 32
 
-/* A page with so many stubs is taken for one of hypercalls. Xen fills in all 128, or as
+/* Number of stubs from which on a page counts as filled in. Xen fills in all 128, or as
  * many as it has hypercalls. */
 #define STUBS_MIN 24
 
@@ -53,8 +53,8 @@ int unwind_table_add_hypercalls(struct unwind_builder *builder, const uint8_t *p
 	return unwind_table_add_code(builder, &code, err);
 }
 
-/* Copies the page at @address, if it is one of hypercalls. The guest may be writing to
- * it. */
+/* Copies the page at @address; true if it is a page of hypercalls. The guest may write to
+ * it meanwhile. */
 static bool hypercall_page_read(const struct cpu *cpu, const struct guest_memory *memory,
 				uint64_t address, uint8_t *to)
 {

@@ -15,8 +15,8 @@
  * A row of .orc_unwind is two signed numbers of 16 bits, offsets of the stack pointer and
  * of the frame pointer, and 16 bits: the registers that they are relative to, 4 bits
  * each, and the kind of the frame (Linux, arch/x86/include/asm/orc_types.h). The row of
- * the same number in .orc_unwind_ip is the address from which on it applies, relative to
- * the place of that number.
+ * equal number in .orc_unwind_ip is the address from which on it applies, relative to its
+ * own place.
  */
 #define IP_SIZE	 ORC_IP_SIZE
 #define ROW_SIZE ORC_ROW_SIZE
@@ -40,7 +40,7 @@ enum frame {
 	FRAME_OUTERMOST,
 	FRAME_CALL,
 	FRAME_REGS,    /* all registers are on the stack: struct pt_regs */
-	FRAME_PARTIAL, /* only those that the CPU saves: its last five words */
+	FRAME_PARTIAL, /* its last five words, which the CPU saves, are on the stack */
 };
 
 /* Offsets in struct pt_regs (arch/x86/include/asm/ptrace.h). */
@@ -60,8 +60,8 @@ struct row {
 /*
  * A retpoline, which jumps to the address in a register by returning to it: it calls its
  * own next instruction but one, and writes over the return address (Linux,
- * arch/x86/lib/retpoline.S). The rows say that nothing is known of it, but it is often
- * sampled where it is used, and patched to a jump elsewhere.
+ * arch/x86/lib/retpoline.S). The rows say that nothing is known of it. But samples often
+ * hit it, in kernels that use it; others patch it to a jump.
  */
 #define RETPOLINE_ALIGN	     32
 #define RETPOLINE_CALL	     5	/* the size of the call */
@@ -119,8 +119,8 @@ static uint8_t older_frame(unsigned int bits, unsigned int sp)
 	return (bits & 3) < 3 ? FRAME_CALL + (bits & 3) : FRAME_UNDEFINED;
 }
 
-/* Nearly all frames are those of calls; their number in the one numbering is not used, or
- * rare, in the other. */
+/* Nearly all frames are frames of calls. The number of a call in one numbering is unused,
+ * or rare, in the other. */
 static bool is_older(const uint8_t *data, size_t count)
 {
 	size_t older = 0, newer = 0;
@@ -136,7 +136,8 @@ static bool is_older(const uint8_t *data, size_t count)
 	return older > newer;
 }
 
-/* By address; where one file's code ends and the next one's begins, the end first. */
+/* By address; where the code of one file ends and of the next file begins, the end first.
+ */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
@@ -410,7 +411,7 @@ static int add_entry(const struct kernel *kernel, uint64_t start, uint64_t end)
 		return add_call_end(kernel, start, code, size);
 	if (add_call_start(kernel, start, code, size - sizeof(pushes)))
 		return -1;
-	/* Those of two bytes are of r8 to r15, and of a number. */
+	/* Pushes of r8 to r15, and of a number, have two bytes. */
 	for (at = size - sizeof(pushes); at < size; pushed += 8) {
 		size_t length = code[at] == 0x41 || code[at] == 0x6a ? 2 : 1;
 

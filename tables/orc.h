@@ -11,7 +11,7 @@
  * the end of a system call, an exception or an interrupt, they lead to the code that was
  * interrupted. There are no rules for the page at @hypercalls, which Xen fills at run
  * time (0: none). @offset is added to the file's addresses. *@rows: the number of rows,
- * those without a rule included; 0 if the file has no such sections. -1 with one line in
+ * including rows without a rule; 0 if the file has no such sections. -1 with one line in
  * @err, which starts with @path, if they are damaged, or over the limits of tables.
  */
 int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
@@ -22,7 +22,7 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 #define ORC_IP_SIZE  4
 #define ORC_ROW_SIZE 6
 
-/* The same tables of a module of that kernel, as copied from a guest's memory. */
+/* The ORC tables of a kernel's module, as copied from a guest's memory. */
 struct orc_module {
 	const uint8_t *ips, *rows;
 	size_t count;	     /* of each */

@@ -146,7 +146,7 @@ static uint64_t code_size(const struct program *program)
 	return size;
 }
 
-static void describe(struct table_origin *origin, const struct program *program)
+static void origin_describe(struct table_origin *origin, const struct program *program)
 {
 	uint64_t step = code_size(program) / TABLE_PLACES + 1;
 
@@ -198,10 +198,10 @@ static int no_rules(const struct program *program, const struct error *why,
 }
 
 /*
- * From a Linux kernel's own tables, which say all that the kernel itself knows, or else
- * from the file's call frame information, and that of its debug file: linkers leave
- * .eh_frame in the one, and strip moves .debug_frame to the other. Then, for functions
- * that have none, from the code.
+ * Adds the rules of a Linux kernel's own tables, which say all that the kernel itself
+ * knows. For other programs, those of the call frame information in the file and in its
+ * debug file: linkers leave .eh_frame in the file, and strip moves .debug_frame to the
+ * debug file. Then, for functions without any, of the code.
  */
 static int add_rules(struct unwind_builder *builder, const struct program *program,
 		     const char *debug_directory, bool *is_linux, struct error *err)
@@ -230,8 +230,9 @@ static int add_rules(struct unwind_builder *builder, const struct program *progr
 	return any ? 0 : no_rules(program, why, err);
 }
 
-static void measure(const struct unwind_table *table, const struct program *program,
-		    struct table_coverage *coverage)
+static void coverage_measure(const struct unwind_table *table,
+			     const struct program *program,
+			     struct table_coverage *coverage)
 {
 	for (size_t i = 0; i < program->function_count; i++) {
 		uint64_t start = program->functions[i].start + program->offset;
@@ -276,7 +277,7 @@ static int take_programs(struct program_table *table, struct program *programs,
 		    check_program(program, &table->cpu, err) < 0 ||
 		    add_rules(builder, program, debug_directory, &is_linux, err) < 0)
 			return -1;
-		describe(&table->origin[i], program);
+		origin_describe(&table->origin[i], program);
 		if (is_linux)
 			describe_linux(&table->origin[i], program);
 		if (!table->origin[i].places && !table->origin[i].build_id_address)
@@ -314,7 +315,7 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 	table->origins = count;
 	status = take_programs(table, programs, specs, debug_directory, builder, err);
 	for (size_t i = 0; i < count && coverage && status == 0; i++)
-		measure(table->table, &programs[i], coverage);
+		coverage_measure(table->table, &programs[i], coverage);
 	for (size_t i = 0; i < count && status == 0; i++) {
 		/* A kernel's links are unknown, because it patches its code. */
 		if (table->origin[i].linux_text)

@@ -41,8 +41,8 @@ struct table_origin {
 	/* The start of a Linux kernel's code; 0: it is another program. Kernels may run
 	 * elsewhere (KASLR), and patch their code. */
 	uint64_t linux_text;
-	struct task_layout tasks;     /* of that kernel; per_cpu is 0: not known */
-	struct module_layout modules; /* the same; list is 0: not known */
+	struct task_layout tasks;     /* of a Linux kernel; per_cpu is 0: not known */
+	struct module_layout modules; /* of a Linux kernel; list is 0: not known */
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 };
@@ -89,7 +89,8 @@ int program_table_write(const struct program_table *table, int fd, const char *p
 			struct error *err);
 /* Reads the table file at @path. NULL with @err set on failure. */
 struct program_table *program_table_read(const char *path, struct error *err);
-/* The same for its contents; @name is for messages. */
+/* Reads a table file from memory; @name is for messages. NULL with @err set on failure.
+ */
 struct program_table *program_table_parse(const void *data, size_t size, const char *name,
 					  struct error *err);
 
@@ -133,7 +134,7 @@ uint64_t program_table_linux(const struct program_table *table);
 /* Where the Linux kernel in the table has its tasks; NULL: not known. */
 const struct task_layout *program_table_tasks(const struct program_table *table);
 
-/* The same for its modules. */
+/* Where the Linux kernel in the table has its modules; NULL: not known. */
 const struct module_layout *program_table_modules(const struct program_table *table);
 
 /*
@@ -147,8 +148,8 @@ struct unwind_table *program_table_hypercalls(const struct program_table *table,
 
 /* The names of the programs, separated by ", ", truncated to @size bytes. */
 void program_table_names(const struct program_table *table, char *to, size_t size);
-/* Their build-ids in hexadecimal, separated by blanks; those that do not fit are left
- * out. */
+/* The build-ids of the programs in hexadecimal, separated by blanks; a build-id that does
+ * not fit is left out. */
 void program_table_build_ids(const struct program_table *table, char *to, size_t size);
 
 #endif

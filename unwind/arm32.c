@@ -89,7 +89,7 @@ static enum layout choose_layout(struct reader *reader, const struct frame *fram
 	return last;
 }
 
-/* The words next to the frame pointer may be missing: a record doesn't need those below.
+/* The words next to the frame pointer may be missing: a record needs none below.
  * Other frames don't need the one above, and the outermost one may end the stack. */
 static bool read_frame(struct reader *reader, struct frame *frame)
 {
@@ -219,7 +219,8 @@ static bool returns(struct reader *reader, uint32_t address)
  * address: from the code, or else as in a record. (A function without a frame looks like
  * the one before it.) False if the code can't be read: the chain ends.
  */
-static bool locate(struct arm32_walk *own, uint32_t address, struct arm32_frame *frame)
+static bool frame_locate(struct arm32_walk *own, uint32_t address,
+			 struct arm32_frame *frame)
 {
 	static const struct arm32_frame record = {.next = 0, .caller = 4};
 	struct walk *walk = &own->walk;
@@ -247,8 +248,9 @@ static bool locate(struct arm32_walk *own, uint32_t address, struct arm32_frame 
 	return false;
 }
 
-/* The same, using the notes. */
-static bool recall(struct arm32_walk *own, uint32_t address, struct arm32_frame *frame)
+/* Finds the frame as frame_locate(), but by a note if there is one. */
+static bool frame_recall(struct arm32_walk *own, uint32_t address,
+			 struct arm32_frame *frame)
 {
 	struct walk *walk = &own->walk;
 	struct code_notes *notes = walk->reader.input->notes;
@@ -256,13 +258,13 @@ static bool recall(struct arm32_walk *own, uint32_t address, struct arm32_frame 
 	struct code_note *note;
 
 	if (!notes || walk->state.is_sampled)
-		return locate(own, address, frame);
+		return frame_locate(own, address, frame);
 	note = &notes->note[code_of(walk) / 2 % CODE_NOTES];
 	if (is_noted(note, walk)) {
 		*frame = (struct arm32_frame){.next = note->next, .caller = note->caller};
 		return true;
 	}
-	if (!locate(own, address, frame))
+	if (!frame_locate(own, address, frame))
 		return false;
 	*note = (struct code_note){cpu->ttbr0, cpu->ttbr1, code_of(walk), frame->next,
 				   frame->caller};
@@ -276,7 +278,7 @@ static enum step thumb_rule(struct arm32_walk *own)
 	uint32_t address = (uint32_t)walk->state.fp, next, caller;
 	struct arm32_frame frame;
 
-	if (!recall(own, address, &frame) ||
+	if (!frame_recall(own, address, &frame) ||
 	    !read_saved(&walk->reader, address + frame.next, &next, walk->chain))
 		return STEP_END;
 	if (frame.is_leaf) {
@@ -321,7 +323,7 @@ static enum step exit_rule(struct arm32_walk *own)
 	return walk_to_caller(walk, saved, frame, state->pc, 0);
 }
 
-static enum step step(struct walk *walk)
+static enum step arm32_step(struct walk *walk)
 {
 	struct arm32_walk *own = (struct arm32_walk *)walk;
 	enum step taken = STEP_NONE;
@@ -354,5 +356,5 @@ void arm32_walk(const struct walk *start)
 	state->fp = arm32_fp(cpu, own.is_thumb);
 	state->lr = arm32_lr(cpu);
 	state->is_thumb = own.is_thumb;
-	walk_follow(&own.walk, step);
+	walk_follow(&own.walk, arm32_step);
 }

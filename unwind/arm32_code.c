@@ -5,8 +5,8 @@
 
 /* Finds a function's frame and return address by analyzing its AArch32 code. */
 
-static bool decode(struct reader *reader, uint32_t address, bool is_thumb,
-		   struct instruction *instruction)
+static bool code_decode(struct reader *reader, uint32_t address, bool is_thumb,
+			struct instruction *instruction)
 {
 	uint64_t code, second = 0;
 
@@ -83,7 +83,7 @@ static bool take_load(struct path *path, const struct instruction *load)
 }
 
 /* Whether a store is one of a function's first instructions: it saves lr, and doesn't
- * store another use of it. */
+ * store lr after another use. */
 static bool saves_link(const struct path *path, const struct instruction *store)
 {
 	return HAS(store->list, LR) &&
@@ -129,7 +129,7 @@ static bool take_jump(struct path *path, uint32_t target)
 }
 
 /* Follows one instruction; false at the end of the path. */
-static bool take(struct path *path, const struct instruction *next)
+static bool path_take(struct path *path, const struct instruction *next)
 {
 	path->address += next->size;
 	switch (next->act) {
@@ -189,7 +189,8 @@ struct arm32_exit arm32_leave(struct reader *reader, uint32_t address, bool is_t
 	for (unsigned int step = 0; step < CODE_STEPS; step++) {
 		if (step && path.address == address) /* a loop */
 			break;
-		if (!decode(reader, path.address, is_thumb, &next) || !take(&path, &next))
+		if (!code_decode(reader, path.address, is_thumb, &next) ||
+		    !path_take(&path, &next))
 			break;
 	}
 	return path.exit;
@@ -288,8 +289,8 @@ static bool take_start(const struct window *window, bool sampled,
 
 /* Copies the code from @address, in the reader's page, to @end; @above is the start of
  * the next page. */
-static void look(struct reader *reader, uint32_t address, uint32_t end,
-		 const uint16_t *above, struct window *window)
+static void window_read(struct reader *reader, uint32_t address, uint32_t end,
+			const uint16_t *above, struct window *window)
 {
 	uint32_t offset = address % GUEST_PAGE_SIZE, count = (end - address) / 2;
 
@@ -317,7 +318,7 @@ enum arm32_search arm32_find_frame(struct reader *reader, uint32_t address, bool
 			at -= 2;
 			if (!is_start(guest_word(reader->page, at % GUEST_PAGE_SIZE, 2)))
 				continue;
-			look(reader, at, address, above, &window);
+			window_read(reader, at, address, above, &window);
 			if (take_start(&window, sampled, &found)) {
 				*frame = found;
 				return SEARCH_FOUND;

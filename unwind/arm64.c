@@ -14,7 +14,7 @@
 
 /* Pointer authentication uses the upper bits that are not part of the address, except bit
  * 55 (Arm ARM, DDI 0487, issue J.a, section D8.9). */
-static uint64_t strip(const void *cpu, uint64_t address)
+static uint64_t pac_strip(const void *cpu, uint64_t address)
 {
 	bool upper = address >> 55 & 1;
 	uint64_t own = ((uint64_t)1 << arm64_address_bits(cpu, upper)) - 1;
@@ -60,7 +60,7 @@ static bool link_is_live(struct reader *reader, uint64_t address)
 /* The rule for the link register. */
 static enum step link_rule(struct walk *walk)
 {
-	uint64_t caller = strip(walk->reader.cpu, walk->state.lr);
+	uint64_t caller = pac_strip(walk->reader.cpu, walk->state.lr);
 
 	if (!caller || !link_is_live(&walk->reader, walk->state.pc))
 		return STEP_NONE;
@@ -71,14 +71,14 @@ static enum step link_rule(struct walk *walk)
 	return STEP_CALLER;
 }
 
-static enum step step(struct walk *walk)
+static enum step arm64_step(struct walk *walk)
 {
-	enum step taken = table_rule(walk, strip);
+	enum step taken = table_rule(walk, pac_strip);
 
 	if (taken == STEP_NONE && walk->state.is_sampled)
 		taken = link_rule(walk);
 	if (taken == STEP_NONE)
-		taken = record_rule(walk, 8, 0, false, strip);
+		taken = record_rule(walk, 8, 0, false, pac_strip);
 	return taken;
 }
 
@@ -90,5 +90,5 @@ void arm64_walk(struct walk *walk)
 	walk->state.fp = cpu->x[FRAME_POINTER];
 	walk->state.lr = cpu->x[LINK_REGISTER];
 	walk_use_table(walk, cpu->x, ARM_REGISTERS);
-	walk_follow(walk, step);
+	walk_follow(walk, arm64_step);
 }

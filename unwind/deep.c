@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unwind/walk.h"
 
-/* What is known of a chain of @count addresses: the first CHAIN_MAX, and the last ones in
- * a ring of CHAIN_OUTER behind them. */
-static uint64_t at(const struct chain *chain, unsigned int i)
+/* The address number @i of a chain in the making, which has the first CHAIN_MAX addresses
+ * and, in a ring behind them, the last CHAIN_OUTER. */
+static uint64_t chain_at(const struct chain *chain, unsigned int i)
 {
 	return chain->address[i < CHAIN_MAX ? i : CHAIN_MAX + i % CHAIN_OUTER];
 }
 
-/* Leaves out the middle. */
+/* Moves the last addresses of @count behind the first ones, with a gap between them. */
 static void close_gap(struct chain *chain, unsigned int count)
 {
 	const unsigned int inner = CHAIN_MAX - CHAIN_OUTER;
 
 	for (unsigned int i = 0; i < CHAIN_OUTER; i++)
-		chain->address[inner + i] = at(chain, count - CHAIN_OUTER + i);
+		chain->address[inner + i] = chain_at(chain, count - CHAIN_OUTER + i);
 	chain->address[inner - 1] = CHAIN_GAP;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unwind/reader.h"
 
-static enum translation translate(const struct reader *reader, uint64_t address,
-				  uint64_t *frame)
+static enum translation reader_translate(const struct reader *reader, uint64_t address,
+					 uint64_t *frame)
 {
 	if (!reader->input->is_flat)
 		return reader->translate(reader->cpu, &reader->input->memory, address,
@@ -18,7 +18,7 @@ bool reader_enter_page(struct reader *reader, uint64_t address)
 
 	reader->page = NULL;
 	reader->entered++;
-	switch (translate(reader, address, &frame)) {
+	switch (reader_translate(reader, address, &frame)) {
 	case TRANSLATED:
 		reader->page = memory->page(memory->context, frame);
 		reader->page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);

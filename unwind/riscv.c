@@ -22,7 +22,7 @@ static uint64_t as_it_is(const void *cpu, uint64_t address)
 	return address;
 }
 
-/* What the code from the sampled address on does before it needs ra. */
+/* What the code from the sampled address on does before it uses ra. */
 struct leaf {
 	uint64_t sp; /* the stack pointer; 0: not known */
 	uint64_t fp; /* the frame pointer */
@@ -37,7 +37,8 @@ enum verdict {
 	DEAD,
 };
 
-static enum verdict judge(struct leaf *leaf, const struct riscv_instruction *instruction)
+static enum verdict leaf_judge(struct leaf *leaf,
+			       const struct riscv_instruction *instruction)
 {
 	uint64_t value = (uint64_t)(int64_t)instruction->value;
 
@@ -94,7 +95,7 @@ static bool ra_is_live(struct reader *reader, uint64_t address, struct leaf *lea
 			code |= more << 16;
 		}
 		instruction = riscv_use_of((uint32_t)code);
-		verdict = judge(leaf, &instruction);
+		verdict = leaf_judge(leaf, &instruction);
 		if (verdict != GO_ON)
 			return verdict == LIVE;
 		address += instruction.use == RISCV_JUMP
@@ -122,7 +123,7 @@ static enum step ra_rule(struct walk *walk)
 	return STEP_CALLER;
 }
 
-static enum step step(struct walk *walk)
+static enum step riscv_step(struct walk *walk)
 {
 	enum step taken = STEP_NONE;
 
@@ -151,5 +152,5 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 	chain->end = CHAIN_WHOLE;
 	chain->frameless = false;
 	chain->address[chain->count++] = cpu->pc;
-	walk_follow(&walk, step);
+	walk_follow(&walk, riscv_step);
 }

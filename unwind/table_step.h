@@ -4,7 +4,7 @@
 
 #include "unwind/walk.h"
 
-/* The rule for code in a table; for unwind/ only. In a header like walk.h. */
+/* The rule for code in a table; for unwind/ only. Inlined, like the code in walk.h. */
 
 #define TABLE_WORD 8
 
@@ -42,9 +42,10 @@ static inline enum step table_take_fp(struct walk *walk, const struct unwind_rul
 	return STEP_CALLER;
 }
 
-/* Finds the return address and the stack pointer of the caller. Stacks may differ only
- * across an interrupt, or if the one's stack pointer is saved on the other, as Linux does
- * for handlers of interrupts; a chain that goes in circles ends at CHAIN_MAX. */
+/* Finds the return address and the stack pointer of the caller. The caller may have
+ * another stack only across an interrupt, or if its stack pointer is saved on this one,
+ * as Linux does for handlers of interrupts. A chain that goes in circles ends at
+ * CHAIN_MAX. */
 static inline enum step table_follow(struct walk *walk, const struct unwind_rule *rule,
 				     uint64_t base, uint64_t cfa,
 				     uint64_t (*clean)(const void *cpu, uint64_t address))
@@ -134,7 +135,7 @@ table_step(struct walk *walk, const struct unwind_rule *rule,
 	return table_follow(walk, rule, base, table_add(word, rule->cfa), clean);
 }
 
-/* In the tables themselves. */
+/* Looks up the rule for an address in the tables. */
 static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
 						     uint64_t address)
 {
@@ -147,8 +148,8 @@ static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
 	return rule;
 }
 
-/* The rule for the instruction at @address. Most chains have the same callers as those
- * before, whose rules are noted: the rules themselves are all over the table. */
+/* The rule for the instruction at @address. Most chains share callers with earlier ones,
+ * so their rules are noted: lookups would touch memory all over the table. */
 static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
 						       uint64_t address)
 {
@@ -167,7 +168,7 @@ static inline const struct unwind_rule *walk_find_rule(const struct walk *walk,
 
 /*
  * Goes on by plain rules, as most chains do to the end: adds all callers to the chain but
- * the one it stops at. This is table_step() with less to decide, and with what changes in
+ * the one it stops at. This is table_step() with fewer decisions, and with its state in
  * registers.
  */
 static inline enum step table_go_on(struct walk *walk,

@@ -28,9 +28,9 @@ struct code_note {
 enum x86_exit_kind {
 	EXIT_BY_FRAME,	/* through its frame, or not known */
 	EXIT_BY_STACK,	/* the return address is at caller */
-	EXIT_IN_MAKING, /* the same, and the word at saved is also still in rbp */
-	EXIT_BY_CHANCE, /* possibly the same: the code jumps to an unknown target */
-	/* To what it interrupted: iretq removes the frame at caller. */
+	EXIT_IN_MAKING, /* EXIT_BY_STACK, and rbp still has the word at saved */
+	EXIT_BY_CHANCE, /* perhaps EXIT_BY_STACK: the code jumps to an unknown target */
+	/* to the interrupted code: iretq removes the frame at caller */
 	EXIT_BY_INTERRUPT,
 };
 
@@ -57,11 +57,11 @@ struct x86_exit {
 /* The exit from an address, and data to check that the code has not changed. */
 struct exit_note {
 	uint64_t space, address; /* space: root of the page tables */
-	uint64_t code;		 /* the bytes there */
+	uint64_t code;		 /* the first bytes of code at the address */
 	struct x86_exit exit;
 };
 
-/* The table's rule for an address, which is in the key with the table's serial. */
+/* The rule for an address, which is combined with the tables' serials in the key. */
 struct rule_note {
 	uint64_t key;
 	const struct unwind_rule *rule; /* NULL: none */
@@ -118,10 +118,11 @@ void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain);
 
 /*
- * x86-64: the code that the CPU enters at interrupts and exceptions, of which no frame
- * pointer tells: it keeps rbp, and what it interrupted is not its caller. A return
- * address in it is known by the code that follows, up to iretq. That takes too long for a
- * pause, so that it is examined afterwards. Starts zeroed.
+ * x86-64: return addresses in the code that the CPU enters at interrupts and exceptions.
+ * Frame pointers do not lead from there to the interrupted code, because the entry keeps
+ * rbp. A return address in an entry is recognized by the code that follows, up to iretq.
+ * Examining that code takes too long for a pause, so it is done afterwards. Starts
+ * zeroed.
  */
 #define X86_ENTRIES_MAX 32
 #define X86_SEEN_MAX	4096
@@ -133,7 +134,7 @@ struct x86_entries {
 		uint64_t address; /* the return address */
 		struct x86_exit exit;
 	} entry[X86_ENTRIES_MAX];
-	uint64_t seen[X86_SEEN_MAX]; /* a hash table of what was examined; 0: free */
+	uint64_t seen[X86_SEEN_MAX]; /* hash table of examined addresses; 0: free */
 };
 
 static inline unsigned int x86_entry_bit(uint64_t address)
@@ -177,7 +178,7 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
  * functions without frames, two words each of their stack, and the code before their
  * callers' addresses, in two pages. A frame by a rule of the table needs three words.
  * Beyond CHAIN_MAX addresses, up to CHAIN_STEPS, the frames may be in UNWIND_DEEP_PAGES
- * pages, and those of one more frame.
+ * pages; one more frame may need further pages.
  */
 #define UNWIND_DEEP_PAGES	     128
 #define UNWIND_DEEP_PAGES_MAX(words) ((UNWIND_DEEP_PAGES + (words)) * READ_PAGES_MAX)

@@ -15,15 +15,15 @@
 /* The known registers of a function on the stack. */
 struct frame_state {
 	uint64_t pc;	 /* the sampled address, or the return address of its call */
-	uint64_t sp;	 /* the stack pointer there; 0: not known */
+	uint64_t sp;	 /* the stack pointer at pc; 0: not known */
 	uint64_t fp;	 /* the frame pointer register; 0: this is the outermost frame,
 			  * unless the table has a rule for it */
 	uint64_t lr;	 /* ARM, RISC-V: the link register, only in the sampled one */
 	uint64_t floor;	 /* with a table or entries: callers' frames are from here on */
-	bool is_sampled; /* the sampled function, not one at a call */
-	bool is_stopped; /* it was interrupted, not at a call; also if it is sampled */
+	bool is_sampled; /* the sampled function, not one that made a call */
+	bool is_stopped; /* interrupted or sampled, not at a call */
 	bool fp_is_lost; /* the frame pointer is not known */
-	bool by_code;	 /* x86: it called a stopped function, which has no frame */
+	bool by_code;	 /* x86: the caller of a stopped function without a frame */
 	bool is_thumb;	 /* 32-bit ARM: pc is in Thumb code */
 	bool is_narrow;	 /* x86: 32-bit code that a 64-bit kernel has stopped */
 };
@@ -47,7 +47,8 @@ struct walk {
 enum step {
 	STEP_NONE,   /* does not apply; the state is unchanged, try other rules */
 	STEP_CALLER, /* the state is now the caller's */
-	STEP_LAST,   /* the same, but the walk ends there: see chain->end */
+	STEP_LAST,   /* the state is the caller's, but the walk ends there: see chain->end
+		      */
 	STEP_END,    /* there is no caller, or it is not known: see chain->end */
 };
 

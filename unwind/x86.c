@@ -66,7 +66,7 @@ static bool is_saved(const uint64_t *saved)
 struct entry_walk {
 	struct walk walk; /* must be first: rules get a pointer to it */
 	const struct x86_entries *entries;
-	unsigned int interrupts;	/* so many were crossed, or tried */
+	unsigned int interrupts;	/* number of interrupts crossed, or tried */
 	struct frame_state interrupted; /* behind CHAIN_INTERRUPT */
 };
 
@@ -109,7 +109,7 @@ static enum step interrupt_rule(struct entry_walk *own, const struct x86_exit *e
 	return STEP_CALLER;
 }
 
-/* Whether the state's address may be one of those that the next rule is for. */
+/* Whether entry_rule() may apply to the state's address. */
 static bool may_be_entry(const struct entry_walk *own)
 {
 	return own->entries->filter >> x86_entry_bit(own->walk.state.pc) & 1;
@@ -157,7 +157,7 @@ static enum step exit_rule(struct walk *walk, unsigned int word, bool has_entrie
 	if (exit.kind == EXIT_BY_INTERRUPT)
 		return has_entries ? interrupt_rule((struct entry_walk *)walk, &exit)
 				   : STEP_NONE;
-	/* It has a frame: the one at the frame pointer. */
+	/* The function has a frame, at the frame pointer. */
 	if (exit.has_saved && saved == state->fp && at == saved + word)
 		return STEP_NONE;
 	if (!read_word(walk, at, word, &caller) ||
@@ -202,12 +202,12 @@ static inline enum step records(struct walk *walk, unsigned int word, bool has_e
 	return taken;
 }
 
-/* The kernel's half of the addresses, and the end of those of 32-bit code. */
+/* The start of the kernel's half of the addresses, and the end of 32-bit code's. */
 #define KERNEL_START ((uint64_t)1 << 63)
 #define NARROW_END   ((uint64_t)1 << 32)
 
 /* Notes whether what the code at @address has stopped is a 32-bit program: one whose
- * stack is where 32-bit addresses reach. That of a 64-bit program is at the end of the
+ * stack is where 32-bit addresses reach. A 64-bit program's stack is at the end of the
  * lower half (Linux, Documentation/x86/x86_64/mm.rst). */
 static inline void find_narrow(struct frame_state *state, uint64_t address)
 {
@@ -220,7 +220,7 @@ static inline void find_narrow(struct frame_state *state, uint64_t address)
 static enum step step_32(struct walk *walk);
 
 /* @has_entries: the walk is an entry_walk. */
-static inline enum step step(struct walk *walk, unsigned int word, bool has_entries)
+static inline enum step x86_step(struct walk *walk, unsigned int word, bool has_entries)
 {
 	uint64_t address = walk->state.pc;
 	enum step taken = STEP_NONE;
@@ -241,17 +241,17 @@ static inline enum step step(struct walk *walk, unsigned int word, bool has_entr
 
 static enum step step_64(struct walk *walk)
 {
-	return step(walk, 8, false);
+	return x86_step(walk, 8, false);
 }
 
 static enum step step_32(struct walk *walk)
 {
-	return step(walk, 4, false);
+	return x86_step(walk, 4, false);
 }
 
 static enum step step_entries(struct walk *walk)
 {
-	return step(walk, 8, true);
+	return x86_step(walk, 8, true);
 }
 
 /* Not inlined: most guests are never seen in a handler. */

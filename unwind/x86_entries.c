@@ -41,8 +41,8 @@ bool x86_entries_lack(const struct x86_entries *entries, const struct chain *cha
 	return false;
 }
 
-static void add(struct x86_entries *entries, uint64_t address,
-		const struct x86_exit *exit)
+static void entries_add(struct x86_entries *entries, uint64_t address,
+			const struct x86_exit *exit)
 {
 	struct x86_entry *entry = &entries->entry[entries->count];
 
@@ -77,7 +77,7 @@ bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
 			continue;
 		exit = x86_leave_entry(&reader, address);
 		if (exit.kind == EXIT_BY_INTERRUPT)
-			add(entries, address, &exit);
+			entries_add(entries, address, &exit);
 	}
 	return entries->count > before;
 }

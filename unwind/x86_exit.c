@@ -39,7 +39,7 @@ struct way {
 	bool is_sum;	/* NOWHERE: rbp is the stack pointer + bp */
 	bool is_pushed; /* the frame pointer was saved at pushed on this path */
 	int32_t pushed;
-	/* In entries: the offsets are from there, after a change of the stack. */
+	/* In entries: what the offsets are relative to, after a change of the stack. */
 	enum x86_exit_base base;
 	int32_t word;
 };
@@ -70,7 +70,7 @@ enum progress {
 
 /* Switches to the page of @address. Fails after UNWIND_CODE_PAGES_MAX changes of the page
  * or missing pages. */
-static bool enter(struct search *search, uint64_t address)
+static bool search_enter(struct search *search, uint64_t address)
 {
 	struct reader *reader = search->reader;
 	uint64_t page_address = address & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
@@ -91,7 +91,7 @@ static unsigned int take_bytes(struct search *search, uint64_t address, uint8_t 
 {
 	unsigned int offset = address % GUEST_PAGE_SIZE;
 
-	if (!enter(search, address))
+	if (!search_enter(search, address))
 		return 0;
 	if (size > GUEST_PAGE_SIZE - offset)
 		size = GUEST_PAGE_SIZE - offset;
@@ -99,7 +99,7 @@ static unsigned int take_bytes(struct search *search, uint64_t address, uint8_t 
 	return size;
 }
 
-static struct x86_instruction decode(struct search *search, uint64_t address)
+static struct x86_instruction search_decode(struct search *search, uint64_t address)
 {
 	uint8_t code[X86_SIZE_MAX];
 	unsigned int size = take_bytes(search, address, code, sizeof(code));
@@ -126,7 +126,8 @@ static struct x86_exit exit_of(const struct way *way, enum x86_exit_kind kind,
 	};
 }
 
-static enum progress find(struct search *search, enum x86_exit_kind kind, int32_t caller)
+static enum progress search_end(struct search *search, enum x86_exit_kind kind,
+				int32_t caller)
 {
 	search->exit = exit_of(&search->way, kind, caller);
 	return FOUND;
@@ -171,11 +172,11 @@ static enum progress make_frame(struct search *search, int32_t offset)
 	int32_t word = (int32_t)search->word;
 
 	if (way->keeper == IN_RBP && way->is_pushed && way->pushed + word >= 0)
-		return find(search, EXIT_BY_STACK, way->pushed + word);
+		return search_end(search, EXIT_BY_STACK, way->pushed + word);
 	if (way->keeper == IN_RBP && !way->is_pushed && offset == 0 && way->sp >= 0) {
 		way->keeper = ON_STACK;
 		way->bp = way->sp;
-		return find(search, EXIT_IN_MAKING, way->sp + word);
+		return search_end(search, EXIT_IN_MAKING, way->sp + word);
 	}
 	way->keeper = NOWHERE;
 	way->is_sum = true;
@@ -207,14 +208,14 @@ static enum progress leave_frame(struct search *search, int32_t offset)
 	if (search->is_entry && way->keeper == IN_RBP)
 		return change_stack(search, EXIT_FROM_FP, 0, offset);
 	if (way->keeper == IN_RBP)
-		return find(search, EXIT_BY_FRAME, 0);
+		return search_end(search, EXIT_BY_FRAME, 0);
 	if (!way->is_sum)
 		return ENDS;
 	way->sp = way->bp + offset;
 	return GOES_ON;
 }
 
-static enum progress add(struct search *search, const struct x86_instruction *sum)
+static enum progress search_add(struct search *search, const struct x86_instruction *sum)
 {
 	if (sum->to == X86_RBP)
 		return make_frame(search, sum->offset);
@@ -234,10 +235,10 @@ static enum progress take_return(struct search *search)
 {
 	if (search->way.sp < 0 || search->way.keeper == NOWHERE)
 		return ENDS;
-	return find(search, EXIT_BY_STACK, search->way.sp);
+	return search_end(search, EXIT_BY_STACK, search->way.sp);
 }
 
-/* The end of an interrupt: its frame is so far above the stack pointer then. */
+/* The end of an interrupt, whose frame is @above bytes above the stack pointer. */
 static enum progress take_interrupt(struct search *search, int32_t above)
 {
 	const struct way *way = &search->way;
@@ -246,7 +247,7 @@ static enum progress take_interrupt(struct search *search, int32_t above)
 	if (search->word != 8 || way->keeper == NOWHERE ||
 	    (way->base == EXIT_FROM_SP && at < 0))
 		return ENDS;
-	return find(search, EXIT_BY_INTERRUPT, at);
+	return search_end(search, EXIT_BY_INTERRUPT, at);
 }
 
 /* Guests of Xen without their own page tables can also jump to its stub of iret, with a
@@ -319,10 +320,10 @@ static void fork_way(struct search *search, uint64_t target)
 /* Whether a function only reads its return address: mov (%esp),%reg; ret. */
 static bool is_look_back(struct search *search, uint64_t address)
 {
-	struct x86_instruction first = decode(search, address);
+	struct x86_instruction first = search_decode(search, address);
 
 	return first.act == X86_LOAD && first.offset == 0 &&
-	       decode(search, address + first.size).act == X86_RETURN;
+	       search_decode(search, address + first.size).act == X86_RETURN;
 }
 
 /* 32-bit code calls the next instruction, or a function that reads its return address, to
@@ -338,10 +339,10 @@ static enum progress take_call(struct search *search, const struct x86_instructi
 		return GOES_ON;
 	if (search->is_entry)
 		return GOES_ON;
-	return find(search, EXIT_BY_FRAME, 0);
+	return search_end(search, EXIT_BY_FRAME, 0);
 }
 
-static enum progress take(struct search *search, const struct x86_instruction *next)
+static enum progress path_take(struct search *search, const struct x86_instruction *next)
 {
 	struct way *way = &search->way;
 
@@ -362,7 +363,7 @@ static enum progress take(struct search *search, const struct x86_instruction *n
 		way->sp += next->offset;
 		return GOES_ON;
 	case X86_ADD:
-		return add(search, next);
+		return search_add(search, next);
 	case X86_STORE:
 		if (next->from == X86_RBP)
 			save_bp(way, way->sp + next->offset);
@@ -435,8 +436,8 @@ static struct exit_note *note_of(const struct search *search, uint64_t address,
 }
 
 /* The note on the code at @address, if there is one. */
-static const struct exit_note *recall(struct search *search, uint64_t address,
-				      bool is_block)
+static const struct exit_note *note_recall(struct search *search, uint64_t address,
+					   bool is_block)
 {
 	const struct exit_note *note = note_of(search, address, is_block);
 
@@ -449,13 +450,13 @@ static const struct exit_note *recall(struct search *search, uint64_t address,
 static enum progress take_note(struct search *search)
 {
 	struct way *way = &search->way;
-	const struct exit_note *note = recall(search, way->address, true);
+	const struct exit_note *note = note_recall(search, way->address, true);
 	int32_t saved;
 
 	if (!note || way->sp < 0)
 		return GOES_ON;
 	if (note->exit.kind == EXIT_BY_FRAME && way->keeper == IN_RBP)
-		return find(search, EXIT_BY_FRAME, 0);
+		return search_end(search, EXIT_BY_FRAME, 0);
 	if (note->exit.kind != EXIT_BY_STACK)
 		return GOES_ON;
 	saved = way->sp + note->exit.saved;
@@ -463,7 +464,7 @@ static enum progress take_note(struct search *search)
 		load_bp(way, saved);
 	if (way->keeper == NOWHERE)
 		return GOES_ON;
-	return find(search, EXIT_BY_STACK, way->sp + note->exit.caller);
+	return search_end(search, EXIT_BY_STACK, way->sp + note->exit.caller);
 }
 
 /* Notes the exit for an address on the path to it. */
@@ -490,7 +491,7 @@ static void note_blocks(struct search *search)
 }
 
 /* Follows the path until something is found, or it ends. */
-static enum progress follow(struct search *search, unsigned int *steps)
+static enum progress path_follow(struct search *search, unsigned int *steps)
 {
 	enum progress progress = GOES_ON;
 
@@ -502,8 +503,8 @@ static enum progress follow(struct search *search, unsigned int *steps)
 		if (!*steps)
 			return ENDS;
 		--*steps;
-		next = decode(search, search->way.address);
-		progress = take(search, &next);
+		next = search_decode(search, search->way.address);
+		progress = path_take(search, &next);
 		if (progress != GOES_ON || search->way.address / BLOCK == block)
 			continue;
 		progress = take_note(search);
@@ -514,12 +515,12 @@ static enum progress follow(struct search *search, unsigned int *steps)
 }
 
 /* Sets search.exit; @steps: the number of instructions, of which the rest is left. */
-static void run(struct search *search, const struct way *start, unsigned int *steps)
+static void exit_find(struct search *search, const struct way *start, unsigned int *steps)
 {
 	search->forks = search->jumps = 0;
 	search->exit = search->chance = (struct x86_exit){.kind = EXIT_BY_FRAME};
 	search->way = *start;
-	while (follow(search, steps) == ENDS) {
+	while (path_follow(search, steps) == ENDS) {
 		search->exit = search->chance;
 		search->blocks = 0;
 		if (!search->forks || !*steps)
@@ -537,17 +538,17 @@ struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t spac
 	const struct exit_note *note;
 	struct way start = {.address = address};
 
-	/* Not all of it is initialized: it is large, and usually a note is found. */
+	/* Sets only what is used: the search is large, and usually a note is found. */
 	search.reader = reader;
 	search.word = word;
 	search.space = space;
 	search.is_entry = false;
 	search.pages = 0;
 	search.is_cut = false;
-	note = recall(&search, address, false);
+	note = note_recall(&search, address, false);
 	if (note)
 		return note->exit;
-	run(&search, &start, &steps);
+	exit_find(&search, &start, &steps);
 	if (steps) {
 		note_blocks(&search);
 		note_exit(&search, &start, false);
@@ -561,13 +562,13 @@ struct x86_exit x86_leave_entry(struct reader *reader, uint64_t address)
 	const struct way start = {.address = address};
 	struct search search = {.reader = reader, .word = 8, .is_entry = true};
 
-	run(&search, &start, &steps);
+	exit_find(&search, &start, &steps);
 	return search.exit;
 }
 
 /* Copies code that is within one page. */
-static bool copy(struct reader *reader, uint64_t address, uint8_t *code,
-		 unsigned int size)
+static bool code_copy(struct reader *reader, uint64_t address, uint8_t *code,
+		      unsigned int size)
 {
 	if (!reader_enter(reader, address))
 		return false;
@@ -587,10 +588,11 @@ bool x86_follows_call(struct reader *reader, uint64_t address, unsigned int word
 		return false;
 	if (offset < sizeof(code))
 		first = (unsigned int)sizeof(code) - offset;
-	if (offset && !copy(reader, start + first, code + first, sizeof(code) - first))
+	if (offset &&
+	    !code_copy(reader, start + first, code + first, sizeof(code) - first))
 		return false;
 	/* The previous page may be missing: then use only the rest. */
-	if (first && copy(reader, start, code, first))
+	if (first && code_copy(reader, start, code, first))
 		first = 0;
 	return x86_call_before(code + sizeof(code), sizeof(code) - first, address,
 			       word == 8, target);

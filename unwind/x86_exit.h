@@ -17,9 +17,10 @@ struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t spac
 			  unsigned int word);
 
 /*
- * The same for the return address of a call in an entry of interrupts (64-bit code): what
- * leads to iretq behind further calls, possibly on another stack. EXIT_BY_INTERRUPT, or
- * something else for other code. Without notes, and in up to CODE_BUDGET_MAX halfwords.
+ * How an entry of interrupts (64-bit code) returns to the interrupted code, from the
+ * return address of a call in it: EXIT_BY_INTERRUPT if the code leads to iretq, behind
+ * further calls and possibly on another stack. Any other kind if the code is no such
+ * entry. Needs no notes, and examines up to CODE_BUDGET_MAX halfwords.
  */
 struct x86_exit x86_leave_entry(struct reader *reader, uint64_t address);
 

@@ -24,7 +24,7 @@ enum act {
 	ACT_LOST,	/* a call, or an effect that can't be followed */
 	ACT_LOSE_LINK,	/* overwrites the link register */
 	ACT_STORE,	/* list to sp + offset and up, in order; then sp += move */
-	ACT_LOAD,	/* the same as a load */
+	ACT_LOAD,	/* list from sp + offset and up, in order; then sp += move */
 	ACT_MOVE_SP,	/* sp += offset */
 	ACT_MOVE_FP,	/* fp += offset */
 	ACT_SET_FP,	/* fp = sp + offset, if it is Thumb code */

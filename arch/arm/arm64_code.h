@@ -23,15 +23,15 @@ enum arm64_use arm64_use_of(uint32_t code);
 #define ARM64_NO_REGISTER 0xff
 
 enum arm64_act {
-	ARM64_OTHER,	    /* none of those below */
+	ARM64_OTHER,	    /* has none of the effects below */
 	ARM64_LOSE,	    /* overwrites to */
 	ARM64_ADD,	    /* to = from + offset */
 	ARM64_ADD_REGISTER, /* to = from + second */
 	ARM64_SUBTRACT_REGISTER,
 	ARM64_SET,	/* to = offset */
-	ARM64_SET_PART, /* its 16 bits from bit second on are those of offset */
+	ARM64_SET_PART, /* sets 16 bits of to, from bit second on, to offset */
 	ARM64_STORE,	/* to and, behind it, second, to the address from + offset */
-	ARM64_LOAD,	/* the same from there */
+	ARM64_LOAD,	/* to and second from the address from + offset on */
 	ARM64_CALL,	/* of target */
 	ARM64_CALL_INDIRECT,
 	ARM64_JUMP,	     /* to target */

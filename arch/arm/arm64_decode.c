@@ -33,7 +33,7 @@ static void jump(struct arm64_instruction *next, enum arm64_act act, uint64_t ad
 	next->target = address + (uint64_t)((int64_t)words * 4);
 }
 
-/* br, blr, ret and eret, and those that authenticate the address (braa, retab). */
+/* br, blr, ret and eret, and their forms that authenticate the address (braa, retab). */
 static void decode_register_branch(uint32_t code, struct arm64_instruction *next)
 {
 	static const enum arm64_act acts[16] = {
@@ -129,7 +129,7 @@ static void decode_register(uint32_t code, struct arm64_instruction *next)
 		return;
 	}
 	lose(next, field(code, 0));
-	/* The whole register, not shifted: uxtx or, which is the same, sxtx. */
+	/* The whole register, not shifted: uxtx, or sxtx, which has no other effect. */
 	if (!(code >> 31) || (code & 0x7c00) != 0x6000)
 		return;
 	next->act = code >> 30 & 1 ? ARM64_SUBTRACT_REGISTER : ARM64_ADD_REGISTER;
@@ -231,8 +231,8 @@ static void decode_access(uint32_t code, struct arm64_instruction *next)
 	}
 }
 
-/* Of instructions on floating-point and vector registers, those with a general one as the
- * result. */
+/* Instructions on floating-point and vector registers whose result is in a general
+ * register. */
 static void decode_vector(uint32_t code, struct arm64_instruction *next)
 {
 	bool is_conversion = (code & 0x7f20fc00) == 0x1e200000 ||

@@ -6,8 +6,8 @@
 /* The registers of a vCPU in AArch32 and in AArch64 state. */
 
 /* The indexes in x of the banked registers of a mode, CPSR's bits 3 to 0 (Arm ARM,
- * DDI 0487, sections D1.20.1 and G1.9.1); those of user mode for modes that a guest can't
- * be in. */
+ * DDI 0487, sections D1.20.1 and G1.9.1). Modes that a guest can't be in have the banked
+ * registers of user mode. */
 struct bank {
 	unsigned int sp, lr, r8;
 };

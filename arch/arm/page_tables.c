@@ -55,7 +55,7 @@ static unsigned int granule_of(const struct arm_cpu *cpu, bool upper)
 unsigned int arm64_address_bits(const struct arm_cpu *cpu, bool upper)
 {
 	unsigned int unused = (unsigned int)(cpu->tcr >> (upper ? 16 : 0) & TCR_TNSZ);
-	/* Smaller values are treated as this one. */
+	/* Smaller values count as the least one. */
 	unsigned int least = cpu->tcr & TCR_DS || granule_of(cpu, upper) == 16 ? 12 : 16;
 
 	return 64 - (unused < least ? least : unused);

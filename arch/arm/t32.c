@@ -68,7 +68,7 @@ static struct instruction decode_16(uint32_t code, uint32_t address)
 	return to;
 }
 
-/* ldm and stm. Those without a direction are rfe and srs. */
+/* ldm and stm. Encodings without a direction are rfe and srs. */
 static void decode_multiple(uint32_t code, struct instruction *to)
 {
 	uint32_t list = code & 0xffff;

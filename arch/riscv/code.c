@@ -38,7 +38,7 @@ static struct riscv_instruction sets(unsigned int size, uint32_t reg)
 		    0);
 }
 
-/* One that sets @to to @from + @value. */
+/* An instruction that sets @to to @from + @value. */
 static struct riscv_instruction adds(unsigned int size, uint32_t to, uint32_t from,
 				     int32_t value)
 {
@@ -101,7 +101,7 @@ static struct riscv_instruction use_of_long(uint32_t code)
 		return code == 0x00100073 || code == 0x10200073 || code == 0x30200073
 			       ? made(4, RISCV_ENDS, 0)
 			       : sets(4, to);
-	case 0x07: /* those without an integer register */
+	case 0x07: /* instructions without an integer register as the result */
 	case 0x0f:
 	case 0x27:
 	case 0x43:

@@ -25,8 +25,8 @@ static unsigned int mode_of(const struct riscv_cpu *cpu)
 					       : (unsigned int)(cpu->satp >> SATP_MODE);
 }
 
-/* The page that an entry of the last table used maps; @inside: bits of the frame number
- * that are the address's own. */
+/* Finds the page that an entry of the last table maps. @inside: the bits of the frame
+ * number that come from the address. */
 static enum translation map(uint64_t entry, uint64_t inside, uint64_t address,
 			    uint64_t *frame)
 {

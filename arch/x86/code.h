@@ -20,14 +20,14 @@
 
 enum x86_act {
 	X86_BAD,	   /* invalid or incomplete: size is 0 */
-	X86_OTHER,	   /* none of those below */
+	X86_OTHER,	   /* has none of the effects below */
 	X86_PUSH,	   /* rsp += offset; stores from, or something else, at rsp */
 	X86_POP,	   /* loads to, or something else, from rsp; then rsp += offset */
 	X86_ADD,	   /* to = from + offset; to, from or both are rsp */
 	X86_ADD_OTHER,	   /* to, which is not rsp, += offset */
-	X86_STORE,	   /* the whole of from to rsp + offset */
-	X86_LOAD,	   /* the whole of to from rsp + offset */
-	X86_STORE_OTHER,   /* the whole of from to the address to + offset */
+	X86_STORE,	   /* all of register from to rsp + offset */
+	X86_LOAD,	   /* all of register to from rsp + offset */
+	X86_STORE_OTHER,   /* all of register from to the address to + offset */
 	X86_LOAD_OTHER,	   /* to from the address from + offset; see below */
 	X86_LOSE,	   /* overwrites to, which is rsp or rbp */
 	X86_ENTER,	   /* push rbp; rbp = rsp; rsp += offset */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The parts of an x86 instruction; for x86_code.c and x86_parts.c only. */
+/* The parts of an x86 instruction; for code.c and parts.c only. */
 
 /* Properties of an opcode: */
 enum {

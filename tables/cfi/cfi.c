@@ -263,7 +263,7 @@ static int compare_code(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Sorts the sections and joins those that touch or overlap. */
+/* Sorts the sections and joins sections that touch or overlap. */
 static void join_code(struct reading *reading)
 {
 	struct code_range *code = reading->code;

@@ -10,7 +10,7 @@ struct cfi_summary {
 	size_t functions; /* ranges of code that it describes */
 	size_t damaged;	  /* entries that were skipped, in whole or from some point on */
 	size_t rows;	  /* rules, each for a range of addresses */
-	size_t unknown;	  /* of these, rules that a table can't express: left out */
+	size_t unknown;	  /* rules that were left out: a table can't express them */
 };
 
 /*

@@ -47,7 +47,7 @@ struct stack {
 	bool failed;
 };
 
-static void push(struct stack *stack, struct cfi_value value)
+static void stack_push(struct stack *stack, struct cfi_value value)
 {
 	if (stack->count == STACK_MAX)
 		stack->failed = true;
@@ -55,7 +55,7 @@ static void push(struct stack *stack, struct cfi_value value)
 		stack->value[stack->count++] = value;
 }
 
-static struct cfi_value pop(struct stack *stack)
+static struct cfi_value stack_pop(struct stack *stack)
 {
 	if (stack->count)
 		return stack->value[--stack->count];
@@ -65,13 +65,14 @@ static struct cfi_value pop(struct stack *stack)
 
 static void push_number(struct stack *stack, uint64_t number)
 {
-	push(stack, (struct cfi_value){.kind = VALUE_NUMBER, .offset = (int64_t)number});
+	stack_push(stack,
+		   (struct cfi_value){.kind = VALUE_NUMBER, .offset = (int64_t)number});
 }
 
 static void push_register(struct stack *stack, uint64_t reg, int64_t offset)
 {
-	push(stack,
-	     (struct cfi_value){.kind = VALUE_REGISTER, .reg = reg, .offset = offset});
+	stack_push(stack, (struct cfi_value){
+				  .kind = VALUE_REGISTER, .reg = reg, .offset = offset});
 }
 
 static int64_t sum(int64_t a, int64_t b)
@@ -79,7 +80,7 @@ static int64_t sum(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static struct cfi_value add(struct cfi_value a, struct cfi_value b)
+static struct cfi_value value_add(struct cfi_value a, struct cfi_value b)
 {
 	if (a.kind == VALUE_NUMBER || a.kind == VALUE_IS_LATE) {
 		struct cfi_value other = a;
@@ -147,27 +148,28 @@ static struct cfi_value shift(struct cfi_value a, struct cfi_value b)
 
 static void compute(struct stack *stack, uint8_t op)
 {
-	struct cfi_value b = pop(stack), a = pop(stack);
+	struct cfi_value b = stack_pop(stack), a = stack_pop(stack);
 
 	switch (op) {
 	case OP_AND:
-		push(stack, mask(a, b));
+		stack_push(stack, mask(a, b));
 		break;
 	case OP_MINUS:
 		b.offset = (int64_t)(0 - (uint64_t)b.offset);
-		push(stack, b.kind == VALUE_NUMBER ? add(a, b) : (struct cfi_value){0});
+		stack_push(stack, b.kind == VALUE_NUMBER ? value_add(a, b)
+							 : (struct cfi_value){0});
 		break;
 	case OP_MUL:
-		push(stack, multiply(a, b));
+		stack_push(stack, multiply(a, b));
 		break;
 	case OP_PLUS:
-		push(stack, add(a, b));
+		stack_push(stack, value_add(a, b));
 		break;
 	case OP_SHL:
-		push(stack, shift(a, b));
+		stack_push(stack, shift(a, b));
 		break;
 	case OP_GE:
-		push(stack, compare(a, b));
+		stack_push(stack, compare(a, b));
 		break;
 	}
 }
@@ -214,7 +216,7 @@ static bool operate(struct stack *stack, uint8_t op, struct cursor *code)
 		push_register(stack, reg, cfi_signed(code));
 		return true;
 	case OP_DEREF:
-		push(stack, dereference(pop(stack)));
+		stack_push(stack, dereference(stack_pop(stack)));
 		return true;
 	case OP_PLUS_UCONST:
 		push_number(stack, cursor_varint(code));
@@ -239,12 +241,12 @@ struct cfi_value cfi_evaluate(struct cursor code, bool has_cfa)
 	struct stack stack = {.count = 0};
 
 	if (has_cfa)
-		push(&stack, (struct cfi_value){.kind = VALUE_CFA});
+		stack_push(&stack, (struct cfi_value){.kind = VALUE_CFA});
 	while (code.at != code.end) {
 		uint8_t op = *code.at++;
 
 		if (!operate(&stack, op, &code) || stack.failed || code.failed)
 			return (struct cfi_value){0};
 	}
-	return stack.count ? pop(&stack) : (struct cfi_value){0};
+	return stack.count ? stack_pop(&stack) : (struct cfi_value){0};
 }

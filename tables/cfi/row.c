@@ -67,7 +67,7 @@ static struct unwind_rule stopped_rule(const struct cfi_machine *machine,
 	rule.word = (int32_t)sp;
 	rule.caller = (int32_t)row->caller.offset;
 	set_fp(&rule, row);
-	/* Both kinds of places are offsets from the same address. */
+	/* Both kinds of places are offsets from one address. */
 	if (rule.fp_by_register != (cfa->kind == VALUE_WORD) && rule.fp != UNWIND_KEPT)
 		rule.fp = UNWIND_LOST;
 	rule.fp_by_register = false;

@@ -103,7 +103,8 @@ static void set_expression(struct run *run, uint64_t reg)
 	set_place(run, reg, place);
 }
 
-/* These two require a CFA that is a register and an offset (DWARF, section 6.4.2.2). */
+/* DW_CFA_def_cfa_register and _offset need a CFA that is a register and an offset (DWARF,
+ * section 6.4.2.2). */
 static void set_cfa_register(struct run *run, uint64_t reg)
 {
 	if (run->row.cfa.kind != VALUE_REGISTER)
@@ -181,7 +182,7 @@ static bool remember(struct run *run)
 	return true;
 }
 
-static bool recall(struct run *run)
+static bool row_recall(struct run *run)
 {
 	if (!run->depth)
 		return false;
@@ -292,7 +293,7 @@ static bool other_instruction(struct run *run, uint8_t op)
 		is_valid = remember(run);
 		break;
 	case CFA_RESTORE_STATE:
-		is_valid = recall(run);
+		is_valid = row_recall(run);
 		break;
 	case CFA_GNU_ARGS_SIZE:
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:

@@ -18,13 +18,13 @@
 
 #define LOST UNWIND_LOST
 
-/* Compilers put the size of a large frame into one of these: they are free for any use at
- * a function's start and end (AAPCS64, section 6.1.1). */
+/* Registers that are free for any use at a function's start and end (AAPCS64, section
+ * 6.1.1). Compilers put the size of a large frame into one. */
 #define CONSTANTS_MIN 9
 #define CONSTANTS_MAX 17
 
 /* The caller's value of a register. Its place stays valid after the register is loaded
- * from there, so that the rule is the same up to the end of the frame. */
+ * from there, so that one rule serves up to the end of the frame. */
 struct saved {
 	int32_t place; /* LOST: it is not on the stack */
 	bool is_kept;  /* it is in the register */
@@ -42,7 +42,7 @@ struct state {
 enum kind {
 	UNSEEN,
 	REACHED,
-	SWITCH, /* the same, of an indirect jump within the function */
+	SWITCH, /* reached, and an indirect jump within the function */
 	LATER,	/* reached so far only if a call returns */
 };
 
@@ -208,9 +208,9 @@ static void add_register(struct state *state, const struct arm64_instruction *ne
 		     is_known ? beside(value_of(state, next->from), constant) : LOST);
 }
 
-/* Above the CFA is not the function's own frame: what an exception's handler stores there
- * is not of its caller. */
-static void store(struct state *state, uint8_t reg, int32_t at)
+/* Memory above the CFA is not the function's own frame: what an exception's handler
+ * stores there does not belong to its caller. */
+static void state_store(struct state *state, uint8_t reg, int32_t at)
 {
 	struct saved *saved = saved_of(state, reg);
 
@@ -218,7 +218,7 @@ static void store(struct state *state, uint8_t reg, int32_t at)
 		saved->place = at;
 }
 
-static void load(struct state *state, uint8_t reg, int32_t at)
+static void state_load(struct state *state, uint8_t reg, int32_t at)
 {
 	struct saved *saved = saved_of(state, reg);
 
@@ -232,7 +232,7 @@ static void access(struct state *state, const struct arm64_instruction *next)
 	int32_t base = value_of(state, next->from);
 	int32_t at = next->is_whole ? beside(base, next->offset) : LOST;
 	void (*act)(struct state * state, uint8_t reg,
-		    int32_t at) = next->act == ARM64_STORE ? store : load;
+		    int32_t at) = next->act == ARM64_STORE ? state_store : state_load;
 
 	if (next->to != ARM64_NO_REGISTER)
 		act(state, next->to, at);
@@ -242,7 +242,7 @@ static void access(struct state *state, const struct arm64_instruction *next)
 		set_register(state, next->from, beside(base, next->writeback));
 }
 
-static void step(struct state *state, const struct arm64_instruction *next)
+static void state_step(struct state *state, const struct arm64_instruction *next)
 {
 	switch (next->act) {
 	case ARM64_LOSE:
@@ -287,8 +287,8 @@ static int32_t offset_of(struct saved saved)
 				   : UNWIND_LOST;
 }
 
-/* @by_fp: by x29 rather than by the stack pointer, if both are known: the same rule in
- * all of the function's body. */
+/* @by_fp: by x29 rather than by the stack pointer, if both are known, so that one rule
+ * serves in all of the function's body. */
 static struct unwind_rule rule_of(const struct state *state, bool by_fp)
 {
 	struct unwind_rule rule = {
@@ -308,7 +308,7 @@ static struct unwind_rule rule_of(const struct state *state, bool by_fp)
 	return rule;
 }
 
-static struct arm64_instruction decode(const struct analysis *analysis, size_t at)
+static struct arm64_instruction instruction_at(const struct analysis *analysis, size_t at)
 {
 	uint32_t code;
 
@@ -317,8 +317,8 @@ static struct arm64_instruction decode(const struct analysis *analysis, size_t a
 }
 
 /*
- * Control reaches the instruction in this state. Paths of the same phase must agree: if
- * they don't, what they have in common remains. An earlier phase is better evidence. True
+ * Control reaches the instruction in this state. Paths of one phase must agree: if they
+ * don't, what they have in common remains. An earlier phase is better evidence. True
  * if the code there is to be followed (again), which happens a few times at most.
  */
 static bool arrive(struct analysis *analysis, size_t at, struct state state)
@@ -370,7 +370,7 @@ static void vote(struct analysis *analysis, struct state state)
 		analysis->body_votes--;
 }
 
-/* A call within the function is of a part of it that returns. */
+/* A call within the function goes to a part of the function, and returns. */
 static void call(struct analysis *analysis, size_t at,
 		 const struct arm64_instruction *next, struct state state)
 {
@@ -406,9 +406,9 @@ static void jump_indirect(struct analysis *analysis, size_t at,
 		analysis->spot[at].kind = SWITCH;
 }
 
-/* Takes one instruction; false if the path ends there. */
-static bool take(struct analysis *analysis, size_t at,
-		 const struct arm64_instruction *next, struct state *state)
+/* Follows one instruction; false if the path ends there. */
+static bool path_take(struct analysis *analysis, size_t at,
+		      const struct arm64_instruction *next, struct state *state)
 {
 	switch (next->act) {
 	case ARM64_CALL:
@@ -433,19 +433,19 @@ static bool take(struct analysis *analysis, size_t at,
 	default:
 		analysis->needs_fp |= next->act == ARM64_ADD && next->to == ARM64_SP &&
 				      next->from == ARM64_FP;
-		step(state, next);
+		state_step(state, next);
 		return true;
 	}
 }
 
-static void follow(struct analysis *analysis, size_t at)
+static void paths_follow(struct analysis *analysis, size_t at)
 {
 	struct state state = analysis->spot[at].state;
 
 	for (;;) {
-		struct arm64_instruction next = decode(analysis, at);
+		struct arm64_instruction next = instruction_at(analysis, at);
 
-		if (!take(analysis, at, &next, &state))
+		if (!path_take(analysis, at, &next, &state))
 			return;
 		if (++at == analysis->count || !arrive(analysis, at, state))
 			return;
@@ -453,7 +453,7 @@ static void follow(struct analysis *analysis, size_t at)
 	}
 }
 
-/* Follows all paths from there on. */
+/* Follows all paths from the instruction on. */
 static void follow_from(struct analysis *analysis, size_t at, const struct state *state)
 {
 	analysis->phase++;
@@ -462,7 +462,7 @@ static void follow_from(struct analysis *analysis, size_t at, const struct state
 		struct code_queue *next = &analysis->next;
 
 		while (next->count)
-			follow(analysis, next->list[--next->count]);
+			paths_follow(analysis, next->list[--next->count]);
 		if (!analysis->later.count)
 			return;
 		at = code_queue_pop_lowest(&analysis->later);
@@ -478,7 +478,7 @@ static bool is_padding(const struct analysis *analysis, size_t at)
 	uint32_t code;
 
 	memcpy(&code, analysis->bytes + 4 * at, sizeof(code));
-	return code == 0xd503201f || decode(analysis, at).act == ARM64_STOP;
+	return code == 0xd503201f || instruction_at(analysis, at).act == ARM64_STOP;
 }
 
 /* Code that no jump reaches, after a switch: its cases, in the state of the last one. */
@@ -494,8 +494,8 @@ static void follow_cases(struct analysis *analysis)
 	}
 }
 
-/* The rest, as landing pads of exceptions: in the state of most calls, which is that of
- * the function's body. */
+/* Code that nothing leads to, as landing pads of exceptions: follows it in the state of
+ * most calls, which is the state of the function's body. */
 static void follow_rest(struct analysis *analysis)
 {
 	const struct state body = analysis->body;
@@ -506,7 +506,7 @@ static void follow_rest(struct analysis *analysis)
 }
 
 /* Finds the states of the function's instructions. */
-static void run(struct analysis *analysis)
+static void function_run(struct analysis *analysis)
 {
 	if (analysis->count > analysis->spot_room) {
 		if (!array_grow(&analysis->spot, analysis->count,
@@ -526,7 +526,7 @@ static void run(struct analysis *analysis)
 	follow_rest(analysis);
 }
 
-/* Adds one rule for each run of instructions with the same. */
+/* Adds a rule for each run of instructions that share one. */
 static int add_runs(const struct analysis *analysis, uint64_t end,
 		    struct unwind_builder *builder)
 {
@@ -562,7 +562,7 @@ static int add_function(struct analysis *analysis, const struct machine_code *co
 	analysis->bytes = code->bytes + (function->start - code->address);
 	analysis->address = function->start;
 	analysis->count = size / 4;
-	run(analysis);
+	function_run(analysis);
 	if (analysis->is_out_of_memory)
 		return -1;
 	return analysis->is_interrupt ? 0 : add_runs(analysis, end, builder);

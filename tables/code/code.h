@@ -43,13 +43,13 @@ int unwind_table_add_code(struct unwind_builder *builder, const struct machine_c
 			  struct error *err);
 
 /*
- * The same for the executable sections of an ELF file with these contents, and with the
- * functions in its symbol tables or those of its debug file, which is looked for below
- * @debug_directory as symbols_add() does, unless that is NULL. PLT entries need no
- * symbols. Xen's hypercall page is left out, because Xen fills it at run time. @offset is
- * added to the file's addresses. *@functions: the number of functions. -1 with one line
- * in @err, which starts with @path, also if the file is for neither CPU or has no
- * function symbols.
+ * Adds rules for the executable sections of an ELF file with these contents. The
+ * functions are in its symbol tables or in its debug file, which is looked for below
+ * @debug_directory as symbols_add() does, unless @debug_directory is NULL. PLT entries
+ * need no symbols. Xen's hypercall page is left out, because Xen fills it at run time.
+ * @offset is added to the file's addresses. *@functions: the number of functions. -1 with
+ * one line in @err, which starts with @path, also if the file is for neither CPU or has
+ * no function symbols.
  */
 int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      const void *data, size_t size, uint64_t offset,

@@ -18,7 +18,7 @@ struct functions {
 	size_t count;
 };
 
-/* By address; at the same address the longest first. */
+/* By address; of several at one address, the longest first. */
 static int compare_entries(const void *left, const void *right)
 {
 	const struct symbols_entry *a = left, *b = right;
@@ -56,7 +56,7 @@ static uint8_t part_of(const struct symbols_entry *entry)
 }
 
 /*
- * Adds the entries to the list, by address, but labels within functions, and the
+ * Adds the entries to the list, by address, except labels within functions and the
  * hypercall page. False if out of memory.
  */
 static bool take_entries(struct symbols_entries *entries, struct functions *functions)
@@ -109,7 +109,7 @@ static size_t find_function(const struct functions *functions, uint64_t address)
 	return from;
 }
 
-/* Sections of entries of the same size without symbols: .plt, .plt.got, .plt.sec */
+/* Sections of entries of equal size without symbols: .plt, .plt.got, .plt.sec */
 static int add_plt(struct unwind_builder *builder, struct machine_code *code,
 		   struct error *err)
 {

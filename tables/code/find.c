@@ -30,19 +30,19 @@ static bool is_inside(const struct machine_code *code, uint64_t address)
 	return address - code->address < code->size;
 }
 
-static struct flow_instruction decode(const struct machine_code *code, size_t at)
+static struct flow_instruction instruction_at(const struct machine_code *code, size_t at)
 {
 	return flow_decode(code->is_arm64, code->bytes + at, code->size - at,
 			   code->address + at);
 }
 
-static enum find_start judge(const struct finder *finder, size_t at,
-			     struct find_before before)
+static enum find_start judge_start(const struct finder *finder, size_t at,
+				   struct find_before before)
 {
 	return finder->cpu->judge(finder->code, at, before);
 }
 
-/* Data that looks like a call hardly leads to a function's start, nor twice to one place.
+/* Data that looks like a call rarely leads to a function's start, or twice to one place.
  */
 static void note_call(struct finder *finder, uint64_t target)
 {
@@ -55,7 +55,7 @@ static void note_call(struct finder *finder, uint64_t target)
 	if (*mark & IS_CALLED)
 		return;
 	if (!(*mark & IS_DOUBTFUL) &&
-	    judge(finder, to, (struct find_before){false}) == FIND_NO_START) {
+	    judge_start(finder, to, (struct find_before){false}) == FIND_NO_START) {
 		*mark |= IS_DOUBTFUL;
 		return;
 	}
@@ -63,16 +63,16 @@ static void note_call(struct finder *finder, uint64_t target)
 	finder->due[finder->dues++] = (uint32_t)to;
 }
 
-/* Whether a function may start behind this. */
+/* Whether a function may start behind the instruction. */
 static bool is_boundary(struct find_before before)
 {
 	return before.is_end || before.is_call;
 }
 
-/* What is at @at, behind @before. */
+/* What kind of start is at @at, behind @before. */
 static void note_place(struct finder *finder, size_t at, struct find_before before)
 {
-	enum find_start start = is_boundary(before) ? judge(finder, at, before)
+	enum find_start start = is_boundary(before) ? judge_start(finder, at, before)
 						    : FIND_NO_START;
 
 	if (start != FIND_NO_START)
@@ -97,10 +97,11 @@ static bool is_empty(const struct machine_code *code, size_t at)
 	       !memcmp(code->bytes + at, zeros, sizeof(zeros));
 }
 
-/* Decodes what is before @end, from @at on, up to what was decoded before; behind what is
- * no code, from the next aligned place. A call may be the end of a function, because the
- * called one may not return; so may a halt. @is_code: else it may be data, and its calls
- * do not count.
+/*
+ * Decodes from @at on, up to @end or to code that was decoded earlier; behind bytes that
+ * are no code, from the next aligned place. A call may be the end of a function, because
+ * the called function may not return; so may a halt. @is_code: false if it may be data,
+ * whose calls do not count.
  */
 static void sweep(struct finder *finder, size_t at, size_t end, bool is_code)
 {
@@ -108,7 +109,7 @@ static void sweep(struct finder *finder, size_t at, size_t end, bool is_code)
 	struct find_before before = {.is_end = at == 0 && code->is_first};
 
 	while (at < end && !(finder->mark[at] & IS_INSTRUCTION)) {
-		const struct flow_instruction next = decode(code, at);
+		const struct flow_instruction next = instruction_at(code, at);
 
 		if (next.size > end - at)
 			return;
@@ -137,7 +138,7 @@ static void sweep(struct finder *finder, size_t at, size_t end, bool is_code)
 			note_call(finder, next.target);
 		note_call(finder, finder->cpu->constant(code, at - next.size, next.size));
 	}
-	if (at < code->size && decode(code, at).flow != FLOW_BAD)
+	if (at < code->size && instruction_at(code, at).flow != FLOW_BAD)
 		note_place(finder, at, before);
 }
 
@@ -162,8 +163,8 @@ static size_t next_called(const struct finder *finder, size_t at)
 	return at;
 }
 
-/* Counts the jumps across places between two called ones: a function has jumps across the
- * padding in it. Others lead from function to function. */
+/* Counts the jumps across places between two called ones: jumps across padding show that
+ * it is within a function. Other jumps lead from function to function. */
 static void count_jumps(struct finder *finder, size_t start, size_t end)
 {
 	for (size_t at = start; at < end; at++) {
@@ -172,7 +173,7 @@ static void count_jumps(struct finder *finder, size_t start, size_t end)
 
 		if (!(finder->mark[at] & IS_INSTRUCTION))
 			continue;
-		next = decode(finder->code, at);
+		next = instruction_at(finder->code, at);
 		if ((next.flow != FLOW_JUMP && next.flow != FLOW_JUMP_IF) ||
 		    !is_inside(finder->code, next.target))
 			continue;

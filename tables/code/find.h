@@ -10,7 +10,7 @@
 struct find_before {
 	bool is_end;	/* nothing that runs into it */
 	bool is_call;	/* a call, which may not return, or a halt */
-	bool is_padded; /* padding, behind one of these */
+	bool is_padded; /* padding, behind an end or a call */
 };
 
 enum find_start {
@@ -19,7 +19,7 @@ enum find_start {
 	FIND_START, /* a function, unless another one's jumps lead across */
 };
 
-/* For offsets in the code, which are inside. */
+/* The functions get offsets within the code. */
 struct find_cpu {
 	/* Whether the instruction has no effect, or stops. It has @size bytes. */
 	bool (*is_padding)(const struct machine_code *code, size_t at, size_t size);

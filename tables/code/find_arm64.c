@@ -69,9 +69,9 @@ static bool leaves(const struct machine_code *code, const struct arm64_instructi
 }
 
 /*
- * Whether what starts there uses the return address in x30, and none of the stack of what
- * was before: it saves x30, or leaves with the stack as it was. Branches and switches are
- * not taken.
+ * Whether the code from there on can be the start of a function: it uses the return
+ * address in x30, and not the stack of other code. So it saves x30, or leaves with the
+ * stack as it was. Branches and switches are not taken.
  */
 static bool is_entry(const struct machine_code *code, size_t at)
 {
@@ -95,8 +95,8 @@ static bool is_entry(const struct machine_code *code, size_t at)
 }
 
 /* Compilers align functions little, or not at all. */
-static enum find_start judge(const struct machine_code *code, size_t at,
-			     struct find_before before)
+static enum find_start judge_arm64(const struct machine_code *code, size_t at,
+				   struct find_before before)
 {
 	(void)before;
 	return is_entry(code, at) ? FIND_START : FIND_NO_START;
@@ -111,4 +111,4 @@ static uint64_t constant(const struct machine_code *code, size_t at, size_t size
 	return 0;
 }
 
-const struct find_cpu find_arm64 = {is_padding, judge, constant};
+const struct find_cpu find_arm64 = {is_padding, judge_arm64, constant};

@@ -80,10 +80,10 @@ static bool is_entry(const struct machine_code *code, size_t at)
 	return true;
 }
 
-/* Functions that use the stack start with push or with taking room from it. The others
- * are known by their alignment only. */
-static enum find_start judge(const struct machine_code *code, size_t at,
-			     struct find_before before)
+/* Functions that use the stack start with push or with taking room from it. Other
+ * functions are known by their alignment only. */
+static enum find_start judge_x86(const struct machine_code *code, size_t at,
+				 struct find_before before)
 {
 	const struct x86_instruction next = x86_decode(code->bytes + at, code->size - at,
 						       code->address + at, true);
@@ -109,4 +109,4 @@ static uint64_t constant(const struct machine_code *code, size_t at, size_t size
 	return address;
 }
 
-const struct find_cpu find_x86 = {is_padding, judge, constant};
+const struct find_cpu find_x86 = {is_padding, judge_x86, constant};

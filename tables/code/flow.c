@@ -38,7 +38,7 @@ static void push_next(struct flow *flow, uint32_t offset)
 }
 
 /*
- * Control reaches @offset in this state. Paths of the same phase must agree: if they
+ * Control reaches @offset in this state. Paths of one phase must agree: if they
  * don't, what they have in common remains. An earlier phase is better evidence. True if
  * the code there is to be followed (again).
  */
@@ -93,7 +93,8 @@ static bool is_end(const struct flow *flow, size_t offset)
 	return padding != 0;
 }
 
-/* The same, with less evidence: to be followed when nothing else is left. */
+/* Control may reach the offset in this state, but there is little evidence: the path is
+ * followed when nothing else is left. */
 static void arrive_later(struct flow *flow, size_t offset, uint16_t number)
 {
 	struct flow_spot *spot = &flow->spot[offset];
@@ -113,13 +114,13 @@ static bool is_within(const struct flow *flow, uint64_t address)
 /* A path with its state, which is numbered when it is needed. */
 struct path {
 	size_t offset;
-	size_t last; /* offset of the previous instruction, or the same */
+	size_t last; /* offset of the previous instruction; the same as offset if none */
 	struct code_state state;
 	uint16_t number;
 };
 
-static enum flow_target leave(struct flow *flow, const struct path *path,
-			      const struct x86_instruction *next)
+static enum flow_target path_leave(struct flow *flow, const struct path *path,
+				   const struct x86_instruction *next)
 {
 	return flow->leave(flow->context, next, &path->state, flow->is_guessing);
 }
@@ -134,7 +135,7 @@ static void jump(struct flow *flow, const struct path *path,
 			push_next(flow, (uint32_t)offset);
 		return;
 	}
-	switch (leave(flow, path, next)) {
+	switch (path_leave(flow, path, next)) {
 	case FLOW_RETURNS:
 		flow->returns = true;
 		break;
@@ -146,8 +147,8 @@ static void jump(struct flow *flow, const struct path *path,
 	}
 }
 
-/* A call within the function is of a part of it that returns; a call of the next
- * instruction only pushes its address. */
+/* A call within the function goes to a part of the function, and returns. A call of the
+ * next instruction only pushes its address. */
 static void call(struct flow *flow, struct path *path, const struct x86_instruction *next)
 {
 	size_t after = path->offset + next->size;
@@ -170,7 +171,7 @@ static void call(struct flow *flow, struct path *path, const struct x86_instruct
 		if (arrive(flow, offset, states_number(&flow->states, &inner)))
 			push_next(flow, (uint32_t)offset);
 	} else if (next->act == X86_CALL &&
-		   leave(flow, path, next) == FLOW_NEVER_RETURNS) {
+		   path_leave(flow, path, next) == FLOW_NEVER_RETURNS) {
 		return;
 	}
 	state_return(&path->state);
@@ -198,7 +199,7 @@ static void take_address(struct flow *flow, const struct path *path,
 		arrive_later(flow, lea->target - flow->address, path->number);
 }
 
-/* The end of the function's code, without a jump: the next one is a part of it. */
+/* The end of the function's code, without a jump: the next function is a part of it. */
 static void fall_off(struct flow *flow, const struct path *path)
 {
 	struct x86_instruction next = {
@@ -273,7 +274,8 @@ static int32_t probed_size(const struct flow *flow, size_t offset)
 	return call.act == X86_CALL && size > 0 ? size : 0;
 }
 
-static void step(struct flow *flow, struct path *path, const struct x86_instruction *next)
+static void path_step(struct flow *flow, struct path *path,
+		      const struct x86_instruction *next)
 {
 	struct x86_instruction sub = {.act = X86_ADD, .to = X86_RSP, .from = X86_RSP};
 
@@ -283,8 +285,9 @@ static void step(struct flow *flow, struct path *path, const struct x86_instruct
 	path->number = states_number(&flow->states, &path->state);
 }
 
-/* Takes one instruction; false if the path ends there. */
-static bool take(struct flow *flow, struct path *path, const struct x86_instruction *next)
+/* Follows one instruction; false if the path ends there. */
+static bool path_take(struct flow *flow, struct path *path,
+		      const struct x86_instruction *next)
 {
 	switch (next->act) {
 	case X86_BAD:
@@ -327,11 +330,11 @@ static bool take(struct flow *flow, struct path *path, const struct x86_instruct
 	default:
 		break;
 	}
-	step(flow, path, next);
+	path_step(flow, path, next);
 	return path->number != 0;
 }
 
-static void follow(struct flow *flow, size_t offset)
+static void path_follow(struct flow *flow, size_t offset)
 {
 	struct path path = {
 		.offset = offset, .last = offset, .number = flow->spot[offset].state};
@@ -345,7 +348,7 @@ static void follow(struct flow *flow, size_t offset)
 		for (unsigned int i = 1; i < next.size; i++)
 			if (flow->spot[path.offset + i].kind != SPOT_LATER)
 				flow->spot[path.offset + i].kind = SPOT_INSIDE;
-		if (!take(flow, &path, &next))
+		if (!path_take(flow, &path, &next))
 			return;
 		if (next.act == X86_HALT && is_end(flow, path.offset + next.size))
 			return;
@@ -372,7 +375,7 @@ static void follow_all(struct flow *flow)
 		uint32_t offset;
 
 		while (flow->next.count)
-			follow(flow, flow->next.list[--flow->next.count]);
+			path_follow(flow, flow->next.list[--flow->next.count]);
 		if (!flow->later.count)
 			return;
 		offset = code_queue_pop_lowest(&flow->later);
@@ -391,7 +394,7 @@ static void start_at(struct flow *flow, size_t offset, const struct code_state *
 		push_next(flow, (uint32_t)offset);
 }
 
-static void clear(struct flow *flow)
+static void flow_clear(struct flow *flow)
 {
 	memset(flow->spot, 0, flow->size * sizeof(*flow->spot));
 	memset(flow->calls, 0, (flow->states.count + 1) * sizeof(*flow->calls));
@@ -410,7 +413,7 @@ static const struct flow_entry *entry_at_start(const struct flow *flow)
 	return NULL;
 }
 
-/* Whether it is a part of another function that is entered only in the middle. Then the
+/* Whether the function is a part of another one and entered only in the middle. Then the
  * state at its start is not known. */
 static bool is_fragment(const struct flow *flow)
 {
@@ -462,8 +465,8 @@ static void follow_cases(struct flow *flow)
 	}
 }
 
-/* The rest, as landing pads of exceptions: in the state of most calls, which is that of
- * the function's body. */
+/* Code that nothing leads to, as landing pads of exceptions: follows it in the state of
+ * most calls, which is the state of the function's body. */
 static void follow_rest(struct flow *flow)
 {
 	struct code_state body = state_at_entry();
@@ -495,7 +498,7 @@ void flow_run(struct flow *flow)
 		}
 		flow->spot_room = flow->size;
 	}
-	clear(flow);
+	flow_clear(flow);
 	entry = entry_at_start(flow);
 	if (entry && !flow->is_function)
 		start = entry->state;

@@ -3,8 +3,8 @@
 #define UNIPROF_TABLES_CODE_FLOW_H
 
 /*
- * The data flow of one function: the state of the stack at each of its instructions. For
- * unwind/table_code*.c and unwind/code_*.c only.
+ * The data flow of one x86-64 function: the state of the stack at each of its
+ * instructions. For tables/code/ only.
  */
 
 #include "tables/code/parts.h"
@@ -19,9 +19,9 @@ struct flow_spot {
 
 enum flow_kind {
 	SPOT_UNSEEN,
-	SPOT_INSTRUCTION, /* the first byte of one */
-	SPOT_SWITCH,	  /* the same, of an indirect jump within the function */
-	SPOT_INSIDE,	  /* a further byte of one */
+	SPOT_INSTRUCTION, /* the first byte of an instruction */
+	SPOT_SWITCH,	  /* the first byte of an indirect jump within the function */
+	SPOT_INSIDE,	  /* a further byte of an instruction */
 	SPOT_LATER,	  /* reached so far only if a call returns, or by its address */
 	SPOT_PADDING,
 };
@@ -30,9 +30,9 @@ enum flow_kind {
 struct flow_entry {
 	uint64_t address;
 	struct code_state state;
-	bool is_guess; /* made from guesses */
-	uint32_t from; /* the number of the function that jumps there */
-	bool by_guess; /* the part of that function was */
+	bool is_guess; /* the state is made from guesses */
+	uint32_t from; /* number of the function that jumps to the address */
+	bool by_guess; /* the part that jumps was reached by a guess */
 };
 
 enum flow_target {

@@ -39,7 +39,7 @@ int code_add_arm64(struct unwind_builder *builder, const struct machine_code *co
  * a table of offsets: it adds one to the table's address. */
 bool code_is_arm64_switch(uint32_t before, uint8_t reg);
 
-/* Whether the rules lead to the same caller. */
+/* Whether both rules lead to one caller. */
 bool code_is_same_rule(const struct unwind_rule *a, const struct unwind_rule *b);
 
 #endif

@@ -125,7 +125,7 @@ static void set_register(struct code_state *state, uint8_t reg, struct stack_pla
  * Stores @reg on the stack. A word counts only if it is the way back from a stack pointer
  * that became unknown; the first one stays, because later ones are pointers to variables.
  */
-static void store(struct code_state *state, uint8_t reg, struct stack_place at)
+static void state_store(struct code_state *state, uint8_t reg, struct stack_place at)
 {
 	struct stack_place value = value_of(state, reg);
 
@@ -148,7 +148,7 @@ static void store(struct code_state *state, uint8_t reg, struct stack_place at)
 	}
 }
 
-static void load(struct code_state *state, uint8_t reg, struct stack_place at)
+static void state_load(struct code_state *state, uint8_t reg, struct stack_place at)
 {
 	struct stack_place value = lost;
 
@@ -164,21 +164,21 @@ static void load(struct code_state *state, uint8_t reg, struct stack_place at)
 	set_register(state, reg, value);
 }
 
-static void push(struct code_state *state, uint8_t reg, int32_t offset)
+static void state_push(struct code_state *state, uint8_t reg, int32_t offset)
 {
 	set_place(state, PLACE_SP, beside(state_place(state, PLACE_SP), offset));
-	store(state, reg, state_place(state, PLACE_SP));
+	state_store(state, reg, state_place(state, PLACE_SP));
 }
 
-static void pop(struct code_state *state, uint8_t reg, int32_t offset)
+static void state_pop(struct code_state *state, uint8_t reg, int32_t offset)
 {
-	load(state, reg, state_place(state, PLACE_SP));
+	state_load(state, reg, state_place(state, PLACE_SP));
 	set_place(state, PLACE_SP, beside(state_place(state, PLACE_SP), offset));
 }
 
-/* Of addresses in other registers, only those are of interest that lead back: a plain
- * copy of rsp, the CFA, and a new end of the stack. */
-static void add(struct code_state *state, const struct x86_instruction *sum)
+/* Addresses in other registers matter only if they lead back to the stack pointer: a
+ * plain copy of rsp, the CFA, and a new end of the stack. */
+static void state_add(struct code_state *state, const struct x86_instruction *sum)
 {
 	struct stack_place sp = state_place(state, PLACE_SP);
 	struct stack_place value = beside(value_of(state, sum->from), sum->offset);
@@ -209,37 +209,39 @@ void state_step(struct code_state *state, const struct x86_instruction *next)
 
 	switch (next->act) {
 	case X86_PUSH:
-		push(state, next->from, next->offset);
+		state_push(state, next->from, next->offset);
 		return;
 	case X86_POP:
 		lose_others(state, next);
-		pop(state, next->to, next->offset);
+		state_pop(state, next->to, next->offset);
 		return;
 	case X86_ADD:
 	case X86_ADD_OTHER:
-		add(state, next);
+		state_add(state, next);
 		return;
 	case X86_STORE:
-		store(state, next->from, beside(sp, next->offset));
+		state_store(state, next->from, beside(sp, next->offset));
 		return;
 	case X86_STORE_OTHER:
-		store(state, next->from, beside(value_of(state, next->to), next->offset));
+		state_store(state, next->from,
+			    beside(value_of(state, next->to), next->offset));
 		return;
 	case X86_LOAD:
-		load(state, next->to, beside(sp, next->offset));
+		state_load(state, next->to, beside(sp, next->offset));
 		return;
 	case X86_LOAD_OTHER:
-		load(state, next->to, beside(value_of(state, next->from), next->offset));
+		state_load(state, next->to,
+			   beside(value_of(state, next->from), next->offset));
 		return;
 	case X86_ENTER:
-		push(state, X86_RBP, -WORD);
+		state_push(state, X86_RBP, -WORD);
 		set_register(state, X86_RBP, state_place(state, PLACE_SP));
 		set_place(state, PLACE_SP,
 			  beside(state_place(state, PLACE_SP), next->offset));
 		return;
 	case X86_LEAVE:
 		set_register(state, X86_RSP, state_place(state, PLACE_BP));
-		pop(state, X86_RBP, WORD);
+		state_pop(state, X86_RBP, WORD);
 		return;
 	case X86_LOSE:
 		lose_others(state, next);
@@ -311,7 +313,7 @@ struct unwind_rule state_rule(const struct code_state *state)
 	struct stack_place bp = state_place(state, PLACE_BP);
 	struct stack_place word = state_place(state, PLACE_WORD);
 	struct stack_place copy = state_place(state, PLACE_COPY);
-	/* A usual frame: the same rule in all of the function's body. */
+	/* A usual frame: one rule in all of the function's body. */
 	bool has_frame = bp.base == BASE_CFA && state->fp == FP_SAVED &&
 			 is_same(bp, state_place(state, PLACE_SAVED));
 	struct unwind_rule rule = {
@@ -370,7 +372,7 @@ static unsigned int slot_of(const struct code_state *state)
 
 void states_clear(struct code_states *states)
 {
-	/* Most functions have few: they are found again. */
+	/* Most functions have few states, which are found again. */
 	if (states->count > STATE_SLOTS / 64) {
 		memset(states->slot, 0, sizeof(states->slot));
 	} else {

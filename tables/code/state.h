@@ -2,7 +2,7 @@
 #ifndef UNIPROF_TABLES_CODE_STATE_H
 #define UNIPROF_TABLES_CODE_STATE_H
 
-/* What is known of a function's stack at an instruction; for tables/code/ only.
+/* What is known of a function's stack at an instruction of x86-64; for tables/code/ only.
  */
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "arch/x86/code.h"
 #include "unwind/table.h"
 
-/* Addresses on the stack are relative to one of these. */
+/* What an address on the stack is relative to. */
 enum stack_base {
 	BASE_LOST,  /* not known */
 	BASE_CFA,   /* the canonical frame address */
@@ -30,7 +30,7 @@ enum state_place {
 	PLACE_COPY,  /* value of the register state.reg, a copy of rsp */
 	PLACE_SAVED, /* where the caller's rbp is, if SAVED */
 	PLACE_WORD,  /* a word on the stack with an address relative to the CFA */
-	PLACE_WORTH, /* that address */
+	PLACE_WORTH, /* the address in that word of the stack */
 	STATE_PLACES,
 };
 

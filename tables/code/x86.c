@@ -12,10 +12,10 @@
  * Functions depend on each other: code after the call of a function that does not return
  * is not reached from there, and a part of a function that the compiler moved away has
  * the stack of the function that jumps to it. So functions are examined again when more
- * is known of those they depend on; in a last pass, rules are made.
+ * is known of the functions they depend on; in a last pass, rules are made.
  */
 
-/* Of real programs, 3 to 5 are sufficient. */
+/* Maximum number of passes; real programs need 3 to 5. */
 #define PASSES_MAX 8
 
 /* Instructions at a program's start before the first call. */
@@ -32,7 +32,7 @@ struct function {
 	bool is_interrupt;
 	bool is_due;	  /* to be examined again */
 	bool is_examined; /* by the present pass */
-	bool is_changed;  /* so those that depend on it are due */
+	bool is_changed;  /* functions that depend on it are due */
 };
 
 /* A function calls or jumps to another one. */
@@ -100,7 +100,8 @@ static ptrdiff_t find_function(const struct analysis *analysis, uint64_t address
 	return (ptrdiff_t)from - 1;
 }
 
-/* Makes room for one more. False if there are enough for real code, or out of memory. */
+/* Makes room for one more element. False if there are more than real code has, or out of
+ * memory. */
 static bool grow(struct analysis *analysis, void *array, size_t count, size_t *room,
 		 size_t size)
 {
@@ -140,8 +141,8 @@ static void add_entry(struct analysis *analysis, uint64_t address,
 		};
 }
 
-static enum flow_target leave(void *context, const struct x86_instruction *next,
-			      const struct code_state *state, bool is_guess)
+static enum flow_target function_leave(void *context, const struct x86_instruction *next,
+				       const struct code_state *state, bool is_guess)
 {
 	struct analysis *analysis = context;
 	ptrdiff_t number = find_function(analysis, next->target);
@@ -161,8 +162,8 @@ static enum flow_target leave(void *context, const struct x86_instruction *next,
 	return to->never_returns ? FLOW_NEVER_RETURNS : FLOW_RETURNS;
 }
 
-/* Whether it starts as functions do that use the stack: with a push, or by taking room
- * from the stack pointer. What was moved away continues instead. */
+/* Whether the code starts as functions that use the stack do: with a push, or by taking
+ * room from the stack pointer. A part that was moved away continues instead. */
 static bool has_prologue(const struct analysis *analysis, const struct function *function)
 {
 	const struct machine_code *code = analysis->code;
@@ -175,7 +176,7 @@ static bool has_prologue(const struct analysis *analysis, const struct function 
 	       (first.act == X86_ADD && first.to == X86_RSP && first.offset < 0);
 }
 
-/* Whether it is a function and not a part of one. */
+/* Whether the code is a function and not a part of one. */
 static bool is_function(const struct analysis *analysis, const struct function *function)
 {
 	if (function->part != CODE_PART_UNKNOWN)
@@ -184,7 +185,7 @@ static bool is_function(const struct analysis *analysis, const struct function *
 	       has_prologue(analysis, function);
 }
 
-static bool run(struct analysis *analysis, size_t number)
+static bool function_run(struct analysis *analysis, size_t number)
 {
 	const struct machine_code *code = analysis->code;
 	struct function *function = &analysis->function[number];
@@ -209,7 +210,7 @@ static void examine(struct analysis *analysis, size_t number)
 	struct function *function = &analysis->function[number];
 	const struct flow *flow = &analysis->flow;
 
-	if (!run(analysis, number))
+	if (!function_run(analysis, number))
 		return;
 	function->is_examined = true;
 	function->is_entered = flow->entry_count && !flow->entries[0].is_guess &&
@@ -222,8 +223,8 @@ static void examine(struct analysis *analysis, size_t number)
 	function->is_interrupt |= flow->is_interrupt;
 }
 
-/* By address; at the same address what is not a guess first. The rest of the order only
- * has to be one. */
+/* By address; of several at one address, entries that are no guess first. The rest only
+ * makes the order definite. */
 static int compare_entries(const void *left, const void *right)
 {
 	const struct flow_entry *a = left, *b = right;
@@ -243,7 +244,7 @@ static bool is_same_entry(const struct flow_entry *a, const struct flow_entry *b
 	       memcmp(&a->state, &b->state, sizeof(a->state)) == 0;
 }
 
-/* The functions that are entered otherwise than before are due. */
+/* Functions whose entries have changed are due. */
 static bool compare_lists(struct analysis *analysis, const struct flow_entry *list,
 			  size_t count)
 {
@@ -319,7 +320,7 @@ static bool take_entries(struct analysis *analysis)
 	return is_any;
 }
 
-/* What depends on changed functions is due. False if nothing is. */
+/* Functions that depend on changed ones are due. False if there are none. */
 static bool take_changes(struct analysis *analysis)
 {
 	bool is_any = false;
@@ -368,7 +369,8 @@ static bool clears_rbp(const uint8_t *code, unsigned int size)
 	return (code[0] == 0x31 || code[0] == 0x33) && code[1] == 0xed;
 }
 
-/* Whether it never returns, and is not called: the start of a program, or of a thread. */
+/* Whether the function never returns and is not called: it starts a program or a thread.
+ */
 static bool is_start(const struct function *function)
 {
 	return function->never_returns && !function->is_called &&
@@ -396,8 +398,8 @@ static bool is_outermost(const struct function *function, const uint8_t *code)
 	return false;
 }
 
-/* Adds one rule for each run of instructions with the same. Without a caller, what takes
- * another stack is the outermost frame on it. */
+/* Adds a rule for each run of instructions that share one. Code without a caller that
+ * takes another stack is the outermost frame on it. */
 static int add_runs(const struct flow *flow, uint64_t end, bool has_caller,
 		    struct unwind_builder *builder)
 {
@@ -433,7 +435,7 @@ static int add_rules(struct analysis *analysis, size_t number,
 
 	if (function->is_interrupt)
 		return 0;
-	if (!run(analysis, number))
+	if (!function_run(analysis, number))
 		return -1;
 	if (is_start(function) && is_outermost(function, analysis->flow.code)) {
 		struct unwind_rule rule = {.kind = UNWIND_OUTERMOST};
@@ -476,7 +478,7 @@ int code_add_x86(struct unwind_builder *builder, const struct machine_code *code
 
 	if (!flow_init(&analysis.flow) || !take_functions(&analysis))
 		goto out;
-	analysis.flow.leave = leave;
+	analysis.flow.leave = function_leave;
 	analysis.flow.context = &analysis;
 	examine_all(&analysis);
 	if (analysis.is_out_of_memory)

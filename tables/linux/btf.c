@@ -136,8 +136,8 @@ struct search {
 };
 
 /* *@offset is that of the struct, and becomes that of the member. */
-static bool find(struct search *search, size_t number, unsigned int depth,
-		 uint64_t *offset)
+static bool member_find(struct search *search, size_t number, unsigned int depth,
+			uint64_t *offset)
 {
 	const struct btf *btf = search->btf;
 	const struct type type = type_at(btf, btf->at[number]);
@@ -156,7 +156,7 @@ static bool find(struct search *search, size_t number, unsigned int depth,
 			return true;
 		}
 		if (is_called(btf, get_le32(member), "") && of && of < btf->count &&
-		    depth < DEPTH_MAX && find(search, of, depth + 1, &at)) {
+		    depth < DEPTH_MAX && member_find(search, of, depth + 1, &at)) {
 			*offset = at;
 			return true;
 		}
@@ -176,7 +176,7 @@ bool btf_member(const struct btf *btf, const char *type, const char *member,
 		if (found.kind != KIND_STRUCT || !is_called(btf, found.name, type))
 			continue;
 		*offset = 0;
-		return find(&search, i, 0, offset);
+		return member_find(&search, i, 0, offset);
 	}
 	return false;
 }

@@ -39,7 +39,7 @@ struct module_layout {
 	uint64_t orcs, ips, rows;
 };
 
-/* A struct module starts at a multiple of this, and its link is within so many bytes. */
+/* The alignment of a struct module, whose link is in its first MODULE_ALIGN bytes. */
 #define MODULE_ALIGN 64
 
 /* Offsets in a struct module are below this. */

@@ -7,7 +7,7 @@
 
 #define WORD 8
 
-/* False if it is not in 64-bit code. */
+/* Copies the registers; false if the vCPU is not in 64-bit code. */
 static bool take_registers(const struct cpu *cpu, struct stack_copy *copy)
 {
 	const struct x86_cpu *x86 = &cpu->x86;

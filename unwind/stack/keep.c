@@ -14,9 +14,9 @@
 #define RENEWALS 1024
 
 enum code {
-	CODE_NONE,	 /* there is nothing */
+	CODE_NONE,	 /* nothing is mapped */
 	CODE_SOME,	 /* memory that may be code */
-	CODE_AFTER_CALL, /* the end of a call is just before, or it is as if */
+	CODE_AFTER_CALL, /* code behind a call, or where Go pretends one */
 };
 
 struct note {
@@ -39,8 +39,8 @@ void stack_filter_free(struct stack_filter *filter)
 	free(filter);
 }
 
-/* The bytes before @address: at @code + AFTER_CALL_BYTES - the number returned. Those of
- * the page before may be missing. */
+/* Reads the bytes before @address, up to @code + AFTER_CALL_BYTES, and returns their
+ * number: the bytes in the page before may be missing. */
 static size_t read_before(const struct cpu *cpu, const struct guest_memory *memory,
 			  uint64_t address, uint8_t *code)
 {
@@ -71,8 +71,8 @@ static bool is_in_goexit(const struct cpu *cpu, uint64_t address, const uint8_t 
 	return address % 16 == 1 && end[-1] == 0x90 && next[0] == 0xe8;
 }
 
-static enum code look(const struct cpu *cpu, const struct guest_memory *memory,
-		      uint64_t address)
+static enum code code_look(const struct cpu *cpu, const struct guest_memory *memory,
+			   uint64_t address)
 {
 	uint8_t code[AFTER_CALL_BYTES] = {0}, next[4] = {0};
 	size_t count = read_before(cpu, memory, address, code);
@@ -97,7 +97,7 @@ static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,
 	struct note *note = &filter->note[(key ^ key >> 13) % NOTES];
 
 	if (note->key != key) {
-		note->code = look(cpu, memory, address);
+		note->code = code_look(cpu, memory, address);
 		note->key = key;
 	}
 	return note->code;
@@ -106,7 +106,7 @@ static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,
 /*
  * Whether the words at @word are what an x86 CPU pushes at an interrupt: address, code
  * selector, flags, stack pointer (Intel SDM, volume 3, section 6.14.2). Of the flags, bit
- * 1 is always set, and bits 3, 5, 15 and those from 22 on never are.
+ * 1 is always set, and bits 3, 5, 15 and all from 22 on never are.
  */
 static bool is_interrupted(const uint64_t *word, unsigned int left)
 {
@@ -147,8 +147,8 @@ struct list {
 	unsigned int last; /* number of the uppermost word so far */
 };
 
-/* The word before now knows its distance. */
-static void append(struct list *list, const struct stack_copy *copy, unsigned int i)
+/* Appends a word, and gives the word before it its distance. */
+static void list_append(struct list *list, const struct stack_copy *copy, unsigned int i)
 {
 	struct chain *chain = list->chain;
 	uint64_t *to = &chain->address[chain->count];
@@ -185,8 +185,8 @@ void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
 			continue;
 		/* The frame pointer of the outermost function with one is 0. */
 		if (use == USE_CODE && i && !copy->word[i - 1])
-			append(&list, copy, i - 1);
-		append(&list, copy, i);
+			list_append(&list, copy, i - 1);
+		list_append(&list, copy, i);
 	}
 	if (chain->count > STACK_REGISTERS)
 		chain->address[chain->count++] = copy->start + (uint64_t)list.last * WORD;

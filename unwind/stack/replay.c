@@ -14,9 +14,9 @@
 struct stack_replay {
 	uint64_t first;	    /* page number of the first page */
 	unsigned int pages; /* number of pages with words of the chain */
-	/* All words are MISSING, but those of the chain. */
+	/* the stack; MISSING where the chain has no word */
 	uint64_t word[STACK_PAGES_MAX * PAGE_WORDS];
-	unsigned int set[STACK_CHAIN_MAX]; /* those: their numbers */
+	unsigned int set[STACK_CHAIN_MAX]; /* numbers of the words that are set */
 	unsigned int set_count;
 };
 
@@ -34,7 +34,7 @@ void stack_replay_free(struct stack_replay *replay)
 	free(replay);
 }
 
-static const void *page(void *context, uint64_t frame)
+static const void *replay_page(void *context, uint64_t frame)
 {
 	const struct stack_replay *replay = context;
 
@@ -43,9 +43,10 @@ static const void *page(void *context, uint64_t frame)
 	return replay->word + (frame - replay->first) * PAGE_WORDS;
 }
 
-/* Puts the words in their places, from the uppermost one down. Those that are not within
- * what can have been captured are left out. */
-static void fill(struct stack_replay *replay, const uint64_t *captured, uint32_t count)
+/* Puts the words in their places, from the uppermost one down. Words outside of what can
+ * have been captured are left out. */
+static void replay_fill(struct stack_replay *replay, const uint64_t *captured,
+			uint32_t count)
 {
 	uint64_t start = (captured[STACK_SP] - STACK_RED_ZONE) & ~(uint64_t)(WORD - 1);
 	uint64_t base = start & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
@@ -56,7 +57,7 @@ static void fill(struct stack_replay *replay, const uint64_t *captured, uint32_t
 	for (uint32_t i = count - 2; i >= STACK_REGISTERS; i--) {
 		uint64_t offset;
 
-		/* Of the uppermost one, it is 0. */
+		/* The uppermost word has the distance 0. */
 		at -= stack_word_distance(captured[i]) * WORD;
 		offset = at - base;
 		if (at % WORD || at < start || offset >= sizeof(replay->word))
@@ -69,7 +70,7 @@ static void fill(struct stack_replay *replay, const uint64_t *captured, uint32_t
 	replay->pages = replay->set_count ? last / PAGE_WORDS + 1 : 0;
 }
 
-static void clear(struct stack_replay *replay)
+static void replay_clear(struct stack_replay *replay)
 {
 	for (unsigned int i = 0; i < replay->set_count; i++)
 		replay->word[replay->set[i]] = MISSING;
@@ -77,7 +78,7 @@ static void clear(struct stack_replay *replay)
 	replay->pages = 0;
 }
 
-/* A vCPU with those registers; the others are missing. */
+/* A vCPU with the captured registers; all others are MISSING. */
 static struct cpu cpu_of(enum cpu_kind kind, const uint64_t *captured)
 {
 	struct cpu cpu = {.family = CPU_FAMILY_X86};
@@ -107,7 +108,7 @@ static struct cpu cpu_of(enum cpu_kind kind, const uint64_t *captured)
 }
 
 /* Ends the chain before the first address that was missing. */
-static void cut(struct chain *chain)
+static void chain_cut(struct chain *chain)
 {
 	uint32_t i = 1;
 
@@ -127,7 +128,7 @@ void stack_unwind(struct stack_replay *replay, enum cpu_kind kind,
 		  struct code_notes *notes, struct chain *chain)
 {
 	const struct unwind_input input = {
-		.memory = {.page = page, .context = replay},
+		.memory = {.page = replay_page, .context = replay},
 		.is_flat = true,
 		.notes = notes,
 		.table = table,
@@ -144,9 +145,9 @@ void stack_unwind(struct stack_replay *replay, enum cpu_kind kind,
 		chain->frameless = chain->is_stack = false;
 		return;
 	}
-	fill(replay, captured, count);
+	replay_fill(replay, captured, count);
 	cpu = cpu_of(kind, captured);
 	cpu_unwind(&cpu, &input, chain);
-	cut(chain);
-	clear(replay);
+	chain_cut(chain);
+	replay_clear(replay);
 }

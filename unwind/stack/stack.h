@@ -13,15 +13,15 @@
  * The chain (format/FORMAT.md, 5.3) has, from the innermost end: the sampled address, the
  * frame pointer, the link register (0 on x86), the stack pointer; then the kept words,
  * each with its distance from the next one up; last, the address of the uppermost one.
- * Stacks that have the same callers end with the same words, so most are shared in a
- * recording's tree of chains.
+ * Stacks of equal callers end with equal words, so most words are shared in a recording's
+ * tree of chains.
  */
 
-/* Below the stack pointer, leaf functions may use so many bytes (System V ABI for x86-64,
+/* Bytes below the stack pointer that leaf functions may use (System V ABI for x86-64,
  * section 3.2.2). */
 #define STACK_RED_ZONE 128
 
-/* How many bytes above that are captured. */
+/* Bytes above the stack pointer that are captured: default, and limits. */
 #define STACK_BYTES	16384
 #define STACK_BYTES_MIN 256
 #define STACK_BYTES_MAX 65536
@@ -29,13 +29,13 @@
 #define STACK_WORDS(bytes) (((bytes) + STACK_RED_ZONE) / 8)
 #define STACK_PAGES_MAX	   ((STACK_BYTES_MAX + STACK_RED_ZONE) / GUEST_PAGE_SIZE + 2)
 
-/* A stack as it was. */
+/* A stack, and the registers, at the time of the pause. */
 struct stack_copy {
 	uint64_t *word;	    /* room for STACK_WORDS(bytes) */
-	unsigned int count; /* 0: there is nothing at the stack pointer */
-	uint64_t start;	    /* address of the first one */
+	unsigned int count; /* number of words; 0: nothing at the stack pointer */
+	uint64_t start;	    /* address of the first word */
 	uint64_t pc, fp, lr, sp;
-	bool is_taken; /* false: the vCPU executed other code, which is not captured */
+	bool is_taken; /* false: the vCPU executed code of another kind than 64-bit */
 };
 
 /* Copies the stack up to @bytes above the stack pointer, or to the first page that is not
@@ -43,7 +43,7 @@ struct stack_copy {
 void stack_copy(const struct cpu *cpu, const struct guest_memory *memory,
 		unsigned int bytes, struct stack_copy *copy);
 
-/* What is known of words: whether they point to code. */
+/* Remembers which words point to code. */
 struct stack_filter;
 
 /* NULL if out of memory. */
@@ -51,9 +51,9 @@ struct stack_filter *stack_filter_new(void);
 void stack_filter_free(struct stack_filter *filter);
 
 /*
- * Makes a chain of at most STACK_CHAIN_MAX addresses of the copy: drops all words but
- * those that point into the stack, or to code behind a call, and addresses of code that
- * an interrupt has saved there. @memory is for looking at that code; the guest may run.
+ * Makes a chain of at most STACK_CHAIN_MAX addresses of the copy. It keeps the words that
+ * point into the stack, to code behind a call, or to code that an interrupt stopped.
+ * @memory is for looking at that code; the guest may run.
  */
 void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
 		const struct guest_memory *memory, const struct stack_copy *copy,
@@ -78,7 +78,7 @@ void stack_unwind(struct stack_replay *replay, enum cpu_kind kind,
 		  const struct unwind_table *table, const struct unwind_table *hypercalls,
 		  struct code_notes *notes, struct chain *chain);
 
-/* For both directions. The registers at the start of the chain: */
+/* The registers at the start of the chain. */
 enum stack_register {
 	STACK_PC,
 	STACK_FP,
@@ -87,8 +87,8 @@ enum stack_register {
 	STACK_REGISTERS
 };
 
-/* A kept word: its upper 16 bits are those of its sign-extended lower 48 bits, exclusive
- * or the distance in words. Other addresses are not kept. */
+/* A kept word is an address whose upper 16 bits repeat bit 47. In a chain, these 16 bits
+ * are XORed with the distance to the next word up, in words. */
 #define STACK_ADDRESS_BITS 48
 
 static inline uint64_t stack_word_value(uint64_t word)
