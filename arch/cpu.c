@@ -10,9 +10,10 @@ enum cpu_kind cpu_kind(const struct cpu *cpu)
 		return CPU_RISCV64;
 	case CPU_FAMILY_ARM:
 		return arm_kind(&cpu->arm);
-	default:
-		return x86_kind(&cpu->x86);
+	case CPU_FAMILY_X86:
+		break;
 	}
+	return x86_kind(&cpu->x86);
 }
 
 uint64_t cpu_space(const struct cpu *cpu)
@@ -22,9 +23,10 @@ uint64_t cpu_space(const struct cpu *cpu)
 		return riscv_space(&cpu->riscv);
 	case CPU_FAMILY_ARM:
 		return arm_space(&cpu->arm);
-	default:
-		return x86_space(&cpu->x86);
+	case CPU_FAMILY_X86:
+		break;
 	}
+	return x86_space(&cpu->x86);
 }
 
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
@@ -35,9 +37,10 @@ enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory 
 		return riscv_translate(&cpu->riscv, memory, address, frame);
 	case CPU_FAMILY_ARM:
 		return arm_translate(&cpu->arm, memory, address, frame);
-	default:
-		return x86_translate(&cpu->x86, memory, address, frame);
+	case CPU_FAMILY_X86:
+		break;
 	}
+	return x86_translate(&cpu->x86, memory, address, frame);
 }
 
 bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
@@ -64,7 +67,8 @@ size_t cpu_registers(const struct cpu *cpu, struct register_value *values)
 		return riscv_registers(&cpu->riscv, values);
 	case CPU_FAMILY_ARM:
 		return arm_registers(&cpu->arm, values);
-	default:
-		return x86_registers(&cpu->x86, values);
+	case CPU_FAMILY_X86:
+		break;
 	}
+	return x86_registers(&cpu->x86, values);
 }

@@ -26,7 +26,8 @@ void cpu_unwind(const struct cpu *cpu, const struct unwind_input *input,
 	case CPU_FAMILY_ARM:
 		arm_unwind(&cpu->arm, input, chain);
 		break;
-	default:
+	case CPU_FAMILY_X86:
 		x86_unwind(&cpu->x86, input, chain);
+		break;
 	}
 }
