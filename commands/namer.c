@@ -27,12 +27,12 @@ static void set_ends(void (*handler)(int))
 		signal(ends[i], handler);
 }
 
-static bool rotates(const struct record_options *options)
+static bool has_rotation(const struct record_options *options)
 {
 	return options->rotation.time || options->rotation.size;
 }
 
-/* The files after the @first that are still there. */
+/* Stores names in the files from number @first on that still exist. */
 static int store_in_all(const struct archive_names *names,
 			const struct record_options *options, uint64_t first)
 {
@@ -50,25 +50,27 @@ static int store_in_all(const struct archive_names *names,
 	return exit_code;
 }
 
-static int store(const struct record_options *options, uint64_t first)
+/* @first: the number of the first file, with a rotation. Returns the exit code. */
+static int store_names(const struct record_options *options, uint64_t first)
 {
 	const struct archive_names names = {
 		.command = "record",
 		.symbols = options->unwinding.elf,
 		.symbol_count = options->unwinding.elfs,
 		.lines = options->lines,
-		.is_brief = rotates(options),
+		.is_brief = has_rotation(options),
 		.verbose = options->verbose,
 	};
 
-	return rotates(options) ? store_in_all(&names, options, first)
-				: archive_store(&names, options->output);
+	return has_rotation(options) ? store_in_all(&names, options, first)
+				     : archive_store(&names, options->output);
 }
 
-/* In the child. Before the recording is complete, signals are for the recorder. */
+/* Runs in the child. Before the recording is complete, signals are for the recorder.
+ * Returns the exit code. */
 static int wait_and_store(int pipe, const struct record_options *options)
 {
-	uint64_t first = rotates(options) ? opener_highest(options->output) + 1 : 0;
+	uint64_t first = has_rotation(options) ? opener_highest(options->output) + 1 : 0;
 	ssize_t size;
 	char byte;
 
@@ -80,7 +82,7 @@ static int wait_and_store(int pipe, const struct record_options *options)
 	if (size != 1)
 		return EXIT_DONE; /* the recorder has failed, or was killed */
 	set_ends(SIG_DFL);
-	return store(options, first);
+	return store_names(options, first);
 }
 
 int namer_start(struct namer *namer, const struct record_options *options,

@@ -13,20 +13,21 @@
  * read and write files (privileges_keep_files()).
  */
 struct namer {
-	int pipe;
-	pid_t child;
+	int pipe;    /* written to when the recording is complete; -1: none */
+	pid_t child; /* 0: none */
 };
 
 /*
- * Starts it, before anything is opened that it should not inherit; it waits. @options
- * must outlive it. Without symbol files, or if the recording goes to standard output,
- * nothing is started. -1 with @err set on failure.
+ * Starts the process, before anything is opened that it should not inherit; it waits.
+ * @options must outlive it. Without symbol files, or if the recording goes to standard
+ * output, no process is started. -1 with @err set on failure.
  */
 int namer_start(struct namer *namer, const struct record_options *options,
 		struct error *err);
 
-/* If the recording @is_complete, lets it store the names, and waits for its end; needs
- * only the system calls of a recorder. -1 if that failed, with a message written. */
+/* Lets the process store the names if the recording @is_complete, and waits for its end.
+ * Makes only system calls that a recorder may make. -1, with a message printed, if names
+ * are missing. */
 int namer_end(struct namer *namer, bool is_complete);
 
 #endif

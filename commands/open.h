@@ -4,7 +4,7 @@
 
 #include "record/open.h"
 
-/* The help of --force, which is the same for all commands that use the hypervisor. */
+/* The help of --force, for all commands that use the hypervisor. */
 #define FORCE_HELP                                                                  \
 	"use a Xen newer than this uniprof knows even if its answers do not agree " \
 	"with xenstore"
@@ -14,7 +14,7 @@
 	"instead of a DOMAIN, the guest of a QEMU whose GDB stub (-gdb) listens there: " \
 	"unix:PATH or tcp:HOST:PORT"
 
-/* Sets the option. */
+/* Sets --gdb, and checks how the address is written. */
 int open_set_gdb(void *to, const char *argument, struct error *err);
 
 /* What a command is to sample. */
@@ -24,7 +24,8 @@ struct open_wish {
 	bool force;
 };
 
-/* Opens the host for a command, and prints what the user should know about it. */
+/* Opens the host for a command, and prints what the user should know about the host. NULL
+ * with the reason in @err on failure. */
 struct host *open_host(const char *command, const struct open_wish *wish,
 		       struct error *err);
 

@@ -62,8 +62,8 @@ static void describe_domains(const struct record_options *options, unsigned int 
 		snprintf(to, size, "%u domain%s", domains, domains == 1 ? "" : "s");
 }
 
-/* The number of samples is the total that reports show: a sample also counts for those
- * that were skipped to limit the overhead. */
+/* Prints what was recorded. The number of samples is the total that reports show: a
+ * sample also stands for samples that were skipped to limit the overhead. */
 static void print_closing_line(const struct record_options *options,
 			       const struct record_summary *summary)
 {

@@ -35,7 +35,7 @@ static int set_percent(void *to, const char *argument, struct error *err)
 	return parse_percent(argument, to);
 }
 
-/* A number and its unit, in either of two lists, as in perf. */
+/* Sets a time or a size: a number and its unit, as in perf. */
 static int set_rotation(void *to, const char *argument, struct error *err)
 {
 	static const char times[] = "smhd", sizes[] = "BKMG";
@@ -102,7 +102,7 @@ static struct option_word call_graph_word(unsigned int i)
 	return words[i];
 }
 
-/* @bytes to capture; NULL: the usual number. */
+/* Captures stacks. @bytes: how much; NULL: the usual number. */
 static int set_stack(struct unwinding_options *options, const char *bytes)
 {
 	uint64_t value = STACK_BYTES;

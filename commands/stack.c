@@ -22,7 +22,8 @@ static void print_registers(const struct cpu *cpu)
 		       i % 3 == 2 || i + 1 == count ? "\n" : "  ");
 }
 
-/* @linux_text: where the guest's Linux kernel is (symbols_find_in()). */
+/* Prints a line for each address. @linux_text: where the guest's Linux kernel is
+ * (symbols_find_in()). */
 static void print_chain(const struct chain *chain, struct symbols *symbols,
 			uint64_t linux_text)
 {
@@ -35,7 +36,7 @@ static void print_chain(const struct chain *chain, struct symbols *symbols,
 			printf("  %16s\n", mark);
 			continue;
 		}
-		/* All but the first are return addresses (symbols_find()). */
+		/* All addresses but the first are return addresses (symbols_find()). */
 		printf("  %016" PRIx64, address);
 		if (symbols_find_in(symbols, linux_text, address - (i > 0), &symbol))
 			printf(" %s+0x%" PRIx64 " (%s)", symbol.name,
@@ -66,7 +67,7 @@ static void print_round(const struct target *target, const struct round *round,
 	}
 }
 
-/* A pause by another profiler is soon over: try again. */
+/* Takes a round; again if another profiler holds the guest paused, which is soon over. */
 static int take_round(struct sampler *sampler, struct round *round, struct error *err)
 {
 	const struct timespec moment = {0, 2000000};
@@ -81,7 +82,7 @@ static int take_round(struct sampler *sampler, struct round *round, struct error
 }
 
 /* Says why the files are not used for unwinding. */
-static void report_table(const struct target *target)
+static void print_table_note(const struct target *target)
 {
 	const struct table_check *check = &sampler_learning(target->sampler)->table;
 
@@ -90,7 +91,7 @@ static void report_table(const struct target *target)
 			target->guest->info.name, check->why.text);
 }
 
-/* Again as long as more code is found, of which there is a limited amount. */
+/* Takes rounds as long as they find more code, of which there is a limited amount. */
 static int take_rounds(struct sampler *sampler, struct round *round, struct error *err)
 {
 	do {
@@ -102,8 +103,9 @@ static int take_rounds(struct sampler *sampler, struct round *round, struct erro
 	return 0;
 }
 
-static int show(struct host *host, const char *name, struct symbols *symbols,
-		const struct program_table *table, struct error *err)
+/* Takes a sample of the domain, and prints it. */
+static int show_domain(struct host *host, const char *name, struct symbols *symbols,
+		       const struct program_table *table, struct error *err)
 {
 	/* One chain has to decide whether frame pointers are missing. */
 	struct sampling sampling = {.table = table, .chains_min = 1};
@@ -125,7 +127,7 @@ static int show(struct host *host, const char *name, struct symbols *symbols,
 		error_set(err, "domain '%s' has ended", name);
 		goto out;
 	}
-	report_table(&target);
+	print_table_note(&target);
 	print_round(&target, &round, symbols);
 	status = 0;
 out:
@@ -139,7 +141,7 @@ struct stack_options {
 	size_t file_count;
 	struct symbols_options symbols;
 	const char *gdb;
-	bool force; /* use a Xen newer than known even if its answers do not fit */
+	bool force; /* use a newer Xen than known even if its answers do not fit */
 };
 
 static int add_file(void *to, const char *argument, struct error *err)
@@ -176,7 +178,7 @@ static const struct option_group groups[] = {
 	{0},
 };
 
-/* NULL with @err set when a file can't be used. */
+/* Loads all symbol files. NULL with @err set if a file can't be used. */
 static struct symbols *load_symbols(const struct stack_options *options,
 				    struct error *err)
 {
@@ -200,7 +202,8 @@ static bool is_elf(const struct symbols_file *file)
 		cpu_kind_of_elf(file->machine) == CPU_ARM64);
 }
 
-/* A table of the ELF files among the symbol files; NULL if there is none. */
+/* Makes a table of the ELF files among the symbol files; NULL if there are none, or with
+ * the reason printed. */
 static struct program_table *make_table(const struct stack_options *options,
 					const struct symbols *symbols)
 {
@@ -227,7 +230,8 @@ static struct program_table *make_table(const struct stack_options *options,
 	return table;
 }
 
-static int run(const struct stack_options *options, const char *domain)
+/* Returns the exit code. */
+static int stack_run(const struct stack_options *options, const char *domain)
 {
 	struct error err;
 	struct symbols *symbols = load_symbols(options, &err);
@@ -241,7 +245,7 @@ static int run(const struct stack_options *options, const char *domain)
 	struct guard *guard = host ? guard_start(host, &err) : NULL;
 	int status = EXIT_DONE;
 
-	if (!guard || show(host, domain, symbols, table, &err) < 0) {
+	if (!guard || show_domain(host, domain, symbols, table, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}
@@ -252,7 +256,7 @@ static int run(const struct stack_options *options, const char *domain)
 	return status;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int stack_command(const struct command *command, int argc, char **argv)
 {
 	struct stack_options options = {
 		.files = calloc((size_t)argc, sizeof(*options.files)),
@@ -275,7 +279,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 					     "unexpected argument '%s' with --gdb",
 					     *arguments);
 		else
-			status = domain ? run(&options, domain)
+			status = domain ? stack_run(&options, domain)
 					: usage_error(command->name, "no domain given");
 	}
 	free(options.files);
@@ -292,5 +296,5 @@ const struct command command_stack = {
 		 "microseconds. A "
 		 "domain that is paused or has crashed is shown as it is.",
 	.groups = groups,
-	.run = run_command,
+	.run = stack_command,
 };

@@ -2,8 +2,8 @@
 #ifndef UNIPROF_RECORD_NOTIFY_H
 #define UNIPROF_RECORD_NOTIFY_H
 
-/* Tells the user one line, without its end; given by the command that records, which
- * prints it. */
+/* Prints a line, given without its end, to the user: a function of the command that
+ * records. */
 typedef void notify_function(const char *line);
 
 /* Makes the line as printf() does, and calls @to with it. A line of more than 2 KiB is

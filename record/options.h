@@ -12,7 +12,7 @@
 
 /* How call chains are found. */
 enum call_graph {
-	CALL_GRAPH_AUTO,  /* by a guest's table if there is one that fits */
+	CALL_GRAPH_AUTO,  /* by a table that fits the guest, or else by frame pointers */
 	CALL_GRAPH_FP,	  /* by frame pointers and the code after them */
 	CALL_GRAPH_TABLE, /* by a table, or not at all */
 	CALL_GRAPH_STACK, /* later, by the report: stacks are captured */

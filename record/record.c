@@ -31,10 +31,10 @@ struct record {
 	struct series series;
 	struct meter meter;
 	sigset_t signals;
-	uint64_t start; /* ns, monotonic: the first deadline */
+	uint64_t start; /* first deadline: ns, monotonic */
 };
 
-/* Words are separated by blanks; a line that is too long is truncated. */
+/* Writes the command line, with blanks between its words; truncated if it is too long. */
 static void join_words(char *line, size_t size, int argc, char **argv)
 {
 	size_t used = (size_t)snprintf(line, size, "uniprof");
@@ -63,22 +63,23 @@ static void describe_recording(const struct record *record, int argc, char **arg
 	snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", record->host->version);
 }
 
-/* Fills in what the end of the recording, and the files, tell. */
 static void summarize(const struct record *record, const struct recording_end *end,
 		      struct record_summary *summary)
 {
+	const struct roster *roster = recorder_roster(record->recorder);
+
 	*summary = (struct record_summary){
 		.file = series_name(&record->series),
 		.files = record->series.files,
 		.bytes = series_bytes(&record->series),
 		.duration = end->monotonic - record->start,
-		.sampled = recorder_time(record->recorder),
-		.domains = recorder_domains(record->recorder),
+		.sampled = roster->time,
+		.domains = roster->domains,
 		.samples = end->samples,
 		.weight = series_weight(&record->series),
 		.lost = end->lost,
 		.missed = end->missed,
-		.unwound = *recorder_unwound(record->recorder),
+		.unwound = roster->unwound,
 	};
 	series_pauses(&record->series, &summary->pauses);
 }
@@ -210,14 +211,14 @@ static int sample_domains(struct record *record, int argc, char **argv,
 		status = -1;
 	}
 	summarize(record, &end, summary);
-	if (!status && !end.samples && recorder_skipped(record->recorder))
+	if (!status && !end.samples && recorder_roster(record->recorder)->skipped)
 		status = error_set(
 			err, "no samples: someone else kept the guest paused all the "
 			     "time (use xl unpause to resume it)");
 	return status;
 }
 
-/* To be called before the first thread is started, which is one that asks xenstore. */
+/* To be called before the first thread is started, which queries xenstore. */
 static void share_arena(void)
 {
 #ifdef M_ARENA_MAX

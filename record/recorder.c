@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "record/domains/roster.h"
 #include "record/safety/priority.h"
 #include "record/signals.h"
 #include "record/stop.h"
@@ -287,22 +286,7 @@ uint64_t recorder_end(const struct recorder *recorder)
 	return recorder->end;
 }
 
-unsigned int recorder_domains(const struct recorder *recorder)
+const struct roster *recorder_roster(const struct recorder *recorder)
 {
-	return recorder->roster.domains;
-}
-
-uint64_t recorder_time(const struct recorder *recorder)
-{
-	return recorder->roster.time;
-}
-
-const struct unwound *recorder_unwound(const struct recorder *recorder)
-{
-	return &recorder->roster.unwound;
-}
-
-uint64_t recorder_skipped(const struct recorder *recorder)
-{
-	return recorder->roster.skipped;
+	return &recorder->roster;
 }

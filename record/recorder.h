@@ -4,8 +4,7 @@
 
 #include <signal.h>
 
-#include "record/domains/tables.h"
-#include "record/domains/unwound.h"
+#include "record/domains/roster.h"
 #include "record/file/sink.h"
 #include "record/options.h"
 #include "record/safety/guard.h"
@@ -22,9 +21,10 @@ struct recorder;
 struct recorder *recorder_new(struct host *host, struct guard *guard,
 			      const struct record_options *options,
 			      const struct domain_tables *tables, struct error *err);
-/* Starts its thread, before filter_recorder(): 0, or -1. */
+/* Starts the thread that examines guests' code; to be called before filter_recorder().
+ * 0, or -1. */
 int recorder_start(struct recorder *recorder, struct error *err);
-/* Afterwards, it pauses no domain and holds none of their resources. */
+/* Releases all domains: afterwards, none is paused or has memory mapped. */
 void recorder_free(struct recorder *recorder);
 
 /*
@@ -38,14 +38,7 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 /* When sampling ended: ns, monotonic. */
 uint64_t recorder_end(const struct recorder *recorder);
 
-/* The number of domains that were sampled, and the sum of their times (ns). */
-unsigned int recorder_domains(const struct recorder *recorder);
-uint64_t recorder_time(const struct recorder *recorder);
-
-/* How the chains of the domains were unwound. */
-const struct unwound *recorder_unwound(const struct recorder *recorder);
-
-/* How many rounds were skipped because someone else had paused the domain. */
-uint64_t recorder_skipped(const struct recorder *recorder);
+/* The domains that were sampled, for their counts. */
+const struct roster *recorder_roster(const struct recorder *recorder);
 
 #endif

@@ -23,9 +23,8 @@
 
 /*
  * A rehearsal costs as much CPU time as the walk itself. After CALM_ROUNDS rounds in
- * which one pause sufficed, rehearsals are left out that would come less than
- * REHEARSAL_LASTS after the last one, ns: caches and TLB still hold most of what it
- * brought.
+ * which one pause sufficed, a rehearsal is left out if the last one was less than
+ * REHEARSAL_LASTS (ns) ago: caches and TLB still hold most of what it brought.
  */
 #define CALM_ROUNDS	16
 #define REHEARSAL_LASTS (2 * NS_PER_S / 1000)
@@ -121,7 +120,7 @@ const struct learning *sampler_learning(const struct sampler *sampler)
 	return &sampler->learning;
 }
 
-/* The vCPU's CPU time since its last sample. The totals are rounded down, not the
+/* Sets the vCPU's CPU time since its last sample. The totals are rounded down, not the
  * differences, so that nothing is lost from sample to sample. */
 static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu,
 			  struct sample *sample)
@@ -198,9 +197,9 @@ static void complete_samples(struct sampler *sampler, struct round *round)
 
 /*
  * Walks without pausing. Before a pause, this rehearses it: maps what the last walks
- * missed, notes what they find in code, and brings what the next ones will most likely
- * need into the caches and the TLB, including the code that walks. If the guest runs
- * meanwhile, they may follow wrong data, and miss something again in the pause.
+ * missed, notes what they find in code, and brings what the walks of the pause will most
+ * likely need into the caches and the TLB, including the code that walks. The guest runs
+ * meanwhile, so a rehearsal may follow wrong data; the pause then misses something again.
  */
 static void walk_unpaused(struct sampler *sampler, struct round *round)
 {

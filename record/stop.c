@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-/* How often to look whether all guests rest. */
+/* The time between two looks whether all guests rest. */
 #define LOOK_NS (NS_PER_S / 200)
 
 static bool all_rest(struct subject *const *subjects, size_t count)
@@ -21,7 +21,8 @@ static bool all_rest(struct subject *const *subjects, size_t count)
 	return all;
 }
 
-/* Whether a signal that ends the recorder comes in the next moment; it stays pending. */
+/* Waits a moment for a signal that ends the recorder. True if it came; it stays pending.
+ */
 static bool is_ended(void)
 {
 	const struct timespec moment = {0, LOOK_NS};

@@ -5,11 +5,11 @@
 #include "format/recording.h"
 
 /*
- * Pauses have a budget that grows with time; no round starts while it is used up. At most
- * AHEAD_NS of it is saved. It grows slightly slower than the limit allows: a part of what
- * LIMIT_NS allows is reserved for the saved budget, and for one more pause as long as the
- * longest in one or two spans of time. The reserve is at least RESERVE, which is AHEAD_NS
- * in relation to two seconds, and at most half.
+ * Pauses have a budget that grows with time; no round starts while the budget is used up.
+ * At most AHEAD_NS of time's growth is saved. The budget grows slightly slower than the
+ * limit allows: a part of what LIMIT_NS allows is reserved for the saved budget, and for
+ * another pause as long as the longest in one or two spans of time. The reserved part is
+ * at least RESERVE, which is AHEAD_NS in relation to two seconds, and at most half.
  */
 #define LIMIT_NS (10 * NS_PER_S)
 #define RESERVE	 0.03
@@ -17,29 +17,30 @@
 #define SPAN_NS	 (60 * NS_PER_S)
 
 /*
- * The distance of rounds normally depends on the average of about so many pauses. If it
- * depended on the last pause alone, functions in which pauses are long would get too
- * small or too large a share of the profile. A pause that is much longer than the
- * average, such as during a stall of the host, counts only in part.
+ * The distance of rounds normally depends on the average of about AVERAGE_ROUNDS pauses.
+ * If it depended on the last pause alone, functions in which pauses are long would get
+ * too small or too large a share of the profile. A pause of more than MUCH_LONGER times
+ * the average, such as during a stall of the host, counts only up to that length.
  */
 #define AVERAGE_ROUNDS 32
 #define MUCH_LONGER    4
 
-/* The first pauses are often long, so the shortest of FIRST_ROUNDS stands for them. With
- * fewer than FEW_ROUNDS, the distance is not changed. */
+/* The first pauses are often long, so the shortest of FIRST_ROUNDS pauses stands for them
+ * all. The distance is not changed before FEW_ROUNDS pauses. */
 #define FIRST_ROUNDS 16
 #define FEW_ROUNDS   4
 
 /*
  * Slots that were skipped because the budget was used up are spread over the weights of
- * about so many rounds, or of as many as fit in SPREAD_NS: otherwise the round after a
- * stall would dominate the profile. If as many slots were skipped before the last round,
- * it is not a stall.
+ * about SPREAD_ROUNDS rounds, or of those that fit in SPREAD_NS, but at least
+ * SPREAD_LEAST: otherwise the round after a stall would dominate the profile. It is no
+ * stall if as many slots were skipped before the previous round.
  */
 #define SPREAD_ROUNDS 256
 #define SPREAD_NS     (2 * NS_PER_S)
 #define SPREAD_LEAST  8
 
+/* When the slot begins, ns. */
 static uint64_t slot_time(const struct pacer *pacer, uint64_t slot)
 {
 	uint64_t frequency = pacer->pace.frequency;
@@ -48,6 +49,7 @@ static uint64_t slot_time(const struct pacer *pacer, uint64_t slot)
 	       slot % frequency * NS_PER_S / frequency;
 }
 
+/* The slot that contains the time. */
 static uint64_t slot_at(const struct pacer *pacer, uint64_t time)
 {
 	uint64_t since = time > pacer->start ? time - pacer->start : 0;
@@ -67,13 +69,14 @@ static uint64_t next_random(struct pacer *pacer)
 	return pacer->random;
 }
 
-static uint64_t jitter(struct pacer *pacer, uint64_t length)
+/* A random part of @length ns; 0 without jitter. */
+static uint64_t random_delay(struct pacer *pacer, uint64_t length)
 {
 	return pacer->pace.jitter ? next_random(pacer) % length : 0;
 }
 
-/* Chooses the number of slots of the next round, and when it is due. */
-static void choose(struct pacer *pacer)
+/* Chooses the number of slots of the next round, and when the round is due. */
+static void plan_round(struct pacer *pacer)
 {
 	uint64_t begin, length, last;
 
@@ -82,9 +85,9 @@ static void choose(struct pacer *pacer)
 	pacer->credit -= pacer->weight;
 	begin = slot_time(pacer, pacer->slot);
 	length = slot_time(pacer, pacer->slot + pacer->weight) - begin;
-	pacer->due = begin + jitter(pacer, length);
+	pacer->due = begin + random_delay(pacer, length);
 	if (pacer->due < pacer->budget)
-		pacer->due = pacer->budget + jitter(pacer, length / 4 + 1);
+		pacer->due = pacer->budget + random_delay(pacer, length / 4 + 1);
 	/* A delay of less than a slot is not late. */
 	last = slot_at(pacer, pacer->due) + (pacer->stretch > 1);
 	pacer->end = pacer->slot + pacer->weight;
@@ -102,7 +105,7 @@ void pacer_start(struct pacer *pacer, const struct pace *pace, uint64_t start,
 		.budget = start,
 		.random = seed ? seed : 1,
 	};
-	choose(pacer);
+	plan_round(pacer);
 }
 
 uint64_t pacer_due(const struct pacer *pacer)
@@ -117,9 +120,10 @@ void pacer_skip(struct pacer *pacer, uint64_t now)
 	if (current < pacer->slot)
 		return;
 	pacer->slot = current + 1;
-	choose(pacer);
+	plan_round(pacer);
 }
 
+/* The number of rounds that skipped slots are spread over. */
 static uint64_t spread_rounds(const struct pacer *pacer)
 {
 	double rounds = SPREAD_NS / NS_PER_S * (double)pacer->pace.frequency /
@@ -156,8 +160,8 @@ uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed)
 	return (uint32_t)weight;
 }
 
-/* The reserve for one more pause, ns. */
-static double reserve(const struct pacer *pacer)
+/* The reserved part of what LIMIT_NS allows, ns. */
+static double reserved_budget(const struct pacer *pacer)
 {
 	double limit = pacer->pace.max_overhead;
 	double longest = (double)(pacer->longest[0] > pacer->longest[1]
@@ -170,7 +174,8 @@ static double reserve(const struct pacer *pacer)
 	return kept < limit * LIMIT_NS / 2 ? kept : limit * LIMIT_NS / 2;
 }
 
-static void remember(struct pacer *pacer, uint64_t paused)
+/* Notes the longest pause of the span. */
+static void note_longest(struct pacer *pacer, uint64_t paused)
 {
 	uint64_t span = (pacer->begun - pacer->start) / SPAN_NS;
 
@@ -183,7 +188,7 @@ static void remember(struct pacer *pacer, uint64_t paused)
 		pacer->longest[0] = paused;
 }
 
-static void take_average(struct pacer *pacer, double paused)
+static void update_average(struct pacer *pacer, double paused)
 {
 	if (pacer->measured >= FIRST_ROUNDS) {
 		if (paused > pacer->average * MUCH_LONGER)
@@ -194,13 +199,13 @@ static void take_average(struct pacer *pacer, double paused)
 	}
 }
 
-/* Updates the budget and the average after a round. */
-static void adapt(struct pacer *pacer, uint64_t paused)
+/* Updates the budget, the average and the distance of rounds. */
+static void adapt_pace(struct pacer *pacer, uint64_t paused)
 {
-	double kept = reserve(pacer), now_kept, share, usual, left;
+	double kept = reserved_budget(pacer), now_kept, share, usual, left;
 
-	remember(pacer, paused);
-	now_kept = reserve(pacer);
+	note_longest(pacer, paused);
+	now_kept = reserved_budget(pacer);
 	share = pacer->pace.max_overhead - now_kept / LIMIT_NS;
 	if (pacer->budget + AHEAD_NS < pacer->begun)
 		pacer->budget = pacer->begun - AHEAD_NS;
@@ -210,7 +215,7 @@ static void adapt(struct pacer *pacer, uint64_t paused)
 
 	if (!paused)
 		return;
-	take_average(pacer, (double)paused);
+	update_average(pacer, (double)paused);
 	if (pacer->measured < FEW_ROUNDS)
 		return;
 	/* Half of AHEAD_NS should be left after the usual time: the distance is increased
@@ -229,6 +234,6 @@ static void adapt(struct pacer *pacer, uint64_t paused)
 void pacer_end(struct pacer *pacer, uint64_t paused)
 {
 	if (pacer->pace.max_overhead < 1)
-		adapt(pacer, paused);
-	choose(pacer);
+		adapt_pace(pacer, paused);
+	plan_round(pacer);
 }

@@ -276,7 +276,7 @@ static void begin_added(const struct roster *roster, size_t before, const char *
 	}
 }
 
-/* A listing older than the end of a domain may still contain it. */
+/* A listing that is older than the end of a domain may still contain the domain. */
 void roster_follow(struct roster *roster)
 {
 	size_t before = roster->subjects, count;

@@ -8,17 +8,18 @@
 #include "record/domains/watch.h"
 
 /*
- * The domains that are sampled, and those that would be as soon as they start. Notifies
+ * The domains that are sampled, and the domains to sample as soon as they start. Notifies
  * the user of what happens to them.
  */
 struct roster {
-	struct subject *
-		*subject; /* in no order; the last takes the place of a dropped one */
+	struct subject **subject;
 	size_t subjects;
-	unsigned int domains;	/* number ever sampled, and the next subject's index */
-	uint64_t time;		/* total sampling time of dropped subjects, ns */
-	uint64_t skipped;	/* their rounds skipped for pauses of someone else */
-	struct unwound unwound; /* ways of unwinding of dropped subjects */
+	unsigned int domains; /* number ever sampled, and the next subject's index */
+
+	/* Totals of the subjects that were dropped. */
+	uint64_t time;	  /* for which they were sampled, ns */
+	uint64_t skipped; /* rounds skipped because someone else had paused the domain */
+	struct unwound unwound;
 
 	/* Internal. */
 	struct host *host;
@@ -31,8 +32,8 @@ struct roster {
 	uint64_t dropped; /* when the last subject was dropped: ns, monotonic */
 };
 
-/* Prepares to sample the domains that @options ask for; what is given must outlive the
- * roster. -1 with the reason in @err if one does not exist or can't be sampled;
+/* Prepares to sample the domains that @options ask for; all arguments must outlive the
+ * roster. -1 with the reason in @err if a domain does not exist or can't be sampled;
  * roster_close() must follow in any case. */
 int roster_open(struct roster *roster, struct host *host,
 		const struct record_options *options, const struct domain_tables *tables,
@@ -58,7 +59,8 @@ void roster_follow(struct roster *roster);
 /* The subject that is due first; SIZE_MAX if there is none. */
 size_t roster_first_due(const struct roster *roster);
 
-/* Stops sampling the @i-th subject, and releases its domain. */
+/* Stops sampling the @i-th subject, and releases its domain. The last subject takes its
+ * place. */
 void roster_drop(struct roster *roster, size_t i);
 void roster_drop_all(struct roster *roster);
 

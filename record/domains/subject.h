@@ -12,11 +12,11 @@ struct subject {
 	struct guest_info info;
 	struct target target;
 	struct pacer pacer;
-	bool described;	  /* in the recording */
+	bool described;	  /* the recording has its description */
 	bool refused;	  /* its table does not fit, and the user was told */
-	uint64_t start;	  /* ns, monotonic; 0: not yet */
-	uint64_t rounds;  /* taken or skipped */
-	uint64_t skipped; /* because someone else held it paused */
+	uint64_t start;	  /* when sampling started: ns, monotonic; 0: not yet */
+	uint64_t rounds;  /* number of rounds taken or skipped */
+	uint64_t skipped; /* rounds skipped because someone else held it paused */
 	uint64_t thinned; /* slots skipped to limit the overhead */
 };
 

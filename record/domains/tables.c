@@ -63,7 +63,7 @@ static bool is_same_domain(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Makes, or reads, the table for @domain of its files. */
+/* Makes the table for @domain from its ELF files, or reads its table file. */
 static struct program_table *make_table(const struct domain_tables *tables,
 					const char *domain, struct error *err)
 {
@@ -100,7 +100,7 @@ static struct program_table *make_table(const struct domain_tables *tables,
 	return table;
 }
 
-/* Adds the table for @domain, unless there is one. */
+/* Adds the table for @domain, unless it was added already. */
 static int add_table(struct domain_tables *tables, const char *domain, struct error *err)
 {
 	struct domain_table *entry = &tables->entry[tables->entries];

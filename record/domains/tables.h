@@ -16,8 +16,8 @@ struct domain_tables *domain_tables_open(const struct unwinding_options *options
 /* @tables may be NULL. */
 void domain_tables_free(struct domain_tables *tables);
 
-/* The table for a guest: the one for its name or id, else the one for all domains; NULL
- * if there is none. It is freed with @tables. */
+/* The table for a guest, by its name or id, or else the table for all domains; NULL if
+ * there is neither. Freed with @tables. */
 const struct program_table *domain_tables_find(const struct domain_tables *tables,
 					       const struct guest_info *guest);
 

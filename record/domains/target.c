@@ -7,7 +7,7 @@
 
 #include "base/parse.h"
 
-/* Sets a bool for each requested vCPU: 0, or -1. */
+/* Sets the elements of @wanted for the vCPUs in the list: 0, or -1. */
 static int choose_vcpus(const struct guest_info *info, const char *list, bool *wanted,
 			struct error *err)
 {

@@ -20,10 +20,10 @@ struct target {
 int target_open(struct target *target, struct host *host, const struct guest_info *info,
 		const char *vcpus, const struct sampling *sampling, struct error *err);
 
-/* Releases the guest; may be called again, and on a zeroed target. */
+/* Releases the guest; @target may be all 0. */
 void target_close(struct target *target);
 
-/* The description for the recording; to be called after a round was taken. */
+/* Describes the domain for the recording; to be called after a round was taken. */
 void target_describe(const struct target *target, struct recording_domain *description);
 
 #endif

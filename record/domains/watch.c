@@ -13,20 +13,20 @@
 #define REST_NS (NS_PER_S / 4)
 
 struct listing {
-	uint64_t begun; /* ns, monotonic */
+	uint64_t begun; /* when it was started: ns, monotonic */
 	struct guest_info *guests;
 	size_t count;
 };
 
 struct watch {
-	struct host *host; /* the thread's */
+	struct host *host; /* only for the thread */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock; /* for the fields below */
 	pthread_cond_t wake;
 	bool stop;
-	struct listing listing;
-	/* Only for the thread that takes listings. */
+	struct listing listing; /* the newest; no guests: it was taken */
+	/* The guests to omit; only for the thread that takes listings. */
 	struct guest_info *refused;
 	size_t refusals;
 };
@@ -53,9 +53,9 @@ struct watch *watch_new(struct host *host, struct error *err)
 	return watch;
 }
 
-/* The lock is released while guests are listed. After a failure, the next listing may
+/* Makes a listing; the lock is released meanwhile. After a failure, the next listing may
  * succeed. */
-static void list(struct watch *watch)
+static void list_guests(struct watch *watch)
 {
 	struct listing listing = {.begun = clock_monotonic()};
 	struct error ignored;
@@ -71,7 +71,8 @@ static void list(struct watch *watch)
 	watch->listing = listing;
 }
 
-static void rest(struct watch *watch)
+/* Waits for the time of the next listing, or the end. */
+static void wait_rest(struct watch *watch)
 {
 	uint64_t until = clock_monotonic() + REST_NS;
 	const struct timespec time = {(time_t)(until / NS_PER_S),
@@ -82,14 +83,14 @@ static void rest(struct watch *watch)
 		;
 }
 
-static void *run(void *context)
+static void *watch_run(void *context)
 {
 	struct watch *watch = context;
 
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->stop) {
-		list(watch);
-		rest(watch);
+		list_guests(watch);
+		wait_rest(watch);
 	}
 	pthread_mutex_unlock(&watch->lock);
 	return NULL;
@@ -97,7 +98,7 @@ static void *run(void *context)
 
 int watch_start(struct watch *watch, struct error *err)
 {
-	int status = pthread_create(&watch->thread, NULL, run, watch);
+	int status = pthread_create(&watch->thread, NULL, watch_run, watch);
 
 	if (status)
 		return error_errno(err, status, "can't start a thread");
@@ -105,7 +106,7 @@ int watch_start(struct watch *watch, struct error *err)
 	return 0;
 }
 
-static bool is_same(const struct guest_info *a, const struct guest_info *b)
+static bool is_same_guest(const struct guest_info *a, const struct guest_info *b)
 {
 	return a->id == b->id && memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
 }
@@ -114,15 +115,15 @@ static bool is_among(const struct guest_info *guests, size_t count,
 		     const struct guest_info *guest)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_same(&guests[i], guest))
+		if (is_same_guest(&guests[i], guest))
 			return true;
 	return false;
 }
 
-/* Keeps the @guests that are among @others, or, if !@among, are not. Returns their
- * number. */
-static size_t keep(struct guest_info *guests, size_t count,
-		   const struct guest_info *others, size_t other_count, bool among)
+/* Keeps the @guests that are among @others or, if !@among, that are not. Returns their
+ * new number. */
+static size_t keep_guests(struct guest_info *guests, size_t count,
+			  const struct guest_info *others, size_t other_count, bool among)
 {
 	size_t kept = 0;
 
@@ -132,7 +133,7 @@ static size_t keep(struct guest_info *guests, size_t count,
 	return kept;
 }
 
-/* Out of memory: the guest is listed again. */
+/* If out of memory, the guest is listed again. */
 void watch_refuse(struct watch *watch, const struct guest_info *guest)
 {
 	if (!array_grow(&watch->refused, watch->refusals + 1, sizeof(*watch->refused)))
@@ -155,8 +156,9 @@ struct guest_info *watch_take(struct watch *watch, uint64_t since, size_t *count
 	pthread_mutex_unlock(&watch->lock);
 	if (!guests)
 		return NULL;
-	watch->refusals = keep(watch->refused, watch->refusals, guests, *count, true);
-	*count = keep(guests, *count, watch->refused, watch->refusals, false);
+	watch->refusals = keep_guests(watch->refused, watch->refusals, guests, *count,
+				      true);
+	*count = keep_guests(guests, *count, watch->refused, watch->refusals, false);
 	return guests;
 }
 

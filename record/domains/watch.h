@@ -10,24 +10,22 @@
  */
 struct watch;
 
-/* Takes ownership of @host, which only the thread may use from here on. @host may be
- * NULL, with the reason in @err; the result is then NULL, as on failure. */
+/* Takes ownership of @host, which only the thread may use from here on. NULL with the
+ * reason in @err on failure; or if @host is NULL, with the reason in @err already. */
 struct watch *watch_new(struct host *host, struct error *err);
 
 /* Starts the thread, with the privileges of the caller: 0, or -1. */
 int watch_start(struct watch *watch, struct error *err);
 
-/* Omits the guest from listings as long as it exists, but not another guest with its id.
- */
+/* Omits the guest from listings as long as it exists; a later guest with its id is
+ * listed. */
 void watch_refuse(struct watch *watch, const struct guest_info *guest);
 
-/*
- * The newest listing, if it was not taken yet and was started after @since (ns,
- * monotonic); NULL if there is none. The caller frees the array.
- */
+/* Takes the newest listing, if it was started after @since (ns, monotonic); NULL if there
+ * is none, or if it was taken before. The caller frees the array. */
 struct guest_info *watch_take(struct watch *watch, uint64_t since, size_t *count);
 
-/* Ends the thread, which may take as long as one listing. @watch may be NULL. */
+/* Ends the thread, which may take as long as a listing. @watch may be NULL. */
 void watch_free(struct watch *watch);
 
 #endif

@@ -17,7 +17,7 @@ const struct unwind_table *code_search_table(const struct code_search *search)
 	return search->found ? found_code_table(search->found) : NULL;
 }
 
-/* Whether frame pointers are missing: most chains have no more callers than the code
+/* Whether frame pointers are missing: most chains have only the callers that the code
  * after the sampled instruction shows. */
 static bool are_chains_short(struct code_search *search, const struct round *round)
 {
@@ -29,7 +29,7 @@ static bool are_chains_short(struct code_search *search, const struct round *rou
 	       2 * search->short_chains > search->chains;
 }
 
-/* Reads code that one of the chains leads to. False if there is none to examine. */
+/* Reads code that a chain leads to. False if there is no code to examine. */
 static bool read_code(struct code_search *search, const struct guest *guest,
 		      const struct guest_memory *memory, const struct round *round)
 {

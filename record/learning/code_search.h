@@ -13,7 +13,7 @@ struct code_search {
 	struct found_code *found;  /* NULL: none yet */
 	unsigned int chains_min;   /* number of chains that decide whether to look */
 	unsigned int chains;	   /* seen so far, until code is looked for */
-	unsigned int short_chains; /* of these, with no more callers than code shows */
+	unsigned int short_chains; /* chains seen without callers by a frame pointer */
 };
 
 /* Drops the code, even if it is being examined. */

@@ -8,21 +8,24 @@
 
 #include "record/safety/privileges.h"
 
-/* So it gets a quarter of a busy CPU (sched(7), "The nice value"). With SCHED_IDLE it
- * would get next to nothing, and the sampling thread has to wait for its end. */
+/* With this nice value, the thread gets a quarter of a busy CPU (sched(7), "The nice
+ * value"). With SCHED_IDLE it would get next to nothing, and the sampling thread has to
+ * wait for its end. */
 #define NICE 5
 
-/* Enough for found_code_examine(), twice with sanitizers. With --follow, it is locked. */
+/* Bytes of stack: enough for found_code_examine(), and for its double with sanitizers.
+ * With
+ * --follow, the stack is locked in memory. */
 #define STACK_SIZE (256u << 10)
 
 struct examiner {
 	pthread_t thread;
 	clockid_t clock;
 	bool is_started;
-	size_t parts; /* of all code that was given */
-	sem_t ready, wake;
-	bool stop;		/* atomic, like the next */
-	struct found_code *job; /* NULL: none */
+	size_t parts;		/* number of parts of code given and not dropped */
+	sem_t ready, wake;	/* posted by the thread when it runs; for the thread */
+	bool stop;		/* atomic */
+	struct found_code *job; /* atomic; NULL: none */
 };
 
 struct examiner *examiner_new(void)
@@ -36,19 +39,19 @@ static void wait_for(sem_t *semaphore)
 		;
 }
 
-/* Afterwards, others may use the code. */
+/* Returns the code to the sampling thread. */
 static void end_job(struct examiner *examiner, struct found_code *found)
 {
 	found_code_free(found);
 	__atomic_store_n(&examiner->job, NULL, __ATOMIC_RELEASE);
 }
 
-static void *run(void *context)
+static void *examiner_run(void *context)
 {
 	struct examiner *examiner = context;
 
-	/* On Linux, of this thread only (setpriority(2), "C library/kernel differences").
-	 */
+	/* Linux sets it for this thread only (setpriority(2), "C library/kernel
+	 * differences"). */
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
 	privileges_drop(KEEP_NOTHING);
 	sem_post(&examiner->ready);
@@ -73,7 +76,7 @@ int examiner_start(struct examiner *examiner, struct error *err)
 	sem_init(&examiner->wake, 0, 0);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, STACK_SIZE);
-	status = pthread_create(&examiner->thread, &small, run, examiner);
+	status = pthread_create(&examiner->thread, &small, examiner_run, examiner);
 	pthread_attr_destroy(&small);
 	if (status)
 		return error_errno(err, status, "can't start a thread");

@@ -15,30 +15,31 @@
  */
 struct examiner;
 
-/* Without a thread, jobs are done at once. NULL if out of memory. */
+/* Makes an examiner without a thread, which does its jobs at once. NULL if out of
+ * memory. */
 struct examiner *examiner_new(void);
 
-/* Starts the thread; before filter_recorder(). 0, or -1. */
+/* Starts the thread; to be called before filter_recorder(). 0, or -1. */
 int examiner_start(struct examiner *examiner, struct error *err);
 
-/* The CPU time of the thread, which has to be started. */
+/* The clock of the CPU time of the thread, which must have been started. */
 const clockid_t *examiner_clock(const struct examiner *examiner);
 
-/* Whose code is examined now: until then, it may not be used (found_code.h). NULL: the
+/* The code that is examined now, and must not be used meanwhile (found_code.h). NULL: the
  * next job can be given. */
 const struct found_code *examiner_job(const struct examiner *examiner);
 
-/* The number of jobs, each with a part of code (FOUND_CODE_SIZE), for all guests at the
- * same time. They need up to 130 MB, together with the tables. */
+/* Limit of parts of code (FOUND_CODE_SIZE) that all guests may have at a time. They need
+ * up to 130 MB, together with the tables. */
 #define EXAMINER_PARTS 256
 
-/* Whether another job is possible within that. */
+/* Whether a job may be given within EXAMINER_PARTS. */
 bool examiner_has_room(const struct examiner *examiner);
 
-/* Examines what was read last. */
+/* Gives a job: to examine the code that was read last. */
 void examiner_give(struct examiner *examiner, struct found_code *found);
 
-/* Frees code that may have been given, even if it is examined now. @found may be NULL. */
+/* Frees code, even if it is being examined. @found may be NULL. */
 void examiner_drop(struct examiner *examiner, struct found_code *found);
 
 /* Ends the thread, after all code was dropped, which takes some milliseconds. @examiner

@@ -6,11 +6,11 @@
 #include "format/buffer.h"
 #include "symbols/symbols.h"
 
-/* Code of one module; the largest have 10 MB. */
+/* The maximum size of a module's code, bytes; the largest modules have 10 MB. */
 #define MODULE_SIZE_MAX (64u << 20)
 
 /* enum module_state (Linux, include/linux/module.h). */
-#define STATE_COMING 1 /* its tables are complete; 0: it is in use */
+#define STATE_COMING 1 /* the module's tables are complete; 0: it is in use */
 #define STATE_LAST   3
 
 static bool read_bytes(struct module_view *view, uint64_t address, void *to, size_t size)
@@ -36,13 +36,14 @@ static bool is_in_modules(uint64_t address)
 	return address >= MODULES_START && address < MODULES_END;
 }
 
-/* Of a struct module, or of the list's head, which is in the kernel. */
+/* Whether a link of the list can be there: in a struct module, or in the list's head,
+ * which is in the kernel. */
 static bool is_link(uint64_t address)
 {
 	return address >= LINUX_START && address < MODULES_END;
 }
 
-/* The first bytes of a name: visible characters up to the first 0. */
+/* Whether a name can begin with these bytes: visible characters up to the first 0. */
 static bool is_name(const char *name, size_t size)
 {
 	size_t length = strnlen(name, size);
@@ -53,7 +54,7 @@ static bool is_name(const char *name, size_t size)
 	return length > 0;
 }
 
-/* Reads the struct module at @module; false if it can't be one. */
+/* Reads the struct module at @module; false if there can't be any. */
 static bool read_module(struct module_view *view, uint64_t module,
 			struct module_entry *entry)
 {
@@ -72,7 +73,7 @@ static bool read_module(struct module_view *view, uint64_t module,
 	    !read_word(view, module + layout->ips, &read.ips) ||
 	    !read_word(view, module + layout->rows, &read.rows))
 		return false;
-	/* One without code has no pages for it. */
+	/* A module without code has no pages for code. */
 	read.size = size;
 	if (size && (!is_in_modules(read.start) || read.start % GUEST_PAGE_SIZE ||
 		     size > MODULE_SIZE_MAX || size > MODULES_END - read.start))
@@ -83,7 +84,7 @@ static bool read_module(struct module_view *view, uint64_t module,
 	return true;
 }
 
-/* The link after @link, to which it must lead back; 0 if there is none. */
+/* The link after @link, which must lead back to @link; 0 if there is none. */
 static uint64_t next_link(struct module_view *view, uint64_t link)
 {
 	uint64_t next, back;
@@ -117,8 +118,8 @@ size_t module_list_read(struct module_view *view, uint64_t head,
 	return link ? count : 0;
 }
 
-/* The head of the list that leads back to the module with this link: the only one that is
- * in the kernel and in no module. 0 if there is no such list. */
+/* The head of the circular list that the link @first is in: the only link that is in the
+ * kernel and in no module. 0 if there is no such list. */
 static uint64_t find_head(struct module_view *view, uint64_t first)
 {
 	uint64_t link = first, head = 0;
@@ -137,7 +138,8 @@ static uint64_t find_head(struct module_view *view, uint64_t first)
 	return 0;
 }
 
-/* Looks at each struct module that the page could have. */
+/* Looks for the list from each struct module that could be in the page. Returns the
+ * list's head, or 0. */
 static uint64_t scan_page(struct module_view *view, uint64_t page)
 {
 	uint64_t at = view->layout->list, head = 0;

@@ -6,63 +6,64 @@
 #include "tables/linux/layout.h"
 
 /*
- * The modules of a Linux kernel for x86-64, read from a guest's memory while it runs.
+ * Reads the modules of a Linux kernel for x86-64 from a guest's memory while it runs.
  * Nothing there is trusted: at worst, a hostile guest has other modules in its list.
  */
 
-/* Where the kernel has its modules, code and data. It exports no symbol that leads to
- * their list. (Linux, Documentation/arch/x86/x86_64/mm.rst; kernels that can't move have
- * them from the first address on, others from LINUX_END on.) */
+/* Where the kernel has its modules' code and data (Linux,
+ * Documentation/arch/x86/x86_64/mm.rst; kernels that can't move have modules from the
+ * first address on, others from LINUX_END on). No exported symbol leads to their list. */
 #define MODULES_START 0xffffffffa0000000u
 #define MODULES_END   0xffffffffff000000u
 
-/* Modules in a list, at most. Large distributions' kernels have some 200. */
+/* The maximum number of modules in a list. Large distributions' kernels have some 200. */
 #define MODULES_MAX 1024
 
 /* A module, and its tables for unwinding; addresses are the guest's. */
 struct module_entry {
-	uint64_t start, size; /* of its code */
+	uint64_t start, size; /* address and bytes of its code */
 	uint64_t ips, rows;   /* see struct module_layout */
-	uint32_t orcs;	      /* rows; 0 as long as it is being loaded */
+	uint32_t orcs;	      /* number of rows; 0 while the module is being loaded */
 };
 
-/* Memory that is looked at, with a limit. */
+/* A guest's memory to read, with a limit. */
 struct module_view {
 	const struct cpu *cpu; /* in an address space that has the kernel */
 	const struct guest_memory *memory;
 	const struct module_layout *layout;
-	unsigned int left; /* of words that may be read */
+	unsigned int left; /* number of words that may still be read */
 };
 
 /* Enough for the longest list, twice. */
 #define MODULE_WORDS (24u * MODULES_MAX)
 
-/* Where the list is looked for. Starts zeroed, and can then be used again and again. */
+/* The state of a search for the list. Starts zeroed, and is zero again at its end. */
 struct module_scan {
-	uint64_t start;	   /* 0: not begun */
-	unsigned int page; /* the number of the next one */
+	uint64_t start;	   /* address of the middle page; 0: not begun */
+	unsigned int page; /* number of the next page to look at */
 };
 
-/* Pages that a call of module_list_scan() looks at, and that all together do, on both
- * sides of the address. */
+/* Number of pages that one call of module_list_scan() looks at, and that the whole search
+ * looks at, on both sides of the address. */
 #define MODULE_SCAN_PAGES 512
 #define MODULE_SCAN_ALL	  (64u * MODULE_SCAN_PAGES)
 
 /*
- * Looks for the head of the list, the kernel's variable `modules`: for any struct module
- * in the pages around @address, which is in the code of one, that is in a circular list.
- * To be repeated until @scan starts again (NULL: the address of the head was not found).
- * Returns the head's address or 0.
+ * Looks for the head of the list, the kernel's variable `modules`: for a struct module
+ * that is in a circular list, in the pages around @address, which is in a module's code.
+ * Returns the head's address, or 0; the search goes on with the next call, unless @scan
+ * is zero again: then there is no such list.
  */
 uint64_t module_list_scan(struct module_scan *scan, struct module_view *view,
 			  uint64_t address);
 
-/* Reads the list, the newest module first; @entry has room for MODULES_MAX. Returns their
- * number; 0 if it is not whole, as while the guest changes it, or has too many. */
+/* Reads the list, the newest module first; @entry has room for MODULES_MAX. Returns the
+ * number of modules; 0 if the list is not whole, as while the guest changes it, or is too
+ * long. */
 size_t module_list_read(struct module_view *view, uint64_t head,
 			struct module_entry *entry);
 
-/* Reads only the newest module: if that is the same, none was loaded since. */
+/* Reads only the newest module: as long as it does not change, no module was loaded. */
 bool module_list_newest(struct module_view *view, uint64_t head,
 			struct module_entry *entry);
 

@@ -8,9 +8,9 @@
 #include "record/linux/module_list.h"
 #include "tables/orc.h"
 
-/* The first looks are made at once, up to this number and CPU time. Later ones have that
- * much time between them, and so many times what the last one has taken: a guest that
- * loads modules all the time, or has code that belongs to none, costs 2 % of a CPU. */
+/* The first FREE_LOOKS looks, or FREE_NS of CPU time, are made at once. Later looks are
+ * LOOK_NS apart, or COST_FACTOR times what the last look has taken: a guest that loads
+ * modules all the time, or has code that belongs to no module, costs 2 % of a CPU. */
 #define FREE_LOOKS  256
 #define FREE_NS	    (NS_PER_S / 2)
 #define LOOK_NS	    (NS_PER_S / 10)
@@ -25,19 +25,19 @@ struct known {
 struct modules {
 	const struct module_layout *layout;
 	struct module_scan scan;
-	uint64_t head; /* of the list; 0: not known */
+	uint64_t head; /* address of the list's head; 0: not known */
 	struct known known[MODULES_MAX];
-	bool is_current; /* they are the list's, unless there is a newer one */
-	size_t count;
-	/* For a new list. */
+	size_t count;	 /* number of known modules */
+	bool is_current; /* the known modules are the list's, but for newer ones */
+	/* Memory to read a new list. */
 	struct module_entry entry[MODULES_MAX];
 	struct known next[MODULES_MAX];
 	struct unwind_builder *builder; /* NULL: nothing was added */
-	size_t rows;			/* that were added */
-	struct unwind_table *table;
-	uint64_t due; /* when to look next: ns, monotonic */
-	unsigned int looks;
-	uint64_t spent; /* by looks, in ns */
+	size_t rows;			/* rows that were added */
+	struct unwind_table *table;	/* NULL: there is none */
+	uint64_t due;			/* when to look next: ns, monotonic */
+	unsigned int looks;		/* free looks so far */
+	uint64_t spent;			/* CPU time of all looks, ns */
 };
 
 struct modules *modules_new(const struct module_layout *layout)
@@ -50,7 +50,7 @@ struct modules *modules_new(const struct module_layout *layout)
 }
 
 /* Forgets all rules. */
-static void reset(struct modules *modules)
+static void forget_rules(struct modules *modules)
 {
 	unwind_table_free(modules->table);
 	unwind_builder_free(modules->builder);
@@ -65,7 +65,7 @@ void modules_free(struct modules *modules)
 {
 	if (!modules)
 		return;
-	reset(modules);
+	forget_rules(modules);
 	free(modules);
 }
 
@@ -74,7 +74,7 @@ const struct unwind_table *modules_table(const struct modules *modules)
 	return modules->table;
 }
 
-/* Copies from as many pages as necessary. */
+/* Copies an array, which may be in several pages. */
 static bool read_array(struct module_view *view, uint64_t address, uint8_t *to,
 		       size_t size)
 {
@@ -122,7 +122,7 @@ static bool add_rules(struct modules *modules, struct module_view *view,
 	return added;
 }
 
-static struct known *find(struct modules *modules, uint64_t address)
+static struct known *find_module(struct modules *modules, uint64_t address)
 {
 	for (size_t i = 0; i < modules->count; i++)
 		if (address - modules->known[i].entry.start <
@@ -138,14 +138,13 @@ static bool is_missing(const struct modules *modules, uint64_t place)
 	       !(modules->table && unwind_table_find(modules->table, place));
 }
 
-/* The place of that number in the chain: a return address may be that of the next
- * function. */
+/* The @i-th place of the chain: a return address may belong to the next function. */
 static uint64_t place_of(const struct chain *chain, uint32_t i)
 {
 	return chain->address[i] - (i > 0);
 }
 
-/* The first place of the chain in such code; 0 if there is none. */
+/* The first place of the chain in code of modules without rules; 0 if there is none. */
 static uint64_t first_missing(const struct modules *modules, const struct chain *chain)
 {
 	for (uint32_t i = 0; i < chain->count; i++)
@@ -154,24 +153,24 @@ static uint64_t first_missing(const struct modules *modules, const struct chain 
 	return 0;
 }
 
-static bool is_same(const struct module_entry *a, const struct module_entry *b)
+static bool is_same_module(const struct module_entry *a, const struct module_entry *b)
 {
 	return a->start == b->start && a->size == b->size && a->ips == b->ips &&
 	       a->rows == b->rows && a->orcs == b->orcs;
 }
 
-/* Whether the module is still there as it was. */
-static bool remains(const struct modules *modules, const struct module_entry *module,
-		    size_t count)
+/* Whether the new list, of @count modules, has the module unchanged. */
+static bool is_in_list(const struct modules *modules, const struct module_entry *module,
+		       size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_same(&modules->entry[i], module))
+		if (is_same_module(&modules->entry[i], module))
 			return true;
 	return false;
 }
 
-/* Reads the list again if there are newer modules. If one with rules is gone, all rules
- * are forgotten: its place may be that of another one. */
+/* Reads the list again if there are newer modules. If a module with rules is gone, all
+ * rules are forgotten: another module may be in its place. */
 static void read_list(struct modules *modules, struct module_view *view)
 {
 	struct module_entry newest;
@@ -179,7 +178,7 @@ static void read_list(struct modules *modules, struct module_view *view)
 	size_t count;
 
 	if (!module_list_newest(view, modules->head, &newest) ||
-	    (modules->is_current && is_same(&newest, &modules->known[0].entry)))
+	    (modules->is_current && is_same_module(&newest, &modules->known[0].entry)))
 		return;
 	count = module_list_read(view, modules->head, modules->entry);
 	if (!count)
@@ -187,13 +186,13 @@ static void read_list(struct modules *modules, struct module_view *view)
 	for (size_t i = 0; i < modules->count; i++) {
 		const struct known *known = &modules->known[i];
 
-		is_gone |= known->is_added && !remains(modules, &known->entry, count);
+		is_gone |= known->is_added && !is_in_list(modules, &known->entry, count);
 	}
 	if (is_gone)
-		reset(modules);
+		forget_rules(modules);
 	for (size_t i = 0; i < count; i++) {
 		const struct module_entry *entry = &modules->entry[i];
-		const struct known *known = find(modules, entry->start);
+		const struct known *known = find_module(modules, entry->start);
 
 		modules->next[i] = (struct known){*entry, known && known->is_added};
 	}
@@ -202,7 +201,7 @@ static void read_list(struct modules *modules, struct module_view *view)
 	modules->is_current = true;
 }
 
-/* Adds the rules of the chain's modules; true if there are any. */
+/* Adds the rules of the chain's modules; true if any were added. */
 static bool add_modules(struct modules *modules, struct module_view *view,
 			const struct chain *chain)
 {
@@ -212,10 +211,10 @@ static bool add_modules(struct modules *modules, struct module_view *view,
 		uint64_t place = place_of(chain, i);
 		struct known *known;
 
-		known = is_missing(modules, place) ? find(modules, place) : NULL;
+		known = is_missing(modules, place) ? find_module(modules, place) : NULL;
 		if (!known || known->is_added)
 			continue;
-		/* It was being loaded. */
+		/* The module was being loaded. */
 		if (!known->entry.orcs) {
 			modules->is_current = false;
 			continue;
@@ -227,7 +226,7 @@ static bool add_modules(struct modules *modules, struct module_view *view,
 }
 
 /* Makes a table of the rules; true if it can be used. */
-static bool renew(struct modules *modules)
+static bool renew_table(struct modules *modules)
 {
 	struct unwind_table *table = unwind_builder_finish(modules->builder);
 
@@ -240,8 +239,9 @@ static bool renew(struct modules *modules)
 	return true;
 }
 
-static bool look(struct modules *modules, struct module_view *view,
-		 const struct chain *chain)
+/* True if the next chain may be longer. */
+static bool look_for_modules(struct modules *modules, struct module_view *view,
+			     const struct chain *chain)
 {
 	uint64_t missing = first_missing(modules, chain);
 
@@ -249,13 +249,14 @@ static bool look(struct modules *modules, struct module_view *view,
 		return false;
 	if (!modules->head) {
 		modules->head = module_list_scan(&modules->scan, view, missing);
-		/* Goes on the next time. */
+		/* The next look goes on. */
 		return modules->head || modules->scan.start;
 	}
 	read_list(modules, view);
-	return add_modules(modules, view, chain) && renew(modules);
+	return add_modules(modules, view, chain) && renew_table(modules);
 }
 
+/* Whether the next look may be made at once. */
 static bool is_free(const struct modules *modules)
 {
 	return modules->looks < FREE_LOOKS && modules->spent < FREE_NS;
@@ -280,7 +281,7 @@ bool modules_look(struct modules *modules, const struct cpu *cpu,
 
 	if (cpu_kind(cpu) != CPU_X86_64)
 		return false;
-	found = look(modules, &view, chain);
+	found = look_for_modules(modules, &view, chain);
 	cost = clock_monotonic() - start;
 	modules->due = now +
 		       (COST_FACTOR * cost > LOOK_NS ? COST_FACTOR * cost : LOOK_NS);

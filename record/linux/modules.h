@@ -8,9 +8,9 @@
 #include "unwind/table.h"
 
 /*
- * The unwind table of the modules of a guest's Linux kernel: of those that chains were
- * seen to go through, by the tables that the kernel itself has of them (ORC). They are
- * read from its memory while it runs, and nothing in it is trusted: at worst, a hostile
+ * The unwind table of the modules of a guest's Linux kernel that chains were seen to go
+ * through, made from the kernel's own tables of its modules (ORC). These are read from
+ * the guest's memory while it runs, and nothing there is trusted: at worst, a hostile
  * guest gets other chains.
  */
 struct modules;
@@ -20,7 +20,7 @@ struct modules *modules_new(const struct module_layout *layout);
 /* @modules may be NULL. */
 void modules_free(struct modules *modules);
 
-/* How many of guest_memory.page()'s calls may map a page, for each modules_look(). */
+/* Limit of map calls of a modules_look(). */
 #define MODULES_MAPS 1024
 
 /* Rows of one module, and of all modules in a table, at most. */
@@ -33,16 +33,17 @@ bool modules_are_due(const struct modules *modules, const struct chain *chain,
 		     uint64_t now);
 
 /*
- * Looks for the modules that the chain goes through without having rules, and whether
- * those that have rules are still there: afterwards, modules_table() may return another
- * table. @cpu has the vCPU's registers at the sample. True if the same chain may become
- * longer then; a limited number of times. In bounded time.
+ * Looks for the modules that the chain goes through and that have no rules, and whether
+ * the modules with rules are still loaded. Afterwards, modules_table() may return another
+ * table. @cpu has the vCPU's registers at the sample. True if the next
+ * chain may be longer; a limited number of times. Takes bounded time.
  */
 bool modules_look(struct modules *modules, const struct cpu *cpu,
 		  const struct guest_memory *memory, const struct chain *chain,
 		  uint64_t now);
 
-/* Locked in memory; NULL: there is none. Valid until the next modules_look(). */
+/* The table, locked in memory; NULL: there is none. Valid until the next modules_look().
+ */
 const struct unwind_table *modules_table(const struct modules *modules);
 
 #endif

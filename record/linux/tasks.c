@@ -13,7 +13,7 @@ struct view {
 	struct cpu cpu;
 	const struct guest_memory *memory;
 	const struct tasks *tasks;
-	uint64_t space;
+	uint64_t space; /* of the process to name */
 };
 
 static bool read_word(const struct view *view, uint64_t address, uint64_t *to)
@@ -21,26 +21,26 @@ static bool read_word(const struct view *view, uint64_t address, uint64_t *to)
 	return cpu_read(&view->cpu, view->memory, address, to, sizeof(*to));
 }
 
-/* An address in the kernel's file, where it is now. Variables of each CPU may have others
- * (until Linux 6.14), which do not move. */
-static uint64_t moved(const struct view *view, uint64_t address)
+/* Where the guest has an address of the kernel's file. Per-CPU variables may have low
+ * addresses (until Linux 6.14), which do not move. */
+static uint64_t shifted(const struct view *view, uint64_t address)
 {
 	return address >= LINUX_START ? address + view->tasks->shift : address;
 }
 
-/* The task that the CPU of that number executes. */
+/* Reads the address of the task that the CPU with this number executes. */
 static bool read_current(const struct view *view, unsigned int cpu, uint64_t *task)
 {
 	const struct task_layout *layout = view->tasks->layout;
 	uint64_t base;
 
-	return read_word(view, moved(view, layout->per_cpu) + cpu * sizeof(base),
+	return read_word(view, shifted(view, layout->per_cpu) + cpu * sizeof(base),
 			 &base) &&
-	       read_word(view, moved(view, layout->current) + base, task);
+	       read_word(view, shifted(view, layout->current) + base, task);
 }
 
-/* Whether the task is of the process that has the address space. Threads of the kernel
- * have none. */
+/* Whether the task belongs to the process with the address space. Threads of the kernel
+ * have no address space. */
 static bool is_in_space(const struct view *view, uint64_t task)
 {
 	const struct task_layout *layout = view->tasks->layout;
@@ -53,7 +53,7 @@ static bool is_in_space(const struct view *view, uint64_t task)
 	       frame << GUEST_PAGE_SHIFT == view->space;
 }
 
-/* Reads a text that may be in two pages. */
+/* Reads a name, which may be in two pages. */
 static bool read_comm(const struct view *view, uint64_t address, char to[RECORDING_COMM])
 {
 	size_t first = GUEST_PAGE_SIZE - address % GUEST_PAGE_SIZE;
@@ -70,7 +70,8 @@ static bool read_comm(const struct view *view, uint64_t address, char to[RECORDI
 	return true;
 }
 
-/* The name of a process is that of its first thread, which remains as long as any. */
+/* Reads pid and name. The name of a process is its first thread's, which remains until
+ * the process has ended. */
 static bool read_process(const struct view *view, uint64_t task,
 			 struct recording_process *process)
 {
@@ -83,7 +84,7 @@ static bool read_process(const struct view *view, uint64_t task,
 	    !read_word(view, task + layout->group_leader, &leader) ||
 	    leader < KERNEL_START || !read_comm(view, leader + layout->comm, read.comm))
 		return false;
-	/* It may have ended meanwhile, and its memory may be another's. */
+	/* The process may have ended meanwhile, and another may have its memory. */
 	if (!read.pid || !is_in_space(view, task))
 		return false;
 	*process = read;
@@ -98,7 +99,7 @@ static struct seen_task *set_of(struct tasks *tasks, uint64_t space)
 	return tasks->seen[hash % TASK_SETS];
 }
 
-/* The way of the set that has the space, or TASK_WAYS. */
+/* The place of the space in its set; TASK_WAYS: it is not there. */
 static size_t find_way(const struct seen_task *set, uint64_t space)
 {
 	size_t way = 0;
@@ -108,9 +109,9 @@ static size_t find_way(const struct seen_task *set, uint64_t space)
 	return way;
 }
 
-/* Puts the task first; if the set is full, the space that was not met for longest makes
- * room. */
-static void remember(struct seen_task *set, uint64_t space, uint64_t task)
+/* Puts the task first; if the set is full, the space that was not met for longest is
+ * forgotten. */
+static void remember_task(struct seen_task *set, uint64_t space, uint64_t task)
 {
 	size_t way = find_way(set, space);
 
@@ -132,10 +133,10 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 
 	if (!tasks->layout || !process->space || cpu_kind(cpu) != CPU_X86_64)
 		return;
-	/* User mode may have tables of its own, in which there is no kernel. */
+	/* The page tables of user mode may lack the kernel. */
 	view.cpu.x86.cr3 = process->space;
 	if (read_current(&view, vcpu, &task) && is_in_space(&view, task))
-		remember(set, process->space, task);
+		remember_task(set, process->space, task);
 	way = find_way(set, process->space);
 	if (way < TASK_WAYS && !read_process(&view, set[way].task, process))
 		set[way].space = 0;

@@ -6,7 +6,7 @@
 #include "format/recording.h"
 #include "tables/linux/layout.h"
 
-/* Address spaces of which a task is remembered: sets, and spaces in each. */
+/* A task is remembered for TASK_WAYS address spaces in each of TASK_SETS sets. */
 #define TASK_SETS 64
 #define TASK_WAYS 4
 
@@ -21,20 +21,20 @@ struct seen_task {
  * Starts as zeros.
  */
 struct tasks {
-	const struct task_layout *layout; /* NULL: it is not known */
-	uint64_t shift;			  /* of the kernel from its file's addresses */
-	/* By space; in a set, the latest one first. */
+	const struct task_layout *layout; /* NULL: not known */
+	uint64_t shift; /* distance of the kernel from its file's addresses, bytes */
+	/* The set is chosen by the space; in a set, the task seen last is first. */
 	struct seen_task seen[TASK_SETS][TASK_WAYS];
 };
 
-/* How many of guest_memory.page()'s calls may map a page, for each tasks_name(). */
+/* Limit of map calls of a tasks_name(). */
 #define TASK_MAPS 64
 
 /*
- * Sets pid and name in @process, whose space is known, to those of the process that has
- * this address space: of the task that @vcpu executes now or, if that is another's, of
- * the one that was last seen in the space and still has it. @cpu has the vCPU's registers
- * at the sample. Leaves them unknown if neither is sure: the guest goes on meanwhile.
+ * Sets pid and name in @process, whose address space is known: from the task that @vcpu
+ * executes now or, if that task is in another space, from the task that was last seen in
+ * the space and still has it. @cpu has the vCPU's registers at the sample. Leaves pid and
+ * name unknown if neither task is certain, because the guest has gone on meanwhile.
  */
 void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		const struct guest_memory *memory, unsigned int vcpu,
