@@ -109,7 +109,7 @@ static int archive_run(const struct options *options)
 	struct archive archive = {.file.fd = -1};
 	struct profile profile = {0};
 	struct error err = {""};
-	int exit_code = EXIT_FAILED;
+	int exit_code = EXIT_FAILED, status;
 
 	if (profile_open(&profile, &options->profile.rules, &err) < 0)
 		goto out;
@@ -121,19 +121,21 @@ static int archive_run(const struct options *options)
 		goto out;
 	profile_note_symbols(&profile, &options->profile.notes);
 	notes_print(&profile.notes, command, NULL);
-	if (profile_read(&profile, &listener, &err) < 0 ||
-	    archive_write(&archive, &err) < 0)
+	status = profile_read(&profile, &listener, &err);
+	notes_print(&profile.notes, command, NULL);
+	if (status == 0 && !options->is_brief &&
+	    profile_note_contents(&profile, &options->profile.notes) < 0)
+		status = profile_out_of_memory(&err);
+	if (status < 0 || archive_write(&archive, &err) < 0)
 		goto out;
 	exit_code = EXIT_DONE;
 	if (!options->is_brief) {
 		if (profile_is_damaged(&profile))
 			exit_code = EXIT_DAMAGED;
-		profile_note_contents(&profile, &options->profile.notes);
 		notes_print(&profile.notes, command, NULL);
 		say_result(command, &archive);
 	}
 out:
-	notes_print(&profile.notes, command, NULL);
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		message(command, "%s", err.text);
 	archive_close(&archive);

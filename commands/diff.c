@@ -272,6 +272,9 @@ static int diff_run(const struct diff_options *options)
 	if (status == 0 && options->format->write(&diff) < 0) {
 		status = error_set(&err, "%s", why.text[0] ? why.text : "out of memory");
 	}
+	for (int i = 0; i < DIFF_SIDES && status == 0; i++)
+		if (profile_note_contents(&profiles[i], &options->profile.notes) < 0)
+			status = profile_out_of_memory(&err);
 	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;
@@ -282,7 +285,6 @@ static int diff_run(const struct diff_options *options)
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		if (profile_is_damaged(&profiles[i]))
 			exit_code = EXIT_DAMAGED;
-		profile_note_contents(&profiles[i], &options->profile.notes);
 		notes_print(&profiles[i].notes, "diff", options->rules[i].inputs[0]);
 	}
 out:

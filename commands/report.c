@@ -32,16 +32,18 @@ static int report_run(const struct report_options *options)
 	status = output_write(options->format, &profile, &options->view,
 			      isatty(fileno(out.stream)) ? NULL : &progress, out.stream,
 			      &err);
+	notes_print(&profile.notes, "report", NULL);
+	if (status == 0 && profile_note_contents(&profile, &options->profile.notes) < 0)
+		status = profile_out_of_memory(&err);
 	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;
 	}
 	if (status == 0) {
 		exit_code = profile_is_damaged(&profile) ? EXIT_DAMAGED : EXIT_DONE;
-		profile_note_contents(&profile, &options->profile.notes);
+		notes_print(&profile.notes, "report", NULL);
 	}
 out:
-	notes_print(&profile.notes, "report", NULL);
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		fprintf(stderr, "uniprof report: %s\n", err.text);
 	profile_close(&profile);

@@ -17,9 +17,4 @@ void notes_print(struct notes *notes, const char *command, const char *about)
 {
 	while (notes->printed < notes->count)
 		note_print(&notes->list[notes->printed++], command, about);
-	if (notes->failed)
-		fprintf(stderr,
-			"uniprof %s: note: out of memory: some notes are missing\n",
-			command);
-	notes->failed = false;
 }

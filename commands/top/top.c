@@ -90,7 +90,10 @@ static int say_notes(struct top *top)
 		return EXIT_DONE;
 	/* The copy has no end while the recording goes on. */
 	profile->recordings[0].damage.text[0] = 0;
-	profile_note_contents(profile, &top->options.profile.notes);
+	if (profile_note_contents(profile, &top->options.profile.notes) < 0) {
+		message("top", "out of memory");
+		return EXIT_FAILED;
+	}
 	notes_print(&profile->notes, "top", NULL);
 	is_damaged = summary->has_end || summary->damage.places ||
 		     summary->damage.missing;

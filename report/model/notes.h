@@ -23,7 +23,7 @@ struct notes {
 	size_t count;
 	size_t printed;	     /* at the start of the list: the command counts them */
 	struct names *texts; /* hints and warnings, each of which is added once */
-	bool failed;	     /* out of memory: some notes are missing */
+	bool failed;	     /* out of memory: a note is missing */
 };
 
 /* Adds a note, with a text formatted as by error_set(). A hint or a warning that was

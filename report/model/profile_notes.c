@@ -270,7 +270,7 @@ static void note_damage(struct profile *profile)
 				  profile->recordings[i].damage.text);
 }
 
-void profile_note_contents(struct profile *profile, const struct note_options *options)
+int profile_note_contents(struct profile *profile, const struct note_options *options)
 {
 	if (options->verbose) {
 		describe_recording(profile);
@@ -287,4 +287,5 @@ void profile_note_contents(struct profile *profile, const struct note_options *o
 		note_counts(profile, options->verbose);
 	note_quality(profile, options);
 	note_damage(profile);
+	return profile->notes.failed ? -1 : 0;
 }

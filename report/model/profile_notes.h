@@ -13,7 +13,7 @@ struct note_options {
 /* Adds notes on the symbol files, before or after the profile is read. */
 void profile_note_symbols(struct profile *profile, const struct note_options *options);
 
-/* Adds notes on the profile, once it is read. */
-void profile_note_contents(struct profile *profile, const struct note_options *options);
+/* Adds notes on the profile, once it is read. -1 if out of memory. */
+int profile_note_contents(struct profile *profile, const struct note_options *options);
 
 #endif

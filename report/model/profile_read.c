@@ -380,5 +380,7 @@ int profile_read(struct profile *profile, const struct profile_listener *listene
 	if (!domain_list_is_known(&profile->summary, profile->rules->domains,
 				  profile_name(profile), err))
 		return -1;
-	return profile_complete(profile) < 0 ? profile_out_of_memory(err) : 0;
+	if (profile_complete(profile) < 0 || profile->notes.failed)
+		return profile_out_of_memory(err);
+	return 0;
 }

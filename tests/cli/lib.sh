@@ -208,6 +208,12 @@ speedscope()
 	node "$CLI/speedscope.js" "$npm_modules" "$@"
 }
 
+# report_formats: the names of all formats of uniprof report
+report_formats()
+{
+	"$UNIPROF" report --format help | awk '{ print $1 }'
+}
+
 # make_plain: makes big.up, 20,000 samples of "big" on vCPUs 0 to 3 and 3,000 of "small", in
 # 500 chains of 30 functions each; big.sym names all but the last ten
 make_plain()

@@ -43,8 +43,7 @@ check()
 	what=$1
 	shift
 	"$UNIPROF" archive -i both.up -o archived.up --srcline "$@" 2>/dev/null
-	for format in folded perf-script perf-data histogram histogram-csv histogram-json \
-		tree flamegraph timeline pprof callgrind speedscope rows; do
+	for format in $(report_formats); do
 		for options in "" --inline --srcline "--inline --srcline" --no-demangle; do
 			compare $format "$options" "$@"
 		done

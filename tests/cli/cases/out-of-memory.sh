@@ -63,8 +63,7 @@ try()
 }
 
 try info "$UNIPROF" info -v -i web.up
-for format in histogram histogram-csv histogram-json tree flamegraph timeline folded \
-	perf-script perf-data pprof speedscope callgrind rows; do
+for format in $(report_formats); do
 	try $format "$UNIPROF" report -i web.up -s web.sym --format $format
 done
 try "a narrowed report" "$UNIPROF" report -i web.up -s web.sym --time 10%,90% --parent a \

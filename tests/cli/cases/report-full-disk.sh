@@ -2,8 +2,7 @@
 . "$CLI/lib.sh"
 [ -c /dev/full ] || skip "there is no /dev/full"
 make_plain
-formats=$("$UNIPROF" report --format help | awk '{ print $1 }')
-for format in $formats; do
+for format in $(report_formats); do
 	"$UNIPROF" report -i big.up -s big.sym --format $format -o /dev/full 2>err
 	echo "$format: $? $(tail -n 1 err)"
 done
