@@ -6,14 +6,34 @@
 
 #include "base/array.h"
 
+/* All that is known of a type of guest by its number: a new type needs a line here. */
+static const struct type_facts {
+	const char *name;
+	enum hypercall_page hypercalls;
+} type_facts[] = {
+	[GUEST_UNKNOWN] = {"unknown", HYPERCALLS_HVM},
+	[GUEST_PV] = {"PV", HYPERCALLS_PV},
+	[GUEST_PVH] = {"PVH", HYPERCALLS_HVM},
+	[GUEST_HVM] = {"HVM", HYPERCALLS_HVM},
+	[GUEST_KVM] = {"KVM", HYPERCALLS_NONE},
+	[GUEST_GDB] = {"GDB stub", HYPERCALLS_HVM},
+};
+
+static const struct type_facts *type_facts_of(uint64_t type)
+{
+	size_t types = sizeof(type_facts) / sizeof(*type_facts);
+
+	return &type_facts[type < types ? type : GUEST_UNKNOWN];
+}
+
 const char *guest_type_name(unsigned int type)
 {
-	static const char *const names[] = {
-		[GUEST_PV] = "PV",   [GUEST_PVH] = "PVH",      [GUEST_HVM] = "HVM",
-		[GUEST_KVM] = "KVM", [GUEST_GDB] = "GDB stub",
-	};
+	return type_facts_of(type)->name;
+}
 
-	return ARRAY_NAME(names, type);
+enum hypercall_page guest_type_hypercalls(uint64_t type)
+{
+	return type_facts_of(type)->hypercalls;
 }
 
 /* All that is known of a kind of CPU by its number: a new kind needs a line here. */

@@ -20,6 +20,13 @@ enum guest_type {
 	GUEST_GDB = 5, /* known only through a GDB stub */
 };
 
+/* What a Linux guest's page of hypercalls contains, for x86-64. */
+enum hypercall_page {
+	HYPERCALLS_NONE, /* there is no such page */
+	HYPERCALLS_PV,	 /* Xen's, for guests without page tables of their own */
+	HYPERCALLS_HVM,	 /* Xen's, for other guests */
+};
+
 enum cpu_kind {
 	CPU_UNKNOWN = 0,
 	CPU_X86_64 = 1,
@@ -61,5 +68,9 @@ enum cpu_kind cpu_kind_of_elf(unsigned int machine);
 
 /* Whether both kinds are known, and of one family. */
 bool cpu_kinds_are_related(uint64_t kind, uint64_t other);
+
+/* The page of hypercalls of guests of this type. Guests of an unknown type may run on
+ * Xen. */
+enum hypercall_page guest_type_hypercalls(uint64_t type);
 
 #endif

@@ -95,7 +95,7 @@ static uint64_t files_for(const struct ways *ways, const struct recording_domain
  * of others, mov, vmcall or vmmcall, ret (Xen 4.17: xen/arch/x86/pv/hypercall.c, and
  * init_hypercall_page() in hvm/vmx/vmx.c and hvm/svm/svm.c).
  */
-static void fill_hypercalls(enum guest_type type, uint8_t *page)
+static void fill_hypercalls(enum hypercall_page kind, uint8_t *page)
 {
 	static const uint8_t pv[] = {0x51, 0x41, 0x53, 0xb8, 0,	   0,	 0,
 				     0,	   0x0f, 0x05, 0x41, 0x5b, 0x59, 0xc3};
@@ -106,9 +106,9 @@ static void fill_hypercalls(enum guest_type type, uint8_t *page)
 	for (size_t i = 0; i < GUEST_PAGE_SIZE / stub; i++) {
 		uint8_t *to = page + i * stub;
 
-		memcpy(to, type == GUEST_PV ? pv : hvm,
-		       type == GUEST_PV ? sizeof(pv) : sizeof(hvm));
-		to[type == GUEST_PV ? 4 : 1] = (uint8_t)i;
+		memcpy(to, kind == HYPERCALLS_PV ? pv : hvm,
+		       kind == HYPERCALLS_PV ? sizeof(pv) : sizeof(hvm));
+		to[kind == HYPERCALLS_PV ? 4 : 1] = (uint8_t)i;
 	}
 }
 
@@ -121,7 +121,7 @@ static struct unwind_table *make_hypercalls(const struct way *way)
 	uint8_t page[GUEST_PAGE_SIZE];
 	struct error ignored;
 
-	fill_hypercalls(way->type, page);
+	fill_hypercalls(way->page, page);
 	for (size_t i = 0; builder && i < way->table->origins; i++) {
 		uint64_t address = way->table->origin[i].hypercall_page;
 
@@ -156,7 +156,7 @@ static void make_table(const struct ways *ways, struct way *way)
 		return;
 	way->table = program_table_make(specs, count, ways->debug_directory, NULL,
 					&ignored);
-	if (way->table && way->kind == CPU_X86_64 && way->type != GUEST_KVM)
+	if (way->table && way->kind == CPU_X86_64 && way->page != HYPERCALLS_NONE)
 		way->hypercalls = make_hypercalls(way);
 }
 
@@ -165,14 +165,12 @@ static struct way way_for(const struct ways *ways, const struct recording_domain
 {
 	struct way way = {
 		.kind = domain ? (enum cpu_kind)domain->cpu : CPU_UNKNOWN,
-		.type = domain ? (enum guest_type)domain->type : GUEST_UNKNOWN,
+		.page = guest_type_hypercalls(domain ? domain->type : GUEST_UNKNOWN),
 		.files = files_for(ways, domain),
 	};
 
 	if (way.kind != CPU_X86_64 && way.kind != CPU_ARM64)
 		return (struct way){.kind = CPU_UNKNOWN};
-	if (way.type != GUEST_PV)
-		way.type = way.type == GUEST_KVM ? GUEST_KVM : GUEST_PVH;
 	return way;
 }
 
@@ -181,7 +179,7 @@ static const struct way *find_way(struct ways *ways, const struct way *wanted)
 {
 	struct way *way = ways->first;
 
-	while (way && (way->kind != wanted->kind || way->type != wanted->type ||
+	while (way && (way->kind != wanted->kind || way->page != wanted->page ||
 		       way->files != wanted->files))
 		way = way->next;
 	if (way)

@@ -13,7 +13,7 @@ struct ways;
 struct way {
 	struct way *next; /* in the list of ways.c */
 	enum cpu_kind kind;
-	enum guest_type type;	     /* decides how the page of hypercalls looks */
+	enum hypercall_page page;    /* the guest's page of hypercalls */
 	uint64_t files;		     /* set of the first 64 files */
 	struct program_table *table; /* NULL: none */
 	struct unwind_table *hypercalls;
