@@ -126,7 +126,7 @@ $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x8
 		tests/kvm/start.S tests/guest/x86/spin.S tests/kvm/hostile.c)
 
 kvm: $(O)/uniprof $(KVM_PROGRAMS)
-	UNIPROF=$(O)/uniprof tests/kvm/run
+	UNIPROF=$(O)/uniprof tests/kvm/run $(KVM_CASES)
 
 ## QEMU's GDB stub
 
