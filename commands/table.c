@@ -92,7 +92,7 @@ static const char *find_input(char **specs, const char *path)
 	return NULL;
 }
 
-static int run(const struct table_options *options, char **specs, size_t count)
+static int table_make(const struct table_options *options, char **specs, size_t count)
 {
 	struct table_coverage coverage = {0};
 	struct program_table *table;
@@ -111,7 +111,7 @@ static int run(const struct table_options *options, char **specs, size_t count)
 	return status == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int table_command(const struct command *command, int argc, char **argv)
 {
 	struct table_options options = {.debug_directory = DEBUG_DIRECTORY};
 	char **files;
@@ -138,7 +138,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 			options.output, input);
 		return EXIT_FAILED;
 	}
-	return run(&options, files, count);
+	return table_make(&options, files, count);
 }
 
 const struct command command_table = {
@@ -152,5 +152,5 @@ const struct command command_table = {
 		 "guests without "
 		 "frame pointers. OFFSET is added to a file's addresses.",
 	.groups = groups,
-	.run = run_command,
+	.run = table_command,
 };

@@ -33,8 +33,8 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void make(const char *path, const struct symbols_source *source,
-		 struct result *result)
+static void table_make(const char *path, const struct symbols_source *source,
+		       struct result *result)
 {
 	struct unwind_builder *builder = unwind_builder_new();
 	double start = now(), took;
@@ -102,7 +102,7 @@ static void measure(const char *path, uint64_t *places)
 		exit(1);
 	}
 	for (unsigned int i = 0; i < RUNS; i++)
-		make(path, &source, &result);
+		table_make(path, &source, &result);
 	code_read(&code, source.data, source.size);
 	for (size_t i = 0; i < code.count; i++)
 		result.code += code.list[i].size;

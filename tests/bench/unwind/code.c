@@ -153,7 +153,7 @@ static void read_row(char *line, const struct columns *columns, struct truth *tr
 		else if (at == columns->ra && strcmp(word, "u") == 0)
 			row.is_outermost = true;
 	}
-	/* It replaces the one that is assumed at the start. */
+	/* Replaces the rule that is assumed at the start. */
 	if (truth->row[truth->rows - 1].start == row.start)
 		truth->rows--;
 	add_row(truth, &row);

@@ -152,8 +152,9 @@ static void unwind_captured(struct capture *capture, const struct cpu *cpu,
 	write_sample(capture, &stack);
 }
 
-static void sample(struct process *process, Dwfl *dwfl, const struct unwind_input *input,
-		   struct capture *capture, struct truth *truth, unsigned int counts[3])
+static void process_sample(struct process *process, Dwfl *dwfl,
+			   const struct unwind_input *input, struct capture *capture,
+			   struct truth *truth, unsigned int counts[3])
 {
 	struct user_regs_struct registers;
 	uint64_t address[CHAIN_ROOM];
@@ -259,7 +260,7 @@ int main(int count, char **arguments)
 	ptrace(PTRACE_CONT, process.pid, NULL, NULL);
 	for (unsigned int i = 0; i < samples; i++) {
 		usleep(1000 + (unsigned int)rand() % 1000);
-		sample(&process, dwfl, &input, &capture, &truth, counts);
+		process_sample(&process, dwfl, &input, &capture, &truth, counts);
 	}
 	end.monotonic = (capture.stacks + 1) * 10000000;
 	if (writer_end(capture.writer, &end, &err) < 0)

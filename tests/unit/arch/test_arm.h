@@ -14,7 +14,7 @@
 #define CPSR_SVC 0x13ull
 #define CPSR_USR 0x10ull
 
-/* TCR_EL1 for a lower half, and an upper one, of so many bits. */
+/* TCR_EL1 for a lower half and an upper half with these numbers of address bits. */
 #define TCR_SIZES(lower, upper) ((64ull - (lower)) | (64ull - (upper)) << 16)
 #define TCR_4K			(0ull << 14 | 2ull << 30)
 #define TCR_16K			(2ull << 14 | 1ull << 30)

@@ -38,8 +38,9 @@ struct guest {
 	uint8_t beyond[8];		    /* must not be read */
 };
 
-/* Always the same memory, because a page is only valid until the next call: code that
- * reads an earlier page after that reads another's bytes, and the test fails. */
+/* Returns one buffer for all pages, because a page is only valid until the next call:
+ * code that reads an earlier page after that reads another's bytes, and the test fails.
+ */
 static inline const void *guest_page(void *context, uint64_t frame)
 {
 	struct guest *guest = context;

@@ -126,7 +126,7 @@ static void instructions_are_classified(void **state)
 	}
 }
 
-/* What follows a short instruction is not a part of it. */
+/* The bytes behind a short instruction are no part of the instruction. */
 static void short_instructions_have_16_bits(void **state)
 {
 	(void)state;

@@ -340,7 +340,7 @@ static void split_operands(struct line *line, char *text)
 }
 
 /* Parses "  addr:\tbytes\tprefixes mnemonic operands"; false if it is something else. */
-static bool parse(char *text, struct line *line)
+static bool line_parse(char *text, struct line *line)
 {
 	static const char *const prefixes[] = {
 		"lock",	  "rep",    "repz",   "repnz",	  "bnd",      "notrack",
@@ -394,8 +394,9 @@ static void compare(const char *command, bool is_64, unsigned int at_least)
 		memcpy(copy, text, sizeof(copy));
 		/* 0xd6 raises #UD, which binutils calls "udb" since 2.45, before "(bad)".
 		 */
-		if (!parse(text, &line) || strstr(copy, "(bad)") || *line.name == '.' ||
-		    strcmp(line.name, "udb") == 0 || is_own_way(&line))
+		if (!line_parse(text, &line) || strstr(copy, "(bad)") ||
+		    *line.name == '.' || strcmp(line.name, "udb") == 0 ||
+		    is_own_way(&line))
 			continue;
 		says = read_line(&line);
 		is = x86_decode(line.code, line.size, line.address, is_64);

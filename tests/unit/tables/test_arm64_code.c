@@ -274,7 +274,7 @@ static void code_that_no_jump_reaches_has_a_likely_state(void **state)
 		{0xa8c17bfd, SP(16, -8, -16)}, /* ldp x29,x30,[sp],#16 */
 		{0xd65f03c0, ENTRY},	       /* ret */
 	};
-	/* The same in a leaf without a frame: a tail call ends in the same way. */
+	/* A switch in a leaf without a frame, with the instructions of a tail call. */
 	static const struct line leaf_cases[] = {
 		{0x10000081, ENTRY},		  /* adr x1,1f */
 		{0x8b228821, ENTRY},		  /* add x1,x1,w2,sxtb #2 */
@@ -330,7 +330,8 @@ static void says_where_there_is_no_caller(void **state)
 		{0x910043ff, NONE}, /* add sp,sp,#16 */
 		{0xd69f03e0, NONE}, /* eret */
 	};
-	/* The same in several parts: its frame was made by the code that jumps to it. */
+	/* A handler in several parts: the code that jumps to a part has made its frame.
+	 */
 	static const struct line entry[] = {
 		{0xa90f7bfd, ENTRY}, /* stp x29,x30,[sp,#240] */
 		{0x94000400, ENTRY}, /* bl */
@@ -353,7 +354,7 @@ static void says_where_there_is_no_caller(void **state)
 }
 
 /* A file beside this program (Makefile). */
-static const char *sample(void)
+static const char *sample_path(void)
 {
 	static char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 64);
@@ -364,7 +365,8 @@ static const char *sample(void)
 	return path;
 }
 
-/* The calls in the code have the same rules in both tables; returns their number. */
+/* Checks that the calls in the code have equal rules in both tables; returns their
+ * number. */
 static size_t expect_calls(const struct code_range *range,
 			   const struct unwind_table *table,
 			   const struct unwind_table *truth)
@@ -399,7 +401,7 @@ static void files_are_as_their_call_frame_information(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(symbols_source_open(&source, sample(), "it", &err), 0);
+	assert_int_equal(symbols_source_open(&source, sample_path(), "it", &err), 0);
 	assert_int_equal(unwind_table_add_elf_code(by_code, "it", source.data,
 						   source.size, OFFSET, NULL, &functions,
 						   &err),

@@ -82,7 +82,7 @@ static inline struct buffer btf_finish(struct btf_maker *maker)
 	return made;
 }
 
-/* Offsets of the members of these structs, in bytes. */
+/* Offsets of the members in the structs of the test, bytes. */
 #define TASK_TGID   2420
 #define TASK_COMM   2976
 #define TASK_LEADER 2480

@@ -25,7 +25,8 @@ static struct unwind_rule rule_of(int32_t cfa)
 		.kind = UNWIND_CALLER, .cfa = cfa, .caller = -8, .fp = UNWIND_KEPT};
 }
 
-static void add(struct unwind_builder *builder, uint64_t start, uint64_t end, int32_t cfa)
+static void add_rule(struct unwind_builder *builder, uint64_t start, uint64_t end,
+		     int32_t cfa)
 {
 	struct unwind_rule rule = rule_of(cfa);
 
@@ -54,9 +55,9 @@ static void rules_apply_to_their_ranges(void **state)
 	struct unwind_table *table;
 
 	(void)state;
-	add(builder, 0x1010, 0x1018, 8);
-	add(builder, 0x1018, 0x5000, 16);
-	add(builder, 0xffffffff80000000, 0xffffffff80000001, 24);
+	add_rule(builder, 0x1010, 0x1018, 8);
+	add_rule(builder, 0x1018, 0x5000, 16);
+	add_rule(builder, 0xffffffff80000000, 0xffffffff80000001, 24);
 	table = finish(builder);
 	unwind_builder_free(builder);
 	assert_int_equal(cfa_at(table, 0), 0);
@@ -84,8 +85,8 @@ static void unknown_rules_and_empty_ranges_are_not_added(void **state)
 
 	(void)state;
 	assert_int_equal(unwind_builder_add(builder, 0, 100, &unknown), 0);
-	add(builder, 50, 50, 8);
-	add(builder, 60, 50, 8);
+	add_rule(builder, 50, 50, 8);
+	add_rule(builder, 60, 50, 8);
 	table = finish(builder);
 	assert_int_equal(unwind_table_rows(table), 0);
 	assert_null(unwind_table_find(table, 50));
@@ -115,7 +116,7 @@ static void overlapping_ranges_are_right_at_every_address(void **state)
 			uint64_t end = start + size < SPACE ? start + size : SPACE;
 			int32_t cfa = 1 + (int32_t)(random_next(&random) % 9);
 
-			add(builder, 16 * start, 16 * end, cfa);
+			add_rule(builder, 16 * start, 16 * end, cfa);
 			for (uint64_t at = start; at < end; at++)
 				if (!expected[at])
 					expected[at] = cfa;
@@ -142,8 +143,8 @@ static struct unwind_table *make_dense(void)
 
 	for (uint64_t part = 0; part < 2; part++)
 		for (uint64_t at = 0; at < 1 << 20; at += 16)
-			add(builder, (part << 40) + at, (part << 40) + at + 16,
-			    8 + (int32_t)(at / 16 % 4 * 8));
+			add_rule(builder, (part << 40) + at, (part << 40) + at + 16,
+				 8 + (int32_t)(at / 16 % 4 * 8));
 	table = finish(builder);
 	unwind_builder_free(builder);
 	return table;
@@ -169,7 +170,7 @@ static void tables_have_limits(void **state)
 	(void)state;
 	assert_int_equal(unwind_builder_add(builder, 0, UINT64_MAX, &rule), -1);
 	for (int32_t i = 1; i < 1 << 20; i++)
-		add(builder, (uint64_t)i, (uint64_t)i + 1, i);
+		add_rule(builder, (uint64_t)i, (uint64_t)i + 1, i);
 	rule.cfa = -1;
 	assert_int_equal(unwind_builder_add(builder, 0, 1, &rule), -1);
 	unwind_builder_free(builder);
@@ -275,8 +276,8 @@ static struct unwind_table *make_small(void)
 	struct unwind_builder *builder = unwind_builder_new();
 	struct unwind_table *table;
 
-	add(builder, 0x1000, 0x1010, 8);
-	add(builder, 0x1020, 0x1030, 16);
+	add_rule(builder, 0x1000, 0x1010, 8);
+	add_rule(builder, 0x1020, 0x1030, 16);
 	table = finish(builder);
 	unwind_builder_free(builder);
 	return table;

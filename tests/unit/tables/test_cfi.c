@@ -25,7 +25,7 @@ struct frames {
 	uint16_t machine;
 };
 
-static void put(struct frames *frames, const void *data, size_t size)
+static void put_bytes(struct frames *frames, const void *data, size_t size)
 {
 	assert_true(frames->size + size <= sizeof(frames->data));
 	memcpy(frames->data + frames->size, data, size);
@@ -34,12 +34,12 @@ static void put(struct frames *frames, const void *data, size_t size)
 
 static void put_number(struct frames *frames, uint64_t number, size_t size)
 {
-	put(frames, &number, size);
+	put_bytes(frames, &number, size);
 }
 
 static void put_byte(struct frames *frames, uint8_t byte)
 {
-	put(frames, &byte, 1);
+	put_bytes(frames, &byte, 1);
 }
 
 /* Sets the length of the entry that starts at @start. */
@@ -61,7 +61,7 @@ static void put_common(struct frames *frames, uint8_t version, const char *lette
 	put_number(frames, 0, 4);
 	put_number(frames, frames->is_eh ? 0 : UINT32_MAX, 4);
 	put_byte(frames, version);
-	put(frames, letters, strlen(letters) + 1);
+	put_bytes(frames, letters, strlen(letters) + 1);
 	if (version == 4)
 		put_number(frames, 8, 2);
 	put_byte(frames, 1);
@@ -72,7 +72,7 @@ static void put_common(struct frames *frames, uint8_t version, const char *lette
 		if (strchr(letters, 'R'))
 			put_byte(frames, 0x1b);
 	}
-	put(frames, code, size);
+	put_bytes(frames, code, size);
 	end_entry(frames, start);
 }
 
@@ -92,7 +92,7 @@ static void put_function(struct frames *frames, uint64_t at, const uint8_t *code
 		put_number(frames, at, 8);
 		put_number(frames, 0x100, 8);
 	}
-	put(frames, code, size);
+	put_bytes(frames, code, size);
 	end_entry(frames, start);
 }
 

@@ -87,7 +87,7 @@ static inline uint8_t *make_elf(uint16_t machine, const struct file_section *sec
 	return file;
 }
 
-/* The same with these contents of @section, .eh_frame or .debug_frame. */
+/* Makes such a file with these contents of @section, .eh_frame or .debug_frame. */
 static inline uint8_t *make_file(uint16_t machine, const char *section,
 				 const uint8_t *data, size_t size, size_t *made)
 {

@@ -113,7 +113,8 @@ static bool is_same_place(const char *text, int32_t place, bool is_caller)
 	return is_caller ? false : place == UNWIND_LOST || strcmp(text, "exp") == 0;
 }
 
-/* The rule for @address, which is in the range of @line, must say the same. */
+/* Checks that the rule for @address, which is in the range of @line, says what it says.
+ */
 static void compare_at(struct comparison *comparison, uint64_t address,
 		       const struct line *line)
 {
@@ -125,7 +126,7 @@ static void compare_at(struct comparison *comparison, uint64_t address,
 		comparison->stopped++;
 		return;
 	}
-	/* For AArch64, readelf prints the same for a register not mentioned. */
+	/* For AArch64, readelf prints a kept register like one that is not mentioned. */
 	if (is_outermost && (!is_link || !rule || rule->kind == UNWIND_OUTERMOST)) {
 		expect(comparison, address, line, rule && rule->kind == UNWIND_OUTERMOST);
 		return;

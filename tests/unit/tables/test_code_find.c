@@ -155,7 +155,8 @@ static void arm64_functions_are_found_by_what_they_do(void **state)
 		{0xf90007e0, false}, /* str x0,[sp,#8] */
 		{0x910083ff, false}, /* add sp,sp,#32 */
 		{0x17fffffb, false}, /* b -5 */
-		/* A part of it has a frame, and ends with a call that does not return. */
+		/* A part of the function has a frame, and ends with a call that does not
+		   return. */
 		{0xaa0003e1, true},  /* mov x1,x0 */
 		{0x36100061, false}, /* tbz w1,#2,2f */
 		{0xaa0103e0, false}, /* mov x0,x1 */

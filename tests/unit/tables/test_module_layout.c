@@ -53,7 +53,7 @@ static bool find_in_file(struct module_layout *layout, const void *data, size_t 
 	return layout->list != 0;
 }
 
-static bool find(const struct types *types, struct module_layout *layout)
+static bool find_layout(const struct types *types, struct module_layout *layout)
 {
 	struct buffer section = types_of(types);
 	const struct file_section sections[] = {
@@ -78,7 +78,7 @@ static void modules_are_found(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		types.in_pieces = i == 1;
-		assert_true(find(&types, &layout));
+		assert_true(find_layout(&types, &layout));
 		assert_int_equal(layout.state, 0);
 		assert_int_equal(layout.list, 8);
 		assert_int_equal(layout.name, 24);
@@ -96,9 +96,9 @@ static void kernels_that_lack_something_have_none(void **state)
 	struct module_layout layout;
 
 	(void)state;
-	assert_false(find(&types, &layout));
+	assert_false(find_layout(&types, &layout));
 	types = (struct types){.has_orc = true, .list = MODULE_ALIGN - 8};
-	assert_false(find(&types, &layout));
+	assert_false(find_layout(&types, &layout));
 	assert_false(find_in_file(&layout, "", 0));
 	assert_false(find_in_file(&layout, "\177ELF", 4));
 }

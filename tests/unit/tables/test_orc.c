@@ -89,8 +89,9 @@ struct orc {
 	size_t count;
 };
 
-static void put(struct orc *orc, uint64_t address, int16_t sp_offset, int16_t bp_offset,
-		unsigned int sp, unsigned int bp, unsigned int kind)
+static void put_row(struct orc *orc, uint64_t address, int16_t sp_offset,
+		    int16_t bp_offset, unsigned int sp, unsigned int bp,
+		    unsigned int kind)
 {
 	int32_t distance = (int32_t)(address - (IPS + 4 * orc->count));
 	uint16_t bits = (uint16_t)(sp | bp << 4 | kind << 8);
@@ -109,7 +110,7 @@ static struct orc orc_new(const struct layout *layout)
 	struct orc orc = {.count = 0};
 
 	for (unsigned int i = 0; i < CALLS; i++)
-		put(&orc, PLACE(i), 8, 0, SP, UNDEFINED, layout->kind[CALL]);
+		put_row(&orc, PLACE(i), 8, 0, SP, UNDEFINED, layout->kind[CALL]);
 	return orc;
 }
 
@@ -147,7 +148,7 @@ static struct unwind_table *make_table(const struct orc *orc, uint64_t offset,
 	return table;
 }
 
-/* What one row gives, after those of calls. */
+/* The rule that one row gives, after rows of calls. */
 static struct unwind_rule one(const struct layout *layout, int16_t sp_offset,
 			      int16_t bp_offset, unsigned int sp, unsigned int bp,
 			      unsigned int kind)
@@ -157,8 +158,9 @@ static struct unwind_rule one(const struct layout *layout, int16_t sp_offset,
 	const struct unwind_rule *found;
 	struct unwind_table *table;
 
-	put(&orc, PLACE(CALLS), sp_offset, bp_offset, sp, bp, layout->kind[kind]);
-	put(&orc, PLACE(CALLS) + 0x10, 0, 0, UNDEFINED, UNDEFINED, layout->kind[UNKNOWN]);
+	put_row(&orc, PLACE(CALLS), sp_offset, bp_offset, sp, bp, layout->kind[kind]);
+	put_row(&orc, PLACE(CALLS) + 0x10, 0, 0, UNDEFINED, UNDEFINED,
+		layout->kind[UNKNOWN]);
 	table = make_table(&orc, 0, 0);
 	found = unwind_table_find(table, PLACE(CALLS));
 	assert_ptr_equal(found, unwind_table_find(table, PLACE(CALLS) + 0xf));
@@ -262,10 +264,10 @@ static void rows_need_not_be_sorted(void **state)
 	struct unwind_table *table;
 
 	(void)state;
-	put(&orc, PLACE(0x30), 32, 0, SP, UNDEFINED, 0);
-	put(&orc, PLACE(0x40), 0, 0, UNDEFINED, UNDEFINED, 0);
-	put(&orc, PLACE(0x20), 16, 0, SP, UNDEFINED, 0);
-	put(&orc, PLACE(0x30), 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, PLACE(0x30), 32, 0, SP, UNDEFINED, 0);
+	put_row(&orc, PLACE(0x40), 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, PLACE(0x20), 16, 0, SP, UNDEFINED, 0);
+	put_row(&orc, PLACE(0x30), 0, 0, UNDEFINED, UNDEFINED, 0);
 	table = make_table(&orc, 0, 0);
 	assert_int_equal(unwind_table_find(table, PLACE(CALLS) - 1)->cfa, 8);
 	assert_int_equal(unwind_table_find(table, PLACE(0x30) - 1)->cfa, 16);
@@ -281,7 +283,7 @@ static void hypercalls_are_left_out(void **state)
 	struct orc orc = orc_new(&layouts[2]);
 
 	(void)state;
-	put(&orc, PLACE(0x50), 0, 0, UNDEFINED, UNDEFINED, UNKNOWN);
+	put_row(&orc, PLACE(0x50), 0, 0, UNDEFINED, UNDEFINED, UNKNOWN);
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t offset = offsets[i];
 		struct unwind_table *table = make_table(&orc, offset, PLACE(0x10));
@@ -303,9 +305,9 @@ static void retpolines_have_callers(void **state)
 	struct unwind_table *table;
 
 	(void)state;
-	put(&orc, thunk, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
-	put(&orc, thunk + 16, 8, 0, SP, UNDEFINED, layouts[0].kind[CALL]);
-	put(&orc, thunk + 17, 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, thunk, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put_row(&orc, thunk + 16, 8, 0, SP, UNDEFINED, layouts[0].kind[CALL]);
+	put_row(&orc, thunk + 17, 0, 0, UNDEFINED, UNDEFINED, 0);
 	table = make_table(&orc, 0x10000, 0);
 	for (uint64_t i = 0; i < 17; i++) {
 		const struct unwind_rule *rule = unwind_table_find(table,
@@ -332,11 +334,13 @@ static void entries_lead_on_before_all_is_saved(void **state)
 
 	(void)state;
 	assert_int_equal(sizeof(saved) / sizeof(saved[0]), sizeof(entries));
-	put(&orc, ENTRIES, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
-	put(&orc, ENTRIES + 9, 0, 0, UNDEFINED, UNDEFINED, 0);
-	put(&orc, ENTRIES + 9, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
-	put(&orc, ENTRIES + sizeof(entries), 0, 0, SP, UNDEFINED, layouts[0].kind[REGS]);
-	put(&orc, ENTRIES + 0x100, 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, ENTRIES, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put_row(&orc, ENTRIES + 9, 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, ENTRIES + 9, 0, 0, UNDEFINED, UNDEFINED,
+		layouts[0].kind[OUTERMOST]);
+	put_row(&orc, ENTRIES + sizeof(entries), 0, 0, SP, UNDEFINED,
+		layouts[0].kind[REGS]);
+	put_row(&orc, ENTRIES + 0x100, 0, 0, UNDEFINED, UNDEFINED, 0);
 	table = make_table(&orc, 0, 0);
 	for (size_t i = 0; i < sizeof(entries); i++) {
 		const struct unwind_rule *rule = unwind_table_find(table, ENTRIES + i);
@@ -368,11 +372,11 @@ static void system_calls_lead_on_from_their_ends(void **state)
 	uint64_t at = CALLED;
 
 	(void)state;
-	put(&orc, CALLED, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
-	put(&orc, CALLED + CALL_END, 0, 0, UNDEFINED, UNDEFINED, 0);
-	put(&orc, CALLED + CALL_END, 0, 0, UNDEFINED, UNDEFINED,
-	    layouts[0].kind[OUTERMOST]);
-	put(&orc, CALLED + sizeof(system_calls), 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, CALLED, 0, 0, UNDEFINED, UNDEFINED, layouts[0].kind[OUTERMOST]);
+	put_row(&orc, CALLED + CALL_END, 0, 0, UNDEFINED, UNDEFINED, 0);
+	put_row(&orc, CALLED + CALL_END, 0, 0, UNDEFINED, UNDEFINED,
+		layouts[0].kind[OUTERMOST]);
+	put_row(&orc, CALLED + sizeof(system_calls), 0, 0, UNDEFINED, UNDEFINED, 0);
 	table = make_table(&orc, 0, 0);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		for (size_t j = 0; j < parts[i].size; j++, at++) {

@@ -73,7 +73,7 @@ static void scene_free(struct scene *scene)
 	program_table_free(scene->table);
 }
 
-static enum table_fit check(struct scene *scene)
+static enum table_fit check_table(struct scene *scene)
 {
 	scene->why.text[0] = 0;
 	return program_table_check(scene->table, &scene->cpu, &scene->guest->memory,
@@ -91,10 +91,10 @@ static void a_program_that_runs_is_accepted(void **state)
 	struct scene scene = scene_new(&mode_4_level, PAGES);
 
 	(void)state;
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	/* Kernels patch their code. */
 	damage(&scene, 2 * PAGES / 10);
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	scene_free(&scene);
 }
 
@@ -104,7 +104,7 @@ static void another_build_is_refused(void **state)
 
 	(void)state;
 	damage(&scene, 2 * PAGES / 10 + 1);
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	assert_string_equal(scene.why.text,
 			    "web.elf is of another build than the code in its memory, or "
 			    "loaded at another address: they agree in 57 of 64 places");
@@ -126,7 +126,7 @@ static void too_little_memory_decides_nothing(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct scene scene = scene_new(&mode_4_level, cases[i].pages);
 
-		assert_int_equal(check(&scene), cases[i].fit);
+		assert_int_equal(check_table(&scene), cases[i].fit);
 		if (cases[i].fit == TABLE_UNSEEN)
 			assert_string_equal(
 				scene.why.text,
@@ -142,11 +142,11 @@ static void all_places_of_a_small_program_decide(void **state)
 
 	(void)state;
 	scene.table->origin->places = 2;
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	damage(&scene, 1);
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	scene.table->origin->places = 3; /* the third is not mapped */
-	assert_int_equal(check(&scene), TABLE_UNSEEN);
+	assert_int_equal(check_table(&scene), TABLE_UNSEEN);
 	scene_free(&scene);
 }
 
@@ -157,17 +157,17 @@ static void a_build_id_in_memory_decides(void **state)
 
 	(void)state;
 	damage(&scene, 2 * PAGES);
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	origin->build_id_size = PROGRAM_BUILD_ID;
 	origin->build_id_address = CODE + 0x100;
 	memset(origin->build_id, 0x5a, PROGRAM_BUILD_ID);
 	memset(guest_byte(scene.guest, CODE + 0x100), 0x5a, PROGRAM_BUILD_ID);
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	/* Without any place, it is all there is to compare. */
 	origin->places = 0;
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	*guest_byte(scene.guest, CODE + 0x100) = 0;
-	assert_int_equal(check(&scene), TABLE_UNSEEN);
+	assert_int_equal(check_table(&scene), TABLE_UNSEEN);
 	scene_free(&scene);
 }
 
@@ -197,9 +197,9 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	map_new(scene.guest, (note + far) & -(uint64_t)GUEST_PAGE_SIZE);
 	memset(guest_byte(scene.guest, note + far), 0x5a, PROGRAM_BUILD_ID);
 	/* Another program there is not moved. */
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	origin->linux_text = text;
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	assert_int_equal(scene.shift, far);
 	assert_int_equal(program_table_linux(scene.table), text);
 
@@ -219,7 +219,7 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	/* Where modules are, it can't be. */
 	origin->build_id_address += far;
 	origin->build_id[0] = 0;
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	assert_int_equal(scene.shift, 0);
 	scene_free(&scene);
 }
@@ -234,11 +234,11 @@ static void one_wrong_program_of_several_is_named(void **state)
 	assert_non_null(table->origin);
 	table->origin[1] = table->origin[0];
 	table->origins = 2;
-	assert_int_equal(check(&scene), TABLE_FITS);
+	assert_int_equal(check_table(&scene), TABLE_FITS);
 	strcpy(table->origin[1].name, "libc.so");
 	for (size_t i = 0; i < table->origin[1].places; i++)
 		table->origin[1].place[i].bytes[0] ^= 1;
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	assert_non_null(strstr(scene.why.text, "libc.so is of another build"));
 	scene_free(&scene);
 }
@@ -250,10 +250,10 @@ static void another_cpu_is_refused_unless_the_guest_boots(void **state)
 
 	(void)state;
 	scene.table->cpu = CPU_ARM64;
-	assert_int_equal(check(&scene), TABLE_DIFFERS);
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	assert_string_equal(scene.why.text,
 			    "web.elf is for arm64, but it runs on x86-64");
-	assert_int_equal(check(&boots), TABLE_UNSEEN);
+	assert_int_equal(check_table(&boots), TABLE_UNSEEN);
 	scene_free(&scene);
 	scene_free(&boots);
 }

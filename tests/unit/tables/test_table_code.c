@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -347,7 +346,7 @@ static void parts_moved_away_have_the_stack_of_their_function(void **state)
 }
 
 /* clang-format off */
-/* Only calls that do not return lead to the second half of it. */
+/* Only calls that do not return lead to the second half of the function. */
 CODE(dies,
      "test %edi,%edi\n"
      "je 1f\n"

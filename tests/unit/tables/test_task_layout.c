@@ -81,8 +81,8 @@ static bool find_in_file(struct task_layout *layout, const void *data, size_t si
 }
 
 /* @list is the name of the section with the symbols. */
-static bool find(const struct kernel *kernel, const char *list,
-		 struct task_layout *layout)
+static bool find_layout(const struct kernel *kernel, const char *list,
+			struct task_layout *layout)
 {
 	const struct file_section sections[] = {
 		{list, ROWS, kernel->rows, sizeof(kernel->rows), false},
@@ -106,7 +106,7 @@ static void expect(const struct symbol *symbols, const char *list, uint64_t curr
 	struct kernel kernel;
 
 	kernel_init(&kernel, symbols);
-	assert_true(find(&kernel, list, &layout));
+	assert_true(find_layout(&kernel, list, &layout));
 	assert_int_equal(layout.per_cpu, PER_CPU);
 	assert_int_equal(layout.current, current);
 	assert_int_equal(layout.tgid, TASK_TGID);
@@ -132,15 +132,15 @@ static void kernels_that_lack_something_have_none(void **state)
 
 	(void)state;
 	kernel_init(&kernel, without);
-	assert_false(find(&kernel, "__ksymtab", &layout));
+	assert_false(find_layout(&kernel, "__ksymtab", &layout));
 	kernel_free(&kernel);
 	kernel_init(&kernel, before_6_2);
-	assert_false(find(&kernel, "__other", &layout));
+	assert_false(find_layout(&kernel, "__other", &layout));
 	kernel.types.size--;
-	assert_false(find(&kernel, "__ksymtab", &layout));
+	assert_false(find_layout(&kernel, "__ksymtab", &layout));
 	kernel.types.size++;
 	kernel.strings.size = 4;
-	assert_false(find(&kernel, "__ksymtab", &layout));
+	assert_false(find_layout(&kernel, "__ksymtab", &layout));
 	assert_false(find_in_file(&layout, "", 0));
 	assert_false(find_in_file(&layout, "\177ELF", 4));
 	kernel_free(&kernel);

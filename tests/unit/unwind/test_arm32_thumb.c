@@ -42,7 +42,8 @@ static uint32_t put_start(struct scene *scene, uint32_t at, const struct start *
 			  unsigned int calls)
 {
 	static const uint16_t bl[] = {0xf000, 0xf810};
-	/* Constants in the middle of it. As code, two push r7, and two set up a frame. */
+	/* Constants in the middle of the function. As code, two push r7, and two set up a
+	 * frame. */
 	static const uint16_t constants[] = {0xb580, 0,	     0xaf00, 6,	     0xb4b8,
 					     6,	     0xb44c, 6,	     0xaf3c, 6};
 	size_t count = 0;

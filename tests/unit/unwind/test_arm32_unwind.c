@@ -98,7 +98,7 @@ static void frames_at_any_offset_in_a_page_are_read(void **state)
 	}
 }
 
-/* The words around a frame may look like those of another kind. */
+/* The words around a frame may look like a frame of another kind. */
 static void a_chain_can_have_several_kinds_of_frames(void **state)
 {
 	struct scene scene = scene_new(&mode_short, false);

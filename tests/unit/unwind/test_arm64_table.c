@@ -26,8 +26,8 @@ static void expect(struct scene *scene, struct unwind_builder *builder,
 	unwind_table_free(table);
 }
 
-static void add(struct unwind_builder *builder, uint64_t start, uint64_t end,
-		struct unwind_rule rule)
+static void add_rule(struct unwind_builder *builder, uint64_t start, uint64_t end,
+		     struct unwind_rule rule)
 {
 	assert_int_equal(unwind_builder_add(builder, start, end, &rule), 0);
 }
@@ -44,13 +44,13 @@ static void rules_lead_from_caller_to_caller(void **state)
 	struct scene scene = scene_new(&mode_4k);
 
 	(void)state;
-	add(builder, CODE, CODE + 0x80, leaf);
-	add(builder, RETURN(0) - 1, RETURN(0),
-	    (struct unwind_rule){UNWIND_CALLER, .cfa = 48, .caller = -8, .fp = -16});
-	add(builder, RETURN(1) - 1, RETURN(1),
-	    (struct unwind_rule){UNWIND_CALLER, .from_fp = true, .cfa = 64, .caller = -56,
-				 .fp = -64});
-	add(builder, RETURN(2) - 1, RETURN(2), outermost);
+	add_rule(builder, CODE, CODE + 0x80, leaf);
+	add_rule(builder, RETURN(0) - 1, RETURN(0),
+		 (struct unwind_rule){UNWIND_CALLER, .cfa = 48, .caller = -8, .fp = -16});
+	add_rule(builder, RETURN(1) - 1, RETURN(1),
+		 (struct unwind_rule){UNWIND_CALLER, .from_fp = true, .cfa = 64,
+				      .caller = -56, .fp = -64});
+	add_rule(builder, RETURN(2) - 1, RETURN(2), outermost);
 	scene.guest->cpu.sp_el1 = STACK + 0x100;
 	scene.guest->cpu.x[30] = CODED(RETURN(0));
 	poke(&scene, STACK + 0x140, STACK + 0x180);
@@ -71,11 +71,11 @@ static void chains_mix_rules_and_records(void **state)
 	struct scene scene = scene_new(&mode_4k);
 
 	(void)state;
-	add(builder, CODE, CODE + 0x80, leaf);
-	add(builder, RETURN(1) - 1, RETURN(1),
-	    (struct unwind_rule){UNWIND_CALLER, .from_fp = true, .cfa = 16, .caller = -8,
-				 .fp = -16});
-	add(builder, RETURN(3) - 1, RETURN(3), leaf);
+	add_rule(builder, CODE, CODE + 0x80, leaf);
+	add_rule(builder, RETURN(1) - 1, RETURN(1),
+		 (struct unwind_rule){UNWIND_CALLER, .from_fp = true, .cfa = 16,
+				      .caller = -8, .fp = -16});
+	add_rule(builder, RETURN(3) - 1, RETURN(3), leaf);
 	scene.guest->cpu.sp_el1 = STACK + 0x100;
 	put_frames(&scene, STACK + 0x140, 4, 32);
 	scene.guest->cpu.x[30] = RETURN(0);
@@ -101,7 +101,7 @@ static void a_caller_in_the_link_register_is_sampled(void **state)
 	struct scene scene = scene_new(&mode_4k);
 
 	(void)state;
-	add(builder, CODE, CODE + 0x1000, leaf);
+	add_rule(builder, CODE, CODE + 0x1000, leaf);
 	scene.guest->cpu.sp_el1 = STACK + 0x100;
 	scene.guest->cpu.x[30] = RETURN(0);
 	expect(&scene, builder, CHAIN_NOT_ASCENDING, 1, callers);

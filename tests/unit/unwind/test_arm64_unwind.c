@@ -331,7 +331,7 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 	for (unsigned int i = 0; i < CHAIN_MAX + UNWIND_DEEP_PAGES / 2 + 1; i++) {
 		uint64_t frame = base + 2 * i * GUEST_PAGE_SIZE + GUEST_PAGE_SIZE - 8;
 
-		/* The pages of all return addresses are the same memory. */
+		/* The pages of all return addresses share one frame. */
 		map_new(guest, frame - GUEST_PAGE_SIZE + 8);
 		map(guest, frame + 8, guest->root + 8 * GUEST_PAGE_SIZE,
 		    GUEST_PAGE_SHIFT);

@@ -140,7 +140,7 @@ static void interrupted_code_is_kept(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		poke(&captured->scene, SP + 0x100 + 8 * i, frame[i]);
-		/* The same with flags that no CPU has. */
+		/* An interrupt's words, but with flags that no CPU has. */
 		poke(&captured->scene, SP + 0x200 + 8 * i, i == 2 ? 0x200 : frame[i]);
 	}
 	capture(captured);

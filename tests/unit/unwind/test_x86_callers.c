@@ -16,7 +16,7 @@ static const struct edge edges_64[] = {
 	{{0x55, 0x48, 0x89, 0xe5}, 4, 0}, /* push %rbp; mov %rsp,%rbp */
 	{{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5}, 8, 0}, /* endbr64 before it */
 	{{0x48, 0x89, 0xe5}, 3, 1},				  /* mov %rsp,%rbp */
-	{{0x48, 0x8b, 0xec}, 3, 1},	   /* the same, encoded otherwise */
+	{{0x48, 0x8b, 0xec}, 3, 1},	   /* mov %rsp,%rbp, encoded otherwise */
 	{{0xc3}, 1, 0},			   /* ret */
 	{{0xc2, 0x08, 0x00}, 3, 0},	   /* ret $8 */
 	{{0xf3, 0xc3}, 2, 0},		   /* repz ret */
@@ -34,7 +34,7 @@ static const struct edge edges_32[] = {
 	{{0x55, 0x89, 0xe5}, 3, 0},			    /* push %ebp; mov %esp,%ebp */
 	{{0xf3, 0x0f, 0x1e, 0xfb, 0x55, 0x89, 0xe5}, 7, 0}, /* endbr32 before it */
 	{{0x89, 0xe5}, 2, 1},				    /* mov %esp,%ebp */
-	{{0x8b, 0xec}, 2, 1},	     /* the same, encoded otherwise */
+	{{0x8b, 0xec}, 2, 1},	     /* mov %esp,%ebp, encoded otherwise */
 	{{0xc3}, 1, 0},		     /* ret */
 	{{0xc2, 0x08, 0x00}, 3, 0},  /* ret $8 */
 	{{0x90}, 1, -1},	     /* nop, up to a call */
@@ -266,7 +266,7 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 
 	(void)state;
 	assert_non_null(notes);
-	/* The pages of all return addresses can be the same memory. */
+	/* The pages of all return addresses can share one frame. */
 	for (unsigned int i = 0; i < WORST_FRAMES; i++) {
 		map_new(guest, base + 2 * i * GUEST_PAGE_SIZE);
 		map(guest, base + (2 * i + 1) * GUEST_PAGE_SIZE, shared,

@@ -178,7 +178,7 @@ static void expect(const struct example *example, struct x86_exit exit)
 			 (int)exit.kind, exit.caller, exit.has_saved, exit.saved);
 }
 
-static void check(const struct example *example, unsigned int word)
+static void check_exit(const struct example *example, unsigned int word)
 {
 	struct code *code = code_new();
 	struct code_notes *notes = calloc(1, sizeof(*notes));
@@ -186,7 +186,7 @@ static void check(const struct example *example, unsigned int word)
 	assert_non_null(notes);
 	memcpy(code->bytes + START, example->code, example->size);
 	expect(example, leave(code, START, word));
-	/* The same across a page boundary, and from notes. */
+	/* Exits across a page boundary, and from notes. */
 	for (unsigned int cut = 1; cut < example->size; cut++) {
 		uint64_t address = 4 * GUEST_PAGE_SIZE - cut;
 
@@ -208,9 +208,9 @@ static void every_way_to_exit_a_function_is_recognized(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(examples_64); i++)
-		check(&examples_64[i], 8);
+		check_exit(&examples_64[i], 8);
 	for (size_t i = 0; i < COUNT_OF(examples_32); i++)
-		check(&examples_32[i], 4);
+		check_exit(&examples_32[i], 4);
 }
 
 /* With a note, only the code needed to check that it is unchanged is read. */

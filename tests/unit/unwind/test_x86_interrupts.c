@@ -26,7 +26,7 @@ struct ending {
 	uint8_t code[24];
 	unsigned int size;
 	int rbp;   /* the saved rbp: word from where the registers are; -1: in rbp */
-	int saved; /* the same for rip */
+	int saved; /* the saved rip: word from where the registers are */
 	enum {
 		HERE,
 		AT_RBP,

@@ -28,7 +28,7 @@
 struct function {
 	uint64_t start, end;
 	bool is_own;  /* of the workload, not of the C library */
-	bool is_leaf; /* no instruction of it is a call */
+	bool is_leaf; /* no instruction is a call */
 };
 
 enum kind {
@@ -187,8 +187,9 @@ static void compare(struct program *program, const struct user_regs_struct *regi
 
 /* A sample as the sampler takes it: paused, with the current notes and budget; then once
  * more, like the rehearsal of the next one. */
-static void sample(struct program *program, const struct user_regs_struct *registers,
-		   struct code_notes *notes, const struct function *function)
+static void sample_program(struct program *program,
+			   const struct user_regs_struct *registers,
+			   struct code_notes *notes, const struct function *function)
 {
 	struct unwind_input input = {
 		.memory = {.page = process_page, .context = &program->process},
@@ -261,7 +262,7 @@ static void callers_are_correct_at_every_instruction(void **state)
 		if (function->is_own || program->process.steps % 8 == 0)
 			compare(program, &now, &input, function, &program->plain);
 		if (program->process.steps % PERIOD == 0)
-			sample(program, &now, notes, function);
+			sample_program(program, &now, notes, function);
 	}
 	say("by the code", &program->plain);
 	say("in pauses", &program->paused);

@@ -45,7 +45,7 @@ struct process {
 	uint64_t steps;
 	int memory; /* /proc/PID/mem */
 	uint64_t code_start;
-	uint8_t *code; /* CODE_PAGES of it, read once; or NULL */
+	uint8_t *code; /* CODE_PAGES of code, read once; or NULL */
 	bool has_code[CODE_PAGES];
 	struct call call[DEPTH_MAX];
 	unsigned int depth;

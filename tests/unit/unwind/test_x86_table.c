@@ -19,7 +19,7 @@
 /* Instructions between two samples; each place in a loop comes up in time. */
 #define PERIOD 3
 
-/* Of these, each so many'th stack is also captured, and unwound from that. */
+/* Number of samples for each stack that is also captured, and unwound from the copy. */
 #define CAPTURE_PERIOD 16
 /* More than the workload's stack has. */
 #define CAPTURE_BYTES 32768
@@ -109,7 +109,7 @@ static void note_uncovered(struct tally *tally, uint64_t address)
 	tally->place[tally->places++] = address;
 }
 
-/* The same chain from the captured stack alone. */
+/* Unwinds the captured stack alone, and compares the chain with the calls. */
 static void compare_captured(struct process *process, struct capture *capture,
 			     const struct cpu *cpu, const struct unwind_input *input,
 			     struct tally *tally)

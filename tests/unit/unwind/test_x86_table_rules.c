@@ -34,8 +34,8 @@ static void tabled_free(struct tabled *tabled)
 	scene_free(&tabled->scene);
 }
 
-static void add(struct tabled *tabled, uint64_t start, uint64_t end,
-		struct unwind_rule rule)
+static void add_rule(struct tabled *tabled, uint64_t start, uint64_t end,
+		     struct unwind_rule rule)
 {
 	assert_int_equal(unwind_builder_add(tabled->builder, start, end, &rule), 0);
 }
@@ -89,10 +89,10 @@ static void rules_lead_from_caller_to_caller(void **state)
 	const uint64_t callers[] = {RETURN(0), RETURN(1)};
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80, by_sp(24));
-	add(&tabled, RETURN(0) - 1, RETURN(0), by_sp(8));
-	add(&tabled, RETURN(1) - 1, RETURN(1),
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, CODE, CODE + 0x80, by_sp(24));
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0), by_sp(8));
+	add_rule(&tabled, RETURN(1) - 1, RETURN(1),
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 	poke(&tabled.scene, STACK + 0x110, RETURN(0));
 	poke(&tabled.scene, STACK + 0x118, RETURN(1));
 	expect(&tabled, CHAIN_WHOLE, 2, callers);
@@ -108,11 +108,11 @@ static void callers_are_looked_up_at_their_calls(void **state)
 	const uint64_t callers[] = {RETURN(0)};
 
 	(void)state;
-	add(&tabled, CODE + 0x0f, CODE + 0x10, by_sp(80));
-	add(&tabled, CODE + 0x10, CODE + 0x11, by_sp(8));
-	add(&tabled, RETURN(0) - 5, RETURN(0),
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
-	add(&tabled, RETURN(0), RETURN(0) + 1, by_sp(8));
+	add_rule(&tabled, CODE + 0x0f, CODE + 0x10, by_sp(80));
+	add_rule(&tabled, CODE + 0x10, CODE + 0x11, by_sp(8));
+	add_rule(&tabled, RETURN(0) - 5, RETURN(0),
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, RETURN(0), RETURN(0) + 1, by_sp(8));
 	poke(&tabled.scene, STACK + 0x100, RETURN(0));
 	expect(&tabled, CHAIN_WHOLE, 1, callers);
 	tabled_free(&tabled);
@@ -126,9 +126,9 @@ static void chains_mix_rules_and_frames(void **state)
 	const uint64_t callers[] = {OTHER, RETURN(1), OTHER + 8, OTHER + 16};
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80, by_sp(24));
-	add(&tabled, RETURN(1) - 1, RETURN(1),
-	    (struct unwind_rule){UNWIND_CALLER, .cfa = 32, .caller = -8, .fp = -16});
+	add_rule(&tabled, CODE, CODE + 0x80, by_sp(24));
+	add_rule(&tabled, RETURN(1) - 1, RETURN(1),
+		 (struct unwind_rule){UNWIND_CALLER, .cfa = 32, .caller = -8, .fp = -16});
 	poke(&tabled.scene, STACK + 0x110, OTHER);
 	tabled.scene.guest->cpu.reg[X86_RBP] = STACK + 0x140;
 	put_frame(&tabled.scene, STACK + 0x140, 7, RETURN(1));
@@ -145,7 +145,7 @@ static void without_a_rule_frames_are_above_the_stack_pointer(void **state)
 	const uint64_t callers[] = {OTHER};
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80, by_sp(24));
+	add_rule(&tabled, CODE, CODE + 0x80, by_sp(24));
 	poke(&tabled.scene, STACK + 0x110, OTHER);
 	put_frame(&tabled.scene, STACK + 0x80, STACK + 0x180, OTHER + 8);
 	tabled.scene.guest->cpu.reg[X86_RBP] = STACK + 0x80;
@@ -161,15 +161,15 @@ static void a_lost_frame_pointer_is_not_used(void **state)
 
 	(void)state;
 	loses.fp = UNWIND_LOST;
-	add(&tabled, CODE, CODE + 0x80, loses);
-	add(&tabled, RETURN(0) - 1, RETURN(0), by_sp(8));
+	add_rule(&tabled, CODE, CODE + 0x80, loses);
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0), by_sp(8));
 	tabled.scene.guest->cpu.reg[X86_RBP] = STACK + 0x140;
 	put_frame(&tabled.scene, STACK + 0x140, 0, OTHER);
 	poke(&tabled.scene, STACK + 0x110, RETURN(0));
 	poke(&tabled.scene, STACK + 0x118, RETURN(1));
 	/* Neither by a record nor by a rule; but it may be found again. */
 	expect(&tabled, CHAIN_NOT_ASCENDING, 2, callers);
-	add(&tabled, RETURN(1) - 1, RETURN(1), by_fp(16, UNWIND_KEPT));
+	add_rule(&tabled, RETURN(1) - 1, RETURN(1), by_fp(16, UNWIND_KEPT));
 	expect(&tabled, CHAIN_NOT_ASCENDING, 2, callers);
 	tabled_free(&tabled);
 }
@@ -182,16 +182,16 @@ static void realigned_stacks_are_followed(void **state)
 	const uint64_t callers[] = {RETURN(0), RETURN(1)};
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80,
-	    (struct unwind_rule){.kind = UNWIND_CALLER,
-				 .from_fp = true,
-				 .from_word = true,
-				 .fp_by_register = true,
-				 .word = -8,
-				 .caller = -8});
-	add(&tabled, RETURN(0) - 1, RETURN(0), by_fp(16, -16));
-	add(&tabled, RETURN(1) - 1, RETURN(1),
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, CODE, CODE + 0x80,
+		 (struct unwind_rule){.kind = UNWIND_CALLER,
+				      .from_fp = true,
+				      .from_word = true,
+				      .fp_by_register = true,
+				      .word = -8,
+				      .caller = -8});
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0), by_fp(16, -16));
+	add_rule(&tabled, RETURN(1) - 1, RETURN(1),
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 	tabled.scene.guest->cpu.reg[X86_RBP] = STACK + 0x120;
 	poke(&tabled.scene, STACK + 0x118, STACK + 0x158);
 	poke(&tabled.scene, STACK + 0x120, STACK + 0x180);
@@ -210,7 +210,7 @@ static void other_registers_are_used_in_the_sampled_function(void **state)
 
 	(void)state;
 	rule.other = 1;
-	add(&tabled, CODE, CODE + GUEST_PAGE_SIZE, rule);
+	add_rule(&tabled, CODE, CODE + GUEST_PAGE_SIZE, rule);
 	tabled.scene.guest->cpu.reg[0] = STACK + 0x120;
 	tabled.scene.guest->cpu.reg[X86_RBP] = 0;
 	poke(&tabled.scene, STACK + 0x120, RETURN(0));
@@ -219,7 +219,7 @@ static void other_registers_are_used_in_the_sampled_function(void **state)
 	rule.other = X86_REGISTERS + 1;
 	unwind_builder_free(tabled.builder);
 	tabled.builder = unwind_builder_new();
-	add(&tabled, CODE, CODE + GUEST_PAGE_SIZE, rule);
+	add_rule(&tabled, CODE, CODE + GUEST_PAGE_SIZE, rule);
 	expect(&tabled, CHAIN_WHOLE, 0, NULL);
 	tabled_free(&tabled);
 }
@@ -232,16 +232,16 @@ static void interrupted_code_is_followed_from_its_instruction(void **state)
 	const uint64_t callers[] = {CODE + 0x200, RETURN(0)};
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80,
-	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
-				 .cfa = 16,
-				 .word = 24,
-				 .caller = 0,
-				 .fp = -8});
-	add(&tabled, CODE + 0x1f0, CODE + 0x200, by_sp(800));
-	add(&tabled, CODE + 0x200, CODE + 0x210, by_sp(8));
-	add(&tabled, RETURN(0) - 1, RETURN(0),
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, CODE, CODE + 0x80,
+		 (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+				      .cfa = 16,
+				      .word = 24,
+				      .caller = 0,
+				      .fp = -8});
+	add_rule(&tabled, CODE + 0x1f0, CODE + 0x200, by_sp(800));
+	add_rule(&tabled, CODE + 0x200, CODE + 0x210, by_sp(8));
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0),
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 	tabled.scene.guest->cpu.reg[X86_RSP] = STACK + 0x4000;
 	poke(&tabled.scene, STACK + 0x4010, CODE + 0x200);
 	poke(&tabled.scene, STACK + 0x4028, STACK + 0x80);
@@ -260,12 +260,12 @@ static void interrupted_32_bit_programs_have_callers(void **state)
 	const uint64_t callers[] = {OTHER, RETURN(0), RETURN(1)};
 
 	(void)state;
-	add(&tabled, KERNEL, KERNEL + 0x80,
-	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
-				 .cfa = 0,
-				 .word = 152,
-				 .caller = 128,
-				 .fp = 32});
+	add_rule(&tabled, KERNEL, KERNEL + 0x80,
+		 (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+				      .cfa = 0,
+				      .word = 152,
+				      .caller = 128,
+				      .fp = 32});
 	guest->cpu.rip = KERNEL + 0x10;
 	guest->cpu.reg[X86_RSP] = STACK + 0x4000;
 	poke(&tabled.scene, STACK + 0x4020, STACK + 0xa4);
@@ -291,9 +291,10 @@ static void system_calls_are_followed_before_the_kernel_has_a_stack(void **state
 		struct tabled tabled = tabled_new(&mode_4_level);
 		struct x86_cpu *cpu = &tabled.scene.guest->cpu;
 
-		add(&tabled, CODE, CODE + 0x80,
-		    (struct unwind_rule){
-			    .kind = UNWIND_CALLED_SYSTEM, .other = 2, .word = words[i]});
+		add_rule(&tabled, CODE, CODE + 0x80,
+			 (struct unwind_rule){.kind = UNWIND_CALLED_SYSTEM,
+					      .other = 2,
+					      .word = words[i]});
 		memcpy(guest_byte(tabled.scene.guest, OTHER), leaf, sizeof(leaf));
 		cpu->reg[1] = OTHER + 2;
 		cpu->reg[X86_RSP] = words[i] == UNWIND_KEPT ? STACK + 0x80
@@ -318,12 +319,12 @@ static void interrupted_leaves_have_callers(void **state)
 	const uint64_t callers[] = {OTHER + 2, RETURN(0), RETURN(1)};
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80,
-	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
-				 .cfa = 0,
-				 .word = 152,
-				 .caller = 128,
-				 .fp = 32});
+	add_rule(&tabled, CODE, CODE + 0x80,
+		 (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+				      .cfa = 0,
+				      .word = 152,
+				      .caller = 128,
+				      .fp = 32});
 	memcpy(guest_byte(tabled.scene.guest, OTHER), leaf, sizeof(leaf));
 	tabled.scene.guest->cpu.reg[X86_RSP] = STACK + 0x4000;
 	poke(&tabled.scene, STACK + 0x4000 + 128, OTHER + 2);
@@ -348,9 +349,9 @@ static void a_saved_stack_pointer_leads_to_any_stack(void **state)
 		struct tabled tabled = tabled_new(&mode_4_level);
 
 		rule.from_fp = by_fp;
-		add(&tabled, CODE, CODE + 0x80, rule);
-		add(&tabled, RETURN(0) - 1, RETURN(0),
-		    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+		add_rule(&tabled, CODE, CODE + 0x80, rule);
+		add_rule(&tabled, RETURN(0) - 1, RETURN(0),
+			 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 		tabled.scene.guest->cpu.reg[X86_RSP] = STACK + 0x4000;
 		tabled.scene.guest->cpu.reg[X86_RBP] = STACK + 0x4000;
 		poke(&tabled.scene, STACK + 0x4000, STACK + 0x80);
@@ -378,11 +379,11 @@ static void interrupted_hypercalls_and_modules_have_callers(void **state)
 	assert_non_null(notes);
 	code_notes_renew(notes);
 	tabled.scene.input.notes = notes;
-	add(&tabled, CODE, CODE + 0x80,
-	    (struct unwind_rule){
-		    .kind = UNWIND_INTERRUPTED, .word = 8, .fp = UNWIND_KEPT});
-	add(&tabled, RETURN(0) - 1, RETURN(0),
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, CODE, CODE + 0x80,
+		 (struct unwind_rule){
+			 .kind = UNWIND_INTERRUPTED, .word = 8, .fp = UNWIND_KEPT});
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0),
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 	poke(&tabled.scene, STACK + 0x100, page);
 	poke(&tabled.scene, STACK + 0x108, STACK + 0x140);
 	poke(&tabled.scene, STACK + 0x150, RETURN(0));
@@ -392,7 +393,7 @@ static void interrupted_hypercalls_and_modules_have_callers(void **state)
 	hypercalls = unwind_builder_finish(builder);
 	tabled.scene.input.hypercalls = hypercalls;
 	expect(&tabled, CHAIN_WHOLE, 2, callers);
-	/* The same for a module. */
+	/* A module's table has rules, too. */
 	tabled.scene.input.hypercalls = NULL;
 	expect(&tabled, CHAIN_UNALIGNED, 1, callers);
 	tabled.scene.input.modules = hypercalls;
@@ -417,16 +418,16 @@ static void notes_of_another_table_are_not_used(void **state)
 	poke(&tabled.scene, STACK + 0x100, RETURN(0));
 	poke(&tabled.scene, STACK + 0x108, RETURN(1));
 	poke(&tabled.scene, STACK + 0x110, 0);
-	add(&tabled, CODE, CODE + 0x80, by_sp(8));
-	add(&tabled, RETURN(0) - 1, RETURN(0), by_sp(8));
-	add(&tabled, RETURN(1) - 1, RETURN(1), by_sp(8));
+	add_rule(&tabled, CODE, CODE + 0x80, by_sp(8));
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0), by_sp(8));
+	add_rule(&tabled, RETURN(1) - 1, RETURN(1), by_sp(8));
 	for (int i = 0; i < 3; i++)
 		expect(&tabled, CHAIN_WHOLE, 2, callers);
 	unwind_builder_free(tabled.builder);
 	tabled.builder = unwind_builder_new();
-	add(&tabled, CODE, CODE + 0x80, by_sp(8));
-	add(&tabled, RETURN(0) - 1, RETURN(0),
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, CODE, CODE + 0x80, by_sp(8));
+	add_rule(&tabled, RETURN(0) - 1, RETURN(0),
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 	for (int i = 0; i < 3; i++)
 		expect(&tabled, CHAIN_WHOLE, 1, callers);
 	tabled_free(&tabled);
@@ -438,7 +439,7 @@ static void a_return_address_of_0_ends_the_chain(void **state)
 	struct tabled tabled = tabled_new(&mode_4_level);
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x80, by_sp(24));
+	add_rule(&tabled, CODE, CODE + 0x80, by_sp(24));
 	expect(&tabled, CHAIN_WHOLE, 0, NULL);
 	tabled_free(&tabled);
 }
@@ -467,7 +468,7 @@ static void wrong_rules_end_the_chain(void **state)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct tabled tabled = tabled_new(&mode_4_level);
 
-		add(&tabled, CODE, CODE + 0x80, cases[i].rule);
+		add_rule(&tabled, CODE, CODE + 0x80, cases[i].rule);
 		poke(&tabled.scene, STACK + 0x100, 8);
 		expect(&tabled, cases[i].end, 0, NULL);
 		tabled_free(&tabled);
@@ -483,7 +484,7 @@ static void an_unreadable_frame_pointer_ends_the_chain_later(void **state)
 
 	(void)state;
 	rule.fp = 1 << 30;
-	add(&tabled, CODE, CODE + 0x80, rule);
+	add_rule(&tabled, CODE, CODE + 0x80, rule);
 	poke(&tabled.scene, STACK + 0x110, RETURN(0));
 	expect(&tabled, CHAIN_NOT_PRESENT, 1, callers);
 	tabled_free(&tabled);
@@ -494,8 +495,8 @@ static void the_table_is_not_used_for_32_bit_code(void **state)
 	struct tabled tabled = tabled_new(&mode_32);
 
 	(void)state;
-	add(&tabled, CODE, CODE + GUEST_PAGE_SIZE,
-	    (struct unwind_rule){.kind = UNWIND_OUTERMOST});
+	add_rule(&tabled, CODE, CODE + GUEST_PAGE_SIZE,
+		 (struct unwind_rule){.kind = UNWIND_OUTERMOST});
 	put_frames(&tabled.scene, STACK + 0x200, 3, 32);
 	tabled_unwind(&tabled);
 	assert_int_equal(tabled.scene.chain.count, 1 + 3);
@@ -512,7 +513,7 @@ static void endless_recursion_ends_at_the_limit(void **state)
 	struct tabled tabled = tabled_new(&mode_4_level);
 
 	(void)state;
-	add(&tabled, CODE, CODE + 0x1000, by_sp(8));
+	add_rule(&tabled, CODE, CODE + 0x1000, by_sp(8));
 	tabled.scene.guest->cpu.reg[X86_RBP] = 0;
 	for (uint64_t i = 0; i < CHAIN_STEPS; i++)
 		poke(&tabled.scene, STACK + 0x100 + 8 * i, RETURN(0));
@@ -522,8 +523,8 @@ static void endless_recursion_ends_at_the_limit(void **state)
 	/* An interrupt that stopped itself. */
 	tabled_free(&tabled);
 	tabled = tabled_new(&mode_4_level);
-	add(&tabled, CODE, CODE + 0x1000,
-	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED, .word = 8});
+	add_rule(&tabled, CODE, CODE + 0x1000,
+		 (struct unwind_rule){.kind = UNWIND_INTERRUPTED, .word = 8});
 	poke(&tabled.scene, STACK + 0x100, CODE);
 	poke(&tabled.scene, STACK + 0x108, STACK + 0x100);
 	tabled_unwind(&tabled);
@@ -543,11 +544,11 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 
 	(void)state;
 	/* The interrupted code's stack pointer and address, and the frame pointer. */
-	add(&tabled, CODE, CODE + 0x1000,
-	    (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
-				 .word = 0,
-				 .caller = GUEST_PAGE_SIZE,
-				 .fp = 2 * GUEST_PAGE_SIZE});
+	add_rule(&tabled, CODE, CODE + 0x1000,
+		 (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
+				      .word = 0,
+				      .caller = GUEST_PAGE_SIZE,
+				      .fp = 2 * GUEST_PAGE_SIZE});
 	for (unsigned int i = 0; i < 3; i++)
 		map_new(guest, base + i * page);
 	poke(&tabled.scene, base, base);

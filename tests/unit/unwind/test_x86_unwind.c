@@ -154,7 +154,7 @@ static void a_remapped_stack_is_followed(void **state)
 	map_new(scene.guest, page);
 	put_frames(&scene, page, 5, 0x80);
 	expect_chain(&scene, 5, CHAIN_WHOLE);
-	/* Another process: the same addresses with other tables. */
+	/* Another process: equal addresses, other tables. */
 	scene.guest->cpu.cr3 = scene.guest->next++ << GUEST_PAGE_SHIFT;
 	map_new(scene.guest, page);
 	put_frames(&scene, page, 1, 0x40);

@@ -3,7 +3,7 @@
 /*
  * Real code for test_x86_leaves.c and test_x86_table.c, built like a program: draws,
  * packs, unpacks, scales and tiles images; sorts and looks up text and hashes. Most
- * functions are static, so that symbols distinguish them from those of the C library.
+ * functions are static, so that symbols tell them from functions of the C library.
  */
 
 #include <signal.h>
