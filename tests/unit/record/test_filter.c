@@ -65,7 +65,7 @@ static const struct host_needs host = {
 #define REACHES(call) (errno = 0, (call) == -1 && errno == EBADF)
 
 /* The child's status, as from waitpid(2). */
-static int run(void (*child)(void))
+static int run_child(void (*child)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -213,8 +213,8 @@ static void a_recorder(void)
 static void a_recorder_may_only_sample_write_and_end(void **state)
 {
 	(void)state;
-	assert_int_equal(run(a_recorder), 0);
-	assert_int_equal(run(a_recorder_that_receives_files), 0);
+	assert_int_equal(run_child(a_recorder), 0);
+	assert_int_equal(run_child(a_recorder_that_receives_files), 0);
 }
 
 static void *allocate(void *context)
@@ -255,7 +255,7 @@ static void one_that_follows(void)
 static void one_that_follows_may_also_open_and_start_threads(void **state)
 {
 	(void)state;
-	assert_int_equal(run(one_that_follows), 0);
+	assert_int_equal(run_child(one_that_follows), 0);
 }
 
 static void a_reader(void)
@@ -301,7 +301,7 @@ static void a_reader(void)
 static void a_reader_may_use_files_but_run_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(run(a_reader), 0);
+	assert_int_equal(run_child(a_reader), 0);
 }
 
 static void *open_later(void *context)
@@ -329,7 +329,7 @@ static void one_with_a_thread(void)
 static void threads_that_run_are_restricted_too(void **state)
 {
 	(void)state;
-	assert_int_equal(run(one_with_a_thread), 0);
+	assert_int_equal(run_child(one_with_a_thread), 0);
 }
 
 static void one_that_aborts(void)
@@ -350,12 +350,12 @@ static void one_that_crashes(void)
 
 static void crashes_end_it_as_usual(void **state)
 {
-	int status = run(one_that_aborts);
+	int status = run_child(one_that_aborts);
 
 	(void)state;
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGABRT);
-	status = run(one_that_crashes);
+	status = run_child(one_that_crashes);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
@@ -440,8 +440,8 @@ static void guard_by_pid(void)
 static void a_guard_may_only_stop_and_continue_its_recorder(void **state)
 {
 	(void)state;
-	assert_int_equal(run(guard_by_pid), 0);
-	assert_int_equal(run(guard_by_descriptor), 0);
+	assert_int_equal(run_child(guard_by_pid), 0);
+	assert_int_equal(run_child(guard_by_descriptor), 0);
 }
 
 static void try(void)
@@ -460,7 +460,7 @@ static int skip_without_filters(void **state)
 
 	(void)state;
 	if (!known)
-		missing = run(try) != 0;
+		missing = run_child(try) != 0;
 	known = true;
 	if (missing)
 		skip();

@@ -222,7 +222,7 @@ static void files_are_about_as_large_as_wanted(void **state)
 	assert_int_equal(series_close(&series, &err), 0);
 }
 
-/* Numbers go on after those of earlier recordings, which are kept or not. */
+/* Numbers continue after the numbers of earlier recordings, which are kept or not. */
 static void so_many_files_are_kept(void **state)
 {
 	static const struct rotation rotation = {.time = NS_PER_S, .keep = 3};

@@ -234,7 +234,7 @@ static void samples_without_room_are_lost_and_counted(void **state)
 	samples_free(&samples);
 }
 
-/* A domain with so many vCPUs that allocating their parts of a round fails. */
+/* A domain has more vCPUs than parts of a round can be allocated for. */
 static void a_round_of_a_domain_without_room_is_lost_and_counted(void **state)
 {
 	uint64_t seed = 3;
