@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/command/message.h"
@@ -11,7 +13,6 @@
 #include "commands/open.h"
 #include "commands/record_options.h"
 #include "record/record.h"
-#include "record/safety/left.h"
 
 /* Appends to the @used characters of @to; returns their new number, below @size. */
 static size_t __attribute__((format(printf, 4, 5)))
@@ -100,6 +101,71 @@ static void print_host(const struct host *host)
 		message("record", "%s", host->version);
 }
 
+/* Whether the user has named the guest, or all guests. */
+static bool is_named(const struct record_options *options, const struct guest_info *guest)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
+	for (size_t i = 0; i < options->domains; i++)
+		if (strcmp(options->domain[i], id) == 0 ||
+		    strcmp(options->domain[i], guest->name) == 0)
+			return true;
+	return options->all;
+}
+
+/* Ends the pause of a guest, and says so: 0, or -1 with the reason in @err. */
+static int unpause_guest(struct host *host, const struct guest_info *guest,
+			 const char *name, struct error *err)
+{
+	int status = host->ops->unpause_left(host, guest, err);
+
+	if (status == 0)
+		message("record", "ended the pause of '%s' left by a killed recorder",
+			name);
+	return status < 0 ? -1 : 0;
+}
+
+/*
+ * Takes care of guests that were left paused because a recorder and its guard were killed
+ * at once: with --unpause, ends that pause of the guests to sample; prints how to resume
+ * the others. Must be called before the guard is started. 0, or -1 with the reason in
+ * @err.
+ */
+static int handle_left_guests(struct host *host, const struct record_options *options,
+			      struct error *err)
+{
+	struct guest_info *guests;
+	size_t count, ended = 0;
+	int status = 0;
+
+	if (!host->ops->find_left)
+		return 0;
+	if (host->ops->find_left(host, &guests, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count && status == 0; i++) {
+		const struct guest_info *guest = &guests[i];
+		char id[16];
+		const char *name = guest->name[0] ? guest->name : id;
+
+		snprintf(id, sizeof(id), "%" PRIu32, guest->id);
+		if (options->unpause && is_named(options, guest)) {
+			status = unpause_guest(host, guest, name, err);
+			ended++;
+			continue;
+		}
+		message("record",
+			"'%s' is paused: a recorder was killed together with its guard; "
+			"resume it with '%s %s' or 'uniprof record --unpause %s'",
+			name, host->ops->unpause_command, name, name);
+	}
+	if (options->unpause && !ended && status == 0)
+		message("record", "nothing to unpause: no killed recorder left these "
+				  "guests paused");
+	free(guests);
+	return status;
+}
+
 /* Opens the host, and takes care of guests that a killed recorder left paused. */
 static struct host *open_for(const struct record_options *options, struct error *err)
 {
@@ -116,8 +182,7 @@ static struct host *open_for(const struct record_options *options, struct error 
 		return NULL;
 	if (options->verbose)
 		print_host(host);
-	if (left_report(host, options->unpause, options->all ? NULL : options->domain,
-			options->domains, err) == 0)
+	if (handle_left_guests(host, options, err) == 0)
 		return host;
 	host_close(host);
 	return NULL;

@@ -7,7 +7,7 @@
 #include "record/linux/modules.h"
 #include "tests/unit/arch/test_x86.h"
 
-#define HEAD	  0xffffffff82a4b0f0 /* of the list */
+#define HEAD	  0xffffffff82a4b0f0 /* the list's head */
 #define MODULE(i) (0xffffffffc0200000 + (i)*0x10000ull)
 #define STRUCT(i) (MODULE(i) + 0x3000 + 0x140) /* its struct module */
 #define IPS(i)	  (MODULE(i) + 0x1ffc)	       /* in two pages */
@@ -27,10 +27,10 @@ static const struct module_layout layout = {
 	.rows = 528,
 };
 
-/* A row of a function: the return address is @offset - 8 bytes above rsp. Its kind, and
- * that of the end, are those since Linux 6.4. */
+/* A row of a function: the return address is @offset - 8 bytes above rsp. Rows and their
+ * end have the kinds of Linux 6.4 and later. */
 struct row {
-	uint32_t start; /* from that of the code on */
+	uint32_t start; /* bytes from the start of the code */
 	int16_t offset; /* 0: not known */
 };
 static const struct row plain[] = {{0, 8}, {0x10, 24}, {0x1000, 16}, {CODE_SIZE, 0}};
@@ -132,7 +132,7 @@ static int teardown(void **state)
 }
 
 /* Looks as long as that helps, for a sample at @place, called from the kernel. */
-static void look(struct scene *scene, uint64_t place)
+static void look_from(struct scene *scene, uint64_t place)
 {
 	const struct cpu cpu = {.family = CPU_FAMILY_X86, .x86 = scene->guest->cpu};
 	uint64_t addresses[] = {place, 0xffffffff81234567};
@@ -169,14 +169,14 @@ static void a_module_has_the_rules_of_its_rows(void **state)
 {
 	struct scene *scene = *state;
 
-	look(scene, MODULE(1) + 0x1010);
+	look_from(scene, MODULE(1) + 0x1010);
 	expect(scene, MODULE(1), 8);
 	expect(scene, MODULE(1) + 0xfff, 24);
 	expect(scene, MODULE(1) + CODE_SIZE - 1, 16);
 	assert_null(rule(scene, MODULE(1) + CODE_SIZE));
 	/* Those of others are not needed yet. */
 	assert_null(rule(scene, MODULE(0) + 0x1010));
-	look(scene, MODULE(0) + 0x1010);
+	look_from(scene, MODULE(0) + 0x1010);
 	expect(scene, MODULE(0) + 0x1010, 16);
 	expect(scene, MODULE(1) + 0x1010, 16);
 }
@@ -188,10 +188,10 @@ static void any_module_leads_to_the_list(void **state)
 	struct scene *scene = *state;
 
 	put_list(scene->guest, 0x1);
-	look(scene, MODULE(2) + 0x100);
+	look_from(scene, MODULE(2) + 0x100);
 	assert_null(rule(scene, MODULE(2) + 0x100));
 	put_list(scene->guest, 0x5);
-	look(scene, MODULE(2) + 0x100);
+	look_from(scene, MODULE(2) + 0x100);
 	expect(scene, MODULE(2) + 0x100, 24);
 }
 
@@ -199,9 +199,9 @@ static void code_of_no_module_has_no_rules(void **state)
 {
 	struct scene *scene = *state;
 
-	look(scene, MODULE(3) + 0x100);
-	look(scene, MODULE(0) + CODE_SIZE);
-	look(scene, 0xffffffff81200000);
+	look_from(scene, MODULE(3) + 0x100);
+	look_from(scene, MODULE(0) + CODE_SIZE);
+	look_from(scene, 0xffffffff81200000);
 	assert_null(modules_table(scene->modules));
 }
 
@@ -209,14 +209,14 @@ static void modules_that_come_later_are_found(void **state)
 {
 	struct scene *scene = *state;
 
-	look(scene, MODULE(1));
+	look_from(scene, MODULE(1));
 	put_int(scene->guest, STRUCT(3) + layout.state, 3);
 	put_list(scene->guest, 0x1f);
 	/* It is being loaded, and its rows are not sorted yet. */
-	look(scene, MODULE(3));
+	look_from(scene, MODULE(3));
 	assert_null(rule(scene, MODULE(3)));
 	put_int(scene->guest, STRUCT(3) + layout.state, 1);
-	look(scene, MODULE(3));
+	look_from(scene, MODULE(3));
 	expect(scene, MODULE(3), 8);
 	expect(scene, MODULE(1), 8);
 }
@@ -226,18 +226,18 @@ static void modules_that_go_leave_no_rules(void **state)
 	static const struct row other[] = {{0, 40}, {CODE_SIZE, 0}};
 	struct scene *scene = *state;
 
-	look(scene, MODULE(1));
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(1));
+	look_from(scene, MODULE(2));
 	/* Another one takes the place of module 1, and is the newest. */
 	put_list(scene->guest, 0x5);
 	put_rows(scene->guest, 1, other, COUNT_OF(other));
 	put_int(scene->guest, STRUCT(1) + layout.orcs, COUNT_OF(other));
 	put_link(scene->guest, STRUCT(1) + layout.list, STRUCT(2) + layout.list);
 	put_link(scene->guest, HEAD, STRUCT(1) + layout.list);
-	look(scene, 0xffffffff81200000);
+	look_from(scene, 0xffffffff81200000);
 	assert_null(rule(scene, MODULE(1)));
-	look(scene, MODULE(2));
-	look(scene, MODULE(1));
+	look_from(scene, MODULE(2));
+	look_from(scene, MODULE(1));
 	expect(scene, MODULE(1), 40);
 	expect(scene, MODULE(2), 8);
 }
@@ -249,7 +249,7 @@ static void rows_have_no_effect_outside_their_module(void **state)
 
 	put_rows(scene->guest, 1, wide, COUNT_OF(wide));
 	put_int(scene->guest, STRUCT(1) + layout.orcs, COUNT_OF(wide));
-	look(scene, MODULE(1));
+	look_from(scene, MODULE(1));
 	assert_null(rule(scene, MODULE(1) - 1));
 	expect(scene, MODULE(1), 40);
 	expect(scene, MODULE(1) + CODE_SIZE - 1, 16);
@@ -260,12 +260,12 @@ static void rows_have_no_effect_outside_their_module(void **state)
 /* The list is repaired: it is found then. */
 static void repair(struct scene *scene)
 {
-	look(scene, MODULE(0));
+	look_from(scene, MODULE(0));
 	assert_null(modules_table(scene->modules));
 	put_module(scene->guest, 1);
 	put_list(scene->guest, 0x7);
 	for (unsigned int i = 0; i < 200; i++)
-		look(scene, MODULE(0));
+		look_from(scene, MODULE(0));
 	expect(scene, MODULE(0), 8);
 	begin_again(scene);
 }
@@ -304,13 +304,13 @@ static void a_list_that_breaks_later_is_not_followed(void **state)
 {
 	struct scene *scene = *state;
 
-	look(scene, MODULE(0));
+	look_from(scene, MODULE(0));
 	put_word(scene->guest, STRUCT(1) + layout.list, STRUCT(1) + layout.list);
 	put_int(scene->guest, STRUCT(0) + layout.orcs, COUNT_OF(plain) - 1);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	expect(scene, MODULE(0), 8);
 	put_word(scene->guest, HEAD, 0);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	expect(scene, MODULE(0), 8);
 }
 
@@ -322,13 +322,13 @@ static void a_list_has_one_head(void **state)
 	put_link(scene->guest, STRUCT(1) + layout.list, HEAD + 16);
 	put_link(scene->guest, HEAD + 16, STRUCT(0) + layout.list);
 	repair(scene);
-	/* One, which is not in the kernel. */
+	/* A head that is not in the kernel. */
 	put_link(scene->guest, STRUCT(0) + layout.list, STRUCT(2) + layout.list);
 	put_word(scene->guest, STRUCT(1) + layout.name, 0);
 	repair(scene);
 }
 
-/* Puts so many modules in a list, all with the code of module 0; @is_open: without the
+/* Puts @count modules in a list, all with the code of module 0; @is_open: without the
  * head. */
 static void put_many(struct guest *guest, unsigned int count, bool is_open)
 {
@@ -353,16 +353,16 @@ static void lists_have_a_limit(void **state)
 {
 	struct scene *scene = *state;
 
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	put_many(scene->guest, MODULES_MAX + 1, false);
-	look(scene, MODULE(1));
+	look_from(scene, MODULE(1));
 	expect(scene, MODULE(2), 8);
 	put_many(scene->guest, MODULES_MAX, false);
-	look(scene, MODULE(1));
+	look_from(scene, MODULE(1));
 	assert_null(modules_table(scene->modules));
 }
 
-/* In a guest that has the same long way at each place. */
+/* From each place, this guest's list takes as long as possible. */
 static void a_look_takes_bounded_time(void **state)
 {
 	struct scene *scene = *state;
@@ -397,23 +397,23 @@ static void tables_have_limits(void **state)
 	struct scene *scene = *state;
 
 	put_int(scene->guest, STRUCT(2) + layout.orcs, UINT32_MAX);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	put_big(scene->guest, 2, MODULE_ROWS_MAX + 1);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	assert_null(modules_table(scene->modules));
 	put_module(scene->guest, 2);
 	/* More than is mapped there. */
 	put_int(scene->guest, STRUCT(2) + layout.orcs, MODULE_ROWS_MAX);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	put_int(scene->guest, STRUCT(2) + layout.orcs, COUNT_OF(plain));
 	put_word(scene->guest, STRUCT(2) + layout.ips, UINT64_MAX - 2);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	put_word(scene->guest, STRUCT(2) + layout.ips, IPS(2));
 	put_word(scene->guest, STRUCT(2) + layout.rows, 0x8000000000000000);
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	assert_null(modules_table(scene->modules));
 	put_word(scene->guest, STRUCT(2) + layout.rows, ROWS(2));
-	look(scene, MODULE(2));
+	look_from(scene, MODULE(2));
 	expect(scene, MODULE(2), 8);
 }
 
@@ -425,7 +425,7 @@ static void all_modules_together_have_a_limit(void **state)
 		put_big(scene->guest, i, MODULE_ROWS_MAX);
 	put_list(scene->guest, 0x1f);
 	for (unsigned int i = 0; i < MODULES; i++)
-		look(scene, MODULE(i));
+		look_from(scene, MODULE(i));
 	for (unsigned int i = 0; i < MODULES_ROWS_MAX / MODULE_ROWS_MAX; i++)
 		expect(scene, MODULE(i), 8);
 	assert_null(rule(scene, MODULE(MODULES - 1)));

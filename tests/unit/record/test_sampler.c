@@ -154,7 +154,7 @@ static unsigned int rehearsals(struct scene *scene, unsigned int rounds)
 	return rehearsed;
 }
 
-static void rest(uint64_t ns)
+static void sleep_for(uint64_t ns)
 {
 	const struct timespec time = {0, (long)ns};
 
@@ -173,7 +173,7 @@ static void a_calm_guests_pauses_are_rehearsed_now_and_then(void **state)
 	start = clock_monotonic();
 	most = rehearsals(&scene, many);
 	assert_in_range(most, 1, 1 + (clock_monotonic() - start) / REHEARSAL_LASTS);
-	rest(REHEARSAL_LASTS);
+	sleep_for(REHEARSAL_LASTS);
 	assert_int_equal(rehearsals(&scene, 1), 1);
 	scene_close(&scene);
 }
@@ -186,7 +186,7 @@ static void at_a_usual_rate_all_are(void **state)
 	scene_open(&scene, &live);
 	assert_int_equal(rehearsals(&scene, CALM_ROUNDS), CALM_ROUNDS);
 	for (unsigned int i = 0; i < 10; i++) {
-		rest(REHEARSAL_LASTS);
+		sleep_for(REHEARSAL_LASTS);
 		assert_int_equal(rehearsals(&scene, 1), 1);
 	}
 	scene_close(&scene);

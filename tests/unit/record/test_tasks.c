@@ -95,14 +95,14 @@ static struct recording_process look_in(struct scene *scene, uint64_t space,
 	return process;
 }
 
-static struct recording_process look(struct scene *scene, unsigned int vcpu)
+static struct recording_process look_at(struct scene *scene, unsigned int vcpu)
 {
 	return look_in(scene, SPACE, vcpu);
 }
 
 static void expect(struct scene *scene, uint32_t pid, const char *comm)
 {
-	const struct recording_process process = look(scene, 0);
+	const struct recording_process process = look_at(scene, 0);
 
 	assert_int_equal(process.pid, pid);
 	assert_string_equal(process.comm, comm);
@@ -150,7 +150,7 @@ static void a_name_may_change(void **state)
 	expect(scene, 123, "nginx");
 	put_task(scene->guest, 0, MM(0), 123, "nginx: worker p");
 	expect(scene, 123, "nginx: worker p");
-	/* All bytes of it are the guest's. */
+	/* A guest may leave no 0 at the end of the name. */
 	put_bytes(scene->guest, TASK(0) + layout.comm, "0123456789abcdef",
 		  RECORDING_COMM);
 	expect(scene, 123, "0123456789abcde");
@@ -164,7 +164,7 @@ static void a_thread_has_the_name_of_its_process(void **state)
 	put_word(scene->guest, TASK(3) + layout.group_leader, TASK(0));
 	set_current(scene->guest, 0, TASK(3));
 	expect(scene, 123, "nginx");
-	/* The first one may have ended. */
+	/* The first thread may have ended. */
 	put_word(scene->guest, TASK(0) + layout.mm, 0);
 	expect(scene, 123, "nginx");
 }
@@ -214,10 +214,10 @@ static void each_cpu_has_a_task(void **state)
 
 	set_current(scene->guest, 0, TASK(1));
 	set_current(scene->guest, 1, TASK(0));
-	assert_int_equal(look(scene, 0).pid, 0);
-	assert_int_equal(look(scene, 1).pid, 123);
-	assert_int_equal(look(scene, 0).pid, 123);
-	assert_int_equal(look(scene, 700).pid, 123);
+	assert_int_equal(look_at(scene, 0).pid, 0);
+	assert_int_equal(look_at(scene, 1).pid, 123);
+	assert_int_equal(look_at(scene, 0).pid, 123);
+	assert_int_equal(look_at(scene, 700).pid, 123);
 }
 
 /* As that of a PV guest, or with PTI. */
@@ -280,7 +280,7 @@ static void a_guest_is_not_trusted(void **state)
 		guest->missing[frame] = true;
 		guest->calls = 0;
 		memset(scene->tasks.seen, 0, sizeof(scene->tasks.seen));
-		look(scene, 0);
+		look_at(scene, 0);
 		assert_true(guest->calls <= 64 * READ_PAGES_MAX);
 		guest->missing[frame] = false;
 	}
@@ -290,7 +290,7 @@ static void a_guest_is_not_trusted(void **state)
 		memcpy(&right, guest_byte(guest, places[i]), sizeof(right));
 		for (size_t j = 0; j < COUNT_OF(words); j++) {
 			put_word(guest, places[i], words[j]);
-			look(scene, 0);
+			look_at(scene, 0);
 		}
 		put_word(guest, places[i], right);
 	}

@@ -19,8 +19,8 @@
 static unsigned int delay_ms; /* of each listing; atomic, like the next */
 static unsigned int third; /* the first byte of the third guest's UUID; 0: not a guest */
 
-static int list(struct host *host, struct guest_info **guests, size_t *count,
-		struct error *err)
+static int list_guests(struct host *host, struct guest_info **guests, size_t *count,
+		       struct error *err)
 {
 	uint8_t uuid = (uint8_t)__atomic_load_n(&third, __ATOMIC_SEQ_CST);
 
@@ -40,7 +40,7 @@ static void close_host(struct host *host)
 	(void)host;
 }
 
-static const struct host_ops fake_ops = {.list = list, .close = close_host};
+static const struct host_ops fake_ops = {.list = list_guests, .close = close_host};
 static struct host fake_host = {.ops = &fake_ops};
 
 static struct watch *started(void)
