@@ -21,7 +21,7 @@
 #include "record/safety/filter.h"
 #include "tests/unit/in_child.h"
 
-static void check(const int *ends)
+static void check_ends(const int *ends)
 {
 	const struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "x"};
 	char byte = 1;
@@ -36,7 +36,7 @@ static void check(const int *ends)
 	CHECK(REFUSED(fork()));
 }
 
-static int run(bool guards)
+static int run_child(bool guards)
 {
 	pid_t pid = fork();
 	int status;
@@ -54,7 +54,7 @@ static int run(bool guards)
 			CHECK(filter_guard(host->ops->needs, &needed, &err) == 0);
 		else
 			CHECK(filter_recorder(host->ops->needs, false, -1, &err) == 0);
-		check(ends);
+		check_ends(ends);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -64,13 +64,13 @@ static int run(bool guards)
 static void a_recorder_has_only_its_connection(void **state)
 {
 	(void)state;
-	assert_int_equal(run(false), 0);
+	assert_int_equal(run_child(false), 0);
 }
 
 static void so_has_its_guard(void **state)
 {
 	(void)state;
-	assert_int_equal(run(true), 0);
+	assert_int_equal(run_child(true), 0);
 }
 
 int main(void)

@@ -32,7 +32,7 @@
 
 static int word = 7; /* its address is equal in all processes */
 
-static int run(void (*child)(pid_t other, int pidfd))
+static int run_child(void (*child)(pid_t other, int pidfd))
 {
 	pid_t pid = fork();
 	int status;
@@ -110,7 +110,7 @@ static void a_recorder(pid_t other, int pidfd)
 static void a_recorder_may_stop_and_read_but_not_write(void **state)
 {
 	(void)state;
-	assert_int_equal(run(a_recorder), 0);
+	assert_int_equal(run_child(a_recorder), 0);
 }
 
 static void a_guard(pid_t other, int pidfd)
@@ -136,7 +136,7 @@ static void a_guard(pid_t other, int pidfd)
 static void a_guard_may_only_open_vcpus(void **state)
 {
 	(void)state;
-	assert_int_equal(run(a_guard), 0);
+	assert_int_equal(run_child(a_guard), 0);
 }
 
 static void try(pid_t other, int pidfd)
@@ -151,7 +151,7 @@ static void try(pid_t other, int pidfd)
 static int skip_without(void **state)
 {
 	(void)state;
-	if (run(try) != 0)
+	if (run_child(try) != 0)
 		skip();
 	return 0;
 }

@@ -72,7 +72,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void check(struct scene *scene, const uint64_t *chain, size_t count)
+static void check_links(struct scene *scene, const uint64_t *chain, size_t count)
 {
 	memcpy(scene->address, chain, count * sizeof(*chain));
 	memset(scene->counts, 0, sizeof(scene->counts));
@@ -101,12 +101,12 @@ static void links_are_counted_and_chains_kept(void **state)
 	const uint64_t unknown[] = {0x10, in_file(after_work), 0x20};
 
 	for (unsigned int i = 0; i < 2; i++) {
-		check(scene, proven, 3);
+		check_links(scene, proven, 3);
 		expect_links(scene, 2, 0, 0, 0);
 		assert_int_equal(scene->sample.chain.count, 3);
-		check(scene, possible, 2);
+		check_links(scene, possible, 2);
 		expect_links(scene, 0, 1, 0, 0);
-		check(scene, unknown, 3);
+		check_links(scene, unknown, 3);
 		expect_links(scene, 0, 0, 0, 2);
 		assert_int_equal(scene->sample.chain.count, 3);
 		assert_int_equal(scene->sample.chain.end, CHAIN_WHOLE);
@@ -122,11 +122,11 @@ static void an_impossible_link_ends_the_chain(void **state)
 	const uint64_t second[] = {in_file(work), in_file(after_work), in_file(work) + 1,
 				   in_file(after_work)};
 
-	check(scene, first, 3);
+	check_links(scene, first, 3);
 	expect_links(scene, 0, 0, 1, 0);
 	assert_int_equal(scene->sample.chain.count, 1);
 	assert_int_equal(scene->sample.chain.end, CHAIN_NOT_CALLED);
-	check(scene, second, 4);
+	check_links(scene, second, 4);
 	expect_links(scene, 1, 0, 1, 0);
 	assert_int_equal(scene->sample.chain.count, 2);
 	assert_int_equal(scene->sample.chain.end, CHAIN_NOT_CALLED);
@@ -141,7 +141,7 @@ static void marks_have_no_links(void **state)
 		const uint64_t chain[] = {in_file(work), in_file(after_work), marks[i],
 					  in_file(after_caller)};
 
-		check(scene, chain, 4);
+		check_links(scene, chain, 4);
 		expect_links(scene, 1, 0, 0, 0);
 		assert_int_equal(scene->sample.chain.count, 4);
 	}
@@ -156,7 +156,7 @@ static void without_code_nothing_is_known(void **state)
 
 	table.program = NULL;
 	other.table = &table;
-	check(&other, chain, 2);
+	check_links(&other, chain, 2);
 	expect_links(&other, 0, 0, 0, 1);
 	assert_int_equal(other.sample.chain.count, 2);
 }
@@ -169,16 +169,16 @@ static void the_number_of_comparisons_is_limited(void **state)
 	const uint64_t fresh[] = {in_file(work) + 1, in_file(after_work)};
 
 	link_check_renew(scene->check);
-	check(scene, known, 2);
+	check_links(scene, known, 2);
 	for (uint64_t i = 0; i < LINK_CHECKS; i++) {
 		const uint64_t chain[] = {0x1000000 + i, 0x2000000 + i};
 
-		check(scene, chain, 2);
+		check_links(scene, chain, 2);
 	}
-	check(scene, fresh, 2);
+	check_links(scene, fresh, 2);
 	expect_links(scene, 0, 0, 0, 1);
 	link_check_renew(scene->check);
-	check(scene, fresh, 2);
+	check_links(scene, fresh, 2);
 	expect_links(scene, 1, 0, 0, 0);
 }
 

@@ -66,7 +66,7 @@ static int tear_down(void **state)
 }
 
 /* The child returns the version of Landlock. If it has none, the test is skipped. */
-static void run(int (*child)(void))
+static void run_child(int (*child)(void))
 {
 	pid_t pid = fork();
 	int status;
@@ -100,7 +100,7 @@ static int no_file(void)
 static void a_guard_opens_no_files_but_signals_its_recorder(void **state)
 {
 	(void)state;
-	run(no_file);
+	run_child(no_file);
 }
 
 static int only_devices(void)
@@ -127,7 +127,7 @@ static int only_devices(void)
 static void a_follower_opens_only_devices(void **state)
 {
 	(void)state;
-	run(only_devices);
+	run_child(only_devices);
 }
 
 /* Like the recorder's, opened before and after. */
@@ -147,7 +147,7 @@ static int ioctls(void)
 static void ioctls_reach_devices(void **state)
 {
 	(void)state;
-	run(ioctls);
+	run_child(ioctls);
 }
 
 static void *raise_one(void *context)
@@ -192,7 +192,7 @@ static int no_signals_or_sockets(void)
 static void a_recorder_reaches_no_other_processes(void **state)
 {
 	(void)state;
-	run(no_signals_or_sockets);
+	run_child(no_signals_or_sockets);
 }
 
 int main(void)

@@ -70,7 +70,7 @@ static struct contents contents_of(const char *path)
 	return contents;
 }
 
-static void begin(struct series *series, const struct rotation *rotation)
+static void begin_series(struct series *series, const struct rotation *rotation)
 {
 	struct recording_info info = test_info();
 	struct error err;
@@ -92,7 +92,8 @@ static void describe(struct series *series, uint64_t index, const char *name)
 }
 
 /* Takes a sample, with a chain that does not compress. */
-static int take(struct series *series, uint64_t time, uint32_t domain, struct error *err)
+static int take_sample(struct series *series, uint64_t time, uint32_t domain,
+		       struct error *err)
 {
 	static uint64_t seed = 1;
 	uint64_t address[16];
@@ -125,13 +126,14 @@ static void every_sample_is_in_the_file_of_its_time(void **state)
 	struct error err;
 
 	(void)state;
-	begin(&series, &each_second);
+	begin_series(&series, &each_second);
 	describe(&series, 0, "web");
 	/* 3.5 s; the other domain starts after 1.5 s, and the first ends after 2 s. */
 	for (uint64_t i = 0; i < 350; i++) {
 		if (i == 150)
 			describe(&series, 1, "db");
-		assert_int_equal(take(&series, START + i * PERIOD, i >= 200, &err), 0);
+		assert_int_equal(take_sample(&series, START + i * PERIOD, i >= 200, &err),
+				 0);
 	}
 	end(&series, START + 350 * PERIOD, &totals);
 	assert_int_equal(totals.samples, 350);
@@ -171,10 +173,10 @@ static void a_time_without_samples_has_no_file(void **state)
 	struct error err;
 
 	(void)state;
-	begin(&series, &each_second);
+	begin_series(&series, &each_second);
 	describe(&series, 0, "web");
-	assert_int_equal(take(&series, START, 0, &err), 0);
-	assert_int_equal(take(&series, START + 5 * NS_PER_S + 3, 0, &err), 0);
+	assert_int_equal(take_sample(&series, START, 0, &err), 0);
+	assert_int_equal(take_sample(&series, START + 5 * NS_PER_S + 3, 0, &err), 0);
 	end(&series, START + 6 * NS_PER_S, &totals);
 	assert_int_equal(series_close(&series, &err), 0);
 	contents = contents_of("a.data.1");
@@ -195,10 +197,10 @@ static void files_are_about_as_large_as_wanted(void **state)
 	struct error err;
 
 	(void)state;
-	begin(&series, &rotation);
+	begin_series(&series, &rotation);
 	describe(&series, 0, "web");
 	for (uint64_t i = 0; i < 2000; i++) {
-		assert_int_equal(take(&series, START + i * PERIOD, 0, &err), 0);
+		assert_int_equal(take_sample(&series, START + i * PERIOD, 0, &err), 0);
 		if (i % 10 == 9)
 			assert_int_equal(writer_flush(series.writer, &err), 0);
 	}
@@ -238,13 +240,13 @@ static void so_many_files_are_kept(void **state)
 	put_file("a.data.2", "earlier");
 	put_file("a.data.7", "earlier");
 	put_file("a.data.8", "earlier");
-	begin(&series, &rotation);
+	begin_series(&series, &rotation);
 	describe(&series, 0, "web");
 	assert_string_equal(series_name(&series), "a.data.9");
-	assert_int_equal(take(&series, START, 0, &err), 0);
+	assert_int_equal(take_sample(&series, START, 0, &err), 0);
 	/* A file that is made meanwhile is left alone. */
 	put_file("a.data.10", "foreign");
-	assert_int_equal(take(&series, START + NS_PER_S, 0, &err), 0);
+	assert_int_equal(take_sample(&series, START + NS_PER_S, 0, &err), 0);
 	assert_string_equal(series_name(&series), "a.data.11");
 	end(&series, START + 2 * NS_PER_S, &totals);
 	assert_int_equal(series_close(&series, &err), 0);
@@ -281,11 +283,11 @@ static void the_end_of_the_opener_ends_the_recording(void **state)
 	struct error err, other;
 
 	(void)state;
-	begin(&series, &rotation);
+	begin_series(&series, &rotation);
 	describe(&series, 0, "web");
-	assert_int_equal(take(&series, START, 0, &err), 0);
+	assert_int_equal(take_sample(&series, START, 0, &err), 0);
 	kill(series.opener.child, SIGKILL);
-	assert_int_equal(take(&series, START + NS_PER_S, 0, &err), -1);
+	assert_int_equal(take_sample(&series, START + NS_PER_S, 0, &err), -1);
 	assert_string_equal(err.text, "the process that creates files was killed");
 	assert_string_equal(series_name(&series), "a.data");
 	assert_int_equal(series_end(&series, &totals, &other), -1);
