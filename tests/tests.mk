@@ -19,8 +19,8 @@ UNIT_TESTS = $(patsubst %.c,$(O)/%,$(filter-out $(if $(SANITIZE), \
 	tests/unit/kvm/test_calls.c tests/unit/gdb/test_calls.c), \
 	$(sort $(wildcard tests/unit/*/test_*.c))))
 
-# A thin archive refers to the objects, so that a test links only those that it needs. The linker
-# takes the clock functions for ThreadSanitizer only if they are named.
+# A thin archive refers to the objects, so that a test links only the objects that it needs. The
+# linker takes the clock functions for ThreadSanitizer only if they are named.
 ALL_OBJECTS = $(O)/objects.a
 CLOCKS = $(filter %/clocks.o,$(OBJECTS))
 $(ALL_OBJECTS): $(OBJECTS)

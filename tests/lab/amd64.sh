@@ -5,7 +5,7 @@
 xen_version=4.17
 # A dependency of this package is the kernel's.
 kernel_meta=linux-image-amd64
-# In addition to those that images.sh lists for all machines.
+# Packages in addition to images.sh's, which are for all machines.
 # tmux is a terminal for tests; the four before it are its libraries and what it must find. The
 # last two are guests (cases/others.dom0).
 arch_packages=(
@@ -47,8 +47,8 @@ arch_images()
 	arch_guest_kernel "$1"/boot/vmlinuz-* "$2/kernel"
 }
 
-# arch_guest_kernel BZIMAGE DEST: the ELF inside a bzImage. Offsets are those
-# of the kernel's Documentation/x86/boot.rst: setup_sects, payload_offset,
+# arch_guest_kernel BZIMAGE DEST: the ELF inside a bzImage. Offsets are
+# from the kernel's Documentation/x86/boot.rst: setup_sects, payload_offset,
 # payload_length.
 arch_guest_kernel()
 {

@@ -23,7 +23,7 @@ import read  # noqa: E402
 NAMES = ["whole", "too deep", "not present", "not canonical", "not ascending",
          "unaligned", "no page", "not ready"]
 
-# The ends that must be seen, and those that may be.
+# The ends of chains that must be seen, and the ends that may be seen.
 EXPECTED = {
     "self": ([NOT_ASCENDING], []),
     "pair": ([NOT_ASCENDING], []),

@@ -144,7 +144,7 @@ unpack()
 	mv "$new" "$root"
 }
 
-# module_order NAME...: prints module files, each after those that it depends on.
+# module_order NAME...: prints module files, each after its dependencies.
 module_order()
 {
 	local name file depends

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ThreadSanitizer of GCC 12 does not know the functions that wait up to a moment of a
- * clock of choice, and would report races where there are none. It knows those that wait
- * up to a moment of CLOCK_REALTIME. */
+ * clock of choice, and would report races where there are none. It knows the functions
+ * that wait up to a moment of CLOCK_REALTIME. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
