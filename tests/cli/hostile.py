@@ -13,13 +13,17 @@ import sys
 
 SECONDS = 2 * 3
 MEGABYTES = 300
-FORMATS = ("histogram histogram-csv histogram-json tree flamegraph timeline folded "
-           "perf-script perf-data pprof speedscope callgrind rows").split()
+
+
+def formats():
+    listed = subprocess.run([sys.argv[1], "report", "--format", "help"], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout
+    return [line.split()[0] for line in listed.splitlines()]
 
 
 def commands(path):
     yield ["info", "-v", "-i", path]
-    for name in FORMATS:
+    for name in formats():
         yield ["report", "-i", path, "--format", name]
     yield ["report", "-i", path, "--per-vcpu", "--format", "histogram-csv"]
     yield ["report", "-i", path, "--weight", "wall", "--time", "10%,90%"]
