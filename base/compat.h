@@ -3,7 +3,7 @@
 #define UNIPROF_BASE_COMPAT_H
 
 /*
- * What is missing from glibc 2.17 to 2.33. A file that uses one of these by its usual
+ * What is missing from glibc 2.17 to 2.33. A file that uses such a function by its usual
  * name includes this header. They behave as in their manual pages, except as noted here.
  *
  * With -DCOMPAT_GLIBC=17, all that glibc 2.17 lacks is replaced, also on a newer one

@@ -73,7 +73,7 @@ static uint32_t slot_of(const struct names *names, const char *name, uint32_t ha
 }
 
 /* Doubles the space for names, and the table, which stays at most half full. */
-static int grow(struct names *names)
+static int names_grow(struct names *names)
 {
 	uint32_t capacity = names->capacity * 2, slot_count = names->slot_count * 2;
 	uint32_t *slots;
@@ -110,7 +110,7 @@ uint32_t names_intern(struct names *names, const char *name)
 		return names->slots[slot] - 1;
 	}
 	if (names->count == names->capacity) {
-		if (grow(names) < 0) {
+		if (names_grow(names) < 0) {
 			free(clean);
 			return NAMES_NONE;
 		}

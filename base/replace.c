@@ -237,7 +237,7 @@ int replace_open(struct replace *file, const char *path, mode_t mode, bool keep_
 }
 
 /* Copies one file's contents to the start of the other. */
-static int copy(int from, int to)
+static int copy_contents(int from, int to)
 {
 	char buffer[65536];
 	off_t at = 0;
@@ -274,7 +274,8 @@ static int copy_in_place(struct replace *file)
 			      ? posix_fallocate(to, old.st_size, size - old.st_size)
 			      : 0;
 		if (!why)
-			status = copy(file->fd, to) < 0 ? -1 : ftruncate(to, size);
+			status = copy_contents(file->fd, to) < 0 ? -1
+								 : ftruncate(to, size);
 		else if (ftruncate(to, old.st_size) == 0)
 			errno = why;
 	}
@@ -296,7 +297,7 @@ static int complete_beside(struct replace *file, char **name)
 	fd = name_beside(file, -1, name);
 	if (fd < 0)
 		return -1;
-	status = copy(file->fd, fd);
+	status = copy_contents(file->fd, fd);
 	if (status == 0)
 		status = take_rights(file, fd);
 	why = errno;

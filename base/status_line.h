@@ -13,8 +13,8 @@
  */
 struct status_line {
 	int fd;	     /* -1: there is no terminal, and nothing is shown */
-	pid_t group; /* this process's: it may have no way to ask later (seccomp) */
-	bool shown;
+	pid_t group; /* this process's group, asked before seccomp forbids it */
+	bool shown;  /* there is text on the line */
 };
 
 /*
@@ -36,7 +36,7 @@ void status_line_show(struct status_line *line, const char *text);
 void status_line_clear(struct status_line *line);
 
 /* What to print to @fd before a message, in the same write(): it erases the line that may
- * be shown there. Empty if @fd is not such a terminal. */
+ * be shown there. Empty if @fd is no terminal that can erase. */
 const char *status_line_eraser(int fd);
 
 #endif

@@ -16,7 +16,7 @@
 size_t text_character(const char *text);
 
 /*
- * Copies @from to @to, which holds strlen(@from) + 1 bytes and may be the same. Each
+ * Copies @from to @to, which holds strlen(@from) + 1 bytes and may be @from. Each
  * byte that text_character() rejects becomes '?'. ';' becomes ':', because it separates
  * the frames of folded stacks.
  */

@@ -69,7 +69,7 @@ static size_t slot_of(const struct tree *tree, uint32_t parent, uint64_t key)
 }
 
 /* Doubles the space for nodes, and the table, which stays at most half full. */
-static int grow(struct tree *tree)
+static int tree_grow(struct tree *tree)
 {
 	uint32_t capacity = tree->capacity * 2;
 	uint32_t *slots;
@@ -106,7 +106,7 @@ uint32_t tree_intern(struct tree *tree, uint32_t parent, uint64_t key)
 	if (tree->slots[slot] != TREE_NONE)
 		return tree->slots[slot];
 	if (tree->count == tree->capacity) {
-		if (grow(tree) < 0)
+		if (tree_grow(tree) < 0)
 			return TREE_NONE;
 		slot = slot_of(tree, parent, key);
 	}

@@ -11,7 +11,7 @@
  */
 struct tree_node {
 	uint64_t key;
-	uint32_t parent; /* a root is its own */
+	uint32_t parent; /* node number; a root is its own parent */
 };
 
 struct tree {

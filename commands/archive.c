@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/command/message.h"
-#include "base/command/usage.h"
 #include "commands/commands.h"
 #include "commands/report/notes.h"
 #include "commands/report/profile_options.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/command/usage.h"
+#include "base/command/message.h"
 #include "commands/commands.h"
 #include "commands/report/notes.h"
 #include "commands/report/options.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/command/message.h"
-#include "base/command/usage.h"
 #include "base/text.h"
 #include "commands/child.h"
 #include "commands/open.h"

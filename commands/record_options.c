@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/command/message.h"
-#include "base/command/usage.h"
 #include "base/parse.h"
 #include "commands/open.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/command/usage.h"
+#include "base/command/message.h"
 #include "commands/commands.h"
 #include "commands/open.h"
 #include "record/safety/guard.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/command/usage.h"
+#include "base/command/message.h"
 #include "base/replace.h"
 #include "symbols/spec.h"
 #include "tables/program_table.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/command/nearest.h"
-#include "base/command/usage.h"
+#include "base/command/message.h"
 
 #define MAX_OPTIONS 64
 /* First getopt_long() value of the options without a letter. */

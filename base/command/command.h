@@ -10,7 +10,7 @@
 
 /*
  * A command and its options, as tables. The command line parser, --help, the shell
- * completions and the check of the man pages all use the same tables.
+ * completions and the check of the man pages all use these tables.
  */
 
 /* One of the words accepted as an option's argument. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/status_line.h"
 
 void message(const char *command, const char *format, ...)
@@ -24,4 +25,19 @@ void message(const char *command, const char *format, ...)
 	/* Not by stdio, which makes other system calls, too: a filter refuses them. */
 	if (write(STDERR_FILENO, line, used) < 0)
 		return;
+}
+
+int usage_error(const char *command, const char *format, ...)
+{
+	char text[448];
+	va_list args;
+	struct error line;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	error_set(&line, "uniprof %s: %s (see uniprof %s --help)", command, text,
+		  command);
+	fprintf(stderr, "%s\n", line.text);
+	return EXIT_USAGE;
 }

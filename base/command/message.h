@@ -4,10 +4,17 @@
 
 /*
  * Prints "uniprof @command: " and the message to standard error, as one line in a single
- * write(), in the place of a status line (base/status_line.h) that another thread may
- * show there. A message of more than 2 KiB is truncated.
+ * write(), in place of a status line (base/status_line.h) that another thread may show. A
+ * message of more than 2 KiB is truncated.
  */
 void message(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3), nonnull(1, 2)));
+
+/*
+ * Prints one line to standard error: what is wrong with the command line of
+ * `uniprof @command`, and how to get help. Returns EXIT_USAGE.
+ */
+int usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(1, 2)));
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/command/usage.h"
+#include "base/command/message.h"
 #include "base/parse.h"
 
 static int add_input(void *to, const char *argument, struct error *err)

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/command/usage.h"
+#include "base/command/message.h"
 #include "base/parse.h"
 #include "commands/open.h"
 #include "tables/program_table.h"

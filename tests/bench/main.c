@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/command/usage.h"
+#include "base/command/message.h"
 #include "record/open.h"
 #include "record/safety/guard.h"
 #include "tests/bench/bench.h"
