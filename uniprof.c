@@ -20,7 +20,7 @@ static int run_version(int argc, char **argv);
 static int list_commands(int argc, char **argv);
 static int list_options(int argc, char **argv);
 
-/* What can be said instead of a command. */
+/* Words accepted in place of a command. */
 static const struct {
 	const char *name;
 	const char *arguments;
@@ -120,7 +120,8 @@ static int list_commands(int argc, char **argv)
 	return EXIT_DONE;
 }
 
-/* The same for options (command_list_options()). */
+/* For scripts/completions and tests: a line for each option of each command
+ * (command_list_options()). */
 static int list_options(int argc, char **argv)
 {
 	(void)argc, (void)argv;
@@ -129,7 +130,7 @@ static int list_options(int argc, char **argv)
 	return EXIT_DONE;
 }
 
-static int run(int argc, char **argv)
+static int run_arguments(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
 
@@ -147,7 +148,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int status = run(argc, argv);
+	int status = run_arguments(argc, argv);
 
 	/* The output may be incomplete, for example on a full disk. */
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || status)

@@ -63,7 +63,7 @@ static const struct option_group groups[] = {
 	{0},
 };
 
-static void describe(struct recording_info *info, const struct options *options)
+static void describe_recording(struct recording_info *info, const struct options *options)
 {
 	*info = (struct recording_info){
 		.version = RECORDING_VERSION_LARGE_WEIGHTS,
@@ -73,14 +73,14 @@ static void describe(struct recording_info *info, const struct options *options)
 		 options->format->name, options->input);
 }
 
-static int import(const struct options *options, struct lines *lines, int fd,
-		  struct outcome *outcome, struct error *err)
+static int import_text(const struct options *options, struct lines *lines, int fd,
+		       struct outcome *outcome, struct error *err)
 {
 	struct recording_info info;
 	struct importer *importer;
 	int status;
 
-	describe(&info, options);
+	describe_recording(&info, options);
 	importer = importer_new(fd, &info);
 	if (!importer)
 		return error_set(err, "out of memory");
@@ -114,10 +114,10 @@ static void close_input(struct lines *lines)
 	lines_free(lines);
 }
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A line on standard error. */
-static void say(const char *format, ...)
+static void print_line(const char *format, ...)
 {
 	struct error line;
 	char text[sizeof(line.text)];
@@ -130,38 +130,39 @@ static void say(const char *format, ...)
 	fprintf(stderr, "uniprof import: %s\n", line.text);
 }
 
-static void say_weights(const struct import_weights *weights)
+static void print_weights(const struct import_weights *weights)
 {
 	if (!weights->by_period)
 		return;
 	if (weights->periods == IMPORT_CPU_NS && weights->unit == 1000)
-		say("note: samples are weighted by period, in us of CPU time");
+		print_line("note: samples are weighted by period, in us of CPU time");
 	else if (weights->unit > 1)
-		say("note: samples are weighted by period, in units of %" PRIu64 "%s",
-		    weights->unit,
-		    weights->periods == IMPORT_CPU_NS ? " ns of CPU time" : "");
+		print_line("note: samples are weighted by period, in units of %" PRIu64
+			   "%s",
+			   weights->unit,
+			   weights->periods == IMPORT_CPU_NS ? " ns of CPU time" : "");
 	else
-		say("note: samples are weighted by period");
+		print_line("note: samples are weighted by period");
 }
 
 /* Reports what was imported and what was not. */
-static int say_result(const struct options *options, const struct outcome *outcome,
-		      const char *name)
+static int print_result(const struct options *options, const struct outcome *outcome,
+			const char *name)
 {
 	const struct import_result *result = &outcome->result;
 
-	say("%" PRIu64 " samples from %s (%s)%s", outcome->count, name,
-	    options->format->name,
-	    result->is_cut ? "; skipped an incomplete one at the end" : "");
+	print_line("%" PRIu64 " samples from %s (%s)%s", outcome->count, name,
+		   options->format->name,
+		   result->is_cut ? "; skipped an incomplete one at the end" : "");
 	if (result->note.text[0])
-		say("note: %s", result->note.text);
-	say_weights(&outcome->weights);
+		print_line("note: %s", result->note.text);
+	print_weights(&outcome->weights);
 	if (result->skipped)
-		say("skipped %" PRIu64 " line%s; the first is %s", result->skipped,
-		    result->skipped == 1 ? "" : "s", result->first.text);
+		print_line("skipped %" PRIu64 " line%s; the first is %s", result->skipped,
+			   result->skipped == 1 ? "" : "s", result->first.text);
 	if (result->stopped.text[0])
-		say("stopped at %s; the lines before it were imported",
-		    result->stopped.text);
+		print_line("stopped at %s; the lines before it were imported",
+			   result->stopped.text);
 	return result->is_cut || result->skipped || result->stopped.text[0] ? EXIT_DAMAGED
 									    : EXIT_DONE;
 }
@@ -215,7 +216,7 @@ static int check_input(struct options *options, struct lines *lines, const char 
 	return EXIT_DONE;
 }
 
-static int run(struct options *options)
+static int import_run(struct options *options)
 {
 	bool from_stdin = strcmp(options->input, "-") == 0;
 	const char *name = from_stdin ? "standard input" : options->input;
@@ -238,7 +239,7 @@ static int run(struct options *options)
 	culprit = NULL;
 	if (open_output(options, &output, &err) < 0)
 		goto out;
-	if (import(options, &lines, output.fd, &outcome, &err) < 0) {
+	if (import_text(options, &lines, output.fd, &outcome, &err) < 0) {
 		culprit = outcome.state == IMPORTER_NO_MEMORY	 ? NULL
 			  : outcome.state == IMPORTER_UNWRITABLE ? output_name
 								 : name;
@@ -246,10 +247,11 @@ static int run(struct options *options)
 	}
 	if (replace_commit(&output, &err) < 0)
 		goto out;
-	exit_code = say_result(options, &outcome, name);
+	exit_code = print_result(options, &outcome, name);
 out:
 	if (exit_code == EXIT_FAILED || exit_code == EXIT_USAGE)
-		say("%s%s%s", culprit ? culprit : "", culprit ? ": " : "", err.text);
+		print_line("%s%s%s", culprit ? culprit : "", culprit ? ": " : "",
+			   err.text);
 	replace_abandon(&output);
 	close_input(&lines);
 	return exit_code;
@@ -267,7 +269,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 		options.input = *input;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	return run(&options);
+	return import_run(&options);
 }
 
 const struct command command_import = {

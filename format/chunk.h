@@ -49,14 +49,15 @@ bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload);
 
 /*
- * The same with the memory that zstd needs, kept from one chunk to the next: it takes
- * longer to get than a small chunk to compress. Not compressed if @context is NULL.
+ * chunk_encode() with memory for zstd that the caller keeps from one chunk to the next:
+ * allocating it takes longer than compressing a small chunk. Not compressed if @context
+ * is NULL.
  */
 struct ZSTD_CCtx_s; /* ZSTD_CCtx */
 int chunk_encode_with(struct ZSTD_CCtx_s *context, struct buffer *file,
 		      enum chunk_type type, const struct buffer *payload);
 
-/* The same, not compressed. */
+/* chunk_encode() without compression. */
 int chunk_encode_plain(struct buffer *file, enum chunk_type type,
 		       const struct buffer *payload);
 
@@ -72,18 +73,20 @@ struct field {
 /* The next field; false at the end, and when the payload is damaged. */
 bool field_next(struct cursor *payload, struct field *field);
 
-/* A payload with more is damaged: they would only cost time. */
+/* Maximum number of fields in a payload; one with more is damaged, and would only cost
+ * time. */
 #define FIELDS_MAX 4096
 
 /* The fields of a payload so far; starts as zeros. */
 struct fields_seen {
-	uint64_t tags; /* those below 64 */
-	uint32_t count;
+	uint64_t tags;	/* a bit for each tag below 64 that was seen */
+	uint32_t count; /* fields, unknown ones included */
 };
 
-/* Adds a field with that tag; false if the payload is damaged, which may not have a tag
- * twice, or more than FIELDS_MAX fields. Tags from 64 on, which are unknown, may be
- * repeated. */
+/* Counts a field with the tag @tag. False if the payload is damaged: it has a tag below
+ * 64 twice, or more than FIELDS_MAX fields. Tags from 64 on are unknown and may be
+ * repeated.
+ */
 bool field_is_new(struct fields_seen *seen, uint64_t tag);
 
 /* The payloads of the chunks that describe a recording. Decoding sets missing

@@ -11,7 +11,7 @@ enum member_kind {
 	MEMBER_NUMBER, /* uint64_t */
 	MEMBER_TEXT,   /* char[], ends with 0 */
 	MEMBER_BYTES,  /* uint8_t[], of fixed length */
-	MEMBER_LIST,   /* uint64_t[]; those that are missing are 0 */
+	MEMBER_LIST,   /* uint64_t[]; zeros at the end are not stored */
 };
 
 struct member {
@@ -79,8 +79,8 @@ static const struct member end_members[] = {
 	MEMBER(7, MEMBER_NUMBER, struct recording_end, paused),
 };
 
-/* Without the zeros at its end. */
-static void put_list(struct buffer *payload, const struct member *m, const void *from)
+/* Appends the list without the zeros at its end. */
+static void encode_list(struct buffer *payload, const struct member *m, const void *from)
 {
 	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS];
 	size_t count = m->size / sizeof(list[0]);
@@ -97,7 +97,7 @@ static void put_list(struct buffer *payload, const struct member *m, const void 
 	buffer_free(&field);
 }
 
-static int take_list(const struct member *m, struct cursor bytes, void *to)
+static int decode_list(const struct member *m, struct cursor bytes, void *to)
 {
 	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS] = {0};
 
@@ -107,8 +107,8 @@ static int take_list(const struct member *m, struct cursor bytes, void *to)
 	return bytes.failed ? -1 : 0;
 }
 
-static void encode(struct buffer *payload, const struct member *members, size_t count,
-		   const void *from)
+static void encode_members(struct buffer *payload, const struct member *members,
+			   size_t count, const void *from)
 {
 	for (const struct member *m = members; m < members + count; m++) {
 		const char *at = (const char *)from + m->offset;
@@ -128,7 +128,7 @@ static void encode(struct buffer *payload, const struct member *members, size_t 
 			field_put(payload, m->tag, at, m->size);
 			break;
 		case MEMBER_LIST:
-			put_list(payload, m, at);
+			encode_list(payload, m, at);
 			break;
 		}
 	}
@@ -156,13 +156,13 @@ static int decode_member(const struct member *m, struct cursor bytes, char *to)
 		memcpy(to, bytes.at, size);
 		return 0;
 	case MEMBER_LIST:
-		return take_list(m, bytes, to);
+		return decode_list(m, bytes, to);
 	}
 	return -1;
 }
 
-static int decode(struct cursor payload, const struct member *members, size_t count,
-		  void *to)
+static int decode_members(struct cursor payload, const struct member *members,
+			  size_t count, void *to)
 {
 	struct field field;
 	struct fields_seen seen = {0};
@@ -180,46 +180,47 @@ static int decode(struct cursor payload, const struct member *members, size_t co
 
 void info_encode(struct buffer *payload, const struct recording_info *info)
 {
-	encode(payload, info_members, COUNT_OF(info_members), info);
+	encode_members(payload, info_members, COUNT_OF(info_members), info);
 }
 
 int info_decode(struct cursor payload, struct recording_info *info)
 {
 	*info = (struct recording_info){0};
-	return decode(payload, info_members, COUNT_OF(info_members), info);
+	return decode_members(payload, info_members, COUNT_OF(info_members), info);
 }
 
 void domain_encode(struct buffer *payload, const struct recording_domain *domain)
 {
-	encode(payload, domain_members, COUNT_OF(domain_members), domain);
+	encode_members(payload, domain_members, COUNT_OF(domain_members), domain);
 }
 
 int domain_decode(struct cursor payload, struct recording_domain *domain)
 {
 	*domain = (struct recording_domain){0};
-	return decode(payload, domain_members, COUNT_OF(domain_members), domain);
+	return decode_members(payload, domain_members, COUNT_OF(domain_members), domain);
 }
 
 void program_encode(struct buffer *payload, const struct recording_program *program)
 {
-	encode(payload, program_members, COUNT_OF(program_members), program);
+	encode_members(payload, program_members, COUNT_OF(program_members), program);
 }
 
 int program_decode(struct cursor payload, struct recording_program *program)
 {
 	*program = (struct recording_program){0};
-	return decode(payload, program_members, COUNT_OF(program_members), program);
+	return decode_members(payload, program_members, COUNT_OF(program_members),
+			      program);
 }
 
 void end_encode(struct buffer *payload, const struct recording_end *end)
 {
-	encode(payload, end_members, COUNT_OF(end_members), end);
+	encode_members(payload, end_members, COUNT_OF(end_members), end);
 }
 
 int end_decode(struct cursor payload, struct recording_end *end)
 {
 	*end = (struct recording_end){0};
-	return decode(payload, end_members, COUNT_OF(end_members), end);
+	return decode_members(payload, end_members, COUNT_OF(end_members), end);
 }
 
 const char *end_reason_name(unsigned int reason)

@@ -56,8 +56,8 @@ struct recording_info {
 
 /* A process of a guest, as far as known. */
 struct recording_process {
-	/* The address space: a number that is the same for all samples of a process while
-	 * it runs (arch.h, cpu_space()); 0: not known. */
+	/* The address space: a number that all samples of a process share while it runs
+	 * (arch.h, cpu_space()); 0: not known. */
 	uint64_t space;
 	uint32_t pid;		   /* in the guest; 0: not known */
 	char comm[RECORDING_COMM]; /* its name; empty: not known */
@@ -73,17 +73,17 @@ struct recording_domain {
 	char name[256];
 	uint8_t uuid[16];
 	uint64_t unwind_way; /* enum unwind_way */
-	/* The unwind table, if any: its rows, the files it was made from, separated by
-	 * ", ", and those of their build-ids that are known, in hexadecimal, separated by
-	 * blanks. */
+	/* The unwind table, if any: number of rows; files that it was made from,
+	 * separated by ", "; the known build-ids of these files, in hexadecimal,
+	 * separated by blanks. */
 	uint64_t table_rows;
 	char table_files[128];
 	char build_ids[128];
 	/* Where a Linux kernel runs: the address of its symbol _text; 0: not known. */
 	uint64_t linux_text;
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
-	/* In reports only, for a domain that stands for a process of another, which has
-	 * the same index; all 0: it does not. */
+	/* In reports only: the process of another domain, with an equal index, that this
+	 * domain stands for; all 0: none. */
 	struct recording_process process;
 };
 
@@ -104,7 +104,7 @@ struct recording_end {
 	uint64_t lost;	    /* samples taken, but lost because the buffer was full */
 	uint64_t missed;    /* deadlines that passed before they could be met */
 	uint64_t pauses;    /* number of pauses of the guest */
-	uint64_t paused;    /* their total length, ns */
+	uint64_t paused;    /* total length of the pauses, ns */
 };
 
 /* One vCPU at one time. */
@@ -146,7 +146,7 @@ struct recording_name {
 	uint32_t domain; /* recording_domain.index */
 	bool is_symbol;	 /* names are as in a symbol file: they may be mangled */
 	bool is_last;	 /* the next address is not in the same function */
-	bool is_common;	 /* the place is the same in all domains, whatever @domain is */
+	bool is_common;	 /* the place has this name in all domains, whatever @domain is */
 	/* The address to look up: a return address less 1, any other unchanged. */
 	uint64_t address;
 	uint64_t offset; /* of @address from the function's start; sums wrap around */
@@ -183,9 +183,9 @@ struct recording_program {
  * reader allocate much memory.
  */
 #define RECORDING_MAX_STORED  (16u << 20) /* bytes of one chunk in the file */
-#define RECORDING_MAX_PAYLOAD (16u << 20) /* the same, decompressed */
+#define RECORDING_MAX_PAYLOAD (16u << 20) /* bytes of one chunk, decompressed */
 #define RECORDING_MAX_SAMPLES (1u << 18)  /* in one chunk */
-#define RECORDING_MAX_NODES   (1u << 18)  /* of its call tree, without the roots */
+#define RECORDING_MAX_NODES   (1u << 18)  /* of a chunk's call tree, without the roots */
 #define RECORDING_MAX_DEPTH   1024	  /* addresses in a chain */
 #define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
 #define RECORDING_MAX_DOMAIN  65535

@@ -17,7 +17,7 @@
  */
 #define SAMPLES_ROOTS 16
 
-/* A sample's stack is stored as two numbers, the second one in units of this. */
+/* A sample's stack is stored as two numbers, the second one in units of STACK_LOW. */
 #define STACK_LOW 128
 
 /* What went wrong with the sampling in the time covered by a chunk. */
@@ -97,11 +97,11 @@ struct samples_batch {
  * case, @batch->no_memory is set.
  */
 int samples_decode(struct cursor payload, struct samples_batch *batch);
-/* The sample with that number; its chain is copied to @address, which has room for
- * RECORDING_MAX_DEPTH. */
+/* Returns sample @i, with its chain copied to @address, which has room for
+ * RECORDING_MAX_DEPTH addresses. */
 struct sample samples_batch_sample(const struct samples_batch *batch, size_t i,
 				   uint64_t *address);
-/* Makes room for so many nodes, roots included, to change the tree. False if out of
+/* Makes room for @nodes nodes, roots included, to change the tree. False if out of
  * memory. */
 bool samples_batch_grow(struct samples_batch *batch, size_t nodes);
 void samples_batch_free(struct samples_batch *batch);

@@ -24,7 +24,8 @@ struct samples_encoder {
 	uint64_t last_time;
 	size_t steps;		/* number of times that differ from the previous one */
 	uint64_t time_unit;	/* greatest common divisor of the differences */
-	uint64_t cpu_time_unit; /* the same of the CPU times; 0: all are 0 so far */
+	uint64_t cpu_time_unit; /* greatest common divisor of the CPU times, ns; 0: all
+				   are 0 so far */
 	struct buffer domain, vcpu, weight, chain_kind;
 	struct buffer state;		 /* uint8_t */
 	struct buffer time;		 /* int64_t: ns since the previous sample */

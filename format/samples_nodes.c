@@ -171,7 +171,7 @@ static void link_places(struct nodes *nodes)
 	}
 }
 
-/* The node after @node in the file's order, of the same root; 0 at the end. */
+/* The next node under @node's root in the file's order; 0 at the end. */
 static uint32_t next_node(const struct nodes *nodes, uint32_t node)
 {
 	const struct place *places = nodes->places;

@@ -65,9 +65,9 @@ uint32_t nodes_add(struct nodes *nodes, const struct chain *chain);
 /* The columns that nodes are stored as, in the order of the file. */
 struct node_columns {
 	struct buffer drop, growth; /* a number for each chain */
-	struct buffer known, near;  /* for most nodes, one of these or both */
-	struct buffer call_low;	    /* for all others: the low 16 bits of a number */
-	struct buffer call;	    /* and its upper bits */
+	struct buffer known, near;  /* for most nodes, a number in one or both */
+	struct buffer call_low;	    /* low 16 bits of a number, for all other nodes */
+	struct buffer call;	    /* upper bits of that number */
 };
 
 /*

@@ -46,7 +46,7 @@ static void take_back(int fd, size_t size)
 		lseek(fd, end - (off_t)size, SEEK_SET);
 }
 
-/* Makes all later calls fail for the same reason; an @errnum of 0 means out of memory. */
+/* Makes all later calls fail for this reason; an @errnum of 0 means out of memory. */
 static int fail(struct writer *writer, int errnum, struct error *err)
 {
 	writer->failed = true;
@@ -58,7 +58,8 @@ static int fail(struct writer *writer, int errnum, struct error *err)
 	return -1;
 }
 
-/* Writes all of it or, if possible, nothing: a full disk must not leave a partial chunk.
+/* Writes the whole @file or, if possible, nothing: a full disk must not leave a partial
+ * chunk.
  */
 static int write_out(struct writer *writer, const struct buffer *file, struct error *err)
 {

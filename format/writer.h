@@ -22,8 +22,8 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 			  struct error *err);
 
 /*
- * The same to copy a recording's chunks to, by writer_copy(), with names and programs
- * added between. The other functions are not for such a writer.
+ * A writer to copy the chunks of a recording with, by writer_copy(); only writer_name()
+ * and writer_program() may add others between them.
  */
 struct writer *writer_copy_new(int fd, struct error *err);
 
@@ -58,8 +58,8 @@ int writer_samples(struct writer *writer, struct cursor payload,
 		   const struct samples_batch *batch, struct error *err);
 
 /*
- * Names a place, once, before the first sample that contains it. -1 as above, and if
- * there are too many names for a recording.
+ * Names a place, once, before the first sample that contains it. -1 as for
+ * writer_sample(), and if there are too many names for a recording.
  */
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err);

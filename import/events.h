@@ -14,9 +14,9 @@
  */
 struct events {
 	const char *wanted;  /* NULL: the first */
-	struct names *names; /* of all events seen */
-	uint32_t chosen;     /* its number + 1; 0: not seen yet */
-	uint64_t left_out;   /* samples of other events */
+	struct names *names; /* names of all events seen */
+	uint32_t chosen;     /* number of the imported event + 1; 0: not seen yet */
+	uint64_t left_out;   /* samples of other events, not imported */
 };
 
 void events_free(struct events *events);

@@ -6,8 +6,8 @@
  * blanks. A name that reads as an address in the form written by uniprof report is
  * imported as an address.
  *
- * As flamegraph.pl does, a count may have a fraction, a frame may have no name, and
- * those without a name at the end of a stack are dropped.
+ * As in flamegraph.pl, a count may have a fraction, a frame may have no name, and
+ * nameless frames at the end of a stack are dropped.
  */
 #include "import/format.h"
 
@@ -17,7 +17,7 @@
 #include "import/scan.h"
 
 struct folded {
-	uint64_t counts[2]; /* lines with one count, and with two */
+	uint64_t counts[2]; /* number of lines with one count, and with two */
 };
 
 /* Removes the count, and the blanks before it, from the end of the line. */
@@ -48,7 +48,7 @@ static bool is_comment(struct recording_text line)
 					      !memchr(line.at, ';', line.length));
 }
 
-static bool recognize(struct recording_text line)
+static bool folded_recognize(struct recording_text line)
 {
 	uint64_t count;
 
@@ -67,7 +67,7 @@ static struct recording_text take_frame(struct recording_text *stack, bool *is_l
 	return name;
 }
 
-/* Only names that reports would print in the same way are taken for addresses. */
+/* A name is taken for an address only if reports would print that address so. */
 static bool is_address(struct recording_text name, uint64_t *address)
 {
 	for (size_t i = 2; i < name.length; i++)
@@ -124,8 +124,8 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 	return importer_sample(importer, count, CHAIN_WHOLE, err);
 }
 
-static int end(void *state, struct importer *importer, struct import_result *result,
-	       struct error *err)
+static int folded_end(void *state, struct importer *importer,
+		      struct import_result *result, struct error *err)
 {
 	const struct folded *folded = state;
 
@@ -148,8 +148,8 @@ static int end(void *state, struct importer *importer, struct import_result *res
 const struct import_format import_folded = {
 	.name = "folded",
 	.about = "collapsed stacks: a;b;c COUNT, outermost frame first",
-	.recognize = recognize,
+	.recognize = folded_recognize,
 	.state_size = sizeof(struct folded),
 	.line = take_line,
-	.end = end,
+	.end = folded_end,
 };

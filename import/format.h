@@ -13,7 +13,7 @@ struct import_options {
 /* The outcome of importing a text. */
 struct import_result {
 	uint64_t skipped;     /* lines that could not be parsed */
-	struct error first;   /* the first of them, and why */
+	struct error first;   /* the first skipped line, and why */
 	bool is_cut;	      /* the text ended within a sample, which was skipped */
 	struct error stopped; /* the line where the import stopped, and why, or empty */
 	struct error note;    /* a note for the user, or empty */
@@ -32,16 +32,17 @@ struct import_format {
 	 * the table. */
 	bool (*recognize)(struct recording_text line);
 	size_t state_size; /* bytes of the state passed below; zeroed at the start */
-	/* May be NULL. */
+	/* Takes the user's options. NULL: the format has none. */
 	void (*begin)(void *state, const struct import_options *options);
 	/* Takes a line without its line end. -1 with @err set if the line can't be used;
 	 * see importer_state() for whether the import can go on. */
 	int (*line)(void *state, struct importer *importer, struct recording_text line,
 		    struct error *err);
-	/* Called after the last line: fills in @result. -1 as above. */
+	/* Called after the last line: fills in @result. -1 with @err set if nothing can
+	 * be imported. */
 	int (*end)(void *state, struct importer *importer, struct import_result *result,
 		   struct error *err);
-	/* Frees what the state refers to. May be NULL. */
+	/* Frees what the state refers to; NULL: nothing. */
 	void (*release)(void *state);
 };
 

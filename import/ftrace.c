@@ -159,7 +159,7 @@ static bool find_entry(struct recording_text line, struct entry *entry)
 	return entry->kind == ENTRY_SWITCH;
 }
 
-static bool recognize(struct recording_text line)
+static bool ftrace_recognize(struct recording_text line)
 {
 	struct entry entry;
 
@@ -167,8 +167,8 @@ static bool recognize(struct recording_text line)
 	       (find_entry(line, &entry) && entry.kind != ENTRY_SWITCH);
 }
 
-/* Leaves those with fewer than @depth callers. The others have no end in the text. */
-static void leave(struct graph *graph, struct calls *calls, uint32_t depth)
+/* Drops the open calls that have @depth callers or more: the text lacks their ends. */
+static void calls_leave(struct graph *graph, struct calls *calls, uint32_t depth)
 {
 	uint32_t left = depth > calls->depth ? depth - calls->depth : 0;
 
@@ -178,18 +178,19 @@ static void leave(struct graph *graph, struct calls *calls, uint32_t depth)
 	}
 }
 
-/* The calls that are open now are not known. */
-static void forget(struct calls *calls)
+/* Forgets all open calls. */
+static void calls_forget(struct calls *calls)
 {
 	calls->count = 0;
 }
 
-/* A call with @depth callers follows; forgets those that are known if it has others. */
-static void follow(struct graph *graph, struct calls *calls, uint32_t depth)
+/* Prepares for a call with @depth callers; forgets the open calls if they are not its
+ * callers. */
+static void calls_follow(struct graph *graph, struct calls *calls, uint32_t depth)
 {
-	leave(graph, calls, depth);
+	calls_leave(graph, calls, depth);
 	if (!calls->count || depth != calls->depth + calls->count) {
-		forget(calls);
+		calls_forget(calls);
 		calls->depth = depth;
 	}
 }
@@ -217,7 +218,8 @@ static int begin_call(struct calls *calls, uint32_t name)
 	return 0;
 }
 
-/* Ends the innermost call: adds a sample of it and its callers, with its own time. */
+/* Ends the innermost call: adds a sample of the call and its callers, weighted by the
+ * time spent in the call itself. */
 static int end_call(struct graph *graph, struct importer *importer,
 		    const struct entry *entry, struct error *err)
 {
@@ -265,14 +267,14 @@ static int take_end(struct graph *graph, struct importer *importer,
 {
 	struct calls *calls = &graph->cpu[entry->cpu];
 
-	leave(graph, calls, entry->depth + 1);
+	calls_leave(graph, calls, entry->depth + 1);
 	if (calls->count && calls->depth + calls->count == entry->depth + 1) {
 		if (!entry->name.length || calls->call[calls->count - 1].name == name)
 			return end_call(graph, importer, entry, err);
-		forget(calls);
+		calls_forget(calls);
 	}
 	graph->unknown++;
-	follow(graph, calls, entry->depth);
+	calls_follow(graph, calls, entry->depth);
 	return 0;
 }
 
@@ -290,7 +292,7 @@ static int take_call(struct graph *graph, struct importer *importer,
 	if (entry->kind == ENTRY_END) {
 		status = take_end(graph, importer, entry, name, err);
 	} else {
-		follow(graph, calls, entry->depth);
+		calls_follow(graph, calls, entry->depth);
 		if (begin_call(calls, name) < 0)
 			return importer_out_of_memory(importer, err);
 		if (entry->kind == ENTRY_BEGIN)
@@ -312,7 +314,7 @@ static bool take_lost(struct graph *graph, struct recording_text line)
 		return false;
 	graph->lost++;
 	if (cpu <= RECORDING_MAX_VCPU)
-		forget(&graph->cpu[cpu]);
+		calls_forget(&graph->cpu[cpu]);
 	return true;
 }
 
@@ -351,14 +353,14 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 		return error_set(err, "CPU %" PRIu64 " is above the limit of %u",
 				 entry.cpu, RECORDING_MAX_VCPU);
 	if (entry.kind == ENTRY_SWITCH)
-		forget(&graph->cpu[entry.cpu]);
+		calls_forget(&graph->cpu[entry.cpu]);
 	else if (entry.kind != ENTRY_NONE)
 		return take_call(graph, importer, &entry, err);
 	return 0;
 }
 
-static int end(void *state, struct importer *importer, struct import_result *result,
-	       struct error *err)
+static int ftrace_end(void *state, struct importer *importer,
+		      struct import_result *result, struct error *err)
 {
 	struct graph *graph = state;
 	char cut[160] = "", lost[80] = "";
@@ -366,7 +368,7 @@ static int end(void *state, struct importer *importer, struct import_result *res
 	(void)importer;
 	(void)err;
 	for (size_t i = 0; i <= RECORDING_MAX_VCPU; i++)
-		leave(graph, &graph->cpu[i], 0);
+		calls_leave(graph, &graph->cpu[i], 0);
 	if (graph->unknown)
 		snprintf(cut, sizeof(cut),
 			 "; the own time of %" PRIu64 " call%s is not known: the text "
@@ -380,7 +382,7 @@ static int end(void *state, struct importer *importer, struct import_result *res
 	return 0;
 }
 
-static void release(void *state)
+static void ftrace_release(void *state)
 {
 	struct graph *graph = state;
 
@@ -393,9 +395,9 @@ static void release(void *state)
 const struct import_format import_ftrace = {
 	.name = "ftrace",
 	.about = "the function graph tracer of Nanos (/ftrace/trace) or Linux",
-	.recognize = recognize,
+	.recognize = ftrace_recognize,
 	.state_size = sizeof(struct graph),
 	.line = take_line,
-	.end = end,
-	.release = release,
+	.end = ftrace_end,
+	.release = ftrace_release,
 };

@@ -7,8 +7,8 @@
 #include "format/writer.h"
 
 /*
- * Samples with periods, held in memory until all periods are known. If these are all the
- * same, samples count 1 each; otherwise they are weighted by their periods.
+ * Samples with periods, held in memory until all periods are known. If all periods are
+ * equal, samples count 1 each; otherwise they are weighted by their periods.
  */
 
 /* The unit of periods. */
@@ -30,10 +30,10 @@ struct held {
 	struct tree chains; /* of addresses, from the outermost callers down */
 	struct held_sample *samples;
 	size_t count, capacity;
-	uint64_t least, most;  /* period */
-	double sum;	       /* of the periods */
-	bool lacks_periods;    /* of some samples */
-	enum import_unit unit; /* set by the caller */
+	uint64_t least, most;  /* smallest and largest period */
+	double sum;	       /* sum of all periods */
+	bool lacks_periods;    /* some samples have no period */
+	enum import_unit unit; /* unit of the periods; set by the caller */
 };
 
 #define HELD_MAX_PERIOD ((uint64_t)1 << 62)
@@ -42,8 +42,8 @@ struct held {
  * then 232,831 at most. Less than MEASURE_MOST, so that reports count all. */
 #define HELD_MAX_WEIGHT ((uint64_t)1000000000000000)
 
-/* Writes a sample with that weight: as several records if it is above
- * RECORDING_MAX_WEIGHT, of which only the first has the CPU time. Errors are those of
+/* Writes a sample with the weight @weight. A weight above RECORDING_MAX_WEIGHT is split
+ * over several records, and the first record has the CPU time. Errors: see
  * writer_sample(). */
 int held_write_sample(struct writer *writer, struct sample *sample, uint64_t weight,
 		      struct error *err);
@@ -56,7 +56,7 @@ void held_free(struct held *held);
  * if unknown, and at most HELD_MAX_PERIOD. -1 if out of memory. */
 int held_add(struct held *held, const struct sample *sample, uint64_t period);
 
-/* Writes all samples in order. Errors are those of writer_sample(). */
+/* Writes all samples in order. Errors: see writer_sample(). */
 int held_write(struct held *held, struct writer *writer, struct import_weights *weights,
 	       struct error *err);
 

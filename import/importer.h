@@ -8,7 +8,7 @@
 
 /*
  * Makes a recording of samples whose frames have a name, an address or both. A name
- * without an address is assigned an address that no CPU can use, always the same one.
+ * without an address gets one that no CPU can use; equal names get equal addresses.
  */
 struct importer;
 
@@ -33,7 +33,7 @@ struct import_frame {
 struct importer *importer_new(int fd, const struct recording_info *info);
 void importer_free(struct importer *importer);
 
-/* What the failure of a call means for the following ones. */
+/* What a failed call means for later calls. */
 enum importer_state {
 	IMPORTER_GOOD, /* only this sample is lost */
 	IMPORTER_FULL, /* a limit of recordings is reached; earlier samples are kept */
@@ -45,8 +45,8 @@ enum importer_state importer_state(const struct importer *importer);
 /* Sets @err and the state of @importer to "out of memory". Returns -1. */
 int importer_out_of_memory(struct importer *importer, struct error *err);
 
-/* Starts a sample. This and the following functions return -1 with @err set if out of
- * memory, if a limit is exceeded, or if writing fails. */
+/* Starts a sample. Functions with @err return -1 with it set if out of memory, if a limit
+ * is exceeded, or if writing fails. */
 int importer_begin(struct importer *importer, const struct import_place *place,
 		   struct error *err);
 

@@ -11,10 +11,10 @@
 struct lines {
 	int fd;
 	char *buffer;
-	size_t room;	   /* in the buffer */
-	size_t start, end; /* read but not yet returned */
+	size_t room;	   /* size of the buffer, bytes */
+	size_t start, end; /* the part of the buffer that was not returned yet */
 	bool at_eof;
-	uint64_t number; /* of the last line returned; the first is 1 */
+	uint64_t number; /* number of the last line returned, from 1 */
 };
 
 /* Reads from @fd, which the caller keeps. -1 if out of memory. */
@@ -33,7 +33,8 @@ int lines_next(struct lines *lines, struct recording_text *line, struct error *e
 
 /*
  * Reads ahead: gets the line *@ahead bytes from here and moves *@ahead past it; start
- * with 0. Returns 1; 0 at the end of the file or LINES_MAX bytes ahead; -1 as above.
+ * with 0. Returns 1; 0 at the end of the file or LINES_MAX bytes ahead; -1 with
+ * @err set if reading fails or memory runs out.
  */
 int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
 		struct error *err);

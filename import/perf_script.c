@@ -13,7 +13,7 @@
  * some. Source lines (-F +srcline) are skipped.
  *
  * A process becomes a domain with the PID as its id, and the CPU becomes the vCPU: the
- * inverse of report/perf_script.c.
+ * inverse of report/output/perf/perf_script.c.
  */
 #include "import/format.h"
 
@@ -24,11 +24,11 @@
 
 struct script {
 	struct events events;
-	bool is_open;	/* within a sample that is imported */
-	bool is_passed; /* within a sample that is skipped */
-	bool is_zero;	/* its first frame, not yet added, is address 0 without a name */
-	bool has_tab;	/* the line of its last frame starts with a tab */
-	uint64_t period;
+	bool is_open;	 /* within a sample that is imported */
+	bool is_passed;	 /* within a sample that is skipped */
+	bool is_zero;	 /* the sample's first frame, not added yet, is a nameless 0 */
+	bool has_tab;	 /* the line of the sample's last frame starts with a tab */
+	uint64_t period; /* of the sample; 0: not in the text */
 };
 
 struct header {
@@ -122,7 +122,7 @@ static bool find_header(struct recording_text line, bool strict, struct header *
 	return false;
 }
 
-static bool recognize(struct recording_text line)
+static bool perf_script_recognize(struct recording_text line)
 {
 	struct header header;
 
@@ -318,15 +318,15 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 	return error_set(err, "neither a sample nor a frame");
 }
 
-static void begin(void *state, const struct import_options *options)
+static void perf_script_begin(void *state, const struct import_options *options)
 {
 	struct script *script = state;
 
 	script->events.wanted = options->event;
 }
 
-static int end(void *state, struct importer *importer, struct import_result *result,
-	       struct error *err)
+static int perf_script_end(void *state, struct importer *importer,
+			   struct import_result *result, struct error *err)
 {
 	struct script *script = state;
 
@@ -337,7 +337,7 @@ static int end(void *state, struct importer *importer, struct import_result *res
 	return 0;
 }
 
-static void release(void *state)
+static void perf_script_release(void *state)
 {
 	struct script *script = state;
 
@@ -348,10 +348,10 @@ const struct import_format import_perf_script = {
 	.name = "perf-script",
 	.about = "the output of perf script or uniprof report",
 	.has_events = true,
-	.recognize = recognize,
+	.recognize = perf_script_recognize,
 	.state_size = sizeof(struct script),
-	.begin = begin,
+	.begin = perf_script_begin,
 	.line = take_line,
-	.end = end,
-	.release = release,
+	.end = perf_script_end,
+	.release = perf_script_release,
 };

@@ -13,11 +13,11 @@
 bool scan_hex(struct recording_text text, uint64_t *number);
 bool scan_decimal(struct recording_text text, uint64_t *number);
 
-/* The same for a decimal number with an optional fraction; rounds it. */
+/* The whole text must be a decimal number with an optional fraction, which is rounded. */
 bool scan_rounded(struct recording_text text, uint64_t *number);
 
-/* The same for a decimal number with at most @places decimals: @number is in units of the
- * last of them. */
+/* The whole text must be a decimal number with at most @places decimals; @number is in
+ * units of 10^-@places. */
 bool scan_fixed(struct recording_text text, unsigned int places, uint64_t *number);
 
 /* The whole text must be "0x" and hexadecimal digits. */

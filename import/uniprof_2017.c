@@ -20,7 +20,7 @@ struct trace {
 	bool is_bad; /* has an invalid frame: the trace is skipped */
 };
 
-static bool recognize(struct recording_text line)
+static bool uniprof_2017_recognize(struct recording_text line)
 {
 	struct recording_text name;
 	uint64_t number;
@@ -100,8 +100,8 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 	return -1;
 }
 
-static int end(void *state, struct importer *importer, struct import_result *result,
-	       struct error *err)
+static int uniprof_2017_end(void *state, struct importer *importer,
+			    struct import_result *result, struct error *err)
 {
 	const struct trace *trace = state;
 
@@ -114,8 +114,8 @@ static int end(void *state, struct importer *importer, struct import_result *res
 const struct import_format import_uniprof_2017 = {
 	.name = "uniprof-2017",
 	.about = "text of sysml/uniprof (2017): one frame per line, then 1 or 0",
-	.recognize = recognize,
+	.recognize = uniprof_2017_recognize,
 	.state_size = sizeof(struct trace),
 	.line = take_line,
-	.end = end,
+	.end = uniprof_2017_end,
 };

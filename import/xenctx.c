@@ -60,7 +60,7 @@ static bool is_trace(struct recording_text line)
 	return scan_is(line, "Call Trace:") || scan_is(line, "Stack Trace:");
 }
 
-static bool recognize(struct recording_text line)
+static bool xenctx_recognize(struct recording_text line)
 {
 	struct recording_text rest;
 	uint64_t number;
@@ -172,8 +172,8 @@ static int take_line(void *state, struct importer *importer, struct recording_te
 	return -1;
 }
 
-static int end(void *state, struct importer *importer, struct import_result *result,
-	       struct error *err)
+static int xenctx_end(void *state, struct importer *importer,
+		      struct import_result *result, struct error *err)
 {
 	(void)result;
 	return close_sample(state, importer, err);
@@ -182,8 +182,8 @@ static int end(void *state, struct importer *importer, struct import_result *res
 const struct import_format import_xenctx = {
 	.name = "xenctx",
 	.about = "the output of xenctx, any number of times",
-	.recognize = recognize,
+	.recognize = xenctx_recognize,
 	.state_size = sizeof(struct vcpu),
 	.line = take_line,
-	.end = end,
+	.end = xenctx_end,
 };

@@ -56,7 +56,7 @@ static void write_rust(const char *text, size_t length, void *arg)
 		longjmp(writer->enough, 1);
 }
 
-static void clear(struct demangled *to)
+static void demangled_clear(struct demangled *to)
 {
 	to->made = 0;
 	to->length = 0;
@@ -69,12 +69,12 @@ static bool is_complete(struct demangled *to)
 	       strlen(to->text) == to->length;
 }
 
-/* Handles both Rust manglings. Legacy names have the same prefix as C++ names. */
+/* Handles both Rust manglings. Legacy names have the prefix of C++ names. */
 static bool demangle_rust(const char *name, int options, struct demangled *to)
 {
 	struct writer writer = {.to = to};
 
-	clear(to);
+	demangled_clear(to);
 	if (setjmp(writer.enough))
 		return false;
 	return rust_demangle_callback(name, options, write_rust, &writer) &&
@@ -85,7 +85,7 @@ static bool demangle_cpp(const char *name, int options, struct demangled *to)
 {
 	struct writer writer = {.to = to};
 
-	clear(to);
+	demangled_clear(to);
 	if (setjmp(writer.enough))
 		return false;
 	return cplus_demangle_v3_callback(name, options, write_cpp, &writer) &&
@@ -93,7 +93,7 @@ static bool demangle_cpp(const char *name, int options, struct demangled *to)
 }
 
 /* Appends the suffix that followed the mangled name. */
-static bool append(struct demangled *to, const char *suffix)
+static bool append_suffix(struct demangled *to, const char *suffix)
 {
 	size_t length = strlen(suffix);
 
@@ -115,7 +115,7 @@ bool demangle(const char *name, bool bare, struct demangled *to)
 	const char *suffix;
 	char *llvm;
 
-	clear(to);
+	demangled_clear(to);
 	if (length > DEMANGLE_FROM_MAX)
 		return false;
 	if (!strncmp(name, "caml", 4))
@@ -132,11 +132,11 @@ bool demangle(const char *name, bool bare, struct demangled *to)
 	if (llvm)
 		*llvm = '\0';
 	if (demangle_rust(mangled, options, to))
-		return append(to, suffix);
+		return append_suffix(to, suffix);
 	if (llvm)
 		*llvm = '.';
 	made = to->made;
-	if (demangle_cpp(mangled, options, to) && append(to, suffix))
+	if (demangle_cpp(mangled, options, to) && append_suffix(to, suffix))
 		return true;
 	to->made += made;
 	return false;

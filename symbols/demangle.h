@@ -31,7 +31,7 @@ struct demangled {
  */
 bool demangle(const char *name, bool bare, struct demangled *to);
 
-/* The same for OCaml names only (symbols/demangle_ocaml.c). */
+/* demangle() for OCaml names only. */
 bool demangle_ocaml(const char *name, struct demangled *to);
 
 #endif

@@ -45,7 +45,7 @@ static const struct code_range *find_code(const struct program *program, uint64_
 }
 
 /* Notes a target. True if it is in the callee. */
-static bool reach(struct search *search, uint64_t target)
+static bool search_reach(struct search *search, uint64_t target)
 {
 	const struct program_function *function = find_function(search->program, target);
 	uint64_t start = function ? function->start : target;
@@ -62,9 +62,9 @@ static bool reach(struct search *search, uint64_t target)
 	return false;
 }
 
-static struct flow_instruction decode(const struct program *program,
-				      const struct code_range *code, uint64_t at,
-				      uint64_t end)
+static struct flow_instruction decode_at(const struct program *program,
+					 const struct code_range *code, uint64_t at,
+					 uint64_t end)
 {
 	return flow_decode(program->machine == EM_AARCH64,
 			   code->bytes + (at - code->address), (size_t)(end - at), at);
@@ -77,7 +77,7 @@ static bool is_jump(enum flow flow)
 
 /* Looks for jumps out of the function at @start. Code without a symbol, such as an entry
  * of a PLT, is read up to its first jump. True if one leads to the callee. */
-static bool follow(struct search *search, uint64_t start)
+static bool search_follow(struct search *search, uint64_t start)
 {
 	const struct program_function *function = find_function(search->program, start);
 	const struct code_range *code = find_code(search->program, start);
@@ -91,8 +91,8 @@ static bool follow(struct search *search, uint64_t start)
 	if (function && function->end < end)
 		end = function->end;
 	while (at < end) {
-		struct flow_instruction instruction = decode(search->program, code, at,
-							     end);
+		struct flow_instruction instruction = decode_at(search->program, code, at,
+								end);
 
 		if (instruction.flow == FLOW_BAD ||
 		    ++search->instructions > INSTRUCTIONS_MAX) {
@@ -104,7 +104,7 @@ static bool follow(struct search *search, uint64_t start)
 			search->is_vague = true;
 		if (is_jump(instruction.flow) &&
 		    (instruction.target < start || instruction.target >= end) &&
-		    reach(search, instruction.target))
+		    search_reach(search, instruction.target))
 			return true;
 		if (!function &&
 		    (instruction.flow == FLOW_JUMP_INDIRECT ||
@@ -127,7 +127,7 @@ static bool is_handler(const struct program *program,
 	if (function->end < end)
 		end = function->end;
 	for (unsigned int i = 0; at < end && i < INSTRUCTIONS_MAX; i++) {
-		struct flow_instruction instruction = decode(program, code, at, end);
+		struct flow_instruction instruction = decode_at(program, code, at, end);
 
 		if (instruction.flow == FLOW_BAD)
 			return false;
@@ -155,10 +155,10 @@ enum program_link program_check_link(const struct program *program, uint64_t cal
 			      (size_t)(after - code->address), after, &target))
 		return is_handler(program, search.callee) ? LINK_POSSIBLE
 							  : LINK_IMPOSSIBLE;
-	if (!target || reach(&search, target))
+	if (!target || search_reach(&search, target))
 		return target ? LINK_PROVEN : LINK_POSSIBLE;
 	while (search.done < search.found)
-		if (follow(&search, search.start[search.done++]))
+		if (search_follow(&search, search.start[search.done++]))
 			return LINK_PROVEN;
 	return search.is_vague ? LINK_POSSIBLE : LINK_IMPOSSIBLE;
 }

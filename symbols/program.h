@@ -39,13 +39,13 @@ struct program {
 	 */
 	const char *debug_missing;
 	const char *path; /* without the @OFFSET */
-	const char *name; /* its last component */
+	const char *name; /* last component of the path */
 	uint16_t machine; /* ELF's e_machine */
 	uint64_t offset;  /* to add to addresses; sums wrap around */
 	uint8_t build_id[PROGRAM_BUILD_ID];
-	size_t build_id_size;	   /* bytes; 0: none */
-	uint64_t build_id_address; /* where the program has it in memory; 0: nowhere */
-	uint64_t hypercall_page;   /* which Xen fills in; 0: none */
+	size_t build_id_size;	       /* bytes; 0: none */
+	uint64_t build_id_address;     /* of the build-id in memory; 0: not loaded */
+	uint64_t hypercall_page;       /* address of the page that Xen fills; 0: none */
 	const struct code_range *code; /* by address */
 	size_t code_count;
 	const struct program_function *functions; /* by address */

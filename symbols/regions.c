@@ -88,7 +88,7 @@ static int compare_entries(const void *left, const void *right)
 	return 0;
 }
 
-static void sort(struct symbols_entry *list, size_t count)
+static void sort_entries(struct symbols_entry *list, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		if (compare_entries(&list[i - 1], &list[i]) > 0) {
@@ -108,7 +108,7 @@ static size_t underscores(const struct symbols_entry *entry)
 }
 
 /*
- * Chooses between two names for one address in the same way as perf, so that our text
+ * Chooses between two names for one address as perf does, so that our text
  * matches what perf prints for our perf.data (Linux, tools/perf/util/symbol.c,
  * choose_best_symbol). The exception are labels, see enum symbols_rank.
  */
@@ -220,7 +220,7 @@ int symbols_regions_make(struct symbols_entries *entries, struct symbols_region 
 	size_t n;
 
 	*functions = 0;
-	sort(list, entries->count);
+	sort_entries(list, entries->count);
 	n = merge_aliases(list, entries->count);
 	end_ranges(list, n);
 

@@ -26,10 +26,11 @@ char *symbols_spec_place(const char *symfs, const char *spec);
 int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err);
 
 /*
- * The same for all parts after the path and its offset, in any order: ",domain=NAME",
- * ",comm=NAME", the name of a process, and ",space=N", the address space of one; *@space
- * is 0 if there is none. What is left is never cut if it is an existing path. -1 also if
- * that space is no number, or 0, or if a part is there twice.
+ * Cuts all parts after the path and its offset from the end of @spec, in any order:
+ * ",domain=NAME"; ",comm=NAME", the name of a process; and ",space=N", the address space
+ * of a process. A missing part is NULL, or 0 for @space. Stops when the rest is an
+ * existing path. -1 if a name is empty, the space is not a number or 0, or a part is
+ * given twice.
  */
 int symbols_spec_cut(char *spec, const char **domain, const char **comm, uint64_t *space,
 		     struct error *err);

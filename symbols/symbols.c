@@ -37,7 +37,7 @@ struct table_file {
 	char *lines_refused;
 };
 
-/* An inlined function's name; all its places share the same string. */
+/* An inlined function's name; all places of the function share one string. */
 struct inlined {
 	const char *name;
 	const char *shown;
@@ -152,7 +152,7 @@ static void shift_segments(struct symbols_file *file, struct symbols_offset offs
 	file->image += offset.down ? -offset.distance : offset.distance;
 }
 
-static void shift(struct symbols_entries *entries, struct symbols_offset offset)
+static void shift_entries(struct symbols_entries *entries, struct symbols_offset offset)
 {
 	size_t kept = 0;
 
@@ -249,7 +249,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 		    ? symbols_load_elf(&elf, &entries, &shown, &file.debug, err)
 		    : load_text(data, size, name, &entries, &shown, err))
 		goto out;
-	shift(&entries, offset);
+	shift_entries(&entries, offset);
 	shift_segments(&shown, offset);
 	shown.linux_text = find_linux_text(&entries);
 	if (symbols_regions_make(&entries, &file.regions, &file.count,
@@ -356,8 +356,8 @@ static struct symbols_region *find_region(struct symbols_region *regions, size_t
 }
 
 /* The demangled @name, stored in @blocks; @name itself if there is nothing to do. */
-static const char *readable(struct symbols *symbols, const char *name,
-			    struct symbols_block **blocks)
+static const char *demangle_name(struct symbols *symbols, const char *name,
+				 struct symbols_block **blocks)
 {
 	struct demangled demangled;
 	bool is_mangled;
@@ -394,7 +394,7 @@ const char *symbols_readable(struct symbols *symbols, const char *name)
 	if (!kept)
 		return name;
 	if (!(*kept)->shown)
-		(*kept)->shown = readable(symbols, name, &symbols->inlined_names);
+		(*kept)->shown = demangle_name(symbols, name, &symbols->inlined_names);
 	return (*kept)->shown;
 }
 
@@ -445,7 +445,8 @@ bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t addr
 		if (!region->name)
 			continue;
 		if (!region->shown)
-			region->shown = readable(symbols, region->name, &file->names);
+			region->shown = demangle_name(symbols, region->name,
+						      &file->names);
 		symbol->name = region->shown;
 		symbol->mangled = region->name;
 		symbol->dso = file->dso;

@@ -15,7 +15,7 @@
  *   ELF           a linked program, library or kernel, of any CPU
  *   nm            ADDRESS [SIZE] TYPE NAME: nm with or without -S, -n, -C, -D, -l;
  *                 also System.map
- *   kallsyms      the same with [MODULE] after some names: /proc/kallsyms
+ *   kallsyms      like nm, with [MODULE] after some names: /proc/kallsyms
  *   objdump       the output of `objdump -t` or `objdump -x`
  *   three-column  ADDRESS SIZE NAME: extracted from objdump's symbol table, or a perf
  *                 map (/tmp/perf-PID.map); size 0 extends to the next symbol
@@ -73,7 +73,8 @@ struct symbol {
 	uint64_t start;	     /* first address, load offset included */
 	/* One of symbols_files(); NULL if the name is from a recording. */
 	const struct symbols_file *file;
-	bool is_last; /* then: the next address is not in the same function */
+	bool is_last; /* the next address is outside this function; only if @file is NULL
+		       */
 	/* The kind of instruction whose last byte is at the address that was looked up;
 	 * for a return address less 1, this should be a call. */
 	enum symbols_call call;
@@ -113,8 +114,9 @@ struct symbols_file {
 	uint8_t build_id[SYMBOLS_BUILD_ID];
 	size_t build_id_size; /* bytes; 0: none */
 	/* The source of most names, if not the file itself: a debug file's path, or
-	 * ".gnu_debugdata"; else NULL. The same for lines, which may be missing. */
-	const char *names_from, *lines_from;
+	 * ".gnu_debugdata"; else NULL. */
+	const char *names_from;
+	const char *lines_from; /* path of the debug file with the lines, or NULL */
 	bool has_lines;
 	bool is_stripped; /* only exported names */
 	/* If names or lines are missing because no separate debug file was used: the path
@@ -154,22 +156,22 @@ void symbols_build_id(const struct symbols_file *file, char to[SYMBOLS_BUILD_ID_
  */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
-/* Where Linux for x86-64 maps its kernel; the next addresses are those of modules (Linux,
+/* Where Linux for x86-64 maps its kernel; modules follow at LINUX_END (Linux,
  * Documentation/arch/x86/x86_64/mm.rst). */
 #define LINUX_START 0xffffffff80000000u
 #define LINUX_END   0xffffffffc0000000u
 
-/* The same for a guest whose Linux kernel has its symbol _text at @linux_text (0: not
- * known): the addresses of a kernel's file are moved there, unless they are, as those of
- * /proc/kallsyms. */
+/* symbols_find() for a guest whose Linux kernel has its symbol _text at @linux_text (0:
+ * not known): the addresses of a kernel's file are moved accordingly. Addresses from
+ * /proc/kallsyms are there already. */
 bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
 		     struct symbol *symbol);
 
-/* By how much the addresses of @file are then moved. */
+/* Distance by which symbols_find_in() moves the addresses of @file; sums wrap around. */
 uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
-/* A name from elsewhere, as the table's options have it shown. @name must stay as it is
- * while the table exists, which owns the result if that is another. */
+/* Demangles a name from elsewhere as the table's options say. @name must stay unchanged
+ * while the table exists; the result is @name or owned by the table. */
 const char *symbols_readable(struct symbols *symbols, const char *name);
 
 #endif

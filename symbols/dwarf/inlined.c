@@ -15,7 +15,7 @@ struct walk {
 	Dwarf_Off seen; /* the last DIE visited */
 };
 
-static bool take(size_t *budget)
+static bool budget_take(size_t *budget)
 {
 	return *budget && (*budget)--;
 }
@@ -41,7 +41,7 @@ static uint32_t add_function(struct walk *walk, Dwarf_Off die, uint32_t parent)
 	struct inlined *inlined = walk->inlined;
 	struct inlined_function *grown;
 
-	if (inlined->count == INLINED_NONE || !take(walk->budget))
+	if (inlined->count == INLINED_NONE || !budget_take(walk->budget))
 		return INLINED_NONE;
 	grown = reserve(inlined->functions, &inlined->room, inlined->count,
 			sizeof(*grown));
@@ -59,7 +59,7 @@ static void add_ranges(struct walk *walk, Dwarf_Die *die, uint32_t function)
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &from, &to)) > 0 &&
-	       take(walk->budget)) {
+	       budget_take(walk->budget)) {
 		struct inlined_range *grown;
 
 		if (from >= to)

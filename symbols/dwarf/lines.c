@@ -68,7 +68,7 @@ static int compare_ranges(const void *left, const void *right)
 	return (a->die > b->die) - (a->die < b->die);
 }
 
-static void sort(struct ranges *ranges)
+static void ranges_sort(struct ranges *ranges)
 {
 	if (ranges->count)
 		qsort(ranges->list, ranges->count, sizeof(*ranges->list), compare_ranges);
@@ -130,7 +130,7 @@ static bool read_units(struct symbols_lines *lines)
 		if (!add_die(lines, &lines->units, &die, unit))
 			return false;
 	}
-	sort(&lines->units);
+	ranges_sort(&lines->units);
 	return lines->units.count > 0;
 }
 

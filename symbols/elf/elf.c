@@ -272,7 +272,7 @@ static const char *read_strings(const struct elf_file *file, const GElf_Shdr *sy
 	return copy;
 }
 
-static uint8_t rank(const GElf_Sym *symbol)
+static uint8_t symbol_rank(const GElf_Sym *symbol)
 {
 	unsigned char type = GELF_ST_TYPE(symbol->st_info);
 	uint8_t rank = type == STT_NOTYPE ? 0 : RANK_TYPED;
@@ -323,7 +323,7 @@ static bool make_entry(const struct elf_file *file, const GElf_Sym *symbol,
 		entry->start &= ~(uint64_t)1;
 	is_within = section && !section->empty && entry->start >= section->first &&
 		    entry->start <= section->last;
-	entry->rank = rank(symbol);
+	entry->rank = symbol_rank(symbol);
 	if (symbol->st_size) {
 		entry->extent = EXTENT_SIZED;
 		entry->last = entry->start + symbol->st_size - 1;

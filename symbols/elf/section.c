@@ -39,8 +39,8 @@ static Elf_Scn *find_section(Elf *elf, size_t size, const char *name, GElf_Shdr 
 }
 
 /* The header of compressed contents is in the file's own class and byte order. */
-static int unpack(Elf_Scn *scn, const Elf_Data *packed, int class,
-		  struct section_bytes *bytes)
+static int section_unpack(Elf_Scn *scn, const Elf_Data *packed, int class,
+			  struct section_bytes *bytes)
 {
 	size_t skip = class == ELFCLASS64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 	GElf_Chdr header;
@@ -70,7 +70,7 @@ int section_read(Elf *elf, size_t size, const char *name, GElf_Shdr *header,
 	if (!data || data->d_size < header->sh_size)
 		return -1;
 	if (header->sh_flags & SHF_COMPRESSED)
-		return unpack(scn, data, gelf_getclass(elf), bytes);
+		return section_unpack(scn, data, gelf_getclass(elf), bytes);
 	bytes->data = data->d_buf;
 	bytes->size = header->sh_size;
 	return 0;

@@ -194,7 +194,7 @@ static const struct format *find_format(const void *data, size_t size)
 	return NULL;
 }
 
-/* Replaces the source by what @data, a part of it, contains when decompressed. */
+/* Replaces the source by the decompressed contents of @data, a part of the source. */
 static int replace(struct symbols_source *source, const struct format *format,
 		   const void *data, size_t size, const char *name, struct error *err)
 {

@@ -24,7 +24,7 @@ int unpack_source(struct symbols_source *source, const char *name, struct error 
 
 /*
  * Replaces a Linux boot image for x86 (vmlinuz) by the kernel in it, an ELF file; leaves
- * any other source unchanged. Errors are as those of unpack_source().
+ * any other source unchanged. Errors: see unpack_source().
  */
 int unpack_boot_image(struct symbols_source *source, const char *name, struct error *err);
 
