@@ -11,8 +11,7 @@
 
 #include "tables/cfi/cfi.h"
 #include "tests/unit/tables/test_cfi_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/check.h"
 
 static const struct {
 	uint16_t machine;
@@ -23,12 +22,6 @@ static const struct {
 	{EM_AARCH64, ".eh_frame"},
 	{EM_AARCH64, ".debug_frame"},
 };
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
 
 static void check_table(struct unwind_builder *builder, uint64_t offset)
 {

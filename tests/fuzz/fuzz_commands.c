@@ -89,7 +89,7 @@ static const struct line {
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))
 
-/* The paths of these files, /proc/self/fd/N. */
+/* Paths of the files in memory, /proc/self/fd/N. */
 static char recording[32], symbols[32];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -177,7 +177,7 @@ static char *argument(const char *word, int fd, char room[64])
 	return room;
 }
 
-static int run(const struct line *line, int fd)
+static int run_line(const struct line *line, int fd)
 {
 	char room[WORDS_MAX + 3][64];
 	char *argv[WORDS_MAX + 4];
@@ -201,7 +201,7 @@ static void check_lines(void)
 	int fd = file_with("a;b 1\n", 6);
 
 	for (unsigned int i = 0; i < LINES; i++)
-		check(run(&lines[i], fd) != EXIT_USAGE);
+		check(run_line(&lines[i], fd) != EXIT_USAGE);
 	close(fd);
 }
 
@@ -232,7 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	line = &lines[data[0] % LINES];
 	fd = input_file(line, data + 1, size - 1);
-	status = run(line, fd);
+	status = run_line(line, fd);
 	check(status == EXIT_DONE || status == EXIT_FAILED || status == EXIT_USAGE ||
 	      status == EXIT_DAMAGED);
 	close(fd);

@@ -49,7 +49,7 @@ static void read_kernel(const uint8_t *data, size_t size, uint64_t offset)
 	unwind_builder_free(builder);
 }
 
-/* The same rows, as those of a module with the code from @start up to @end. */
+/* Adds the rows as a module with the code from @start up to @end. */
 static void read_module(const uint8_t *data, size_t count, uint64_t start, uint64_t end)
 {
 	const struct orc_module module = {data, data + 4 * count, count, ROWS_AT, start,

@@ -11,14 +11,7 @@
 
 #include "format/buffer.h"
 #include "tables/program_table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
+#include "tests/fuzz/check.h"
 
 /* Sets the checksums of the description and of the table after it (docs/table.md). */
 static void mend(uint8_t *file, size_t size)

@@ -103,7 +103,7 @@ static size_t check_batch(const struct samples_batch *batch)
 	return addresses;
 }
 
-/* Encoding and decoding again must give the same samples. */
+/* Checks that encoding and decoding again gives equal samples. */
 static void check_again(const struct samples_batch *batch)
 {
 	uint64_t chain[RECORDING_MAX_DEPTH], chain_again[RECORDING_MAX_DEPTH];

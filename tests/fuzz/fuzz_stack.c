@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stack_unwind(replay, (enum cpu_kind)(mode & 3) + 1, captured, count, table, NULL,
 		     mode & 8 ? &notes : NULL, &chain);
 	check_chain(&chain, captured, count);
-	/* Nothing is left of it. */
+	/* Nothing of the stack is left. */
 	stack_unwind(replay, (enum cpu_kind)(mode & 3) + 1, captured, count, table, NULL,
 		     NULL, &second);
 	check(chain.count == second.count && chain.end == second.end);

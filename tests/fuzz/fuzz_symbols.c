@@ -18,7 +18,7 @@
 
 /*
  * Memory like that of a mapped file: read-only, and followed by unmapped memory. It
- * detects accesses that the sanitizers can't see, those of libelf.
+ * detects accesses by libelf, which the sanitizers can't see.
  */
 static uint8_t *make_room(void)
 {

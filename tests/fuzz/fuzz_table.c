@@ -2,8 +2,8 @@
 
 /*
  * Unwind tables from arbitrary files. The input is a table's file (docs/table.md); its
- * checksum is corrected, so that what follows is read. A table that is accepted must be
- * the same after writing and reading it, and give an answer for any address.
+ * checksum is corrected, so that the rest is read. A table that is accepted must be equal
+ * after writing and reading it, and give an answer for any address.
  */
 
 #include <stdlib.h>
@@ -15,14 +15,7 @@
 #include "format/buffer.h"
 #include "tables/build.h"
 #include "tables/rows_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool is_true)
-{
-	if (!is_true)
-		abort();
-}
+#include "tests/fuzz/check.h"
 
 static struct unwind_table *read_again(const struct unwind_table *table)
 {

@@ -38,7 +38,7 @@ struct block {
 	char text[8];
 };
 
-/* Two texts of 7 letters that take FNV-1a from @hash to the same state. By the birthday
+/* Two texts of 7 letters that take FNV-1a from @hash to one state. By the birthday
  * paradox, 2^18 texts contain such a pair. */
 static uint32_t find_pair(uint32_t hash, char pair[2][8])
 {
@@ -73,7 +73,7 @@ static double cpu_seconds(void)
 }
 
 /*
- * 2^16 names constructed to have the same FNV-1a hash. A table that is vulnerable to them
+ * 2^16 names constructed to have one FNV-1a hash. A table that is vulnerable to them
  * looks at 2^31 entries.
  */
 static void colliding_names_take_no_longer(void **state)

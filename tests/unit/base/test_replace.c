@@ -47,7 +47,7 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 	return syscall(SYS_pwrite64, fd, data, size, at);
 }
 
-static void begin(struct replace *file, const char *path, const char *text)
+static void open_replace(struct replace *file, const char *path, const char *text)
 {
 	struct error err;
 
@@ -60,7 +60,7 @@ static void replace(const char *path, const char *text)
 	struct replace file;
 	struct error err;
 
-	begin(&file, path, text);
+	open_replace(&file, path, text);
 	assert_int_equal(replace_commit(&file, &err), 0);
 	assert_int_equal(file.fd, -1);
 }
@@ -79,7 +79,7 @@ static void a_file_appears_when_it_is_complete(void **state)
 
 	(void)state;
 	umask(027);
-	begin(&file, "out", "half");
+	open_replace(&file, "out", "half");
 	assert_int_equal(count_files("."), 0);
 	replace_abandon(&file);
 	assert_int_equal(count_files("."), 0);
@@ -97,11 +97,11 @@ static void an_old_file_is_kept_until_the_new_one_is_complete(void **state)
 	(void)state;
 	put_file("out", "the old one, which is longer");
 	chmod("out", 0604);
-	begin(&file, "out", "new");
+	open_replace(&file, "out", "new");
 	expect_file("out", "the old one, which is longer");
 	replace_abandon(&file);
 	expect_file("out", "the old one, which is longer");
-	begin(&file, "out", "new");
+	open_replace(&file, "out", "new");
 	assert_int_equal(replace_commit(&file, &err), 0);
 	expect_file("out", "new");
 	assert_int_equal(mode_of("out"), 0604);
@@ -140,7 +140,7 @@ static void signals_leave_the_old_file_unchanged(void **state)
 		int status;
 
 		if (!pid) {
-			begin(&file, "out", "new");
+			open_replace(&file, "out", "new");
 			signal(signals[i], SIG_DFL);
 			raise(signals[i]);
 			_exit(0);
@@ -201,7 +201,7 @@ static void devices_and_pipes_are_written_directly(void **state)
 	replace("/dev/null", "x");
 	assert_int_equal(pipe(ends), 0);
 	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
-	begin(&file, path, "now");
+	open_replace(&file, path, "now");
 	assert_int_equal(read(ends[0], text, sizeof(text)), 3);
 	assert_string_equal(text, "now");
 	assert_int_equal(replace_commit(&file, &err), 0);
@@ -318,7 +318,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
 
 	(void)state;
 	put_file("out", "old");
-	begin(&file, "out", "new");
+	open_replace(&file, "out", "new");
 	file.is_unnamed = false;
 	space = 1;
 	assert_int_equal(replace_commit(&file, &err), -1);

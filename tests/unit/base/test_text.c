@@ -49,7 +49,7 @@ static void expected(char to[16], const char *part, char byte)
 		memset(to + 1, byte, length);
 }
 
-static void check(const char *part, char byte)
+static void check_part(const char *part, char byte)
 {
 	char given[16], wanted[16], clean[16];
 	struct error err;
@@ -68,14 +68,14 @@ static void control_characters_are_replaced(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(harmful); i++)
-		check(harmful[i], '?');
+		check_part(harmful[i], '?');
 }
 
 static void other_characters_are_unchanged(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(harmless); i++)
-		check(harmless[i], 0);
+		check_part(harmless[i], 0);
 }
 
 /* A message may be cut in the middle of a character. */

@@ -148,7 +148,7 @@ static void invalid_name_lists_are_damage(void **state)
 		{"\x00", 1, 5},		/* an empty name */
 		{"\x02\x00x", 3, 5},	/* ended by its 0 byte */
 		{"\x02x", 2, 5},	/* longer than the column */
-		{"\x05x", 2, 6},	/* the same */
+		{"\x05x", 2, 6},	/* longer than the column */
 		{"", 0, 6},
 	};
 

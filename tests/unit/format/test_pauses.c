@@ -104,7 +104,7 @@ static void quantiles_are_off_by_at_most_3_2_percent(void **state)
 	for (unsigned int bits = 1; bits <= 64; bits++) {
 		for (size_t i = 0; i < COUNT; i++) {
 			random = random * 6364136223846793005 + 1442695040888963407;
-			/* Uniform, and the same on each scale. */
+			/* Uniform on each scale. */
 			ns[i] = random >> (64 - bits);
 			if (bits % 2)
 				ns[i] >>= random >> 7 & bits >> 1;

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-static void make(struct buffer *bytes, size_t count)
+static void make_chunks(struct buffer *bytes, size_t count)
 {
 	uint64_t seed = 1;
 	struct samples samples = likely_samples(count, &seed);
@@ -43,7 +43,7 @@ static void test_file(void **state)
 	int fd = file_with(NULL, 0);
 
 	(void)state;
-	make(&bytes, 100);
+	make_chunks(&bytes, 100);
 	reader = reader_new(fd);
 	reader_follow(reader);
 	assert_int_equal(read_more(reader), 0);
@@ -69,7 +69,7 @@ static void test_pipe(void **state)
 	int ends[2];
 
 	(void)state;
-	make(&bytes, 20);
+	make_chunks(&bytes, 20);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	reader = reader_new(ends[0]);
 	reader_follow(reader);

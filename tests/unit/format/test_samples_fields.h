@@ -125,7 +125,7 @@ static inline void expect_sound(const struct samples_batch *batch)
 }
 
 /* Decodes into @batch, which must be sound if accepted and empty if not. */
-static inline bool decode(struct cursor payload, struct samples_batch *batch)
+static inline bool decode_batch(struct cursor payload, struct samples_batch *batch)
 {
 	if (samples_decode(payload, batch) < 0) {
 		assert_int_equal(batch->count, 0);
@@ -142,7 +142,7 @@ static inline bool accepted(const struct fields *fields)
 	bool decoded;
 
 	put_fields(fields, &payload);
-	decoded = decode(cursor_of(&payload), &batch);
+	decoded = decode_batch(cursor_of(&payload), &batch);
 	/* A hostile payload can be large and cost almost nothing, because it compresses.
 	 */
 	assert_true(batch.sample_capacity <= RECORDING_MAX_SAMPLES);

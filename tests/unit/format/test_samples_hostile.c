@@ -41,7 +41,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 	struct buffer payload = {0};
 
 	put_fields(*state, &payload);
-	assert_true(decode(cursor_of(&payload), &batch));
+	assert_true(decode_batch(cursor_of(&payload), &batch));
 	expect_samples(&batch, samples, 3);
 	assert_int_equal(batch.counts.lost, 4);
 	assert_int_equal(batch.counts.missed, 5);
@@ -69,7 +69,7 @@ static void missing_columns_have_defaults(void **state)
 	fields->missing[SAMPLES_PID] = fields->missing[SAMPLES_COMM] = true;
 	fields->missing[SAMPLES_PAUSE_MAX] = fields->missing[SAMPLES_PAUSE_SUM] = true;
 	put_fields(fields, &payload);
-	assert_true(decode(cursor_of(&payload), &batch));
+	assert_true(decode_batch(cursor_of(&payload), &batch));
 	assert_int_equal(batch.count, 3);
 	assert_false(batch.has_cpu_time);
 	for (size_t i = 0; i < 3; i++) {
@@ -98,9 +98,9 @@ static void unknown_fields_are_limited(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < FIELDS_MAX; i++)
 		field_put(&payload, 99, NULL, 0);
-	assert_true(decode(cursor_of(&payload), &batch));
+	assert_true(decode_batch(cursor_of(&payload), &batch));
 	field_put(&payload, 99, NULL, 0);
-	assert_false(decode(cursor_of(&payload), &batch));
+	assert_false(decode_batch(cursor_of(&payload), &batch));
 	buffer_free(&payload);
 	samples_batch_free(&batch);
 }
@@ -274,7 +274,7 @@ static void times_must_match_the_number_of_samples(void **state)
 	fields->missing[SAMPLES_SAME_TIME] = fields->missing[SAMPLES_TIME_UNIT] = false;
 	fields->missing[SAMPLES_TIME_STEP] = false;
 	put_fields(fields, &payload);
-	assert_true(decode(cursor_of(&payload), &batch));
+	assert_true(decode_batch(cursor_of(&payload), &batch));
 	assert_int_equal(batch.time[0], 1000);
 	assert_int_equal(batch.time[1], 1000);
 	assert_int_equal(batch.time[2], 1000 + 7 * (5 + 10));
@@ -384,15 +384,15 @@ static void truncated_and_modified_payloads_are_safe(void **state)
 	for (size_t i = 0; i < payload.size; i++) {
 		struct cursor cursor = {payload.data, payload.data + i, false};
 
-		refused += !decode(cursor, &batch);
+		refused += !decode_batch(cursor, &batch);
 		for (unsigned int change = 1; change < 256; change++) {
 			payload.data[i] ^= change;
-			refused += !decode(cursor_of(&payload), &batch);
+			refused += !decode_batch(cursor_of(&payload), &batch);
 			payload.data[i] ^= change;
 		}
 	}
 	assert_true(refused > payload.size * 100);
-	assert_true(decode(cursor_of(&payload), &batch));
+	assert_true(decode_batch(cursor_of(&payload), &batch));
 	buffer_free(&payload);
 	samples_batch_free(&batch);
 }
@@ -416,7 +416,7 @@ static void random_payloads_are_safe(void **state)
 			if (random_next(&seed) % 8)
 				field_put(&payload, tag, bytes, size);
 		}
-		decoded += decode(cursor_of(&payload), &batch);
+		decoded += decode_batch(cursor_of(&payload), &batch);
 	}
 	assert_true(decoded > 100 && decoded < 90000);
 	buffer_free(&payload);

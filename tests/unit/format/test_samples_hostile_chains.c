@@ -15,7 +15,7 @@ static void expect_chain(struct fields *fields, uint64_t stack, size_t count,
 
 	set_column(fields, SAMPLES_STACK, 3, (uint64_t[]){stack, 0, 0});
 	put_fields(fields, &payload);
-	assert_true(decode(cursor_of(&payload), &batch));
+	assert_true(decode_batch(cursor_of(&payload), &batch));
 	node = batch.stack[0];
 	assert_int_equal(batch.depth[node], count);
 	for (size_t i = 0; i < count; i++, node = batch.parent[node])

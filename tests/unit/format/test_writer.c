@@ -22,7 +22,7 @@ struct outcome {
 	struct damage damage;
 };
 
-/* Reads all of it; the samples must be the first ones of @wanted, in order. */
+/* Reads the whole recording; the samples must be the first ones of @wanted, in order. */
 static void read_recording(int fd, const struct samples *wanted, struct outcome *outcome)
 {
 	struct reader *reader = reader_new(fd);
@@ -271,7 +271,7 @@ static void limit_file_size(rlim_t size)
 }
 
 /* Writes to a file that may grow to @limit bytes; returns whether everything succeeded.
- * All calls after the first failure must fail for the same reason. */
+ * All calls after the first failure must fail for the reason of the first. */
 static bool write_limited(int fd, const struct samples *samples, rlim_t limit)
 {
 	struct recording_end end = {.reason = END_TIME};

@@ -60,7 +60,8 @@ static void write_bomb(char *to, const char *name, size_t levels)
 		to += sprintf(to, "S_IS%c_S%c_E", digits[i - 1], digits[i - 1]);
 }
 
-/* The same with tuples, empty at the innermost level, and back references. */
+/* A Rust name that grows exponentially: tuples, empty at the innermost level, and back
+ * references. */
 static void write_rust_bomb(char *to, size_t levels)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO"
@@ -148,12 +149,12 @@ static void a_table_demangles_names_on_request(void **state)
 	struct fixture *f = *state;
 	struct symbol symbol;
 
-	add(f, write_text(f, "list", list));
+	add_file(f, write_text(f, "list", list));
 	expect(f, 0x1000, "_Z3addii", 0x1000);
 	symbols_free(f->symbols);
 	f->symbols = symbols_new(&wanted);
 	assert_non_null(f->symbols);
-	add(f, f->path);
+	add_file(f, f->path);
 	for (int again = 0; again < 2; again++) {
 		expect(f, 0x1000, "add(int, int)", 0x1000);
 		expect(f, 0x1010, "a", 0x1010);
@@ -181,7 +182,7 @@ static void the_effort_of_demangling_a_table_is_limited(void **state)
 	symbols_free(f->symbols);
 	f->symbols = symbols_new(&wanted);
 	assert_non_null(f->symbols);
-	add(f, write_text(f, "list", list));
+	add_file(f, write_text(f, "list", list));
 	free(list);
 	for (size_t i = 0; i < count; i++)
 		expect(f, 0x1000 + 16 * i, name, 0x1000 + 16 * i);

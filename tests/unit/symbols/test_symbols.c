@@ -10,9 +10,9 @@ static void labels_inside_functions_are_not_functions(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list",
-			  "1000 T work\n1010 t $x\n1020 t $d.3\n1030 t .L12\n"
-			  "1038 t $xrv64i2p1_m2p0\n1040 T $start\n1050 T $xray\n"));
+	add_file(f, write_text(f, "list",
+			       "1000 T work\n1010 t $x\n1020 t $d.3\n1030 t .L12\n"
+			       "1038 t $xrv64i2p1_m2p0\n1040 T $start\n1050 T $xray\n"));
 	expect(f, 0x103f, "work", 0x1000);
 	expect(f, 0x1040, "$start", 0x1040);
 	expect(f, 0x1050, "$xray", 0x1050);
@@ -35,7 +35,7 @@ static void the_best_alias_in_a_list_is_chosen(void **state)
 				 (unsigned long)address, names[i + (size_t)swap],
 				 (unsigned long)address, names[i + 1 - (size_t)swap]);
 			snprintf(file, sizeof(file), "list%zu%d", i, swap);
-			add(f, write_text(f, file, text));
+			add_file(f, write_text(f, file, text));
 			expect(f, address, names[i] + 2, address);
 			assert_int_equal(last_file(f)->functions, 1);
 		}
@@ -46,7 +46,8 @@ static void the_first_of_equal_aliases_is_chosen(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list", "1000 T ab\n1000 T aa\n2000 T ca\n2000 T cb\n"));
+	add_file(f,
+		 write_text(f, "list", "1000 T ab\n1000 T aa\n2000 T ca\n2000 T cb\n"));
 	expect(f, 0x1000, "ab", 0x1000);
 	expect(f, 0x2000, "ca", 0x2000);
 }
@@ -55,10 +56,10 @@ static void aliases_share_the_largest_size(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list",
-			  "0000000000001000 0000000000000010 T a\n"
-			  "0000000000001000 0000000000000020 t longer\n"
-			  "0000000000001000 t unsized\n"));
+	add_file(f, write_text(f, "list",
+			       "0000000000001000 0000000000000010 T a\n"
+			       "0000000000001000 0000000000000020 t longer\n"
+			       "0000000000001000 t unsized\n"));
 	expect(f, 0x101f, "a", 0x1000);
 	expect_none(f, 0x1020);
 }
@@ -67,12 +68,12 @@ static void nested_functions_take_precedence(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list",
-			  "1000 100 outer\n"
-			  "1020 40 middle\n"
-			  "1030 10 inner\n"
-			  "1058 10 tail\n"
-			  "10f0 20 overhang\n"));
+	add_file(f, write_text(f, "list",
+			       "1000 100 outer\n"
+			       "1020 40 middle\n"
+			       "1030 10 inner\n"
+			       "1058 10 tail\n"
+			       "10f0 20 overhang\n"));
 	expect(f, 0x101f, "outer", 0x1000);
 	expect(f, 0x1020, "middle", 0x1020);
 	expect(f, 0x103f, "inner", 0x1030);
@@ -91,7 +92,7 @@ static void a_return_address_belongs_to_the_caller(void **state)
 	const uint64_t return_address = 0x1010;
 
 	/* A call that never returns may be its function's last instruction. */
-	add(f, write_text(f, "list", "1000 10 caller\n1010 10 unrelated\n"));
+	add_file(f, write_text(f, "list", "1000 10 caller\n1010 10 unrelated\n"));
 	expect(f, return_address - 1, "caller", 0x1000);
 }
 
@@ -99,9 +100,9 @@ static void both_ends_of_the_address_space_can_have_names(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list",
-			  "0 10 zero\n"
-			  "fffffffffffffff0 ff top\n"));
+	add_file(f, write_text(f, "list",
+			       "0 10 zero\n"
+			       "fffffffffffffff0 ff top\n"));
 	expect(f, 0, "zero", 0);
 	expect(f, 0xf, "zero", 0);
 	expect_none(f, 0x10);
@@ -137,7 +138,7 @@ static void ranges_in_any_order_are_resolved_by_definition(void **state)
 			(unsigned long)ranges[i].start, (unsigned long)ranges[i].size,
 			(unsigned long)ranges[i].start);
 	}
-	add(f, write_text(f, "list", text));
+	add_file(f, write_text(f, "list", text));
 	for (uint64_t address = 0; address < 2 * SPAN; address++) {
 		uint64_t start = 0;
 		char name[24];
@@ -161,7 +162,7 @@ static void offsets_are_added_to_every_address(void **state)
 
 	write_text(f, "list", "1000 10 work\n");
 	snprintf(spec, sizeof(spec), "%s@0x100000", f->path);
-	add(f, spec);
+	add_file(f, spec);
 	expect(f, 0x10100f, "work", 0x101000);
 	expect_none(f, 0x1000);
 	assert_string_equal(last_file(f)->path, f->path);
@@ -169,15 +170,15 @@ static void offsets_are_added_to_every_address(void **state)
 	assert_int_equal(last_file(f)->high, 0x10100f);
 
 	snprintf(spec, sizeof(spec), "%s@-0x1000", f->path);
-	add(f, spec);
+	add_file(f, spec);
 	expect(f, 0, "work", 0);
 
 	snprintf(spec, sizeof(spec), "%s@+256", f->path);
-	add(f, spec);
+	add_file(f, spec);
 	expect(f, 0x1100, "work", 0x1100);
 
 	snprintf(spec, sizeof(spec), "%s@0xffffffffffffeff8", f->path);
-	add(f, spec);
+	add_file(f, spec);
 	expect(f, UINT64_MAX, "work", UINT64_MAX - 7);
 }
 
@@ -216,7 +217,7 @@ static void an_existing_path_is_not_split_at_an_offset(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list@0x100", "1000 10 work\n"));
+	add_file(f, write_text(f, "list@0x100", "1000 10 work\n"));
 	expect(f, 0x1000, "work", 0x1000);
 	assert_string_equal(last_file(f)->path, f->path);
 }
@@ -226,8 +227,8 @@ static void the_first_file_takes_precedence(void **state)
 	struct fixture *f = *state;
 	struct symbol symbol;
 
-	add(f, write_text(f, "first", "1000 10 a\n"));
-	add(f, write_text(f, "second", "1008 10 b\n"));
+	add_file(f, write_text(f, "first", "1000 10 a\n"));
+	add_file(f, write_text(f, "second", "1008 10 b\n"));
 	expect(f, 0x100f, "a", 0x1000);
 	assert_true(symbols_find(f->symbols, 0x100f, &symbol));
 	assert_string_equal(symbol.dso, "first");
@@ -241,7 +242,7 @@ static void names_outlive_their_file(void **state)
 	struct fixture *f = *state;
 	struct symbol symbol;
 
-	add(f, write_text(f, "list", "1000 10 work\n"));
+	add_file(f, write_text(f, "list", "1000 10 work\n"));
 	assert_true(symbols_find(f->symbols, 0x1000, &symbol));
 	assert_int_equal(truncate(f->path, 0), 0);
 	unlink(f->path);
@@ -249,7 +250,7 @@ static void names_outlive_their_file(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "list%d", i);
-		add(f, write_text(f, name, "1000 10 other\n"));
+		add_file(f, write_text(f, name, "1000 10 other\n"));
 	}
 	assert_string_equal(symbol.name, "work");
 	assert_string_equal(symbol.dso, "list");

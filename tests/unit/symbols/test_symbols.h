@@ -84,7 +84,7 @@ static inline const char *write_text(struct fixture *fixture, const char *name,
 	return write_file(fixture, name, text, strlen(text));
 }
 
-static inline void add(struct fixture *fixture, const char *spec)
+static inline void add_file(struct fixture *fixture, const char *spec)
 {
 	if (symbols_add(fixture->symbols, spec, &fixture->err))
 		fail_msg("%s", fixture->err.text);

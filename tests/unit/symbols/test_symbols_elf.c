@@ -186,7 +186,7 @@ static void every_class_and_byte_order_is_read(void **state)
 
 		make_elf(f, "program", &made);
 		snprintf(spec, sizeof(spec), "%s@%zu", f->path, i * 0x1000);
-		add(f, spec);
+		add_file(f, spec);
 		assert_string_equal(last_file(f)->kind, "ELF");
 		assert_int_equal(last_file(f)->machine, kinds[i].machine);
 		assert_int_equal(last_file(f)->functions, 2);
@@ -210,7 +210,7 @@ static void a_unikernel_may_start_at_address_0(void **state)
 	struct made_elf made = {MADE(symbols)};
 	struct fixture *f = *state;
 
-	add(f, make_elf(f, "unikernel", &made));
+	add_file(f, make_elf(f, "unikernel", &made));
 	expect(f, 0, "_start", 0);
 	expect(f, 0x1f, "_start", 0);
 	expect(f, 0x3f, "hypercall_page", 0x20);
@@ -233,7 +233,7 @@ static void untyped_functions_end_at_the_next_symbol_or_section_end(void **state
 	struct made_elf made = {.text = TEXT_ADDRESS, MADE(symbols)};
 	struct fixture *f = *state;
 
-	add(f, make_elf(f, "program", &made));
+	add_file(f, make_elf(f, "program", &made));
 	expect(f, 0x100f, "entry", 0x1000);
 	expect_none(f, 0x1010);
 	expect(f, 0x10ff, "stub", 0x1020);
@@ -254,7 +254,7 @@ static void absolute_functions_need_a_size(void **state)
 	struct made_elf made = {.text = TEXT_ADDRESS, MADE(symbols)};
 	struct fixture *f = *state;
 
-	add(f, make_elf(f, "program", &made));
+	add_file(f, make_elf(f, "program", &made));
 	expect(f, 0x50000f, "fixed", 0x500000);
 	assert_int_equal(last_file(f)->functions, 1);
 }
@@ -273,7 +273,7 @@ static void thumb_functions_start_at_an_even_address(void **state)
 				MADE(symbols)};
 	struct fixture *f = *state;
 
-	add(f, make_elf(f, "program", &made));
+	add_file(f, make_elf(f, "program", &made));
 	expect(f, 0x100f, "arm_work", 0x1000);
 	expect(f, 0x1010, "thumb_work", 0x1010);
 	expect(f, 0x101f, "thumb_work", 0x1010);
@@ -282,7 +282,7 @@ static void thumb_functions_start_at_an_even_address(void **state)
 	/* Elsewhere, the lowest bit is part of the address. */
 	made.class = ELFCLASS64;
 	made.machine = EM_X86_64;
-	add(f, make_elf(f, "other", &made));
+	add_file(f, make_elf(f, "other", &made));
 	assert_int_equal(last_file(f)->high, 0x1020);
 }
 
@@ -314,7 +314,7 @@ static void the_best_of_several_symbols_is_chosen(void **state)
 			make_elf(f, "program", &made);
 			snprintf(spec, sizeof(spec), "%s@%lu", f->path,
 				 (unsigned long)offset);
-			add(f, spec);
+			add_file(f, spec);
 			expect(f, 0x1003 + offset, pairs[i][0].name, 0x1000 + offset);
 			expect_none(f, 0x1004 + offset);
 		}
@@ -330,7 +330,7 @@ static void dynamic_symbols_are_used_if_there_are_no_others(void **state)
 		.type = ET_DYN, .dynamic = true, .text = TEXT_ADDRESS, MADE(symbols)};
 	struct fixture *f = *state;
 
-	add(f, make_elf(f, "library.so", &made));
+	add_file(f, make_elf(f, "library.so", &made));
 	expect(f, 0x1000, "exported", 0x1000);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Symbols from real ELF files, compared with those of nm. */
+/* Symbols from real ELF files, compared with the output of nm. */
 
 #include "tests/unit/symbols/test_symbols.h"
 
@@ -79,10 +79,10 @@ static void a_compiled_program_has_the_same_symbols_as_in_nm(void **state)
 		 program, f->path, program, program);
 	if (!command_works(command))
 		skip(); /* no compiler, or one without ifunc */
-	add(f, program);
+	add_file(f, program);
 	assert_true(compare_with_nm(f, program) >= 10);
 
-	/* The output of nm, read as a list, must give the same result as the file. */
+	/* The output of nm, read as a list, must give the result of the file. */
 	lists = symbols_new(&(struct symbols_options){0});
 	snprintf(command, sizeof(command), "%s.nm", program);
 	assert_int_equal(symbols_add(lists, command, &f->err), 0);
@@ -112,7 +112,7 @@ static void this_test_program_has_the_same_symbols_as_in_nm(void **state)
 	path[length] = '\0';
 	if (!command_works("nm --version >/dev/null 2>&1"))
 		skip();
-	add(f, "/proc/self/exe");
+	add_file(f, "/proc/self/exe");
 	assert_true(compare_with_nm(f, path) > 30);
 }
 
@@ -128,7 +128,7 @@ static void a_separate_debug_file_is_read(void **state)
 		 (int)getpid(), debug);
 	if (!command_works(command))
 		skip();
-	add(f, debug);
+	add_file(f, debug);
 	assert_true(last_file(f)->functions > 30);
 	assert_true(symbols_find(f->symbols, last_file(f)->low, &symbol));
 }

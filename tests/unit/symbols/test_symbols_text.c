@@ -17,16 +17,16 @@ static void lists_from_nm_are_read(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "app.sym",
-			  "                 U memcpy\n"
-			  "                 w __gmon_start__\n"
-			  "0000000000000007 A SOME_CONSTANT\n"
-			  "0000000000001000 T first\n"
-			  "0000000000001100 t second\n"
-			  "0000000000001180 W third\n"
-			  "0000000000001200 i fourth\n"
-			  "0000000000001300 D data\n"
-			  "0000000000001400 T fifth\n"));
+	add_file(f, write_text(f, "app.sym",
+			       "                 U memcpy\n"
+			       "                 w __gmon_start__\n"
+			       "0000000000000007 A SOME_CONSTANT\n"
+			       "0000000000001000 T first\n"
+			       "0000000000001100 t second\n"
+			       "0000000000001180 W third\n"
+			       "0000000000001200 i fourth\n"
+			       "0000000000001300 D data\n"
+			       "0000000000001400 T fifth\n"));
 	expect_none(f, 0xfff);
 	expect(f, 0x1000, "first", 0x1000);
 	expect(f, 0x10ff, "first", 0x1000);
@@ -50,7 +50,7 @@ static void symbols_without_a_name_are_skipped(void **state)
 	for (size_t i = 0; i < 2000; i++)
 		memcpy(text + 7 * i, "1008 t\n", 8);
 	strcat(text, "1000 T work\n");
-	add(f, write_text(f, "list", text));
+	add_file(f, write_text(f, "list", text));
 	expect(f, 0x1010, "work", 0x1000);
 }
 
@@ -58,7 +58,7 @@ static void the_size_of_the_last_symbol_of_a_list_is_limited(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list", "1000 T first\n2000 T last\n"));
+	add_file(f, write_text(f, "list", "1000 T first\n2000 T last\n"));
 	expect(f, 0x2fff, "last", 0x2000);
 	expect_none(f, 0x3000);
 	assert_int_equal(last_file(f)->high, 0x2fff);
@@ -69,9 +69,9 @@ static void a_byte_order_mark_is_skipped(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "nm",
-			  "\xef\xbb\xbf"
-			  "1000 T first\n1010 T second\n"));
+	add_file(f, write_text(f, "nm",
+			       "\xef\xbb\xbf"
+			       "1000 T first\n1010 T second\n"));
 	expect(f, 0x1004, "first", 0x1000);
 	expect(f, 0x1014, "second", 0x1010);
 }
@@ -80,11 +80,11 @@ static void sizes_from_nm_end_functions(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list",
-			  "0000000000001000 0000000000000010 T sized\n"
-			  "0000000000002000 0000000000000010 D data\n"
-			  "0000000000003000 T unsized\n"
-			  "0000000000003100 0000000000000001 t one_byte\n"));
+	add_file(f, write_text(f, "list",
+			       "0000000000001000 0000000000000010 T sized\n"
+			       "0000000000002000 0000000000000010 D data\n"
+			       "0000000000003000 T unsized\n"
+			       "0000000000003100 0000000000000001 t one_byte\n"));
 	expect(f, 0x100f, "sized", 0x1000);
 	expect_none(f, 0x1010);
 	expect(f, 0x30ff, "unsized", 0x3000);
@@ -96,15 +96,17 @@ static void names_can_contain_blanks_and_brackets(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f,
-	    write_text(f, "list",
-		       "1000 T operator new(unsigned long)\n"
-		       "1100 T std::vector<int, std::allocator<int> >::operator[](int)\n"
-		       "1200 t work() [clone .constprop.0]\n"
-		       "1300 T operator delete []\n"
-		       "1400 T with_line\t/src/main.c:12\n"
-		       "1500 T windows_line_end\r\n"
-		       "1600 T last_line_without_end"));
+	add_file(
+		f,
+		write_text(
+			f, "list",
+			"1000 T operator new(unsigned long)\n"
+			"1100 T std::vector<int, std::allocator<int> >::operator[](int)\n"
+			"1200 t work() [clone .constprop.0]\n"
+			"1300 T operator delete []\n"
+			"1400 T with_line\t/src/main.c:12\n"
+			"1500 T windows_line_end\r\n"
+			"1600 T last_line_without_end"));
 	expect(f, 0x1000, "operator new(unsigned long)", 0x1000);
 	expect(f, 0x1100, "std::vector<int, std::allocator<int> >::operator[](int)",
 	       0x1100);
@@ -118,7 +120,7 @@ static void kallsyms_modules_are_not_part_of_names(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, "tests/data/symbols/kallsyms");
+	add_file(f, "tests/data/symbols/kallsyms");
 	assert_string_equal(last_file(f)->kind, "kallsyms");
 	expect(f, 0xffffffff81000000, "startup_64", 0xffffffff81000000);
 	expect(f, 0xffffffff81000250, "do_one_initcall", 0xffffffff81000200);
@@ -163,7 +165,7 @@ static void lists_of_address_size_and_name_are_read(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, "tests/data/symbols/mirage.three-column");
+	add_file(f, "tests/data/symbols/mirage.three-column");
 	assert_string_equal(last_file(f)->kind, "three-column");
 	expect(f, 0x100000, "_start", 0x100000);
 	expect(f, 0x10001f, "_start", 0x100000);
@@ -183,9 +185,9 @@ static void perf_maps_are_read(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "perf-1.map",
-			  "7f0000001000 a0 LazyCompile:~main /app/index.js:1:1\n"
-			  "0x7f0000002000 0x8 stub\n"));
+	add_file(f, write_text(f, "perf-1.map",
+			       "7f0000001000 a0 LazyCompile:~main /app/index.js:1:1\n"
+			       "0x7f0000002000 0x8 stub\n"));
 	assert_string_equal(last_file(f)->kind, "three-column");
 	expect(f, 0x7f000000109f, "LazyCompile:~main /app/index.js:1:1", 0x7f0000001000);
 	expect_none(f, 0x7f00000010a0);
@@ -196,7 +198,7 @@ static void objdump_output_is_read(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, "tests/data/symbols/objdump-t");
+	add_file(f, "tests/data/symbols/objdump-t");
 	assert_string_equal(last_file(f)->kind, "objdump");
 	assert_int_equal(last_file(f)->functions, 3);
 	expect(f, 0x1129, "hidden_work", 0x1129);
@@ -317,15 +319,15 @@ static void a_few_other_lines_are_skipped(void **state)
 {
 	struct fixture *f = *state;
 
-	add(f, write_text(f, "list",
-			  "\n"
-			  "# made by hand\n"
-			  "kernel.elf:\n"
-			  "\n"
-			  "1000 T first\n"
-			  "what is this?\n"
-			  "1010 T second\n"
-			  "10"));
+	add_file(f, write_text(f, "list",
+			       "\n"
+			       "# made by hand\n"
+			       "kernel.elf:\n"
+			       "\n"
+			       "1000 T first\n"
+			       "what is this?\n"
+			       "1010 T second\n"
+			       "10"));
 	expect(f, 0x1000, "first", 0x1000);
 	expect(f, 0x1010, "second", 0x1010);
 }
@@ -356,12 +358,12 @@ static void names_that_are_too_long_are_skipped(void **state)
 	strcpy(text, "1000 T ");
 	memset(text + 7, 'n', SYMBOLS_NAME_MAX);
 	strcpy(text + 7 + SYMBOLS_NAME_MAX, "\n2000 T next\n");
-	add(f, write_text(f, "longest", text));
+	add_file(f, write_text(f, "longest", text));
 	assert_true(symbols_find(f->symbols, 0x1000, &symbol));
 	assert_int_equal(strlen(symbol.name), SYMBOLS_NAME_MAX);
 
 	strcpy(text + 7 + SYMBOLS_NAME_MAX, "n\n0 T first\n");
-	add(f, write_text(f, "longer", text));
+	add_file(f, write_text(f, "longer", text));
 	expect(f, 0xfff, "first", 0);
 	assert_int_equal(last_file(f)->functions, 1);
 	assert_int_equal(last_file(f)->high, 0xfff);
@@ -398,7 +400,7 @@ static void a_pipe_is_read_to_its_end(void **state)
 	}
 	close(ends[1]);
 	snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
-	add(f, path);
+	add_file(f, path);
 	close(ends[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -430,7 +432,7 @@ static void an_unordered_list_is_sorted(void **state)
 		used += (size_t)sprintf(text + used, "%lx T f%lu\n", 0x1000 + place * 4,
 					place);
 	}
-	add(f, write_text(f, "list", text));
+	add_file(f, write_text(f, "list", text));
 	free(text);
 	for (unsigned long i = 0; i < COUNT; i++) {
 		char name[32];
