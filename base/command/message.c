@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/command/status_line.h"
 #include "base/error.h"
-#include "base/status_line.h"
 
 void message(const char *command, const char *format, ...)
 {

@@ -4,8 +4,8 @@
 
 /*
  * Prints "uniprof @command: " and the message to standard error, as one line in a single
- * write(), in place of a status line (base/status_line.h) that another thread may show. A
- * message of more than 2 KiB is truncated.
+ * write(), in place of a status line (base/command/status_line.h) that another thread may
+ * show. A message of more than 2 KiB is truncated.
  */
 void message(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(1, 2)));

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/status_line.h"
+#include "base/command/status_line.h"
 #include "report/model/profile_read.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_BASE_STATUS_LINE_H
-#define UNIPROF_BASE_STATUS_LINE_H
+#ifndef UNIPROF_BASE_COMMAND_STATUS_LINE_H
+#define UNIPROF_BASE_COMMAND_STATUS_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/status_line.h"
+#include "base/command/status_line.h"
 
 #include <fcntl.h>
 #include <stdio.h>
