@@ -347,7 +347,7 @@ static int run_steps(struct flamegraph *run)
 	return code;
 }
 
-static int flamegraph_run(const struct command *command, int argc, char **argv)
+static int flamegraph_command(const struct command *command, int argc, char **argv)
 {
 	struct flamegraph_options options = {0};
 	struct flamegraph run = {
@@ -386,5 +386,5 @@ const struct command command_flamegraph = {
 		 "does, beside the recording (DOMAIN.data).",
 	.damaged = "the recording is damaged, and what could be read was reported",
 	.groups = groups,
-	.run = flamegraph_run,
+	.run = flamegraph_command,
 };

@@ -257,7 +257,7 @@ out:
 	return exit_code;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int import_command(const struct command *command, int argc, char **argv)
 {
 	struct options options = {.input = "-", .output = "uniprof.data"};
 	char **input;
@@ -281,5 +281,5 @@ const struct command command_import = {
 		 "report. Reads standard input if INPUT is - or not given.",
 	.damaged = "part of the input could not be used and was skipped",
 	.groups = groups,
-	.run = run_command,
+	.run = import_command,
 };

@@ -158,7 +158,7 @@ static int top_show(struct top *top)
 	return EXIT_FAILED;
 }
 
-static int top_run(const struct command *command, int argc, char **argv)
+static int top_command(const struct command *command, int argc, char **argv)
 {
 	struct top top = {.feed = FEED_CLOSED, .messages.fd = -1};
 	int status = top_options_parse(&top.options, command, argc, argv);
@@ -183,5 +183,5 @@ const struct command command_top = {
 		 "With -i, shows a recording.",
 	.damaged = "the recording is damaged, and what could be read was shown",
 	.groups = top_option_groups,
-	.run = top_run,
+	.run = top_command,
 };
