@@ -42,7 +42,8 @@ void notes_add(struct notes *notes, enum note_kind kind, const char *format, ...
 		notes->failed = true;
 		return;
 	}
-	notes->list[notes->count++] = (struct note){kind, copy};
+	notes->list[notes->count].kind = kind;
+	notes->list[notes->count++].text = copy;
 }
 
 void notes_free(struct notes *notes)

@@ -241,16 +241,17 @@ static int read_through(struct reading *reading, struct error *err)
 }
 
 /* Reads what must be known about the recording before its samples are counted. */
-static int survey_recording(struct reading *reading, struct recording *recording,
+static int survey_recording(const struct reading *reading, struct recording *recording,
 			    struct error *err)
 {
 	struct summary summary = {0};
+	struct reading survey = *reading;
 	int status = 0;
 
-	reading->recording = recording;
-	reading->summary = &summary;
+	survey.recording = recording;
+	survey.summary = &summary;
 	if (!ends_read(&recording->input, &summary))
-		status = read_through(reading, err);
+		status = read_through(&survey, err);
 	memcpy(recording->host, summary.info.host, sizeof(recording->host));
 	recording->start = summary_start(&summary);
 	recording->length = summary_duration(&summary);
