@@ -175,7 +175,7 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 		frame->dso.length = 0;
 	if (scan_is(frame->name, "[unknown]"))
 		frame->name.length = 0;
-	/* report/perf_script.c writes names that start with '(' like this. */
+	/* report/output/perf/perf_script.c writes names that start with '(' like this. */
 	if (frame->name.length > 2 && !memcmp(frame->name.at, "::(", 3)) {
 		frame->name.at += 2;
 		frame->name.length -= 2;
