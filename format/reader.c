@@ -128,7 +128,7 @@ static int make_room(struct reader *reader, struct error *err)
 
 /* Fills the window to @wanted bytes, up to the end of the file, or with what is there of
  * a recording that is followed; -1 on an error. */
-static int fill(struct reader *reader, size_t wanted, struct error *err)
+static int reader_fill(struct reader *reader, size_t wanted, struct error *err)
 {
 	while (reader->end - reader->start < wanted && !reader->at_eof) {
 		ssize_t got;
@@ -202,7 +202,7 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 		pass_to_magic(reader);
 		return 0;
 	}
-	if (fill(reader, CHUNK_HEADER_SIZE + header.stored, err) < 0)
+	if (reader_fill(reader, CHUNK_HEADER_SIZE + header.stored, err) < 0)
 		return -1;
 	if (is_partial(reader, CHUNK_HEADER_SIZE + header.stored))
 		return PARTIAL;
@@ -231,7 +231,7 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 	for (;;) {
 		int taken = PARTIAL;
 
-		if (fill(reader, CHUNK_HEADER_SIZE, err) < 0)
+		if (reader_fill(reader, CHUNK_HEADER_SIZE, err) < 0)
 			return -1;
 		if (!is_partial(reader, CHUNK_HEADER_SIZE) &&
 		    reader->start == reader->end) {

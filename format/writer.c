@@ -113,7 +113,7 @@ static int describe(struct writer *writer, const struct recording_info *info,
 }
 
 /* Appends a chunk with the current payload to the file's buffer. */
-static int encode(struct writer *writer, enum chunk_type type)
+static int writer_encode(struct writer *writer, enum chunk_type type)
 {
 	return chunk_encode_with(writer->context, &writer->file, type, &writer->payload);
 }
@@ -131,7 +131,7 @@ static void put_description(struct writer *writer, size_t from)
 			break;
 		writer_begin(writer, &writer->payload);
 		buffer_put(&writer->payload, at + CHUNK_HEADER_SIZE, header.stored);
-		if (encode(writer, header.type) < 0)
+		if (writer_encode(writer, header.type) < 0)
 			writer->file.failed = true;
 	}
 }
@@ -283,7 +283,7 @@ static void put_chunk(struct writer *writer, enum chunk_type type,
 {
 	struct buffer *file = &writer->file;
 	size_t start = file->size;
-	int status = encode(writer, type);
+	int status = writer_encode(writer, type);
 
 	sums_add(&writer->sums, more);
 	writer->sums.payload += writer->payload.size;
@@ -424,7 +424,7 @@ int writer_end(struct writer *writer, struct recording_end *end, struct error *e
 	put_description(writer, 0);
 	writer_begin(writer, &writer->payload);
 	end_encode(&writer->payload, end);
-	if (encode(writer, CHUNK_END) < 0)
+	if (writer_encode(writer, CHUNK_END) < 0)
 		writer->file.failed = true;
 	return write_out(writer, &writer->file, err);
 }

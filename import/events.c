@@ -72,7 +72,7 @@ static const char *shown(const char *name)
 }
 
 /* Lists the names of the other events. */
-static void list(const struct events *events, char *text, size_t size)
+static void list_events(const struct events *events, char *text, size_t size)
 {
 	uint32_t count = events->names ? names_count(events->names) : 0, listed = 0;
 	size_t used = 0;
@@ -97,7 +97,7 @@ bool events_note(const struct events *events, struct error *line)
 
 	if (!events->left_out || !events->chosen)
 		return false;
-	list(events, others, sizeof(others));
+	list_events(events, others, sizeof(others));
 	error_set(line,
 		  "imported the event %s; skipped %" PRIu64 " samples of %" PRIu32
 		  " other event%s (choose with --event): %s",
@@ -111,7 +111,7 @@ int events_missing(const struct events *events, struct error *err)
 {
 	char others[256];
 
-	list(events, others, sizeof(others));
+	list_events(events, others, sizeof(others));
 	return error_set(err, "no samples of the event %s; the input has %s",
 			 events->wanted, others);
 }

@@ -2,8 +2,8 @@
 #include "arch/arm/cpu.h"
 #include "unwind/walk.h"
 
-static enum translation translate(const void *cpu, const struct guest_memory *memory,
-				  uint64_t address, uint64_t *frame)
+static enum translation translate_arm(const void *cpu, const struct guest_memory *memory,
+				      uint64_t address, uint64_t *frame)
 {
 	return arm_translate(cpu, memory, address, frame);
 }
@@ -12,7 +12,7 @@ void arm_unwind(const struct arm_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain)
 {
 	struct walk walk = {
-		.reader = {.translate = translate, .cpu = cpu, .input = input},
+		.reader = {.translate = translate_arm, .cpu = cpu, .input = input},
 		.chain = chain,
 		.state = {.pc = cpu->pc, .is_sampled = true, .is_stopped = true},
 	};

@@ -10,8 +10,9 @@
  */
 #define RECORD 16
 
-static enum translation translate(const void *cpu, const struct guest_memory *memory,
-				  uint64_t address, uint64_t *frame)
+static enum translation translate_riscv(const void *cpu,
+					const struct guest_memory *memory,
+					uint64_t address, uint64_t *frame)
 {
 	return riscv_translate(cpu, memory, address, frame);
 }
@@ -138,7 +139,7 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 		  struct chain *chain)
 {
 	struct walk walk = {
-		.reader = {.translate = translate, .cpu = cpu, .input = input},
+		.reader = {.translate = translate_riscv, .cpu = cpu, .input = input},
 		.chain = chain,
 		.state = {.pc = cpu->pc,
 			  .sp = cpu->x[RISCV_SP],

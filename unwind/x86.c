@@ -3,8 +3,8 @@
 #include "unwind/walk.h"
 #include "unwind/x86_exit.h"
 
-static enum translation translate(const void *cpu, const struct guest_memory *memory,
-				  uint64_t address, uint64_t *frame)
+static enum translation translate_x86(const void *cpu, const struct guest_memory *memory,
+				      uint64_t address, uint64_t *frame)
 {
 	return x86_translate(cpu, memory, address, frame);
 }
@@ -273,7 +273,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
 		struct chain *chain)
 {
 	struct walk walk = {
-		.reader = {.translate = translate, .cpu = cpu, .input = input},
+		.reader = {.translate = translate_x86, .cpu = cpu, .input = input},
 		.chain = chain,
 		.state = {.pc = cpu->rip,
 			  .sp = cpu->reg[X86_RSP],

@@ -3,8 +3,8 @@
 
 /* Finds the return addresses of chains that are in entries of interrupts. */
 
-static enum translation translate(const void *cpu, const struct guest_memory *memory,
-				  uint64_t address, uint64_t *frame)
+static enum translation translate_x86(const void *cpu, const struct guest_memory *memory,
+				      uint64_t address, uint64_t *frame)
 {
 	return x86_translate(cpu, memory, address, frame);
 }
@@ -56,7 +56,7 @@ static void entries_add(struct x86_entries *entries, uint64_t address,
 bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
 		       const struct unwind_input *input, const struct chain *chain)
 {
-	struct reader reader = {.translate = translate, .cpu = cpu, .input = input};
+	struct reader reader = {.translate = translate_x86, .cpu = cpu, .input = input};
 	unsigned int examined = 0, before = entries->count;
 
 	if (x86_kind(cpu) != CPU_X86_64 || cpu->is_compat)

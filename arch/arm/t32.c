@@ -20,14 +20,14 @@ static void set_access(bool is_load, uint32_t list, uint32_t offset, uint32_t mo
 	to->move = move;
 }
 
-static void push(uint32_t list, struct instruction *to)
+static void decode_push(uint32_t list, struct instruction *to)
 {
 	uint32_t size = 4 * (uint32_t)__builtin_popcount(list);
 
 	set_access(false, list, -size, -size, to);
 }
 
-static void pop(uint32_t list, struct instruction *to)
+static void decode_pop(uint32_t list, struct instruction *to)
 {
 	set_access(true, list, 0, 4 * (uint32_t)__builtin_popcount(list), to);
 }
@@ -52,9 +52,9 @@ static struct instruction decode_16(uint32_t code, uint32_t address)
 		to.act = ACT_MOVE_SP;
 		to.offset = (code & 0x7f) * (code & 0x80 ? -4u : 4);
 	} else if ((code & 0xfe00) == 0xb400) {
-		push((code & 0xff) | (code & 0x100 ? 1 << LR : 0), &to);
+		decode_push((code & 0xff) | (code & 0x100 ? 1 << LR : 0), &to);
 	} else if ((code & 0xfe00) == 0xbc00) {
-		pop((code & 0xff) | (code & 0x100 ? 1 << PC : 0), &to);
+		decode_pop((code & 0xff) | (code & 0x100 ? 1 << PC : 0), &to);
 	} else if ((code & 0xf800) == 0xe000) { /* b */
 		to.act = ACT_JUMP;
 		to.target = address + 4 + sign_extend(code, 11) * 2;
@@ -74,9 +74,9 @@ static void decode_multiple(uint32_t code, struct instruction *to)
 	uint32_t list = code & 0xffff;
 
 	if (code >> 16 == 0xe92d)
-		push(list, to);
+		decode_push(list, to);
 	else if (code >> 16 == 0xe8bd)
-		pop(list, to);
+		decode_pop(list, to);
 	else if (code & IS_LOAD &&
 		 (HAS(list, PC) || !(code & GOES_UP) == !(code & IS_INDEXED)))
 		to->act = ACT_LOST;

@@ -27,8 +27,8 @@ static unsigned int mode_of(const struct riscv_cpu *cpu)
 
 /* Finds the page that an entry of the last table maps. @inside: the bits of the frame
  * number that come from the address. */
-static enum translation map(uint64_t entry, uint64_t inside, uint64_t address,
-			    uint64_t *frame)
+static enum translation map_entry(uint64_t entry, uint64_t inside, uint64_t address,
+				  uint64_t *frame)
 {
 	uint64_t number = entry >> 10 & SATP_PPN;
 
@@ -72,7 +72,8 @@ enum translation riscv_translate(const struct riscv_cpu *cpu,
 		if (!(entry & PTE_VALID) || (entry & PTE_WRITE && !(entry & PTE_READ)))
 			return NOT_PRESENT;
 		if (entry & (PTE_READ | PTE_EXECUTE))
-			return map(entry, ((uint64_t)1 << shift) - 1, address, frame);
+			return map_entry(entry, ((uint64_t)1 << shift) - 1, address,
+					 frame);
 		table = entry >> 10 & SATP_PPN;
 	}
 	return NOT_PRESENT;

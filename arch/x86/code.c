@@ -12,8 +12,8 @@ static bool is_whole(const struct x86_parts *parts)
 	return parts->is_64 ? parts->wide : !parts->has_66;
 }
 
-static void set(struct x86_instruction *to, enum x86_act act, uint8_t reg, uint8_t from,
-		int64_t offset)
+static void set_act(struct x86_instruction *to, enum x86_act act, uint8_t reg,
+		    uint8_t from, int64_t offset)
 {
 	to->act = act;
 	to->to = reg;
@@ -25,7 +25,7 @@ static void set(struct x86_instruction *to, enum x86_act act, uint8_t reg, uint8
 static void overwrite(struct x86_instruction *to, enum x86_act act, uint8_t reg,
 		      uint8_t from, int64_t offset)
 {
-	set(to, act, reg, from, offset);
+	set_act(to, act, reg, from, offset);
 	if (reg < X86_REGISTERS)
 		to->writes |= (uint16_t)(1 << reg);
 }
@@ -34,9 +34,9 @@ static void lose(struct x86_instruction *to, uint8_t reg)
 {
 	to->writes |= (uint16_t)(1 << reg);
 	if (reg == X86_RSP)
-		set(to, X86_LOSE, reg, X86_NO_REGISTER, 0);
+		set_act(to, X86_LOSE, reg, X86_NO_REGISTER, 0);
 	else if (reg == X86_RBP && to->act == X86_OTHER)
-		set(to, X86_LOSE, reg, X86_NO_REGISTER, 0);
+		set_act(to, X86_LOSE, reg, X86_NO_REGISTER, 0);
 }
 
 /* The size of a push or pop: a whole word even without REX.W. */
@@ -47,14 +47,16 @@ static int word_of(const struct x86_parts *parts)
 	return parts->is_64 ? 8 : 4;
 }
 
-static void push(const struct x86_parts *parts, uint8_t from, struct x86_instruction *to)
+static void decode_push(const struct x86_parts *parts, uint8_t from,
+			struct x86_instruction *to)
 {
 	int word = word_of(parts);
 
-	set(to, X86_PUSH, X86_NO_REGISTER, word == 2 ? X86_NO_REGISTER : from, -word);
+	set_act(to, X86_PUSH, X86_NO_REGISTER, word == 2 ? X86_NO_REGISTER : from, -word);
 }
 
-static void pop(const struct x86_parts *parts, uint8_t reg, struct x86_instruction *to)
+static void decode_pop(const struct x86_parts *parts, uint8_t reg,
+		       struct x86_instruction *to)
 {
 	int word = word_of(parts);
 
@@ -71,8 +73,8 @@ static void pop(const struct x86_parts *parts, uint8_t reg, struct x86_instructi
 }
 
 /* to = from + offset, if one of the two is the stack pointer. */
-static void add(const struct x86_parts *parts, uint8_t reg, uint8_t from, int64_t offset,
-		struct x86_instruction *to)
+static void decode_add(const struct x86_parts *parts, uint8_t reg, uint8_t from,
+		       int64_t offset, struct x86_instruction *to)
 {
 	if (is_whole(parts) && (reg == X86_RSP || from == X86_RSP))
 		overwrite(to, X86_ADD, reg, from, offset);
@@ -87,12 +89,12 @@ static void lea(const struct x86_parts *parts, uint64_t next, struct x86_instruc
 	if (parts->base == X86_NO_REGISTER || parts->index != X86_NO_REGISTER)
 		lose(to, parts->reg);
 	else
-		add(parts, parts->reg, parts->base, parts->displacement, to);
+		decode_add(parts, parts->reg, parts->base, parts->displacement, to);
 }
 
 /* mov from memory. */
-static void load(const struct x86_parts *parts, bool is_whole_at_base,
-		 struct x86_instruction *to)
+static void decode_load(const struct x86_parts *parts, bool is_whole_at_base,
+			struct x86_instruction *to)
 {
 	if (is_whole_at_base && parts->base == X86_RSP && parts->reg != X86_RSP)
 		overwrite(to, X86_LOAD, parts->reg, X86_NO_REGISTER, parts->displacement);
@@ -106,20 +108,22 @@ static void load(const struct x86_parts *parts, bool is_whole_at_base,
 }
 
 /* mov of a word. */
-static void move(const struct x86_parts *parts, bool is_load, struct x86_instruction *to)
+static void decode_move(const struct x86_parts *parts, bool is_load,
+			struct x86_instruction *to)
 {
 	bool is_whole_at_base = parts->base != X86_NO_REGISTER &&
 				parts->index == X86_NO_REGISTER && is_whole(parts);
 
 	if (x86_is_register(parts))
-		add(parts, is_load ? parts->reg : parts->rm,
-		    is_load ? parts->rm : parts->reg, 0, to);
+		decode_add(parts, is_load ? parts->reg : parts->rm,
+			   is_load ? parts->rm : parts->reg, 0, to);
 	else if (is_load)
-		load(parts, is_whole_at_base, to);
+		decode_load(parts, is_whole_at_base, to);
 	else if (is_whole_at_base && parts->base == X86_RSP)
-		set(to, X86_STORE, X86_NO_REGISTER, parts->reg, parts->displacement);
+		set_act(to, X86_STORE, X86_NO_REGISTER, parts->reg, parts->displacement);
 	else if (is_whole_at_base)
-		set(to, X86_STORE_OTHER, parts->base, parts->reg, parts->displacement);
+		set_act(to, X86_STORE_OTHER, parts->base, parts->reg,
+			parts->displacement);
 }
 
 /* add, or, adc, sbb, and, sub, xor and cmp with a constant. */
@@ -133,7 +137,7 @@ static void compute(const struct x86_parts *parts, struct x86_instruction *to)
 	if (!is_whole(parts) || (operation != 0 && operation != 5))
 		lose(to, parts->rm);
 	else if (parts->rm == X86_RSP)
-		add(parts, X86_RSP, X86_RSP, offset, to);
+		decode_add(parts, X86_RSP, X86_RSP, offset, to);
 	else
 		overwrite(to, X86_ADD_OTHER, parts->rm, parts->rm, offset);
 }
@@ -148,7 +152,7 @@ static void group_ff(const struct x86_parts *parts, uint64_t next,
 	case 0:
 	case 1:
 		if (x86_is_register(parts) && parts->rm == X86_RSP)
-			add(parts, X86_RSP, X86_RSP, operation ? -1 : 1, to);
+			decode_add(parts, X86_RSP, X86_RSP, operation ? -1 : 1, to);
 		else if (x86_is_register(parts))
 			lose(to, parts->rm);
 		break;
@@ -161,7 +165,8 @@ static void group_ff(const struct x86_parts *parts, uint64_t next,
 		to->act = X86_JUMP_INDIRECT;
 		break;
 	case 6:
-		push(parts, x86_is_register(parts) ? parts->rm : X86_NO_REGISTER, to);
+		decode_push(parts, x86_is_register(parts) ? parts->rm : X86_NO_REGISTER,
+			    to);
 		break;
 	default:
 		to->act = X86_BAD;
@@ -180,16 +185,16 @@ static void act_32(const struct x86_parts *parts, struct x86_instruction *to)
 	case 0x0e:
 	case 0x16:
 	case 0x1e:
-		push(parts, X86_NO_REGISTER, to);
+		decode_push(parts, X86_NO_REGISTER, to);
 		break;
 	case 0x07:
 	case 0x17:
 	case 0x1f:
-		pop(parts, X86_NO_REGISTER, to);
+		decode_pop(parts, X86_NO_REGISTER, to);
 		break;
 	case 0x44:
 	case 0x4c:
-		add(parts, X86_RSP, X86_RSP, parts->opcode == 0x44 ? 1 : -1, to);
+		decode_add(parts, X86_RSP, X86_RSP, parts->opcode == 0x44 ? 1 : -1, to);
 		break;
 	case 0x40 ... 0x43:
 	case 0x45 ... 0x4b:
@@ -197,10 +202,10 @@ static void act_32(const struct x86_parts *parts, struct x86_instruction *to)
 		lose(to, parts->opcode & 7);
 		break;
 	case 0x60:
-		set(to, X86_PUSH, X86_NO_REGISTER, X86_NO_REGISTER, -8 * word);
+		set_act(to, X86_PUSH, X86_NO_REGISTER, X86_NO_REGISTER, -8 * word);
 		break;
 	case 0x61: /* popa: ebp is the third, above edi and esi */
-		set(to, X86_POP, X86_NO_REGISTER, X86_NO_REGISTER, 8 * word);
+		set_act(to, X86_POP, X86_NO_REGISTER, X86_NO_REGISTER, 8 * word);
 		break;
 	case 0x9a:
 		to->act = X86_CALL_INDIRECT;
@@ -212,7 +217,7 @@ static void act_32(const struct x86_parts *parts, struct x86_instruction *to)
 }
 
 /* enter: its second operand is the level of nested functions, which compilers leave 0. */
-static void enter(const struct x86_parts *parts, struct x86_instruction *to)
+static void decode_enter(const struct x86_parts *parts, struct x86_instruction *to)
 {
 	const uint8_t *end = parts->code + parts->at;
 	int size = end[-3] | end[-2] << 8;
@@ -221,7 +226,7 @@ static void enter(const struct x86_parts *parts, struct x86_instruction *to)
 	if (end[-1] || parts->has_66)
 		lose(to, X86_RSP);
 	else
-		set(to, X86_ENTER, X86_NO_REGISTER, X86_NO_REGISTER, -size);
+		set_act(to, X86_ENTER, X86_NO_REGISTER, X86_NO_REGISTER, -size);
 }
 
 static void act_one(const struct x86_parts *parts, uint64_t next,
@@ -240,21 +245,22 @@ static void act_one(const struct x86_parts *parts, uint64_t next,
 			lose(to, 0);
 		break;
 	case 0x50 ... 0x57:
-		push(parts, low, to);
+		decode_push(parts, low, to);
 		break;
 	case 0x58 ... 0x5f:
-		pop(parts, low, to);
+		decode_pop(parts, low, to);
 		break;
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
-		push(parts, X86_NO_REGISTER, to);
+		decode_push(parts, X86_NO_REGISTER, to);
 		break;
 	case 0x8f:
-		pop(parts, x86_is_register(parts) ? parts->rm : X86_NO_REGISTER, to);
+		decode_pop(parts, x86_is_register(parts) ? parts->rm : X86_NO_REGISTER,
+			   to);
 		break;
 	case 0x9d:
-		pop(parts, X86_NO_REGISTER, to);
+		decode_pop(parts, X86_NO_REGISTER, to);
 		break;
 	case 0x81:
 	case 0x83:
@@ -262,7 +268,7 @@ static void act_one(const struct x86_parts *parts, uint64_t next,
 		break;
 	case 0x89:
 	case 0x8b:
-		move(parts, parts->opcode == 0x8b, to);
+		decode_move(parts, parts->opcode == 0x8b, to);
 		break;
 	case 0x8d:
 		lea(parts, next, to);
@@ -283,14 +289,15 @@ static void act_one(const struct x86_parts *parts, uint64_t next,
 			lose(to, parts->rm);
 		break;
 	case 0xc8:
-		enter(parts, to);
+		decode_enter(parts, to);
 		break;
 	case 0xc9:
 		to->act = X86_LEAVE;
 		break;
 	case 0xc2:
 	case 0xc3:
-		set(to, X86_RETURN, X86_NO_REGISTER, X86_NO_REGISTER, parts->immediate);
+		set_act(to, X86_RETURN, X86_NO_REGISTER, X86_NO_REGISTER,
+			parts->immediate);
 		break;
 	case 0xca:
 	case 0xcb:
@@ -353,11 +360,11 @@ static void act_two(const struct x86_parts *parts, struct x86_instruction *to)
 		return;
 	case 0xa0:
 	case 0xa8:
-		push(parts, X86_NO_REGISTER, to);
+		decode_push(parts, X86_NO_REGISTER, to);
 		return;
 	case 0xa1:
 	case 0xa9:
-		pop(parts, X86_NO_REGISTER, to);
+		decode_pop(parts, X86_NO_REGISTER, to);
 		return;
 	case 0xc8 ... 0xcf:
 		lose(to, (parts->opcode & 7) | parts->more_b);
