@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A varint of 64 bits is at most this long. */
+/* Maximum length of a varint of 64 bits, bytes */
 #define VARINT_MAX 10
 
 void buffer_free(struct buffer *buffer)
@@ -19,7 +19,7 @@ void buffer_reset(struct buffer *buffer)
 	buffer->failed = false;
 }
 
-static bool reserve(struct buffer *buffer, size_t size)
+static bool buffer_reserve(struct buffer *buffer, size_t size)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : 256;
 	uint8_t *data;
@@ -48,7 +48,7 @@ uint8_t *buffer_extend(struct buffer *buffer, size_t size)
 {
 	uint8_t *at;
 
-	if (!reserve(buffer, size))
+	if (!buffer_reserve(buffer, size))
 		return NULL;
 	at = buffer->data + buffer->size;
 	buffer->size += size;
@@ -70,7 +70,7 @@ void buffer_put_varint(struct buffer *buffer, uint64_t value)
 {
 	uint8_t *at;
 
-	if (!reserve(buffer, VARINT_MAX))
+	if (!buffer_reserve(buffer, VARINT_MAX))
 		return;
 	at = buffer->data + buffer->size;
 	while (value >= 0x80) {

@@ -64,7 +64,7 @@ bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
 		return true;
 	case CHUNK_ZSTD:
 		size = ZSTD_decompress(to, header->payload, stored, header->stored);
-		/* Not damage in the file. */
+		/* Out of memory is not damage in the file. */
 		if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation)
 			payload->failed = true;
 		return size == header->payload;
@@ -73,11 +73,11 @@ bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
 	}
 }
 
-/* A zstd frame holds at least this many bytes of whole fields. Separate frames let zstd
+/* Minimum number of bytes of whole fields in a zstd frame. Separate frames let zstd
  * choose entropy codes for each long field. */
 #define FRAME_MIN 512
 
-/* The end of the frame that starts at @start. */
+/* Returns the end of the zstd frame that starts at @start. */
 static const uint8_t *end_of_frame(struct cursor *payload, const uint8_t *start)
 {
 	struct field field;
@@ -88,7 +88,8 @@ static const uint8_t *end_of_frame(struct cursor *payload, const uint8_t *start)
 	return payload->end;
 }
 
-/* The size of the payload as zstd frames; 0 if they don't fit, or out of memory. */
+/* Compresses the payload into zstd frames at @to. Returns their size; 0 if they don't
+ * fit, or if out of memory. */
 static size_t compress_payload(ZSTD_CCtx *context, uint8_t *to, size_t room,
 			       const struct buffer *payload)
 {

@@ -20,8 +20,8 @@
 struct chunk_header {
 	uint16_t type;	   /* enum chunk_type, or a type of a later version */
 	uint16_t encoding; /* enum chunk_encoding */
-	uint32_t stored;   /* bytes that follow the header */
-	uint32_t payload;  /* bytes when decoded */
+	uint32_t stored;   /* size of the stored bytes that follow the header */
+	uint32_t payload;  /* size of the decoded payload, bytes */
 	uint32_t checksum; /* CRC-32 of the stored bytes */
 };
 
@@ -30,38 +30,36 @@ enum chunk_encoding {
 	CHUNK_ZSTD = 1,
 };
 
-/* False if these bytes are not a valid header, or exceed a limit. */
+/* Decodes a header. False if it is invalid, or if a size in it exceeds its limit. */
 bool chunk_header_decode(const uint8_t bytes[CHUNK_HEADER_SIZE],
 			 struct chunk_header *header);
 
 /*
  * Checks the stored bytes of a chunk and decompresses them into @payload, which is
- * emptied first. False if they are damaged, or if out of memory; in the latter case,
- * @payload->failed is set.
+ * emptied first. False if the bytes are damaged, or if out of memory, which also sets
+ * @payload->failed.
  */
 bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
 		  struct buffer *payload);
 
-/*
- * Appends a whole chunk to @file: header and @payload, compressed if that makes it
- * smaller. -1 if out of memory, or if a limit is exceeded.
- */
+/* Appends a whole chunk to @file: header and @payload, compressed if the chunk is then
+ * smaller. -1 if out of memory, or if a limit is exceeded. */
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload);
 
 /*
- * chunk_encode() with memory for zstd that the caller keeps from one chunk to the next:
- * allocating it takes longer than compressing a small chunk. Not compressed if @context
- * is NULL.
+ * Like chunk_encode(), with zstd's memory, which the caller keeps from one chunk to the
+ * next: its allocation takes longer than the compression of a small chunk. With a
+ * @context of NULL, the chunk is not compressed.
  */
 struct ZSTD_CCtx_s; /* ZSTD_CCtx */
 int chunk_encode_with(struct ZSTD_CCtx_s *context, struct buffer *file,
 		      enum chunk_type type, const struct buffer *payload);
 
-/* chunk_encode() without compression. */
+/* Like chunk_encode(), without compression. */
 int chunk_encode_plain(struct buffer *file, enum chunk_type type,
 		       const struct buffer *payload);
 
-/* Fields, the building blocks of payloads. */
+/* Append a field to a payload. */
 void field_put(struct buffer *payload, unsigned int tag, const void *data, size_t size);
 void field_put_number(struct buffer *payload, unsigned int tag, uint64_t value);
 
@@ -70,17 +68,16 @@ struct field {
 	struct cursor bytes;
 };
 
-/* The next field; false at the end, and when the payload is damaged. */
+/* Takes the next field of a payload; false at the end, and if the payload is damaged. */
 bool field_next(struct cursor *payload, struct field *field);
 
-/* Maximum number of fields in a payload; one with more is damaged, and would only cost
- * time. */
+/* Maximum number of fields in a payload; a payload with more is damaged. */
 #define FIELDS_MAX 4096
 
 /* The fields of a payload so far; starts as zeros. */
 struct fields_seen {
-	uint64_t tags;	/* a bit for each tag below 64 that was seen */
-	uint32_t count; /* fields, unknown ones included */
+	uint64_t tags;	/* bit mask of the tags below 64 seen so far */
+	uint32_t count; /* number of fields, including unknown ones */
 };
 
 /* Counts a field with the tag @tag. False if the payload is damaged: it has a tag below
@@ -89,8 +86,8 @@ struct fields_seen {
  */
 bool field_is_new(struct fields_seen *seen, uint64_t tag);
 
-/* The payloads of the chunks that describe a recording. Decoding sets missing
- * fields to 0 or empty, and returns -1 for a damaged payload. */
+/* Encode and decode the payloads of chunks that describe a recording. Decoding sets
+ * missing fields to 0 or empty, and returns -1 for a damaged payload. */
 void info_encode(struct buffer *payload, const struct recording_info *info);
 int info_decode(struct cursor payload, struct recording_info *info);
 void domain_encode(struct buffer *payload, const struct recording_domain *domain);

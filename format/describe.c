@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The chunks that describe a recording: each is a struct, and a table maps its members
- * to fields.
- */
+/* Encodes and decodes the chunks that describe a recording. Each chunk is a struct, whose
+ * members a table maps to fields. */
 #include "format/chunk.h"
 
 #include <string.h>
@@ -79,7 +77,7 @@ static const struct member end_members[] = {
 	MEMBER(7, MEMBER_NUMBER, struct recording_end, paused),
 };
 
-/* Appends the list without the zeros at its end. */
+/* Appends a list as a field, without the zeros at its end. */
 static void encode_list(struct buffer *payload, const struct member *m, const void *from)
 {
 	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS];

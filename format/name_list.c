@@ -3,8 +3,8 @@
 
 #include "format/chunk.h"
 
-/* A chunk is written when it has this many names and lines, or this much payload: one
- * more name fits, with up to 8.1 MiB of texts. */
+/* A chunk with this many names and lines, or bytes of columns, is full. It can still take
+ * one more name, which has up to 8.1 MiB of texts. */
 #define FULL_NAMES (RECORDING_MAX_NAMES / 4)
 #define FULL_BYTES (RECORDING_MAX_PAYLOAD / 4)
 
@@ -96,7 +96,7 @@ static void put_column(struct buffer *payload, enum names_tag tag, struct buffer
 	buffer_reset(column);
 }
 
-/* The columns that only names from symbol files need. */
+/* Appends the columns that only names from symbol files need. */
 static void put_more(struct name_list *list, struct buffer *payload)
 {
 	if (list->has_kinds)
@@ -127,7 +127,7 @@ void name_list_finish(struct name_list *list, struct buffer *payload)
 	list->last = 0;
 }
 
-/* The next number of a column that may be missing: then its numbers are 0. */
+/* Takes the next number of a column; 0 if the column is missing. */
 static uint64_t take_number(struct cursor *column)
 {
 	return column->at ? cursor_varint(column) : 0;
@@ -147,7 +147,7 @@ static struct recording_text take_text(struct cursor *column)
 				       (size_t)(bytes.end - bytes.at)};
 }
 
-/* Sets the lines of the next name. -1 if the payload is damaged. */
+/* Takes the lines of the next name. -1 if the payload is damaged. */
 static int take_lines(struct name_list_reader *reader, struct recording_name *name)
 {
 	uint64_t count = take_number(&reader->line_count);
@@ -174,7 +174,7 @@ static int take_lines(struct name_list_reader *reader, struct recording_name *na
 		       : 0;
 }
 
-/* Returns 1 and a name, 0 at the end, -1 if the payload is damaged. */
+/* Takes the next name: 1; 0 at the end; -1 if the payload is damaged. */
 static int take_name(struct name_list_reader *reader, struct recording_name *name)
 {
 	uint64_t domain, kind;
@@ -202,7 +202,7 @@ static int take_name(struct name_list_reader *reader, struct recording_name *nam
 	return take_lines(reader, name) < 0 ? -1 : 1;
 }
 
-/* Where the column with that tag is kept; NULL if it is no column. */
+/* Returns the cursor for the column @tag; NULL if no column has this tag. */
 static struct cursor *column_of(struct name_list_reader *reader, uint64_t tag)
 {
 	struct cursor *const columns[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/pauses.h"
 
-/* log2 of the buckets in an octave. */
+/* log2 of the number of buckets in an octave */
 #define BITS 5
 
 static unsigned int bucket_of(uint64_t ns)
@@ -45,7 +45,8 @@ void pauses_merge(struct pauses *into, const struct pauses *from)
 
 uint64_t pauses_quantile(const struct pauses *pauses, double part)
 {
-	/* Not for 1: as a double, a count near 2^64 becomes 2^64. */
+	/* For a @part of 1, the count itself: as a double, a count near 2^64 becomes
+	 * 2^64. */
 	uint64_t wanted = part < 1 ? (uint64_t)(part * (double)pauses->count)
 				   : pauses->count;
 	uint64_t seen = 0;

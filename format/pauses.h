@@ -19,9 +19,10 @@ struct pauses {
 
 void pauses_add(struct pauses *pauses, uint64_t ns);
 void pauses_merge(struct pauses *into, const struct pauses *from);
-/* The length in ns that @part (0 to 1) of the pauses do not exceed; 0 without pauses. */
+/* Returns the length in ns that the fraction @part (0 to 1) of the pauses does not
+ * exceed; 0 if there are no pauses. */
 uint64_t pauses_quantile(const struct pauses *pauses, double part);
-/* The shortest length in ns that @bucket counts. */
+/* Returns the shortest pause length that @bucket counts, ns. */
 uint64_t pauses_bucket_start(unsigned int bucket);
 
 #endif

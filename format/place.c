@@ -7,7 +7,7 @@
 
 #define PLACE_TAG 0
 
-/* Two bytes in each chunk, which tell most recordings apart. */
+/* Bits of a mark: two bytes in each chunk, enough to tell most recordings apart */
 #define MARK_BITS 14
 
 uint64_t place_mark(const struct buffer *info)

@@ -10,33 +10,34 @@
  */
 struct chunk_place {
 	bool is_known;
-	uint64_t mark;	 /* of the recording */
-	uint64_t number; /* counts from 0 */
+	uint64_t mark;	 /* mark of the recording */
+	uint64_t number; /* number of the chunk in the recording, from 0 */
 };
 
-/* The mark of a recording whose first payload, without its place, is @info. */
+/* Returns the mark of a recording whose INFO payload, without its place, is @info. */
 uint64_t place_mark(const struct buffer *info);
 
-/* Appends the field to an empty payload. */
+/* Appends a place to an empty payload. */
 void place_put(struct buffer *payload, uint64_t mark, uint64_t number);
 
-/* The place of a chunk; not known if the first field is another, or damaged. */
+/* Returns the place of a chunk with this payload; not known if the first field is damaged
+ * or not a place. */
 struct chunk_place place_of(struct cursor payload);
 
-/* The payload without its place. */
+/* Returns the payload without its place. */
 struct cursor place_skip(struct cursor payload);
 
-/* Compares the places of the chunks of a recording. Starts zeroed. */
+/* The state of a check of a recording's chunks, in order. Starts zeroed. */
 struct sequence {
-	bool has_mark; /* a chunk had a place */
+	bool has_mark; /* an earlier chunk had a place */
 	uint64_t mark;
-	uint64_t next; /* number */
+	uint64_t next; /* number of the next chunk */
 };
 
 /*
- * Takes the next chunk. False if it doesn't belong here: it is of another recording, or
- * is repeated or moved, which can't be told apart. Otherwise, *@missing is the number of
- * chunks that are missing before it.
+ * Checks the place of the next chunk. False if the chunk is out of place: from another
+ * recording, repeated, or moved. Otherwise, *@missing is the number of chunks missing
+ * before it.
  */
 bool sequence_take(struct sequence *sequence, const struct chunk_place *place,
 		   uint64_t *missing);

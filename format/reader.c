@@ -12,21 +12,22 @@
 
 #define CHUNK_MAX (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
 
-/* The window grows with the chunks, because each is read as a whole. Those of most
- * recordings need no more than this. */
+/* Initial size of the window, bytes; enough for the chunks of most recordings. A larger
+ * chunk makes it grow, because each is read as a whole. */
 #define WINDOW_FIRST (64u << 10)
 
 struct reader {
 	int fd;
-	int stop;	     /* -1: none */
-	bool follows, grows; /* reader_follow(), and the input is a file */
+	int stop;     /* descriptor that stops reading when readable; -1: none */
+	bool follows; /* reader_follow() was called */
+	bool grows;   /* the followed input is a file, which may grow */
 	bool at_eof;
-	bool any_chunk; /* an intact one was found */
+	bool any_chunk; /* an intact chunk was found */
 	bool in_damage; /* the last byte was skipped */
 	uint8_t *window;
-	size_t room;	   /* in the window */
-	size_t start, end; /* its filled and unused part */
-	uint64_t offset;   /* of the window's start in the file */
+	size_t room;	   /* size of the window, bytes */
+	size_t start, end; /* filled and unused part of the window */
+	uint64_t offset;   /* file offset of the window's start */
 	struct damage damage;
 	struct buffer payload;
 };
@@ -97,7 +98,7 @@ static bool wait_for_input(const struct reader *reader)
 	return !fds[1].revents;
 }
 
-/* Whether there is something to read now, if only the end. */
+/* Returns whether a read returns at once, with data or with the end of the file. */
 static bool has_input(const struct reader *reader)
 {
 	struct pollfd fd = {reader->fd, POLLIN, 0};
@@ -105,8 +106,9 @@ static bool has_input(const struct reader *reader)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Makes room for more at the end of the window, which has less than CHUNK_MAX bytes. It
- * only doubles, whatever a header says: the file may be shorter. -1 if out of memory. */
+/* Makes room at the end of the window, which holds less than CHUNK_MAX bytes. The
+ * window only doubles, whatever size a header claims: the file may be shorter. -1 if
+ * out of memory. */
 static int make_room(struct reader *reader, struct error *err)
 {
 	size_t room = reader->room * 2 < CHUNK_MAX ? reader->room * 2 : CHUNK_MAX;
@@ -126,8 +128,8 @@ static int make_room(struct reader *reader, struct error *err)
 	return 0;
 }
 
-/* Fills the window to @wanted bytes, up to the end of the file, or with what is there of
- * a recording that is followed; -1 on an error. */
+/* Fills the window to @wanted bytes, or with all that is there: up to the end of the file
+ * or, of a followed recording, with the part written so far. -1 on error. */
 static int reader_fill(struct reader *reader, size_t wanted, struct error *err)
 {
 	while (reader->end - reader->start < wanted && !reader->at_eof) {
@@ -153,7 +155,7 @@ static int reader_fill(struct reader *reader, size_t wanted, struct error *err)
 	return 0;
 }
 
-/* Whether fill() got less than @wanted bytes, and the rest may follow. */
+/* Returns whether the window holds less than @wanted bytes, and the rest may follow. */
 static bool is_partial(const struct reader *reader, size_t wanted)
 {
 	return reader->end - reader->start < wanted && !reader->at_eof;
@@ -180,10 +182,11 @@ static void pass_to_magic(struct reader *reader)
 	pass_over(reader, 1 + (magic ? (size_t)(magic - from) : left));
 }
 
-/* Returned by take_chunk() besides -1: nothing is consumed yet. */
+/* Result of take_chunk(): the chunk is not complete yet, and nothing was consumed. */
 #define PARTIAL 2
 
-/* 1 if there was an intact chunk at the window's start, which is consumed; 0 if not. */
+/* Consumes an intact chunk at the window's start: 1; 0 if there is none; PARTIAL; or -1
+ * on error. */
 static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *payload,
 		      struct error *err)
 {

@@ -12,9 +12,9 @@ struct reader;
 
 /* The damage found so far. */
 struct damage {
-	uint64_t bytes;	 /* skipped, not part of an intact chunk */
-	uint64_t places; /* number of consecutive runs of such bytes */
-	uint64_t first;	 /* offset of the first such byte */
+	uint64_t bytes;	 /* number of skipped bytes, in no intact chunk */
+	uint64_t places; /* number of runs of skipped bytes */
+	uint64_t first;	 /* offset of the first skipped byte */
 	bool cut;	 /* the file ends inside a chunk */
 	/* Set by load_recording(): intact chunks out of place, whose bytes are counted
 	 * above, and chunks missing where no byte was skipped. */
@@ -25,30 +25,30 @@ struct damage {
 struct reader *reader_new(int fd);
 void reader_free(struct reader *reader);
 
-/* From now on, reading fails as soon as @stop (such as an eventfd) is readable, even
+/* Makes reading fail from now on as soon as @stop (such as an eventfd) is readable, even
  * while waiting for a pipe. */
 void reader_stop_at(struct reader *reader, int stop);
 
 /*
- * From now on, the recording may still be written: reader_next() doesn't wait, but
- * returns 0 if the next chunk is not complete yet, and may be called again. The end of a
- * file is never final then, that of a pipe is.
+ * Reads a recording that is still being written: from now on, reader_next() doesn't wait,
+ * but returns 0 if the next chunk is not complete yet, and may be called again. The end
+ * of a file is then never final; the end of a pipe is.
  */
 void reader_follow(struct reader *reader);
-/* Whether the end was reached, and nothing can follow. */
+/* Returns whether the end was reached and nothing can follow. */
 bool reader_ended(const struct reader *reader);
 
 /*
  * Moves to the next intact chunk. Returns 1 with its type, which may be unknown to this
  * version, and its payload, which is valid until the next call; 0 at the end; -1 on a
- * read error, or if no chunk is found within the maximum size of a chunk from the start:
- * then the file is not a recording.
+ * read error, or if the file is not a recording: it has no chunk within the maximum size
+ * of a chunk from its start.
  */
 int reader_next(struct reader *reader, unsigned int *type, struct cursor *payload,
 		struct error *err);
 
 const struct damage *reader_damage(const struct reader *reader);
-/* Number of bytes consumed so far. */
+/* Returns the number of bytes consumed so far. */
 uint64_t reader_offset(const struct reader *reader);
 
 #endif

@@ -15,9 +15,10 @@
  */
 
 /*
- * The highest version that is read. Raised only if an older reader would misread the
- * file, not for additions. A file has the lowest version that describes it: 3 if it can
- * have captured stacks, else 1 if no weight can be above RECORDING_SMALL_WEIGHT.
+ * The highest version of the format that can be read. It is raised only if an older
+ * reader would misread the file, not for additions. A file has the lowest version that
+ * describes it: 3 if it can have captured stacks, else 1 if no weight can be above
+ * RECORDING_SMALL_WEIGHT, else 2.
  */
 #define RECORDING_VERSION		3
 #define RECORDING_VERSION_LARGE_WEIGHTS 2
@@ -39,7 +40,7 @@ enum chunk_type {
  * of fields serves both directions. Texts end with a 0.
  */
 struct recording_info {
-	uint64_t version;	  /* RECORDING_VERSION of the writer */
+	uint64_t version;	  /* version of the format */
 	uint64_t domctl_version;  /* interface version of the domctls; 0: none */
 	uint64_t wall_start;	  /* ns since 1970-01-01 UTC */
 	uint64_t monotonic_start; /* ns, CLOCK_MONOTONIC; samples use it too */
@@ -64,17 +65,17 @@ struct recording_process {
 };
 
 struct recording_domain {
-	uint64_t index; /* samples refer to a domain by this; counts from 0 */
+	uint64_t index; /* number by which samples refer to the domain, from 0 */
 	uint64_t id;	/* Xen's domain id, or the pid of a VMM */
 	uint64_t type;	/* enum guest_type */
 	uint64_t cpu;	/* enum cpu_kind at the start */
-	uint64_t word;	/* bytes in an address */
+	uint64_t word;	/* size of an address, bytes */
 	uint64_t vcpus; /* maximum number, online or not */
 	char name[256];
 	uint8_t uuid[16];
 	uint64_t unwind_way; /* enum unwind_way */
-	/* The unwind table, if any: number of rows; files that it was made from,
-	 * separated by ", "; the known build-ids of these files, in hexadecimal,
+	/* The unwind table, if any: its number of rows; the files that it was made
+	 * from, separated by ", "; the known build-ids of these files, in hexadecimal,
 	 * separated by blanks. */
 	uint64_t table_rows;
 	char table_files[128];
@@ -99,18 +100,18 @@ enum end_reason {
 /* The totals of a recording; written last. */
 struct recording_end {
 	uint64_t reason;    /* enum end_reason */
-	uint64_t monotonic; /* when it ended, ns */
-	uint64_t samples;   /* in the whole file */
+	uint64_t monotonic; /* end of the recording, ns, CLOCK_MONOTONIC */
+	uint64_t samples;   /* number of samples in the whole file */
 	uint64_t lost;	    /* samples taken, but lost because the buffer was full */
 	uint64_t missed;    /* deadlines that passed before they could be met */
 	uint64_t pauses;    /* number of pauses of the guest */
 	uint64_t paused;    /* total length of the pauses, ns */
 };
 
-/* One vCPU at one time. */
+/* A sample: one vCPU at one time. */
 struct sample {
-	/* ns, CLOCK_MONOTONIC of the recording host; multiples of 1 us take less space.
-	 */
+	/* Time of the sample, ns, CLOCK_MONOTONIC of the recording host; multiples of 1
+	 * us take less space. */
 	uint64_t time;
 	uint32_t domain; /* recording_domain.index */
 	uint32_t vcpu;
@@ -118,9 +119,9 @@ struct sample {
 	uint8_t state;	 /* enum vcpu_state */
 	/*
 	 * How long the vCPU ran on a physical CPU since its last sample, ns; 0 in its
-	 * first sample; at most RECORDING_MAX_CPU_TIME. The file is smaller if all are
-	 * multiples of some large number. To round without losing time, carry the
-	 * remainder over to the vCPU's next sample.
+	 * first sample; at most RECORDING_MAX_CPU_TIME. The file is smaller if all CPU
+	 * times are multiples of some large number. To round without losing time, carry
+	 * the remainder over to the vCPU's next sample.
 	 */
 	uint64_t cpu_time;
 	bool has_cpu_time; /* false: cpu_time is not known */
@@ -128,7 +129,7 @@ struct sample {
 	struct recording_process process;
 };
 
-/* A part of a text, which may contain any byte; if it is empty, @at may be NULL. */
+/* A part of a text. It may contain any byte; @at may be NULL if it is empty. */
 struct recording_text {
 	const char *at;
 	size_t length; /* bytes */
@@ -136,24 +137,25 @@ struct recording_text {
 
 /* A line of the source that an address belongs to. */
 struct recording_line {
-	struct recording_text function; /* the inlined one; empty: the name's own */
+	struct recording_text function; /* inlined function; empty: the named one */
 	struct recording_text path;	/* of the source file; empty: not known */
 	uint32_t line;			/* 0: not known */
 };
 
-/* The name of a place in a domain's code, for reports without symbols. */
+/* The name of a place (one address) in a domain's code, for reports without symbols. */
 struct recording_name {
 	uint32_t domain; /* recording_domain.index */
-	bool is_symbol;	 /* names are as in a symbol file: they may be mangled */
+	bool is_symbol;	 /* names are as in a symbol file, maybe mangled */
 	bool is_last;	 /* the next address is not in the same function */
 	bool is_common;	 /* the place has this name in all domains, whatever @domain is */
 	/* The address to look up: a return address less 1, any other unchanged. */
 	uint64_t address;
-	uint64_t offset; /* of @address from the function's start; sums wrap around */
+	uint64_t offset; /* from the function's start to @address; wraps around */
 	struct recording_text name; /* 1 to RECORDING_MAX_NAME bytes, the first not 0 */
 	struct recording_text dso;  /* name of the program or library; empty: not known */
-	/* The innermost function's line first, then where each was inlined; the last one
-	 * is in the function itself. At most RECORDING_MAX_LINES. */
+	/* The line in the innermost function first, then the line where each function
+	 * was inlined; the last line is in the named function itself. At most
+	 * RECORDING_MAX_LINES. */
 	const struct recording_line *lines;
 	uint32_t line_count;
 };
@@ -161,21 +163,21 @@ struct recording_name {
 #define RECORDING_SEGMENTS	 4
 #define RECORDING_SEGMENT_FIELDS 3
 
-/* A program that names in the recording are from. */
+/* A program that some of the recording's names are from. */
 struct recording_program {
-	char name[256];	   /* names of places have it as their DSO */
-	char path[1024];   /* where the file was */
-	char domain[256];  /* the name or id of its domain; empty: of all */
+	char name[256];	   /* file name, which the program's names have as their DSO */
+	char path[1024];   /* path of the file */
+	char domain[256];  /* name or id of the program's domain; empty: all domains */
 	char build_id[64]; /* in hexadecimal; empty: none */
 	uint64_t has_lines;
 	uint64_t image; /* address of its first segment of any kind */
-	/* Of executable segments: address, size (0: no further ones), offset in the file.
-	 */
+	/* Executable segments: address, size (0: no further segments), offset in the
+	 * file. */
 	uint64_t segments[RECORDING_SEGMENTS][RECORDING_SEGMENT_FIELDS];
 };
 
-/* With a DSO: only the DSO of the place is known. Without a DSO, it is an ordinary name.
- */
+/* The name of a place of which only the DSO is known. Without a DSO, it is a name like
+ * any other. */
 #define RECORDING_NO_NAME "[unknown]"
 
 /*
@@ -185,22 +187,23 @@ struct recording_program {
 #define RECORDING_MAX_STORED  (16u << 20) /* bytes of one chunk in the file */
 #define RECORDING_MAX_PAYLOAD (16u << 20) /* bytes of one chunk, decompressed */
 #define RECORDING_MAX_SAMPLES (1u << 18)  /* in one chunk */
-#define RECORDING_MAX_NODES   (1u << 18)  /* of a chunk's call tree, without the roots */
+#define RECORDING_MAX_NODES   (1u << 18)  /* in the call tree of a chunk, without roots */
 #define RECORDING_MAX_DEPTH   1024	  /* addresses in a chain */
 #define RECORDING_MAX_VCPU    8191	  /* Xen's own limit is 8192 vCPUs */
 #define RECORDING_MAX_DOMAIN  65535
-#define RECORDING_MAX_WEIGHT  UINT32_MAX /* samples represented by one */
+#define RECORDING_MAX_WEIGHT  UINT32_MAX /* number of samples that one stands for */
 #define RECORDING_MAX_NAME    65535	 /* bytes in a name or DSO */
 
-/* Names and their lines in one chunk, in a recording, payload bytes of all its names. */
+/* Maximum number of names and lines in a chunk, and in a recording; maximum size of all
+ * NAMES payloads of a recording, bytes */
 #define RECORDING_MAX_NAMES	  (1u << 20)
 #define RECORDING_MAX_ALL_NAMES	  (1u << 22)
 #define RECORDING_MAX_NAMES_BYTES (256u << 20)
 
-#define RECORDING_MAX_LINES    64  /* of a name */
-#define RECORDING_MAX_PROGRAMS 256 /* in a recording; readers ignore further ones */
+#define RECORDING_MAX_LINES    64  /* lines of one name */
+#define RECORDING_MAX_PROGRAMS 256 /* programs in a recording; readers ignore more */
 
-/* A sample's CPU time, ns: 104 days. */
+/* Maximum CPU time of a sample, ns: 104 days */
 #define RECORDING_MAX_CPU_TIME ((uint64_t)1 << 53)
 
 const char *end_reason_name(unsigned int reason);

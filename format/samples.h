@@ -17,15 +17,16 @@
  */
 #define SAMPLES_ROOTS 16
 
-/* A sample's stack is stored as two numbers, the second one in units of STACK_LOW. */
+/* A sample's chain number is stored in two columns: modulo STACK_LOW, and divided by
+ * it. */
 #define STACK_LOW 128
 
-/* What went wrong with the sampling in the time covered by a chunk. */
+/* What a chunk says of the sampling in the time it covers. */
 struct sampling_counts {
 	uint64_t lost;	 /* samples lost because the buffer was full */
 	uint64_t missed; /* deadlines that passed before they could be met */
-	/* By enum program_link: the links of chains that were compared with the code of
-	 * the guest's programs, weighted as their samples. */
+	/* Number of links of chains by their result (enum program_link) when compared
+	 * with the code of the guest's programs, weighted like their samples. */
 	uint64_t links[LINK_KINDS];
 	struct pauses pauses;
 };
@@ -33,24 +34,24 @@ struct sampling_counts {
 /* Collects samples for a chunk. */
 struct samples_encoder;
 
-/* NULL if out of memory. */
+/* Returns an empty encoder; NULL if out of memory. */
 struct samples_encoder *samples_encoder_new(void);
 void samples_encoder_free(struct samples_encoder *encoder);
 
-/* Adds a copy of one sample. -1 if out of memory; the sample is then skipped. */
+/* Adds a copy of a sample. -1 if out of memory; the sample is then skipped. */
 int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sample);
 
-/* Whether the chunk is large enough to be written. */
+/* Returns whether the chunk is large enough to be written. */
 bool samples_encoder_full(const struct samples_encoder *encoder);
 size_t samples_encoder_count(const struct samples_encoder *encoder);
 size_t samples_encoder_nodes(const struct samples_encoder *encoder);
 
-/* Appends the payload of a CHUNK_SAMPLES and empties the encoder. It contains CPU times
- * only if all of its samples have them: a column can't represent "not known". */
+/* Appends the payload of a CHUNK_SAMPLES and empties the encoder. The payload contains
+ * CPU times only if all samples have one: a column can't represent "not known". */
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload);
 
-/* What a sample's chain is. */
+/* What a sample has as its chain. */
 enum chain_kind {
 	CHAIN_KIND_FRAMES,
 	CHAIN_KIND_FRAMELESS, /* the direct caller was found without a frame */
@@ -58,7 +59,7 @@ enum chain_kind {
 	CHAIN_KINDS
 };
 
-/* A decoded chunk. Arrays belong to the batch and are reused by the next. */
+/* A decoded chunk of samples. Its arrays are reused for the next chunk. */
 struct samples_batch {
 	size_t count;
 	uint64_t *time;
@@ -70,15 +71,15 @@ struct samples_batch {
 	uint64_t *cpu_time; /* ns since the vCPU's last sample; 0 without has_cpu_time */
 	bool has_cpu_time;
 	uint32_t *chain_kind;		     /* enum chain_kind */
-	uint32_t *process;		     /* an index in processes[] */
+	uint32_t *process;		     /* index in @processes */
 	struct recording_process *processes; /* at least one, if there are samples */
 	size_t process_count;
 
 	size_t nodes; /* roots included */
 	uint32_t *parent;
 	uint64_t *address;
-	uint16_t *depth; /* addresses up to the root: 0 for a root */
-	uint32_t *ends;	 /* for each chain in the file: the node where it ends */
+	uint16_t *depth; /* number of addresses up to the root; 0 for a root */
+	uint32_t *ends;	 /* node where each chain of the chunk ends */
 	/* Used during decoding, by node (struct callees): */
 	uint32_t *next_callee, *last_callee;
 
@@ -86,23 +87,22 @@ struct samples_batch {
 
 	size_t sample_capacity;
 	size_t node_capacity;
-	bool has_stacks; /* among the chains */
+	bool has_stacks; /* some chains are captured stacks */
 	bool no_memory;	 /* the last chunk was not damaged, but out of memory */
 };
 
 /*
  * Decodes the payload of a CHUNK_SAMPLES into @batch and checks all of it: every parent
  * is a node before its child, every stack is a node, and vCPUs, domains and depths are
- * within the format's limits. -1 if it is damaged, or if out of memory; in the latter
- * case, @batch->no_memory is set.
+ * within the format's limits. -1 if the payload is damaged, or if out of memory, which
+ * also sets @batch->no_memory.
  */
 int samples_decode(struct cursor payload, struct samples_batch *batch);
 /* Returns sample @i, with its chain copied to @address, which has room for
  * RECORDING_MAX_DEPTH addresses. */
 struct sample samples_batch_sample(const struct samples_batch *batch, size_t i,
 				   uint64_t *address);
-/* Makes room for @nodes nodes, roots included, to change the tree. False if out of
- * memory. */
+/* Makes room in the tree for @nodes nodes, roots included. False if out of memory. */
 bool samples_batch_grow(struct samples_batch *batch, size_t nodes);
 void samples_batch_free(struct samples_batch *batch);
 

@@ -101,8 +101,8 @@ static bool find_columns(struct cursor payload, struct columns *columns)
 	return !payload.failed;
 }
 
-/* Whether the payload has the column, possibly empty. */
-static bool has(const struct cursor *column)
+/* Returns whether the payload has the column, even an empty one. */
+static bool has_column(const struct cursor *column)
 {
 	return column->at;
 }
@@ -113,9 +113,10 @@ static uint64_t length_of(const struct cursor *column)
 }
 
 /*
- * Each sample takes at least a byte in the stack column, each node a byte in one of three
- * columns, and each chain a byte in the drop column. This is checked before memory is
- * allocated. The limits are for payloads that compress to almost nothing.
+ * Returns whether the columns are long enough for the counts of samples, nodes and
+ * chains: each sample takes at least a byte in the stack column, each node a byte in one
+ * of three columns, and each chain a byte in the drop column. Checked before memory is
+ * allocated, together with the limits for payloads that compress to almost nothing.
  */
 static bool is_possible(const struct columns *columns)
 {
@@ -216,14 +217,14 @@ static bool decode_address(struct samples_batch *batch, struct columns *columns,
 	return *link;
 }
 
-/* The state of the walk through the tree: the last chain. */
+/* The state of decoding the tree: the last chain. */
 struct walk {
-	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* its nodes, the root first */
-	uint64_t length;			/* without the root */
-	uint32_t nodes, chains;			/* numbers so far */
+	uint32_t path[RECORDING_MAX_DEPTH + 1]; /* nodes, the root first */
+	uint64_t length;	/* length of the last chain, without the root */
+	uint32_t nodes, chains; /* number of nodes and of chains decoded so far */
 };
 
-/* Decodes one chain, based on the previous one. */
+/* Decodes a chain, which shares its first nodes with the previous chain. */
 static bool decode_chain(struct samples_batch *batch, struct columns *columns,
 			 const struct callees *callees, struct walk *walk)
 {
@@ -291,7 +292,7 @@ static bool decode_times(struct samples_batch *batch, const struct columns *colu
 
 		if (i)
 			time += (step + (uint64_t)cursor_signed(&times)) * unit;
-		if (has(&rows))
+		if (has_column(&rows))
 			same = cursor_varint(&rows);
 		if (!same || same > count - i)
 			return false;
@@ -301,7 +302,7 @@ static bool decode_times(struct samples_batch *batch, const struct columns *colu
 	return !times.failed && !rows.failed;
 }
 
-/* Whether each of the next @count numbers takes one byte, as in most columns. */
+/* Returns whether each of the next @count numbers takes one byte, as in most columns. */
 static bool is_bytes(const struct cursor *column, size_t count)
 {
 	uint8_t any = 0;
@@ -313,13 +314,13 @@ static bool is_bytes(const struct cursor *column, size_t count)
 	return any < 0x80;
 }
 
-/* Decodes a column of numbers up to @max; if it is missing, all are @absent. */
+/* Decodes a column of numbers up to @max; a missing column has @absent everywhere. */
 static bool decode_column(uint32_t *to, size_t count, const struct cursor *column,
 			  uint32_t absent, uint64_t max)
 {
 	struct cursor from = *column;
 
-	if (!has(column)) {
+	if (!has_column(column)) {
 		for (size_t i = 0; i < count; i++)
 			to[i] = absent;
 		return true;
@@ -371,13 +372,13 @@ static bool decode_weights(struct samples_batch *batch, const struct columns *co
 	return true;
 }
 
-/* The states must be decoded before this. */
+/* Decodes the CPU times; the states must be decoded already. */
 static bool decode_cpu_times(struct samples_batch *batch, const struct columns *columns)
 {
 	uint64_t unit = columns->cpu_time_unit, usual = columns->cpu_time_usual, most;
 	struct cursor from = columns->cpu_time;
 
-	batch->has_cpu_time = has(&columns->cpu_time);
+	batch->has_cpu_time = has_column(&columns->cpu_time);
 	if (!batch->has_cpu_time) {
 		for (size_t i = 0; i < batch->count; i++)
 			batch->cpu_time[i] = 0;
@@ -398,15 +399,15 @@ static bool decode_cpu_times(struct samples_batch *batch, const struct columns *
 	return !from.failed;
 }
 
-/* The pids and names of the processes in the list. */
+/* Decodes the pids and names of the listed processes. */
 static bool decode_tasks(struct samples_batch *batch, const struct columns *columns)
 {
 	struct cursor pid = columns->pid, comm = columns->comm;
 
 	for (size_t i = 0; i < batch->process_count; i++) {
 		struct recording_process *process = &batch->processes[i];
-		uint64_t number = has(&pid) ? cursor_varint(&pid) : 0;
-		uint64_t length = has(&comm) ? cursor_varint(&comm) : 0;
+		uint64_t number = has_column(&pid) ? cursor_varint(&pid) : 0;
+		uint64_t length = has_column(&comm) ? cursor_varint(&comm) : 0;
 
 		if (number > UINT32_MAX || length >= sizeof(process->comm))
 			return false;
@@ -422,8 +423,8 @@ static bool decode_tasks(struct samples_batch *batch, const struct columns *colu
 	return !pid.failed && !comm.failed;
 }
 
-/* A list that is missing has one process, of which nothing is known. More than the number
- * of samples are not needed. */
+/* Decodes the list of processes. A missing list stands for one unknown process; entries
+ * beyond the number of samples are ignored. */
 static bool decode_processes(struct samples_batch *batch, const struct columns *columns)
 {
 	struct cursor list = columns->spaces;
@@ -432,7 +433,7 @@ static bool decode_processes(struct samples_batch *batch, const struct columns *
 	while (list.at != list.end && count < batch->count)
 		batch->processes[count++] = (struct recording_process){
 			.space = cursor_varint(&list)};
-	if (!has(&columns->spaces) && batch->count)
+	if (!has_column(&columns->spaces) && batch->count)
 		batch->processes[count++] = (struct recording_process){0};
 	batch->process_count = count;
 	return !list.failed && (count || !batch->count) && decode_tasks(batch, columns) &&

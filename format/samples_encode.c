@@ -9,20 +9,20 @@
 #include "format/chunk.h"
 #include "format/samples_nodes.h"
 
-/* A chunk is written when it has this many samples or nodes, or this much payload. One
- * more sample can't make it exceed the limits. */
+/* A chunk with this many samples or nodes, or bytes of payload, is full. One more sample
+ * can't make it exceed the limits. */
 #define FULL_SAMPLES (RECORDING_MAX_SAMPLES / 4)
 #define FULL_NODES   (RECORDING_MAX_NODES / 2)
 #define FULL_BYTES   (RECORDING_MAX_PAYLOAD / 2)
 
-/* A process in the list takes at most this: a space, a pid and a name. */
+/* Maximum size of a listed process, bytes: a space, a pid and a name */
 #define PROCESS_BYTES (10 + 5 + RECORDING_COMM)
 
 struct samples_encoder {
 	size_t count;
 	uint64_t base_time;
 	uint64_t last_time;
-	size_t steps;		/* number of times that differ from the previous one */
+	size_t steps; /* number of samples whose time differs from the previous one */
 	uint64_t time_unit;	/* greatest common divisor of the differences */
 	uint64_t cpu_time_unit; /* greatest common divisor of the CPU times, ns; 0: all
 				   are 0 so far */
@@ -31,15 +31,15 @@ struct samples_encoder {
 	struct buffer time;		 /* int64_t: ns since the previous sample */
 	struct buffer cpu_time;		 /* uint64_t: ns */
 	struct buffer stack;		 /* uint32_t: node */
-	bool plain_domain, plain_weight; /* only defaults so far */
-	bool lacks_cpu_time;		 /* in at least one sample */
+	bool plain_domain, plain_weight; /* only default values so far */
+	bool lacks_cpu_time;		 /* at least one sample has no CPU time */
 	bool plain_kind;		 /* only CHAIN_KIND_FRAMES so far */
 	struct buffer process;		 /* index in the list of processes */
-	bool plain_process;		 /* only the first one so far */
-	struct buffer processes;	 /* that list: struct recording_process */
+	bool plain_process;		 /* only process 0 so far */
+	struct buffer processes; /* the list of processes: struct recording_process */
 	uint32_t process_count;
 	struct tree process_tree; /* a root, spaces, pids, and two halves of names */
-	uint32_t *process_index;  /* by node of the tree, + 1; 0: it is not listed */
+	uint32_t *process_index;  /* index in the list + 1, by tree node; 0: not listed */
 	uint32_t process_room;
 
 	struct nodes nodes;
@@ -90,7 +90,8 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	free(encoder);
 }
 
-/* Euclid's algorithm; 0 only if both are 0. */
+/* Returns the greatest common divisor, by Euclid's algorithm; 0 only if both numbers are
+ * 0. */
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -136,7 +137,8 @@ static enum chain_kind kind_of(const struct chain *chain)
 	return chain->frameless ? CHAIN_KIND_FRAMELESS : CHAIN_KIND_FRAMES;
 }
 
-/* The process's index in the list; TREE_NONE if out of memory. */
+/* Lists the process if it is new. Returns its index in the list; TREE_NONE if out of
+ * memory. */
 static uint32_t list_process(struct samples_encoder *encoder,
 			     const struct recording_process *process)
 {
@@ -245,8 +247,8 @@ static void put_pauses(struct buffer *payload, const struct pauses *pauses)
 	field_put_number(payload, SAMPLES_PAUSE_MAX, pauses->max);
 }
 
-/* Stores each different time once, with the number of consecutive samples that have it.
- * The step is the mean difference between two times. */
+/* Puts each different time once, with the number of consecutive samples that have it. The
+ * step is the mean difference between two times. */
 static void put_times(struct samples_encoder *encoder, struct buffer *payload)
 {
 	const int64_t *since = (const int64_t *)encoder->time.data;
@@ -285,8 +287,9 @@ static void put_states(struct samples_encoder *encoder, struct buffer *payload)
 	put_column(payload, SAMPLES_STATE, &encoder->first);
 }
 
-/* The CPU time of the majority of running vCPUs' samples, if there is one (Boyer and
- * Moore, "MJRTY - A fast majority vote algorithm", 1981); otherwise a frequent one. */
+/* Returns the CPU time that the majority of running vCPUs' samples has (Boyer and
+ * Moore, "MJRTY - A fast majority vote algorithm", 1981) or, without a majority, a
+ * frequent one. */
 static uint64_t usual_cpu_time(const struct samples_encoder *encoder)
 {
 	const uint64_t *times = (const uint64_t *)encoder->cpu_time.data;
@@ -390,7 +393,8 @@ static void put_tasks(struct samples_encoder *encoder, struct buffer *payload,
 	buffer_reset(&encoder->second);
 }
 
-/* Without any that is known, there is no list, and with only one, no column. */
+/* Puts the list of processes, unless no process is known, and the column of indexes,
+ * unless there is only one process. */
 static void put_processes(struct samples_encoder *encoder, struct buffer *payload)
 {
 	const struct recording_process *list = (const void *)encoder->processes.data;

@@ -38,7 +38,7 @@ void nodes_reset(struct nodes *nodes)
 	memset(nodes->slots, 0, nodes->slot_count * sizeof(*nodes->slots));
 }
 
-/* The slot that holds the node, or the free one where it belongs. */
+/* Returns the slot that holds the node, or the free slot where it belongs. */
 static size_t slot_of(const struct nodes *nodes, uint32_t parent, uint64_t address)
 {
 	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
@@ -72,8 +72,8 @@ static int grow_table(struct nodes *nodes)
 	return 0;
 }
 
-/* Finds or adds the node; 0 if out of memory. */
-static uint32_t intern(struct nodes *nodes, uint32_t parent, uint64_t address)
+/* Returns the node, added if it is missing; 0 if out of memory. */
+static uint32_t node_intern(struct nodes *nodes, uint32_t parent, uint64_t address)
 {
 	size_t slot = slot_of(nodes, parent, address);
 
@@ -101,7 +101,7 @@ uint32_t nodes_add(struct nodes *nodes, const struct chain *chain)
 	uint32_t node = chain->end;
 
 	for (uint32_t i = chain->count; i-- > 0;) {
-		node = intern(nodes, node, chain->address[i]);
+		node = node_intern(nodes, node, chain->address[i]);
 		if (!node)
 			return 0;
 	}
@@ -111,10 +111,10 @@ uint32_t nodes_add(struct nodes *nodes, const struct chain *chain)
 /* The place of a node, root or not, in the order of the file: depth first from each root,
  * with the callees of a node ordered by address. */
 struct place {
-	uint32_t callee; /* its first callee; 0: none */
+	uint32_t callee; /* first callee; 0: none */
 	uint32_t next;	 /* the caller's next callee; 0: none */
 	uint32_t depth;	 /* addresses up to the root */
-	uint32_t chain;	 /* the number of the chain that ends here */
+	uint32_t chain;	 /* number of the chain that ends here */
 	bool is_end;	 /* a chain ends here even if there are callees */
 };
 
@@ -171,7 +171,7 @@ static void link_places(struct nodes *nodes)
 	}
 }
 
-/* The next node under @node's root in the file's order; 0 at the end. */
+/* Returns the next node under @node's root in the order of the file; 0 at the end. */
 static uint32_t next_node(const struct nodes *nodes, uint32_t node)
 {
 	const struct place *places = nodes->places;
@@ -226,11 +226,11 @@ static void store_address(struct nodes *nodes, struct node_columns *columns,
 	*link = callees->last[caller] = node;
 }
 
-/* The walk through the tree. */
+/* The state of a walk through the tree. */
 struct walk {
 	uint32_t chains;       /* number of chains stored */
-	uint32_t root, length; /* of the last chain */
-	uint32_t kept;	       /* nodes that it shares with the next one */
+	uint32_t root, length; /* root and length of the last chain */
+	uint32_t kept; /* number of nodes that the last chain shares with the next */
 };
 
 /* Stores the chain that ends at @node. */

@@ -4,12 +4,13 @@
 #include "format/recording.h"
 
 /*
- * A base amount for any recording, plus an amount per byte, such that every command is
- * done with 1 MB in 2 s. The densest measured cases: 85 samples per byte, with four times
- * as much payload, for 128 idle vCPUs at 1,000 Hz, 26 at 99 Hz; 8 nodes per byte for a
- * function that calls itself at one of two places at random. A writer stays within the
- * limits by not compressing some chunks: a sample, a node and a name then take at least a
- * byte each. The first case is a third larger for that.
+ * The limits: a base amount for any recording plus an amount per byte, chosen so that
+ * every command handles 1 MB in 2 s. The densest measured cases: 85 samples per byte,
+ * with four times as much payload, for 128 idle vCPUs at 1,000 Hz, 26 at 99 Hz; 8 nodes
+ * per byte for a function that calls itself at one of two places at random. A writer
+ * stays within the limits by not compressing some chunks: a sample, a node and a name
+ * then take at least a byte each. The file of the first case is a third larger for this
+ * reason.
  */
 #define FREE_PAYLOAD	    ((uint64_t)16 << 20)
 #define PAYLOAD_BYTES	    256

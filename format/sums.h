@@ -10,16 +10,17 @@
  * file, because hostile chunks compress to almost nothing (FORMAT.md, 10).
  */
 struct recording_sums {
-	uint64_t payload; /* bytes, when decoded */
+	uint64_t payload; /* decoded payloads of all chunks, bytes */
 	uint64_t samples;
 	uint64_t nodes;
-	uint64_t names;		/* and their lines */
-	uint64_t names_payload; /* bytes of NAMES */
+	uint64_t names;		/* number of names and their lines */
+	uint64_t names_payload; /* decoded payloads of NAMES chunks, bytes */
 };
 
 void sums_add(struct recording_sums *sums, const struct recording_sums *more);
 
-/* Whether these totals are within the limits for the first @bytes of a recording. */
+/* Returns whether the totals are within the limits for the first @bytes of a
+ * recording. */
 bool sums_fit(const struct recording_sums *sums, uint64_t bytes);
 
 #endif

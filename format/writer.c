@@ -14,24 +14,24 @@
 struct writer {
 	int fd;
 	bool failed;
-	struct error why; /* why it failed */
-	/* The chunks at the start, and again at the end: not compressed, and without
-	 * their places. */
+	struct error why; /* the reason of the failure */
+	/* The INFO and DOMAIN chunks, written at the start and again at the end; here not
+	 * compressed, and without their places. */
 	struct buffer description;
-	uint64_t mark, number; /* place of the next chunk */
+	uint64_t mark, number; /* mark and number of the next chunk */
 	bool has_places;       /* false: a copy of a recording that has none */
-	uint64_t added;	       /* to a copy: chunks more than in the original; wraps */
+	uint64_t added;	       /* chunks added to a copy, less those left out; wraps */
 	struct name_list names;
 	size_t total_names;
-	size_t names_bytes; /* upper bound of their payloads */
+	size_t names_bytes; /* upper bound of all NAMES payloads, bytes */
 	unsigned int programs;
 	struct recording_sums sums;
 	struct samples_encoder *encoder;
 	struct sampling_counts counts; /* since the last flush */
-	uint64_t weight;	       /* of the samples since the last flush */
+	uint64_t weight; /* total weight of the samples since the last flush */
 	uint64_t total_weight;
 	struct recording_end total;
-	struct pauses pauses; /* of all chunks written */
+	struct pauses pauses; /* pauses of all chunks written */
 	uint64_t bytes;
 	struct buffer payload, file;
 	ZSTD_CCtx *context; /* NULL: out of memory, chunks are not compressed */
@@ -46,8 +46,9 @@ static void take_back(int fd, size_t size)
 		lseek(fd, end - (off_t)size, SEEK_SET);
 }
 
-/* Makes all later calls fail for this reason; an @errnum of 0 means out of memory. */
-static int fail(struct writer *writer, int errnum, struct error *err)
+/* Makes this call and all later ones fail for this reason; an @errnum of 0 means out of
+ * memory. Returns -1. */
+static int writer_fail(struct writer *writer, int errnum, struct error *err)
 {
 	writer->failed = true;
 	if (errnum)
@@ -58,15 +59,14 @@ static int fail(struct writer *writer, int errnum, struct error *err)
 	return -1;
 }
 
-/* Writes the whole @file or, if possible, nothing: a full disk must not leave a partial
- * chunk.
- */
+/* Writes the whole buffer @file or, if possible, nothing: a full disk must not leave a
+ * partial chunk. */
 static int write_out(struct writer *writer, const struct buffer *file, struct error *err)
 {
 	size_t done = 0;
 
 	if (file->failed)
-		return fail(writer, 0, err);
+		return writer_fail(writer, 0, err);
 	while (done < file->size) {
 		ssize_t wrote = write(writer->fd, file->data + done, file->size - done);
 
@@ -76,7 +76,7 @@ static int write_out(struct writer *writer, const struct buffer *file, struct er
 			int why = errno;
 
 			take_back(writer->fd, done);
-			return fail(writer, why, err);
+			return writer_fail(writer, why, err);
 		}
 		done += (size_t)wrote;
 	}
@@ -99,8 +99,8 @@ static int describe_domain(struct writer *writer, const struct recording_domain 
 	return chunk_encode_plain(&writer->description, CHUNK_DOMAIN, &writer->payload);
 }
 
-static int describe(struct writer *writer, const struct recording_info *info,
-		    const struct recording_domain *domains, size_t count)
+static int describe_recording(struct writer *writer, const struct recording_info *info,
+			      const struct recording_domain *domains, size_t count)
 {
 	info_encode(&writer->payload, info);
 	writer->mark = place_mark(&writer->payload);
@@ -148,7 +148,7 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 	writer->context = ZSTD_createCCtx();
 	writer->encoder = samples_encoder_new();
 	writer->has_places = true;
-	if (!writer->encoder || describe(writer, info, domains, count) < 0)
+	if (!writer->encoder || describe_recording(writer, info, domains, count) < 0)
 		goto no_memory;
 	put_description(writer, 0);
 	if (write_out(writer, &writer->file, err) == 0)
@@ -225,7 +225,7 @@ int writer_domain(struct writer *writer, const struct recording_domain *domain,
 		return -1;
 	}
 	if (describe_domain(writer, domain) < 0)
-		return fail(writer, 0, err);
+		return writer_fail(writer, 0, err);
 	buffer_reset(&writer->file);
 	put_description(writer, before);
 	return write_out(writer, &writer->file, err);
@@ -238,7 +238,7 @@ int writer_sample(struct writer *writer, const struct sample *sample, struct err
 		return -1;
 	}
 	if (samples_encoder_add(writer->encoder, sample) < 0)
-		return fail(writer, 0, err);
+		return writer_fail(writer, 0, err);
 	writer->weight += sample->weight;
 	return samples_encoder_full(writer->encoder) ? writer_flush(writer, err) : 0;
 }
@@ -251,8 +251,8 @@ static int too_many_names(struct error *err)
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err)
 {
-	/* Upper bound: seven numbers per name have 31 bytes, three per line have 11, and
-	 * the chunk 128 more. */
+	/* An upper bound: the seven numbers of a name take 31 bytes, the three of a line
+	 * 11, and the chunk itself 128. */
 	size_t bytes = name->name.length + name->dso.length + 31 +
 		       (writer->names.count ? 0 : 128);
 	size_t count = 1 + name->line_count;
@@ -274,9 +274,9 @@ int writer_name(struct writer *writer, const struct recording_name *name,
 }
 
 /*
- * Appends a chunk with the current payload to the file's buffer. @more is what this chunk
- * adds to the recording's totals; if they would exceed the limits for the size of the
- * file, the chunk is not compressed.
+ * Appends a chunk with the current payload to the file's buffer. @more is what the chunk
+ * adds to the recording's totals; if the totals would exceed the limits for the size of
+ * the file, the chunk is not compressed.
  */
 static void put_chunk(struct writer *writer, enum chunk_type type,
 		      const struct recording_sums *more)

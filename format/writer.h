@@ -22,24 +22,24 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 			  struct error *err);
 
 /*
- * A writer to copy the chunks of a recording with, by writer_copy(); only writer_name()
- * and writer_program() may add others between them.
+ * Creates a writer that copies the chunks of a recording with writer_copy(). Between two
+ * of them, only writer_name() and writer_program() may add chunks. NULL with @err set on
+ * error.
  */
 struct writer *writer_copy_new(int fd, struct error *err);
 
-/* Copies a chunk with any payload, at its place, moved by the chunks added before it. -1
- * as for writer_sample(). */
+/* Copies a chunk with its payload, whatever it contains. Its number is adjusted for
+ * the chunks added and left out before. -1 as for writer_sample(), and if there are
+ * too many names. */
 int writer_copy(struct writer *writer, unsigned int type, struct cursor payload,
 		const struct recording_sums *sums, struct error *err);
-/* Leaves out the next chunk. */
+/* Leaves out the next chunk of the original, in a copy. */
 void writer_leave_out(struct writer *writer);
 
 void writer_free(struct writer *writer);
 
-/*
- * Empties @payload and starts the payload of the next chunk in it. Chunks that are
- * written by other means than these functions start like this, too.
- */
+/* Empties @payload and starts the payload of the next chunk in it: with its place, if the
+ * recording has places. Also for callers that write a chunk themselves. */
 void writer_begin(struct writer *writer, struct buffer *payload);
 
 /* Describes another domain, before its first sample. -1 as for writer_sample(). */
@@ -52,8 +52,8 @@ int writer_domain(struct writer *writer, const struct recording_domain *domain,
  */
 int writer_sample(struct writer *writer, const struct sample *sample, struct error *err);
 
-/* Adds a chunk of samples of another recording, as its payload and decoded. -1 as for
- * writer_sample(). */
+/* Adds a chunk of samples from another recording, given both as @payload and decoded. -1
+ * as for writer_sample(). */
 int writer_samples(struct writer *writer, struct cursor payload,
 		   const struct samples_batch *batch, struct error *err);
 
@@ -68,10 +68,11 @@ int writer_name(struct writer *writer, const struct recording_name *name,
 int writer_program(struct writer *writer, const struct recording_program *program,
 		   struct error *err);
 
-/* Whether the last error was a write error; otherwise it was a limit. */
+/* Returns whether the writer has failed for good; if not, the last error was a limit. */
 bool writer_failed(const struct writer *writer);
 
-/* The counters of lost and missed samples; reset at each flush. */
+/* Returns the counts for the next chunk of samples, to be added to; reset at each
+ * flush. */
 struct sampling_counts *writer_counts(struct writer *writer);
 
 /* Writes what was added since the last flush. */
@@ -83,8 +84,7 @@ int writer_flush(struct writer *writer, struct error *err);
  */
 int writer_end(struct writer *writer, struct recording_end *end, struct error *err);
 
-/* What was written so far: number of bytes, total weight of the samples, and the pauses
- * of all chunks. */
+/* Return what was written so far: bytes, total weight of the samples, pauses. */
 uint64_t writer_bytes(const struct writer *writer);
 uint64_t writer_weight(const struct writer *writer);
 const struct pauses *writer_pauses(const struct writer *writer);

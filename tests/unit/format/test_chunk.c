@@ -321,7 +321,7 @@ static void long_texts_are_truncated_and_terminated(void **state)
 
 	(void)state;
 	memset(text, 'x', sizeof(text));
-	memset(info.host, 'y', sizeof(info.host)); /* no end of its own */
+	memset(info.host, 'y', sizeof(info.host)); /* without a 0 at the end */
 	field_put(&payload, 2, text, sizeof(text));
 	field_put(&payload, 4, text, sizeof(again.command));
 	field_put(&payload, 5, text, sizeof(again.hypervisor) - 1);

@@ -33,7 +33,7 @@ static bool is_valid(unsigned int type, const struct buffer *bytes)
 	}
 }
 
-/* A payload that is valid with any number in the field with tag 1. */
+/* Writes a payload that is valid with any number in the field with tag 1. */
 static void put_payload(struct buffer *payload, unsigned int type)
 {
 	buffer_reset(payload);
@@ -44,7 +44,8 @@ static void put_payload(struct buffer *payload, unsigned int type)
 
 static void a_repeated_tag_is_damage(void **state)
 {
-	static const unsigned int tags[] = {1, 40, 63, 64, 1000}; /* the first is known */
+	static const unsigned int tags[] = {1, 40, 63, 64,
+					    1000}; /* only tag 1 is known */
 	struct buffer payload = {0};
 
 	(void)state;
@@ -61,7 +62,7 @@ static void a_repeated_tag_is_damage(void **state)
 	buffer_free(&payload);
 }
 
-/* Whichever of the two is malformed: there is no way to tell which one is right. */
+/* A reader can't tell which of two fields with one tag is right. */
 static void a_malformed_field_is_damage_before_and_after_a_good_one(void **state)
 {
 	struct buffer payload = {0};

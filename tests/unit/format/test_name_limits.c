@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Names in recordings: the writer's order, and limits. */
+/* Names in recordings: their place among other chunks, and their limits. */
 
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
@@ -9,7 +9,7 @@
 #include "report/load/load.h"
 #include "tests/unit/format/test_recorded_name.h"
 
-/* The types of all chunks of a file, as digits. */
+/* Reads the types of all chunks of a file, as digits. */
 static void read_types(int fd, char *types)
 {
 	struct reader *reader = reader_new(fd);
@@ -98,7 +98,7 @@ static void the_number_of_names_is_limited(void **state)
 	close(fd);
 }
 
-/* The largest name there can be still fits in a chunk, even if that is full. */
+/* The largest possible name still fits in a chunk that is otherwise full. */
 static void the_longest_lines_fit_in_a_chunk(void **state)
 {
 	static char longest[RECORDING_MAX_NAME];
@@ -131,8 +131,8 @@ static int pass_over(void *arg, struct samples_batch *batch, struct error *err)
 	return 0;
 }
 
-/* Names that compress extremely well, after @filler bytes of an unknown chunk: whether
- * they can be read, and how many names were @found. */
+/* Loads a recording of names that compress extremely well, after @filler bytes of an
+ * unknown chunk. Returns the status; *@found is the number of names loaded. */
 static int load_names(unsigned int chunks, uint32_t filler, uint64_t *found,
 		      struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Names in recordings: their chunk, look-ups. */
+/* Names in recordings: their chunks and look-ups. */
 
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
@@ -22,7 +22,7 @@ static const struct recording_line lines[] = {
 	{TEXT(""), TEXT(""), 0},
 };
 
-/* As they are stored from symbol files: mangled, with lines, for all domains. */
+/* Names as stored from symbol files: mangled, with lines, for all domains. */
 static const struct recording_name symbols[] = {
 	{.address = 0x2004,
 	 .offset = 4,
@@ -142,11 +142,11 @@ static void invalid_name_lists_are_damage(void **state)
 		unsigned int tag;
 	} bad[] = {
 		{"\x80\x80\x04", 3, 2}, /* domain 65,536 */
-		{"", 0, 2},		/* there, but empty */
+		{"", 0, 2},		/* present but empty */
 		{"\x80", 1, 3},		/* a truncated number */
 		{"", 0, 4},		/* too short */
 		{"\x00", 1, 5},		/* an empty name */
-		{"\x02\x00x", 3, 5},	/* ended by its 0 byte */
+		{"\x02\x00x", 3, 5},	/* a name whose first byte is 0 */
 		{"\x02x", 2, 5},	/* longer than the column */
 		{"\x05x", 2, 6},	/* longer than the column */
 		{"", 0, 6},
@@ -160,7 +160,7 @@ static void invalid_name_lists_are_damage(void **state)
 		assert_int_equal(read_and_reset(&payload), -1);
 	}
 
-	/* A name of the maximum length, and one byte longer. */
+	/* A name of the maximum length, then a name that is one byte longer. */
 	memset(longest, 'n', sizeof(longest));
 	for (unsigned int more = 0; more < 2; more++) {
 		memcpy(longest, more ? "\x80\x80\x04" : "\xff\xff\x03", 3);
@@ -190,7 +190,7 @@ static void make_symbols(struct buffer *payload)
 	for (size_t i = 0; i < 3; i++)
 		name_list_add(&list, &symbols[i]);
 	name_list_finish(&list, payload);
-	/* The next chunk has nothing of this one. */
+	/* The next chunk starts empty. */
 	name_list_add(&list, &names[0]);
 	assert_int_equal(list.lines, 0);
 	assert_false(list.has_kinds);
@@ -219,17 +219,17 @@ static void lines_round_trip(void **state)
 	buffer_free(&payload);
 }
 
-/* The kind, the number of lines and the columns of lines of a name. */
+/* A name's kind, number of lines, and columns of lines. */
 static const struct {
 	const char *kind, *total, *count, *function, *path, *line;
 	int status;
 } line_columns[] = {
 	{"\x07", "\x01", "\x01", "\x01g", "\x01p", "\x05", 0},
-	{"\x7f", "\x01", "\x01", NULL, NULL, "\x05", 0},    /* unknown bits; no texts */
-	{NULL, "\x02", "\x01", NULL, NULL, "\x05", 0},	    /* more than are used */
-	{NULL, NULL, "\x01", NULL, NULL, "\x05", -1},	    /* more than there are */
-	{NULL, "\x41", "\x41", NULL, NULL, "\x05", -1},	    /* 65 of a name */
-	{NULL, "\x81\x80\x40", NULL, NULL, NULL, NULL, -1}, /* 1,048,577 of all */
+	{"\x7f", "\x01", "\x01", NULL, NULL, "\x05", 0}, /* unknown bits; no texts */
+	{NULL, "\x02", "\x01", NULL, NULL, "\x05", 0}, /* more lines than the name uses */
+	{NULL, NULL, "\x01", NULL, NULL, "\x05", -1},  /* more lines than there are */
+	{NULL, "\x41", "\x41", NULL, NULL, "\x05", -1},	    /* 65 lines of a name */
+	{NULL, "\x81\x80\x40", NULL, NULL, NULL, NULL, -1}, /* 1,048,577 lines in all */
 	{NULL, "\x01", "\x01", NULL, NULL, NULL, -1},	    /* no column of lines */
 	{NULL, "\x01", "\x01", "\x02g", NULL, "\x05", -1},
 	{NULL, "\x01", "\x01", NULL, "\x02p", "\x05", -1},
@@ -290,13 +290,13 @@ static void symbols_are_looked_up(void **state)
 	assert_null(symbol.lines[1].function);
 	assert_string_equal(symbol.lines[1].file, "shop.h");
 
-	/* Of one domain; the other domains, and other recordings, have no name there. */
+	/* A name of one domain; other domains and other recordings have no name there. */
 	assert_true(recorded_find(recorded, 10 + 1, 0x2005, &symbol));
 	assert_true(symbol.is_last);
 	assert_null(symbol.lines[0].path);
 	assert_false(recorded_find(recorded, 10, 0x2005, &symbol));
 	assert_false(recorded_find(recorded, 9, 0x2004, &symbol));
-	/* From another tool's text, it is left as it is. */
+	/* A name imported from another tool's text is not demangled. */
 	assert_true(recorded_find(recorded, 10, 0x2006, &symbol));
 	assert_string_equal(symbol.name, "_ZN4shop4Cart3addEi");
 	assert_null(symbol.mangled);

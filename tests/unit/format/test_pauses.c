@@ -13,12 +13,12 @@
 
 #include "format/pauses.h"
 
-/* What pauses.h promises: an error of at most 3.2 %. */
+/* The maximum error that pauses.h promises: 3.2 % */
 #define WORST 0.032
 
 static const double parts[] = {0, 0.001, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1};
 
-/* The bucket that counts a length. */
+/* Returns the bucket that counts a length. */
 static unsigned int bucket_of(uint64_t ns)
 {
 	struct pauses pauses = {0};
@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Each quantile is within that error of the length with that rank. */
+/* Expects each quantile to be within WORST of the length with its rank. */
 static void expect_quantiles(uint64_t *ns, size_t count)
 {
 	struct pauses pauses = {0};
@@ -152,7 +152,7 @@ static void merging_equals_adding_all_pauses(void **state)
 	assert_int_equal(odd.max, 9999 * 9999 - 1);
 }
 
-/* A file may contain this; the arithmetic must not overflow. */
+/* A file may contain such counts; the arithmetic must not overflow. */
 static void the_largest_counts_have_quantiles(void **state)
 {
 	struct pauses pauses = {.count = UINT64_MAX, .max = 1000};

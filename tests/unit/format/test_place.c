@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The places of chunks: what belongs to a recording, and what is missing. */
+/* The places of chunks: which chunks belong to a recording, and which are missing. */
 
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
@@ -40,7 +40,7 @@ static void only_a_whole_first_field_is_a_place(void **state)
 	} others[] = {
 		{"", 0},
 		{"\x01\x01\x05", 3},
-		{"\x01\x00\x00\x02\x01\x02", 6}, /* not the first */
+		{"\x01\x00\x00\x02\x01\x02", 6}, /* the place is not the first field */
 		{"\x00\x00", 2},
 		{"\x00\x01\x05", 3},
 		{"\x00\x02\x05\x80", 4},
@@ -57,7 +57,7 @@ static void only_a_whole_first_field_is_a_place(void **state)
 	}
 }
 
-/* Whether the chunks are in their places, and how many are missing before each. */
+/* The steps are the places of consecutive chunks, and the expected results. */
 static void chunks_are_compared_with_those_before(void **state)
 {
 	static const struct {
@@ -65,7 +65,7 @@ static void chunks_are_compared_with_those_before(void **state)
 		bool is_taken;
 		uint64_t missing;
 	} steps[] = {
-		{{false, 0, 0}, true, 0}, /* none has a place yet */
+		{{false, 0, 0}, true, 0}, /* no chunk has a place yet */
 		{{true, 5, 2}, true, 2},
 		{{true, 5, 3}, true, 0},
 		{{true, 5, 3}, false, 0}, /* repeated */
@@ -90,7 +90,7 @@ static void chunks_are_compared_with_those_before(void **state)
 	}
 }
 
-/* The numbers of a recording's chunks, in order. */
+/* A recording's chunks are numbered in order. */
 static void the_writer_numbers_all_chunks(void **state)
 {
 	uint64_t seed = 1, missing;

@@ -121,7 +121,8 @@ static void chunks_of_the_largest_size_are_read(void **state)
 
 	(void)state;
 	fill_random(&payload, RECORDING_MAX_STORED);
-	buffer_put(&bytes, "junk", 4); /* so that none is at the start of the window */
+	buffer_put(&bytes, "junk",
+		   4); /* so that no chunk is at the start of the window */
 	for (uint32_t i = 0; i < 3; i++) {
 		payload.data[i] ^= 1;
 		put_plain_chunk(&bytes, CHUNK_SAMPLES, &payload);

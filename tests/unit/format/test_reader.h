@@ -7,7 +7,7 @@
 #include "tests/unit/test_recording.h"
 
 #define LARGEST	  (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
-#define CHUNKS	  8 /* of the recording below */
+#define CHUNKS	  8 /* chunks in a struct recording */
 #define FOUND_MAX 32
 
 struct found {
@@ -28,7 +28,7 @@ struct outcome {
 	size_t count;
 	struct found chunk[FOUND_MAX];
 	struct damage damage;
-	int status; /* of the last reader_next() */
+	int status; /* result of the last reader_next() */
 	struct error err;
 };
 
@@ -69,8 +69,8 @@ static inline void outcome_free(struct outcome *outcome)
 		buffer_free(&outcome->chunk[i].payload);
 }
 
-/* Checks that the @count chunks found from @from on are those of the recording from
- * @first on. */
+/* Checks that the @count chunks found from number @from on are the recording's chunks
+ * from number @first on. */
 static inline void expect_chunks(const struct outcome *outcome, size_t from,
 				 const struct recording *recording, size_t first,
 				 size_t count)
@@ -87,8 +87,8 @@ static inline void expect_chunks(const struct outcome *outcome, size_t from,
 	}
 }
 
-/* Checks that all chunks except @missing ones from @first on are found, with this
- * damage. */
+/* Checks that all chunks are found except @missing chunks from number @first on, with
+ * this damage. */
 static inline void expect_all_but(const struct outcome *outcome,
 				  const struct recording *recording, size_t first,
 				  size_t missing, uint64_t bytes)

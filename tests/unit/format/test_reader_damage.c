@@ -72,7 +72,7 @@ static void an_extra_byte_loses_only_its_chunk(void **state)
 
 		if (i == recording->start[chunk + 1]) {
 			chunk++;
-			continue; /* between two chunks it costs none */
+			continue; /* junk between two chunks costs no chunk */
 		}
 		buffer_reset(&longer);
 		buffer_put(&longer, recording->bytes.data, i);
@@ -112,7 +112,7 @@ static void a_truncated_recording_is_complete_up_to_its_end(void **state)
 	outcome_free(&outcome);
 }
 
-/* The recording with junk of a given size before, after, and between its chunks. */
+/* Reads the recording with junk of a given size before, after, and between its chunks. */
 static void expect_among_junk(const struct recording *recording, const void *junk,
 			      size_t size)
 {
@@ -152,7 +152,7 @@ static void junk_around_chunks_is_skipped_and_counted(void **state)
 	memset(junk, CHUNK_MAGIC[0], sizeof(junk));
 	junk[sizeof(junk) - 1] = 0;
 	expect_among_junk(recording, junk, sizeof(junk));
-	/* A header without its payload is junk, too. */
+	/* A header without its payload is also junk. */
 	memset(junk, 0, 100);
 	memcpy(junk, recording->bytes.data, 23);
 	expect_among_junk(recording, junk, 100);
@@ -207,7 +207,7 @@ static void chunks_after_a_truncated_one_are_found(void **state)
 	struct outcome outcome = {0};
 	struct buffer bytes = {0}, half = {0};
 
-	/* A header with a size larger than the rest of the file. */
+	/* A header whose stored size is larger than the rest of the file. */
 	fill_random(&half, 100000);
 	put_plain_chunk(&bytes, CHUNK_SAMPLES, &half);
 	bytes.size = 1000;
@@ -253,8 +253,8 @@ static void chunks_that_cannot_be_decoded_are_skipped_and_counted(void **state)
 	outcome_free(&outcome);
 }
 
-/* Each header makes the reader search 16 MiB. It may do so once for all of them together,
- * but not for each of them: that would take hours. */
+/* Each header makes the reader read 16 MiB ahead. It may do that once for all headers
+ * together; once for each header would take hours. */
 static void many_headers_take_a_bounded_time(void **state)
 {
 	const struct recording *recording = *state;

@@ -61,7 +61,8 @@ static void test_file(void **state)
 	close(fd);
 }
 
-/* A pipe is not waited for; once it is closed, the rest is what was cut off. */
+/* The reader does not wait for a pipe; once the pipe is closed, an incomplete chunk is
+ * cut. */
 static void test_pipe(void **state)
 {
 	struct buffer bytes = {0};
@@ -87,7 +88,7 @@ static void test_pipe(void **state)
 	close(ends[0]);
 }
 
-/* Something else is recognized before it ends. */
+/* Input that is not a recording is recognized before it ends. */
 static void test_no_recording(void **state)
 {
 	static const char text[] = "This is no recording, and it may go on.";

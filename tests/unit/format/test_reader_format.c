@@ -15,7 +15,7 @@
 
 #define FORMAT "format/FORMAT.md"
 #define READER "tests/format/read.py"
-#define FILES  120 /* passed to both readers */
+#define FILES  120 /* number of files passed to both readers */
 
 /* The recording that FORMAT.md explains byte for byte. */
 static void write_example(struct buffer *bytes)
@@ -106,7 +106,7 @@ static void write_example(struct buffer *bytes)
 	take_file(fd, bytes);
 }
 
-/* The bytes of a line like "0018  01 01 01    version", or none. */
+/* Parses the bytes of a line like "0018  01 01 01    version", or none. */
 static size_t bytes_of_line(const char *line, size_t *offset, uint8_t bytes[16])
 {
 	unsigned int byte;
@@ -153,7 +153,7 @@ static void the_writer_writes_the_example_in_the_document(void **state)
 	buffer_free(&example);
 }
 
-/* Chunks with correct checksums around samples with a changed byte. */
+/* Puts chunks with correct checksums around samples with a changed byte. */
 static void put_changed_samples(struct buffer *bytes, const struct samples *samples,
 				uint64_t *seed)
 {
@@ -179,7 +179,7 @@ static void put_changed_samples(struct buffer *bytes, const struct samples *samp
 	buffer_free(&payload);
 }
 
-/* Chunks with correct checksums around fields that are often invalid. */
+/* Puts chunks with correct checksums around fields that are often invalid. */
 static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 {
 	struct buffer payload = {0};
@@ -208,7 +208,7 @@ static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 	buffer_free(&payload);
 }
 
-/* Likewise, around names with at most one changed byte. */
+/* Puts chunks with correct checksums around names with at most one changed byte. */
 static void put_changed_names(struct buffer *bytes, uint64_t *seed)
 {
 	struct buffer payload = {0};
@@ -248,7 +248,7 @@ static void put_changed_names(struct buffer *bytes, uint64_t *seed)
 	buffer_free(&payload);
 }
 
-/* Recordings of all kinds, which the readers must agree on. */
+/* Makes a file of one of several kinds, which the readers must agree on. */
 static void make_file(unsigned int number, struct buffer *bytes)
 {
 	uint64_t seed = number;
@@ -312,7 +312,7 @@ static bool command_works(const char *command)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The output of the program for the files. */
+/* Runs the second reader on the files of @directory and returns its output. */
 static void run_reader(const char *directory, struct buffer *output)
 {
 	char command[256];

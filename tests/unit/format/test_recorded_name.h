@@ -2,7 +2,7 @@
 #ifndef UNIPROF_TESTS_UNIT_FORMAT_TEST_RECORDED_NAME_H
 #define UNIPROF_TESTS_UNIT_FORMAT_TEST_RECORDED_NAME_H
 
-/* Initializers for names of a recording, of string literals. */
+/* Initializers for the names of a recording, from string literals. */
 
 #define TEXT(text)                     \
 	{                              \

@@ -46,7 +46,7 @@ static void encode(struct codec *codec, const struct sample *samples, size_t cou
 	assert_int_equal(samples_encoder_count(codec->encoder), 0);
 }
 
-/* Encodes the samples, decodes them, and compares. */
+/* Encodes and decodes the samples, and expects equal ones. */
 static void expect_round_trip(struct codec *codec, const struct sample *samples,
 			      size_t count)
 {
@@ -280,7 +280,7 @@ static void address_spaces_are_listed_once(void **state)
 	assert_int_equal(codec->batch.process_count, 200);
 	assert_false(payload_has(codec, SAMPLES_PID));
 	assert_false(payload_has(codec, SAMPLES_COMM));
-	/* The same space is another process's later. */
+	/* Later, another process has the address space. */
 	for (size_t i = 0; i < samples.count; i++) {
 		samples.at[i].process.pid = i < 150 ? 7 : 8;
 		strcpy(samples.at[i].process.comm, i < 250 ? "sh" : "nginx");
@@ -304,7 +304,7 @@ static void a_cpu_time_of_0_is_not_an_unknown_one(void **state)
 	samples.at[0].has_cpu_time = samples.at[1].has_cpu_time = true;
 	expect_round_trip(codec, samples.at, 2);
 	assert_true(payload_has(codec, SAMPLES_CPU_TIME));
-	/* A chunk in which some are unknown has none. */
+	/* If some CPU times are unknown, the chunk has no column of CPU times. */
 	samples.at[0].has_cpu_time = false;
 	samples.at[1].cpu_time = 50000;
 	encode(codec, samples.at, 2);
@@ -386,7 +386,7 @@ static void equal_chains_are_stored_once_and_callers_are_shared(void **state)
 	samples_free(&samples);
 }
 
-/* The fields of the payload in reverse order. */
+/* Copies the payload with its fields in reverse order. */
 static void reverse_fields(const struct buffer *payload, struct buffer *reversed)
 {
 	struct cursor cursor = cursor_of(payload);
@@ -420,7 +420,7 @@ static void fields_can_be_in_any_order_among_unknown_ones(void **state)
 	samples_free(&samples);
 }
 
-/* Adds samples until the chunk is full; it must then keep every limit. */
+/* Adds samples until the chunk is full, and expects it to keep every limit. */
 static void expect_full_chunk(struct codec *codec, uint32_t depth, bool random)
 {
 	struct samples one = samples_new(1);

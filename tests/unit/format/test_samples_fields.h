@@ -2,13 +2,13 @@
 #ifndef UNIPROF_TESTS_UNIT_FORMAT_TEST_SAMPLES_FIELDS_H
 #define UNIPROF_TESTS_UNIT_FORMAT_TEST_SAMPLES_FIELDS_H
 
-/* Shared by the tests of chunks of samples that the writer did not make. */
+/* Shared by the tests of chunks of samples that no writer would make. */
 
 #include "tests/unit/test_recording.h"
 
 #define TAGS (SAMPLES_COMM + 1)
 
-/* The payload of a chunk, field by field, so that a test can replace any of them. */
+/* The payload of a chunk, field by field, so that a test can replace any field. */
 struct fields {
 	struct buffer field[TAGS];
 	bool missing[TAGS];
@@ -29,9 +29,10 @@ static inline void set_column(struct fields *fields, unsigned int tag, size_t co
 }
 
 /*
- * Three samples of four chains, and four nodes. Whole chains: main (0x1000), and work
- * (0x2000) that it calls; others: one without addresses, and main that calls 0x2008. The
- * samples end in work, in main, and before any address.
+ * Prepares a chunk of three samples, four chains and four nodes. Complete chains: main
+ * (0x1000), and main calling work (0x2000). Incomplete chains: one without addresses, and
+ * main calling 0x2008. The samples have the chains that end in work and in main, and the
+ * chain without addresses.
  */
 static inline int fields_setup(void **state)
 {
@@ -99,7 +100,7 @@ static inline void put_fields(const struct fields *fields, struct buffer *payloa
 				  fields->field[tag].size);
 }
 
-/* The guarantees of samples_decode() for accepted payloads. */
+/* Expects what samples_decode() guarantees for accepted payloads. */
 static inline void expect_sound(const struct samples_batch *batch)
 {
 	assert_true(batch->nodes >= SAMPLES_ROOTS);
@@ -124,7 +125,7 @@ static inline void expect_sound(const struct samples_batch *batch)
 	}
 }
 
-/* Decodes into @batch, which must be sound if accepted and empty if not. */
+/* Decodes into @batch, and expects it to be sound if accepted, else empty. */
 static inline bool decode_batch(struct cursor payload, struct samples_batch *batch)
 {
 	if (samples_decode(payload, batch) < 0) {

@@ -120,7 +120,7 @@ static void required_columns_must_be_present(void **state)
 		assert_false(accepted(fields));
 		fields->missing[needed[i]] = false;
 	}
-	/* Without a count, there are none. */
+	/* Without a count, there are no samples. */
 	fields->missing[SAMPLES_COUNT] = true;
 	assert_true(accepted(fields));
 }
@@ -201,10 +201,10 @@ static void address_spaces_must_be_in_the_list(void **state)
 
 	fields->missing[SAMPLES_PID] = fields->missing[SAMPLES_COMM] = true;
 	assert_true(accepted_with(fields, SAMPLES_SPACES, 3, spaces));
-	/* What no sample needs is ignored. */
+	/* Entries that no sample needs are ignored. */
 	assert_true(accepted_with(fields, SAMPLES_SPACES, 4, spaces));
 	assert_false(accepted_with(fields, SAMPLES_SPACE, 3, (uint64_t[]){0, 1, 3}));
-	/* Fewer than the samples' indexes need. */
+	/* Fewer entries than the samples' indexes need are damage. */
 	assert_false(accepted_with(fields, SAMPLES_SPACES, 1, spaces));
 	assert_false(accepted_with(fields, SAMPLES_SPACES, 0, spaces));
 	fields->missing[SAMPLES_SPACES] = true;
@@ -228,7 +228,7 @@ static void every_process_has_a_pid_and_a_name(void **state)
 	struct fields *fields = *state;
 
 	assert_true(accepted_with(fields, SAMPLES_PID, 2, (uint64_t[]){0, UINT32_MAX}));
-	/* What no process needs is ignored. */
+	/* Entries that no process needs are ignored. */
 	assert_true(accepted_with(fields, SAMPLES_PID, 3, (uint64_t[]){1, 2, 3}));
 	assert_false(accepted_with(fields, SAMPLES_PID, 1, (uint64_t[]){1}));
 	assert_false(accepted_with(fields, SAMPLES_PID, 2,
@@ -293,7 +293,8 @@ static void cpu_times_above_the_limit_are_refused_in_any_unit(void **state)
 
 		set_number(fields, SAMPLES_CPU_TIME_UNIT, units[i]);
 		fields->missing[SAMPLES_CPU_TIME_USUAL] = true;
-		/* For a running vCPU, it is a difference from the usual one. */
+		/* For a running vCPU, the number is the difference from the usual CPU
+		 * time. */
 		for (uint64_t usual = most; usual <= most + 1; usual++) {
 			assert_int_equal(accepted_with(fields, SAMPLES_CPU_TIME, 3,
 						       (uint64_t[]){2 * usual, 0, most}),

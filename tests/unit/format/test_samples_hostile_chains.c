@@ -5,7 +5,7 @@
 #define _GNU_SOURCE 1
 #include "tests/unit/format/test_samples_fields.h"
 
-/* The addresses of the chain of the first sample. */
+/* Expects these addresses in the chain of the first sample. */
 static void expect_chain(struct fields *fields, uint64_t stack, size_t count,
 			 const uint64_t *addresses)
 {
@@ -56,7 +56,7 @@ static void chains_with_an_invalid_root_or_length_are_refused(void **state)
 		{15, 0, 3, 0}, /* the last but one */
 		{0, 0, UINT64_MAX, 0},
 		{0, 1ull << 32, 5, 0},
-		{0, 1, 5, 0}, /* makes one more node */
+		{0, 1, 5, 0}, /* one node too many */
 	};
 	static const uint64_t growths[][4] = {
 		{1, 2, 3, 4}, /* a negative length */
@@ -80,7 +80,7 @@ static void the_number_of_chains_is_limited(void **state)
 {
 	struct fields *fields = *state;
 
-	/* The last one repeatedly. */
+	/* The last chain is repeated. */
 	for (unsigned int chains = 5; chains < SAMPLES_ROOTS + 6; chains++) {
 		buffer_put_varint(&fields->field[SAMPLES_DROP], 0);
 		buffer_put_varint(&fields->field[SAMPLES_GROWTH], 0);
@@ -124,7 +124,7 @@ static void a_chunk_with_too_many_nodes_is_refused(void **state)
 {
 	struct fields *fields = *state;
 
-	/* All of them are outermost frames of complete chains. */
+	/* All nodes are outermost frames of complete chains. */
 	set_column(fields, SAMPLES_DROP, 1, (uint64_t[]){0});
 	set_column(fields, SAMPLES_GROWTH, 1, (uint64_t[]){2});
 	buffer_reset(&fields->field[SAMPLES_NEAR]);

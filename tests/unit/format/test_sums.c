@@ -50,8 +50,8 @@ static int pass_over(void *arg, struct samples_batch *batch, struct error *err)
 	return 0;
 }
 
-/* Denser than any guest's, and denser than allowed: all vCPUs are idle, and each round is
- * exactly on time. */
+/* Writes a recording that is denser than any guest's, and denser than allowed: all vCPUs
+ * are idle, and each round is exactly on time. */
 static void write_dense(int fd, size_t rounds)
 {
 	struct recording_info info = test_info();
@@ -98,7 +98,7 @@ static void the_densest_recording_can_be_read(void **state)
 	close(input.fd);
 }
 
-/* Chunks of the maximum number of samples, in a few bytes each. */
+/* Loads chunks of the maximum number of samples, in a few bytes each. */
 static int load_bombs(unsigned int chunks, struct summary *summary, struct error *err)
 {
 	const struct load_visitor visitor = {.samples = pass_over};
@@ -139,7 +139,7 @@ static void a_recording_above_the_limits_is_refused(void **state)
 	assert_int_equal(load_bombs(30, &summary, &err), -1);
 	assert_non_null(
 		strstr(err.text, "input contains more than a recording of its size"));
-	/* Detected at once. */
+	/* The first chunk above the limit is detected. */
 	assert_true(summary.samples <= FREE_SAMPLES + RECORDING_MAX_SAMPLES);
 	summary_free(&summary);
 }

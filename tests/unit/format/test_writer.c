@@ -22,7 +22,8 @@ struct outcome {
 	struct damage damage;
 };
 
-/* Reads the whole recording; the samples must be the first ones of @wanted, in order. */
+/* Reads the whole recording, and expects its samples to be the first samples of @wanted,
+ * in order. */
 static void read_recording(int fd, const struct samples *wanted, struct outcome *outcome)
 {
 	struct reader *reader = reader_new(fd);
@@ -199,7 +200,7 @@ static void a_flush_without_new_samples_writes_nothing(void **state)
 	before = writer_bytes(writer);
 	assert_int_equal(writer_flush(writer, &err), 0);
 	assert_int_equal(writer_bytes(writer), before);
-	/* Lost samples are something new. */
+	/* A count of lost samples is written even without samples. */
 	writer_counts(writer)->lost = 1;
 	assert_int_equal(writer_flush(writer, &err), 0);
 	assert_true(writer_bytes(writer) > before);
@@ -289,7 +290,7 @@ static bool write_limited(int fd, const struct samples *samples, rlim_t limit)
 		assert_string_equal(err.text,
 				    "can't write the recording: File too large");
 	if (status && writer) {
-		/* There is space again, but a part is missing. */
+		/* There is space again, but a part of the recording is missing. */
 		uint64_t bytes = writer_bytes(writer);
 
 		assert_int_equal(bytes, lseek(fd, 0, SEEK_CUR));
@@ -389,7 +390,7 @@ static void a_recording_streams_through_a_pipe(void **state)
 
 	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	/* A pipe that takes a page at a time: writes are cut into parts. */
+	/* The pipe takes a page at a time, so writes are cut into parts. */
 	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
 	reading.fd = ends[0];
 	assert_int_equal(pthread_create(&thread, NULL, read_pipe, &reading), 0);
@@ -520,7 +521,7 @@ static void the_sum_of_weights_is_that_of_written_samples(void **state)
 	samples_free(&samples);
 }
 
-/* The file must not depend on anything a process does at exit. */
+/* The file must not depend on anything that a process does at exit. */
 static void flushed_samples_survive_the_writers_death(void **state)
 {
 	uint64_t seed = 14;

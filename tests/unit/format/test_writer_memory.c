@@ -27,7 +27,7 @@ static volatile unsigned int allocations_left = UINT32_MAX;
 
 #ifndef HAS_OTHER_ALLOCATOR
 
-/* glibc's own functions. */
+/* glibc's allocator. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
@@ -58,7 +58,8 @@ void *realloc(void *memory, size_t size)
 
 #endif
 
-/* False in programs with another allocator, such as a sanitizer's or valgrind's. */
+/* Returns false in programs with another allocator, such as a sanitizer's or
+ * valgrind's. */
 static bool memory_can_run_out(void)
 {
 	struct buffer probe = {0};
