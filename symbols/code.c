@@ -11,7 +11,7 @@ struct part {
 	uint64_t address, offset, size;
 };
 
-/* Adds the part, as far as it lies within the file. */
+/* Adds a range of code, as far as it lies within the file. */
 static void add_part(struct code *code, const void *data, size_t size,
 		     const struct part *part)
 {
@@ -90,7 +90,8 @@ void code_free(struct code *code)
 	*code = (struct code){0};
 }
 
-/* The last range that starts before @address, if it contains the byte before @address. */
+/* Returns the last range that starts before @address, if it contains the byte before
+ * @address; else NULL. */
 static const struct code_range *find_range(const struct code *code, uint64_t address)
 {
 	size_t from = 0, to = code->count;

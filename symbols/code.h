@@ -2,7 +2,7 @@
 #ifndef UNIPROF_SYMBOLS_CODE_H
 #define UNIPROF_SYMBOLS_CODE_H
 
-/* The code of an ELF file. */
+/* The code of an ELF file, for a look at the instructions before return addresses. */
 
 #include "symbols/symbols.h"
 
@@ -25,7 +25,8 @@ struct code {
 void code_read(struct code *code, const void *data, size_t size);
 void code_free(struct code *code);
 
-/* The kind of instruction that ends before @address, an address in the file. */
+/* Returns the kind of instruction that ends just before @address, an address as in the
+ * file. */
 enum symbols_call code_before(const struct code *code, uint64_t address);
 
 #endif

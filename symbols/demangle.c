@@ -18,7 +18,7 @@ static bool is_ascii(const char *text, size_t length)
 	return true;
 }
 
-/* Appends the piece; false if the name has become too long. */
+/* Appends a piece of text; false if the name becomes too long. */
 static bool keep_piece(struct demangled *to, const char *text, size_t length)
 {
 	/* Plus 1, because pieces without text take time, too. */
@@ -107,8 +107,8 @@ static bool append_suffix(struct demangled *to, const char *suffix)
 
 bool demangle(const char *name, bool bare, struct demangled *to)
 {
-	/* Bare names use no options, like perf's default (tools/perf/util/symbol-elf.c,
-	 * demangle_sym()). */
+	/* Bare names are demangled without options, like perf's default
+	 * (tools/perf/util/symbol-elf.c, demangle_sym()). */
 	int options = bare ? DMGL_NO_OPTS : DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
 	size_t length = strnlen(name, DEMANGLE_FROM_MAX + 1), made;
 	char mangled[DEMANGLE_FROM_MAX + 1];
@@ -123,11 +123,11 @@ bool demangle(const char *name, bool bare, struct demangled *to)
 	if (strncmp(name, "_Z", 2) && strncmp(name, "_R", 2))
 		return false;
 	memcpy(mangled, name, length + 1);
-	/* The symbol's version (GNU ld manual, "VERSION Command"). */
+	/* A '@' starts the symbol's version (GNU ld manual, "VERSION Command"). */
 	suffix = name + strcspn(name, "@");
 	mangled[suffix - name] = '\0';
-	/* LLVM's ThinLTO appends a suffix to what it moves, which Rust's demangler
-	 * rejects. */
+	/* LLVM's ThinLTO appends a suffix to functions that it moves, which Rust's
+	 * demangler rejects. */
 	llvm = strstr(mangled, ".llvm.");
 	if (llvm)
 		*llvm = '\0';

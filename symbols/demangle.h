@@ -10,28 +10,26 @@
  * only.
  */
 
-/*
- * Bytes. Names with a longer mangled or demangled form stay mangled: a few bytes can
- * expand to gigabytes.
- */
+/* Maximum lengths of a mangled and a demangled name, bytes. Longer names stay mangled: a
+ * few bytes can expand to gigabytes. */
 #define DEMANGLE_FROM_MAX ((size_t)4096)
 #define DEMANGLE_TO_MAX	  ((size_t)16384)
 
 struct demangled {
 	char text[DEMANGLE_TO_MAX + 1];
 	size_t length;
-	/* The cost: bytes produced on the way, plus one per piece. */
+	/* cost of demangling: bytes produced on the way, plus one per piece */
 	size_t made;
 };
 
 /*
- * Fills in @to. Returns whether @name is mangled; if not, only @to->made is valid. Names
- * include parameters, which distinguish overloads, unless @bare is set. They never
- * include return types or the hashes of legacy Rust.
+ * Demangles @name into @to. False if it is not mangled; only @to->made is then valid.
+ * Demangled names include parameters, which distinguish overloads, unless @bare is set,
+ * but never return types or the hashes of legacy Rust.
  */
 bool demangle(const char *name, bool bare, struct demangled *to);
 
-/* demangle() for OCaml names only. */
+/* Like demangle(), for OCaml names only. */
 bool demangle_ocaml(const char *name, struct demangled *to);
 
 #endif

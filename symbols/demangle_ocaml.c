@@ -10,11 +10,9 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/*
- * Decodes "$xx"; -1 if there is none. Control characters, which no name contains, stay
- * escaped.
- */
-static int escaped(const char *at, const char *end)
+/* Decodes the escape "$xx" at @at; -1 if there is none. Control characters, which no name
+ * contains, stay escaped. */
+static int decode_escape(const char *at, const char *end)
 {
 	int high, low, code;
 
@@ -26,7 +24,7 @@ static int escaped(const char *at, const char *end)
 	return code < ' ' || code == 0x7f ? -1 : code;
 }
 
-/* The start of "_" and a number at the end of the name; @end if there is none. */
+/* Returns the start of "_" and a number at the end of the name; @end if there is none. */
 static const char *find_number(const char *from, const char *end)
 {
 	const char *at = end;
@@ -37,10 +35,10 @@ static const char *find_number(const char *from, const char *end)
 }
 
 /*
- * The start of the stamp, a number that makes each symbol of a module unique; @end if
- * there is none. The stamp of an anonymous function, "fun_12", is part of its name.
- * Flambda 2 has one or two stamps and then "_code", as in camlArray_kind__f_0_1_code
- * (flambda-backend, its tests of Cmm).
+ * Returns the start of the stamp, a number that makes each symbol of a module unique;
+ * @end if there is none. The stamp of an anonymous function, "fun_12", is part of its
+ * name. Flambda 2 has one or two stamps and then "_code", as in
+ * camlArray_kind__f_0_1_code (flambda-backend, its tests of Cmm).
  */
 static const char *find_stamp(const char *from, const char *end)
 {
@@ -58,7 +56,7 @@ static const char *find_stamp(const char *from, const char *end)
 }
 
 /*
- * "caml", the module, a separator, the name and its stamp (OCaml,
+ * The mangled form is "caml", the module, a separator, the name and its stamp (OCaml,
  * asmcomp/compilenv.ml, make_symbol). The separator is "__", or since 5.1 "." before the
  * name; "__" also stands for "." in module paths (Dune's manual, "wrapped"). Characters
  * that assemblers reject are escaped as "$" and two hexadecimal digits
@@ -75,7 +73,7 @@ bool demangle_ocaml(const char *name, struct demangled *to)
 		return false;
 	end = find_stamp(at, end);
 	while (at < end) {
-		int code = escaped(at, end);
+		int code = decode_escape(at, end);
 
 		if (code >= 0) {
 			to->text[to->length++] = (char)code;

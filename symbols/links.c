@@ -5,17 +5,18 @@
 
 #include "arch/flow.h"
 
-/* Limits of a search along tail jumps: functions, and instructions in all of them. */
+/* Limits of a search along tail jumps: number of functions, and of instructions in all
+ * functions together */
 #define FUNCTIONS_MAX	 32
 #define INSTRUCTIONS_MAX 4000
 
 struct search {
 	const struct program *program;
 	const struct program_function *callee;
-	uint64_t start[FUNCTIONS_MAX]; /* functions to examine */
+	uint64_t start[FUNCTIONS_MAX]; /* starts of the functions to examine */
 	unsigned int found, done;
 	unsigned int instructions;
-	bool is_vague; /* some jump could not be followed */
+	bool is_vague; /* a jump could not be followed */
 };
 
 static const struct program_function *find_function(const struct program *program,
@@ -35,7 +36,7 @@ static const struct program_function *find_function(const struct program *progra
 	return from && address < list[from - 1].end ? &list[from - 1] : NULL;
 }
 
-/* The code that contains the byte at @address. */
+/* Returns the range of code that contains the byte at @address; NULL if there is none. */
 static const struct code_range *find_code(const struct program *program, uint64_t address)
 {
 	for (size_t i = 0; i < program->code_count; i++)
@@ -44,7 +45,7 @@ static const struct code_range *find_code(const struct program *program, uint64_
 	return NULL;
 }
 
-/* Notes a target. True if it is in the callee. */
+/* Adds a jump's target to the search. True if it is in the callee. */
 static bool search_reach(struct search *search, uint64_t target)
 {
 	const struct program_function *function = find_function(search->program, target);
@@ -75,8 +76,8 @@ static bool is_jump(enum flow flow)
 	return flow == FLOW_JUMP || flow == FLOW_JUMP_IF;
 }
 
-/* Looks for jumps out of the function at @start. Code without a symbol, such as an entry
- * of a PLT, is read up to its first jump. True if one leads to the callee. */
+/* Looks for jumps out of the function at @start. Code without a symbol, such as a PLT
+ * entry, is read up to its first jump. True if a jump leads to the callee. */
 static bool search_follow(struct search *search, uint64_t start)
 {
 	const struct program_function *function = find_function(search->program, start);
@@ -114,7 +115,8 @@ static bool search_follow(struct search *search, uint64_t start)
 	return false;
 }
 
-/* Whether the function ends an interrupt, so that any code can be its caller. */
+/* Returns whether the function returns from an interrupt, so that any code can be its
+ * caller. */
 static bool is_handler(const struct program *program,
 		       const struct program_function *function)
 {

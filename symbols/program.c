@@ -11,7 +11,7 @@
 #include "symbols/spec.h"
 #include "symbols/elf/unpack.h"
 
-/* What a program's pointers point into. */
+/* The memory that a program's pointers point into. */
 struct program_parts {
 	char *path;
 	struct symbols_source source;
@@ -19,7 +19,7 @@ struct program_parts {
 	struct symbols_entries entries;
 	struct code code;
 	struct program_function *functions;
-	uint8_t *copy; /* of the code; NULL: it is in the source */
+	uint8_t *copy; /* copy of the code; NULL: the code is in the source */
 };
 
 void program_close(struct program *program)
@@ -53,7 +53,7 @@ static int no_memory(const struct program *program, struct error *err)
 	return error_set(err, "%s: out of memory", symbols_shown_path(program->path));
 }
 
-/* Lists the regions that start a function. */
+/* Lists the program's functions: the regions that start a function. */
 static int list_functions(struct program *program, struct error *err)
 {
 	struct program_parts *parts = program->parts;
@@ -97,7 +97,7 @@ static int open_source(struct program *program, struct error *err)
 	return 0;
 }
 
-/* Reads the ELF file, and finds its debug file if it is needed. */
+/* Reads the ELF file, and looks for its debug file if that is needed. */
 static int read_elf(struct program *program, const char *debug_directory,
 		    struct error *err)
 {

@@ -108,9 +108,10 @@ static size_t underscores(const struct symbols_entry *entry)
 }
 
 /*
- * Chooses between two names for one address as perf does, so that our text
- * matches what perf prints for our perf.data (Linux, tools/perf/util/symbol.c,
- * choose_best_symbol). The exception are labels, see enum symbols_rank.
+ * Returns whether @a is a better name for its address than @b. The choice is perf's, so
+ * that reports match what perf prints for a recording converted to perf.data (Linux,
+ * tools/perf/util/symbol.c, choose_best_symbol). Labels are the exception, see enum
+ * symbols_rank.
  */
 static bool is_better(const struct symbols_entry *a, const struct symbols_entry *b)
 {
@@ -174,10 +175,11 @@ static void end_ranges(struct symbols_entry *list, size_t count)
 	}
 }
 
-/* The regions so far, and the functions that extend past the last region's start. */
+/* The state of a sweep over the addresses: the regions so far, and the functions that
+ * extend past the last region's start. */
 struct sweep {
 	const struct symbols_entry *list;
-	uint32_t *outer; /* for each function, the one that continues after it */
+	uint32_t *outer; /* for each function, the outer function around it */
 	uint32_t top;	 /* the innermost function at this point */
 	struct symbols_region *regions;
 	size_t count;
@@ -188,7 +190,7 @@ static void begin_region(struct sweep *sweep, uint64_t from)
 	const struct symbols_entry *entry = sweep->top == NONE ? NULL
 							       : &sweep->list[sweep->top];
 
-	/* A function that ends where the next one starts has left an empty region. */
+	/* A function that ends where another starts leaves an empty region. */
 	if (sweep->count && sweep->regions[sweep->count - 1].from == from)
 		sweep->count--;
 	sweep->regions[sweep->count++] = (struct symbols_region){
@@ -224,7 +226,7 @@ int symbols_regions_make(struct symbols_entries *entries, struct symbols_region 
 	n = merge_aliases(list, entries->count);
 	end_ranges(list, n);
 
-	/* Each function starts one region and, at its end, at most another one. */
+	/* Each function starts one region and, at its end, at most one more. */
 	sweep.outer = calloc(n + 1, sizeof(*sweep.outer));
 	sweep.regions = calloc(n + 1, 2 * sizeof(*sweep.regions));
 	if (!sweep.outer || !sweep.regions) {

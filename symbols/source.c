@@ -85,7 +85,7 @@ static int open_checked(const char *path, const char *name, struct stat *st,
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return error_errno(err, errno, "can't open %s", name);
-	/* Check again: the path may refer to another file by now. */
+	/* The path may refer to another file by now, so check again. */
 	if (fstat(fd, st)) {
 		error_errno(err, errno, "can't open %s", name);
 		close(fd);

@@ -16,9 +16,9 @@ struct symbols_source {
 
 /*
  * Maps the file, or reads it if it is a pipe or its size is not known in advance (/proc).
- * Waits for data from a pipe, but not for a writer to open it. Anything but files and
- * pipes is rejected without being opened, because opening a device can have side effects.
- * @name is the name of the file in messages. -1 with one line in @err.
+ * Waits for data from a pipe, but not for a writer to open the pipe. Anything else is
+ * rejected without being opened, because opening a device can have side effects. @name is
+ * the name of the file in messages. -1 with one line in @err.
  */
 int symbols_source_open(struct symbols_source *source, const char *path, const char *name,
 			struct error *err);

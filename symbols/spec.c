@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In messages, the start of longer paths is cut, so that the reason fits too. */
+/* Maximum length of a path in messages, bytes: the start of a longer one is cut, so that
+ * the reason fits, too */
 #define SHOWN_PATH_MAX 256
 
 const char *symbols_shown_path(const char *path)
@@ -61,7 +62,7 @@ char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
 	return path;
 }
 
-/* What may follow a path. */
+/* The parts that may follow a path and its offset. */
 enum key {
 	KEY_DOMAIN,
 	KEY_COMM,
@@ -71,7 +72,7 @@ enum key {
 
 static const char *const keys[KEYS] = {",domain=", ",comm=", ",space="};
 
-/* The last @key in @spec; NULL if there is none. */
+/* Returns the last occurrence of @key in @spec; NULL if there is none. */
 static char *find_key(char *spec, enum key key)
 {
 	char *found = NULL;

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "symbols/table.h"
 
-/* Files as named on command lines: PATH[@OFFSET][,domain=NAME][,comm=NAME][,space=N].
- * The last parts can be in any order. */
+/* File arguments of command lines: PATH[@OFFSET][,domain=NAME][,comm=NAME][,space=N]. The
+ * parts after the offset can be in any order. */
 
 /*
  * Splits PATH@OFFSET; the caller frees the path. If @spec as a whole is an existing path,
@@ -15,27 +15,25 @@
 char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
 			 struct error *err);
 
-/* @spec below the directory @symfs, unless that is NULL; to be freed. NULL if out of
- * memory. */
+/* Returns @spec below the directory @symfs or, if that is NULL, a copy of @spec; the
+ * caller frees it. NULL if out of memory. */
 char *symbols_spec_place(const char *symfs, const char *spec);
 
-/*
- * Cuts ",domain=NAME" from the end of @spec and sets *@domain to the name, or to NULL if
- * there is none, or if @spec as a whole is an existing path. -1 if the name is empty.
- */
+/* Cuts ",domain=NAME" off the end of @spec and sets *@domain to the name; to NULL if
+ * there is none, or if @spec as a whole is an existing path. -1 if the name is empty. */
 int symbols_spec_cut_domain(char *spec, const char **domain, struct error *err);
 
 /*
- * Cuts all parts after the path and its offset from the end of @spec, in any order:
- * ",domain=NAME"; ",comm=NAME", the name of a process; and ",space=N", the address space
- * of a process. A missing part is NULL, or 0 for @space. Stops when the rest is an
- * existing path. -1 if a name is empty, the space is not a number or 0, or a part is
- * given twice.
+ * Cuts all parts after the path and its offset, in any order, off @spec: ",domain=NAME";
+ * ",comm=NAME", the name of a process; and ",space=N", the address space of a process. A
+ * missing part is NULL, or 0 for @space. Stops as soon as the rest as a whole is an
+ * existing path. -1 if a name is empty, if the space is 0, negative or not a number, or
+ * if a part is given twice.
  */
 int symbols_spec_cut(char *spec, const char **domain, const char **comm, uint64_t *space,
 		     struct error *err);
 
-/* @path for messages: the start of a long one is cut. */
+/* Returns @path for messages, without the start of a long path. */
 const char *symbols_shown_path(const char *path);
 
 #endif

@@ -25,7 +25,7 @@
 
 struct table_file {
 	char *path;
-	const char *dso; /* within path */
+	const char *dso; /* file name within the path */
 	struct symbols_region *regions;
 	size_t count;
 	struct symbols_block *names;
@@ -33,24 +33,24 @@ struct table_file {
 	struct symbols_debug debug;
 	struct symbols_source source; /* contains code and lines, if any */
 	struct code code;
-	struct symbols_lines *lines; /* NULL: none, or not requested */
+	struct symbols_lines *lines; /* source lines; NULL: none, or not requested */
 	char *lines_refused;
 };
 
-/* An inlined function's name; all places of the function share one string. */
+/* The name of an inlined function. All places of the function share one string. */
 struct inlined {
 	const char *name;
 	const char *shown;
 };
 
-/* The two arrays are parallel; @shown is the public one. */
+/* A table of symbols. @files and @shown are parallel arrays; @shown is for callers. */
 struct symbols {
 	struct table_file *files;
 	struct symbols_file *shown;
 	size_t count;
 	struct symbols_options options;
-	size_t demangled;			    /* bytes, see DEMANGLE_BUDGET */
-	struct symbol_line lines[SYMBOL_LINES_MAX]; /* of the last symbol found */
+	size_t demangled; /* output of demangling so far, bytes (DEMANGLE_BUDGET) */
+	struct symbol_line lines[SYMBOL_LINES_MAX]; /* lines of the last symbol found */
 	void *inlined; /* tsearch()'s root: struct inlined, by address of the name */
 	struct symbols_block *inlined_names;
 };
@@ -284,7 +284,7 @@ out:
 	return status;
 }
 
-/* Opens the DWARF of a file, which is in @from. */
+/* Opens the DWARF of a file, whose contents are in @from. */
 static void add_lines(struct table_file *file, struct symbols_file *shown,
 		      struct symbols_source *from)
 {
@@ -341,7 +341,7 @@ out:
 	return status;
 }
 
-/* The last region that starts at or before @address; @count is not 0. */
+/* Returns the last region that starts at or before @address; @count is not 0. */
 static struct symbols_region *find_region(struct symbols_region *regions, size_t count,
 					  uint64_t address)
 {
@@ -355,7 +355,8 @@ static struct symbols_region *find_region(struct symbols_region *regions, size_t
 	return regions;
 }
 
-/* The demangled @name, stored in @blocks; @name itself if there is nothing to do. */
+/* Returns the demangled @name, stored in @blocks; @name itself if it is not mangled or
+ * the budget is used up. */
 static const char *demangle_name(struct symbols *symbols, const char *name,
 				 struct symbols_block **blocks)
 {
@@ -380,7 +381,8 @@ static int compare_inlined(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Cached by the name's address, because there are far more places than names. */
+/* Demangled names are cached by the address of the mangled one, because there are far
+ * more places than names. */
 const char *symbols_readable(struct symbols *symbols, const char *name)
 {
 	struct inlined *inlined = malloc(sizeof(*inlined)), **kept;
@@ -398,7 +400,7 @@ const char *symbols_readable(struct symbols *symbols, const char *name)
 	return (*kept)->shown;
 }
 
-/* The address in the file, without the load offset. */
+/* Returns the address in the file, without the load offset. */
 static uint64_t place_in(const struct table_file *file, uint64_t address)
 {
 	const struct symbols_offset *offset = &file->offset;

@@ -30,8 +30,8 @@ struct symbols;
 
 /* How C++, Rust and OCaml names are demangled. */
 enum demangle_style {
-	DEMANGLE_NOT,  /* as in the file */
-	DEMANGLE_BARE, /* without parameters, as in perf */
+	DEMANGLE_NOT,  /* names as in the file */
+	DEMANGLE_BARE, /* demangled without parameters, as in perf */
 	DEMANGLE_FULL,
 };
 
@@ -47,20 +47,20 @@ struct symbols_options {
 	const char *debug_directory;
 };
 
-/* Maximum number of functions inlined into each other that are distinguished. */
+/* Maximum number of lines of a symbol: functions inlined into each other */
 #define SYMBOL_LINES_MAX 64
 
 /* A place in the source. */
 struct symbol_line {
-	const char *function; /* the inlined one; NULL: the symbol */
-	const char *path; /* as given to the compiler, with directory; NULL: unknown */
-	const char *file; /* its last component */
-	uint32_t line;	  /* 0: unknown */
+	const char *function; /* inlined function; NULL: the symbol's own */
+	const char *path;     /* path as given to the compiler; NULL: unknown */
+	const char *file;     /* last component of @path */
+	uint32_t line;	      /* 0: unknown */
 };
 
-/* Kinds of code before a return address. */
+/* The kinds of instructions before a return address. */
 enum symbols_call {
-	SYMBOLS_CALL_UNKNOWN, /* the file has no code there, or is for an unknown CPU */
+	SYMBOLS_CALL_UNKNOWN, /* no code in the file, or unknown CPU */
 	SYMBOLS_CALL_THERE,
 	SYMBOLS_CALL_MISSING, /* not a call: nothing can return there */
 };
@@ -70,18 +70,18 @@ struct symbol {
 	const char *name;    /* never NULL or empty; may contain any byte but NUL */
 	const char *mangled; /* the name as in the file */
 	const char *dso;     /* the file's last path component, never NULL */
-	uint64_t start;	     /* first address, load offset included */
-	/* One of symbols_files(); NULL if the name is from a recording. */
+	uint64_t start;	     /* first address of the function, load offset included */
+	/* An element of symbols_files(); NULL: the name is from a recording */
 	const struct symbols_file *file;
-	bool is_last; /* the next address is outside this function; only if @file is NULL
-		       */
-	/* The kind of instruction whose last byte is at the address that was looked up;
-	 * for a return address less 1, this should be a call. */
+	bool is_last; /* the function ends at this address; set only if @file is NULL */
+	/* The instruction whose last byte is at the address looked up; for a return
+	 * address less 1, it should be a call. */
 	enum symbols_call call;
 	/*
-	 * The place in the innermost function first; each further one is where the
-	 * previous function was called, and the last one is in the symbol itself. Empty
-	 * if nothing is known. Valid, with its strings, until the next symbols_find().
+	 * The place in the innermost inlined function first; each further place is where
+	 * the function before it was called, and the last place is in the symbol itself.
+	 * Empty if nothing is known. Valid, with its strings, until the next
+	 * symbols_find().
 	 */
 	const struct symbol_line *lines;
 	size_t line_count;
@@ -94,33 +94,35 @@ struct symbols_segment {
 	uint64_t offset;  /* in the file */
 };
 
-/* A Linux kernel has three, programs have one or two; further ones are skipped. */
+/* Maximum number of segments of a file. A Linux kernel has three, programs have one or
+ * two; further segments are skipped. */
 #define SYMBOLS_SEGMENTS 8
-/* A SHA-1; no known linker's build-id is longer. */
+/* Maximum size of a build-id, bytes: a SHA-1; no known linker makes longer ones */
 #define SYMBOLS_BUILD_ID 20
 
 /* The properties of one symbol file. */
 struct symbols_file {
-	const char *path;    /* as given, without the @OFFSET */
-	const char *kind;    /* one of the kinds above */
+	const char *path;    /* path as given, without the @OFFSET */
+	const char *kind;    /* file kind, as listed at the top */
 	uint16_t machine;    /* ELF's e_machine; 0 (EM_NONE) for text files */
 	size_t functions;    /* number of functions; aliases count once */
 	uint64_t low, high;  /* first and last address with a name */
-	uint64_t linux_text; /* of a Linux kernel: its symbol _text; 0: another file */
-	/* ELF files only: */
+	uint64_t linux_text; /* address of Linux's symbol _text; 0: no kernel */
+	/* The members below are set for ELF files only. */
 	struct symbols_segment segments[SYMBOLS_SEGMENTS];
 	size_t segment_count;
 	uint64_t image; /* start of its first segment of any kind, aligned */
 	uint8_t build_id[SYMBOLS_BUILD_ID];
-	size_t build_id_size; /* bytes; 0: none */
+	size_t build_id_size; /* size of the build-id, bytes; 0: none */
 	/* The source of most names, if not the file itself: a debug file's path, or
 	 * ".gnu_debugdata"; else NULL. */
 	const char *names_from;
 	const char *lines_from; /* path of the debug file with the lines, or NULL */
 	bool has_lines;
 	bool is_stripped; /* only exported names */
-	/* If names or lines are missing because no separate debug file was used: the path
-	 * where there is none, and a sentence about one that was rejected. Else NULL. */
+	/* Set if names or lines are missing because no separate debug file was used:
+	 * the path where it should be, and a sentence about a file that was rejected.
+	 * Else NULL. */
 	const char *debug_missing, *debug_refused;
 	const char *lines_refused; /* why existing DWARF isn't used; or NULL */
 };
@@ -136,15 +138,17 @@ void symbols_free(struct symbols *symbols);
  * whole is an existing path, it is used even if it contains '@'. A pipe is read to its
  * end, up to 1 GiB; the file is not needed any more afterwards. If an ELF file is
  * stripped, names are read from its debug file or else from its .gnu_debugdata. -1 with
- * one line in @err if it can't be read or has no function symbols; the table is then
- * unchanged.
+ * one line in @err if the file can't be read or has no function symbols; the table is
+ * then unchanged.
  */
 int symbols_add(struct symbols *symbols, const char *spec, struct error *err);
 
-/* The files added, in order; valid until the next symbols_add(). */
+/* Returns the number of files added and, in *@files, the files in order, valid until the
+ * next symbols_add(). */
 size_t symbols_files(const struct symbols *symbols, const struct symbols_file **files);
 
-/* The file's build-id in hexadecimal; empty if it has none. */
+/* Writes the file's build-id in hexadecimal to @to, which holds SYMBOLS_BUILD_ID_TEXT
+ * bytes; empty if it has none. */
 #define SYMBOLS_BUILD_ID_TEXT (2 * SYMBOLS_BUILD_ID + 1)
 void symbols_build_id(const struct symbols_file *file, char to[SYMBOLS_BUILD_ID_TEXT]);
 
@@ -156,21 +160,22 @@ void symbols_build_id(const struct symbols_file *file, char to[SYMBOLS_BUILD_ID_
  */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
-/* Where Linux for x86-64 maps its kernel; modules follow at LINUX_END (Linux,
- * Documentation/arch/x86/x86_64/mm.rst). */
+/* The addresses at which Linux for x86-64 maps its kernel; modules follow at LINUX_END
+ * (Linux, Documentation/arch/x86/x86_64/mm.rst). */
 #define LINUX_START 0xffffffff80000000u
 #define LINUX_END   0xffffffffc0000000u
 
-/* symbols_find() for a guest whose Linux kernel has its symbol _text at @linux_text (0:
- * not known): the addresses of a kernel's file are moved accordingly. Addresses from
- * /proc/kallsyms are there already. */
+/* Like symbols_find(), for a guest whose Linux kernel has its symbol _text at
+ * @linux_text (0: not known): the addresses of a kernel's file are moved accordingly.
+ * Addresses from /proc/kallsyms need no move. */
 bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
 		     struct symbol *symbol);
 
-/* Distance by which symbols_find_in() moves the addresses of @file; sums wrap around. */
+/* Returns the distance by which symbols_find_in() moves the addresses of @file; sums wrap
+ * around. */
 uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
-/* Demangles a name from elsewhere as the table's options say. @name must stay unchanged
+/* Demangles a name from any source as the table's options say. @name must stay unchanged
  * while the table exists; the result is @name or owned by the table. */
 const char *symbols_readable(struct symbols *symbols, const char *name);
 

@@ -22,14 +22,14 @@
 
 /* Where an entry's range ends, unless the next symbol ends it earlier. */
 enum symbols_extent {
-	EXTENT_SIZED,	/* at @last, wherever the next symbol is */
+	EXTENT_SIZED,	/* at @last, even if the next symbol starts before */
 	EXTENT_LIMITED, /* at the next symbol, but not beyond @last */
 	EXTENT_OPEN,	/* like LIMITED, but up to the next symbol of its own group */
 };
 
 /*
  * The rank of an entry among others at the same address: a binding, plus RANK_TYPED for
- * functions. The latter weighs most, because a static function is a better name than a
+ * functions. RANK_TYPED weighs most, because a static function is a better name than a
  * global label (_stext) at its start.
  */
 enum symbols_rank {
@@ -44,9 +44,9 @@ struct symbols_entry {
 	uint64_t start;
 	uint64_t last;	  /* inclusive, because a range may extend to 2^64 - 1 */
 	const char *name; /* NULL: not a function, only ends the previous one */
-	uint32_t group;	  /* number of the kernel module; see EXTENT_OPEN */
-	uint32_t order;	  /* in the file; symbols_entries_add() sets it */
-	uint16_t length;  /* of the name */
+	uint32_t group;	  /* number of the kernel module, for EXTENT_OPEN */
+	uint32_t order;	  /* position in the file; set by symbols_entries_add() */
+	uint16_t length;  /* length of the name, bytes */
 	uint8_t rank;
 	uint8_t extent;
 };
@@ -60,7 +60,7 @@ struct symbols_entries {
 	struct symbols_block *blocks;
 };
 
-/* Adds one entry; -1 if out of memory, or if there are too many. */
+/* Adds an entry; -1 if out of memory, or if there are too many. */
 int symbols_entries_add(struct symbols_entries *entries,
 			const struct symbols_entry *entry, const char *path,
 			struct error *err);
@@ -70,21 +70,21 @@ int symbols_entries_add(struct symbols_entries *entries,
 char *symbols_block_new(struct symbols_block **blocks, size_t size);
 void symbols_blocks_free(struct symbols_block *blocks);
 
-/* Whether the name is an assembler's label inside a function: .L12, $x, $d.3 */
+/* Returns whether the name is an assembler's label inside a function: .L12, $x, $d.3 */
 bool symbols_is_local_label(const char *name, size_t length);
 
-/* Addresses from @from up to the next region's @from have this name. */
+/* The name of the addresses from @from up to the next region's @from. */
 struct symbols_region {
 	uint64_t from;
-	uint64_t start;	   /* of the function; less than @from after a nested one */
+	uint64_t start;	   /* start of the function; below @from after a nested one */
 	const char *name;  /* NULL: no name */
 	const char *shown; /* demangled name; NULL until first used */
 };
 
 /*
  * Converts entries, in any order, to regions in ascending order without overlaps; the
- * caller frees them. The list in @entries is destroyed. Counts the functions in
- * *@functions; having none is not an error. -1 if out of memory.
+ * caller frees them. Destroys the list in @entries. Counts the functions in *@functions,
+ * of which there may be none. -1 if out of memory.
  */
 int symbols_regions_make(struct symbols_entries *entries, struct symbols_region **regions,
 			 size_t *count, size_t *functions);
@@ -103,7 +103,7 @@ struct symbols_offset {
 	uint64_t distance;
 };
 
-/* symbols_add() for file contents in memory. */
+/* Like symbols_add(), for file contents in memory. */
 int symbols_add_memory(struct symbols *symbols, const char *path,
 		       struct symbols_offset offset, const void *data, size_t size,
 		       struct error *err);

@@ -5,16 +5,14 @@
 
 #include "symbols/text_line.h"
 
-/* A file with a longer line (bytes) is not a symbol list. */
+/* Maximum length of a line, bytes; a file with a longer line is not a symbol list */
 #define LINE_LENGTH_MAX ((size_t)1 << 20)
 
 /* Maximum number of ambiguous lines before the first one that identifies the format. */
 #define UNDECIDED_MAX 65536
 
-/*
- * With more bad lines per good one than this, the good ones are there by chance. Up to
- * the slack, good ones may still follow.
- */
+/* Maximum number of bad lines per good line; with more, the good lines are there by
+ * chance. After no more bad lines than the slack, good lines may still follow. */
 #define BAD_PER_GOOD 4
 #define BAD_SLACK    1000
 
@@ -24,14 +22,14 @@
  */
 #define LAST_REACH 4096
 
-/* Bytes; at least the length of the longest name. */
+/* Size of a block of names, bytes; at least the length of the longest name */
 #define NAMES_AT_ONCE ((size_t)1 << 18)
 
 struct loader {
 	struct symbols_entries *entries;
-	char *names; /* where the next name goes */
+	char *names; /* space for the next name */
 	size_t names_room, names_at_once;
-	struct text module; /* of the previous line */
+	struct text module; /* module of the previous line */
 	uint32_t group;
 	bool has_modules;
 	bool has_thumb;
@@ -49,8 +47,9 @@ static int not_symbols(const char *path, struct error *err)
 }
 
 /*
- * Removes the next line, without its line end, from the start of @file; false if there is
- * none. A line that is too long is returned in pieces longer than LINE_LENGTH_MAX.
+ * Removes the next line from the start of @file, and returns it without its line end;
+ * false if there is none. A line that is too long is returned in pieces longer than
+ * LINE_LENGTH_MAX.
  */
 static bool take_line(struct text *file, struct text *line)
 {
@@ -89,7 +88,7 @@ static enum line_format format_of_file(struct text file)
 	return FORMAT_UNKNOWN;
 }
 
-/* In /proc/kallsyms, the symbols of a module are adjacent. */
+/* Returns the group of a module's symbols, which are adjacent in /proc/kallsyms. */
 static uint32_t group_of(struct loader *loader, struct text module)
 {
 	size_t length = text_length(module);
@@ -104,7 +103,7 @@ static uint32_t group_of(struct loader *loader, struct text module)
 	return loader->group;
 }
 
-/* NULL if out of memory. */
+/* Copies the name; NULL if out of memory. */
 static const char *keep_name(struct loader *loader, struct text name)
 {
 	size_t length = text_length(name), size = length + 1;
@@ -174,9 +173,9 @@ static int add_line(struct loader *loader, enum line_format format, struct text 
 }
 
 /*
- * Thumb functions have bit 0 set (ELF for the Arm Architecture, st_value). An nm for
- * another CPU prints their addresses with that bit, but it also lists the mapping
- * symbols: $t starts Thumb code.
+ * Clears bit 0 of all functions' addresses: Thumb functions have it set (ELF for the Arm
+ * Architecture, st_value), and an nm for another CPU prints it. Such an nm also lists the
+ * mapping symbols, by which such a list is known: $t starts Thumb code.
  */
 static void clear_thumb_bits(struct symbols_entries *entries)
 {
@@ -215,7 +214,7 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 	enum line_format format;
 	struct text text;
 
-	/* The byte-order mark that Windows' tools put before UTF-8. */
+	/* Skip the byte-order mark that Windows' tools put before UTF-8. */
 	if (size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))
 		rest.at += 3;
 	format = format_of_file(rest);

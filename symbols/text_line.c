@@ -17,7 +17,7 @@ static void skip_blanks(struct text *text)
 		text->at++;
 }
 
-/* Removes the next word, up to a blank, from the start of @text. */
+/* Removes and returns the next word of @text, up to a blank. */
 static struct text take_word(struct text *text)
 {
 	struct text word = *text;
@@ -47,14 +47,15 @@ static bool parse_hex(struct text word, uint64_t *value)
 	return true;
 }
 
-/* The symbol types of nm(1), "The symbol type". */
+/* Returns whether the word is a symbol type of nm(1), "The symbol type". */
 static bool is_type(struct text word)
 {
 	return text_length(word) == 1 &&
 	       memchr("AaBbCcDdGgIiNnpRrSsTtUuVvWw-?", *word.at, 29);
 }
 
-/* A tab and [module] follow a name in /proc/kallsyms (Linux, kernel/kallsyms.c). */
+/* Takes the module: in /proc/kallsyms, a tab and [module] follow the name (Linux,
+ * kernel/kallsyms.c). */
 static void take_module(struct line *line)
 {
 	const char *open = line->name.end;
@@ -72,7 +73,7 @@ static void take_module(struct line *line)
 	line->name.end = open;
 }
 
-/* ADDRESS [SIZE] TYPE NAME [MODULE], or TYPE NAME for undefined symbols. */
+/* Parses ADDRESS [SIZE] TYPE NAME [MODULE], or TYPE NAME for undefined symbols. */
 static enum line_kind parse_nm(struct text text, struct line *line)
 {
 	struct text word, rest;
@@ -149,9 +150,9 @@ static void skip_visibility(struct text *name)
 }
 
 /*
- * ADDRESS SIZE NAME. Such lists are often extracted from the output of `objdump -x`, and
- * then also contain sections (named .text or by a number) and source files (address and
- * size 0).
+ * Parses ADDRESS SIZE NAME. Such lists are often extracted from the output of `objdump
+ * -x`, and then also contain sections (named .text or by a number) and source files
+ * (address and size 0).
  */
 static enum line_kind parse_columns(struct text text, struct line *line)
 {
@@ -170,9 +171,9 @@ static enum line_kind parse_columns(struct text text, struct line *line)
 }
 
 /*
- * ADDRESS FLAGS SECTION<tab>SIZE NAME: one flag in each of seven columns, the
- * last of which is F for a function (objdump(1), --syms). No other format looks like
- * this, and `objdump -x` prints much other text first, so no line counts as bad.
+ * Parses ADDRESS FLAGS SECTION<tab>SIZE NAME: one flag in each of seven columns, of which
+ * the last is F for a function (objdump(1), --syms). No other format looks like this, and
+ * `objdump -x` prints much other text first, so no line counts as bad.
  */
 static enum line_kind parse_objdump(struct text text, struct line *line)
 {
@@ -229,7 +230,8 @@ static bool is_word(struct text text, const char *word)
 	return text_length(text) == strlen(word) && !memcmp(text.at, word, strlen(word));
 }
 
-/* The first line that objdump prints: "NAME:     file format FORMAT". */
+/* Returns whether the line is the first one of objdump: "NAME:     file format FORMAT".
+ */
 static bool is_objdump_header(struct text text)
 {
 	bool after_colon = false;
@@ -262,8 +264,8 @@ enum line_format line_format(struct text text)
 		return FORMAT_UNKNOWN;
 	if (!parse_hex(second, &value))
 		return is_type(second) ? FORMAT_NM : FORMAT_UNKNOWN;
-	/* Ambiguous: the type of a data symbol, or the size of a function, 10 to 13
-	 * bytes. */
+	/* A word such as "b" is ambiguous: the type of a data symbol, or the size of a
+	 * function of 10 to 13 bytes. */
 	if (is_type(second))
 		return FORMAT_UNKNOWN;
 	/* nm -S pads both numbers to the same width. */

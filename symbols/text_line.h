@@ -30,7 +30,7 @@ enum line_kind {
 	LINE_BAD,
 	LINE_NEUTRAL, /* neither good nor bad: a comment, an undefined symbol */
 	LINE_FUNCTION,
-	LINE_BOUNDARY, /* not a function, but ends the one before it */
+	LINE_BOUNDARY, /* not a function, but ends the function before it */
 };
 
 struct line {
@@ -41,13 +41,11 @@ struct line {
 	struct text module; /* empty: the kernel itself, or not a kernel */
 };
 
-/*
- * Parses a line, without its line end. Name and module point into it. @line is complete
- * only for functions and boundaries.
- */
+/* Parses a line, without its line end. The name and module in @line point into it. @line
+ * is complete only for functions and boundaries. */
 enum line_kind line_parse(enum line_format format, struct text text, struct line *line);
 
-/* The format of a line; FORMAT_UNKNOWN also if it is ambiguous. */
+/* Returns the format of a line; FORMAT_UNKNOWN also if it is ambiguous. */
 enum line_format line_format(struct text text);
 
 #endif

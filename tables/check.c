@@ -16,7 +16,7 @@
 static bool has_build_id(const struct table_origin *origin, uint64_t shift,
 			 const struct cpu *cpu, const struct guest_memory *memory)
 {
-	uint8_t bytes[PROGRAM_BUILD_ID];
+	uint8_t bytes[SYMBOLS_BUILD_ID];
 
 	return origin->build_id_address &&
 	       cpu_read(cpu, memory, origin->build_id_address + shift, bytes,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "symbols/links.h"
 #include "symbols/program.h"
+#include "symbols/symbols.h"
 #include "tables/linux/layout.h"
 #include "unwind/table.h"
 
@@ -34,7 +35,7 @@ struct table_place {
 /* A program that a table describes. */
 struct table_origin {
 	char name[64]; /* of the file */
-	uint8_t build_id[PROGRAM_BUILD_ID];
+	uint8_t build_id[SYMBOLS_BUILD_ID];
 	size_t build_id_size;
 	uint64_t build_id_address; /* where the guest has it; 0: not known */
 	uint64_t hypercall_page;   /* where the guest has it; 0: nowhere known */

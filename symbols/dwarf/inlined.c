@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Maximum nesting of namespaces, classes, functions and blocks. */
+/* Maximum nesting depth of namespaces, classes, functions and blocks */
 #define DEPTH_MAX 256
 
 struct walk {
 	struct inlined *inlined;
 	size_t *budget;
-	Dwarf_Off seen; /* the last DIE visited */
+	Dwarf_Off seen; /* offset of the last DIE visited */
 };
 
 static bool budget_take(size_t *budget)
@@ -22,7 +22,7 @@ static bool budget_take(size_t *budget)
 
 /* Returns the array with space for one more element; NULL if out of memory, with the
  * array unchanged. */
-static void *reserve(void *array, size_t *room, size_t count, size_t size)
+static void *array_reserve(void *array, size_t *room, size_t count, size_t size)
 {
 	size_t larger = *room ? *room * 2 : 16;
 	void *grown;
@@ -35,7 +35,7 @@ static void *reserve(void *array, size_t *room, size_t count, size_t size)
 	return grown;
 }
 
-/* INLINED_NONE if it can't be added. */
+/* Adds a function. Returns its index; INLINED_NONE if it can't be added. */
 static uint32_t add_function(struct walk *walk, Dwarf_Off die, uint32_t parent)
 {
 	struct inlined *inlined = walk->inlined;
@@ -43,8 +43,8 @@ static uint32_t add_function(struct walk *walk, Dwarf_Off die, uint32_t parent)
 
 	if (inlined->count == INLINED_NONE || !budget_take(walk->budget))
 		return INLINED_NONE;
-	grown = reserve(inlined->functions, &inlined->room, inlined->count,
-			sizeof(*grown));
+	grown = array_reserve(inlined->functions, &inlined->room, inlined->count,
+			      sizeof(*grown));
 	if (!grown)
 		return INLINED_NONE;
 	inlined->functions = grown;
@@ -64,8 +64,8 @@ static void add_ranges(struct walk *walk, Dwarf_Die *die, uint32_t function)
 
 		if (from >= to)
 			continue;
-		grown = reserve(inlined->ranges, &inlined->range_room,
-				inlined->range_count, sizeof(*grown));
+		grown = array_reserve(inlined->ranges, &inlined->range_room,
+				      inlined->range_count, sizeof(*grown));
 		if (!grown)
 			return;
 		inlined->ranges = grown;
@@ -75,8 +75,9 @@ static void add_ranges(struct walk *walk, Dwarf_Die *die, uint32_t function)
 }
 
 /*
- * Whether DIEs with the tag may contain functions. A local class, or that of a lambda, is
- * in the block that defines it; GCC's nested functions are in their function.
+ * Returns whether DIEs with the tag may contain functions. A local class or a lambda's
+ * class is in the block that defines it; a nested function of GCC's is in the function
+ * around it.
  */
 static bool is_scope(int tag)
 {
@@ -140,7 +141,7 @@ static int compare_places(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The last place at or before @address, which must exist. */
+/* Returns the last place at or before @address; there must be one. */
 static size_t place_of(const struct inlined *inlined, uint64_t address)
 {
 	size_t at = 0;
@@ -155,8 +156,8 @@ static size_t place_of(const struct inlined *inlined, uint64_t address)
 	return at;
 }
 
-/* The first place at or after @place without an owner. @free_from[i] is i, or a later
- * place to continue the search at. */
+/* Returns the first place at or after @place without an owner. @free_from[i] is i or,
+ * once place i has an owner, a later place at which the search continues. */
 static uint32_t next_free(uint32_t *free_from, uint32_t place)
 {
 	while (free_from[place] != place) {

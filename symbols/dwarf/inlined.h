@@ -11,10 +11,10 @@
 
 #define INLINED_NONE UINT32_MAX
 
-/* A function, or a place where one is inlined. */
+/* A function, or a place where a function is inlined. */
 struct inlined_function {
 	Dwarf_Off die;
-	uint32_t parent; /* the function that it is inlined into; INLINED_NONE: none */
+	uint32_t parent; /* function it is inlined into; INLINED_NONE: none */
 };
 
 struct inlined_range {
@@ -22,9 +22,9 @@ struct inlined_range {
 	uint32_t function;
 };
 
-/* Starts zeroed. */
+/* The functions of a unit by address. Starts zeroed. */
 struct inlined {
-	struct inlined_function *functions; /* in the order of the file */
+	struct inlined_function *functions; /* functions in the order of the file */
 	size_t count, room;
 	struct inlined_range *ranges;
 	size_t range_count, range_room;
@@ -35,15 +35,16 @@ struct inlined {
 };
 
 /*
- * Reads the functions of the unit. *@budget is the number of functions and ranges that
- * are still allowed, and is reduced; further or damaged ones are skipped. If out of
- * memory, there are none.
+ * Reads the functions of the unit. *@budget is the number of functions and ranges still
+ * allowed, and is reduced by the number read. Functions and ranges beyond it are skipped,
+ * and damaged ones. If out of memory, the result is empty.
  */
 void inlined_read(struct inlined *inlined, Dwarf_Die *unit, size_t *budget);
 void inlined_free(struct inlined *inlined);
 
-/* The innermost function at the address, INLINED_NONE if there is none. If several that
- * are not nested contain it, it is the last one in the file, as in LLVM. */
+/* Returns the innermost function at the address, INLINED_NONE if there is none. If
+ * functions that are not nested overlap there, the last one in the file wins, as in
+ * LLVM. */
 uint32_t inlined_find(const struct inlined *inlined, uint64_t address);
 
 #endif

@@ -14,12 +14,13 @@
 #include "symbols/elf/unpack.h"
 
 /*
- * Maximum number of functions and address ranges in a file, plus one for each four bytes;
- * compilers stay far below. Many DIEs can share one list of ranges.
+ * Maximum number of functions and address ranges in a file, plus one for each four bytes
+ * of the file. Compilers stay far below it; in a hostile file, many DIEs can share one
+ * list of ranges.
  */
 #define BUDGET ((size_t)1 << 20)
 
-/* Addresses from @from up to @to belong to the unit, whose DIE is at @die. */
+/* Addresses from @from up to @to, which belong to the unit whose DIE is at @die. */
 struct range {
 	uint64_t from, to;
 	Dwarf_Off die;
@@ -31,7 +32,7 @@ struct ranges {
 	size_t count, room;
 };
 
-/* A compilation unit; its functions are read when first needed. */
+/* A compilation unit. Its functions are read when first needed. */
 struct unit {
 	bool is_read;
 	struct inlined inlined;
@@ -43,7 +44,7 @@ struct symbols_lines {
 	Dwarf *dwarf;
 	struct ranges units;
 	struct unit *all;
-	size_t budget; /* see BUDGET */
+	size_t budget; /* functions and ranges still allowed (BUDGET) */
 };
 
 static bool add_range(struct ranges *ranges, const struct range *range)
@@ -74,7 +75,8 @@ static void ranges_sort(struct ranges *ranges)
 		qsort(ranges->list, ranges->count, sizeof(*ranges->list), compare_ranges);
 }
 
-/* The last range that starts at or before @address, if it contains it; else NULL. */
+/* Returns the last range that starts at or before @address, if it contains @address; else
+ * NULL. */
 static struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
 	size_t from = 0, to = ranges->count;
@@ -134,8 +136,9 @@ static bool read_units(struct symbols_lines *lines)
 	return lines->units.count > 0;
 }
 
-/* The decompressed size of a section in the format before SHF_COMPRESSED: "ZLIB", then
- * the size as a big-endian number (GNU as manual, "--compress-debug-sections"). */
+/* Returns the decompressed size of a section in the format older than SHF_COMPRESSED:
+ * "ZLIB", then the size as a big-endian number (GNU as manual,
+ * "--compress-debug-sections"). */
 static uint64_t zdebug_size(Elf_Scn *scn)
 {
 	const Elf_Data *data = elf_rawdata(scn, NULL);
@@ -149,8 +152,8 @@ static uint64_t zdebug_size(Elf_Scn *scn)
 	return size;
 }
 
-/* Total decompressed size of the file's compressed sections; libdw decompresses all at
- * once. */
+/* Returns the total decompressed size of the file's compressed sections; libdw
+ * decompresses all of them at once. */
 static uint64_t decompressed_size(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -174,7 +177,7 @@ static uint64_t decompressed_size(Elf *elf)
 	return sum;
 }
 
-/* Whether the DWARF is small enough; if not, @why has the reason. */
+/* Returns whether the DWARF is small enough; if not, @why has the reason. */
 static bool is_bounded(Elf *elf, size_t size, const char *name, struct error *why)
 {
 	uint64_t limit = unpack_limit(size);
@@ -259,7 +262,7 @@ static void set_path(struct symbol_line *line, const char *path)
 	line->file = slash ? slash + 1 : path;
 }
 
-/* Sets the place where the inlined function was called. */
+/* Sets @line to the place where the inlined function was called. */
 static void set_call(struct symbol_line *line, Dwarf_Die *unit, Dwarf_Die *die)
 {
 	Dwarf_Word file = number_of(die, DW_AT_call_file);

@@ -10,9 +10,9 @@ struct symbols_lines;
 
 /*
  * Reads the address ranges of the units in the ELF file's DWARF. @data must stay valid
- * until symbols_lines_free(), and may be changed. NULL if there are none, or out of
- * memory; @why is then empty, or one line, starting with @name, that compressed DWARF is
- * larger than unpack_limit() allows.
+ * until symbols_lines_free(), and may be changed. NULL if there are no units, if out of
+ * memory, or if compressed DWARF is larger than unpack_limit() allows; only in the last
+ * case, @why has one line, which starts with @name.
  */
 struct symbols_lines *symbols_lines_new(void *data, size_t size, const char *name,
 					struct error *why);
@@ -20,7 +20,7 @@ void symbols_lines_free(struct symbols_lines *lines);
 
 /*
  * Fills in @list for struct symbol, with function names as in the file. Returns the
- * number of entries; 0: nothing is known about the address. The strings are valid until
+ * number of entries; 0 if nothing is known about the address. The strings are valid until
  * symbols_lines_free().
  */
 size_t symbols_lines_find(struct symbols_lines *lines, uint64_t address,

@@ -27,7 +27,7 @@ static bool has_build_id(const struct symbols_elf *a, const struct symbols_elf *
 	       !memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
-/* Whether the opened file belongs to @elf; if not, @why has the reason. */
+/* Returns whether the opened debug file belongs to @elf; if not, @why has the reason. */
 static bool is_right(const struct symbols_debug *debug, const struct symbols_elf *elf,
 		     const char *path, bool by_link, struct error *why)
 {
@@ -57,7 +57,8 @@ static bool is_right(const struct symbols_debug *debug, const struct symbols_elf
 	return true;
 }
 
-/* Tries the file at @path; takes ownership of @path. 1 if it is the right file. */
+/* Tries the file at @path, of which it takes ownership. Returns 1 if it is the right
+ * file. */
 static int try_file(struct symbols_debug *debug, const struct symbols_elf *elf,
 		    char *path, bool by_link)
 {
@@ -94,7 +95,7 @@ static int try_file(struct symbols_debug *debug, const struct symbols_elf *elf,
 
 static char *make_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* NULL if out of memory. */
+/* Formats a path, which the caller frees; NULL if out of memory. */
 static char *make_path(const char *format, ...)
 {
 	va_list args;

@@ -15,7 +15,7 @@
 
 /* The properties of a section that its symbols depend on. */
 struct section {
-	uint64_t first, last; /* addresses, inclusive */
+	uint64_t first, last; /* first and last address */
 	bool empty;
 	bool executable;
 };
@@ -23,9 +23,9 @@ struct section {
 struct elf_file {
 	Elf *elf;
 	GElf_Ehdr header;
-	size_t size; /* bytes in the file */
+	size_t size; /* size of the file, bytes */
 	const char *path;
-	struct section *sections; /* by section number */
+	struct section *sections; /* sections by number */
 	size_t section_count;
 	Elf_Scn *symtab, *dynsym; /* NULL: none */
 	struct symbols_elf *shown;
@@ -43,7 +43,8 @@ static int cut_short(const struct elf_file *file, struct error *err)
 			 file->path);
 }
 
-/* Only linked files have final addresses (ELF gABI, "ELF Header", e_type). */
+/* Rejects files that are not linked: they have no final addresses (ELF gABI, "ELF
+ * Header", e_type). */
 static int check_type(const struct elf_file *file, struct error *err)
 {
 	switch (file->header.e_type) {
@@ -92,7 +93,7 @@ static int read_header(struct elf_file *file, struct error *err)
 	return 0;
 }
 
-/* The section's bytes in the file; NULL if they are incomplete or compressed. */
+/* Returns the section's bytes in the file; NULL if they are incomplete or compressed. */
 static const void *raw_bytes(const struct elf_file *file, Elf_Scn *scn,
 			     const GElf_Shdr *header)
 {
@@ -104,8 +105,8 @@ static const void *raw_bytes(const struct elf_file *file, Elf_Scn *scn,
 	return data && data->d_size >= header->sh_size ? data->d_buf : NULL;
 }
 
-/* NT_GNU_BUILD_ID (GNU ld manual, "--build-id"); @address: the note's contents in memory,
- * 0 if they are not there. */
+/* Stores the build-id (NT_GNU_BUILD_ID; GNU ld manual, "--build-id"). @address is that of
+ * the note's contents in memory; 0: not loaded. */
 static void take_build_id(struct symbols_elf *shown, const void *bytes, size_t size,
 			  uint64_t address)
 {
@@ -138,7 +139,7 @@ static void read_notes(const struct elf_file *file, Elf_Scn *scn, const GElf_Shd
 		if (is_note(&note, bytes + name, NT_GNU_BUILD_ID, "GNU"))
 			take_build_id(shown, bytes + content, note.n_descsz,
 				      is_loaded ? header->sh_addr + content : 0);
-		/* A 64-bit program's address; x86 only, so it is little-endian. */
+		/* The note has the address of a 64-bit x86 program: little-endian. */
 		if (is_note(&note, bytes + name, NOTE_HYPERCALL_PAGE, "Xen") &&
 		    note.n_descsz == sizeof(shown->hypercall_page))
 			memcpy(&shown->hypercall_page, bytes + content,
@@ -147,9 +148,9 @@ static void read_notes(const struct elf_file *file, Elf_Scn *scn, const GElf_Shd
 }
 
 /*
- * A file name, padded with NULs to a multiple of 4 bytes, then a CRC-32 in the file's
- * byte order (GDB manual, "Separate Debug Files"). Names with a '/' are rejected, because
- * they could refer to any directory.
+ * Reads .gnu_debuglink: a file name, padded with NULs to a multiple of 4 bytes, then a
+ * CRC-32 in the file's byte order (GDB manual, "Separate Debug Files"). Names with a '/'
+ * are rejected, because they could refer to any directory.
  */
 static void read_debuglink(const struct elf_file *file, Elf_Scn *scn,
 			   const GElf_Shdr *header)
@@ -227,10 +228,8 @@ static int read_sections(struct elf_file *file, struct error *err)
 	return 0;
 }
 
-/*
- * A copy of the string table of @symbols: entries point into it after the file is closed,
- * and the copy always ends with a NUL. NULL with @err set on error.
- */
+/* Copies the string table of @symbols: entries point into the copy after the file is
+ * closed. The copy always ends with a NUL. NULL with @err set on error. */
 static const char *read_strings(const struct elf_file *file, const GElf_Shdr *symbols,
 				struct symbols_entries *entries, size_t *size,
 				struct error *err)
@@ -287,8 +286,8 @@ static uint8_t symbol_rank(const GElf_Sym *symbol)
 }
 
 /*
- * The symbol's section; NULL for absolute symbols, and for those with their section
- * number in a separate table (SHN_XINDEX), which occur only in files with more than
+ * Returns the symbol's section; NULL for absolute symbols, and for symbols whose section
+ * number is in a separate table (SHN_XINDEX), which occur only in files with more than
  * 65,000 sections.
  */
 static const struct section *section_of(const struct elf_file *file,
@@ -333,7 +332,7 @@ static bool make_entry(const struct elf_file *file, const GElf_Sym *symbol,
 			entry->last = section->last;
 		return true;
 	}
-	/* Outside the section: a marker of its end, such as _etext. */
+	/* A symbol outside its section marks the section's end, such as _etext. */
 	if (!is_within)
 		return false;
 	entry->extent = EXTENT_LIMITED;

@@ -7,21 +7,22 @@
 #include "symbols/source.h"
 #include "symbols/table.h"
 
-/* Bytes; linkers make 8, 16 or 20 of them (GNU ld manual, "--build-id"). */
+/* Maximum size of a build-id, bytes; linkers make 8, 16 or 20 (GNU ld manual,
+ * "--build-id"). */
 #define BUILD_ID_MAX  64
 #define BUILD_ID_TEXT (2 * BUILD_ID_MAX + 1)
 
 /* Properties of an ELF file. */
 struct symbols_elf {
 	uint16_t machine; /* e_machine */
-	size_t functions; /* number in .symtab */
-	size_t exported;  /* number in .dynsym */
+	size_t functions; /* number of functions in .symtab */
+	size_t exported;  /* number of functions in .dynsym */
 	bool has_lines;	  /* has DWARF */
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_size; /* 0: none */
-	/* The address of the build-id in the program's memory; 0: not loaded. */
+	/* address of the build-id in the program's memory; 0: not loaded */
 	uint64_t build_id_address;
-	uint64_t hypercall_page; /* the address in the note for Xen; 0: none */
+	uint64_t hypercall_page; /* address in the note for Xen; 0: none */
 	const char *debuglink;	 /* .gnu_debuglink: a name without '/'; NULL: none */
 	uint32_t debuglink_crc;
 	const void *debugdata; /* .gnu_debugdata; NULL: none */
@@ -29,19 +30,19 @@ struct symbols_elf {
 };
 
 /*
- * Adds the functions in .symtab and .dynsym, if any, to @entries, unless that is NULL.
- * The pointers in @elf point into @data. -1 with one line in @err, which starts with
- * @path.
+ * Reads the properties of an ELF file into @elf, whose pointers point into @data. Adds
+ * the functions in .symtab and .dynsym, if any, to @entries, unless that is NULL. -1 with
+ * one line in @err, which starts with @path.
  */
 int symbols_elf_read(const void *data, size_t size, const char *path,
 		     struct symbols_entries *entries, struct symbols_elf *elf,
 		     struct error *err);
 
-/* Sets the mapping of @file, an ELF file with these contents. Damaged parts are skipped,
+/* Sets the segments of @file, an ELF file with these contents. Damaged parts are skipped,
  * because names do not depend on them. */
 void symbols_read_image(const void *data, size_t size, struct symbols_file *file);
 
-/* The build-id in hexadecimal; @to holds BUILD_ID_TEXT bytes. */
+/* Writes the build-id in hexadecimal to @to, which holds BUILD_ID_TEXT bytes. */
 void symbols_build_id_text(const struct symbols_elf *elf, char *to);
 
 /* A separate debug file, and the result of the search for it. */
@@ -49,7 +50,7 @@ struct symbols_debug {
 	struct symbols_source source; /* data is NULL if none was found */
 	struct symbols_elf elf;
 	char *path;
-	char *missing; /* the path where it should be; NULL if not known */
+	char *missing; /* path where the debug file should be; NULL if not known */
 	char *refused; /* one line about a file that was found but rejected, or NULL */
 };
 
@@ -64,10 +65,8 @@ int symbols_debug_find(struct symbols_debug *debug, const struct symbols_elf *el
 		       const char *path, const char *directory);
 void symbols_debug_free(struct symbols_debug *debug);
 
-/*
- * For a stripped file: adds the functions of its debug file, if @debug has one, or else
- * of .gnu_debugdata, and sets the source of the names in @shown.
- */
+/* Adds the functions that a stripped file lacks: from its debug file, if @debug has one,
+ * or else from .gnu_debugdata. Sets the source of the names in @shown. */
 void symbols_read_stripped(struct symbols_debug *debug, const struct symbols_elf *elf,
 			   struct symbols_entries *entries, struct symbols_file *shown);
 
@@ -75,8 +74,8 @@ void symbols_read_stripped(struct symbols_debug *debug, const struct symbols_elf
 struct symbols_elf_input {
 	const void *data; /* contents */
 	size_t size;	  /* bytes */
-	const char *path; /* debug files are also looked for in its directory */
-	const char *name; /* in messages */
+	const char *path; /* path of the file; its directory may have the debug file */
+	const char *name; /* name of the file in messages */
 	const struct symbols_options *options;
 };
 

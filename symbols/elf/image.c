@@ -9,7 +9,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
-/* Whether the segment is executable and lies within the address space. */
+/* Returns whether the segment is executable and lies within the address space. */
 static bool is_code(const GElf_Phdr *header)
 {
 	return (header->p_flags & PF_X) && header->p_memsz &&
@@ -24,7 +24,7 @@ static void read_segments(Elf *elf, struct symbols_file *file)
 
 	if (elf_getphdrnum(elf, &count))
 		return;
-	/* libelf detects headers beyond the end of the file. */
+	/* libelf returns NULL for headers beyond the end of the file. */
 	for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
 		if (header.p_type != PT_LOAD)
 			continue;

@@ -2,7 +2,8 @@
 #ifndef UNIPROF_SYMBOLS_ELF_SECTION_H
 #define UNIPROF_SYMBOLS_ELF_SECTION_H
 
-/* The sections of an ELF file in memory, which libelf checks only in part. */
+/* Checked access to the sections of an ELF file in memory: libelf checks them only in
+ * part. */
 
 #include <gelf.h>
 #include <libelf.h>
@@ -10,24 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the whole section lies within a file of @size bytes. */
+/* Returns whether the whole section lies within a file of @size bytes. */
 bool section_is_inside(const GElf_Shdr *header, size_t size);
 
-/* Finds the section with the names of sections, if it is valid. */
+/* Finds the section with the names of sections; false if it is not valid. */
 bool section_find_names(Elf *elf, size_t size, size_t *names);
 
 /* The contents of a section. Starts zeroed. */
 struct section_bytes {
-	const uint8_t *data; /* NULL: there is none */
+	const uint8_t *data; /* NULL: no contents */
 	size_t size;
-	void *unpacked; /* NULL: in the file */
+	void *unpacked; /* memory to free; NULL: @data is in the file */
 };
 
 /*
  * Reads the section called @name, the first one if there are several, and decompresses it
  * if necessary (ELF gABI, "Section Compression"; zlib and zstd). Fills @header. A missing
- * section, or one without contents in this file, gives no data. -1 if it is damaged, too
- * large, or out of memory. @elf, a file of @size bytes, must stay open.
+ * section, or a section without contents in this file, has no data. -1 if the section is
+ * damaged or too large, or if out of memory. @elf, a file of @size bytes, must stay open.
  */
 int section_read(Elf *elf, size_t size, const char *name, GElf_Shdr *header,
 		 struct section_bytes *bytes);

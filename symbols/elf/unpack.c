@@ -11,7 +11,8 @@
 
 #include "base/array.h"
 
-/* Bytes. The memory limit is a bit more than the decompression of `xz -9` needs. */
+/* Limits, bytes. The memory limit is a bit more than the decompression of `xz -9`
+ * needs. */
 #define LIMIT_MIN   ((uint64_t)64 << 20)
 #define LIMIT_MAX   ((uint64_t)1 << 30)
 #define XZ_MEMORY   ((uint64_t)100 << 20)
@@ -30,7 +31,7 @@ enum result {
 	NO_MEMORY,
 };
 
-/* The output so far. */
+/* The decompressed data so far. */
 struct output {
 	uint8_t *room;
 	size_t size, used, limit;
@@ -43,8 +44,8 @@ uint64_t unpack_limit(uint64_t packed)
 	return packed < LIMIT_MIN / LIMIT_RATIO ? LIMIT_MIN : packed * LIMIT_RATIO;
 }
 
-/* Grows the output if it is full. */
-static enum result reserve(struct output *output)
+/* Grows the output buffer if it is full. */
+static enum result output_reserve(struct output *output)
 {
 	size_t larger = output->size ? output->size * 2 : FIRST_ROOM;
 
@@ -74,13 +75,13 @@ static enum result inflate_all(const uint8_t *data, size_t size, struct output *
 	const uint8_t *end = data + size;
 	int status = Z_OK;
 
-	if (inflateInit2(&stream, 15 + 16) != Z_OK) /* gzip's header, any window */
+	if (inflateInit2(&stream, 15 + 16) != Z_OK) /* gzip format, any window size */
 		return NO_MEMORY;
 	stream.next_in = (uint8_t *)(uintptr_t)data;
 	for (;;) {
 		unsigned int room;
 
-		result = reserve(output);
+		result = output_reserve(output);
 		if (result != UNPACKED)
 			break;
 		room = clamp(output->size - output->used);
@@ -112,7 +113,7 @@ static enum result xz_all(const uint8_t *data, size_t size, struct output *outpu
 	while (status == LZMA_OK) {
 		size_t room;
 
-		result = reserve(output);
+		result = output_reserve(output);
 		if (result != UNPACKED)
 			break;
 		room = output->size - output->used;
@@ -143,7 +144,7 @@ static enum result zstd_all(const uint8_t *data, size_t size, struct output *out
 		ZSTD_outBuffer out;
 		size_t before = in.pos;
 
-		result = reserve(output);
+		result = output_reserve(output);
 		if (result != UNPACKED)
 			break;
 		out = (ZSTD_outBuffer){output->room, output->size, output->used};
@@ -165,7 +166,7 @@ static const struct format {
 	enum result (*unpack)(const uint8_t *data, size_t size, struct output *output);
 } formats[] = {
 	{"gzip", "\x1f\x8b\x08", 3, inflate_all},
-	{"xz", "\xfd\x37zXZ", 6, xz_all}, /* with the NUL */
+	{"xz", "\xfd\x37zXZ", 6, xz_all}, /* magic with its NUL */
 	{"zstd", "\x28\xb5\x2f\xfd", 4, zstd_all},
 };
 
@@ -194,9 +195,10 @@ static const struct format *find_format(const void *data, size_t size)
 	return NULL;
 }
 
-/* Replaces the source by the decompressed contents of @data, a part of the source. */
-static int replace(struct symbols_source *source, const struct format *format,
-		   const void *data, size_t size, const char *name, struct error *err)
+/* Replaces the source with the decompressed contents of @data, a part of the source. */
+static int replace_source(struct symbols_source *source, const struct format *format,
+			  const void *data, size_t size, const char *name,
+			  struct error *err)
 {
 	struct symbols_source unpacked;
 
@@ -225,7 +227,8 @@ int unpack_source(struct symbols_source *source, const char *name, struct error 
 {
 	const struct format *format = find_format(source->data, source->size);
 
-	return format ? replace(source, format, source->data, source->size, name, err)
+	return format ? replace_source(source, format, source->data, source->size, name,
+				       err)
 		      : 0;
 }
 
@@ -233,7 +236,7 @@ int unpack_source(struct symbols_source *source, const char *name, struct error 
 enum {
 	SETUP_SECTS = 0x1f1,
 	HEADER_MAGIC = 0x202, /* "HdrS" */
-	PROTOCOL = 0x206,     /* two bytes; since 0x208, there are the next two */
+	PROTOCOL = 0x206, /* version, two bytes; the next two fields exist since 0x208 */
 	PAYLOAD_OFFSET = 0x248,
 	PAYLOAD_LENGTH = 0x24c,
 	HEADER_END = 0x250,
@@ -268,10 +271,10 @@ int unpack_boot_image(struct symbols_source *source, const char *name, struct er
 				 "%s: its kernel is not compressed by gzip, xz or zstd; "
 				 "unpack it first (Linux, scripts/extract-vmlinux)",
 				 name);
-	/* The kernel's makefile appends the size, which gzip has of its own. */
+	/* The kernel's makefile appends the size, except for gzip, which has its own. */
 	if (format->unpack != inflate_all)
 		length -= 4;
-	return replace(source, format, data + start, length, name, err);
+	return replace_source(source, format, data + start, length, name, err);
 }
 
 int unpack_xz(struct symbols_source *source, const void *data, size_t size)

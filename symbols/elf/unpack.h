@@ -9,23 +9,21 @@
 #include "symbols/source.h"
 
 /*
- * The limit on the decompressed size of @packed bytes: 16 times as much, but at least
- * 64 MiB and at most 1 GiB. Programs with DWARF expand by a factor of three to six, lists
- * of names by ten, and hostile files by thousands.
+ * Returns the limit on the decompressed size of @packed bytes: 16 times as much, but at
+ * least 64 MiB and at most 1 GiB. Programs with DWARF expand by a factor of three to six,
+ * lists of names by ten, and hostile files by thousands.
  */
 uint64_t unpack_limit(uint64_t packed);
 
 /*
- * Decompresses a source that is compressed with gzip, xz or zstd; leaves any other one
+ * Decompresses a source that is compressed with gzip, xz or zstd; leaves any other source
  * unchanged. -1 with one line in @err, which starts with @name, if it is damaged or
  * exceeds the limit; the source is then unchanged.
  */
 int unpack_source(struct symbols_source *source, const char *name, struct error *err);
 
-/*
- * Replaces a Linux boot image for x86 (vmlinuz) by the kernel in it, an ELF file; leaves
- * any other source unchanged. Errors: see unpack_source().
- */
+/* Replaces a Linux boot image for x86 (vmlinuz) with the kernel in it, an ELF file;
+ * leaves any other source unchanged. Errors: see unpack_source(). */
 int unpack_boot_image(struct symbols_source *source, const char *name, struct error *err);
 
 /* Decompresses @data, in xz format, into @source. -1 if it is damaged or exceeds the
@@ -33,9 +31,9 @@ int unpack_boot_image(struct symbols_source *source, const char *name, struct er
 int unpack_xz(struct symbols_source *source, const void *data, size_t size);
 
 /*
- * Decompresses the contents of an ELF section, @type being ELFCOMPRESS_ZLIB or _ZSTD, to
- * exactly @unpacked bytes, which the caller frees. NULL if that is not possible or
- * exceeds the limit.
+ * Decompresses the contents of an ELF section to exactly @unpacked bytes, which the
+ * caller frees. @type is ELFCOMPRESS_ZLIB or _ZSTD. NULL if the contents are damaged,
+ * have another size or exceed the limit, or if out of memory.
  */
 void *unpack_section(unsigned int type, const void *data, size_t size, uint64_t unpacked);
 

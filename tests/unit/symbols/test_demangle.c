@@ -50,7 +50,7 @@ static void known_names_are_demangled(void **state)
 	assert_true(names > 30);
 }
 
-/* f(X<X<..., ...>, X<..., ...> >): each level doubles what it stands for. */
+/* Writes f(X<X<..., ...>, X<..., ...> >): each level doubles the demangled length. */
 static void write_bomb(char *to, const char *name, size_t levels)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -60,8 +60,8 @@ static void write_bomb(char *to, const char *name, size_t levels)
 		to += sprintf(to, "S_IS%c_S%c_E", digits[i - 1], digits[i - 1]);
 }
 
-/* A Rust name that grows exponentially: tuples, empty at the innermost level, and back
- * references. */
+/* Writes a Rust name that grows exponentially when demangled: tuples, empty at the
+ * innermost level, and back references. */
 static void write_rust_bomb(char *to, size_t levels)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO"
@@ -94,7 +94,8 @@ static void expect_given_up(const char *name, size_t least)
 
 static void names_that_expand_to_gigabytes_are_given_up(void **state)
 {
-	/* A piece of libiberty's is some 250 bytes: the third has no plain one. */
+	/* Libiberty passes pieces of some 250 bytes. The third name has no ASCII
+	 * piece. */
 	static const char *const names[] = {"X", "\xc3\xa9", "A\xff"};
 	static struct demangled demangled;
 	char name[2048];
@@ -112,7 +113,8 @@ static void names_that_expand_to_gigabytes_are_given_up(void **state)
 	expect_given_up(name, DEMANGLE_TO_MAX);
 }
 
-/* @prefix, then @part as often as fits in @size bytes, then @end. */
+/* Expects demangling to give up on @prefix, then @part as often as fits in @size bytes,
+ * then @end. */
 static void expect_given_up_long(const char *prefix, const char *part, const char *end,
 				 size_t size)
 {
@@ -164,7 +166,7 @@ static void a_table_demangles_names_on_request(void **state)
 	assert_string_equal(symbol.mangled, "_Z3addii");
 }
 
-/* Each name is given up at the limit; once the budget is used up, none is tried. */
+/* Each name is given up at the limit; once the budget is used up, no name is tried. */
 static void the_effort_of_demangling_a_table_is_limited(void **state)
 {
 	const struct symbols_options wanted = {.demangle = DEMANGLE_FULL};

@@ -20,7 +20,7 @@ static void labels_inside_functions_are_not_functions(void **state)
 
 static void the_best_alias_in_a_list_is_chosen(void **state)
 {
-	/* Each line is better than the one after it. */
+	/* Each name is better than the next. */
 	static const char *const names[] = {
 		"T abc", "T ab", "T _abcd", "T __a", "t a", "W a",
 	};
@@ -113,7 +113,8 @@ static void both_ends_of_the_address_space_can_have_names(void **state)
 	assert_int_equal(last_file(f)->high, UINT64_MAX);
 }
 
-/* By definition: of all ranges that contain an address, the one with the latest start. */
+/* The definition: of all ranges that contain an address, the range with the latest start
+ * wins. */
 static void ranges_in_any_order_are_resolved_by_definition(void **state)
 {
 	enum {

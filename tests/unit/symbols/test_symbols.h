@@ -20,7 +20,7 @@
 
 struct fixture {
 	char directory[64];
-	char path[128]; /* of the last file written */
+	char path[128]; /* path of the last file written */
 	struct symbols *symbols;
 	struct error err;
 };
@@ -59,7 +59,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* The path of a file called @name in the test's directory. */
+/* Returns the path of a file called @name in the test's directory. */
 static inline const char *path_of(struct fixture *fixture, const char *name)
 {
 	snprintf(fixture->path, sizeof(fixture->path), "%s/%s", fixture->directory, name);
@@ -90,7 +90,7 @@ static inline void add_file(struct fixture *fixture, const char *spec)
 		fail_msg("%s", fixture->err.text);
 }
 
-/* Adds a file that must be refused with @reason after its name. */
+/* Expects a file to be refused with @reason after its name. */
 static inline void refuse(struct fixture *fixture, const char *spec, const char *reason)
 {
 	const struct symbols_file *files;
@@ -125,7 +125,7 @@ static inline void expect_none(struct fixture *fixture, uint64_t address)
 	assert_string_equal(symbol.name, "unchanged");
 }
 
-/* The symbols read from the last file added. */
+/* Returns the properties of the last file added. */
 static inline const struct symbols_file *last_file(const struct fixture *fixture)
 {
 	const struct symbols_file *files;

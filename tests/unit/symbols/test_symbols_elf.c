@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Symbols from ELF files made here, damaged ones included. */
+/* Symbols from ELF files made by the test, also damaged ones. */
 
 #include "tests/unit/symbols/test_symbols.h"
 
@@ -74,8 +74,8 @@ static void set_header(Elf *elf, const struct made_elf *made)
 	assert_true(gelf_update_ehdr(elf, &header));
 }
 
-/* Adds the symbols' names after the section names, @used bytes, and returns the end of
- * all. */
+/* Adds the symbols and, after the @used bytes of section names, their names. Returns the
+ * end of the names. */
 static size_t set_symbols(Elf_Data *table, const struct made_elf *made, char *strings,
 			  size_t size, size_t used)
 {
@@ -279,7 +279,7 @@ static void thumb_functions_start_at_an_even_address(void **state)
 	expect(f, 0x101f, "thumb_work", 0x1010);
 	expect_none(f, 0x1020);
 
-	/* Elsewhere, the lowest bit is part of the address. */
+	/* On other CPUs, the lowest bit is part of the address. */
 	made.class = ELFCLASS64;
 	made.machine = EM_X86_64;
 	add_file(f, make_elf(f, "other", &made));
@@ -288,7 +288,7 @@ static void thumb_functions_start_at_an_even_address(void **state)
 
 static void the_best_of_several_symbols_is_chosen(void **state)
 {
-	/* The better of each pair comes first. */
+	/* Each pair has the better symbol first. */
 	static const struct made_symbol pairs[][2] = {
 		{{"b", 0x1000, 4, STB_GLOBAL, STT_FUNC, TEXT},
 		 {"a", 0x1000, 4, STB_WEAK, STT_FUNC, TEXT}},
@@ -356,7 +356,7 @@ static void elf_files_without_functions_are_refused(void **state)
 	refuse(f, make_elf(f, "other", &other), "other is an ELF file of type 65024");
 }
 
-/* The content of the file in a block of its exact size, so that overruns are detected. */
+/* Reads the file into a block of its exact size, so that overruns are detected. */
 static unsigned char *read_file(const char *path, size_t *size)
 {
 	FILE *file = fopen(path, "r");
@@ -376,7 +376,7 @@ static unsigned char *read_file(const char *path, size_t *size)
 	return data;
 }
 
-/* Loads a damaged file: any result within the guarantees is accepted. */
+/* Loads a damaged file. Any result within the guarantees is accepted. */
 static void load_damaged(const void *data, size_t size)
 {
 	struct symbols_offset offset = {0};

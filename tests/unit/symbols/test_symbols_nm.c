@@ -10,9 +10,10 @@ static bool command_works(const char *command)
 }
 
 /*
- * For each text symbol printed by nm, the table must have that name, or another that nm
- * prints for the same address. By nm's types, two symbols that are not functions are
- * included: data_start (W) and _etext (T). Returns the number of symbols.
+ * Expects the table to have each text symbol that nm prints, under its name or another
+ * name that nm prints for its address. Two symbols that are not functions are included
+ * because of their types in nm: data_start (W) and _etext (T). Returns the number of
+ * symbols.
  */
 static size_t compare_with_nm(struct fixture *f, const char *path)
 {
@@ -82,7 +83,7 @@ static void a_compiled_program_has_the_same_symbols_as_in_nm(void **state)
 	add_file(f, program);
 	assert_true(compare_with_nm(f, program) >= 10);
 
-	/* The output of nm, read as a list, must give the result of the file. */
+	/* The output of nm, read as a list, must give the same symbols as the file. */
 	lists = symbols_new(&(struct symbols_options){0});
 	snprintf(command, sizeof(command), "%s.nm", program);
 	assert_int_equal(symbols_add(lists, command, &f->err), 0);

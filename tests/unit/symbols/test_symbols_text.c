@@ -172,7 +172,7 @@ static void lists_of_address_size_and_name_are_read(void **state)
 	expect(f, 0x100040, "camlUnikernel__start_1", 0x100040);
 	expect_none(f, 0x100050);
 	expect(f, 0x100060, "caml_call_gc", 0x100060);
-	/* Without a size, up to the next. */
+	/* A symbol without a size extends to the next one. */
 	expect(f, 0x1000ff, "caml_call_gc", 0x100060);
 	expect(f, 0x100100, "caml_alloc1", 0x100100);
 	/* 0xb is a size here, not a data symbol. */
@@ -256,14 +256,14 @@ static void boot_images_are_refused_with_advice(void **state)
 	       "use vmlinux, System.map or the guest's /proc/kallsyms");
 }
 
-/* System.map has the kernel where it is linked, kallsyms where it runs. Both are used for
- * a guest whose kernel KASLR has moved; other files stay where they are. */
+/* System.map has the addresses at which the kernel is linked, kallsyms those at which it
+ * runs. Both fit a guest whose kernel KASLR has moved; other files are not moved. */
 static void a_linux_kernel_is_named_where_it_runs(void **state)
 {
 	static const struct {
 		const char *list;
 		uint64_t work;
-		uint64_t shift; /* of the list, if the kernel is moved by 0x1a000000 */
+		uint64_t shift; /* of the list, for a kernel moved by 0x1a000000 */
 	} cases[] = {
 		{"ffffffff81000000 T _text\nffffffff81000000 T startup_64\n"
 		 "ffffffff81001000 T work\nffffffff81001100 T end\n",

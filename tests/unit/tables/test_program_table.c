@@ -158,10 +158,10 @@ static void a_build_id_in_memory_decides(void **state)
 	(void)state;
 	damage(&scene, 2 * PAGES);
 	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
-	origin->build_id_size = PROGRAM_BUILD_ID;
+	origin->build_id_size = SYMBOLS_BUILD_ID;
 	origin->build_id_address = CODE + 0x100;
-	memset(origin->build_id, 0x5a, PROGRAM_BUILD_ID);
-	memset(guest_byte(scene.guest, CODE + 0x100), 0x5a, PROGRAM_BUILD_ID);
+	memset(origin->build_id, 0x5a, SYMBOLS_BUILD_ID);
+	memset(guest_byte(scene.guest, CODE + 0x100), 0x5a, SYMBOLS_BUILD_ID);
 	assert_int_equal(check_table(&scene), TABLE_FITS);
 	/* Without any place, it is all there is to compare. */
 	origin->places = 0;
@@ -191,11 +191,11 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	unwind_builder_free(builder);
 
 	damage(&scene, 2 * PAGES);
-	origin->build_id_size = PROGRAM_BUILD_ID;
+	origin->build_id_size = SYMBOLS_BUILD_ID;
 	origin->build_id_address = note;
-	memset(origin->build_id, 0x5a, PROGRAM_BUILD_ID);
+	memset(origin->build_id, 0x5a, SYMBOLS_BUILD_ID);
 	map_new(scene.guest, (note + far) & -(uint64_t)GUEST_PAGE_SIZE);
-	memset(guest_byte(scene.guest, note + far), 0x5a, PROGRAM_BUILD_ID);
+	memset(guest_byte(scene.guest, note + far), 0x5a, SYMBOLS_BUILD_ID);
 	/* Another program there is not moved. */
 	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	origin->linux_text = text;
