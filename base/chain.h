@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 /*
- * Call chains, as every part has them: unwind/ makes them, format/ stores them, report/
- * counts them. The numbers are stored in recordings: new ones may be added, but existing
- * ones never change (format/FORMAT.md).
+ * Call chains, for all folders: unwind/ makes them, format/ stores them, report/ counts
+ * them. The enumerations are stored in recordings: new values may be added, but existing
+ * values never change (format/FORMAT.md).
  */
 
 /* Why a call chain ends. All chains except those with CHAIN_WHOLE are incomplete. */
 enum chain_end {
 	CHAIN_WHOLE = 0,	 /* a frame pointer or return address of 0 */
 	CHAIN_TOO_DEEP = 1,	 /* more addresses than can be followed */
-	CHAIN_NOT_PRESENT = 2,	 /* the guest's page tables map nothing there */
-	CHAIN_NOT_CANONICAL = 3, /* not an address that the CPU can use */
+	CHAIN_NOT_PRESENT = 2,	 /* next frame's address not in the guest's page tables */
+	CHAIN_NOT_CANONICAL = 3, /* next frame's address not usable by the CPU */
 	CHAIN_NOT_ASCENDING = 4, /* the next frame is not at a higher address */
 	CHAIN_UNALIGNED = 5,
 	CHAIN_NO_PAGE = 6,   /* the page could not be mapped: usually not RAM */
@@ -33,10 +33,10 @@ enum chain_end {
 
 /* Whether one function can have called another, according to a program's code. */
 enum program_link {
-	LINK_UNKNOWN,  /* one of them is not in the program, or has no symbol */
-	LINK_PROVEN,   /* the call is to the function, or to one that jumps to it */
+	LINK_UNKNOWN,  /* a function is not in the program, or has no symbol */
+	LINK_PROVEN,   /* the call is to the function, or to another that jumps to it */
 	LINK_POSSIBLE, /* an indirect call, jumps that can't be followed, an interrupt */
-	LINK_IMPOSSIBLE, /* there is no call, or it is to other functions */
+	LINK_IMPOSSIBLE, /* no call, or a call to other functions */
 	LINK_KINDS	 /* number of values */
 };
 
@@ -45,20 +45,19 @@ enum unwind_way {
 	UNWIND_WAY_UNKNOWN = 0,
 	UNWIND_BY_FRAMES = 1, /* by frame pointers and the sampled code */
 	UNWIND_BY_TABLE = 2,  /* by an unwind table, else by frames */
-	/* As UNWIND_BY_FRAMES, and as UNWIND_BY_TABLE once the table's code was seen in
-	 * the guest. */
+	/* by frames first; by table once the table's code was seen in the guest */
 	UNWIND_BY_TABLE_LATER = 3,
-	/* As UNWIND_BY_FRAMES, but where that misses most callers, by a table made from
-	 * the code in the guest's memory. */
+	/* by frames; if these miss most callers, by a table made from the code in the
+	 * guest's memory */
 	UNWIND_BY_FOUND_CODE = 4,
 	UNWIND_LATER = 5, /* in reports, from captured stacks */
 };
 
 /*
- * Maximum number of addresses in a recorded chain. If there are more, the innermost ones
- * and the CHAIN_OUTER outermost ones are kept, with CHAIN_GAP between. This is an address
- * that no CPU has, and counts as one. If there are more than CHAIN_STEPS, only the
- * innermost CHAIN_MAX are kept.
+ * Maximum number of addresses in a recorded chain. Of a longer chain, the innermost
+ * addresses and the CHAIN_OUTER outermost ones are kept, with the mark CHAIN_GAP between.
+ * The mark is an address that no CPU has, and counts as one address. Of a chain with more
+ * than CHAIN_STEPS addresses, only the innermost CHAIN_MAX are kept.
  */
 #define CHAIN_MAX   256
 #define CHAIN_OUTER 128
@@ -70,9 +69,9 @@ enum unwind_way {
  * address. */
 #define CHAIN_INTERRUPT 0x4ffffffffffffffd
 
-/* What reports show for a mark; NULL if the address is not a mark. */
+/* Returns the name of a mark in reports; NULL if the address is not a mark. */
 const char *chain_mark_name(uint64_t address);
-/* The mark with this name of @length characters; 0 if there is none. */
+/* Returns the mark with this name of @length characters; 0 if there is none. */
 uint64_t chain_mark(const char *name, size_t length);
 
 /* A call chain, leaf first: the sampled instruction, then return addresses. */
@@ -81,15 +80,16 @@ struct chain {
 	uint32_t count;
 	enum chain_end end;
 	/* address[1] is from the link register or the top of the stack, because the
-	 * sampled function had no frame at that point. */
+	 * sampled function had no frame at the sampled instruction */
 	bool frameless;
-	/* Not a chain yet, but a captured stack: at most STACK_CHAIN_MAX addresses. */
+	/* not a chain, but a captured stack of at most STACK_CHAIN_MAX addresses */
 	bool is_stack;
 };
 
 #define STACK_CHAIN_MAX 1024
 
-/* While a chain is made, candidates for its outermost addresses follow the others. */
+/* Room for addresses while a chain is made: candidates for the outermost addresses follow
+ * the CHAIN_MAX others. */
 #define CHAIN_ROOM (CHAIN_MAX + CHAIN_OUTER)
 
 static inline bool chain_has_gap(const struct chain *chain)
@@ -106,7 +106,7 @@ static inline bool chain_is_interrupted(const struct chain *chain)
 	return false;
 }
 
-/* Short human-readable names; "unknown" for other numbers. */
+/* Return short human-readable names; "unknown" for other numbers. */
 const char *chain_end_name(unsigned int end);
 const char *unwind_way_name(unsigned int way);
 

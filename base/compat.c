@@ -15,7 +15,7 @@ ssize_t compat_getrandom(void *data, size_t size, unsigned int flags)
 	ssize_t length = syscall(SYS_getrandom, data, size, flags);
 	int fd;
 
-	/* Where there is a call, a recorder that may open no files needs it. */
+	/* Prefer the system call: a recorder may not open files. */
 	if (length >= 0 || errno != ENOSYS)
 		return length;
 	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
@@ -50,7 +50,7 @@ int compat_close_range(unsigned int first, unsigned int last, int flags)
 	return closedir(folder);
 }
 
-/* Converts the time @until of @clock to the wall clock. */
+/* Converts @until, a time of @clock, to the wall clock. */
 static struct timespec wall_time(clockid_t clock, const struct timespec *until)
 {
 	uint64_t now = clock_ns(clock);

@@ -3,11 +3,12 @@
 #define UNIPROF_BASE_COMPAT_H
 
 /*
- * What is missing from glibc 2.17 to 2.33. A file that uses such a function by its usual
- * name includes this header. They behave as in their manual pages, except as noted here.
+ * Replacements for functions that glibc 2.17 to 2.33 lack. A file that uses such a
+ * function by its usual name includes this header. The functions behave as in their
+ * manual pages, except as noted here.
  *
- * With -DCOMPAT_GLIBC=17, all that glibc 2.17 lacks is replaced, also on a newer one
- * (make portable).
+ * With -DCOMPAT_GLIBC=17, all functions that glibc 2.17 lacks are replaced, also on a
+ * newer glibc (make portable).
  */
 
 #include <fcntl.h>
@@ -31,15 +32,15 @@ ssize_t compat_getrandom(void *data, size_t size, unsigned int flags);
 int compat_memfd_create(const char *name, unsigned int flags);
 /* @flags must be 0. */
 int compat_close_range(unsigned int first, unsigned int last, int flags);
-/* If the wall clock is changed during the wait, these wait longer or shorter. Use them
- * only for timeouts that need not be exact. */
+/* If the wall clock is changed during the wait, the functions below wait longer or
+ * shorter. Use them only for timeouts that need not be exact. */
 int compat_sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until);
 int compat_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 			   const struct timespec *until);
 int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
 		     const struct timespec *until);
 
-/* The value is that of asm-generic/fcntl.h, from Linux 3.11 on. Older kernels see only
+/* The value from asm-generic/fcntl.h, for Linux 3.11 and later. Older kernels see only
  * O_DIRECTORY, and open() fails. */
 #ifndef O_TMPFILE
 #define O_TMPFILE (020000000 | O_DIRECTORY)
@@ -56,7 +57,7 @@ int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
 #endif
 #endif
 
-/* System calls of newer kernels, the same on all CPUs (Linux 5.1, 5.3 and 5.6,
+/* System calls of newer kernels, with equal numbers on all CPUs (Linux 5.1, 5.3 and 5.6,
  * include/uapi/asm-generic/unistd.h); there are no functions for them. */
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424

@@ -19,8 +19,8 @@ enum exit_code {
 };
 
 /*
- * Formats the message into @err, replacing the old one; a message that does not fit is
- * truncated. Names in messages may come from guests and files, so bytes that are not
+ * Formats the message into @err, replacing the old message; a message that does not fit
+ * is truncated. Names in messages may come from guests and files, so bytes that are not
  * valid UTF-8 or that a terminal would interpret become '?' (text_character()). Always
  * returns -1, so that a function can `return error_set(err, ...)`.
  */

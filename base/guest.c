@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-/* All that is known of a type of guest by its number: a new type needs a line here. */
+/* The properties of each type of guest, by number. A new type needs a line here. */
 static const struct type_facts {
 	const char *name;
 	enum hypercall_page hypercalls;
@@ -36,10 +36,10 @@ enum hypercall_page guest_type_hypercalls(uint64_t type)
 	return type_facts_of(type)->hypercalls;
 }
 
-/* All that is known of a kind of CPU by its number: a new kind needs a line here. */
+/* The properties of each kind of CPU, by number. A new kind needs a line here. */
 struct cpu_facts {
-	const char *name;    /* NULL: there is no such kind */
-	const char *machine; /* in `uname -m` */
+	const char *name;    /* NULL: unused number */
+	const char *machine; /* machine in `uname -m` */
 	uint16_t elf;	     /* e_machine of its ELF files */
 	uint8_t word;	     /* size of an address, bytes */
 	uint8_t family;	     /* enum cpu_family */
@@ -53,7 +53,7 @@ static const struct cpu_facts cpu_facts[CPU_KINDS] = {
 	[CPU_RISCV64] = {"riscv64", "riscv64", EM_RISCV, 8, CPU_FAMILY_RISCV},
 };
 
-/* NULL if the kind is not known. */
+/* Returns the properties of a kind; NULL if it is not known. */
 static const struct cpu_facts *cpu_facts_of(uint64_t kind)
 {
 	return kind < CPU_KINDS && cpu_facts[kind].name ? &cpu_facts[kind] : NULL;

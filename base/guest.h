@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * What a recording says of a guest, for all parts: also for arch/, below guest/, and for
- * report/, which runs where there is no guest. The numbers are stored in recordings: new
- * ones may be added, but existing ones never change (format/FORMAT.md).
+ * Properties of a guest that are stored in recordings, for all folders: also for arch/,
+ * which is below guest/, and for report/, which runs where there is no guest. New values
+ * may be added, but existing values never change (format/FORMAT.md).
  */
 
 enum guest_type {
@@ -20,9 +20,9 @@ enum guest_type {
 	GUEST_GDB = 5, /* known only through a GDB stub */
 };
 
-/* What a Linux guest's page of hypercalls contains, for x86-64. */
+/* The contents of a Linux guest's page of hypercalls, for x86-64. */
 enum hypercall_page {
-	HYPERCALLS_NONE, /* there is no such page */
+	HYPERCALLS_NONE, /* no page of hypercalls */
 	HYPERCALLS_PV,	 /* Xen's, for guests without page tables of their own */
 	HYPERCALLS_HVM,	 /* Xen's, for other guests */
 };
@@ -37,14 +37,15 @@ enum cpu_kind {
 	CPU_KINDS
 };
 
-/* Kinds of one family run on the same CPUs, one after the other or in other modes. */
+/* Families of CPUs: a physical CPU can run all kinds of its family, in different
+ * modes. */
 enum cpu_family {
 	CPU_FAMILY_X86,
 	CPU_FAMILY_ARM,
 	CPU_FAMILY_RISCV,
 };
 
-/* What a vCPU was doing just before it was paused. */
+/* The state of a vCPU just before it was paused. */
 enum vcpu_state {
 	VCPU_UNKNOWN = 0,
 	VCPU_RUNNING = 1,  /* on a physical CPU */
@@ -52,25 +53,26 @@ enum vcpu_state {
 	VCPU_BLOCKED = 3,  /* waiting for an event: usually idle */
 };
 
-/* Short human-readable names; "unknown" for other numbers. */
+/* Return short human-readable names; "unknown" for other numbers. */
 const char *guest_type_name(unsigned int type);
 const char *cpu_kind_name(unsigned int kind);
 const char *vcpu_state_name(unsigned int state);
 
-/* The machine in `uname -m` on that CPU, as perf.data has it; "" for other numbers. */
+/* Returns the machine that `uname -m` prints on this kind of CPU, as in perf.data; "" for
+ * other numbers. */
 const char *cpu_kind_machine(uint64_t kind);
 
-/* The size of an address, in bytes; 8 for other numbers. */
+/* Returns the size of an address, bytes; 8 for other numbers. */
 unsigned int cpu_kind_word(uint64_t kind);
 
-/* The kind of CPU that an ELF file with this e_machine is for, or CPU_UNKNOWN. */
+/* Returns the kind of CPU that an ELF file with this e_machine is for, or CPU_UNKNOWN. */
 enum cpu_kind cpu_kind_of_elf(unsigned int machine);
 
-/* Whether both kinds are known, and of one family. */
+/* Returns whether both kinds are known and of one family. */
 bool cpu_kinds_are_related(uint64_t kind, uint64_t other);
 
-/* The page of hypercalls of guests of this type. Guests of an unknown type may run on
- * Xen. */
+/* Returns the page of hypercalls of guests of this type. Guests of an unknown type may
+ * run on Xen. */
 enum hypercall_page guest_type_hypercalls(uint64_t type);
 
 #endif

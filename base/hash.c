@@ -13,20 +13,20 @@ uint64_t hash_seed(void)
 
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
 		return seed;
-	/* Early in the boot, or Linux before 3.17: the clock at least varies. */
+	/* There are no random numbers early in the boot, or before Linux 3.17; the clock
+	 * at least varies. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)(uintptr_t)&now ^ (uint64_t)now.tv_nsec << 20 ^
 	       (uint64_t)now.tv_sec;
 }
 
 #define PRIME (((uint64_t)1 << 61) - 1)
-#define STEP  7 /* bytes per coefficient, so that each is below PRIME */
+#define STEP  7 /* bytes per coefficient: every coefficient is below PRIME */
 
 /*
- * The bytes are the coefficients of a polynomial modulo 2^61 - 1, and the seed is where
- * it is evaluated (Carter and Wegman, Universal Classes of Hash Functions, 1979). Two
- * texts of @size bytes collide where their difference, a polynomial of degree
- * @size / 7 + 1, is 0.
+ * Evaluates a polynomial modulo 2^61 - 1, whose coefficients are the bytes, at the seed
+ * (Carter and Wegman, Universal Classes of Hash Functions, 1979). Two texts of @size
+ * bytes collide where their difference, a polynomial of degree @size / 7 + 1, is 0.
  */
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {

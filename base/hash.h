@@ -5,18 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Hashing of data that comes from guests and files. The seed is unpredictable, so they
- * can't provoke collisions in a table.
- */
+/* Hashes for data from guests and files. The seed is unpredictable, so the data can't
+ * provoke collisions in a table. */
 
-/* A new seed, from the kernel's random numbers. */
+/* Returns a new seed, from the kernel's random numbers. */
 uint64_t hash_seed(void);
 
-/*
- * The hash of @size bytes. Two different texts collide for at most one in
- * 2^61 / (@size / 7 + 2) seeds.
- */
+/* Returns the hash of @size bytes. Two different texts collide for at most one in 2^61 /
+ * (@size / 7 + 2) seeds. */
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed);
 
 #endif

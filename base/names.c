@@ -57,7 +57,7 @@ static uint32_t hash_of(const struct names *names, const char *name)
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The slot that holds the name, or the free one where it belongs. */
+/* Returns the slot that holds the name, or the free slot where it belongs. */
 static uint32_t slot_of(const struct names *names, const char *name, uint32_t hash)
 {
 	uint32_t slot = hash & (names->slot_count - 1);

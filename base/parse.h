@@ -6,27 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parsers for command line arguments. All return 0, or -1 if @text is invalid or has
- * trailing characters; the result is then unchanged. */
+/* Parsers for command line arguments. Functions with a @text return 0, or -1 if it is
+ * invalid or has trailing characters; the result is then unchanged. */
 
-/* A decimal number from @min to @max. */
+/* Parses a decimal number from @min to @max. */
 int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 
-/* Seconds with an optional fraction ("0.25"), in ns; more than 0, less than 100 years. */
+/* Parses seconds with an optional fraction ("0.25") into ns; more than 0, less than 100
+ * years. */
 int parse_seconds(const char *text, uint64_t *ns);
 
-/* A percentage from 0.01 to 100 with an optional fraction ("2.5"), as a part of 1. */
+/* Parses a percentage from 0.01 to 100 with an optional fraction ("2.5"), as a part of
+ * 1. */
 int parse_percent(const char *text, double *part);
 
-/* The value of a hexadecimal digit, -1 for any other character. */
+/* Returns the value of a hexadecimal digit; -1 for any other character. */
 int parse_hex_digit(char c);
 
-/* A number with an optional fraction ("2.5"), in billionths; further digits are dropped.
- * The integer part must be below @most, which is below 2^64 billionths. */
+/* Parses a number with an optional fraction ("2.5") into billionths; further digits are
+ * dropped. The integer part must be below @most, which is below 2^64 billionths. */
 int parse_billionths(const char *text, uint64_t most, uint64_t *billionths);
 
-/* A list of numbers and ranges ("0,2-5"), all below @size. Sets their elements of @set
- * to true and leaves the others unchanged. */
+/* Parses a list of numbers and ranges ("0,2-5"), all below @size. Sets the elements of
+ * @set with these numbers to true and leaves the others unchanged. */
 int parse_list(const char *text, bool *set, size_t size);
 
 #endif

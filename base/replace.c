@@ -20,7 +20,7 @@ static bool is_stdout(const char *path)
 	return !path || strcmp(path, "-") == 0;
 }
 
-/* The directory of @path; the caller frees it. NULL if out of memory. */
+/* Returns the directory of @path, which the caller frees; NULL if out of memory. */
 static char *directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -30,8 +30,8 @@ static char *directory_of(const char *path)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* If @path is a link below /proc to a descriptor of this process, that descriptor, else
- * -1. */
+/* Returns the descriptor that @path is a link to, if it is below /proc and this
+ * process's; else -1. */
 static int descriptor_of(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -47,7 +47,8 @@ static int descriptor_of(const char *path)
 	return end && !*end && number >= 0 && number <= INT_MAX ? (int)number : -1;
 }
 
-/* The target of the symbolic link @path; the caller frees it. NULL with errno set. */
+/* Returns the target of the symbolic link @path, which the caller frees; NULL with errno
+ * set. */
 static char *follow_link(const char *path)
 {
 	char to[PATH_MAX], *directory, *target;
@@ -65,11 +66,9 @@ static char *follow_link(const char *path)
 	return target;
 }
 
-/*
- * Follows all symbolic links to regular files. Sets file->target, and file->old if that
- * exists; or *@descriptor if the path is one. -1 with errno set.
- */
-static int resolve(struct replace *file, const char *path, int *descriptor)
+/* Follows all symbolic links to regular files. Sets file->target, and file->old if the
+ * target exists; or *@descriptor if the path leads to a descriptor. -1 with errno set. */
+static int resolve_links(struct replace *file, const char *path, int *descriptor)
 {
 	char *next;
 
@@ -94,7 +93,7 @@ static int resolve(struct replace *file, const char *path, int *descriptor)
 	return -1;
 }
 
-/* Anything but a regular file is written to directly. */
+/* Opens anything but a regular file, to be written to directly. */
 static int open_directly(struct replace *file, int descriptor)
 {
 	file->fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -105,9 +104,9 @@ static int open_directly(struct replace *file, int descriptor)
 }
 
 /*
- * Links the file @unnamed, or a new file if that is -1, under a temporary name next to
- * the target. Returns the new file's descriptor, or 0; -1 with errno set. The caller
- * frees *@name.
+ * Links the file @unnamed, or creates a new file if that is -1, under a temporary name
+ * next to the target. Returns the new file's descriptor, or 0; -1 with errno set. The
+ * caller frees *@name.
  */
 static int name_beside(const struct replace *file, int unnamed, char **name)
 {
@@ -138,8 +137,8 @@ static int name_beside(const struct replace *file, int unnamed, char **name)
 	return status;
 }
 
-/* Creates an unnamed file in the target's directory, if possible one that can be linked
- * later. */
+/* Creates an unnamed file in the target's directory: one that can be linked later, if
+ * possible. */
 static int create_unnamed(struct replace *file)
 {
 	char *name = directory_of(file->target);
@@ -220,7 +219,7 @@ int replace_open(struct replace *file, const char *path, mode_t mode, bool keep_
 		file->fd = STDOUT_FILENO;
 		return 0;
 	}
-	status = resolve(file, path, &descriptor);
+	status = resolve_links(file, path, &descriptor);
 	if (status == 0 && file->exists && S_ISDIR(file->old.st_mode)) {
 		errno = EISDIR;
 		status = -1;
@@ -236,7 +235,7 @@ int replace_open(struct replace *file, const char *path, mode_t mode, bool keep_
 	return -1;
 }
 
-/* Copies one file's contents to the start of the other. */
+/* Copies the contents of @from to the start of @to. */
 static int copy_contents(int from, int to)
 {
 	char buffer[65536];
@@ -260,7 +259,7 @@ static int copy_contents(int from, int to)
 	return 0;
 }
 
-/* Copies to the old file, after reserving the space. */
+/* Copies the new contents to the old file, after reserving the space. */
 static int copy_in_place(struct replace *file)
 {
 	int to = open(file->target, O_WRONLY | O_CLOEXEC), status = -1, why;
@@ -353,7 +352,8 @@ static int put_in_place(struct replace *file)
 		unlink(name);
 	free(name);
 	errno = why;
-	/* Another user's file in a directory like /tmp, or a mount point. */
+	/* A rename fails for another user's file in a directory like /tmp, and for a
+	 * mount point. */
 	if (status < 0 && file->exists && !file->keep_old)
 		return copy_in_place(file);
 	return status;

@@ -24,12 +24,12 @@
 struct replace {
 	int fd; /* the descriptor to write to; -1: not open */
 
-	/* Internal. */
+	/* Internal members */
 	const char *path;
-	char *target; /* the file after all links; NULL: written to directly */
+	char *target; /* path after all links; NULL: written to directly */
 	struct stat old;
 	bool exists;	 /* @old is valid */
-	bool keep_old;	 /* as TARGET.old */
+	bool keep_old;	 /* keep the old file as TARGET.old */
 	bool is_unnamed; /* fd is an unnamed file that can be linked */
 	bool in_place;	 /* the data is copied to the old file */
 	mode_t mode;
@@ -50,7 +50,7 @@ int replace_open(struct replace *file, const char *path, mode_t mode, bool keep_
  */
 int replace_commit(struct replace *file, struct error *err);
 
-/* Closes the file and discards its data, unless that was written directly. */
+/* Closes the file and discards its data, except data written directly. */
 void replace_abandon(struct replace *file);
 
 /* Whether writing to @path would change the regular file @input. */

@@ -14,8 +14,8 @@ static bool is_continuation(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The three-byte characters that change the display order of text: U+200E, U+200F,
- * U+202A to U+202E, U+2066 to U+2069 (Unicode's UAX 9, section 2). */
+/* Returns whether a three-byte character changes the display order of text: U+200E,
+ * U+200F, U+202A to U+202E, U+2066 to U+2069 (Unicode's UAX 9, section 2). */
 static bool is_bidi_control(const unsigned char *c)
 {
 	if (c[0] != 0xe2)
@@ -112,7 +112,7 @@ void text_time(char *to, uint64_t ns, bool utc)
 	char time[TEXT_TIME_SIZE - 8], zone[8];
 	struct tm tm;
 
-	tzset(); /* localtime_r() may not call it */
+	tzset(); /* localtime_r() need not call tzset() */
 	if (!(utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm)) ||
 	    !strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", &tm) ||
 	    strftime(zone, sizeof(zone), "%z", &tm) != 5)

@@ -9,10 +9,8 @@
 
 /* Makes text from guests and files safe for line-based formats and terminals. */
 
-/*
- * The size in bytes of the character at the start of @text. 0 if it is not valid UTF-8
- * (RFC 3629) or a terminal would interpret it, and at the end of the text.
- */
+/* Returns the size in bytes of the character at the start of @text; 0 if it is not valid
+ * UTF-8 (RFC 3629), if a terminal would interpret it, and at the end of the text. */
 size_t text_character(const char *text);
 
 /*
@@ -28,8 +26,8 @@ void text_clean(char *to, const char *from);
  */
 void text_word(char *to, size_t size, const char *from);
 
-/* The width of the terminal @out in columns; SIZE_MAX if @out is not a terminal or the
- * width is unknown. */
+/* Returns the width of the terminal @out in columns; SIZE_MAX if @out is not a terminal
+ * or the width is unknown. */
 size_t text_columns(FILE *out);
 
 /*

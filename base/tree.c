@@ -49,7 +49,7 @@ void tree_clear(struct tree *tree, uint32_t roots)
 	tree->count = roots;
 }
 
-/* The slot that holds the node, or the free one where it belongs. */
+/* Returns the slot that holds the node, or the free slot where it belongs. */
 static size_t slot_of(const struct tree *tree, uint32_t parent, uint64_t key)
 {
 	size_t mask = ((size_t)1 << tree->slot_bits) - 1, slot;

@@ -25,16 +25,18 @@ struct tree {
 
 #define TREE_NONE UINT32_MAX
 
-/* -1 if out of memory; tree_free() is still allowed then. */
+/* Starts a tree of @roots roots. -1 if out of memory; tree_free() is then still
+ * allowed. */
 int tree_init(struct tree *tree, uint32_t roots);
 void tree_free(struct tree *tree);
 /* Removes all nodes but the @roots of tree_init(), and keeps the memory. */
 void tree_clear(struct tree *tree, uint32_t roots);
 
-/* The child of @parent with this key, created if missing; TREE_NONE if out of memory. */
+/* Returns the child of @parent with this key, created if missing; TREE_NONE if out of
+ * memory. */
 uint32_t tree_intern(struct tree *tree, uint32_t parent, uint64_t key);
 
-/* The child of @parent with this key; TREE_NONE if there is none. */
+/* Returns the child of @parent with this key; TREE_NONE if there is none. */
 uint32_t tree_find(const struct tree *tree, uint32_t parent, uint64_t key);
 
 #endif

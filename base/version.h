@@ -2,7 +2,7 @@
 #ifndef UNIPROF_BASE_VERSION_H
 #define UNIPROF_BASE_VERSION_H
 
-/* The next release, which gets a tag (scripts/version). */
+/* The version of the next release (scripts/version). */
 #ifndef UNIPROF_VERSION
 #define UNIPROF_VERSION "0.2.0"
 #endif

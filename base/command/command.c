@@ -73,7 +73,7 @@ static void parser_init(struct parser *parser, const struct command *command,
 	parser->longs[parser->count] = (struct option){"help", no_argument, NULL, 'h'};
 }
 
-/* @word is as typed: "--NAME" or "--NAME=ARGUMENT". */
+/* Reports an unknown option. @word is as typed: "--NAME" or "--NAME=ARGUMENT". */
 static int refuse_unknown(const struct parser *parser, const char *word)
 {
 	char hint[NEAREST_HINT_SIZE];
@@ -87,7 +87,7 @@ static int refuse_unknown(const struct parser *parser, const char *word)
 }
 
 /* Reports the error that getopt_long() returned ':' or '?' for. */
-static int refuse(const struct parser *parser, int found, char **argv)
+static int refuse_option(const struct parser *parser, int found, char **argv)
 {
 	const char *command = parser->command->name, *word = argv[optind - 1];
 
@@ -95,7 +95,8 @@ static int refuse(const struct parser *parser, int found, char **argv)
 		return usage_error(command, "option '%s' needs a value", word);
 	if (!optopt)
 		return refuse_unknown(parser, word);
-	/* A known letter is never refused here, so this was the long form. */
+	/* A known letter is never refused here, so the option was typed in its long
+	 * form. */
 	if (optopt >= LONG_ONLY || strchr(parser->shorts, optopt))
 		return usage_error(command, "option '%s' takes no value", word);
 	return usage_error(command, "unknown option '-%c'", optopt);
@@ -120,7 +121,7 @@ static int refuse_word(const char *command, const struct command_option *option)
 			   words);
 }
 
-/* Sets the option to optarg, which must be one of its words. */
+/* Sets the option to optarg, if that is one of its words. */
 static int take_word(const char *command, const struct command_option *option, char *to)
 {
 	struct option_word word;
@@ -189,7 +190,7 @@ int command_parse(const struct command *command, int argc, char **argv, void *op
 			return EXIT_DONE;
 		}
 		if (found == '?' || found == ':')
-			return refuse(&parser, found, argv);
+			return refuse_option(&parser, found, argv);
 		status = take_option(&parser, found);
 		if (status != COMMAND_GO_ON)
 			return status;

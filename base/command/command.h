@@ -20,16 +20,16 @@ struct option_word {
 	int value;
 };
 
-/* One option. -h, --help is common to all commands and not in the tables. */
+/* One option. -h and --help are common to all commands and not in the tables. */
 struct command_option {
-	const char *name;     /* long, without its dashes; NULL ends a table */
-	char letter;	      /* 0: none */
-	const char *argument; /* its name in --help; NULL: takes no argument */
-	const char *help;     /* NULL: not listed in --help, such as a default */
-	/* The accepted words by number; the word after the last is NULL. With @takes,
-	 * they are only for completions, and @set checks the argument. */
+	const char *name;     /* long name, without dashes; NULL ends a table */
+	char letter;	      /* short name; 0: none */
+	const char *argument; /* name of the argument in --help; NULL: takes none */
+	const char *help;     /* text for --help; NULL: not listed, such as a default */
+	/* Returns the @i-th accepted word; its name is NULL after the last. With @takes,
+	 * the words are only for completions, and @set checks the argument. */
 	struct option_word (*word)(unsigned int i);
-	const char *words; /* their heading in --help; NULL: @help lists them */
+	const char *words; /* heading of the words in --help; NULL: @help lists them */
 	/*
 	 * Stores the argument (NULL if the option takes none) at @to. -1 if it is
 	 * invalid, with the reason in @err; if @err is empty, the message is made from
@@ -37,25 +37,25 @@ struct command_option {
 	 * NULL: the value of the word, or of the option, is stored in an enum.
 	 */
 	int (*set)(void *to, const char *argument, struct error *err);
-	size_t offset;	   /* of @to in the options of its group */
-	const char *takes; /* "a number from 1 to 9" */
-	int value;	   /* of an option without @word and @set */
+	size_t offset;	   /* offset of @to in the options of its group */
+	const char *takes; /* accepted arguments: "a number from 1 to 9" */
+	int value;	   /* value of an option without @word and @set */
 };
 
 /* Options that --help lists under one heading. */
 struct option_group {
-	const char *heading; /* NULL: that of the group before */
+	const char *heading; /* NULL: listed under the previous group's heading */
 	const struct command_option *options;
-	size_t offset; /* of the structure they set, in the command's options */
+	size_t offset; /* offset of the group's structure in the command's options */
 };
 
 struct command {
 	const char *name;
-	const char *arguments; /* after the options, as shown in --help */
+	const char *arguments; /* arguments after the options, as shown in --help */
 	unsigned int most;     /* maximum number of arguments */
 	const char *summary;   /* one line for `uniprof --help` */
 	const char *about;     /* a paragraph for the command's --help */
-	const char *damaged;   /* what exit code 3 means; NULL: never returned */
+	const char *damaged;   /* meaning of exit code 3; NULL: never returned */
 	const struct option_group *groups; /* ends with a group without options */
 	/* argv[0] is the command's name. Returns an enum exit_code. */
 	int (*run)(const struct command *command, int argc, char **argv);
@@ -88,7 +88,8 @@ void command_help_words(const struct command_option *option, FILE *out);
  */
 void command_list_options(const struct command *command, FILE *out);
 
-/* Setters: a bool becomes true; a const char * becomes the argument. */
+/* Setters for struct command_option: a bool becomes true; a const char * becomes the
+ * argument. */
 int option_set_true(void *to, const char *argument, struct error *err);
 int option_set_text(void *to, const char *argument, struct error *err);
 

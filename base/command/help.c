@@ -26,8 +26,8 @@ static void put_wrapped(FILE *out, const char *text, size_t column)
 	fputc('\n', out);
 }
 
-/* Prints @left in the left column, and @text beside or, if @left is too long, below it.
- */
+/* Prints @left in the left column, and @text in the right one: on the next line if @left
+ * is too long. */
 static void put_entry(FILE *out, const char *left, const char *text, size_t column)
 {
 	if (strlen(left) < column)

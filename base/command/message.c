@@ -22,7 +22,7 @@ void message(const char *command, const char *format, ...)
 	va_end(args);
 	used = strlen(line);
 	line[used++] = '\n';
-	/* Not by stdio, which makes other system calls, too: a filter refuses them. */
+	/* stdio also makes other system calls, which the seccomp filter refuses. */
 	if (write(STDERR_FILENO, line, used) < 0)
 		return;
 }

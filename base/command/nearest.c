@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No command and no option is longer. */
+/* Maximum length of a word; no command and no option is longer */
 #define LONGEST 32
 
 void nearest_start(struct nearest *nearest, const char *typed, size_t length)
@@ -20,11 +20,11 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * The number of changes that make @a, of @m characters, of @b, of @n (at most LONGEST).
- * row[i % 3][j] is that of their first i and j characters: the "optimal string alignment"
- * distance.
+ * Returns the number of changes that turn @a, of @m characters, into @b, of @n (at most
+ * LONGEST): the "optimal string alignment" distance. row[i % 3][j] is the distance of
+ * their first i and j characters.
  */
-static size_t changes(const char *a, size_t m, const char *b, size_t n)
+static size_t count_changes(const char *a, size_t m, const char *b, size_t n)
 {
 	size_t row[3][LONGEST + 1];
 
@@ -53,7 +53,7 @@ void nearest_consider(struct nearest *nearest, const char *word)
 	if (length > LONGEST || nearest->length > LONGEST)
 		return;
 	longer = length > nearest->length ? length : nearest->length;
-	distance = changes(nearest->typed, nearest->length, word, length);
+	distance = count_changes(nearest->typed, nearest->length, word, length);
 	if (distance > longer / 3 || distance >= nearest->distance)
 		return;
 	nearest->word = word;

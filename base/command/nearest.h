@@ -10,15 +10,15 @@
  */
 struct nearest {
 	const char *typed;
-	size_t length;	  /* of @typed, which may continue */
-	const char *word; /* the nearest so far; NULL: none is near enough */
-	size_t distance;  /* its changes */
+	size_t length;	  /* length of the word, after which @typed may continue */
+	const char *word; /* nearest word so far; NULL: none is near enough */
+	size_t distance;  /* number of changes of @word */
 };
 
 /* Starts with the first @length characters of @typed, which must outlive @nearest. */
 void nearest_start(struct nearest *nearest, const char *typed, size_t length);
 
-/* Considers @word, which must outlive @nearest. Of equally near ones, the first is kept.
+/* Considers @word, which must outlive @nearest. Of equally near words, the first is kept.
  * A word is near if at most a third of the longer word's characters change. */
 void nearest_consider(struct nearest *nearest, const char *word);
 

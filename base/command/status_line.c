@@ -14,8 +14,8 @@
 #define USUAL_COLUMNS 80
 #define MAX_COLUMNS   256
 
-/* The width of the terminal, USUAL_COLUMNS if it does not say; 0 if it can't show a line.
- */
+/* Returns the width of the terminal, or USUAL_COLUMNS if the terminal does not know its
+ * width; 0 if it can't show a line. */
 static size_t width_of(int fd)
 {
 	const char *type = getenv("TERM");

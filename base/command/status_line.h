@@ -8,8 +8,8 @@
 
 /*
  * A line at the bottom of a terminal that is rewritten in place, for progress. The cursor
- * stays at its end, so that whatever is printed next must start with
- * status_line_eraser(), or follow status_line_clear().
+ * stays at the end of the line, so the next output must start with status_line_eraser(),
+ * or follow status_line_clear().
  */
 struct status_line {
 	int fd;	     /* -1: there is no terminal, and nothing is shown */
@@ -25,18 +25,18 @@ struct status_line {
 void status_line_open(struct status_line *line, int fd);
 void status_line_close(struct status_line *line);
 
-/* The number of columns for text, which can change at any time; 0: no line. */
+/* Returns the number of columns for text, which can change at any time; 0: no line. */
 size_t status_line_columns(const struct status_line *line);
 
 /* Shows @text, which must be ASCII, truncated to the terminal's width. Nothing happens
  * while the process is in the background. */
 void status_line_show(struct status_line *line, const char *text);
 
-/* Removes the text, if there is some. */
+/* Removes the text, if any is shown. */
 void status_line_clear(struct status_line *line);
 
-/* What to print to @fd before a message, in the same write(): it erases the line that may
- * be shown there. Empty if @fd is no terminal that can erase. */
+/* Returns text to print to @fd before a message, in the same write(), which erases a
+ * status line. Empty if @fd is not a terminal that can erase. */
 const char *status_line_eraser(int fd);
 
 #endif

@@ -17,7 +17,7 @@ static void a_grown_array_keeps_its_contents_and_new_elements_are_zero(void **st
 	assert_true(array_grow(&array, 1000, sizeof(*array)));
 	for (uint32_t i = 0; i < 1000; i++)
 		array[i] = ~i;
-	/* What was beyond the 10 may still be there. */
+	/* Memory beyond the 10 elements may have old contents. */
 	assert_true(array_grow(&array, 10, sizeof(*array)));
 	assert_true(array_grow_zeroed(&array, 10, 1000, sizeof(*array)));
 	for (uint32_t i = 0; i < 1000; i++)

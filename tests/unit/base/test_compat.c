@@ -78,7 +78,7 @@ static void only_files_in_the_range_are_closed(void **state)
 
 	(void)state;
 	if (child == 0) {
-		/* With more open files than fit into one read of the list. */
+		/* Open more files than fit into one read of the list. */
 		for (int fd = 100; fd < 900; fd++)
 			if (dup2(0, fd) != fd)
 				_exit(1);

@@ -38,8 +38,8 @@ struct block {
 	char text[8];
 };
 
-/* Two texts of 7 letters that take FNV-1a from @hash to one state. By the birthday
- * paradox, 2^18 texts contain such a pair. */
+/* Finds two texts of 7 letters that take FNV-1a from @hash to one state, which is
+ * returned. By the birthday paradox, 2^18 texts contain such a pair. */
 static uint32_t find_pair(uint32_t hash, char pair[2][8])
 {
 	static struct block blocks[1 << 18];
@@ -96,7 +96,8 @@ static void colliding_names_take_no_longer(void **state)
 		assert_true(fnv1a(2166136261u, name) == hash);
 		assert_int_equal(names_intern(names, name), choice);
 	}
-	/* Takes 0.05 s; more than 10 s if each is compared with all previous ones. */
+	/* Takes 0.05 s; more than 10 s if each name is compared with all previous
+	 * names. */
 	assert_true(cpu_seconds() - start < 2);
 	names_free(names);
 }
@@ -116,7 +117,7 @@ static void equal_names_have_the_same_number(void **state)
 	}
 	assert_int_equal(names_count(names), 5000);
 	assert_string_equal(names_get(names, 4711), "name_4711");
-	/* They are cleaned first. */
+	/* Names are cleaned before they are stored. */
 	assert_int_equal(names_intern(names, "a;b"), 5000);
 	assert_int_equal(names_intern(names, "a:b"), 5000);
 	names_free(names);

@@ -247,7 +247,7 @@ static void files_that_cannot_be_written_are_reported(void **state)
 	}
 }
 
-/* In a child with the user "nobody", because the tests may run as root. */
+/* Runs @act in a child as the user "nobody", because the tests may run as root. */
 static void as_nobody(void (*act)(void))
 {
 	pid_t pid = fork();

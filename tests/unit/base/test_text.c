@@ -39,7 +39,7 @@ static const char *const harmless[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* "a", @part with each byte replaced by @byte (if not 0), and "b". */
+/* Writes "a", @part with each byte replaced by @byte (if not 0), and "b". */
 static void expected(char to[16], const char *part, char byte)
 {
 	size_t length = strlen(part);
