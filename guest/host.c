@@ -44,7 +44,7 @@ void host_close(struct host *host)
 		host->ops->close(host);
 }
 
-/* Returns the id that @name is, in digits only; -1 if it is not an id. */
+/* Parses @name as an id, which has only digits; -1 if it is not an id. */
 static long long parse_id(const char *name)
 {
 	char *end;

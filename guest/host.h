@@ -18,7 +18,7 @@
 struct guest;
 struct host_ops;
 
-/* A guest as a listing shows it. */
+/* A guest as described by a listing. */
 struct guest_info {
 	uint32_t id; /* Xen's domain id, or the pid of a VMM */
 	enum guest_type type;
@@ -28,15 +28,15 @@ struct guest_info {
 	uint64_t ran;	 /* CPU time of all vCPUs, ns; 0: unknown */
 	bool dying, shutdown, paused, running, blocked;
 	uint8_t uuid[16];
-	char name[256]; /* empty: it has none */
-	char vmm[32];	/* name of the program that runs it, "QEMU"; empty: none does */
-	/* Not to be sampled by the host's hypervisor, but in the way that @type names.
-	 * Only a connection shows how many vCPUs it has. */
+	char name[256]; /* name; empty: none */
+	char vmm[32];	/* program that runs the guest, "QEMU"; empty: none */
+	/* sampled not by the host's hypervisor, but in the way that @type names; the
+	 * number of vCPUs is known only once connected */
 	bool is_indirect;
 };
 
-/* Allocates an array for guests, without any yet, which the caller frees. NULL with the
- * reason in @err if out of memory. */
+/* Allocates an empty array of guests, which the caller frees. NULL with the reason in
+ * @err if out of memory. */
 struct guest_info *guest_infos_new(struct error *err);
 /* Adds a guest to an array, which may also be NULL. False if out of memory; the array is
  * then unchanged. */
@@ -49,13 +49,13 @@ void guest_infos_sort(struct guest_info *guests, size_t count);
 struct host {
 	const struct host_ops *ops;
 	char version[64];	 /* "Xen 4.17.7" */
-	uint32_t domctl_version; /* of Xen's control interface; 0 for others */
-	char note[224];		 /* what the user should know about the host; or empty */
-	int connection;		 /* a descriptor that the guard keeps, too; -1: none */
+	uint32_t domctl_version; /* version of Xen's control interface; 0: not Xen */
+	char note[224];		 /* a note on the host for the user; or empty */
+	int connection;		 /* a descriptor that the guard also keeps; -1: none */
 };
 
-/* A system call, with any arguments or, if @mask is not 0, only if the bits in @mask of
- * the argument numbered @argument equal @value. */
+/* A system call that is allowed: with any arguments or, if @mask is not 0, only if
+ * argument number @argument equals @value in the bits of @mask. */
 struct host_call {
 	int number; /* SYS_*; -1: the end of an array */
 	unsigned int argument;
@@ -79,25 +79,23 @@ struct host_call {
 		-1, 0, 0, 0 \
 	}
 
-/*
- * What a host's functions need once a process has started; record/safety/ refuses the
- * rest.
- */
+/* The privileges that a host's functions need after a process's start; record/safety/
+ * drops all others. */
 struct host_needs {
-	/* System calls beyond what record/safety/filter.c allows for every hypervisor,
-	 * made by open guests' functions and close(), by list() and open(), and in the
-	 * guard. NULL: none. */
+	/* System calls beyond those that record/safety/filter.c allows for every
+	 * hypervisor: @sampling by functions of open guests and close(), @following by
+	 * list() and open(), @guarding in the guard. NULL: none. */
 	const struct host_call *sampling, *following, *guarding;
-	/* The folder of the devices that open() opens; NULL: none. */
+	/* folder of the devices that open() opens; NULL: none */
 	const char *devices;
-	/* Removes files in HOST_DIRECTORY. */
+	/* removes files in HOST_DIRECTORY */
 	bool removes;
-	/* Traces other processes, which Landlock would forbid (ptrace_access_check in
-	 * security/landlock/), and reads their files in /proc. */
+	/* traces other processes, which Landlock would forbid (ptrace_access_check in
+	 * security/landlock/), and reads their files in /proc */
 	bool inspects;
-	/* Maps guests' whole memory, which must not be filled for locking it. */
+	/* maps guests' whole memory, which locking must not fill with pages */
 	bool maps_all;
-	/* For messages: what a process keeps. */
+	/* privileges that a process keeps, for messages */
 	const char *kept;
 };
 
@@ -110,13 +108,13 @@ struct host_needs {
  */
 struct host_ops {
 	const struct host_needs *needs;
-	/* Guests are run by programs of this host (VMMs), whose pids are the guests' ids.
-	 */
+	/* guests are run by programs of this host (VMMs), whose pids are the guests'
+	 * ids */
 	bool has_vmms;
 
 	void (*close)(struct host *host);
 
-	/* Describes a guest: 0; 1 if there is none with this id. */
+	/* Describes a guest: 0; 1 if there is no guest with this id. */
 	int (*info)(struct host *host, uint32_t id, struct guest_info *info,
 		    struct error *err);
 	/* Lists all guests, sorted by id, including Xen's dom0; in bounded time. The
@@ -124,23 +122,22 @@ struct host_ops {
 	int (*list)(struct host *host, struct guest_info **guests, size_t *count,
 		    struct error *err);
 
-	/*
-	 * Before the guard is forked: allocates the memory, shared with the guard, in
-	 * which the hypervisor itself records whether a pause took effect.
-	 */
+	/* Allocates the memory, shared with the guard, in which the hypervisor itself
+	 * records whether a pause took effect. Called before the guard is forked. */
 	int (*arm)(struct host *host, struct error *err);
-	/* In the guard: opens what is not inherited by fork(). */
+	/* Opens, in the guard, what is not inherited by fork(). */
 	int (*adopt)(struct host *host, struct error *err);
 	/*
-	 * In the guard: whether the recorder holds a guest paused. Exact once the
-	 * recorder has ended or stopped; may be out of date at once while it runs.
+	 * Returns, in the guard, whether the recorder holds a guest paused. Exact once
+	 * the recorder has ended or stopped; while it runs, the result may be outdated at
+	 * once.
 	 */
 	bool (*left_paused)(const struct host *host);
-	/* In the guard, after the recorder's end: resumes the guest that it left paused.
-	 */
+	/* Resumes, in the guard and after the recorder's end, the guest that the recorder
+	 * left paused. */
 	int (*resume)(struct host *host, struct error *err);
-	/* In the guard, after resume(): undoes what else a recorder that was killed left
-	 * in guests. NULL: nothing. */
+	/* Undoes, in the guard and after resume(), other changes to guests that a killed
+	 * recorder left behind. NULL: there are none. */
 	void (*tidy)(struct host *host);
 
 	/*
@@ -154,13 +151,13 @@ struct host_ops {
 			 struct error *err);
 	int (*unpause_left)(struct host *host, const struct guest_info *info,
 			    struct error *err);
-	/* For messages: the toolstack's command that unpauses a guest, "xl unpause". */
+	/* the toolstack's command that unpauses a guest, for messages: "xl unpause" */
 	const char *unpause_command;
 
 	/*
-	 * Prepares to sample a guest; after arm(). @wanted has a bool for each of its
-	 * vCPUs, or is NULL for all of them. Pauses nothing. NULL also if the guest can't
-	 * be sampled.
+	 * Prepares to sample a guest. Called after arm(). @wanted has a bool for each of
+	 * its vCPUs, or is NULL for all of them. Pauses nothing. NULL also if the guest
+	 * can't be sampled.
 	 */
 	struct guest *(*open)(struct host *host, const struct guest_info *info,
 			      const bool *wanted, struct error *err);
@@ -168,17 +165,18 @@ struct host_ops {
 
 /* A hypervisor that a host can have. */
 struct hypervisor {
-	/* Whether this machine has it: why it can't be opened is then worth a message. */
+	/* Returns whether this machine has the hypervisor: the reason why it can't be
+	 * opened is then worth a message. */
 	bool (*exists)(void);
 	/*
-	 * NULL with the reason in @err if there is none, no permission, or no supported
-	 * version. With @force, a version newer than those known is used even if it does
-	 * not answer as expected; a hypervisor of which there is no such version ignores
-	 * it.
+	 * Opens the hypervisor. NULL with the reason in @err if there is none, no
+	 * permission, or no supported version. With @force, a newer version than the
+	 * known ones is used even if it does not answer as expected; hypervisors without
+	 * such versions ignore @force.
 	 */
 	struct host *(*open)(bool force, struct error *err);
-	/* The types of its drivers' requests (_IOC_TYPE), a character each: a process
-	 * that only reads files may make none of them. */
+	/* types of its drivers' requests (_IOC_TYPE), a character each; a process that
+	 * only reads files may make none of them */
 	const char *request_types;
 };
 
