@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most events listed in a message. */
+/* Maximum number of events listed in a message */
 #define LISTED 8
 
 void events_free(struct events *events)
@@ -28,8 +28,8 @@ bool events_is(const char *event, const char *name)
 		!event[length + 1 + strspn(event + length + 1, "ukhIGHpPSDWeb")]);
 }
 
-/* The number of the event; NAMES_NONE if out of memory. */
-static uint32_t find(struct events *events, struct recording_text name)
+/* Returns the number of the event; NAMES_NONE if out of memory. */
+static uint32_t event_number(struct events *events, struct recording_text name)
 {
 	char *copy = strndup(name.length ? name.at : "", name.length);
 	uint32_t number = NAMES_NONE;
@@ -48,7 +48,7 @@ int events_take(struct events *events, struct recording_text name)
 
 	if (!name.length && !events->wanted)
 		return 1;
-	number = find(events, name);
+	number = event_number(events, name);
 	if (number == NAMES_NONE)
 		return -1;
 	if (!events->chosen &&
@@ -71,7 +71,7 @@ static const char *shown(const char *name)
 	return *name ? name : "(no name)";
 }
 
-/* Lists the names of the other events. */
+/* Lists the names of the events that are not imported. */
 static void list_events(const struct events *events, char *text, size_t size)
 {
 	uint32_t count = events->names ? names_count(events->names) : 0, listed = 0;

@@ -9,11 +9,12 @@
 #include "format/recording.h"
 
 /*
- * Samples of different events don't add up. From a text with several events, only one is
- * imported: the one requested, or the first. Starts as zeros except for @wanted.
+ * The choice of an event. Samples of different events don't add up, so only one event of
+ * a text is imported: the requested event, or the first. Starts as zeros except for
+ * @wanted.
  */
 struct events {
-	const char *wanted;  /* NULL: the first */
+	const char *wanted;  /* requested event; NULL: the first in the text */
 	struct names *names; /* names of all events seen */
 	uint32_t chosen;     /* number of the imported event + 1; 0: not seen yet */
 	uint64_t left_out;   /* samples of other events, not imported */
@@ -21,20 +22,18 @@ struct events {
 
 void events_free(struct events *events);
 
-/*
- * Whether to import a sample of the event @name: 1 or 0; -1 if out of memory. A sample
- * without an event (empty @name) is imported unless an event was requested.
- */
+/* Returns whether to import a sample of the event @name: 1 or 0; -1 if out of memory. A
+ * sample without an event (empty @name) is imported unless an event was requested. */
 int events_take(struct events *events, struct recording_text name);
 
-/* The event that is imported; NULL until it is seen. */
+/* Returns the event that is imported; NULL until it is seen. */
 const char *events_chosen(const struct events *events);
 
-/* Whether @event, as perf prints it, is the event @name with any modifiers. */
+/* Returns whether @event, as perf prints it, is the event @name with any modifiers. */
 bool events_is(const char *event, const char *name);
 
-/* Writes to @line which event was imported and what was skipped; false if no sample was
- * skipped. */
+/* Writes to @line which event was imported and how much was skipped; false if no sample
+ * was skipped. */
 bool events_note(const struct events *events, struct error *line);
 
 /* Sets @err for a text without samples of the requested event. Returns -1. */

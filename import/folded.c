@@ -36,8 +36,8 @@ static bool take_count(struct recording_text *line, uint64_t *count)
 	return true;
 }
 
-/* A line that starts with '#' is a comment unless it reads as a stack: names may start
- * with '#', too. */
+/* Returns whether the line is a comment: it starts with '#' and does not read as a stack,
+ * whose names may also start with '#'. */
 static bool is_comment(struct recording_text line)
 {
 	uint64_t count;
@@ -67,7 +67,8 @@ static struct recording_text take_frame(struct recording_text *stack, bool *is_l
 	return name;
 }
 
-/* A name is taken for an address only if reports would print that address so. */
+/* Returns whether the name is an address: only if reports would print the address like
+ * this. */
 static bool is_address(struct recording_text name, uint64_t *address)
 {
 	for (size_t i = 2; i < name.length; i++)
@@ -91,7 +92,8 @@ static int take_stack(struct importer *importer, struct recording_text line,
 		frame.has_address = is_address(frame.name, &frame.address);
 		if (frame.has_address)
 			frame.name.length = 0;
-		/* A name is one place, whether sampled or a caller. */
+		/* A name is one place, sampled or not: callers are looked up one byte
+		 * earlier. */
 		frame.offset = importer_depth(importer) > 0;
 		if (importer_frame(importer, &frame, err) < 0)
 			return -1;

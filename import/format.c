@@ -47,7 +47,7 @@ const struct import_format *import_format_recognize(struct lines *lines,
 	return NULL;
 }
 
-/* Counts a skipped line, and keeps the reason for the first. */
+/* Counts a skipped line, and keeps the reason of the first one. */
 static void count_skipped(struct import_result *result, uint64_t number,
 			  const struct error *why)
 {
@@ -55,7 +55,8 @@ static void count_skipped(struct import_result *result, uint64_t number,
 		error_set(&result->first, "line %" PRIu64 ": %s", number, why->text);
 }
 
-/* Passes all lines to the format. -1 with @err set if the import has failed. */
+/* Passes all lines to the format, and ends it. -1 with @err set if the import has
+ * failed. */
 static int take_lines(const struct import_format *format, void *state,
 		      struct lines *lines, struct importer *importer,
 		      struct import_result *result, struct error *err)

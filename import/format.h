@@ -7,12 +7,12 @@
 
 /* The user's options. */
 struct import_options {
-	const char *event; /* NULL: the first in the text */
+	const char *event; /* event to import; NULL: the first in the text */
 };
 
 /* The outcome of importing a text. */
 struct import_result {
-	uint64_t skipped;     /* lines that could not be parsed */
+	uint64_t skipped;     /* number of lines that could not be parsed */
 	struct error first;   /* the first skipped line, and why */
 	bool is_cut;	      /* the text ended within a sample, which was skipped */
 	struct error stopped; /* the line where the import stopped, and why, or empty */
@@ -25,24 +25,25 @@ struct import_result {
  */
 struct import_format {
 	const char *name;
-	const char *about; /* for --help: one line */
+	const char *about; /* one line for --help */
 	bool has_events;   /* import_options.event applies */
 
-	/* Whether the line is in this format and unlikely to be in one further down in
-	 * the table. */
+	/* Returns whether the line is in this format and unlikely to be in a format
+	 * further down in the table. */
 	bool (*recognize)(struct recording_text line);
-	size_t state_size; /* bytes of the state passed below; zeroed at the start */
-	/* Takes the user's options. NULL: the format has none. */
+	size_t state_size; /* size of @state, bytes; zeroed at the start */
+	/* Takes the user's options. NULL: the format has no options. */
 	void (*begin)(void *state, const struct import_options *options);
 	/* Takes a line without its line end. -1 with @err set if the line can't be used;
 	 * see importer_state() for whether the import can go on. */
 	int (*line)(void *state, struct importer *importer, struct recording_text line,
 		    struct error *err);
-	/* Called after the last line: fills in @result. -1 with @err set if nothing can
-	 * be imported. */
+	/* Ends the text, and fills in @result. Called after the last line, but not if
+	 * a limit of recordings has stopped the import. -1 with @err set if nothing
+	 * can be imported. */
 	int (*end)(void *state, struct importer *importer, struct import_result *result,
 		   struct error *err);
-	/* Frees what the state refers to; NULL: nothing. */
+	/* Frees the memory that @state refers to; NULL: there is none. */
 	void (*release)(void *state);
 };
 
@@ -52,9 +53,9 @@ extern const struct import_format import_perf_script;
 extern const struct import_format import_ftrace;
 extern const struct import_format import_folded;
 
-/* The format called @name; NULL if there is none. */
+/* Returns the format called @name; NULL if there is none. */
 const struct import_format *import_format_find(const char *name);
-/* All formats; ends with NULL. */
+/* Returns all formats, in an array that ends with NULL. */
 const struct import_format *const *import_format_list(void);
 
 /* Detects the format of the lines ahead; NULL with @err set if it is unknown. */

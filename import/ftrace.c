@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The function graph tracer's text: Nanos' (src/unix/ftrace.c,
- * function_graph_print_entry()) as its HTTP server returns it for /ftrace/trace, and
- * Linux's with its default options (Documentation/trace/ftrace.rst;
+ * The text of a function graph tracer: Nanos' (src/unix/ftrace.c,
+ * function_graph_print_entry()), as its HTTP server returns it for /ftrace/trace, and
+ * Linux's, with its default options (Documentation/trace/ftrace.rst;
  * kernel/trace/trace_functions_graph.c):
  *
  *    0)               |  caller() {
  *    0)   0.071 us    |    leaf();
  *    0) ! 207.666 us  |  }
  *
- * with the CPU, how long the call took, and two blanks before a function for each of its
- * callers. Linux can have the task in a column of its own (funcgraph-proc). A mark before
- * long durations means nothing else. Behind "}", a comment may name the function. Only
- * Linux writes of tasks that a CPU changes to ("0) sh-7 => init-1"), of interrupts
- * (arrows), and of lost events. Nanos completes the calls of a thread when the CPU leaves
- * it, and prints only the first eight digits of 100 s and more.
+ * with the CPU, the duration of the call, and two blanks before a function for each of
+ * its callers. Linux can have the task in a separate column (funcgraph-proc). A mark
+ * before a duration only says that it is long. After "}", a comment may name the
+ * function. Only Linux has lines for a CPU's change to another task ("0) sh-7 =>
+ * init-1"), for interrupts (arrows), and for lost events. Nanos completes the calls of a
+ * thread when the CPU leaves it, and prints only the first eight digits of 100 s and
+ * more.
  *
- * A call becomes a sample whose weight is the time, in ns, that it took without the calls
- * it made.
+ * A call becomes a sample, whose weight is the time in ns that the call took, without the
+ * calls it made.
  */
 #include "import/format.h"
 
@@ -34,10 +35,10 @@
 /* A call that has not ended yet. */
 struct call {
 	uint32_t name;
-	uint64_t inside; /* ns: the calls it has made */
+	uint64_t inside; /* time taken by the calls it has made, ns */
 };
 
-/* Those of one CPU that are known, outermost first: the first has @depth callers. */
+/* The known open calls of a CPU, outermost first. The first has @depth callers. */
 struct calls {
 	struct call *call;
 	uint32_t depth, count, capacity;
@@ -46,7 +47,7 @@ struct calls {
 struct graph {
 	struct names *names;
 	struct calls cpu[RECORDING_MAX_VCPU + 1];
-	uint64_t unknown; /* calls with a beginning but no end, or the other way round */
+	uint64_t unknown; /* calls without a beginning or without an end in the text */
 	uint64_t lost;	  /* places where Linux lost events */
 };
 
@@ -72,7 +73,7 @@ static struct recording_text between(const char *from, const char *end)
 	return (struct recording_text){from, (size_t)(end - from)};
 }
 
-/* [MARK] USECS[.FRACTION] us; empty if the call has not ended. */
+/* Takes [MARK] USECS[.FRACTION] us; empty if the call has not ended. */
 static bool take_duration(struct recording_text text, struct entry *entry)
 {
 	struct recording_text word = scan_word(&text);
@@ -86,8 +87,8 @@ static bool take_duration(struct recording_text text, struct entry *entry)
 	return entry->has_duration;
 }
 
-/* The name in the comment behind "}". Linux may write the value that was returned there,
- * alone or behind the name. */
+/* Returns the name in the comment after "}". Linux may write the returned value there,
+ * alone or after the name. */
 static struct recording_text name_of_end(struct recording_text comment)
 {
 	struct recording_text none = {0};
@@ -100,7 +101,7 @@ static struct recording_text name_of_end(struct recording_text comment)
 	return memchr(comment.at, '=', comment.length) ? none : comment;
 }
 
-/* What is behind the '|'. */
+/* Takes the column after the '|'. */
 static bool take_function(struct recording_text text, struct entry *entry)
 {
 	struct recording_text function = scan_trim(text);
@@ -125,8 +126,8 @@ static bool take_function(struct recording_text text, struct entry *entry)
 	return true;
 }
 
-/* Finds the duration among the columns before the function: the first one that is empty
- * or has one. Others are the task's. */
+/* Takes the columns before the function. The first column that is empty or has a
+ * duration is the duration's; other columns are the task's. */
 static bool take_columns(struct recording_text rest, struct entry *entry)
 {
 	const char *end = rest.at + rest.length, *bar;
@@ -142,7 +143,7 @@ static bool take_columns(struct recording_text rest, struct entry *entry)
 	return false;
 }
 
-/* False if the line is not an entry. */
+/* Parses an entry; false if the line is not one. */
 static bool find_entry(struct recording_text line, struct entry *entry)
 {
 	struct recording_text rest = scan_trim(line);
@@ -167,7 +168,8 @@ static bool ftrace_recognize(struct recording_text line)
 	       (find_entry(line, &entry) && entry.kind != ENTRY_SWITCH);
 }
 
-/* Drops the open calls that have @depth callers or more: the text lacks their ends. */
+/* Drops the open calls with @depth callers or more, whose ends are missing in the
+ * text. */
 static void calls_leave(struct graph *graph, struct calls *calls, uint32_t depth)
 {
 	uint32_t left = depth > calls->depth ? depth - calls->depth : 0;
@@ -184,7 +186,7 @@ static void calls_forget(struct calls *calls)
 	calls->count = 0;
 }
 
-/* Prepares for a call with @depth callers; forgets the open calls if they are not its
+/* Prepares for a call with @depth callers: forgets the open calls if they are not the
  * callers. */
 static void calls_follow(struct graph *graph, struct calls *calls, uint32_t depth)
 {
@@ -226,21 +228,22 @@ static int end_call(struct graph *graph, struct importer *importer,
 	static const char domain[] = "imported";
 	const struct import_place place = {.domain = {domain, sizeof(domain) - 1},
 					   .vcpu = (uint32_t)entry->cpu};
-	/* For callers that are not known. */
+	/* A gap stands for callers that are not known. */
 	const char *mark = chain_mark_name(CHAIN_GAP);
 	const struct import_frame gap = {.name = {mark, strlen(mark)}};
 	struct calls *calls = &graph->cpu[entry->cpu];
 	uint64_t inside = calls->call[calls->count - 1].inside;
 	uint32_t i = calls->count--;
 
-	/* Durations are rounded, each for itself. */
+	/* Each duration is rounded, so the calls inside can seem longer. */
 	if (entry->duration <= inside)
 		return 0;
 	if (importer_begin(importer, &place, err) < 0)
 		return -1;
 	while (i-- > 0) {
 		const char *name = names_get(graph->names, calls->call[i].name);
-		/* A name is one place, whether sampled or a caller. */
+		/* A name is one place, sampled or not: callers are looked up one byte
+		 * earlier. */
 		const struct import_frame frame = {
 			.name = {name, strlen(name)},
 			.offset = importer_depth(importer) > 0,
@@ -254,14 +257,15 @@ static int end_call(struct graph *graph, struct importer *importer,
 	return importer_sample(importer, entry->duration - inside, CHAIN_WHOLE, err);
 }
 
-/* Adds a call that has ended to what its caller has made, if that is known. */
+/* Adds an ended call to the time of its caller's calls, if the caller is known. */
 static void count_inside(struct calls *calls, uint64_t duration)
 {
 	if (calls->count)
 		calls->call[calls->count - 1].inside += duration;
 }
 
-/* "}". If it does not end the innermost call, the trace does not have its beginning. */
+/* Handles "}". If it does not end the innermost call, the trace lacks the beginning of
+ * its call. */
 static int take_end(struct graph *graph, struct importer *importer,
 		    const struct entry *entry, uint32_t name, struct error *err)
 {
@@ -303,7 +307,7 @@ static int take_call(struct graph *graph, struct importer *importer,
 	return status;
 }
 
-/* CPU:N [LOST M EVENTS] */
+/* Takes a line "CPU:N [LOST M EVENTS]"; false for other lines. */
 static bool take_lost(struct graph *graph, struct recording_text line)
 {
 	struct recording_text word = scan_word(&line);
@@ -318,7 +322,7 @@ static bool take_lost(struct graph *graph, struct recording_text line)
 	return true;
 }
 
-/* Comments and lines between tasks. */
+/* Returns whether the line is skipped: a comment, or a line between tasks. */
 static bool is_passed(struct recording_text text)
 {
 	size_t dashes = 0;

@@ -7,7 +7,7 @@
 
 struct held_sample {
 	uint64_t time, period;
-	uint32_t node; /* of the chain's innermost frame */
+	uint32_t node; /* node of the chain's innermost frame */
 	uint16_t domain, vcpu;
 	uint8_t end; /* enum chain_end */
 };
@@ -68,10 +68,11 @@ int held_add(struct held *held, const struct sample *sample, uint64_t period)
 	return 0;
 }
 
-/* Periods are scaled down if their sum is too large for weights. */
+/* Chooses how samples are weighted. Periods are scaled down if their sum is too large for
+ * weights. */
 static struct import_weights choose_weights(const struct held *held)
 {
-	/* CPU time is in us, as in reports. */
+	/* Weights of CPU time are in us, as in reports. */
 	struct import_weights weights = {
 		.by_period = held->least < held->most,
 		.periods = held->unit,

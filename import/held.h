@@ -19,7 +19,7 @@ enum import_unit {
 
 /* How samples were weighted. */
 struct import_weights {
-	bool by_period; /* otherwise each counts 1 */
+	bool by_period; /* weighted by period; else each sample counts 1 */
 	enum import_unit periods;
 	uint64_t unit; /* events, or ns, that a weight of 1 stands for */
 };
@@ -38,17 +38,17 @@ struct held {
 
 #define HELD_MAX_PERIOD ((uint64_t)1 << 62)
 
-/* Maximum sum of all weights: the records above RECORDING_MAX_WEIGHT that are split are
- * then 232,831 at most. Less than MEASURE_MOST, so that reports count all. */
+/* Maximum sum of all weights: samples above RECORDING_MAX_WEIGHT are then split into
+ * 232,831 records at most. Less than MEASURE_MOST, so that reports count all of it. */
 #define HELD_MAX_WEIGHT ((uint64_t)1000000000000000)
 
-/* Writes a sample with the weight @weight. A weight above RECORDING_MAX_WEIGHT is split
- * over several records, and the first record has the CPU time. Errors: see
+/* Writes a sample with the weight @weight. A weight above RECORDING_MAX_WEIGHT is
+ * split over several records, of which the first has the CPU time. Errors: see
  * writer_sample(). */
 int held_write_sample(struct writer *writer, struct sample *sample, uint64_t weight,
 		      struct error *err);
 
-/* -1 if out of memory; held_free() is then harmless. */
+/* Starts without samples. -1 if out of memory; held_free() is then still allowed. */
 int held_init(struct held *held);
 void held_free(struct held *held);
 

@@ -12,9 +12,9 @@
 #include "format/writer.h"
 
 /*
- * Addresses for names without one: not canonical on x86-64, even with five levels of
- * page tables (Intel SDM, volume 1, 3.3.7.1) or on RISC-V (Privileged Architecture, 4.6),
- * and outside arm64's 52 bits (Arm ARM, D8.1). They are 16 apart, so that a return
+ * Addresses for names without an address: not canonical on x86-64, even with five levels
+ * of page tables (Intel SDM, volume 1, 3.3.7.1) or on RISC-V (Privileged Architecture,
+ * 4.6), and outside arm64's 52 bits (Arm ARM, D8.1). They are 16 apart, so that a return
  * address falls between two of them.
  */
 #define MADE_UP_FIRST ((uint64_t)0x4000000000000000)
@@ -24,7 +24,7 @@
 /* The name of an address in the text. */
 struct named {
 	uint64_t offset;
-	uint32_t name, dso; /* texts */
+	uint32_t name, dso; /* numbers of texts */
 };
 
 /* The roots of the tree. Below each are the domains, then the keys of a place. */
@@ -41,10 +41,10 @@ struct importer {
 	uint64_t last_time;
 	uint64_t count;
 
-	struct names *domains; /* id and name, by index */
+	struct names *domains; /* id and name of each domain, by index */
 	struct names *texts;
 	struct tree places;
-	struct named *named; /* by node: names of the addresses in the text */
+	struct named *named; /* names of the addresses in the text, by node */
 	uint32_t capacity;
 
 	struct sample sample;
@@ -99,7 +99,7 @@ int importer_out_of_memory(struct importer *importer, struct error *err)
 	return error_set(err, "out of memory");
 }
 
-/* Passes on what the writer returned, and sets the state if it failed. */
+/* Returns the writer's @status, and sets the importer's state if the writer failed. */
 static int check_writer(struct importer *importer, int status)
 {
 	if (status < 0)
@@ -109,7 +109,7 @@ static int check_writer(struct importer *importer, int status)
 	return status;
 }
 
-/* Sets the domain of the sample. A new domain is written to the recording. */
+/* Sets the sample's domain, and writes a new domain to the recording. */
 static int find_domain(struct importer *importer, const struct import_place *place,
 		       struct error *err)
 {
@@ -167,7 +167,7 @@ static uint32_t intern_text(struct importer *importer, struct recording_text tex
 	return number;
 }
 
-/* The entry of a node in importer->named; NULL if out of memory. */
+/* Returns the entry of a node in importer->named; NULL if out of memory. */
 static struct named *named_of(struct importer *importer, uint32_t node)
 {
 	if (node >= importer->capacity) {
@@ -180,7 +180,8 @@ static struct named *named_of(struct importer *importer, uint32_t node)
 	return &importer->named[node];
 }
 
-/* The child; TREE_NONE if its parent is TREE_NONE, or if out of memory. */
+/* Returns the child with this key; TREE_NONE if @parent is TREE_NONE, or if out of
+ * memory. */
 static uint32_t child_of(struct importer *importer, uint32_t parent, uint64_t key)
 {
 	return parent == TREE_NONE ? TREE_NONE
@@ -188,9 +189,9 @@ static uint32_t child_of(struct importer *importer, uint32_t parent, uint64_t ke
 }
 
 /*
- * Sets the address under which @what is looked up. This is its own @address if it has
- * one and that does not have another name already, as happens with inlined functions
- * and after an exec. @is_new is set if the place has to be named in the recording.
+ * Sets the address at which @what is looked up: its own address, if it has one and that
+ * has no other name yet. Inlined functions, and an exec, give one address several names.
+ * @is_new is set if the place has to be named in the recording.
  */
 static int find_place(struct importer *importer, const struct named *what,
 		      bool has_address, uint64_t *address, bool *is_new)
@@ -222,8 +223,8 @@ static int find_place(struct importer *importer, const struct named *what,
 	return 0;
 }
 
-/* Sets the address of a frame with a name: @behind bytes after the place where it is
- * looked up. */
+/* Sets the address of a frame with a name: @behind bytes after the address at which the
+ * frame is looked up. */
 static int name_frame(struct importer *importer, const struct import_frame *frame,
 		      uint64_t behind, uint64_t *address, struct error *err)
 {
@@ -306,13 +307,13 @@ int importer_frame(struct importer *importer, const struct import_frame *frame,
 		importer->too_deep = true;
 		return 0;
 	}
-	/* This address would be taken for a made-up one. */
+	/* Such an address would be taken for a made-up one. */
 	if (!named.name.length && named.address >= MADE_UP_FIRST &&
 	    named.address <= MADE_UP_LAST)
 		named.name = (struct recording_text){
 			hex,
 			(size_t)snprintf(hex, sizeof(hex), "0x%" PRIx64, named.address)};
-	/* Callers are looked up at the byte before their return address. */
+	/* Callers are looked up at the byte before the return address. */
 	if (named.name.length &&
 	    name_frame(importer, &named, chain->count > 0, &named.address, err) < 0)
 		return -1;

@@ -14,8 +14,8 @@ struct importer;
 
 /* Where a sample was taken. */
 struct import_place {
-	uint64_t time; /* ns; 0 if the text has none */
-	uint64_t id;   /* of the domain; id and name together identify it */
+	uint64_t time; /* time of the sample, ns; 0 if the text has none */
+	uint64_t id;   /* id of the domain; id and name together identify it */
 	struct recording_text domain;
 	uint32_t vcpu;
 };
@@ -23,17 +23,17 @@ struct import_place {
 struct import_frame {
 	struct recording_text name; /* empty: unknown */
 	struct recording_text dso;  /* empty: unknown */
-	uint64_t offset;	    /* of the address from the start of the function */
+	uint64_t offset; /* distance of the address from the function's start */
 	uint64_t address;
 	bool has_address;
 };
 
-/* Writes to @fd, which the caller keeps; the start time in @info is filled in. NULL if
- * out of memory. */
+/* Creates an importer that writes to @fd, which the caller keeps. It fills in the start
+ * time of @info. NULL if out of memory. */
 struct importer *importer_new(int fd, const struct recording_info *info);
 void importer_free(struct importer *importer);
 
-/* What a failed call means for later calls. */
+/* The effect of a failed call on later calls. */
 enum importer_state {
 	IMPORTER_GOOD, /* only this sample is lost */
 	IMPORTER_FULL, /* a limit of recordings is reached; earlier samples are kept */
@@ -45,8 +45,8 @@ enum importer_state importer_state(const struct importer *importer);
 /* Sets @err and the state of @importer to "out of memory". Returns -1. */
 int importer_out_of_memory(struct importer *importer, struct error *err);
 
-/* Starts a sample. Functions with @err return -1 with it set if out of memory, if a limit
- * is exceeded, or if writing fails. */
+/* Starts a sample. All functions with @err return -1 with @err set if out of memory, if a
+ * limit is exceeded, or if writing fails. */
 int importer_begin(struct importer *importer, const struct import_place *place,
 		   struct error *err);
 
@@ -59,23 +59,23 @@ int importer_frame(struct importer *importer, const struct import_frame *frame,
 int importer_sample(struct importer *importer, uint64_t count, enum chain_end end,
 		    struct error *err);
 
-/* Completes a sample with a period (0 if unknown). It is written by importer_end(). */
+/* Completes a sample with a period (0 if unknown). importer_end() writes it. */
 int importer_hold(struct importer *importer, uint64_t period, enum chain_end end,
 		  struct error *err);
 
 /* Sets the unit of the periods (default: IMPORT_EVENTS). */
 void importer_set_unit(struct importer *importer, enum import_unit unit);
 
-/* The number of frames in the current sample. */
+/* Returns the number of frames in the current sample. */
 uint32_t importer_depth(const struct importer *importer);
 
-/* The sum of all weights so far; samples with periods count 1 each. */
+/* Returns the sum of all weights so far; samples with periods count 1 each. */
 uint64_t importer_count(const struct importer *importer);
 
 /* Writes the held samples and the end of the recording. */
 int importer_end(struct importer *importer, struct error *err);
 
-/* How samples with periods were weighted. */
+/* Returns how samples with periods were weighted. */
 struct import_weights importer_weights(const struct importer *importer);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* The buffer grows to the longest line, with its line end. */
+/* Initial size of the buffer, bytes; it grows to the longest line, with its line end */
 #define ROOM_FIRST ((size_t)64 << 10)
 #define ROOM_MAX   ((size_t)LINES_MAX + 2)
 
@@ -25,7 +25,7 @@ void lines_free(struct lines *lines)
 	lines->buffer = NULL;
 }
 
-/* Makes room for more at the buffer's end; there are less than ROOM_MAX bytes in it. */
+/* Makes room at the end of the buffer, which holds less than ROOM_MAX bytes. */
 static int make_room(struct lines *lines, struct error *err)
 {
 	size_t room = lines->room * 2 < ROOM_MAX ? lines->room * 2 : ROOM_MAX;
@@ -61,7 +61,7 @@ static int read_more(struct lines *lines, struct error *err)
 	return 0;
 }
 
-/* The line from @from to @end, without the CR of a CR LF. */
+/* Returns the line from @from to @end, without the CR of a CR LF. */
 static struct recording_text make_line(const char *from, const char *end)
 {
 	if (end > from && end[-1] == '\r')

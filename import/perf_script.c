@@ -9,8 +9,8 @@
  *     [FILE:LINE]
  *
  * with one line per frame, innermost first, and an empty line at the end. Without call
- * chains, the frame is in the first line. COMM may contain blanks and may be preceded by
- * some. Source lines (-F +srcline) are skipped.
+ * chains, the frame is in the first line. COMM may contain blanks, also at its start.
+ * Source lines (-F +srcline) are skipped.
  *
  * A process becomes a domain with the PID as its id, and the CPU becomes the vCPU: the
  * inverse of report/output/perf/perf_script.c.
@@ -27,8 +27,8 @@ struct script {
 	bool is_open;	 /* within a sample that is imported */
 	bool is_passed;	 /* within a sample that is skipped */
 	bool is_zero;	 /* the sample's first frame, not added yet, is a nameless 0 */
-	bool has_tab;	 /* the line of the sample's last frame starts with a tab */
-	uint64_t period; /* of the sample; 0: not in the text */
+	bool has_tab;	 /* the line of the last frame starts with a tab */
+	uint64_t period; /* period of the sample; 0: not in the text */
 };
 
 struct header {
@@ -65,7 +65,7 @@ static bool is_cpu(struct recording_text word, uint64_t *cpu)
 	return scan_decimal((struct recording_text){word.at + 1, word.length - 2}, cpu);
 }
 
-/* SECONDS.FRACTION: with up to nine digits after the point. */
+/* Parses SECONDS.FRACTION, with up to nine digits after the point. */
 static bool is_time(struct recording_text word, uint64_t *ns)
 {
 	if (word.length < 3 || word.at[word.length - 1] != ':' ||
@@ -75,7 +75,7 @@ static bool is_time(struct recording_text word, uint64_t *ns)
 	return scan_fixed(word, 9, ns);
 }
 
-/* Takes CPU and time after the PID; false if neither is there. */
+/* Takes CPU and time, which follow the PID; false if both are missing. */
 static bool take_cpu_and_time(struct header *header)
 {
 	struct recording_text rest = header->rest, word = scan_word(&rest);
@@ -96,8 +96,8 @@ static bool take_cpu_and_time(struct header *header)
 	return has_cpu || has_time;
 }
 
-/* With @strict, CPU or time must follow the PID; otherwise the line may also end there,
- * or with an event. */
+/* Parses a header. With @strict, CPU or time must follow the PID; otherwise the line may
+ * also end after the PID or an event. */
 static bool find_header(struct recording_text line, bool strict, struct header *header)
 {
 	struct recording_text rest = scan_trim(line);
@@ -160,7 +160,7 @@ static struct recording_text take_dso(struct recording_text *rest)
 	return dso;
 }
 
-/* False if the line is not a frame. */
+/* Parses a frame; false if the line is not one. */
 static bool find_frame(struct recording_text line, struct import_frame *frame)
 {
 	struct recording_text rest = line, address = scan_word(&rest);
@@ -183,8 +183,8 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 	return true;
 }
 
-/* FILE:LINE below a frame. It starts with two blanks, and is [DSO][ADDRESS] if perf has
- * no source line. */
+/* Returns whether the line is FILE:LINE, below a frame. It starts with two blanks, and is
+ * [DSO][ADDRESS] if perf has no source line. */
 static bool is_source_line(const struct script *script, struct recording_text line)
 {
 	struct recording_text rest = line, word = scan_word(&rest), number = line;
@@ -215,7 +215,7 @@ static int add_frame(struct script *script, struct importer *importer,
 	return script->is_zero ? 0 : importer_frame(importer, frame, err);
 }
 
-/* A sample whose only frame is address 0 without a name has no frames. */
+/* Completes a sample. If its only frame is address 0 without a name, it has no frames. */
 static int close_sample(struct script *script, struct importer *importer,
 			struct error *err)
 {
@@ -225,7 +225,7 @@ static int close_sample(struct script *script, struct importer *importer,
 	return was_open ? importer_hold(importer, script->period, CHAIN_WHOLE, err) : 0;
 }
 
-/* Takes [PERIOD] EVENT: after the time, if it is there. */
+/* Takes [PERIOD] EVENT: after the time, if they are there. */
 static void take_event(struct header *header)
 {
 	struct recording_text rest = header->rest, first = scan_word(&rest), word = first;
@@ -239,7 +239,7 @@ static void take_event(struct header *header)
 	scan_decimal(first, &header->period);
 }
 
-/* Whether to import the sample, by its event; -1 if out of memory. */
+/* Decides by the event whether to import the sample; -1 if out of memory. */
 static int choose_event(struct script *script, struct importer *importer,
 			const struct header *header, struct error *err)
 {
@@ -279,7 +279,7 @@ static int open_sample(struct script *script, struct importer *importer,
 	return 0;
 }
 
-/* A line within a sample. */
+/* Takes a line within a sample. */
 static int take_frame_line(struct script *script, struct importer *importer,
 			   struct recording_text line, struct error *err)
 {
@@ -292,7 +292,7 @@ static int take_frame_line(struct script *script, struct importer *importer,
 	script->has_tab = line.at[0] == '\t';
 	if (script->is_passed || add_frame(script, importer, &frame, err) == 0)
 		return 0;
-	/* The chain would be wrong without this frame. */
+	/* Without this frame, the chain would be wrong. */
 	script->is_open = false;
 	script->is_passed = true;
 	return -1;

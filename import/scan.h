@@ -9,21 +9,21 @@
  * bool leave their results unchanged if they return false.
  */
 
-/* The whole text must be hexadecimal, or decimal, digits of a number that fits. */
+/* Parse a text of only hexadecimal, or decimal, digits, whose number fits. */
 bool scan_hex(struct recording_text text, uint64_t *number);
 bool scan_decimal(struct recording_text text, uint64_t *number);
 
-/* The whole text must be a decimal number with an optional fraction, which is rounded. */
+/* Parses a text that is a decimal number with an optional fraction, which is rounded. */
 bool scan_rounded(struct recording_text text, uint64_t *number);
 
-/* The whole text must be a decimal number with at most @places decimals; @number is in
+/* Parses a text that is a decimal number with at most @places decimals; @number is in
  * units of 10^-@places. */
 bool scan_fixed(struct recording_text text, unsigned int places, uint64_t *number);
 
-/* The whole text must be "0x" and hexadecimal digits. */
+/* Parses a text that is "0x" and hexadecimal digits. */
 bool scan_address(struct recording_text text, uint64_t *address);
 
-/* NAME+0xOFFSET with a non-empty name. */
+/* Parses NAME+0xOFFSET with a non-empty name. */
 bool scan_name_offset(struct recording_text text, struct recording_text *name,
 		      uint64_t *offset);
 
@@ -31,7 +31,7 @@ bool scan_name_offset(struct recording_text text, struct recording_text *name,
  * is none. */
 struct recording_text scan_word(struct recording_text *rest);
 
-/* The text without blanks at its start and end. */
+/* Returns the text without blanks at its start and end. */
 struct recording_text scan_trim(struct recording_text text);
 
 /* Removes @start if the text starts with it. */

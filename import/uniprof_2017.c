@@ -11,13 +11,13 @@
 
 #include "import/scan.h"
 
-/* A hexadecimal word of at least this length is an address even without "0x". */
+/* Minimum length of a hexadecimal word that is an address without "0x" */
 #define PLAIN_DIGITS 8
 
 struct trace {
 	uint64_t domain;
 	bool is_open;
-	bool is_bad; /* has an invalid frame: the trace is skipped */
+	bool is_bad; /* the trace has an invalid frame, and is skipped */
 };
 
 static bool uniprof_2017_recognize(struct recording_text line)

@@ -19,7 +19,7 @@
 struct vcpu {
 	uint32_t number;
 	bool is_open;  /* within a sample */
-	bool in_trace; /* the lines that follow are its frames */
+	bool in_trace; /* the next lines are frames of the sample */
 };
 
 /* Finds the address and name of the instruction after the register's name. */
@@ -39,7 +39,7 @@ static bool find_instruction(struct recording_text line, struct recording_text *
 	return true;
 }
 
-/* "vcpuN:" or "vcpuN offline". */
+/* Parses "vcpuN:" or "vcpuN offline". */
 static bool find_vcpu(struct recording_text line, uint64_t *number)
 {
 	struct recording_text word;
@@ -129,7 +129,7 @@ static int take_trace(struct importer *importer, struct recording_text line,
 	address = (struct recording_text){from, (size_t)(to - from)};
 	rest.length -= address.length + 2;
 	rest.at = to + 2;
-	/* Already taken from the registers. */
+	/* The sampled instruction is known from the registers. */
 	if (is_instruction(rest))
 		return 0;
 	return take_frame(importer, address, rest, err);
@@ -160,7 +160,7 @@ static int read_line(struct vcpu *vcpu, struct importer *importer,
 	return vcpu->in_trace ? take_trace(importer, line, err) : 0;
 }
 
-/* An invalid line drops the sample of its vCPU. */
+/* Takes a line. An invalid line drops the sample of its vCPU. */
 static int take_line(void *state, struct importer *importer, struct recording_text line,
 		     struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The basis of the formats in import/: lines, numbers, and the samples they make. */
+/* The functions that all formats in import/ use: lines, numbers, and making samples. */
 
 #define _GNU_SOURCE 1
 #include "tests/unit/test_recording.h"
@@ -112,7 +112,7 @@ static void names_end_before_their_last_offset(void **state)
 	assert_false(scan_name_offset(text_of(""), &name, &offset));
 }
 
-/* A pipe that delivers the text byte by byte. */
+/* Returns a pipe that delivers the text byte by byte. */
 static int slow_pipe(const char *text, size_t size)
 {
 	int ends[2];
@@ -262,7 +262,7 @@ static void an_address_keeps_its_first_name(void **state)
 		{.name = text_of("inlined"), .has_address = true, .address = 0x1000},
 		{.has_address = true, .address = 0x2000},
 		{.name = text_of("zero"), .has_address = true, .address = 0},
-		/* In the range of made-up addresses. */
+		/* An address in the range of made-up addresses. */
 		{.name = text_of("odd"),
 		 .has_address = true,
 		 .address = 0x4000000000000010},
@@ -295,7 +295,7 @@ static void an_address_keeps_its_dso(void **state)
 		{.dso = text_of("lib"), .has_address = true, .address = 0x2000},
 		{.name = text_of("f"), .has_address = true, .address = 0x3000},
 		{.dso = text_of("other"), .has_address = true, .address = 0x3000},
-		/* A name like any other. */
+		/* "[unknown]" is a name like any other. */
 		{.name = text_of("[unknown]")},
 	};
 	struct recorded *recorded = recorded_new(DEMANGLE_FULL);
