@@ -2,7 +2,7 @@
 #ifndef UNIPROF_RECORD_NOTIFY_H
 #define UNIPROF_RECORD_NOTIFY_H
 
-/* Prints a line, given without its end, to the user: a function of the command that
+/* Prints a line to the user, given without its line end. Implemented by the command that
  * records. */
 typedef void notify_function(const char *line);
 

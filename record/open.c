@@ -10,8 +10,8 @@
 #include "kvm/kvm.h"
 #include "xen/xen.h"
 
-/* In the order in which they are tried: a machine that has both runs Xen's domains, or is
- * itself a guest of Xen with guests of KVM. */
+/* The hypervisors in the order in which they are tried: a machine that has both runs
+ * Xen's domains, or is itself a guest of Xen with guests of KVM. */
 static const struct hypervisor *const hypervisors[] = {
 	&xen_hypervisor,
 	&kvm_hypervisor,
@@ -40,7 +40,7 @@ struct host *host_open(const char *gdb, bool force, struct error *err)
 
 		if (!hypervisors[i]->exists())
 			continue;
-		/* The first one's reason is reported. */
+		/* The reason of the first hypervisor is reported. */
 		host = hypervisors[i]->open(force, any ? &later : err);
 		any = true;
 	}
@@ -97,7 +97,7 @@ struct host *host_open_guest(const char *guest, bool force, struct host_stub *us
 	used->address[0] = 0;
 	if (!guest || (host && !host->ops->has_vmms))
 		return host;
-	/* A guest that KVM knows comes before another guest with the name. */
+	/* A guest that KVM knows comes before any other guest with this name. */
 	if ((!host || host_find(host, guest, &info, &ignored) < 0) &&
 	    find_stub(guest, &info) < 0)
 		return host;
@@ -116,7 +116,7 @@ static bool has_id(const struct guest_info *guests, size_t count, uint32_t id)
 	return false;
 }
 
-/* Adds the stubs' guests that the array has not, and sorts it. */
+/* Adds the stubs' guests that the array lacks, and sorts the array. */
 static int add_stub_guests(struct guest_info **guests, size_t *count, struct error *err)
 {
 	struct guest_info *stubs;

@@ -4,17 +4,18 @@
 
 #include "guest/host.h"
 
-/* All hypervisors that are supported; the array ends with NULL. */
+/* Returns all supported hypervisors, in an array that ends with NULL. */
 const struct hypervisor *const *host_hypervisors(void);
 
-/* Opens the hypervisor of this host, or instead the GDB stub at @gdb, if that is not
+/*
+ * Opens the hypervisor of this host, or instead the GDB stub at @gdb, if that is not
  * NULL. NULL with the reason in @err if there is none, no permission, or no supported
- * version; with @force, one newer than those known is used even if it does not answer as
- * expected.
+ * version; with @force, a newer version than the known ones is used even if it does not
+ * answer as expected.
  */
 struct host *host_open(const char *gdb, bool force, struct error *err);
 
-/* The stub that is used instead of the hypervisor, and why. */
+/* A stub that is used instead of the hypervisor, and the reason. */
 struct host_stub {
 	char address[256]; /* of a GDB stub; empty: none */
 	struct error why;
@@ -31,7 +32,7 @@ struct host *host_open_guest(const char *guest, bool force, struct host_stub *us
 
 /*
  * Lists all guests as host_ops.list() does, and also guests that only host_open_guest()
- * finds. @host may be NULL, if it could not be opened for the reason in @err, which then
+ * finds. @host may be NULL if it could not be opened; the reason, which is in @err, then
  * stays there.
  */
 int host_list(struct host *host, struct guest_info **guests, size_t *count,

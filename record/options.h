@@ -18,7 +18,7 @@ enum call_graph {
 	CALL_GRAPH_STACK, /* later, by the report: stacks are captured */
 };
 
-/* How to unwind. The arrays are owned, and their texts are those of the command line. */
+/* How to unwind. The arrays are owned; their texts are in the command line. */
 struct unwinding_options {
 	enum call_graph call_graph;
 	unsigned int stack_bytes; /* STACK_BYTES_MIN to STACK_BYTES_MAX; 0: none */
@@ -28,16 +28,16 @@ struct unwinding_options {
 	size_t tables;
 };
 
-/* What to record, and how. The texts are those of the command line. */
+/* What to record, and how. The texts are in the command line. */
 struct record_options {
 	uint64_t frequency;  /* rounds per second */
 	double max_overhead; /* share of the time that pauses may take */
 	bool jitter;
-	uint64_t time_limit; /* ns; 0: none */
+	uint64_t time_limit; /* length of the recording, ns; 0: no limit */
 	const char *output;  /* "-" for standard output */
 	struct rotation rotation;
-	const char *vcpus; /* a list of their numbers; NULL: all */
-	char **domain;	   /* names or ids */
+	const char *vcpus; /* list of the numbers of vCPUs; NULL: all */
+	char **domain;	   /* names or ids of the guests */
 	size_t domains;	   /* number of names and ids */
 	bool all;	   /* sample all guests; there are no names and ids then */
 	const char *gdb; /* address of a GDB stub, which is also the only name; or NULL */
@@ -45,7 +45,8 @@ struct record_options {
 	bool unpause;	 /* first resume guests that a killed recorder left paused */
 	struct unwinding_options unwinding; /* its ELF files also have names to store */
 	bool lines;			    /* store source lines with the names */
-	bool force; /* use a Xen newer than known even if its answers do not fit */
+	bool force; /* use a Xen newer than known even if it does not answer as expected
+		     */
 	bool verbose;
 	notify_function *notify; /* prints what happens while recording */
 };

@@ -31,7 +31,7 @@ struct record {
 	struct series series;
 	struct meter meter;
 	sigset_t signals;
-	uint64_t start; /* first deadline: ns, monotonic */
+	uint64_t start; /* first deadline, ns, monotonic */
 };
 
 /* Writes the command line, with blanks between its words; truncated if it is too long. */
@@ -92,7 +92,8 @@ static void settle_memory(void)
 	prctl(PR_SET_TIMERSLACK, 1);
 }
 
-/* To be called before threads are started. Returns the version of Landlock, or 0. */
+/* Confines access to files; must be called before threads are started. Returns the
+ * version of Landlock, or 0. */
 static int confine_files(const struct record *record)
 {
 	const struct host_needs *host = record->host->ops->needs;
@@ -105,7 +106,8 @@ static int confine_files(const struct record *record)
 	return privileges_confine(&needed);
 }
 
-/* @filter: why system calls are not restricted; NULL: they are. */
+/* Notifies the user of the privileges that are left. @filter: why system calls are not
+ * restricted; NULL: they are. */
 static void notify_privileges(const struct record *record, unsigned int user,
 			      const char *capabilities, int landlock,
 			      const struct error *filter)
@@ -129,8 +131,8 @@ static void notify_privileges(const struct record *record, unsigned int user,
 	       host->kept, user, capabilities, files, calls);
 }
 
-/* To be called after the threads have started: from here on, the process only samples and
- * writes. */
+/* Drops the privileges for more than sampling and writing; must be called after the
+ * threads have started. */
 static void drop_privileges(const struct record *record, int landlock)
 {
 	const struct host_needs *host = record->host->ops->needs;
@@ -218,12 +220,13 @@ static int sample_domains(struct record *record, int argc, char **argv,
 	return status;
 }
 
-/* To be called before the first thread is started, which queries xenstore. */
+/* Makes all threads share one arena of malloc(); must be called before the first thread
+ * is started, which queries xenstore. */
 static void share_arena(void)
 {
 #ifdef M_ARENA_MAX
-	/* glibc reads /proc/sys/vm/overcommit_memory when it trims another arena of
-	 * malloc() than the first; the filter of system calls refuses that. */
+	/* When glibc trims any arena of malloc() but the first, it reads
+	 * /proc/sys/vm/overcommit_memory, which the filter of system calls refuses. */
 	mallopt(M_ARENA_MAX, 1);
 #endif
 }

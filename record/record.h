@@ -10,19 +10,18 @@
 /* One recording, from the options to the complete file or files. */
 struct record;
 
-/* What was recorded. */
+/* A summary of what was recorded. */
 struct record_summary {
-	const char *file;     /* the last one; NULL: sampling was never begun */
+	const char *file;     /* the last file; NULL: sampling was never begun */
 	uint64_t files;	      /* number of files */
 	uint64_t bytes;	      /* size of all files */
 	uint64_t duration;    /* from the first deadline to the end of sampling, ns */
 	uint64_t sampled;     /* sum of the times for which domains were sampled, ns */
 	unsigned int domains; /* number of domains sampled */
 	uint64_t samples;     /* number of samples taken */
-	uint64_t weight; /* samples in reports, including those left out for the overhead
-			  */
+	uint64_t weight; /* samples in reports, with those left out for the overhead */
 	uint64_t lost;	 /* samples lost because the buffer was full */
-	uint64_t missed; /* rounds that were too late */
+	uint64_t missed; /* number of rounds that were too late */
 	struct pauses pauses;
 	struct unwound unwound;
 };

@@ -8,22 +8,23 @@
 #include "record/signals.h"
 #include "record/stop.h"
 
-/* The time between two looks for new domains, and the longest time between two checks
- * that sampled domains still exist: rounds can be minutes apart. */
+/* Time between two looks for new domains, ns, and maximum time between two checks that
+ * sampled domains still exist, ns: rounds can be minutes apart. */
 #define LOOK_NS	 (NS_PER_S / 10)
 #define CHECK_NS NS_PER_S
 
 struct recorder {
 	struct guard *guard;
 	const struct record_options *options;
-	struct examiner *examiner; /* of guests' code; NULL: it is not used */
+	struct examiner *examiner; /* examiner of guests' code; NULL: not used */
 	struct roster roster;
 	struct sink *sink;
-	struct share share; /* of the CPU */
-	uint64_t rested;    /* no round before this time: ns, monotonic */
-	uint64_t look;	    /* when to look for new domains again: ns, monotonic */
-	uint64_t check;	    /* when to check that domains still exist: ns, monotonic */
-	uint64_t end;	    /* when sampling ended: ns, monotonic */
+	struct share share; /* share of the CPU */
+	uint64_t rested;    /* no round starts before this time, ns, monotonic */
+	uint64_t look;	    /* time of the next look for new domains, ns, monotonic */
+	uint64_t check; /* time of the next check that domains still exist, ns, monotonic
+			 */
+	uint64_t end;	/* end of sampling, ns, monotonic */
 };
 
 struct recorder *recorder_new(struct host *host, struct guard *guard,
@@ -69,9 +70,9 @@ void recorder_free(struct recorder *recorder)
 }
 
 /*
- * If the domain runs other programs than its table describes: notifies the user, once,
- * that it is unwound by frame pointers; or returns true with the reason in @err if it
- * must not be sampled then.
+ * Handles a domain that runs other programs than its table describes. Notifies the user,
+ * once, that it is unwound by frame pointers; or returns true, with the reason in @err,
+ * if it must not be sampled without the table.
  */
 static bool handle_refused_table(const struct recorder *recorder, struct subject *subject,
 				 struct error *err)
@@ -92,7 +93,7 @@ static bool handle_refused_table(const struct recorder *recorder, struct subject
 	return false;
 }
 
-/* Takes a round that is due, and passes it to the writer. 1 with @err set if the
+/* Takes a round that is due, and passes the round to the writer. 1 with @err set if the
  * domain must not be sampled, because its table does not fit. */
 static int take_round(struct recorder *recorder, struct subject *subject,
 		      enum round_outcome *outcome, struct error *err)
@@ -189,7 +190,7 @@ static enum end_reason handle_signal(const struct recorder *recorder, int number
 									   : END_SIGNAL;
 }
 
-/* What to do next, and when. */
+/* The next task of the recorder. */
 struct task {
 	enum {
 		SAMPLE,
@@ -201,7 +202,7 @@ struct task {
 	size_t subject; /* number of the subject to SAMPLE */
 };
 
-/* Makes the task the next one, unless another one comes before it. */
+/* Makes this task the next one, unless the next one is due earlier. */
 static void consider_task(struct task *task, int kind, uint64_t time)
 {
 	if (time <= task->time)
@@ -209,7 +210,8 @@ static void consider_task(struct task *task, int kind, uint64_t time)
 			.kind = kind, .time = time, .subject = task->subject};
 }
 
-/* The task that is due first; of several at the same time, the last one here. */
+/* Returns the task that is due first; of tasks due at one time, the task considered
+ * last. */
 static struct task next_task(const struct recorder *recorder, uint64_t end)
 {
 	struct task task = {.kind = CHECK, .time = recorder->check};

@@ -21,10 +21,10 @@ struct recorder;
 struct recorder *recorder_new(struct host *host, struct guard *guard,
 			      const struct record_options *options,
 			      const struct domain_tables *tables, struct error *err);
-/* Starts the thread that examines guests' code; to be called before filter_recorder().
- * 0, or -1. */
+/* Starts the thread that examines guests' code: 0, or -1. Must be called before
+ * filter_recorder(). */
 int recorder_start(struct recorder *recorder, struct error *err);
-/* Releases all domains: afterwards, none is paused or has memory mapped. */
+/* Releases all domains: afterwards, no domain is paused or has memory mapped. */
 void recorder_free(struct recorder *recorder);
 
 /*
@@ -35,10 +35,10 @@ void recorder_free(struct recorder *recorder);
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 			     const sigset_t *signals, uint64_t start, struct error *err);
 
-/* When sampling ended: ns, monotonic. */
+/* Returns when sampling ended, ns, monotonic. */
 uint64_t recorder_end(const struct recorder *recorder);
 
-/* The domains that were sampled, for their counts. */
+/* Returns the domains that were sampled, for their counts. */
 const struct roster *recorder_roster(const struct recorder *recorder);
 
 #endif

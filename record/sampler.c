@@ -13,18 +13,18 @@
 
 /*
  * Limit of map calls in a round, for a guest with this number of vCPUs, whose stacks are
- * captured in this number of pages. A chain of which everything is new takes about ten. A
- * deep one with pages far from each other takes more, and is complete a round later.
+ * captured in this number of pages. A chain of which every page is new takes about ten. A
+ * deep chain with pages far from each other takes more, and is complete a round later.
  */
 #define ROUND_MAPS(vcpus, pages) (64 + (8 + (pages)) * (vcpus))
 
-/* How much of a guest's code may be read for a chain during a pause, in halfwords. */
+/* Limit of the guest's code that is read for a chain during a pause, halfwords */
 #define PAUSE_CODE_BUDGET 4096
 
 /*
  * A rehearsal costs as much CPU time as the walk itself. After CALM_ROUNDS rounds in
  * which one pause sufficed, a rehearsal is left out if the last one was less than
- * REHEARSAL_LASTS (ns) ago: caches and TLB still hold most of what it brought.
+ * REHEARSAL_LASTS (ns) ago: caches and TLB still hold most of the data.
  */
 #define CALM_ROUNDS	16
 #define REHEARSAL_LASTS (2 * NS_PER_S / 1000)
@@ -32,15 +32,15 @@
 struct sampler {
 	struct guest *guest;
 	struct sampling sampling;
-	uint32_t weight;	/* of the round's samples */
+	uint32_t weight;	/* weight of the round's samples */
 	uint64_t cpu_time_unit; /* ns */
 	struct sample *sample;	/* one for each vCPU */
 	uint64_t *ran; /* CPU time of each vCPU at its last sample, in whole units, ns */
-	uint64_t *address;	  /* of all samples' chains */
-	size_t room;		  /* for addresses of one chain */
+	uint64_t *address;	  /* addresses of all samples' chains */
+	size_t room;		  /* number of addresses that a chain has room for */
 	struct stack_copy *stack; /* one for each sample; NULL unless captured */
-	uint64_t *word;		  /* of all captured stacks */
-	uint64_t rehearsed;	  /* when the last rehearsal was: ns, monotonic */
+	uint64_t *word;		  /* words of all captured stacks */
+	uint64_t rehearsed;	  /* time of the last rehearsal, ns, monotonic */
 	unsigned int calm;	  /* rounds since the last one with several pauses */
 	struct learning learning;
 };
@@ -151,7 +151,7 @@ static bool capture_stack(struct sampler *sampler, const struct cpu *cpu,
 	return sampler->stack[number].is_taken;
 }
 
-/* Makes a sample of each vCPU whose registers were read. */
+/* Makes a sample of each vCPU whose registers were captured. */
 static void walk_vcpus(struct sampler *sampler, const struct unwind_input *input,
 		       struct round *round)
 {
@@ -181,7 +181,7 @@ static void walk_vcpus(struct sampler *sampler, const struct unwind_input *input
 	}
 }
 
-/* Adds to the samples what needs no paused guest. */
+/* Completes the samples with data that needs no paused guest. */
 static void complete_samples(struct sampler *sampler, struct round *round)
 {
 	for (unsigned int i = 0; i < round->samples; i++) {
@@ -196,10 +196,11 @@ static void complete_samples(struct sampler *sampler, struct round *round)
 }
 
 /*
- * Walks without pausing. Before a pause, this rehearses it: maps what the last walks
- * missed, notes what they find in code, and brings what the walks of the pause will most
- * likely need into the caches and the TLB, including the code that walks. The guest runs
- * meanwhile, so a rehearsal may follow wrong data; the pause then misses something again.
+ * Walks without pausing, as a rehearsal of the next pause: maps pages that the last walks
+ * missed, remembers what walks find in code, and brings the data that the walks in the
+ * pause will most likely need into the caches and the TLB, including the code of the walk
+ * itself. The guest runs meanwhile, so a rehearsal may follow wrong data; the pause then
+ * misses something again.
  */
 static void walk_unpaused(struct sampler *sampler, struct round *round)
 {

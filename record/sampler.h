@@ -19,11 +19,11 @@ struct sampler *sampler_new(struct guest *guest, const struct sampling *sampling
 			    struct error *err);
 void sampler_free(struct sampler *sampler);
 
-/* What is known of the guest from the rounds so far. */
+/* Returns what is known of the guest from the rounds so far. */
 const struct learning *sampler_learning(const struct sampler *sampler);
 
-/* The CPU time that the vCPUs have used since their last samples is in no sample: the
- * next samples have 0, like the first. */
+/* Drops the CPU time that the vCPUs have used since their last samples: the next samples
+ * have 0, like the first. */
 void sampler_forget_cpu_times(struct sampler *sampler);
 
 /* Takes one round of samples with this @weight: 0, or -1 on error. The guest is not left

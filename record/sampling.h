@@ -10,31 +10,32 @@ struct examiner;
 
 /* How to sample a guest. */
 struct sampling {
-	uint32_t index; /* of the guest in its samples */
-	/* The requested time between samples, ns. CPU times are rounded to a tenth of it,
-	 * which is finer than what one sample can show, and compresses well. */
+	uint32_t index; /* number of the guest in its samples */
+	/* Requested time between samples, ns. CPU times are rounded to a tenth of it,
+	 * which is finer than one sample can show, and compresses well. */
 	uint64_t period;
 	/*
-	 * Unwinds by this table once the guest's memory shows that it runs the table's
+	 * Table to unwind by once the guest's memory shows that it runs the table's
 	 * programs. This is checked after the first pause and, as long as their code is
 	 * not mapped, again after later ones; until it is known, and if the table is
 	 * refused, chains are found by frame pointers. NULL: there is no table.
 	 */
 	const struct program_table *table;
 	/*
-	 * Without a table: if most of the first @chains_min chains, at least, end where
-	 * frame pointers are needed, unwinds by a table of the code in the guest's memory
-	 * (tables/found_code.h), which this examines. NULL: by frame pointers alone.
+	 * Examiner of the code in the guest's memory, for use without a table: if, of at
+	 * least @chains_min first chains, most end where frame pointers are needed, the
+	 * guest is unwound by a table of its code (tables/found_code.h). NULL: unwind by
+	 * frame pointers alone.
 	 */
 	struct examiner *examiner;
 	unsigned int chains_min;
 	/* Bytes of stack above the stack pointer, STACK_BYTES_MIN to STACK_BYTES_MAX
-	 * (unwind/stack/stack.h), that are captured instead of following chains, of vCPUs
-	 * in 64-bit code; 0: none. */
+	 * (unwind/stack/stack.h), to capture of vCPUs in 64-bit code, instead of
+	 * following chains; 0: none. */
 	unsigned int stack_bytes;
 };
 
-/* The maximum number of pauses in a round. */
+/* Maximum number of pauses in a round */
 #define ROUND_PAUSES 4
 
 enum round_outcome {
@@ -47,16 +48,16 @@ enum round_outcome {
 /* A sample of each vCPU of a guest, all taken at the same time. */
 struct round {
 	enum round_outcome outcome;
-	uint64_t time;		      /* of the samples: ns, monotonic */
-	uint64_t pause[ROUND_PAUSES]; /* each pause's length in ns */
+	uint64_t time;		      /* time of the samples, ns, monotonic */
+	uint64_t pause[ROUND_PAUSES]; /* length of each pause, ns */
 	unsigned int pauses;
-	/* By which the chains were found; NULL: by no table of programs. */
+	/* table of programs by which the chains were found; NULL: none */
 	const struct program_table *table;
 	struct sample *sample; /* owned by the sampler; valid until the next round */
 	unsigned int samples;
-	/* One for each sample, owned by the sampler; NULL unless stacks are captured. */
+	/* one per sample, owned by the sampler; NULL unless stacks are captured */
 	const struct stack_copy *stack;
-	bool found_code; /* the next round's chains may be longer */
+	bool found_code; /* code was found: the next round's chains may be longer */
 };
 
 #endif

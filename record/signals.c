@@ -9,7 +9,7 @@ void signals_block(sigset_t *signals)
 {
 	struct sigaction was;
 
-	/* Only the ends of children, not the stops of threads that are traced. */
+	/* SIGCHLD only for ends of children, not for stops of traced threads. */
 	sigaction(SIGCHLD,
 		  &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP},
 		  NULL);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-/* The time between two looks whether all guests rest. */
+/* Time between two looks whether all guests rest, ns */
 #define LOOK_NS (NS_PER_S / 200)
 
 static bool all_rest(struct subject *const *subjects, size_t count)
@@ -21,8 +21,8 @@ static bool all_rest(struct subject *const *subjects, size_t count)
 	return all;
 }
 
-/* Waits a moment for a signal that ends the recorder. True if it came; it stays pending.
- */
+/* Waits a moment for a signal that ends the recorder. True if a signal came, which stays
+ * pending. */
 static bool is_ended(void)
 {
 	const struct timespec moment = {0, LOOK_NS};

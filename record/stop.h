@@ -6,18 +6,19 @@
 
 #include "record/domains/subject.h"
 
-/* What Ctrl-Z and fg do to a recorder. None of its domains may be paused. */
+/* Stopping and continuing a recorder (Ctrl-Z and fg). None of its domains may be
+ * paused. */
 
 /*
- * Handles SIGTSTP: stops this process until SIGCONT, once nothing that it has left in a
- * guest would hold up the guest meanwhile. If SIGINT, SIGTERM or SIGHUP, which are
- * blocked, comes before that, it does not stop, and the signal is pending. Returns for
- * how long there were no samples, in ns; 0: it did not stop.
+ * Handles SIGTSTP: stops this process until SIGCONT, once nothing that it left in a guest
+ * can delay the guest meanwhile. If one of the blocked signals SIGINT, SIGTERM and SIGHUP
+ * comes before the stop, the process does not stop, and the signal stays pending. Returns
+ * the time without samples, ns; 0 if the process did not stop.
  */
 uint64_t stop_here(struct subject *const *subjects, size_t count);
 
-/* Handles SIGCONT, whoever stopped this process: what the guests did meanwhile is not
- * part of their next samples, and no round of that time counts as missed. */
+/* Handles SIGCONT, whoever stopped this process: the CPU time that guests used meanwhile
+ * is not in their next samples, and no round of that time counts as missed. */
 void stop_ended(struct subject *const *subjects, size_t count);
 
 #endif

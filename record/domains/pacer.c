@@ -6,10 +6,11 @@
 
 /*
  * Pauses have a budget that grows with time; no round starts while the budget is used up.
- * At most AHEAD_NS of time's growth is saved. The budget grows slightly slower than the
- * limit allows: a part of what LIMIT_NS allows is reserved for the saved budget, and for
- * another pause as long as the longest in one or two spans of time. The reserved part is
- * at least RESERVE, which is AHEAD_NS in relation to two seconds, and at most half.
+ * An unused budget is saved, up to the growth of AHEAD_NS. The budget grows slightly
+ * slower than the limit allows: a part of the pauses allowed in LIMIT_NS is reserved for
+ * the saved budget, and for another pause as long as the longest in the last one or two
+ * spans of time. The reserved part is at least RESERVE, which is AHEAD_NS in relation to
+ * two seconds, and at most half.
  */
 #define LIMIT_NS (10 * NS_PER_S)
 #define RESERVE	 0.03
@@ -25,22 +26,22 @@
 #define AVERAGE_ROUNDS 32
 #define MUCH_LONGER    4
 
-/* The first pauses are often long, so the shortest of FIRST_ROUNDS pauses stands for them
- * all. The distance is not changed before FEW_ROUNDS pauses. */
+/* The first pauses are often long, so the shortest of the first FIRST_ROUNDS pauses
+ * stands for all of them. The distance is not changed before FEW_ROUNDS pauses. */
 #define FIRST_ROUNDS 16
 #define FEW_ROUNDS   4
 
 /*
  * Slots that were skipped because the budget was used up are spread over the weights of
- * about SPREAD_ROUNDS rounds, or of those that fit in SPREAD_NS, but at least
- * SPREAD_LEAST: otherwise the round after a stall would dominate the profile. It is no
- * stall if as many slots were skipped before the previous round.
+ * about SPREAD_ROUNDS rounds, or of the rounds that fit in SPREAD_NS, but of at least
+ * SPREAD_LEAST rounds: otherwise the round after a stall would dominate the profile. It
+ * is no stall if as many slots were skipped before the previous round.
  */
 #define SPREAD_ROUNDS 256
 #define SPREAD_NS     (2 * NS_PER_S)
 #define SPREAD_LEAST  8
 
-/* When the slot begins, ns. */
+/* Returns when the slot begins, ns. */
 static uint64_t slot_time(const struct pacer *pacer, uint64_t slot)
 {
 	uint64_t frequency = pacer->pace.frequency;
@@ -49,7 +50,7 @@ static uint64_t slot_time(const struct pacer *pacer, uint64_t slot)
 	       slot % frequency * NS_PER_S / frequency;
 }
 
-/* The slot that contains the time. */
+/* Returns the slot that contains the time. */
 static uint64_t slot_at(const struct pacer *pacer, uint64_t time)
 {
 	uint64_t since = time > pacer->start ? time - pacer->start : 0;
@@ -60,7 +61,8 @@ static uint64_t slot_at(const struct pacer *pacer, uint64_t time)
 	return slot_time(pacer, slot + 1) <= time ? slot + 1 : slot;
 }
 
-/* xorshift64 (Marsaglia, Journal of Statistical Software 8:14, 2003). */
+/* Returns the next random number, by xorshift64 (Marsaglia, Journal of Statistical
+ * Software 8:14, 2003). */
 static uint64_t next_random(struct pacer *pacer)
 {
 	pacer->random ^= pacer->random << 13;
@@ -69,7 +71,7 @@ static uint64_t next_random(struct pacer *pacer)
 	return pacer->random;
 }
 
-/* A random part of @length ns; 0 without jitter. */
+/* Returns a random delay of less than @length ns; 0 without jitter. */
 static uint64_t random_delay(struct pacer *pacer, uint64_t length)
 {
 	return pacer->pace.jitter ? next_random(pacer) % length : 0;
@@ -123,7 +125,7 @@ void pacer_skip(struct pacer *pacer, uint64_t now)
 	plan_round(pacer);
 }
 
-/* The number of rounds that skipped slots are spread over. */
+/* Returns the number of rounds that skipped slots are spread over. */
 static uint64_t spread_rounds(const struct pacer *pacer)
 {
 	double rounds = SPREAD_NS / NS_PER_S * (double)pacer->pace.frequency /
@@ -160,7 +162,7 @@ uint32_t pacer_begin(struct pacer *pacer, uint64_t now, uint64_t *missed)
 	return (uint32_t)weight;
 }
 
-/* The reserved part of what LIMIT_NS allows, ns. */
+/* Returns the reserved part of the pauses allowed in LIMIT_NS, ns. */
 static double reserved_budget(const struct pacer *pacer)
 {
 	double limit = pacer->pace.max_overhead;
@@ -174,7 +176,7 @@ static double reserved_budget(const struct pacer *pacer)
 	return kept < limit * LIMIT_NS / 2 ? kept : limit * LIMIT_NS / 2;
 }
 
-/* Notes the longest pause of the span. */
+/* Updates the longest pause of this span of time. */
 static void note_longest(struct pacer *pacer, uint64_t paused)
 {
 	uint64_t span = (pacer->begun - pacer->start) / SPAN_NS;

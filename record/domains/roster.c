@@ -101,9 +101,9 @@ bool roster_is_waiting(const struct roster *roster)
 }
 
 /*
- * Adds the running domains that should be sampled and are not sampled yet. One that can't
- * be sampled is reported once. A domain under construction has no vCPUs, or is paused by
- * the toolstack: it is skipped until it runs, unless @paused_too.
+ * Adds the running domains that should be sampled and are not sampled yet. A domain that
+ * can't be sampled is reported once. A domain under construction has no vCPUs, or is
+ * paused by the toolstack: unless @paused_too is set, it is skipped until it runs.
  */
 static void add_listed(struct roster *roster, const struct guest_info *guests,
 		       size_t count, bool paused_too)
@@ -260,15 +260,15 @@ void roster_begin(struct roster *roster, uint64_t start)
 		subject_begin(roster->subject[i], start + i * period / roster->subjects);
 }
 
-/* Starts the paces of the subjects that were just added: all but the first @before. */
+/* Starts the paces of the subjects that were just added: all except the first @before. */
 static void begin_added(const struct roster *roster, size_t before, const char *what)
 {
 	bool maps_all = roster->host->ops->needs->maps_all;
 
 	if (roster->subjects == before)
 		return;
-	/* Page faults must not extend a pause. A guest's memory that is mapped must not
-	 * be filled for that. */
+	/* Page faults must not extend a pause, so memory is locked. That must not fill
+	 * the mapped memory of a guest. */
 	mlockall(MCL_CURRENT | (maps_all ? MCL_ONFAULT : 0));
 	for (size_t i = before; i < roster->subjects; i++) {
 		subject_begin(roster->subject[i], clock_monotonic());

@@ -16,20 +16,20 @@ struct roster {
 	size_t subjects;
 	unsigned int domains; /* number ever sampled, and the next subject's index */
 
-	/* Totals of the subjects that were dropped. */
-	uint64_t time;	  /* for which they were sampled, ns */
+	/* Totals of the dropped subjects */
+	uint64_t time;	  /* sampling time of dropped subjects, ns */
 	uint64_t skipped; /* rounds skipped because someone else had paused the domain */
 	struct unwound unwound;
 
-	/* Internal. */
+	/* Internal members */
 	struct host *host;
 	const struct record_options *options;
 	const struct domain_tables *tables;
-	struct examiner *examiner; /* of guests' code; NULL: none */
+	struct examiner *examiner; /* examiner of guests' code; NULL: none */
 	struct watch *watch;	   /* lists domains to follow; NULL: none are followed */
-	/* For each domain of the options, the name to follow. */
+	/* name to follow, for each domain of the options */
 	char (*name)[sizeof(((struct guest_info *)0)->name)];
-	uint64_t dropped; /* when the last subject was dropped: ns, monotonic */
+	uint64_t dropped; /* time when the last subject was dropped, ns, monotonic */
 };
 
 /* Prepares to sample the domains that @options ask for; all arguments must outlive the
@@ -41,30 +41,30 @@ int roster_open(struct roster *roster, struct host *host,
 /* Drops all subjects; @roster may be all 0. */
 void roster_close(struct roster *roster);
 
-/* Starts to list domains to follow, if any are followed: 0, or -1. */
+/* Starts to list domains to follow, if domains are followed: 0, or -1. */
 int roster_start_watch(struct roster *roster, struct error *err);
 
 /* Starts all subjects' paces at @start (ns, monotonic). */
 void roster_begin(struct roster *roster, uint64_t start);
 
-/* Whether domains without a table that fits are not sampled. */
+/* Returns whether domains without a fitting table are not sampled. */
 bool roster_needs_tables(const struct roster *roster);
 
-/* Whether a domain that should be sampled may still start. */
+/* Returns whether a domain that should be sampled may still start. */
 bool roster_is_waiting(const struct roster *roster);
 
-/* Adds domains to follow that have started since the last call. */
+/* Adds followed domains that have started since the last call. */
 void roster_follow(struct roster *roster);
 
-/* The subject that is due first; SIZE_MAX if there is none. */
+/* Returns the number of the subject that is due first; SIZE_MAX if there is none. */
 size_t roster_first_due(const struct roster *roster);
 
-/* Stops sampling the @i-th subject, and releases its domain. The last subject takes its
- * place. */
+/* Stops sampling the @i-th subject, and releases its domain. The last subject gets its
+ * number. */
 void roster_drop(struct roster *roster, size_t i);
 void roster_drop_all(struct roster *roster);
 
-/* Drops the @i-th subject, whose domain has ended: it is @gone, or shut down. */
+/* Drops the @i-th subject, whose domain has ended: it is @gone, or else shut down. */
 void roster_end(struct roster *roster, size_t i, bool gone);
 
 /* Samples the @i-th subject's domain with its new vCPUs: from here on as another domain

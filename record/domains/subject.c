@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-/* The number of chains that decide whether frame pointers are missing. */
+/* Minimum number of chains to decide whether frame pointers are missing */
 #define CHAINS_MIN 32
 
 uint64_t subject_period(const struct record_options *options)

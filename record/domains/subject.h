@@ -6,7 +6,7 @@
 #include "record/domains/target.h"
 #include "record/options.h"
 
-/* A domain while it is sampled. */
+/* A domain that is being sampled. */
 struct subject {
 	const struct record_options *options;
 	struct guest_info info;
@@ -14,29 +14,32 @@ struct subject {
 	struct pacer pacer;
 	bool described;	  /* the recording has its description */
 	bool refused;	  /* its table does not fit, and the user was told */
-	uint64_t start;	  /* when sampling started: ns, monotonic; 0: not yet */
+	uint64_t start;	  /* start of sampling, ns, monotonic; 0: not started */
 	uint64_t rounds;  /* number of rounds taken or skipped */
-	uint64_t skipped; /* rounds skipped because someone else held it paused */
+	uint64_t skipped; /* rounds skipped because someone else held the domain paused */
 	uint64_t thinned; /* slots skipped to limit the overhead */
 };
 
-/* The requested time between samples, ns. */
+/* Returns the requested time between samples, ns. */
 uint64_t subject_period(const struct record_options *options);
 
-/* Prepares to sample a domain, with target_open(); samples refer to it by @index. It is
- * unwound by @table or, if that is NULL, by the code that @examiner examines; both may be
- * NULL. @options must outlive the subject. NULL with the reason in @err on failure. */
+/*
+ * Prepares to sample a domain with target_open(). Samples refer to the domain by @index.
+ * It is unwound by @table or, if that is NULL, by the code that @examiner examines; both
+ * may be NULL. @options must outlive the subject. NULL with the reason in @err on
+ * failure.
+ */
 struct subject *subject_new(struct host *host, const struct record_options *options,
 			    const struct guest_info *domain,
 			    const struct program_table *table, struct examiner *examiner,
 			    uint32_t index, struct error *err);
-/* Releases the domain. */
+/* Stops sampling the domain, and releases it. */
 void subject_free(struct subject *subject);
 
 /* Starts the domain's pace: its first round is due at @start (ns, monotonic). */
 void subject_begin(struct subject *subject, uint64_t start);
 
-/* Notifies the user of something that the domain did: "'NAME' @text". */
+/* Notifies the user of an event of the domain: "'NAME' @text". */
 void subject_notify(const struct subject *subject, const char *text);
 
 /* Notifies the user of what was special about the domain, after @time ns of sampling. */

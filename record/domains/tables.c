@@ -10,14 +10,16 @@
 
 /* A file from the command line. */
 struct table_file {
-	char *spec;	    /* without the domain; owned */
-	const char *domain; /* a name or id, in the memory of spec; NULL: all domains */
+	char *spec;	    /* specification without the domain; owned */
+	const char *domain; /* name or id of the domain, in the memory of @spec; NULL: all
+			       domains */
 	bool is_table;
 };
 
 /* The table of one domain, or of all domains without a table of their own. */
 struct domain_table {
-	const char *domain; /* in the memory of a file's spec; NULL: all domains */
+	const char *domain; /* name or id, in the memory of a file's @spec; NULL: all
+			       domains */
 	struct program_table *table;
 };
 
@@ -100,7 +102,7 @@ static struct program_table *make_table(const struct domain_tables *tables,
 	return table;
 }
 
-/* Adds the table for @domain, unless it was added already. */
+/* Adds the table for @domain, unless the domain has one already. */
 static int add_table(struct domain_tables *tables, const char *domain, struct error *err)
 {
 	struct domain_table *entry = &tables->entry[tables->entries];

@@ -13,11 +13,11 @@ struct domain_tables;
  * any guest is paused. NULL with one line in @err on failure. */
 struct domain_tables *domain_tables_open(const struct unwinding_options *options,
 					 struct error *err);
-/* @tables may be NULL. */
+/* Frees all tables; @tables may be NULL. */
 void domain_tables_free(struct domain_tables *tables);
 
-/* The table for a guest, by its name or id, or else the table for all domains; NULL if
- * there is neither. Freed with @tables. */
+/* Returns the table for a guest, by its name or id, or else the table for all domains;
+ * NULL if there is neither. @tables keeps ownership. */
 const struct program_table *domain_tables_find(const struct domain_tables *tables,
 					       const struct guest_info *guest);
 

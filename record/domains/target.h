@@ -4,11 +4,11 @@
 
 #include "record/sampler.h"
 
-/* A guest to sample, and the resources for it. */
+/* A guest to sample, and the resources to sample it. */
 struct target {
 	struct guest *guest;
 	struct sampler *sampler;
-	struct sampling sampling; /* how it is sampled */
+	struct sampling sampling; /* how the guest is sampled */
 };
 
 /*
@@ -23,7 +23,7 @@ int target_open(struct target *target, struct host *host, const struct guest_inf
 /* Releases the guest; @target may be all 0. */
 void target_close(struct target *target);
 
-/* Describes the domain for the recording; to be called after a round was taken. */
+/* Describes the domain for the recording. Must be called after a round was taken. */
 void target_describe(const struct target *target, struct recording_domain *description);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts a domain that was unwound by the table. Domains often share a table, which is
- * named only once. */
+/* Counts a domain that was unwound by the table. A table that domains share is named only
+ * once. */
 static void add_table(struct unwound *unwound, const struct program_table *table)
 {
 	size_t used = strlen(unwound->names);

@@ -4,10 +4,10 @@
 
 #include "record/domains/target.h"
 
-/* The number of tables that are named; others are only counted as domains. */
+/* Maximum number of tables that are named; further tables only count as domains */
 #define UNWOUND_TABLES 16
 
-/* How many domains were unwound in which way. Starts as zeros. */
+/* Counts of domains by the way they were unwound. Starts zeroed. */
 struct unwound {
 	unsigned int domains;
 	unsigned int by_table;		  /* domains unwound by a table of programs */

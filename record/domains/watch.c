@@ -9,11 +9,11 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* The time between two listings. */
+/* Time between two listings, ns */
 #define REST_NS (NS_PER_S / 4)
 
 struct listing {
-	uint64_t begun; /* when it was started: ns, monotonic */
+	uint64_t begun; /* start of the listing, ns, monotonic */
 	struct guest_info *guests;
 	size_t count;
 };
@@ -25,8 +25,8 @@ struct watch {
 	pthread_mutex_t lock; /* for the fields below */
 	pthread_cond_t wake;
 	bool stop;
-	struct listing listing; /* the newest; no guests: it was taken */
-	/* The guests to omit; only for the thread that takes listings. */
+	struct listing listing; /* newest listing; no guests: it was taken */
+	/* guests to omit; used only by the thread that takes listings */
 	struct guest_info *refused;
 	size_t refusals;
 };
@@ -120,8 +120,8 @@ static bool is_among(const struct guest_info *guests, size_t count,
 	return false;
 }
 
-/* Keeps the @guests that are among @others or, if !@among, that are not. Returns their
- * new number. */
+/* Keeps the @guests that are among @others or, if !@among, the guests that are not.
+ * Returns the number of guests kept. */
 static size_t keep_guests(struct guest_info *guests, size_t count,
 			  const struct guest_info *others, size_t other_count, bool among)
 {

@@ -10,8 +10,9 @@
  */
 struct watch;
 
-/* Takes ownership of @host, which only the thread may use from here on. NULL with the
- * reason in @err on failure; or if @host is NULL, with the reason in @err already. */
+/* Creates a watch. It takes ownership of @host, which only its thread may use from
+ * here on. NULL with the reason in @err on failure; also if @host is NULL, for which
+ * @err has the reason already. */
 struct watch *watch_new(struct host *host, struct error *err);
 
 /* Starts the thread, with the privileges of the caller: 0, or -1. */
@@ -22,7 +23,7 @@ int watch_start(struct watch *watch, struct error *err);
 void watch_refuse(struct watch *watch, const struct guest_info *guest);
 
 /* Takes the newest listing, if it was started after @since (ns, monotonic); NULL if there
- * is none, or if it was taken before. The caller frees the array. */
+ * is none, or if it was taken already. The caller frees the array. */
 struct guest_info *watch_take(struct watch *watch, uint64_t since, size_t *count);
 
 /* Ends the thread, which may take as long as a listing. @watch may be NULL. */

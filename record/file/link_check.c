@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Size of the cache of comparisons: chains have most of their links in common. */
+/* Number of comparisons in the cache: chains have most of their links in common */
 #define NOTES 16384
 
 struct note {
@@ -65,7 +65,7 @@ void link_check_sample(struct link_check *check, const struct program_table *tab
 
 		if (chain_mark_name(callee) || chain_mark_name(caller))
 			continue;
-		/* Of a return address, the byte before it is in the call. */
+		/* The byte before a return address is in the call. */
 		link = check_link(check, table, caller, callee - (i > 1));
 		counts[link] += sample->weight;
 		if (link == LINK_IMPOSSIBLE) {

@@ -11,12 +11,12 @@
  */
 struct link_check;
 
-/* NULL if out of memory. */
+/* Creates an empty cache of comparisons; NULL if out of memory. */
 struct link_check *link_check_new(void);
 void link_check_free(struct link_check *check);
 
-/* Allows LINK_CHECKS more comparisons of links that were not compared recently, which
- * bounds what a hostile guest can cost. Beyond that, links remain unknown. */
+/* Allows LINK_CHECKS more comparisons of links that were not compared recently. The limit
+ * bounds the cost of a hostile guest; links beyond it remain unknown. */
 #define LINK_CHECKS 2000
 void link_check_renew(struct link_check *check);
 

@@ -32,7 +32,7 @@ void meter_round(struct meter *meter, uint64_t samples, uint64_t weight, uint64_
 	meter->rounds += samples != 0;
 }
 
-/* A line that is cut before the first part that does not fit. */
+/* A line of text that ends before the first part that does not fit. */
 struct text {
 	char line[160];
 	size_t columns; /* maximum length; 0: a part did not fit */
@@ -77,7 +77,8 @@ static void add_size(struct text *text, uint64_t bytes)
 	text_add(text, ", %.1f %s", value, units[unit]);
 }
 
-/* The most wanted parts come first: a narrow terminal has no room for the others. */
+/* Writes the line, with the most important parts first: a narrow terminal has no room for
+ * the others. */
 static struct text write_line(const struct meter *meter, uint64_t now,
 			      const struct pauses *pauses, uint64_t bytes)
 {

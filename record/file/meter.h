@@ -7,18 +7,16 @@
 #include "base/command/status_line.h"
 #include "format/pauses.h"
 
-/*
- * Shows how a recording goes: a status line, rewritten about once a second by the thread
- * that writes the recording. It never waits for the terminal.
- */
+/* Shows the progress of a recording: a status line, rewritten about once a second by the
+ * thread that writes the recording. It never waits for the terminal. */
 struct meter {
 	struct status_line line;
 	uint64_t frequency;  /* requested rounds per second */
 	uint64_t start;	     /* ns, monotonic */
 	uint64_t time_limit; /* ns; 0: none */
 
-	/* Internal. */
-	uint64_t next;	  /* when to show the line next, ns, monotonic */
+	/* Internal members */
+	uint64_t next;	  /* time to show the line next, ns, monotonic */
 	uint64_t samples; /* total weight of the samples */
 	uint64_t slots;	  /* rounds requested so far, of all domains */
 	uint64_t rounds;  /* rounds taken since the line was last shown */
@@ -31,8 +29,8 @@ struct meter {
 void meter_start(struct meter *meter, int fd);
 void meter_stop(struct meter *meter);
 
-/* Counts a round of @samples samples, each of weight @weight, and the @missed rounds
- * before it that were not taken. */
+/* Counts a round of @samples samples, each of weight @weight, and the @missed rounds that
+ * were not taken before it. */
 void meter_round(struct meter *meter, uint64_t samples, uint64_t weight, uint64_t missed);
 
 /* Shows the line, unless it was shown less than half a second before @now (ns,

@@ -17,17 +17,18 @@
 #include "base/compat.h"
 #include "base/parse.h"
 
-/* The answer to a request, which is one byte. A message with an empty @err also carries
- * the file's descriptor (unix(7), SCM_RIGHTS). */
+/* The answer to a request; a request is one byte. An answer with an empty @err also
+ * carries the file's descriptor (unix(7), SCM_RIGHTS). */
 struct answer {
 	uint64_t number;
 	struct error err;
 };
 
-/* Numbers to try when other processes have just created files with the next ones. */
+/* Number of names to try, if other processes have just created files with the next
+ * numbers */
 #define TRIES 100
 
-/* The number in a name BASE.NUMBER; 0 for any other name. */
+/* Returns the number in a name BASE.NUMBER; 0 for any other name. */
 static uint64_t number_of(const char *name, const char *base)
 {
 	size_t length = strlen(base);
@@ -40,8 +41,8 @@ static uint64_t number_of(const char *name, const char *base)
 	return number;
 }
 
-/* Removes the files with numbers up to @removed. Returns the highest number found, even
- * if removed; 0 if there is no such file, or no folder. */
+/* Removes the files with numbers up to @removed. Returns the highest number found,
+ * removed or not; 0 if there is no such file, or no folder. */
 static uint64_t scan_folder(const char *path, uint64_t removed)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;

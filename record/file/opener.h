@@ -7,10 +7,8 @@
 
 #include "base/error.h"
 
-/*
- * A process that creates the files PATH.1, PATH.2 and so on for a recorder that may no
- * longer create files itself. All it accepts is the request for the next one.
- */
+/* A process that creates the files PATH.1, PATH.2 and so on for a recorder that may no
+ * longer create files itself. It only accepts requests for the next file. */
 struct opener {
 	int socket; /* connected to the process */
 	pid_t child;
@@ -18,14 +16,15 @@ struct opener {
 
 /*
  * Starts the process, before anything is opened that it should not inherit. Numbers
- * continue after the highest that exists. Unless @keep is 0, each new file makes the
- * process remove all but the @keep files with the highest numbers, whichever recording
- * they are of. -1 with @err set on failure.
+ * continue after the highest that exists. Unless @keep is 0, with each new file the
+ * process removes all but the @keep files with the highest numbers, whichever recording
+ * they belong to. -1 with @err set on failure.
  */
 int opener_start(struct opener *opener, const char *path, uint64_t keep,
 		 struct error *err);
 
-/* The highest number of the files PATH.1, PATH.2 and so on; 0 if there are none. */
+/* Returns the highest number of the files PATH.1, PATH.2 and so on; 0 if there are
+ * none. */
 uint64_t opener_highest(const char *path);
 
 /* Creates the next file, and returns its descriptor and its @number; -1 with @err set on

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes for the description of a few domains. */
+/* Minimum free space, bytes: room for the description of a few domains */
 #define LEAST_ROOM 4096
 
 /*
@@ -28,7 +28,7 @@ static int check_room(const struct recording_file *file)
 	return ftruncate(file->fd, 0);
 }
 
-/* Creates a file beside the recording that it will replace. */
+/* Creates a file next to the recording that it will replace. */
 static int open_beside(struct recording_file *file)
 {
 	const char *slash = strrchr(file->path, '/');

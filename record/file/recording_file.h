@@ -11,10 +11,10 @@ struct recording_file {
 	const char *path; /* NULL: standard output */
 	int fd;
 
-	/* Internal, until recording_file_begin(). */
-	char *old;	 /* the path for an existing recording; NULL: there is none */
-	char *temporary; /* the file's own path until then; NULL: it is @path */
-	bool is_new;	 /* nothing was at @path */
+	/* Internal members, until recording_file_begin() */
+	char *old; /* path to rename the existing recording to; NULL: there is none */
+	char *temporary; /* the file's path until recording_file_begin(); NULL: @path */
+	bool is_new;	 /* no file was at @path */
 };
 
 /*
@@ -29,11 +29,12 @@ int recording_file_open(struct recording_file *file, const char *path, struct er
  * on failure; existing files then keep their names. */
 int recording_file_begin(struct recording_file *file, struct error *err);
 
-/* The file's name for messages: its path, or "standard output". */
+/* Returns the file's name for messages: its path, or "standard output". */
 const char *recording_file_name(const struct recording_file *file);
 
-/* Closes the file: 0, or -1 if written data did not reach it. A new file that was not
- * begun is removed. May be called on a @file that was not opened and is all 0. */
+/* Closes the file: 0, or -1 if written data did not reach it. A new file is removed if
+ * recording_file_begin() was not called. May be called on a @file that was not opened
+ * and is all 0. */
 int recording_file_close(struct recording_file *file, struct error *err);
 
 #endif

@@ -9,16 +9,16 @@
 
 #include "base/compat.h"
 
-/* An entry is stored as its size, then its bytes; both start at multiples of this. */
+/* Alignment of an entry's size and of its bytes, which follow the size */
 #define ALIGN 8u
 
 struct ring {
-	/* The memory is mapped twice in a row, so that an entry that passes its end
-	 * continues at its start. */
+	/* The memory is mapped twice in a row: an entry that passes the end of the first
+	 * mapping continues in the second. */
 	uint8_t *data;
 	size_t size;
-	uint64_t head; /* bytes ever added; written by the filling thread */
-	uint64_t tail; /* bytes ever dropped; written by the emptying thread */
+	uint64_t head; /* total bytes added; written by the filling thread */
+	uint64_t tail; /* total bytes dropped; written by the emptying thread */
 };
 
 static uint8_t *map_twice(size_t size)

@@ -14,23 +14,24 @@
  */
 struct ring;
 
-/* @size is in bytes, a power of two and at least a page. NULL with the reason in @err on
- * failure. */
+/* Creates a ring of @size bytes, a power of two and at least a page. NULL with the reason
+ * in @err on failure. */
 struct ring *ring_new(size_t size, struct error *err);
 void ring_free(struct ring *ring);
 
-/* For the filling thread: adds the parts, one after another, as one entry. False, with
- * nothing added, if there is no space. */
+/* A part of an entry. */
 struct ring_part {
 	const void *data;
 	size_t size;
 };
+/* Adds, for the filling thread, the parts one after another as one entry. False, with
+ * nothing added, if there is no space. */
 bool ring_put(struct ring *ring, const struct ring_part *parts, size_t count);
 
-/* For the emptying thread: returns the oldest entry, in one piece and valid until
+/* Returns, for the emptying thread, the oldest entry, in one piece and valid until
  * ring_drop(); NULL if there is none. */
 const void *ring_peek(struct ring *ring, size_t *size);
-/* For the emptying thread: drops the oldest entry, which must exist. */
+/* Drops, for the emptying thread, the oldest entry, which must exist. */
 void ring_drop(struct ring *ring);
 
 #endif

@@ -74,8 +74,8 @@ static int end_file(struct series *series, struct recording_end *end, struct err
 }
 
 /* Ends the current file at @end_time, and begins the next one at @start: 1, or -1. */
-static int rotate(struct series *series, uint64_t end_time, uint64_t start,
-		  struct error *err)
+static int rotate_file(struct series *series, uint64_t end_time, uint64_t start,
+		       struct error *err)
 {
 	struct recording_end end = {.reason = END_ROTATED, .monotonic = end_time};
 	struct recording_info info = series->info;
@@ -102,16 +102,17 @@ int series_advance(struct series *series, uint64_t time, struct error *err)
 	if (rotation->time && time >= begun + rotation->time) {
 		uint64_t periods = (time - series->start) / rotation->time;
 
-		return rotate(series, begun + rotation->time,
-			      series->start + periods * rotation->time, err);
+		return rotate_file(series, begun + rotation->time,
+				   series->start + periods * rotation->time, err);
 	}
 	if (rotation->size && writer_bytes(series->writer) >= rotation->size &&
 	    time > begun)
-		return rotate(series, time, time, err);
+		return rotate_file(series, time, time, err);
 	return 0;
 }
 
-/* Room for a domain with this index, with rotation. */
+/* Makes room for the description of a domain with this index, which only rotation
+ * needs. */
 static bool make_room(struct series *series, uint64_t index)
 {
 	size_t capacity = 2 * (size_t)index + 2, old = series->capacity;
@@ -140,7 +141,7 @@ int series_domain(struct series *series, const struct recording_domain *domain,
 	return writer_domain(series->writer, domain, err);
 }
 
-/* Describes a domain in the current file, if only an earlier one has its description. */
+/* Describes a domain in the current file, if only an earlier file has its description. */
 static int describe_again(struct series *series, uint32_t domain, struct error *err)
 {
 	if (domain >= series->domains || series->described[domain])

@@ -8,34 +8,35 @@
 
 /* When to continue in the next file; all 0: never. */
 struct rotation {
-	uint64_t time; /* ns; 0: not by time */
-	uint64_t size; /* bytes; 0: not by size */
-	uint64_t keep; /* number of files; 0: all */
+	uint64_t time; /* time of each file, ns; 0: not by time */
+	uint64_t size; /* size of each file, bytes; 0: not by size */
+	uint64_t keep; /* number of files to keep; 0: all */
 };
 
 /*
- * What a recorder writes: one recording or, with rotation, several, one after another. No
- * sample is missing between them. Each describes the domains that it has samples of.
+ * The output of a recorder: one recording or, with rotation, several, one after another.
+ * No sample is missing between two recordings. Each describes the domains that it has
+ * samples of.
  */
 struct series {
 	struct recording_file file; /* current file */
 	uint64_t files;		    /* number of files begun */
 
-	/* Internal. */
-	struct writer *writer; /* of the current file; NULL: there is none */
+	/* Internal members */
+	struct writer *writer; /* writer of the current file; NULL: there is none */
 	struct opener opener;
 	const char *path;
 	struct rotation rotation;
 	char *name;		    /* name of the current file, with rotation */
 	struct recording_info info; /* start of the current file */
 	uint64_t start;		    /* start of the first file, ns, monotonic */
-	/* With rotation: the last description of each domain, by index, and whether the
-	 * current file has it. */
+	/* With rotation: the last description of each domain, by index; whether the
+	 * current file has it */
 	struct recording_domain *domain;
 	bool *described;
 	size_t domains, capacity; /* domains known, elements allocated */
 
-	/* Totals of the complete files. */
+	/* Totals of the complete files */
 	struct recording_end total;
 	struct pauses pauses;
 	uint64_t weight, bytes;
@@ -48,39 +49,39 @@ int series_init(struct series *series, const char *path, const struct rotation *
 		struct error *err);
 /* Opens the first file, see recording_file_open(). */
 int series_open(struct series *series, struct error *err);
-/* Writes the start of the recording; its file then has its name. */
+/* Writes the start of the recording, and gives the file its name. */
 int series_begin(struct series *series, const struct recording_info *info,
 		 struct error *err);
 
 /* The functions below return -1 with @err set if the file can't be written. */
 
-/* Before the samples taken at @time (ns, monotonic): begins the next file if that is due.
- * Returns 1 if it has begun, without any name yet, and otherwise 0. */
+/* Begins the next file if that is due before the samples taken at @time (ns, monotonic).
+ * Returns 1 if a file was begun, which has no names of places yet; otherwise 0. */
 int series_advance(struct series *series, uint64_t time, struct error *err);
 /* Describes a domain, as writer_domain() does. */
 int series_domain(struct series *series, const struct recording_domain *domain,
 		  struct error *err);
-/* Names a place, as writer_name() does; to be repeated in each file. */
+/* Names a place, as writer_name() does. Each file needs its own names. */
 int series_place(struct series *series, const struct recording_name *name,
 		 struct error *err);
 int series_sample(struct series *series, const struct sample *sample, struct error *err);
 /* Writes what was added, as writer_flush() does. */
 int series_flush(struct series *series, struct error *err);
 
-/* What the current file counts besides its samples, to be added to, as writer_counts();
- * NULL if there is none: series_advance() has failed. */
+/* Returns the counts of the current file, to be added to, as writer_counts() does; NULL
+ * if there is no file, because series_advance() has failed. */
 struct sampling_counts *series_counts(struct series *series);
 
 /* Ends the recording, as writer_end() does; @end gets the totals of all files, even on
  * failure. If series_advance() has failed, it fails without a message. */
 int series_end(struct series *series, struct recording_end *end, struct error *err);
 
-/* Sums over all files: bytes, weight of the samples, pauses. */
+/* Return sums over all files: bytes, weight of the samples, pauses. */
 uint64_t series_bytes(const struct series *series);
 uint64_t series_weight(const struct series *series);
 void series_pauses(const struct series *series, struct pauses *pauses);
 
-/* The current file, for messages. */
+/* Returns the name of the current file, for messages. */
 const char *series_name(const struct series *series);
 
 /* Closes the file, as recording_file_close() does, and frees everything. */

@@ -15,15 +15,15 @@
 #include "record/file/ring.h"
 #include "record/safety/privileges.h"
 
-/* Space for 0.2 s of 8 vCPUs with 60 frames at 10,000 Hz. */
+/* Size of the ring, bytes: space for 0.2 s of 8 vCPUs with 60 frames at 10,000 Hz */
 #define RING_SIZE (8u << 20)
 
-/* How often the thread looks for entries, and how old samples may be before it flushes
- * them: they are written before they are a second old, even on a busy host. */
+/* Time between two looks for entries, ns, and age at which samples are flushed, ns:
+ * samples are written before they are a second old, even on a busy host. */
 #define LOOK_NS	 (NS_PER_S / 20)
 #define FLUSH_NS (NS_PER_S * 8 / 10)
 
-/* How long the end of a recording may take before it can be interrupted. */
+/* Time that the end of a recording may take before it can be interrupted, ns */
 #define PATIENCE_NS (2 * NS_PER_S)
 
 /* An entry of the ring is a struct entry, followed by the samples of a round, each with
@@ -36,7 +36,7 @@ enum entry_kind {
 struct entry {
 	enum entry_kind kind;
 	uint64_t missed;
-	const struct program_table *table; /* of the round's guest; NULL: none */
+	const struct program_table *table; /* table of the round's guest; NULL: none */
 	uint64_t pause[ROUND_PAUSES];
 	uint32_t pauses;
 	uint32_t samples;
@@ -54,8 +54,8 @@ struct sink {
 	struct error err;
 	struct ring_part *part; /* parts of one round of at most @vcpus samples */
 	uint64_t vcpus;
-	struct sampling_counts spill; /* counts of what the ring had no space for */
-	struct recording_end *end;    /* set before the thread is told to stop */
+	struct sampling_counts spill; /* counts of rounds that did not fit in the ring */
+	struct recording_end *end;    /* totals; set before the thread is told to stop */
 	/* By domain, a bit each: whether a mark in chains has a name in the current file.
 	 */
 	struct named_marks {
@@ -152,8 +152,8 @@ static int write_entry(struct sink *sink, const uint8_t *from)
 	return series_domain(sink->series, &domain, &sink->err);
 }
 
-/* Writes what is in the ring. Returns the number of entries, or -1. */
-static long drain(struct sink *sink)
+/* Writes all entries in the ring. Returns the number of entries, or -1. */
+static long drain_ring(struct sink *sink)
 {
 	const void *entry;
 	long entries = 0;
@@ -174,7 +174,7 @@ static struct timespec moment_after(uint64_t time, uint64_t ns)
 	return (struct timespec){(time_t)(time / NS_PER_S), (long)(time % NS_PER_S)};
 }
 
-/* Waits for LOOK_NS, or until the thread is told to stop, and then returns true. */
+/* Waits for LOOK_NS, or until the thread is told to stop; true if it is. */
 static bool wait_for_stop(struct sink *sink)
 {
 	struct timespec until = moment_after(clock_monotonic(), LOOK_NS);
@@ -204,7 +204,7 @@ static int write_rounds(struct sink *sink)
 		long entries;
 
 		stopping = wait_for_stop(sink);
-		entries = drain(sink);
+		entries = drain_ring(sink);
 		if (entries < 0)
 			return -1;
 		now = clock_monotonic();
@@ -216,14 +216,14 @@ static int write_rounds(struct sink *sink)
 			if (series_flush(sink->series, &sink->err) < 0)
 				return -1;
 		}
-		/* What the writer has counted is up to date after a flush. */
+		/* The writer's counts are up to date after a flush. */
 		if (sink->meter && !oldest)
 			show_meter(sink, now);
 	}
 	return 0;
 }
 
-/* Counts in the last file what the ring had no space for. */
+/* Adds the counts of rounds that the ring had no space for to the last file. */
 static void count_spill(const struct sink *sink)
 {
 	struct sampling_counts *counts = series_counts(sink->series);
@@ -250,7 +250,8 @@ static void *run_writer(void *context)
 	if (sink->meter)
 		meter_stop(sink->meter);
 	count_spill(sink);
-	/* After a failure, this fails for the same reason, but sets the totals. */
+	/* After a failure, series_end() fails for the reason of the failure, but sets the
+	 * totals. */
 	if (series_end(sink->series, sink->end, &sink->err) < 0)
 		sink->failed = 1;
 	return NULL;
@@ -301,7 +302,7 @@ int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	return 0;
 }
 
-/* Allocates the parts for a round with a sample of each of @vcpus vCPUs. */
+/* Allocates the parts for rounds of @vcpus vCPUs. */
 static bool make_parts(struct sink *sink, uint64_t vcpus)
 {
 	if (vcpus <= sink->vcpus)

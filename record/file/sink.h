@@ -10,8 +10,9 @@
 #include "record/sampler.h"
 
 /*
- * The destination of rounds: a separate thread takes them, through a ring, to the writer,
- * and flushes them before they are a second old. The sampling thread never waits for it.
+ * The destination of rounds: a separate thread passes them, through a ring, to the
+ * writer, and flushes them before they are a second old. The sampling thread never waits
+ * for it.
  */
 struct sink;
 
@@ -21,15 +22,17 @@ struct sink *sink_new(struct error *err);
 /* Frees a sink that was not started. */
 void sink_free(struct sink *sink);
 
-/* Starts to write rounds to @series, which has begun, and to show @meter, which was
- * started; NULL: none. The caller still owns both, but must not use them until
+/*
+ * Starts to write rounds to @series, which has begun, and to show @meter, which was
+ * started, unless it is NULL. The caller still owns both, but must not use them until
  * sink_end(). Returns once the thread has its priority and has dropped its privileges: 0,
- * or -1 with the reason in @err. */
+ * or -1 with the reason in @err.
+ */
 int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	       struct error *err);
 
-/* Describes a domain before its first round. False if there is no space now; try again
- * later. */
+/* Describes a domain before its first round. False if there is no space now; the caller
+ * may try again later. */
 bool sink_domain(struct sink *sink, const struct recording_domain *domain);
 
 /*
@@ -38,7 +41,7 @@ bool sink_domain(struct sink *sink, const struct recording_domain *domain);
  */
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
 
-/* Whether writing has failed; further samples would be lost. */
+/* Returns whether writing has failed, so that further samples would be lost. */
 bool sink_failed(const struct sink *sink);
 
 /*

@@ -3,7 +3,7 @@
 
 #include "unwind/unwind.h"
 
-/* How many map calls may be made to read code after a round. */
+/* Limit of map calls while reading code after a round */
 #define FIND_MAPS (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
 
 void code_search_free(struct code_search *search)
@@ -17,8 +17,8 @@ const struct unwind_table *code_search_table(const struct code_search *search)
 	return search->found ? found_code_table(search->found) : NULL;
 }
 
-/* Whether frame pointers are missing: most chains have only the callers that the code
- * after the sampled instruction shows. */
+/* Returns whether frame pointers are missing: most chains have only the caller that the
+ * code after the sampled instruction shows. */
 static bool are_chains_short(struct code_search *search, const struct round *round)
 {
 	for (unsigned int i = 0; i < round->samples; i++) {
@@ -55,7 +55,7 @@ bool code_search_run(struct code_search *search, const struct guest *guest,
 	job = examiner_job(search->examiner);
 	if (search->found && search->found != job)
 		is_renewed = found_code_renew(search->found);
-	/* No memory is allocated during a job. */
+	/* No memory may be allocated during a job. */
 	if (job || !examiner_has_room(search->examiner))
 		return is_renewed;
 	if (!search->found)

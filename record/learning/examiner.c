@@ -9,21 +9,21 @@
 #include "record/safety/privileges.h"
 
 /* With this nice value, the thread gets a quarter of a busy CPU (sched(7), "The nice
- * value"). With SCHED_IDLE it would get next to nothing, and the sampling thread has to
- * wait for its end. */
+ * value"). With SCHED_IDLE, it would get next to nothing, but the sampling thread has
+ * to wait for its end. */
 #define NICE 5
 
-/* Bytes of stack: enough for found_code_examine(), and for its double with sanitizers.
- * With
- * --follow, the stack is locked in memory. */
+/* Bytes of stack: enough for found_code_examine(), which needs twice as much with
+ * sanitizers. With --follow, the stack is locked in memory. */
 #define STACK_SIZE (256u << 10)
 
 struct examiner {
 	pthread_t thread;
 	clockid_t clock;
 	bool is_started;
-	size_t parts;		/* number of parts of code given and not dropped */
-	sem_t ready, wake;	/* posted by the thread when it runs; for the thread */
+	size_t parts;		/* parts of code given and not dropped */
+	sem_t ready;		/* posted when the thread runs */
+	sem_t wake;		/* wakes the thread */
 	bool stop;		/* atomic */
 	struct found_code *job; /* atomic; NULL: none */
 };
@@ -50,8 +50,8 @@ static void *examiner_run(void *context)
 {
 	struct examiner *examiner = context;
 
-	/* Linux sets it for this thread only (setpriority(2), "C library/kernel
-	 * differences"). */
+	/* Linux sets the nice value of this thread only (setpriority(2), "C
+	 * library/kernel differences"). */
 	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE);
 	privileges_drop(KEEP_NOTHING);
 	sem_post(&examiner->ready);

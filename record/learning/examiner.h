@@ -19,24 +19,24 @@ struct examiner;
  * memory. */
 struct examiner *examiner_new(void);
 
-/* Starts the thread; to be called before filter_recorder(). 0, or -1. */
+/* Starts the thread: 0, or -1. Must be called before filter_recorder(). */
 int examiner_start(struct examiner *examiner, struct error *err);
 
-/* The clock of the CPU time of the thread, which must have been started. */
+/* Returns the clock of the CPU time of the thread, which must have been started. */
 const clockid_t *examiner_clock(const struct examiner *examiner);
 
-/* The code that is examined now, and must not be used meanwhile (found_code.h). NULL: the
- * next job can be given. */
+/* Returns the code that is being examined, and must not be used meanwhile (found_code.h).
+ * NULL: the next job can be given. */
 const struct found_code *examiner_job(const struct examiner *examiner);
 
-/* Limit of parts of code (FOUND_CODE_SIZE) that all guests may have at a time. They need
- * up to 130 MB, together with the tables. */
+/* Maximum number of parts of code (FOUND_CODE_SIZE) of all guests together. With their
+ * tables, they need up to 130 MB. */
 #define EXAMINER_PARTS 256
 
-/* Whether a job may be given within EXAMINER_PARTS. */
+/* Returns whether EXAMINER_PARTS allows another job. */
 bool examiner_has_room(const struct examiner *examiner);
 
-/* Gives a job: to examine the code that was read last. */
+/* Gives a job: to examine the part of @found that was read last. */
 void examiner_give(struct examiner *examiner, struct found_code *found);
 
 /* Frees code, even if it is being examined. @found may be NULL. */

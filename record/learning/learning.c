@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/learning/learning.h"
 
-/* How many map calls may be made to look at the code that captured stacks point to. */
+/* Limit of map calls while reading the code that captured stacks point to */
 #define STACK_MAPS 128
 
-/* How many map calls may be made to examine the return addresses of a chain. */
+/* Limit of map calls while examining the return addresses of a chain */
 #define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
 
 int learning_open(struct learning *learning, struct guest *guest,
@@ -44,7 +44,7 @@ struct unwind_input learning_input(struct learning *learning,
 	};
 }
 
-/* The memory of the running guest. */
+/* Returns the memory of the running guest. */
 static struct guest_memory running_memory(const struct learning *learning)
 {
 	return (struct guest_memory){
@@ -53,14 +53,14 @@ static struct guest_memory running_memory(const struct learning *learning)
 	};
 }
 
-/* The registers that the vCPU had at the sample. */
+/* Returns the registers that the vCPU had at the sample. */
 static const struct cpu *cpu_of(const struct learning *learning,
 				const struct sample *sample)
 {
 	return &learning->guest->vcpu[sample->vcpu].cpu;
 }
 
-/* Finds modules and tasks of the Linux kernel in the table from now on. */
+/* Starts to look for modules and tasks of the Linux kernel in the table. */
 static void use_kernel(struct learning *learning)
 {
 	const struct program_table *program = learning->table.program;
@@ -123,7 +123,7 @@ void learning_complete(struct learning *learning, struct round *round)
 	name_processes(learning, round);
 }
 
-/* Looks for the entries of interrupts among what the chains lead to. */
+/* Looks for the entries of interrupts among the code that the chains lead to. */
 static void learn_entries(struct learning *learning, struct round *round)
 {
 	struct guest *guest = learning->guest;
@@ -143,8 +143,8 @@ static void learn_entries(struct learning *learning, struct round *round)
 	}
 }
 
-/* Looks for the kernel's modules among what the chains lead to. True if there is a new
- * table of modules. */
+/* Looks for the kernel's modules among the code that the chains lead to. True if there is
+ * a new table of modules. */
 static bool learn_modules(struct learning *learning, struct round *round)
 {
 	struct guest *guest = learning->guest;

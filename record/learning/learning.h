@@ -12,10 +12,10 @@
 #include "unwind/unwind.h"
 
 /*
- * What is learned about a guest between two pauses, from the samples of the last one and
- * the memory of the running guest: by which rules its chains are found, and the names of
- * its processes. Nothing here runs while the guest is paused. Internal, but part of the
- * sampler's memory.
+ * What is learned about a guest between two pauses, from the samples of the last pause
+ * and the memory of the running guest: the rules by which its chains are found, and the
+ * names of its processes. Nothing here runs while the guest is paused. Internal, but part
+ * of the sampler's memory.
  */
 struct learning {
 	struct guest *guest;
@@ -23,7 +23,7 @@ struct learning {
 	struct table_check table;
 	struct code_search code;
 	struct x86_entries entries;
-	struct modules *modules; /* of its Linux kernel; NULL: not known */
+	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
 	struct stack_filter *filter; /* NULL unless stacks are captured */
 };
@@ -34,13 +34,14 @@ int learning_open(struct learning *learning, struct guest *guest,
 		  const struct sampling *sampling, struct error *err);
 void learning_close(struct learning *learning);
 
-/* What to unwind by: what is known of the guest, and its memory, of which @page returns
- * the pages. Valid until the next call of one of the functions below. */
+/* Returns the input for unwinding: what is known of the guest, and its memory, whose
+ * pages @page returns. Valid until the next call of a function below. */
 struct unwind_input learning_input(struct learning *learning,
 				   const void *(*page)(void *memory, uint64_t frame));
 
-/* Checks at times whether the guest runs the programs of its table. @now: ns, monotonic.
- * True if the table is used from now on: the last pause's chains were found without. */
+/* Checks at times whether the guest runs the programs of its table. @now: ns,
+ * monotonic. True if the table is used from now on: the last pause's chains were found
+ * without it. */
 bool learning_check_table(struct learning *learning, uint64_t now);
 
 /* Completes a round's samples, as soon after the pause as possible: makes chains of the
@@ -48,17 +49,17 @@ bool learning_check_table(struct learning *learning, uint64_t now);
 void learning_complete(struct learning *learning, struct round *round);
 
 /*
- * Learns what the chains of a round tell about the guest's code. Ends chains at return
- * addresses that turn out to be none, and sets @round->found_code. True if there are new
- * tables, which lead the next chains through other memory.
+ * Learns what the chains of a round tell about the guest's code. Ends chains at addresses
+ * that turn out not to be return addresses, and sets @round->found_code. True if there
+ * are new tables, which lead the next chains through other memory.
  */
 bool learning_study(struct learning *learning, struct round *round);
 
-/* The table of programs in use; NULL: there is none, or not yet. */
+/* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct program_table *learning_table(const struct learning *learning);
 
-/* The address at which the guest has the code of a Linux kernel that the table in use
- * describes, its symbol _text; 0: not known. */
+/* Returns the address in the guest of the symbol _text of the Linux kernel that the table
+ * in use describes; 0: not known. */
 uint64_t learning_linux(const struct learning *learning);
 
 #endif

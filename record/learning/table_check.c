@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* The time between two checks of a table, and how many map calls each may make. */
+/* Time between two checks of a table, ns, and limit of map calls in each */
 #define CHECK_NS   (NS_PER_S / 4)
 #define CHECK_MAPS (8 * TABLE_PLACES)
 
@@ -34,7 +34,7 @@ static void find_hypercalls(struct table_check *check, const struct guest *guest
 				check->program, &guest->vcpu[i].cpu, memory);
 }
 
-/* Takes the table into use, which fits. False if out of memory. */
+/* Starts to use the table, which fits. False if out of memory. */
 static bool use_table(struct table_check *check)
 {
 	check->table = check->program->table;

@@ -6,7 +6,7 @@
 #include "format/buffer.h"
 #include "symbols/symbols.h"
 
-/* The maximum size of a module's code, bytes; the largest modules have 10 MB. */
+/* Maximum size of a module's code, bytes; the largest modules have 10 MB */
 #define MODULE_SIZE_MAX (64u << 20)
 
 /* enum module_state (Linux, include/linux/module.h). */
@@ -36,14 +36,15 @@ static bool is_in_modules(uint64_t address)
 	return address >= MODULES_START && address < MODULES_END;
 }
 
-/* Whether a link of the list can be there: in a struct module, or in the list's head,
- * which is in the kernel. */
+/* Returns whether a link of the list can be at this address: in a struct module, or in
+ * the list's head, which is in the kernel. */
 static bool is_link(uint64_t address)
 {
 	return address >= LINUX_START && address < MODULES_END;
 }
 
-/* Whether a name can begin with these bytes: visible characters up to the first 0. */
+/* Returns whether a name can begin with these bytes: visible characters up to the first
+ * 0. */
 static bool is_name(const char *name, size_t size)
 {
 	size_t length = strnlen(name, size);
@@ -54,7 +55,7 @@ static bool is_name(const char *name, size_t size)
 	return length > 0;
 }
 
-/* Reads the struct module at @module; false if there can't be any. */
+/* Reads the struct module at @module; false if there can't be one. */
 static bool read_module(struct module_view *view, uint64_t module,
 			struct module_entry *entry)
 {
@@ -84,7 +85,7 @@ static bool read_module(struct module_view *view, uint64_t module,
 	return true;
 }
 
-/* The link after @link, which must lead back to @link; 0 if there is none. */
+/* Returns the link after @link, if it leads back to @link; else 0. */
 static uint64_t next_link(struct module_view *view, uint64_t link)
 {
 	uint64_t next, back;
@@ -118,8 +119,8 @@ size_t module_list_read(struct module_view *view, uint64_t head,
 	return link ? count : 0;
 }
 
-/* The head of the circular list that the link @first is in: the only link that is in the
- * kernel and in no module. 0 if there is no such list. */
+/* Returns the head of the circular list that the link @first is in: the only link that is
+ * in the kernel and not in a module. 0 if there is no such list. */
 static uint64_t find_head(struct module_view *view, uint64_t first)
 {
 	uint64_t link = first, head = 0;

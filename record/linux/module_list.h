@@ -10,13 +10,13 @@
  * Nothing there is trusted: at worst, a hostile guest has other modules in its list.
  */
 
-/* Where the kernel has its modules' code and data (Linux,
+/* The addresses of the code and data of modules (Linux,
  * Documentation/arch/x86/x86_64/mm.rst; kernels that can't move have modules from the
  * first address on, others from LINUX_END on). No exported symbol leads to their list. */
 #define MODULES_START 0xffffffffa0000000u
 #define MODULES_END   0xffffffffff000000u
 
-/* The maximum number of modules in a list. Large distributions' kernels have some 200. */
+/* Maximum number of modules in a list; large distributions' kernels have some 200 */
 #define MODULES_MAX 1024
 
 /* A module, and its tables for unwinding; addresses are the guest's. */
@@ -26,15 +26,15 @@ struct module_entry {
 	uint32_t orcs;	      /* number of rows; 0 while the module is being loaded */
 };
 
-/* A guest's memory to read, with a limit. */
+/* A guest's memory, of which a limited number of words may be read. */
 struct module_view {
-	const struct cpu *cpu; /* in an address space that has the kernel */
+	const struct cpu *cpu; /* a CPU in an address space that has the kernel */
 	const struct guest_memory *memory;
 	const struct module_layout *layout;
 	unsigned int left; /* number of words that may still be read */
 };
 
-/* Enough for the longest list, twice. */
+/* Number of words for a view: enough to read the longest list twice */
 #define MODULE_WORDS (24u * MODULES_MAX)
 
 /* The state of a search for the list. Starts zeroed, and is zero again at its end. */
@@ -43,23 +43,23 @@ struct module_scan {
 	unsigned int page; /* number of the next page to look at */
 };
 
-/* Number of pages that one call of module_list_scan() looks at, and that the whole search
- * looks at, on both sides of the address. */
+/* Number of pages that one call of module_list_scan() looks at, and number that the whole
+ * search looks at, on both sides of the address */
 #define MODULE_SCAN_PAGES 512
 #define MODULE_SCAN_ALL	  (64u * MODULE_SCAN_PAGES)
 
 /*
  * Looks for the head of the list, the kernel's variable `modules`: for a struct module
  * that is in a circular list, in the pages around @address, which is in a module's code.
- * Returns the head's address, or 0; the search goes on with the next call, unless @scan
- * is zero again: then there is no such list.
+ * Returns the head's address, or 0. After 0, the next call continues the search, unless
+ * @scan is zero again, which means that there is no such list.
  */
 uint64_t module_list_scan(struct module_scan *scan, struct module_view *view,
 			  uint64_t address);
 
-/* Reads the list, the newest module first; @entry has room for MODULES_MAX. Returns the
- * number of modules; 0 if the list is not whole, as while the guest changes it, or is too
- * long. */
+/* Reads the list, the newest module first; @entry has room for MODULES_MAX. Returns
+ * the number of modules; 0 if the list is too long, or not complete, for example
+ * because the guest is changing it. */
 size_t module_list_read(struct module_view *view, uint64_t head,
 			struct module_entry *entry);
 

@@ -8,9 +8,10 @@
 #include "record/linux/module_list.h"
 #include "tables/orc.h"
 
-/* The first FREE_LOOKS looks, or FREE_NS of CPU time, are made at once. Later looks are
- * LOOK_NS apart, or COST_FACTOR times what the last look has taken: a guest that loads
- * modules all the time, or has code that belongs to no module, costs 2 % of a CPU. */
+/* The first FREE_LOOKS looks, or looks of FREE_NS of CPU time, are made at once. Later
+ * looks are LOOK_NS apart, or COST_FACTOR times the time of the last look: a guest
+ * that loads modules all the time, or has code that belongs to no module, costs 2 % of
+ * a CPU. */
 #define FREE_LOOKS  256
 #define FREE_NS	    (NS_PER_S / 2)
 #define LOOK_NS	    (NS_PER_S / 10)
@@ -28,14 +29,14 @@ struct modules {
 	uint64_t head; /* address of the list's head; 0: not known */
 	struct known known[MODULES_MAX];
 	size_t count;	 /* number of known modules */
-	bool is_current; /* the known modules are the list's, but for newer ones */
+	bool is_current; /* the list has no other modules, except for newer ones */
 	/* Memory to read a new list. */
 	struct module_entry entry[MODULES_MAX];
 	struct known next[MODULES_MAX];
 	struct unwind_builder *builder; /* NULL: nothing was added */
-	size_t rows;			/* rows that were added */
+	size_t rows;			/* number of rows added */
 	struct unwind_table *table;	/* NULL: there is none */
-	uint64_t due;			/* when to look next: ns, monotonic */
+	uint64_t due;			/* time of the next look, ns, monotonic */
 	unsigned int looks;		/* free looks so far */
 	uint64_t spent;			/* CPU time of all looks, ns */
 };
@@ -131,20 +132,22 @@ static struct known *find_module(struct modules *modules, uint64_t address)
 	return NULL;
 }
 
-/* Whether there are no rules for the code of a module at @place. */
+/* Returns whether @place is in code of modules, and there are no rules for it. */
 static bool is_missing(const struct modules *modules, uint64_t place)
 {
 	return place >= MODULES_START && place < MODULES_END &&
 	       !(modules->table && unwind_table_find(modules->table, place));
 }
 
-/* The @i-th place of the chain: a return address may belong to the next function. */
+/* Returns the @i-th place of the chain; of a return address, the byte before it, because
+ * the address itself may belong to the next function. */
 static uint64_t place_of(const struct chain *chain, uint32_t i)
 {
 	return chain->address[i] - (i > 0);
 }
 
-/* The first place of the chain in code of modules without rules; 0 if there is none. */
+/* Returns the first place of the chain in code of modules without rules; 0 if there is
+ * none. */
 static uint64_t first_missing(const struct modules *modules, const struct chain *chain)
 {
 	for (uint32_t i = 0; i < chain->count; i++)
@@ -159,7 +162,7 @@ static bool is_same_module(const struct module_entry *a, const struct module_ent
 	       a->rows == b->rows && a->orcs == b->orcs;
 }
 
-/* Whether the new list, of @count modules, has the module unchanged. */
+/* Returns whether the new list, of @count modules, has the module unchanged. */
 static bool is_in_list(const struct modules *modules, const struct module_entry *module,
 		       size_t count)
 {
@@ -225,7 +228,7 @@ static bool add_modules(struct modules *modules, struct module_view *view,
 	return added;
 }
 
-/* Makes a table of the rules; true if it can be used. */
+/* Makes a new table of the rules; true if it can be used. */
 static bool renew_table(struct modules *modules)
 {
 	struct unwind_table *table = unwind_builder_finish(modules->builder);
@@ -239,7 +242,7 @@ static bool renew_table(struct modules *modules)
 	return true;
 }
 
-/* True if the next chain may be longer. */
+/* Looks for modules of the chain; true if the next chain may be longer. */
 static bool look_for_modules(struct modules *modules, struct module_view *view,
 			     const struct chain *chain)
 {
@@ -249,14 +252,14 @@ static bool look_for_modules(struct modules *modules, struct module_view *view,
 		return false;
 	if (!modules->head) {
 		modules->head = module_list_scan(&modules->scan, view, missing);
-		/* The next look goes on. */
+		/* The next look continues the search. */
 		return modules->head || modules->scan.start;
 	}
 	read_list(modules, view);
 	return add_modules(modules, view, chain) && renew_table(modules);
 }
 
-/* Whether the next look may be made at once. */
+/* Returns whether the next look may be made at once. */
 static bool is_free(const struct modules *modules)
 {
 	return modules->looks < FREE_LOOKS && modules->spent < FREE_NS;

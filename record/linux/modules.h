@@ -15,35 +15,35 @@
  */
 struct modules;
 
-/* NULL if out of memory. @layout must outlive it. */
+/* Starts without modules; NULL if out of memory. @layout must outlive the result. */
 struct modules *modules_new(const struct module_layout *layout);
-/* @modules may be NULL. */
+/* Frees all tables; @modules may be NULL. */
 void modules_free(struct modules *modules);
 
-/* Limit of map calls of a modules_look(). */
+/* Limit of map calls in one modules_look() */
 #define MODULES_MAPS 1024
 
-/* Rows of one module, and of all modules in a table, at most. */
+/* Maximum number of rows of one module, and of all modules in a table */
 #define MODULE_ROWS_MAX	 (1u << 17)
 #define MODULES_ROWS_MAX (1u << 18)
 
-/* Whether it is time for modules_look(): because the chain has code of modules without
- * rules or, from time to time, in any case. @now: ns, monotonic. */
+/* Returns whether modules_look() is due: because the chain goes through code of modules
+ * without rules or, from time to time, in any case. @now: ns, monotonic. */
 bool modules_are_due(const struct modules *modules, const struct chain *chain,
 		     uint64_t now);
 
 /*
  * Looks for the modules that the chain goes through and that have no rules, and whether
  * the modules with rules are still loaded. Afterwards, modules_table() may return another
- * table. @cpu has the vCPU's registers at the sample. True if the next
- * chain may be longer; a limited number of times. Takes bounded time.
+ * table. @cpu has the vCPU's registers at the sample. True, a limited number of times, if
+ * the next chain may be longer. Takes bounded time.
  */
 bool modules_look(struct modules *modules, const struct cpu *cpu,
 		  const struct guest_memory *memory, const struct chain *chain,
 		  uint64_t now);
 
-/* The table, locked in memory; NULL: there is none. Valid until the next modules_look().
- */
+/* Returns the table, locked in memory and valid until the next modules_look(); NULL if
+ * there is none. */
 const struct unwind_table *modules_table(const struct modules *modules);
 
 #endif

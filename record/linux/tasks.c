@@ -5,7 +5,7 @@
 
 #include "symbols/symbols.h"
 
-/* The kernel's half of the addresses. */
+/* Start of the kernel's half of the addresses */
 #define KERNEL_START ((uint64_t)1 << 63)
 
 /* The memory of a kernel, as one of its address spaces shows it. */
@@ -13,7 +13,7 @@ struct view {
 	struct cpu cpu;
 	const struct guest_memory *memory;
 	const struct tasks *tasks;
-	uint64_t space; /* of the process to name */
+	uint64_t space; /* address space of the process to name */
 };
 
 static bool read_word(const struct view *view, uint64_t address, uint64_t *to)
@@ -21,9 +21,9 @@ static bool read_word(const struct view *view, uint64_t address, uint64_t *to)
 	return cpu_read(&view->cpu, view->memory, address, to, sizeof(*to));
 }
 
-/* Where the guest has an address of the kernel's file. Per-CPU variables may have low
- * addresses (until Linux 6.14), which do not move. */
-static uint64_t shifted(const struct view *view, uint64_t address)
+/* Returns the guest's address for an address in the kernel's file. Low addresses, which
+ * per-CPU variables may have (until Linux 6.14), do not move. */
+static uint64_t shift_address(const struct view *view, uint64_t address)
 {
 	return address >= LINUX_START ? address + view->tasks->shift : address;
 }
@@ -34,13 +34,13 @@ static bool read_current(const struct view *view, unsigned int cpu, uint64_t *ta
 	const struct task_layout *layout = view->tasks->layout;
 	uint64_t base;
 
-	return read_word(view, shifted(view, layout->per_cpu) + cpu * sizeof(base),
+	return read_word(view, shift_address(view, layout->per_cpu) + cpu * sizeof(base),
 			 &base) &&
-	       read_word(view, shifted(view, layout->current) + base, task);
+	       read_word(view, shift_address(view, layout->current) + base, task);
 }
 
-/* Whether the task belongs to the process with the address space. Threads of the kernel
- * have no address space. */
+/* Returns whether the task belongs to the process with the address space. Threads of the
+ * kernel have no address space. */
 static bool is_in_space(const struct view *view, uint64_t task)
 {
 	const struct task_layout *layout = view->tasks->layout;
@@ -99,7 +99,7 @@ static struct seen_task *set_of(struct tasks *tasks, uint64_t space)
 	return tasks->seen[hash % TASK_SETS];
 }
 
-/* The place of the space in its set; TASK_WAYS: it is not there. */
+/* Returns the position of the space in its set; TASK_WAYS if it is not in the set. */
 static size_t find_way(const struct seen_task *set, uint64_t space)
 {
 	size_t way = 0;
@@ -109,7 +109,7 @@ static size_t find_way(const struct seen_task *set, uint64_t space)
 	return way;
 }
 
-/* Puts the task first; if the set is full, the space that was not met for longest is
+/* Puts the task first in its set. If the set is full, the space not met for longest is
  * forgotten. */
 static void remember_task(struct seen_task *set, uint64_t space, uint64_t task)
 {

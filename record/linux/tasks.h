@@ -23,18 +23,20 @@ struct seen_task {
 struct tasks {
 	const struct task_layout *layout; /* NULL: not known */
 	uint64_t shift; /* distance of the kernel from its file's addresses, bytes */
-	/* The set is chosen by the space; in a set, the task seen last is first. */
+	/* seen tasks, in sets chosen by the space; in a set, the task seen last is
+	 * first */
 	struct seen_task seen[TASK_SETS][TASK_WAYS];
 };
 
-/* Limit of map calls of a tasks_name(). */
+/* Limit of map calls in one tasks_name() */
 #define TASK_MAPS 64
 
 /*
- * Sets pid and name in @process, whose address space is known: from the task that @vcpu
- * executes now or, if that task is in another space, from the task that was last seen in
- * the space and still has it. @cpu has the vCPU's registers at the sample. Leaves pid and
- * name unknown if neither task is certain, because the guest has gone on meanwhile.
+ * Sets pid and name in @process, whose address space is known. They are from the task
+ * that @vcpu executes now or, if that task is in another space, from the task that was
+ * last seen in the space and still has it. @cpu has the vCPU's registers at the sample.
+ * Leaves pid and name unknown if neither task is certain, because the guest has gone on
+ * meanwhile.
  */
 void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		const struct guest_memory *memory, unsigned int vcpu,

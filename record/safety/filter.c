@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A filter that is being made. */
+/* A filter under construction. */
 struct draft {
 	scmp_filter_ctx rules;
 	int status; /* the first failure, -errno; 0: none */
@@ -34,8 +34,7 @@ static void allow_if(struct draft *draft, int number, unsigned int conditions,
 						  conditions, &condition));
 }
 
-/* Adds a rule by which the system call @number fails with EPERM, as allow_if() adds one
- * by which it is made. */
+/* Like allow_if(), but adds a rule by which the system call @number fails with EPERM. */
 static void deny_if(struct draft *draft, int number, unsigned int conditions,
 		    struct scmp_arg_cmp condition)
 {
@@ -52,14 +51,15 @@ static void allow_all(struct draft *draft, const int *numbers, size_t count)
 #define ALLOW(draft, numbers) \
 	allow_all(draft, numbers, sizeof(numbers) / sizeof((numbers)[0]))
 
-/* A condition: the argument is @value. The kernel takes such arguments as 32 bits,
- * whatever is in the upper half of the register. */
+/* Returns the condition that the argument is @value. The kernel takes such arguments as
+ * 32 bits, whatever is in the upper half of the register. */
 static struct scmp_arg_cmp is_equal(unsigned int argument, unsigned int value)
 {
 	return SCMP_CMP64(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value);
 }
 
-/* A condition: of the argument's bits in @mask, exactly the bits @set are set. */
+/* Returns the condition that of the argument's bits in @mask, exactly the bits @set are
+ * set. */
 static struct scmp_arg_cmp has_bits(unsigned int argument, unsigned int mask,
 				    unsigned int set)
 {
@@ -73,8 +73,9 @@ static void allow_for_host(struct draft *draft, const struct host_call *call)
 			 has_bits(call->argument, call->mask, call->value));
 }
 
-/* Waiting, ending, and abort(), which glibc also calls if it detects damaged memory. The
- * clock is usually read without a system call, but not with every clock source. */
+/* Allows waiting, ending, and abort(), which glibc also calls if it detects damaged
+ * memory. The clock is usually read without a system call, but not with every clock
+ * source. */
 static void allow_basics(struct draft *draft)
 {
 	static const int basics[] = {
@@ -88,7 +89,7 @@ static void allow_basics(struct draft *draft)
 	};
 
 	ALLOW(draft, basics);
-	/* raise(): glibc's, and musl's in the main thread. */
+	/* raise() of glibc, and of musl in the main thread. */
 	allow_if(draft, SCMP_SYS(tgkill), 1, is_equal(0, (unsigned int)getpid()));
 	allow_if(draft, SCMP_SYS(tkill), 1, is_equal(0, (unsigned int)getpid()));
 }
@@ -104,7 +105,7 @@ static void allow_recording(struct draft *draft)
 		SCMP_SYS(munmap),
 		SCMP_SYS(sched_getaffinity),
 		SCMP_SYS(sysinfo),
-		/* Unwind tables that are made once a guest's memory is seen. */
+		/* Making unwind tables once a guest's memory is seen. */
 		SCMP_SYS(getrandom),
 		SCMP_SYS(mlock),
 		/* Messages, and the recording, from which an unfinished chunk is cut off
@@ -126,7 +127,7 @@ static void allow_recording(struct draft *draft)
 		allow_if(draft, SCMP_SYS(ioctl), 1, is_equal(1, requests[i]));
 	allow_if(draft, SCMP_SYS(mmap), 1, has_bits(2, PROT_EXEC, 0));
 	allow_if(draft, SCMP_SYS(mprotect), 1, has_bits(2, PROT_EXEC, 0));
-	/* Giving up priority. */
+	/* Giving up the priority. */
 	allow_if(draft, SCMP_SYS(sched_setscheduler), 1,
 		 has_bits(1, ~(unsigned int)SCHED_RESET_ON_FORK, SCHED_OTHER));
 }
@@ -178,7 +179,7 @@ static struct draft draft_new(uint32_t other)
 
 	if (!draft.rules)
 		draft.status = -ENOMEM;
-	else /* by default, a call in another CPU's way would kill the process */
+	else /* by default, a call by another CPU's convention would kill the process */
 		draft.status = seccomp_attr_set(draft.rules, SCMP_FLTATR_ACT_BADARCH,
 						other);
 	return draft;
@@ -193,9 +194,12 @@ static int draft_load(struct draft *draft, bool log, struct error *err)
 		error_errno(err, -draft->status, "libseccomp");
 		goto out;
 	}
-	/* Without SSB, Linux before 5.16 makes the whole process slower, to protect it
-	 * from foreign code that runs in it (Documentation/userspace-api/spec_ctrl.rst),
-	 * of which there is none here. Older kernels have neither this nor the log. */
+	/*
+	 * Without this attribute, Linux before 5.16 makes the whole process slower, to
+	 * protect it from foreign code that runs in it
+	 * (Documentation/userspace-api/spec_ctrl.rst); this process runs none. Older
+	 * kernels have neither this flag nor the log.
+	 */
 	seccomp_attr_set(draft->rules, SCMP_FLTATR_CTL_SSB, 1);
 	seccomp_attr_set(draft->rules, SCMP_FLTATR_CTL_LOG, log);
 	status = seccomp_attr_set(draft->rules, SCMP_FLTATR_CTL_TSYNC, 1);
@@ -256,11 +260,12 @@ int filter_guard(const struct host_needs *host, const struct filter_guard *guard
 	return draft_load(&draft, true, err);
 }
 
-/* What a process may do with its user's privileges beyond reading and writing files. */
+/* Refuses the calls by which a process could use its user's privileges beyond reading and
+ * writing files. */
 static void deny_powers(struct draft *draft)
 {
 	static const int powers[] = {
-		/* Programs, processes, and what is in other processes. */
+		/* Programs, processes, and the memory of other processes. */
 		SCMP_SYS(execve),
 		SCMP_SYS(execveat),
 		SCMP_SYS(fork),
@@ -322,7 +327,7 @@ static void deny_powers(struct draft *draft)
 	deny_if(draft, SCMP_SYS(mprotect), 1, has_bits(2, PROT_EXEC, PROT_EXEC));
 }
 
-/* The requests of a hypervisor's drivers. */
+/* Refuses the requests of a hypervisor's drivers. */
 static void deny_requests(struct draft *draft, const struct hypervisor *hypervisor)
 {
 	for (const char *type = hypervisor->request_types; *type; type++)

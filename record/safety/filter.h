@@ -9,9 +9,9 @@
 #include "guest/host.h"
 
 /*
- * Filters of system calls (seccomp(2)), for processes that have started and only do what
- * is left to do. Every other call fails with EPERM, and Linux 4.14 and later log it. None
- * ends the process: a guard that is killed can't resume a guest.
+ * Filters of system calls (seccomp(2)), for processes that have completed their start. A
+ * call that is no longer needed fails with EPERM, and Linux 4.14 and later log it. No
+ * call ends the process: a guard that is killed can't resume a guest.
  *
  * A filter is permanent, for all threads of the process, whenever they start. The
  * functions return 0, or -1 with the reason in @err if there is no filter: the program

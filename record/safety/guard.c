@@ -22,11 +22,11 @@
 #include "record/safety/filter.h"
 #include "record/safety/privileges.h"
 
-/* How long a guest may stay paused because its recorder was stopped, ns. */
+/* Maximum time that a guest stays paused because its recorder was stopped, ns */
 #define WATCH_NS (NS_PER_S / 20)
 
-/* To let a stopped recorder finish its sample: the time between checks, ns, the number of
- * checks, and the number of attempts. */
+/* The attempts to let a stopped recorder finish its sample: time between checks, ns,
+ * number of checks, number of attempts */
 #define MOMENT_NS (100 * NS_PER_US)
 #define MOMENTS	  1000
 #define TRIES	  20
@@ -35,19 +35,19 @@ struct guard {
 	struct host *host;
 	pid_t child; /* the guard, in the recorder */
 	/*
-	 * In shared memory, locked by the sampling thread: when that ends in any way, the
-	 * kernel first wakes the guard (set_robust_list(2)), even before it frees the
-	 * process's memory.
+	 * A mutex in shared memory, locked by the sampling thread. When that thread ends
+	 * in any way, the kernel first wakes the guard (set_robust_list(2)), even before
+	 * it frees the process's memory.
 	 */
 	pthread_mutex_t *alive;
-	/* A pipe whose reading end the guard has. Its end shows every kind of end of the
-	 * recorder, but only after the memory is freed. */
+	/* A pipe that the guard reads. It closes at any end of the recorder, but only
+	 * after the recorder's memory is freed. */
 	int pipe[2];
 	pid_t recorder;
 	/* A descriptor of the recorder, never of a process that gets its pid later; -1:
 	 * not supported by the kernel */
 	int pidfd;
-	int status; /* the recorder's /proc/PID/stat */
+	int status; /* descriptor of the recorder's /proc/PID/stat */
 };
 
 /*
@@ -114,7 +114,7 @@ static void refuse_oom(void)
 	fclose(file);
 }
 
-/* Whether a signal has stopped the recorder (proc(5), /proc/pid/stat). */
+/* Returns whether a signal has stopped the recorder (proc(5), /proc/pid/stat). */
 static bool is_stopped(const struct guard *guard)
 {
 	char line[256];
@@ -136,7 +136,7 @@ static void send_signal(const struct guard *guard, int number)
 		kill(guard->recorder, number); /* its pid can't be reused yet */
 }
 
-/* Waits at most @ns for the recorder's end: whether it has ended. */
+/* Waits at most @ns for the recorder's end. Returns whether it has ended. */
 static bool has_ended(const struct guard *guard, uint64_t ns)
 {
 	uint64_t until = clock_monotonic() + ns;
@@ -152,8 +152,8 @@ static bool has_ended(const struct guard *guard, uint64_t ns)
 	return poll(&pipe, 1, 0) > 0;
 }
 
-/* Continues a recorder that was stopped during a sample, until the end of the sample, and
- * stops it again. True if it ended meanwhile. */
+/* Continues a recorder that was stopped during a sample, and stops it again at the end of
+ * the sample. True if it ended meanwhile. */
 static bool put_off_stop(const struct guard *guard)
 {
 	const struct host *host = guard->host;
@@ -210,7 +210,7 @@ static int be_guard(struct guard *guard, int to_parent)
 	});
 	mlockall(MCL_CURRENT);
 	privileges_drop(host->ops->needs->inspects ? KEEP_INSPECTING : KEEP_NOTHING);
-	/* The recorder reports it if the kernel has no filters. */
+	/* A failure is ignored: the recorder reports it if the kernel has no filters. */
 	filter_guard(host->ops->needs, &needed, &err);
 	if (write(to_parent, &byte, 1) != 1)
 		return 1;

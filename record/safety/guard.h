@@ -17,13 +17,13 @@ struct guard;
 
 /*
  * Starts the guard; must be called before the first guest is opened, while the process
- * has a single thread, by the thread that will sample. From here on the process dumps no
- * core, because the guest would stay paused meanwhile. NULL with the reason in @err on
+ * has a single thread, by the thread that will sample. From here on, the process dumps no
+ * core: a guest would stay paused during the dump. NULL with the reason in @err on
  * failure.
  */
 struct guard *guard_start(struct host *host, struct error *err);
 
-/* Whether the child still exists. Without it, nothing may be paused. */
+/* Returns whether the child still exists. Without it, nothing may be paused. */
 bool guard_alive(struct guard *guard);
 
 /* Ends the child, once nothing is paused; must be called by the thread that started it.

@@ -40,9 +40,9 @@ enum {
 /* LANDLOCK_ACCESS_NET_BIND_TCP and _CONNECT_TCP (version 4, Linux 6.7) */
 #define LANDLOCK_NETWORK_4 ((1u << 2) - 1)
 
-/* LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET and _SIGNAL (version 6, Linux 6.12): none to
- * processes that are not restricted by the same rules. Version 7 adds nothing to
- * restrict. */
+/* LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET and _SIGNAL (version 6, Linux 6.12): no
+ * connection or signal to processes that are not restricted by these rules. Version 7
+ * adds nothing to restrict. */
 #define LANDLOCK_SOCKETS_6 (1u << 0)
 #define LANDLOCK_SIGNALS_6 (1u << 1)
 

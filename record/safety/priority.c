@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-/* A process with priority may use at most MOST_USED / OUT_OF of each SHARE_NS. */
+/* A process with priority may use at most MOST_USED / OUT_OF of each SHARE_NS */
 #define SHARE_NS  (NS_PER_S / 20)
 #define MOST_USED 9
 #define OUT_OF	  10
@@ -15,7 +15,7 @@ void priority_set(enum priority priority)
 	const struct sched_param param = {.sched_priority = (int)priority};
 	int policy = priority == PRIORITY_USUAL ? SCHED_OTHER : SCHED_FIFO;
 
-	/* Without CAP_SYS_NICE, this flag can't be removed. */
+	/* SCHED_RESET_ON_FORK can't be removed without CAP_SYS_NICE. */
 	sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &param);
 }
 

@@ -8,7 +8,7 @@
 /*
  * On a busy host, preempting a recorder in the middle of a sample extends the guest's
  * pause, and preempting its writer delays the file. So both threads have priority over
- * others, and must leave them some time.
+ * other processes, and must leave them some time.
  */
 enum priority {
 	PRIORITY_USUAL = 0,
@@ -23,9 +23,9 @@ void priority_set(enum priority priority);
 
 /*
  * A tenth of each 50 ms is left to other processes, so that a dom0 with a single CPU
- * remains usable at the highest sampling rate. It must be more than a twentieth:
- * otherwise Linux stops such threads for 50 ms (sched_rt_runtime_us in sched(7)), and in
- * the middle of a sample the guest stays paused for that long.
+ * remains usable at the highest sampling rate. The rest must be more than a twentieth:
+ * otherwise Linux stops threads with priority for 50 ms (sched_rt_runtime_us in sched(7))
+ * and, in the middle of a sample, the guest stays paused for that time.
  */
 struct share {
 	uint64_t since; /* when the current share began, ns, monotonic */
@@ -34,13 +34,13 @@ struct share {
 	const clockid_t *usual;
 };
 
-/* To be called at @now (ns, monotonic), first with a @share of zeros except @usual, then
- * between samples. Returns the time until which to sleep, ns, monotonic; 0: no sleep is
- * needed. */
+/* Returns the time until which to sleep, ns, monotonic; 0: no sleep is needed. Must be
+ * called at @now (ns, monotonic), first with a @share of zeros except @usual, then
+ * between samples. */
 uint64_t share_rest(struct share *share, uint64_t now);
 
-/* The part of share_rest() without clocks: the threads with priority have used @used ns
- * of CPU time in total. */
+/* Computes share_rest() without reading clocks: the threads with priority have used @used
+ * ns of CPU time in total. */
 uint64_t share_rest_of(struct share *share, uint64_t now, uint64_t used);
 
 #endif

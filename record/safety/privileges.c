@@ -14,7 +14,8 @@
 #include "record/safety/filter.h"
 #include "record/safety/landlock.h"
 
-/* All that this version of Landlock can restrict, but not @signals if they are needed. */
+/* Returns all restrictions of this version of Landlock, without those on signals if
+ * @signals are needed. */
 static struct landlock_ruleset all_rights(int version, bool signals)
 {
 	struct landlock_ruleset all = {.handled_access_fs = LANDLOCK_FILES_1};
@@ -45,7 +46,7 @@ static void allow_path(int rules, const char *path, uint64_t rights)
 	close(rule.parent_fd);
 }
 
-/* Returns Landlock's version; 0 if it restricts nothing. */
+/* Restricts access with Landlock. Returns its version; 0 if it restricts nothing. */
 static int restrict_access(const struct privileges *needed)
 {
 	int version = (int)syscall(CALL_LANDLOCK_CREATE_RULESET, NULL, 0,

@@ -11,9 +11,9 @@
  * the permission to pause one guest includes full control of all guests.
  */
 
-/* What a process still needs after its start. */
+/* The privileges that a process needs after its start. */
 struct privileges {
-	const char *devices; /* the folder whose devices it opens; NULL: none */
+	const char *devices; /* folder whose devices it opens; NULL: none */
 	bool removes;	     /* removes files in HOST_DIRECTORY */
 	bool signals;	     /* sends signals to other processes */
 	bool inspects; /* traces other processes: Landlock, which forbids it, is unused */
@@ -40,7 +40,7 @@ enum privileges_kept {
  * Permanently drops all capabilities (capabilities(7)) of the calling thread but @kept,
  * as far as it has them; to be called once it has its priority. It keeps its user ID,
  * which owns the hypervisor's devices: they are opened again for each guest that starts
- * later. Returns what it keeps, for messages: "no capabilities".
+ * later. Returns the name of what the thread keeps, for messages: "no capabilities".
  */
 const char *privileges_drop(enum privileges_kept kept);
 

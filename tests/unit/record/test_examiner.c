@@ -138,7 +138,8 @@ static void all_guests_together_have_limited_room(void **state)
 	free(guest);
 }
 
-/* The threads of this process; a sanitizer may have one, too. Returns their number. */
+/* Lists the threads of this process, of which one may be a sanitizer's. Returns their
+ * number. */
 static size_t list_threads(pid_t *list, size_t room)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -161,7 +162,7 @@ static bool is_among(const pid_t *list, size_t count, pid_t thread)
 	return false;
 }
 
-/* Whatever the priority of the thread that starts it. */
+/* The thread that starts it may have any priority. */
 static void its_priority_is_low(void **state)
 {
 	int own = getpriority(PRIO_PROCESS, 0), low = 5;
@@ -173,7 +174,8 @@ static void its_priority_is_low(void **state)
 
 	(void)state;
 	priority_set(PRIORITY_SAMPLER);
-	/* Without permission for that, the thread inherits what this one has. */
+	/* Without permission to set a priority, the thread inherits the one of this
+	 * thread. */
 	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_FIFO) {
 		policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 		low = own < 14 ? own + 5 : 19;
@@ -204,7 +206,7 @@ static void its_clock_is_of_its_cpu_time(void **state)
 	(void)state;
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < own + 50000000)
 		;
-	/* It may have had to fall asleep first. */
+	/* The thread may have had to fall asleep first. */
 	assert_true(clock_ns(*examiner_clock(examiner)) < before + 10000000);
 	before = clock_ns(*examiner_clock(examiner));
 	for (unsigned int i = 0; i < 10; i++) {

@@ -61,10 +61,10 @@ static const struct host_needs host = {
 	.guarding = guarding,
 };
 
-/* -1 with EBADF: it went past the filter, to the kernel. */
+/* Whether a call passes the filter: the kernel itself returns EBADF */
 #define REACHES(call) (errno = 0, (call) == -1 && errno == EBADF)
 
-/* The child's status, as from waitpid(2). */
+/* Runs a child and returns its status, as from waitpid(2). */
 static int run_child(void (*child)(void))
 {
 	pid_t pid = fork();
@@ -87,7 +87,7 @@ static void restrict_recorder(bool follow)
 	CHECK(filter_recorder(&host, follow, -1, &err) == 0);
 }
 
-/* What neither a recorder nor a guard needs. */
+/* Checks that calls are refused which neither a recorder nor a guard needs. */
 static void check_powers(void)
 {
 	struct clone_args {
@@ -112,7 +112,7 @@ static void check_powers(void)
 	CHECK(errno == EPERM);
 }
 
-/* What both need. */
+/* Checks that calls are allowed which both a recorder and a guard need. */
 static void check_basics(void)
 {
 	struct timespec now;
@@ -148,7 +148,7 @@ static void *do_nothing(void *context)
 	return context;
 }
 
-/* Files come from a process that was started before: record --rotate. */
+/* Files come from a process that was started earlier: record --rotate. */
 static void a_recorder_that_receives_files(void)
 {
 	int sockets[2];
@@ -192,7 +192,7 @@ static void a_recorder(void)
 	CHECK(process_vm_readv(getpid(), NULL, 0, NULL, 0, 0) == 0);
 	CHECK(REFUSED(process_vm_writev(getpid(), NULL, 0, NULL, 0, 0)));
 	CHECK(pthread_create(&thread, NULL, do_nothing, NULL) == EPERM);
-	/* A full disk. */
+	/* If the disk is full, the recording is truncated. */
 	CHECK(write(file, "half", 4) == 4);
 	CHECK(lseek(file, 0, SEEK_CUR) == 4);
 	CHECK(ftruncate(file, 2) == 0);
@@ -260,7 +260,7 @@ static void one_that_follows_may_also_open_and_start_threads(void **state)
 
 static void a_reader(void)
 {
-	/* The requests of drivers of Xen and KVM. */
+	/* The types of requests of Xen's and KVM's drivers. */
 	static const uint8_t types[] = {'P', 'E', 'G', 0xae};
 	char path[] = "/tmp/uniprof-filter-XXXXXX";
 	char *const words[] = {(char *)"true", NULL};
@@ -386,7 +386,7 @@ static void a_stopped_sleep_is_finished(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* A guard of a recorder, which is its child here. */
+/* Runs a guard of a recorder, which is the guard's child here. */
 static void guard_by(bool by_pid)
 {
 	int alive[2], ready[2], other[2], status;

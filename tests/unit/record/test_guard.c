@@ -26,14 +26,15 @@
 
 #define MS 1000000ull
 
-/* Memory that takes a while to free when the recorder ends, like mapped guest pages. */
+/* Bytes of memory that take a while to free when the recorder ends, like mapped guest
+ * pages */
 #define BALLAST (128u << 20)
 
 struct fake {
 	int paused;
 	uint64_t ended;	  /* when the recorder was about to end */
 	uint64_t resumed; /* when the guard let the guest run */
-	int stops;	  /* samples that the recorder ended itself */
+	int stops;	  /* number of samples that the recorder ended itself */
 };
 
 static struct fake *fake;
@@ -89,7 +90,8 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&(struct timespec){0, (long)ns}, NULL);
 }
 
-/* A recorder that allocates @ballast bytes, pauses its guest and then ends as told. */
+/* Starts a recorder that allocates @ballast bytes, pauses its guest and then calls
+ * @then. */
 static pid_t start_recorder(size_t ballast, void (*then)(void))
 {
 	static struct host host = {.ops = &fake_ops};
@@ -155,7 +157,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of several runs, because other work on the machine may delay one. */
+/* Returns the median of several runs, because other work on the machine may delay one. */
 static uint64_t time_to_resume(void (*end)(void))
 {
 	uint64_t took[5];
@@ -190,7 +192,7 @@ static void a_crash_dumps_no_core_while_the_guest_is_paused(void **state)
 	assert_int_equal(chdir(directory), 0);
 	took = time_to_resume(crash);
 	assert_int_equal(chdir(back), 0);
-	/* It is empty: there is no core. */
+	/* The directory is empty: there is no core. */
 	assert_int_equal(rmdir(directory), 0);
 	assert_true(took < 5 * MS);
 }
@@ -218,7 +220,7 @@ static void a_stopped_recorder_finishes_its_sample_first(void **state)
 	kill(recorder, SIGSTOP);
 	assert_true(runs_within(2000 * MS));
 	assert_int_equal(fake->stops, 1);
-	/* It is stopped again, as requested. */
+	/* The recorder is stopped again, as requested. */
 	do
 		assert_int_equal(waitpid(recorder, &status, WUNTRACED | WCONTINUED),
 				 recorder);
@@ -227,8 +229,8 @@ static void a_stopped_recorder_finishes_its_sample_first(void **state)
 	waitpid(recorder, NULL, 0);
 }
 
-/* A recorder is stopped in a sample that never ends, and killed @delay ns later: how long
- * the guest was paused then, in ns. */
+/* Stops a recorder in a sample that never ends, and kills it @delay ns later. Returns how
+ * long the guest stayed paused after that, ns. */
 static uint64_t time_of_kill(uint64_t delay)
 {
 	pid_t recorder = start_recorder(0, go_on);
@@ -245,8 +247,8 @@ static uint64_t time_of_kill(uint64_t delay)
 	return fake->resumed - fake->ended;
 }
 
-/* The guard continues the recorder repeatedly. Each moment has three tries, because other
- * work on the machine may delay one. */
+/* The guard continues the recorder repeatedly. Each moment is tried three times, because
+ * other work on the machine may delay one. */
 static void a_kill_during_a_deferred_stop_is_noticed_at_once(void **state)
 {
 	(void)state;
@@ -258,7 +260,8 @@ static void a_kill_during_a_deferred_stop_is_noticed_at_once(void **state)
 	}
 }
 
-/* In a separate process, which can no longer dump core or be traced. */
+/* The test runs in a separate process, which can then no longer dump core or be
+ * traced. */
 static void a_guard_that_is_no_longer_needed_exits(void **state)
 {
 	static struct host host = {.ops = &fake_ops};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Links of chains that are compared with the code while recording. */
+/* The comparison of chains' links with the code while recording. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,7 +116,8 @@ static void links_are_counted_and_chains_kept(void **state)
 static void an_impossible_link_ends_the_chain(void **state)
 {
 	struct scene *scene = *state;
-	/* The second is a call of another function; the third is after no call. */
+	/* In the second chain, the call is to another function; in the third, no call
+	 * precedes the return address. */
 	const uint64_t first[] = {in_file(work), in_file(after_other),
 				  in_file(after_caller)};
 	const uint64_t second[] = {in_file(work), in_file(after_work), in_file(work) + 1,
@@ -147,7 +148,7 @@ static void marks_have_no_links(void **state)
 	}
 }
 
-/* Of a table from a file, the code is not known. */
+/* A table that was read from a file has no code. */
 static void without_code_nothing_is_known(void **state)
 {
 	struct scene *scene = *state, other = *scene;
@@ -161,7 +162,7 @@ static void without_code_nothing_is_known(void **state)
 	assert_int_equal(other.sample.chain.count, 2);
 }
 
-/* A hostile guest can have other chains each time. */
+/* A hostile guest can have different chains each time. */
 static void the_number_of_comparisons_is_limited(void **state)
 {
 	struct scene *scene = *state;

@@ -50,7 +50,8 @@ static void terminal_close(struct terminal *terminal)
 	close(terminal->fd);
 }
 
-/* What was written since the last call; what a program has written is there at once. */
+/* Returns the text written since the last call; on a pseudoterminal, it is there at
+ * once. */
 static const char *seen(struct terminal *terminal, char text[4096])
 {
 	ssize_t size = read(terminal->screen, text, 4095);
@@ -59,8 +60,8 @@ static const char *seen(struct terminal *terminal, char text[4096])
 	return text;
 }
 
-/* A second of a recording at 100 Hz, in which 80 rounds were taken, 10 of them twice the
- * weight, and 10 were missed. */
+/* Returns the meter of a second at 100 Hz, in which 80 rounds were taken, 10 of them with
+ * twice the weight, and 10 were missed. */
 static struct meter recorded(int fd, uint64_t time_limit)
 {
 	struct meter meter = {.frequency = 100, .start = START, .time_limit = time_limit};
@@ -110,7 +111,7 @@ static void the_line_says_how_it_goes(void **state)
 
 static void without_a_limit_it_says_how_long_it_records(void **state)
 {
-	struct terminal terminal = terminal_of(0); /* that does not say how wide it is */
+	struct terminal terminal = terminal_of(0); /* of unknown width */
 	struct meter meter = recorded(terminal.fd, 0);
 	char text[4096];
 
@@ -159,7 +160,7 @@ static void it_fits_narrow_terminals(void **state)
 	assert_true(found[0] && found[4]);
 }
 
-/* It never waits for a terminal that the user has stopped. */
+/* The meter never waits for a terminal that the user has stopped. */
 static void a_full_terminal_is_not_waited_for(void **state)
 {
 	struct terminal terminal = terminal_of(80);
@@ -206,8 +207,8 @@ static void there_is_none_in_pipes_and_on_dumb_terminals(void **state)
 	terminal_close(&terminal);
 }
 
-/* In a session of its own, whose terminal it takes. The exit code is 0 if it is as it
- * should be. */
+/* Records in the background of a new session on the terminal. Exits with 0 if nothing is
+ * shown. */
 static void record_in_background(struct terminal *terminal)
 {
 	int status = 1;

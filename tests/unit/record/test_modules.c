@@ -7,10 +7,10 @@
 #include "record/linux/modules.h"
 #include "tests/unit/arch/test_x86.h"
 
-#define HEAD	  0xffffffff82a4b0f0 /* the list's head */
+#define HEAD	  0xffffffff82a4b0f0 /* address of the list's head */
 #define MODULE(i) (0xffffffffc0200000 + (i)*0x10000ull)
-#define STRUCT(i) (MODULE(i) + 0x3000 + 0x140) /* its struct module */
-#define IPS(i)	  (MODULE(i) + 0x1ffc)	       /* in two pages */
+#define STRUCT(i) (MODULE(i) + 0x3000 + 0x140) /* address of its struct module */
+#define IPS(i)	  (MODULE(i) + 0x1ffc)	       /* its table of addresses, in two pages */
 #define ROWS(i)	  (MODULE(i) + 0x2800)
 #define CODE_SIZE 0x1800
 #define MODULES	  5
@@ -65,7 +65,7 @@ static void put_rows(struct guest *guest, unsigned int i, const struct row *rows
 	}
 }
 
-/* A module that is in use, but in no list. */
+/* Puts a module into memory that is in use, but in no list. */
 static void put_module(struct guest *guest, unsigned int i)
 {
 	const char name[] = "brd";
@@ -86,7 +86,7 @@ static void put_link(struct guest *guest, uint64_t link, uint64_t next)
 	put_word(guest, next + 8, link);
 }
 
-/* The list of the modules whose numbers are set in @set, the last one first. */
+/* Puts the modules whose bits are set in @set into the list, the last module first. */
 static void put_list(struct guest *guest, unsigned int set)
 {
 	uint64_t link = HEAD;
@@ -131,7 +131,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Looks as long as that helps, for a sample at @place, called from the kernel. */
+/* Looks for modules until nothing more is found, for a sample at @place, called from the
+ * kernel. */
 static void look_from(struct scene *scene, uint64_t place)
 {
 	const struct cpu cpu = {.family = CPU_FAMILY_X86, .x86 = scene->guest->cpu};
@@ -174,15 +175,15 @@ static void a_module_has_the_rules_of_its_rows(void **state)
 	expect(scene, MODULE(1) + 0xfff, 24);
 	expect(scene, MODULE(1) + CODE_SIZE - 1, 16);
 	assert_null(rule(scene, MODULE(1) + CODE_SIZE));
-	/* Those of others are not needed yet. */
+	/* The rules of other modules are not needed yet. */
 	assert_null(rule(scene, MODULE(0) + 0x1010));
 	look_from(scene, MODULE(0) + 0x1010);
 	expect(scene, MODULE(0) + 0x1010, 16);
 	expect(scene, MODULE(1) + 0x1010, 16);
 }
 
-/* The memory before the sampled code is as good as that after it, and the module itself
- * need not be in the list yet. */
+/* The list is found from memory before or after the sampled code, and the sampled module
+ * need not be in it yet. */
 static void any_module_leads_to_the_list(void **state)
 {
 	struct scene *scene = *state;
@@ -212,7 +213,7 @@ static void modules_that_come_later_are_found(void **state)
 	look_from(scene, MODULE(1));
 	put_int(scene->guest, STRUCT(3) + layout.state, 3);
 	put_list(scene->guest, 0x1f);
-	/* It is being loaded, and its rows are not sorted yet. */
+	/* Module 3 is being loaded, and its rows are not sorted yet. */
 	look_from(scene, MODULE(3));
 	assert_null(rule(scene, MODULE(3)));
 	put_int(scene->guest, STRUCT(3) + layout.state, 1);
@@ -228,7 +229,7 @@ static void modules_that_go_leave_no_rules(void **state)
 
 	look_from(scene, MODULE(1));
 	look_from(scene, MODULE(2));
-	/* Another one takes the place of module 1, and is the newest. */
+	/* Another module takes the place of module 1, and is the newest. */
 	put_list(scene->guest, 0x5);
 	put_rows(scene->guest, 1, other, COUNT_OF(other));
 	put_int(scene->guest, STRUCT(1) + layout.orcs, COUNT_OF(other));
@@ -257,7 +258,7 @@ static void rows_have_no_effect_outside_their_module(void **state)
 	assert_null(rule(scene, MODULE(2)));
 }
 
-/* The list is repaired: it is found then. */
+/* Repairs the list, which is then found. */
 static void repair(struct scene *scene)
 {
 	look_from(scene, MODULE(0));
@@ -270,24 +271,24 @@ static void repair(struct scene *scene)
 	begin_again(scene);
 }
 
-/* What a hostile guest, or one that changes its list right now, may have there: nothing
- * is found, in bounded time. */
+/* A list that a hostile guest may have, or a guest that is just changing it: nothing is
+ * found, in bounded time. */
 static void lists_that_are_not_whole_are_not_followed(void **state)
 {
 	static const struct {
 		uint64_t at, value;
 	} damages[] = {
-		{STRUCT(0) + 8, STRUCT(2) + 8},		 /* a circle without the head */
-		{STRUCT(1) + 8, STRUCT(1) + 8},		 /* of one */
-		{STRUCT(2) + 8, 0},			 /* the end */
-		{STRUCT(2) + 8, UINT64_MAX},		 /* nowhere */
-		{STRUCT(2) + 8, 0x10000},		 /* in a program */
-		{STRUCT(2) + 8, HEAD + 4},		 /* not aligned */
-		{STRUCT(1) + 16, HEAD},			 /* not back */
-		{STRUCT(1) + 24, 0x0064726207},		 /* not a name */
-		{STRUCT(1) + 24, 0},			 /* none */
-		{STRUCT(1) + 320, MODULE(1) + 8},	 /* not a page */
-		{STRUCT(1) + 320, 0xffffffff81000000},	 /* the kernel */
+		{STRUCT(0) + 8, STRUCT(2) + 8},	  /* a circle without the head */
+		{STRUCT(1) + 8, STRUCT(1) + 8},	  /* a circle of one link */
+		{STRUCT(2) + 8, 0},		  /* the end */
+		{STRUCT(2) + 8, UINT64_MAX},	  /* a link to nowhere */
+		{STRUCT(2) + 8, 0x10000},	  /* a link into a program */
+		{STRUCT(2) + 8, HEAD + 4},	  /* a link that is not aligned */
+		{STRUCT(1) + 16, HEAD},		  /* a link that does not lead back */
+		{STRUCT(1) + 24, 0x0064726207},	  /* not a name */
+		{STRUCT(1) + 24, 0},		  /* an empty name */
+		{STRUCT(1) + 320, MODULE(1) + 8}, /* code that does not start a page */
+		{STRUCT(1) + 320, 0xffffffff81000000},	 /* code inside the kernel */
 		{STRUCT(1) + 320, MODULES_END - 0x1000}, /* too far up */
 		{STRUCT(1) + 328, 0x5000000ull << 32},	 /* too large */
 		{STRUCT(1), 4},				 /* no state */
@@ -318,11 +319,11 @@ static void a_list_has_one_head(void **state)
 {
 	struct scene *scene = *state;
 
-	/* Two in the kernel. */
+	/* Two links are in the kernel. */
 	put_link(scene->guest, STRUCT(1) + layout.list, HEAD + 16);
 	put_link(scene->guest, HEAD + 16, STRUCT(0) + layout.list);
 	repair(scene);
-	/* A head that is not in the kernel. */
+	/* The head is not in the kernel. */
 	put_link(scene->guest, STRUCT(0) + layout.list, STRUCT(2) + layout.list);
 	put_word(scene->guest, STRUCT(1) + layout.name, 0);
 	repair(scene);
@@ -362,7 +363,7 @@ static void lists_have_a_limit(void **state)
 	assert_null(modules_table(scene->modules));
 }
 
-/* From each place, this guest's list takes as long as possible. */
+/* From each place, the search in this guest takes as long as possible. */
 static void a_look_takes_bounded_time(void **state)
 {
 	struct scene *scene = *state;
@@ -378,7 +379,7 @@ static void a_look_takes_bounded_time(void **state)
 	assert_null(modules_table(scene->modules));
 }
 
-/* Gives a module more rows: most are for addresses behind its code. */
+/* Gives a module more rows, most of them for addresses after its code. */
 static void put_big(struct guest *guest, unsigned int i, uint32_t rows)
 {
 	uint64_t at = MANY + i * 0x400000ull, zero = guest->next++;
@@ -402,7 +403,7 @@ static void tables_have_limits(void **state)
 	look_from(scene, MODULE(2));
 	assert_null(modules_table(scene->modules));
 	put_module(scene->guest, 2);
-	/* More than is mapped there. */
+	/* There are more rows than mapped memory. */
 	put_int(scene->guest, STRUCT(2) + layout.orcs, MODULE_ROWS_MAX);
 	look_from(scene, MODULE(2));
 	put_int(scene->guest, STRUCT(2) + layout.orcs, COUNT_OF(plain));

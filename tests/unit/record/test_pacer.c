@@ -75,7 +75,7 @@ static void skipped_slots_are_neither_missed_nor_in_a_weight(void **state)
 		pacer_start(&pacer, &pace, START, 1);
 		pacer_begin(&pacer, START, &missed);
 		pacer_end(&pacer, 500);
-		/* The next round is not due before that: nothing is skipped. */
+		/* The next round is not due before this time: nothing is skipped. */
 		pacer_skip(&pacer, START + 5000000);
 		assert_int_equal(pacer_due(&pacer), START + 10000000);
 		pacer_skip(&pacer, later + 5000000);
@@ -99,7 +99,7 @@ static void missed_deadlines_are_counted_and_not_made_up_for(void **state)
 	assert_int_equal(missed, 0);
 	pacer_end(&pacer, 500);
 	assert_int_equal(pacer_due(&pacer), START + 10000000);
-	/* Half a slot late is late, but not too late. */
+	/* A round half a slot late is late, but not missed. */
 	pacer_begin(&pacer, START + 15000000, &missed);
 	assert_int_equal(missed, 0);
 	pacer_end(&pacer, 500);
@@ -147,8 +147,8 @@ static void the_limit_holds_in_short_recordings(void **state)
 	}
 }
 
-/* The largest weight after a single pause of 30 ms, in round @when, among pauses that
- * each cost 2.5 slots. */
+/* Returns the largest weight after a single pause of 30 ms, in round @when, among pauses
+ * that each cost 2.5 slots. */
 static uint64_t largest_weight(int when)
 {
 	struct pace pace = {.frequency = 1000, .max_overhead = 0.1};
@@ -187,7 +187,7 @@ static uint64_t likely(uint64_t *seed, uint64_t one_of, uint64_t then, uint64_t 
 	return (*seed >> 33) % one_of == 0 ? then : else_;
 }
 
-/* The length of the @i-th pause, which starts @at ns after the start. */
+/* Returns the length of the @i-th pause, which starts @at ns after the start. */
 static uint64_t steady(uint64_t i, uint64_t at, uint64_t *seed)
 {
 	(void)i, (void)at, (void)seed;
@@ -276,7 +276,7 @@ struct pause {
 
 #define MOST_PAUSES 2000000
 
-/* Simulates the pauses of this many seconds; returns their number. */
+/* Simulates the pauses of @seconds; returns their number. */
 static size_t paused_by(const struct pace *pace, size_t shape, uint64_t seconds,
 			struct pause *pauses)
 {
@@ -300,10 +300,12 @@ static size_t paused_by(const struct pace *pace, size_t shape, uint64_t seconds,
 	}
 }
 
-/* The pauses that start in any window of @window ns that ends with a pause are within the
- * limit, not counting that pause; if @strict, not counting only the part by which it is
- * longer than all pauses of the minute before. Other windows contain less, so these are
- * all that matter. */
+/*
+ * Expects the pauses in each window of @window ns that ends with a pause to be within the
+ * limit, without the last pause or, if @strict, without the part by which the last pause
+ * is longer than all pauses of the minute before. Other windows contain less, so they
+ * need no check.
+ */
 static void expect_limit(const struct pause *pauses, size_t count, double limit,
 			 uint64_t window, bool strict)
 {
@@ -374,8 +376,8 @@ static void the_limit_holds_from_the_first_second_on(void **state)
 	}
 }
 
-/* A guest that alternates between two functions, @turn ns each, one with long pauses.
- * Returns the first one's share of the weights. */
+/* Simulates a guest that alternates between two functions, @turn ns each, with pauses of
+ * different lengths. Returns the first function's share of the weights. */
 static double share_of_first(uint64_t turn, uint64_t first, uint64_t second,
 			     uint64_t stalls)
 {
@@ -412,7 +414,7 @@ static void weights_keep_shares_correct(void **state)
 		expect_half(share_of_first(turns[i], 300000, 300000, 1000000), 0.01);
 		expect_half(share_of_first(turns[i], 300000, 300000, 40), 0.01);
 		expect_half(share_of_first(turns[i], 300000, 450000, 300), 0.015);
-		/* Worse than any observed. */
+		/* These pauses are worse than any observed. */
 		expect_half(share_of_first(turns[i], 200000, 600000, 300), 0.03);
 		expect_half(share_of_first(turns[i], 200000, 1500000, 1000000), 0.06);
 	}

@@ -28,7 +28,7 @@ static void a_busy_thread_leaves_a_tenth_of_the_cpu(void **state)
 	while (now < START + 10 * NS_PER_S) {
 		uint64_t until;
 
-		/* Works for at least 45 ms, in rounds of any length. */
+		/* The thread works for at least 45 ms, in rounds of any length. */
 		now += 47 * MS;
 		used += 47 * MS;
 		until = share_rest_of(&share, now, used);
@@ -92,7 +92,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* The other thread needs none of the share: it has no priority. */
+/* The other thread takes nothing from the share: it has no priority. */
 static void a_thread_without_priority_does_not_count(void **state)
 {
 	struct share share = {0}, all = {0};
@@ -114,7 +114,7 @@ static void a_thread_without_priority_does_not_count(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* In a child, which can't get its capabilities back. */
+/* Runs in a child, which can't get its capabilities back. */
 static void a_priority_can_be_given_up_without_capabilities(void **state)
 {
 	pid_t pid = fork();

@@ -30,7 +30,7 @@
 static char devices[] = "/tmp/uniprof-privileges-XXXXXX";
 static char device[sizeof(devices) + 8], other[sizeof(devices) + 8];
 
-/* In a child, which can't use cmocka: ends it with the number of the line. */
+/* Ends the child, which can't use cmocka, with the number of the line. */
 #define CHECK(condition)                           \
 	do {                                       \
 		if (!(condition))                  \
@@ -65,7 +65,8 @@ static int tear_down(void **state)
 	return unlink(device) | unlink(other) | rmdir(devices);
 }
 
-/* The child returns the version of Landlock. If it has none, the test is skipped. */
+/* Runs a child that returns the version of Landlock. Without Landlock, the test is
+ * skipped. */
 static void run_child(int (*child)(void))
 {
 	pid_t pid = fork();
@@ -118,7 +119,7 @@ static int only_devices(void)
 	CHECK(FAILS(unlink(device), EACCES));
 	if (version >= 3)
 		CHECK(FAILS(truncate(device, 0), EACCES));
-	/* What is open stays open. */
+	/* Open files stay usable. */
 	CHECK(write(was_open, "x", 1) == 1);
 	CHECK(ftruncate(was_open, 0) == 0);
 	return version;
@@ -130,7 +131,7 @@ static void a_follower_opens_only_devices(void **state)
 	run_child(only_devices);
 }
 
-/* Like the recorder's, opened before and after. */
+/* Makes requests like the recorder's, of devices opened before and after. */
 static int ioctls(void)
 {
 	int count, early = open("/dev/zero", O_RDWR), late;
@@ -182,7 +183,7 @@ static int no_signals_or_sockets(void)
 				    sizeof(abstract)),
 			    EPERM));
 	}
-	/* To itself, as on Ctrl-Z. */
+	/* A process may signal itself, as on Ctrl-Z. */
 	CHECK(raise(SIGCONT) == 0);
 	CHECK(pthread_create(&thread, NULL, raise_one, NULL) == 0);
 	CHECK(pthread_join(thread, &raised) == 0 && raised);

@@ -38,7 +38,7 @@ static void an_existing_recording_is_kept(void **state)
 	assert_string_equal(recording_file_name(&file), "a");
 	assert_int_equal(recording_file_begin(&file, &err), 0);
 	expect_file("a.old", "before");
-	/* Nothing is in the new one yet. */
+	/* The new file is still empty. */
 	assert_int_equal(fstat(file.fd, &now), 0);
 	assert_int_equal(now.st_size, 0);
 	assert_int_equal(write(file.fd, "new", 3), 3);

@@ -18,8 +18,8 @@ static const char zeros[GUEST_PAGE_SIZE];
 
 /* The guest's memory. */
 struct memory {
-	unsigned int mapped;  /* calls of map_page() */
-	unsigned int missing; /* pauses that will miss something */
+	unsigned int mapped;  /* number of calls of map_page() */
+	unsigned int missing; /* number of pauses that will miss something */
 };
 
 static int observe(struct guest *guest, uint64_t now, enum observation *observation,
@@ -123,7 +123,7 @@ static void scene_open(struct scene *scene, const struct guest_ops *ops)
 	scene->guest = (struct guest){.ops = ops, .info.vcpus = 1};
 	scene->guest.vcpu = &scene->vcpu;
 	scene->guest.memory = &scene->memory;
-	scene->vcpu.captured = true; /* before: the first rehearsal has its walk */
+	scene->vcpu.captured = true; /* the first rehearsal walks it, too */
 	scene->vcpu.cpu.family = CPU_FAMILY_X86;
 	scene->vcpu.cpu.x86.cr0 = X86_CR0_PE;
 	scene->vcpu.cpu.x86.rip = GUEST_PAGE_SIZE;
@@ -137,7 +137,7 @@ static void scene_close(struct scene *scene)
 	sampler_free(scene->sampler);
 }
 
-/* Takes @rounds rounds; returns how many of their pauses were rehearsed. */
+/* Takes @rounds rounds. Returns how many of their pauses were rehearsed. */
 static unsigned int rehearsals(struct scene *scene, unsigned int rounds)
 {
 	unsigned int rehearsed = 0;

@@ -16,13 +16,13 @@
 #define START  (50 * NS_PER_S)
 #define PERIOD (NS_PER_S / 100)
 
-/* What a file contains. */
+/* The contents of a file. */
 struct contents {
 	struct recording_info info;
 	struct recording_end end;
 	size_t samples, domains;
-	uint64_t first, last; /* times of its samples */
-	char names[2][16];    /* of the domains, by index */
+	uint64_t first, last; /* times of the first and the last sample */
+	char names[2][16];    /* names of the domains, by index */
 };
 
 static void take_samples(struct contents *contents, struct cursor payload)
@@ -31,7 +31,7 @@ static void take_samples(struct contents *contents, struct cursor payload)
 
 	assert_int_equal(samples_decode(payload, &batch), 0);
 	for (size_t i = 0; i < batch.count; i++) {
-		/* The domain was described before. */
+		/* The domain must have been described earlier in the file. */
 		assert_true(contents->names[batch.domain[i]][0]);
 		if (!contents->samples++)
 			contents->first = batch.time[i];
@@ -128,7 +128,8 @@ static void every_sample_is_in_the_file_of_its_time(void **state)
 	(void)state;
 	begin_series(&series, &each_second);
 	describe(&series, 0, "web");
-	/* 3.5 s; the other domain starts after 1.5 s, and the first ends after 2 s. */
+	/* Sample for 3.5 s: the second domain starts after 1.5 s, and the first ends
+	 * after 2 s. */
 	for (uint64_t i = 0; i < 350; i++) {
 		if (i == 150)
 			describe(&series, 1, "db");
@@ -244,7 +245,7 @@ static void so_many_files_are_kept(void **state)
 	describe(&series, 0, "web");
 	assert_string_equal(series_name(&series), "a.data.9");
 	assert_int_equal(take_sample(&series, START, 0, &err), 0);
-	/* A file that is made meanwhile is left alone. */
+	/* A file that another process creates meanwhile is not overwritten. */
 	put_file("a.data.10", "foreign");
 	assert_int_equal(take_sample(&series, START + NS_PER_S, 0, &err), 0);
 	assert_string_equal(series_name(&series), "a.data.11");
@@ -274,7 +275,7 @@ static void a_folder_that_can_not_be_written_is_named(void **state)
 	assert_int_equal(series_close(&series, &err), 0);
 }
 
-/* The files so far are whole, and the totals are known. */
+/* All files so far are complete, and the totals are known. */
 static void the_end_of_the_opener_ends_the_recording(void **state)
 {
 	static const struct rotation rotation = {.time = NS_PER_S};

@@ -45,7 +45,7 @@ static struct recording_domain domain_of(uint64_t index)
 	return domain;
 }
 
-/* A round of the samples starting at @first. */
+/* Returns a round of the samples starting at @first. */
 static struct round round_of(const struct samples *samples, size_t first)
 {
 	return (struct round){
@@ -105,7 +105,7 @@ static void rounds_of_several_domains_are_written_in_order(void **state)
 		}
 	}
 	assert_int_equal(found, samples.count);
-	/* Each is described when it appears, and again at the end. */
+	/* Each domain is described when it appears, and again at the end. */
 	assert_int_equal(domains, 4);
 	samples_batch_free(&batch);
 	reader_free(reader);
@@ -124,7 +124,8 @@ static struct recording_name only_name(struct cursor payload)
 	return name;
 }
 
-/* Readers show a mark by its name, once for each domain. @place: in long chains. */
+/* Expects a name for a mark in each domain, once. @place is the mark's position in long
+ * chains. */
 static void expect_mark(uint64_t mark, size_t place, const char *text)
 {
 	uint64_t seed = 3;
@@ -268,7 +269,7 @@ static void a_round_of_a_domain_without_room_is_lost_and_counted(void **state)
 	close(fd);
 }
 
-/* In a separate process, which will be killed. */
+/* Ends a recording in a separate process, which will be killed. */
 static void end_with_stuck_reader(const struct samples *samples)
 {
 	struct recording_end end = {.reason = END_SIGNAL};
@@ -325,7 +326,7 @@ static void the_limit_of_locked_memory_is_named(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip(); /* their mlock() does nothing */
+	skip(); /* sanitizers' mlock() does nothing */
 #endif
 	child = fork();
 	assert_true(child >= 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Ctrl-Z waits for guests of which a part can't be released yet: a fake guest, because no
- * real one has such a part at a known time. Each test stops a child process. */
+/* Ctrl-Z waits for guests of which a part can't be released yet. The guest is a fake,
+ * because no real guest has such a part at a known time. Each test stops a child
+ * process. */
 
 #define _GNU_SOURCE 1
 #include <setjmp.h>
@@ -16,8 +17,8 @@
 
 #include "record/stop.h"
 
-static unsigned int left; /* calls until it rests */
-static int pipe_ends[2];  /* a byte for each call */
+static unsigned int left; /* number of calls until the guest rests */
+static int pipe_ends[2];  /* gets a byte for each call */
 
 static bool rest_later(struct guest *guest)
 {
@@ -29,7 +30,7 @@ static bool rest_later(struct guest *guest)
 
 static const struct guest_ops slow = {.rest = rest_later}, plain = {.rest = NULL};
 
-/* A child that stops once the guest rests, after @calls more calls. */
+/* Starts a child that stops once the guest rests, after @calls more calls. */
 static pid_t stop_child(unsigned int calls)
 {
 	sigset_t ends;

@@ -9,7 +9,7 @@
 #define PER_CPU 0xffffffff8241cb60
 #define CURRENT 0x1fb80
 #define DIRECT	0xffff888000000000
-#define AREA(i) (DIRECT + 0x7c00000 + (i)*0x100000ull) /* of a CPU's variables */
+#define AREA(i) (DIRECT + 0x7c00000 + (i)*0x100000ull) /* a CPU's variables */
 #define TASK(i) (DIRECT + 0x3f00000 + (i)*0x4000ull)
 #define MM(i)	(DIRECT + 0x4000040 + (i)*0x4000ull)
 #define SPACE	((uint64_t)1 << GUEST_PAGE_SHIFT)
@@ -34,7 +34,7 @@ static void put_word(struct guest *guest, uint64_t address, uint64_t word)
 	put_bytes(guest, address, &word, sizeof(word));
 }
 
-/* @mm: 0 for a thread of the kernel. */
+/* Puts a task into memory; @mm is 0 for a thread of the kernel. */
 static void put_task(struct guest *guest, unsigned int i, uint64_t mm, uint32_t tgid,
 		     const char *comm)
 {
@@ -53,8 +53,8 @@ static void set_current(struct guest *guest, unsigned int cpu, uint64_t task)
 	put_word(guest, AREA(cpu) + CURRENT, task);
 }
 
-/* Task 0 is of nginx, in the address space of the guest's CPU; task 1 is of another one,
- * task 2 of the kernel. */
+/* Task 0 belongs to nginx, in the address space of the guest's CPU; task 1 to another
+ * process, task 2 to the kernel. */
 static int setup(void **state)
 {
 	struct scene *scene = calloc(1, sizeof(*scene));
@@ -123,7 +123,7 @@ static void another_process_of_the_same_cpu_is_not_mistaken(void **state)
 	expect(scene, 0, "");
 	set_current(scene->guest, 0, TASK(0));
 	expect(scene, 123, "nginx");
-	/* The CPU has gone on with others, but the process still exists. */
+	/* The CPU executes other tasks now, but the process still exists. */
 	set_current(scene->guest, 0, TASK(1));
 	expect(scene, 123, "nginx");
 	set_current(scene->guest, 0, TASK(2));
@@ -138,7 +138,7 @@ static void a_process_that_has_ended_is_forgotten(void **state)
 	set_current(scene->guest, 0, TASK(1));
 	put_word(scene->guest, TASK(0) + layout.mm, 0);
 	expect(scene, 0, "");
-	/* Its space is the next one's. */
+	/* Another process has its address space now. */
 	put_word(scene->guest, TASK(1) + layout.mm, MM(0));
 	expect(scene, 456, "redis");
 }
@@ -169,8 +169,8 @@ static void a_thread_has_the_name_of_its_process(void **state)
 	expect(scene, 123, "nginx");
 }
 
-/* A set has room for some processes, in whatever address spaces they are; the next one
- * takes the place of the one that was not met for longest. */
+/* A set has room for TASK_WAYS processes; another process replaces the one not met for
+ * longest. */
 static void processes_of_a_set_do_not_displace_each_other(void **state)
 {
 	struct scene *scene = *state;
@@ -185,8 +185,7 @@ static void processes_of_a_set_do_not_displace_each_other(void **state)
 			set = scene->tasks.seen[i];
 	}
 	assert_non_null(set);
-	/* Copies of the top table, until as many are in the set as it has room for, and
-	 * one more. */
+	/* Copy the top table until the set has as many processes as fit, and one more. */
 	for (processes = 1; processes <= TASK_WAYS;) {
 		unsigned int i = 3 + processes;
 		uint64_t frame = guest->next++;
@@ -220,7 +219,7 @@ static void each_cpu_has_a_task(void **state)
 	assert_int_equal(look_at(scene, 700).pid, 123);
 }
 
-/* As that of a PV guest, or with PTI. */
+/* The page tables of user mode lack the kernel in a PV guest, or with PTI. */
 static void user_mode_has_page_tables_of_its_own(void **state)
 {
 	struct scene *scene = *state;
@@ -235,7 +234,8 @@ static void variables_of_a_cpu_may_move_with_the_kernel(void **state)
 	struct scene *scene = *state;
 	struct task_layout newer = layout;
 
-	/* Since Linux 6.15; what is added is for the address after the move. */
+	/* In Linux 6.15 and later, the per-CPU offset is for the address after the
+	 * move. */
 	newer.current = 0xffffffff83000000 + CURRENT;
 	scene->tasks.layout = &newer;
 	put_word(scene->guest, PER_CPU + SHIFT, AREA(0) - 0xffffffff83000000 - SHIFT);

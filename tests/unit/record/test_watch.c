@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "record/domains/watch.h"
 
-static unsigned int delay_ms; /* of each listing; atomic, like the next */
-static unsigned int third; /* the first byte of the third guest's UUID; 0: not a guest */
+static unsigned int delay_ms; /* duration of each listing, ms; atomic, like @third */
+static unsigned int third; /* first byte of the third guest's UUID; 0: no third guest */
 
 static int list_guests(struct host *host, struct guest_info **guests, size_t *count,
 		       struct error *err)
