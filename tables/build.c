@@ -51,7 +51,7 @@ void unwind_builder_free(struct unwind_builder *builder)
 	free(builder);
 }
 
-/* Clears what has no effect, so that equal rules have equal bytes. */
+/* Clears members that have no effect, so that equal rules have equal bytes. */
 static struct unwind_rule rule_normalize(const struct unwind_rule *rule)
 {
 	struct unwind_rule same;
@@ -306,7 +306,7 @@ static void put_row(struct filling *filling, uint64_t address, uint32_t rule)
 	struct unwind_table *table = filling->table;
 	struct table_segment *segment = &filling->segment;
 
-	/* It is the first row of its page, and of earlier pages without rows. */
+	/* Index the row's page, and earlier pages without rows, from this row on. */
 	for (; segment->page + segment->pages <= address >> ROW_PAGE_SHIFT;
 	     segment->pages++) {
 		if (table->index)
@@ -372,7 +372,7 @@ static void table_fill(struct unwind_table *table, const struct unwind_builder *
 		end_segment(&filling);
 }
 
-/* Sets where the arrays are, which follow the table. */
+/* Sets the pointers to the arrays, which follow the table. */
 static void place_arrays(struct unwind_table *table)
 {
 	table->segment = (struct table_segment *)(table + 1);

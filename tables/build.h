@@ -40,8 +40,8 @@ uint32_t unwind_builder_rule(struct unwind_builder *builder,
 int unwind_builder_add_range(struct unwind_builder *builder, uint64_t start, uint64_t end,
 			     uint32_t rule);
 
-/* Makes a table of what was added, to be freed with unwind_table_free(). NULL if out of
- * memory. More can be added to the builder afterwards, for another table. */
+/* Makes a table of all rules added so far, to be freed with unwind_table_free(). NULL if
+ * out of memory. More can be added to the builder afterwards, for another table. */
 struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);
 
 /* A copy of the table in which the rules from @start up to @end are @distance bytes

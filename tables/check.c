@@ -6,7 +6,8 @@
 #include "symbols/symbols.h"
 #include "tables/build.h"
 
-/* So many places decide, or all of a small program. */
+/* Number of places that suffice to decide; a small program has fewer, which must all be
+ * seen. */
 #define PLACES_ENOUGH 8
 
 /* KASLR moves a kernel by multiples of this upwards, at most up to LINUX_END (Linux,
@@ -25,8 +26,9 @@ static bool has_build_id(const struct table_origin *origin, uint64_t shift,
 }
 
 /*
- * Kernels patch their own code, and Xen fills in hypercall pages, so a few places may
- * differ: one in ten. In another build, most code is at other addresses.
+ * Compares a program with the code in the guest's memory. Kernels patch their own code,
+ * and Xen fills in hypercall pages, so one place in ten may differ. In another build,
+ * most code is at other addresses.
  */
 static enum table_fit check_origin(const struct table_origin *origin,
 				   const struct cpu *cpu,
@@ -59,7 +61,8 @@ static enum table_fit check_origin(const struct table_origin *origin,
 	return TABLE_DIFFERS;
 }
 
-/* Most places are not mapped, which their page tables show: at most 512 steps. */
+/* Looks for the kernel at each address that KASLR may choose: at most 512 steps, most of
+ * which end at an unmapped page. */
 static bool find_linux(const struct table_origin *origin, const struct cpu *cpu,
 		       const struct guest_memory *memory, uint64_t *shift)
 {

@@ -205,7 +205,8 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 	return true;
 }
 
-/* A program without anything to compare would be accepted in any guest. */
+/* Reads a program. One without a place or a build-id to compare is an error, because it
+ * would be accepted in any guest. */
 static bool take_origin(struct program_table *table, struct cursor payload)
 {
 	struct table_origin *origin;

@@ -130,7 +130,7 @@ static bool is_after_call(const struct cpu *cpu, const struct guest_memory *memo
 	return is_call(cpu_kind(cpu), code + sizeof(code), sizeof(code), place);
 }
 
-/* The first place of the chain that is in unknown code; 0 if there is none. */
+/* Finds the first address of the chain in unknown code; 0 if there is none. */
 static uint64_t first_unknown(const struct found_code *found, const struct chain *chain)
 {
 	for (uint32_t i = 0; i < chain->count; i++) {

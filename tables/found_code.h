@@ -40,14 +40,18 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
  * for 256 KB, or less once the caller has the only reference left. */
 void found_code_examine(struct found_code *found);
 
-/* After that: true if found_code_table() returns a new table from now on, which was
- * locked in memory. The old one is freed by the next found_code_examine(). */
+/*
+ * Puts the table of the last found_code_examine() to use. True if found_code_table()
+ * returns a new table from now on, which was locked in memory. The old table is freed by
+ * the next found_code_examine().
+ */
 bool found_code_renew(struct found_code *found);
 
-/* NULL if there is none yet. Owned by @found; never changed. */
+/* The table of all examined code; NULL if there is none yet. Owned by @found; never
+ * changed. */
 const struct unwind_table *found_code_table(const struct found_code *found);
 
-/* Ends the chain before a return address in that code that is not behind a call. */
+/* Ends the chain before a return address in found code that does not follow a call. */
 void found_code_check(const struct found_code *found, struct chain *chain);
 
 #endif

@@ -12,8 +12,11 @@
  * many as it has hypercalls. */
 #define STUBS_MIN 24
 
-/* mov of the hypercall's number, after push rcx and push r11 in guests without their own
- * page tables. The stub of iret is not a function: it pushes another register. */
+/*
+ * Finds the mov of the hypercall's number. In guests without their own page tables, it
+ * follows push rcx and push r11. The stub of iret is not a function: it pushes another
+ * register.
+ */
 static const uint8_t *find_mov(const uint8_t *stub)
 {
 	static const uint8_t pushes[] = {0x51, 0x41, 0x53};
@@ -62,7 +65,8 @@ static bool hypercall_page_read(const struct cpu *cpu, const struct guest_memory
 	       hypercall_page_is_filled(to);
 }
 
-/* NULL if out of memory, or of memory that may be locked. */
+/* Makes and locks the table of a page. NULL if out of memory, or of memory that may be
+ * locked. */
 static struct unwind_table *hypercall_table_make(const uint8_t *page, uint64_t address)
 {
 	struct unwind_builder *builder = unwind_builder_new();

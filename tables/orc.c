@@ -60,8 +60,8 @@ struct row {
 /*
  * A retpoline, which jumps to the address in a register by returning to it: it calls its
  * own next instruction but one, and writes over the return address (Linux,
- * arch/x86/lib/retpoline.S). The rows say that nothing is known of it. But samples often
- * hit it, in kernels that use it; others patch it to a jump.
+ * arch/x86/lib/retpoline.S). The ORC rows say that its caller is unknown, but samples
+ * often hit it in kernels that use it; other kernels patch it to a jump.
  */
 #define RETPOLINE_ALIGN	     32
 #define RETPOLINE_CALL	     5	/* the size of the call */
@@ -73,10 +73,10 @@ static const uint8_t retpoline[RETPOLINE_WRITE] = {
 	0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb, 0xf9};
 
 /*
- * Entries of the kernel, of which the rows say that nothing called them. Where guests of
- * Xen with their own page tables are entered, rcx and r11 are above what an exception
- * saves (Linux, arch/x86/xen/xen-asm.S); pauses often find them there. At the end of a
- * system call's entry, registers are pushed (arch/x86/entry/calling.h).
+ * Entries of the kernel. Their ORC rows mark them as outermost frames. Where guests of
+ * Xen with their own page tables are entered, rcx and r11 are above the words that an
+ * exception saves (Linux, arch/x86/xen/xen-asm.S); pauses often find them there. At the
+ * end of a system call's entry, registers are pushed (arch/x86/entry/calling.h).
  */
 #define ENTRY_MAX     256 /* bytes */
 #define XEN_ENTRY_MAX 32  /* bytes; longer ones are several */
@@ -88,13 +88,13 @@ static const uint8_t pushes[] = {0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41,
 				 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57};
 
 /*
- * The entry of a system call before that, and the end of one (Linux, arch/x86/entry/
- * entry_64.S). The CPU has left the program's address in rcx, and its stack pointer where
- * it is: the entry keeps it in memory (swapgs; mov %rsp,%gs:n), takes the kernel's (mov
- * %gs:n,%rsp) and pushes what an exception saves. In between, rsp may be used to change
- * the page tables (PTI); chains then miss no more than the caller of a function without a
- * frame. The end is pop %rax, if the kernel can have PTI; pop %rdi; pop %rsp; swapgs; a
- * few bytes; sysretq.
+ * The entry of a system call up to the pushes of registers, and the end of a system call
+ * (Linux, arch/x86/entry/entry_64.S). The CPU has left the program's address in rcx, and
+ * has not changed the stack pointer: the entry keeps it in memory (swapgs; mov
+ * %rsp,%gs:n), takes the kernel's (mov %gs:n,%rsp) and pushes the words that an exception
+ * saves. In between, rsp may be used to change the page tables (PTI); chains then miss no
+ * more than the caller of a function without a frame. The end is pop %rax, if the kernel
+ * can have PTI; pop %rdi; pop %rsp; swapgs; a few bytes; sysretq.
  */
 #define X86_RCX 1
 static const uint8_t call_start[] = {0x0f, 0x01, 0xf8, 0x65, 0x48, 0x89, 0x24, 0x25};
@@ -136,8 +136,8 @@ static bool is_older(const uint8_t *data, size_t count)
 	return older > newer;
 }
 
-/* By address; where the code of one file ends and of the next file begins, the end first.
- */
+/* Compares rows by address. Where one file's code ends and the next file's begins, the
+ * row that ends the first file's comes first. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
@@ -147,7 +147,7 @@ static int compare_rows(const void *left, const void *right)
 	return (a->frame != FRAME_UNDEFINED) - (b->frame != FRAME_UNDEFINED);
 }
 
-/* Sorted by address. False if out of memory. */
+/* Reads the rows and sorts them by address. False if out of memory. */
 static bool read_rows(struct rows *rows, const struct section_bytes *ips,
 		      uint64_t address, const struct section_bytes *data)
 {
@@ -172,13 +172,14 @@ static bool read_rows(struct rows *rows, const struct section_bytes *ips,
 		row->frame = older ? older_frame(kind, row->sp) : kind & 7;
 		is_sorted &= !i || row[-1].start <= row->start;
 	}
-	/* The kernel before 5.6 sorts its own when it boots. */
+	/* Linux before 5.6 sorts its tables when it boots. */
 	if (!is_sorted)
 		qsort(rows->list, count, sizeof(*rows->list), compare_rows);
 	return true;
 }
 
-/* Sets what the rule is relative to (arch/x86/kernel/unwind_orc.c, unwind_next_frame). */
+/* Sets the register or word that the rule is relative to (arch/x86/kernel/unwind_orc.c,
+ * unwind_next_frame). */
 static bool set_base(struct unwind_rule *rule, const struct row *row)
 {
 	static const uint8_t numbers[] = {
@@ -248,7 +249,7 @@ static struct unwind_rule rule_of(const struct row *row)
 
 struct kernel {
 	struct unwind_builder *builder;
-	uint64_t start, end; /* there are no rules outside; without the offset */
+	uint64_t start, end; /* only code in this range gets rules; without the offset */
 	struct code code;
 	size_t size;	     /* of the file */
 	uint64_t offset;     /* to add to addresses */
@@ -311,7 +312,8 @@ static int add_retpolines(const struct kernel *kernel)
 	return 0;
 }
 
-/* The code from @start up to @end; NULL: it is not known, or too long for an entry. */
+/* Finds the code from @start up to @end; NULL if it is not known, or too long for an
+ * entry. */
 static const uint8_t *find_entry(const struct kernel *kernel, uint64_t start,
 				 uint64_t end)
 {
@@ -327,7 +329,8 @@ static const uint8_t *find_entry(const struct kernel *kernel, uint64_t start,
 	return NULL;
 }
 
-/* The last five words of struct pt_regs are @at bytes above the stack pointer. */
+/* Adds a rule for code where the last five words of struct pt_regs are @at bytes above
+ * the stack pointer. */
 static int add_saved(const struct kernel *kernel, uint64_t start, size_t size, int32_t at)
 {
 	const struct unwind_rule rule = {.kind = UNWIND_INTERRUPTED,
@@ -338,8 +341,8 @@ static int add_saved(const struct kernel *kernel, uint64_t start, size_t size, i
 	return add_rule(kernel, start, start + size, &rule);
 }
 
-/* The program's stack pointer is @word bytes above the stack pointer, or UNWIND_KEPT or
- * UNWIND_LOST. */
+/* Adds a rule for code of a system call where the program's stack pointer is in the word
+ * @word bytes above the stack pointer, or @word is UNWIND_KEPT or UNWIND_LOST. */
 static int add_called(const struct kernel *kernel, uint64_t start, size_t size,
 		      int32_t word)
 {
@@ -360,7 +363,9 @@ static int add_call_start(const struct kernel *kernel, uint64_t start,
 	    memcmp(code + from, call_start, sizeof(call_start)) != 0 ||
 	    memcmp(code + at, call_pushes, sizeof(call_pushes)) != 0)
 		return 0;
-	/* Of 2, 8, 2, 2 and 1 bytes; the second one pushes the program's. */
+	/*
+	 * The pushes have 2, 8, 2, 2 and 1 bytes; the second one saves the program's rsp.
+	 */
 	return add_called(kernel, start, at, UNWIND_KEPT) ||
 	       add_called(kernel, start + at, 10, UNWIND_LOST) ||
 	       add_called(kernel, start + at + 10, 2, 0) ||
@@ -390,7 +395,9 @@ static int add_call_end(const struct kernel *kernel, uint64_t start, const uint8
 	       add_called(kernel, start + at + 2, size - at - 2, UNWIND_KEPT);
 }
 
-/* Adds the rules of an entry, if the code is one. They have priority over the row's. */
+/*
+ * Adds the rules of an entry, if the code is one. They have priority over the ORC row's.
+ */
 static int add_entry(const struct kernel *kernel, uint64_t start, uint64_t end)
 {
 	const uint8_t *code = find_entry(kernel, start, end);
@@ -422,7 +429,7 @@ static int add_entry(const struct kernel *kernel, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* The last row only ends the one before it. */
+/* Adds the rules of all rows but the last one, which only ends the row before it. */
 static int add_rows(const struct kernel *kernel, const struct rows *rows)
 {
 	for (size_t i = 0; i + 1 < rows->count; i++) {

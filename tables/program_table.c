@@ -67,7 +67,7 @@ void program_table_build_ids(const struct program_table *table, char *to, size_t
 	}
 }
 
-/* NULL: there is none. */
+/* Finds the Linux kernel among the table's programs; NULL if there is none. */
 static const struct table_origin *find_linux(const struct program_table *table)
 {
 	for (size_t i = 0; i < table->origins; i++)
@@ -106,8 +106,8 @@ static bool is_telling(const uint8_t *bytes)
 	return different >= DIFFERENT_BYTES;
 }
 
-/* Takes the first telling block at or after @from and before @to, which are offsets in
- * all code. */
+/* Adds the first block of code that is distinctive enough, at or after @from and before
+ * @to, which are offsets in the concatenated code ranges. */
 static void take_place(struct table_origin *origin, const struct program *program,
 		       uint64_t from, uint64_t to)
 {
@@ -161,7 +161,8 @@ static void origin_describe(struct table_origin *origin, const struct program *p
 		take_place(origin, program, i * step, (i + 1) * step);
 }
 
-/* Without code, there is nothing to compare, and nothing to unwind. */
+/* Rejects programs for other CPUs, and files without code: they have nothing to compare
+ * and nothing to unwind. */
 static int check_program(const struct program *program, enum cpu_kind *cpu,
 			 struct error *err)
 {
@@ -198,10 +199,10 @@ static int no_rules(const struct program *program, const struct error *why,
 }
 
 /*
- * Adds the rules of a Linux kernel's own tables, which say all that the kernel itself
- * knows. For other programs, those of the call frame information in the file and in its
- * debug file: linkers leave .eh_frame in the file, and strip moves .debug_frame to the
- * debug file. Then, for functions without any, of the code.
+ * Adds a program's rules. A Linux kernel's are only those of its own tables (ORC). Other
+ * programs' are from the call frame information in the file and in its debug file,
+ * because linkers leave .eh_frame in the file, and strip moves .debug_frame to the debug
+ * file. Functions that have no call frame information get rules from their code.
  */
 static int add_rules(struct unwind_builder *builder, const struct program *program,
 		     const char *debug_directory, bool *is_linux, struct error *err)
@@ -250,8 +251,8 @@ static void coverage_measure(const struct unwind_table *table,
 	}
 }
 
-/* Without the layouts of tasks and modules, processes have no names, and chains end in
- * modules. */
+/* Sets the kernel's address and layouts. Without the layouts of tasks and modules,
+ * processes have no names, and chains end in modules. */
 static void describe_linux(struct table_origin *origin, const struct program *program)
 {
 	struct task_layout *tasks = &origin->tasks;

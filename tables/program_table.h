@@ -74,9 +74,11 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 					 struct table_coverage *coverage,
 					 struct error *err);
 
-/* Whether that can be made of the file of @spec (symbols/spec.h), whose debug file is in
- * DEBUG_DIRECTORY, by making it. If not, @why has the reason: a file may have only names,
- * or be for one process, while a table is used in all address spaces. */
+/*
+ * Tries to make a table of the file of @spec (symbols/spec.h), whose debug file is in
+ * @debug_directory. True if that is possible; else @why has the reason: a file may have
+ * only names, or be for one process, while a table is used in all address spaces.
+ */
 bool program_table_is_possible(const char *spec, struct error *why);
 
 /* @table may be NULL. */

@@ -51,12 +51,12 @@ static void put_rule(struct buffer *buffer, const struct unwind_rule *rule)
 struct ranges {
 	struct buffer *buffer;
 	uint32_t count;
-	uint64_t end; /* of the last one written */
+	uint64_t end; /* of the last range written */
 	uint64_t start;
-	uint32_t rule; /* of the current one; 0: there is none */
+	uint32_t rule; /* of the current range; 0: there is none */
 };
 
-/* The rule changes at @address. */
+/* Ends the current range at @address, where @rule begins. */
 static void change_rule(struct ranges *ranges, uint64_t address, uint32_t rule)
 {
 	if (ranges->rule) {

@@ -45,10 +45,10 @@ struct entry {
 	bool is_wide;	    /* 64-bit DWARF */
 	bool is_cut;	    /* longer than the section: there is no entry */
 	size_t id_at;
-	uint64_t id; /* 0 or all ones: common; else what the function refers to */
+	uint64_t id; /* 0 or all ones: a common entry; else refers to one */
 };
 
-/* The entry at *@at, which becomes that of the next one; false at the end. */
+/* Takes the entry at *@at, and moves *@at to the next one; false at the end. */
 static bool take_entry(const struct cfi_section *section, size_t *at, struct entry *entry)
 {
 	struct cursor rest = {section->data + *at, section->data + section->size, false};
@@ -70,7 +70,7 @@ static bool take_entry(const struct cfi_section *section, size_t *at, struct ent
 		return false;
 	*at = (size_t)(rest.at - section->data);
 	entry->id_at = (size_t)(entry->body.at - section->data);
-	/* In .eh_frame, the size does not depend on the length's. */
+	/* .eh_frame has an id of 32 bits even with a 64-bit length. */
 	entry->id = cfi_fixed(&entry->body, entry->is_wide && !section->is_eh ? 8 : 4);
 	return true;
 }
@@ -145,8 +145,8 @@ static bool take_common(const struct cfi_section *section, const struct entry *e
 	return cfi_run_common(section, common, body);
 }
 
-/* The entries are listed before any function is read: in .debug_frame, they may be after
- * the functions that refer to them. -1 if out of memory. */
+/* Lists the common entries, before any function is read: in .debug_frame, they may be
+ * after the functions that refer to them. -1 if out of memory. */
 static int list_common(struct reading *reading)
 {
 	const struct cfi_section *section = &reading->section;
@@ -233,7 +233,7 @@ static enum cfi_result read_function(struct reading *reading, const struct entry
 	return cfi_run(function, body);
 }
 
-/* -1 if out of memory, or over the limits of tables. */
+/* Reads all entries. -1 if out of memory, or over the limits of tables. */
 static int read_entries(struct reading *reading)
 {
 	struct entry entry;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "tables/build.h"
 
-/* What was found in an ELF file's call frame information. */
+/* Counts of the contents of an ELF file's call frame information. */
 struct cfi_summary {
 	size_t functions; /* ranges of code that it describes */
 	size_t damaged;	  /* entries that were skipped, in whole or from some point on */

@@ -16,7 +16,7 @@ struct cfi_machine {
 	uint64_t other_count;
 };
 
-/* What an expression computes, as far as rules need it. */
+/* The value that an expression computes, as far as rules need it. */
 struct cfi_value {
 	enum {
 		VALUE_UNKNOWN,
@@ -46,7 +46,7 @@ struct cfi_place {
 	int64_t offset;
 };
 
-/* A row of the table that DWARF describes (section 6.4.1), reduced to what rules need. */
+/* A row of DWARF's table (section 6.4.1), reduced to the registers that rules need. */
 struct cfi_row {
 	struct cfi_value cfa;
 	struct cfi_place caller, fp, sp;

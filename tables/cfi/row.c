@@ -11,7 +11,7 @@ static bool is_offset(int64_t number)
 
 static const struct unwind_rule unknown = {.kind = UNWIND_UNKNOWN};
 
-/* The register that a rule is relative to; false if it can't be. */
+/* Sets the register that a rule is relative to; false if it can't be. */
 static bool set_base(struct unwind_rule *rule, const struct cfi_machine *machine,
 		     uint64_t reg)
 {
@@ -41,8 +41,8 @@ static void set_fp(struct unwind_rule *rule, const struct cfi_row *row)
 	}
 }
 
-/* The registers of code that a signal or an interrupt stopped are at a distance from the
- * stack pointer: either as expressions, or by the CFA. */
+/* Makes the rule for code that a signal or an interrupt stopped. The code's registers are
+ * at a distance from the stack pointer, given as expressions or by the CFA. */
 static struct unwind_rule stopped_rule(const struct cfi_machine *machine,
 				       const struct cfi_row *row)
 {

@@ -57,7 +57,7 @@ struct run {
 	enum cfi_result result;
 };
 
-/* Where the row has the place of register @reg; NULL if that is not needed. */
+/* Returns the row's place of register @reg; NULL if rules don't need it. */
 static struct cfi_place *place_of(const struct run *run, struct cfi_row *row,
 				  uint64_t reg)
 {
@@ -144,7 +144,7 @@ static bool end_row(struct run *run, uint64_t to)
 	return run->result == CFI_DONE && run->at < run->function->end;
 }
 
-/* False at the end of the function. */
+/* Moves on by @factored units of code; false at the end of the function. */
 static bool advance(struct run *run, uint64_t factored)
 {
 	uint64_t distance, to;
@@ -308,7 +308,7 @@ static bool other_instruction(struct run *run, uint8_t op)
 	return is_valid;
 }
 
-/* False at the end of the function, or if something is wrong. */
+/* Runs one instruction. False at the end of the function, or if something is wrong. */
 static bool instruction(struct run *run)
 {
 	uint8_t op = *run->code.at++;

@@ -8,9 +8,9 @@
 
 /*
  * As for x86-64 (flow.c), the state of the stack is carried from a function's first
- * instruction along all jumps; what follows a call is examined when nothing else is left,
- * the lowest address first. Each function is examined on its own: it makes no difference
- * in real programs if functions that never return are known.
+ * instruction along all jumps; code after a call is examined when nothing else is left,
+ * the lowest address first. Each function is examined on its own: in real programs, it
+ * makes no difference whether functions that never return are known.
  */
 
 /* Larger offsets, which real code does not have, count as unknown. */
@@ -113,7 +113,7 @@ static void forget_constant(struct state *state)
 	state->constant = 0;
 }
 
-/* Reduces @state to what it has in common with @other. */
+/* Reduces @state to the facts that @other shares. */
 static void meet(struct state *state, const struct state *other)
 {
 	if (state->sp != other->sp)
@@ -143,7 +143,7 @@ static int32_t value_of(const struct state *state, uint8_t reg)
 static void set_sp(struct state *state, int32_t value)
 {
 	state->sp = value;
-	/* What is below the stack is gone. */
+	/* Words below the stack pointer are gone. */
 	if (value != LOST && state->caller.place < value)
 		state->caller.place = LOST;
 	if (value != LOST && state->caller_fp.place < value)
@@ -317,9 +317,9 @@ static struct arm64_instruction instruction_at(const struct analysis *analysis, 
 }
 
 /*
- * Control reaches the instruction in this state. Paths of one phase must agree: if they
- * don't, what they have in common remains. An earlier phase is better evidence. True
- * if the code there is to be followed (again), which happens a few times at most.
+ * Merges the state of a path into the instruction's. Paths of one phase must agree: where
+ * they differ, only the facts they share remain. An earlier phase is better evidence.
+ * True if the code there is to be followed (again), which happens a few times at most.
  */
 static bool arrive(struct analysis *analysis, size_t at, struct state state)
 {
@@ -472,7 +472,7 @@ static void follow_from(struct analysis *analysis, size_t at, const struct state
 	}
 }
 
-/* nop, or what can't be executed. */
+/* Whether the instruction is a nop, or can't be executed. */
 static bool is_padding(const struct analysis *analysis, size_t at)
 {
 	uint32_t code;

@@ -57,13 +57,13 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 			      struct error *err);
 
 /*
- * Finds the functions in code without symbols, by ascending address, for
- * @code->functions and @code->count, which it sets: places that are called, and places
- * behind padding that no jump of the code before leads to. Instructions are decoded one
- * after the other, from @known, which are @count addresses where instructions start, and
- * from what these lead to; then what is before all of them, which may be data. The caller
- * frees @code->functions. Takes time and memory in proportion to the size, whatever the
- * code is. -1 if out of memory.
+ * Finds the functions in code without symbols and sets @code->functions, by ascending
+ * address, and @code->count. Functions are places that are called, and places behind
+ * padding that no jump in the code before them leads to. Instructions are decoded one
+ * after the other, from the @count addresses in @known, where instructions start, and
+ * from the places that they lead to; then the code before all of these places, which may
+ * be data. The caller frees @code->functions. Takes time and memory in proportion to the
+ * size, whatever the code is. -1 if out of memory.
  */
 int code_find_functions(struct machine_code *code, const uint64_t *known, size_t count);
 

@@ -5,7 +5,7 @@
 #include "arch/flow.h"
 #include "tables/code/find.h"
 
-/* What is known about a byte of the code. */
+/* Marks of a byte of the code, as bits. */
 enum {
 	IS_INSTRUCTION = 1, /* one starts here */
 	IS_CALLED = 2,	    /* directly */
@@ -69,7 +69,7 @@ static bool is_boundary(struct find_before before)
 	return before.is_end || before.is_call;
 }
 
-/* What kind of start is at @at, behind @before. */
+/* Marks the kind of start that @at is, behind @before. */
 static void note_place(struct finder *finder, size_t at, struct find_before before)
 {
 	enum find_start start = is_boundary(before) ? judge_start(finder, at, before)
@@ -87,8 +87,8 @@ static bool ends_flow(enum flow flow)
 	       flow == FLOW_RETURN_FAR || flow == FLOW_STOP;
 }
 
-/* Zeros between sections and between functions' data; no compiler uses the instruction.
- */
+/* Whether there are zeros, as between sections and between functions' data; no compiler
+ * uses the instruction that zeros encode. */
 static bool is_empty(const struct machine_code *code, size_t at)
 {
 	static const uint8_t zeros[4];
@@ -142,8 +142,8 @@ static void sweep(struct finder *finder, size_t at, size_t end, bool is_code)
 		note_place(finder, at, before);
 }
 
-/* Functions to which nothing leads may be before all that is known: compilers move main
- * there. */
+/* Decodes code before all known instructions, where functions to which nothing leads may
+ * be: compilers move main there. */
 static void sweep_start(struct finder *finder)
 {
 	size_t end = 0;
@@ -153,8 +153,7 @@ static void sweep_start(struct finder *finder)
 	sweep(finder, 0, end, false);
 }
 
-/* The end of the function that is known to start at or before @at: the next called place.
- */
+/* Finds the end of the function that starts at or before @at: the next called place. */
 static size_t next_called(const struct finder *finder, size_t at)
 {
 	do

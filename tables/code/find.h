@@ -4,11 +4,11 @@
 
 #include "tables/code/code.h"
 
-/* What the search for functions has for each CPU; for tables/code/ only. */
+/* The CPU's part of the search for functions; for tables/code/ only. */
 
-/* What is before an instruction. */
+/* The code just before an instruction. */
 struct find_before {
-	bool is_end;	/* nothing that runs into it */
+	bool is_end;	/* control does not continue past it */
 	bool is_call;	/* a call, which may not return, or a halt */
 	bool is_padded; /* padding, behind an end or a call */
 };
@@ -23,7 +23,7 @@ enum find_start {
 struct find_cpu {
 	/* Whether the instruction has no effect, or stops. It has @size bytes. */
 	bool (*is_padding)(const struct machine_code *code, size_t at, size_t size);
-	/* Whether it may be a function's first one. */
+	/* Whether the instruction may be a function's first one. */
 	enum find_start (*judge)(const struct machine_code *code, size_t at,
 				 struct find_before before);
 	/* The address of 64 bits that the instruction, of @size bytes, loads into a
@@ -33,7 +33,7 @@ struct find_cpu {
 
 extern const struct find_cpu find_x86, find_arm64;
 
-/* Compilers align functions to this, if at all. */
+/* Alignment of functions in bytes, if compilers align them at all. */
 #define FIND_ALIGNMENT 16
 
 #endif

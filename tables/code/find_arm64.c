@@ -36,7 +36,8 @@ static bool accesses_link(const struct arm64_instruction *next)
 	       (next->to == ARM64_LINK || next->second == ARM64_LINK);
 }
 
-/* Bytes that are added to the stack pointer; an odd number if it is set by x29. */
+/* Returns the bytes that are added to the stack pointer; an odd number if it is set by
+ * x29. */
 static int32_t stack_change(const struct arm64_instruction *next)
 {
 	if (next->act == ARM64_STORE || next->act == ARM64_LOAD)
@@ -69,9 +70,9 @@ static bool leaves(const struct machine_code *code, const struct arm64_instructi
 }
 
 /*
- * Whether the code from there on can be the start of a function: it uses the return
- * address in x30, and not the stack of other code. So it saves x30, or leaves with the
- * stack as it was. Branches and switches are not taken.
+ * Whether a function can start at @at: the code from there on uses the return address in
+ * x30, and not the stack of other code. So it saves x30, or leaves with the stack
+ * unchanged. Branches and switches are not taken.
  */
 static bool is_entry(const struct machine_code *code, size_t at)
 {
@@ -94,7 +95,7 @@ static bool is_entry(const struct machine_code *code, size_t at)
 	return false;
 }
 
-/* Compilers align functions little, or not at all. */
+/* Judges by the code only, because compilers align functions little, or not at all. */
 static enum find_start judge_arm64(const struct machine_code *code, size_t at,
 				   struct find_before before)
 {

@@ -38,9 +38,9 @@ static void push_next(struct flow *flow, uint32_t offset)
 }
 
 /*
- * Control reaches @offset in this state. Paths of one phase must agree: if they
- * don't, what they have in common remains. An earlier phase is better evidence. True if
- * the code there is to be followed (again).
+ * Merges the state of a path into the one at @offset. Paths of one phase must agree:
+ * where they differ, only the facts they share remain. An earlier phase is better
+ * evidence. True if the code there is to be followed (again).
  */
 static bool arrive(struct flow *flow, size_t offset, uint16_t number)
 {
@@ -114,7 +114,8 @@ static bool is_within(const struct flow *flow, uint64_t address)
 /* A path with its state, which is numbered when it is needed. */
 struct path {
 	size_t offset;
-	size_t last; /* offset of the previous instruction; the same as offset if none */
+	size_t last; /* offset of the previous instruction; equal to offset if there is
+			none */
 	struct code_state state;
 	uint16_t number;
 };
@@ -182,16 +183,22 @@ static void call(struct flow *flow, struct path *path, const struct x86_instruct
 		arrive_later(flow, after, path->number);
 }
 
-/* The return address is on the stack, or what is there is no function's. A frame pushed
- * by the function itself is another matter: a jump to another segment, or to itself. */
+/*
+ * Takes a far return. With no more than the return address on the stack, it returns from
+ * an interrupt. With a frame that the function itself has pushed, it jumps to another
+ * segment, or to the function's own code.
+ */
 static void return_far(struct flow *flow, const struct path *path)
 {
 	if (state_depth(&path->state) <= 8)
 		flow->is_interrupt = true;
 }
 
-/* Code whose address is taken, as that of OCaml's exception handlers, which are entered
- * with the stack as it is there: without the handler's record. */
+/*
+ * Notes code whose address is taken, to be followed later. OCaml's exception handlers,
+ * for example, are entered with the stack pointer at this point, without the handler's
+ * record.
+ */
 static void take_address(struct flow *flow, const struct path *path,
 			 const struct x86_instruction *lea)
 {
@@ -199,7 +206,9 @@ static void take_address(struct flow *flow, const struct path *path,
 		arrive_later(flow, lea->target - flow->address, path->number);
 }
 
-/* The end of the function's code, without a jump: the next function is a part of it. */
+/*
+ * Continues behind the function's end without a jump: the next function is a part of it.
+ */
 static void fall_off(struct flow *flow, const struct path *path)
 {
 	struct x86_instruction next = {
@@ -323,7 +332,7 @@ static bool path_take(struct flow *flow, struct path *path,
 		return false;
 	case X86_OTHER:
 		take_address(flow, path, next);
-		/* Most instructions. */
+		/* Most instructions touch neither rbp nor a copy of the stack pointer. */
 		if (path->state.reg == X86_NO_REGISTER && !(next->writes >> X86_RBP & 1))
 			return true;
 		break;
@@ -360,7 +369,7 @@ static void path_follow(struct flow *flow, size_t offset)
 		path.offset += next.size;
 		if (!arrive(flow, path.offset, path.number))
 			return;
-		/* After a disagreement, less may be known. */
+		/* After paths disagreed, less may be known. */
 		if (flow->spot[path.offset].state != path.number) {
 			path.number = flow->spot[path.offset].state;
 			path.state = *states_get(&flow->states, path.number);
@@ -368,7 +377,7 @@ static void path_follow(struct flow *flow, size_t offset)
 	}
 }
 
-/* Follows all paths that start from what was reached. */
+/* Follows all paths from the offsets in the queues. */
 static void follow_all(struct flow *flow)
 {
 	for (;;) {

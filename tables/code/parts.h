@@ -4,7 +4,7 @@
 
 #include "tables/code/code.h"
 
-/* What the analyses of x86-64 and of arm64 code share; for tables/code/ only. */
+/* Parts shared by the analyses of x86-64 and arm64 code; for tables/code/ only. */
 
 /* Longer functions are not analyzed; this bounds the memory to 64 MiB. The longest
  * function seen, an interpreter's, has 120 KiB. */

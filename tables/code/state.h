@@ -2,8 +2,8 @@
 #ifndef UNIPROF_TABLES_CODE_STATE_H
 #define UNIPROF_TABLES_CODE_STATE_H
 
-/* What is known of a function's stack at an instruction of x86-64; for tables/code/ only.
- */
+/* The known state of a function's stack at an instruction of x86-64; for tables/code/
+ * only. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "arch/x86/code.h"
 #include "unwind/table.h"
 
-/* What an address on the stack is relative to. */
+/* The base that an address on the stack is relative to. */
 enum stack_base {
 	BASE_LOST,  /* not known */
 	BASE_CFA,   /* the canonical frame address */
@@ -68,7 +68,7 @@ void state_return(struct code_state *state);
 /* rsp is found to be equal to @reg. */
 void state_set_sp(struct code_state *state, uint8_t reg);
 
-/* Reduces *@state to what it has in common with @other. */
+/* Reduces *@state to the facts that @other shares. */
 void state_meet(struct code_state *state, const struct code_state *other);
 
 /* The caller of a function in this state; UNWIND_UNKNOWN if no rule describes it. */

@@ -50,7 +50,7 @@ struct analysis {
 	struct edge *edge;
 	size_t edges, edge_room;
 	bool has_edges;		  /* all are known */
-	struct flow_entry *entry; /* by address; what is not a guess comes first */
+	struct flow_entry *entry; /* by address; entries that are no guess come first */
 	size_t entries;
 	struct flow_entry *added; /* by the present pass */
 	size_t added_count, added_room;
@@ -215,7 +215,7 @@ static void examine(struct analysis *analysis, size_t number)
 	function->is_examined = true;
 	function->is_entered = flow->entry_count && !flow->entries[0].is_guess &&
 			       flow->entries[0].address == function->start;
-	/* With entries, it may be only the end of another function. */
+	/* A function with entries may be only the end of another one. */
 	function->is_balanced |= flow->is_balanced && !flow->entry_count;
 	function->is_changed |= !flow->returns && !function->never_returns;
 	function->is_changed |= flow->is_interrupt && !function->is_interrupt;
@@ -223,8 +223,8 @@ static void examine(struct analysis *analysis, size_t number)
 	function->is_interrupt |= flow->is_interrupt;
 }
 
-/* By address; of several at one address, entries that are no guess first. The rest only
- * makes the order definite. */
+/* Compares entries by address; at one address, entries that are no guess come first. The
+ * other members only make the order definite. */
 static int compare_entries(const void *left, const void *right)
 {
 	const struct flow_entry *a = left, *b = right;

@@ -128,7 +128,7 @@ static bool is_called(const struct btf *btf, uint32_t string, const char *name)
 	       memcmp(btf->strings + string, name, size) == 0;
 }
 
-/* A member that is looked for. */
+/* The search for a member. */
 struct search {
 	const struct btf *btf;
 	const char *name;

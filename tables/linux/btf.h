@@ -22,8 +22,11 @@ struct btf {
 bool btf_open(struct btf *btf, const void *data, size_t size);
 void btf_close(struct btf *btf);
 
-/* Sets *@offset to that of the @member of the first struct called @type, in bytes; also a
- * member of unnamed structs and unions in it. False if there is none. In bounded time. */
+/*
+ * Sets *@offset to the offset in bytes of @member in the first struct called @type;
+ * unnamed structs and unions in the struct are searched, too. False if there is none. In
+ * bounded time.
+ */
 bool btf_member(const struct btf *btf, const char *type, const char *member,
 		uint64_t *offset);
 

@@ -28,7 +28,7 @@ struct task_layout {
 /* Offsets in a struct task_struct are below this. */
 #define TASK_OFFSET_MAX 0x10000
 
-/* What the kernel knows of a module: offsets in struct module (Linux,
+/* The kernel's description of a module: offsets in struct module (Linux,
  * include/linux/module.h). */
 struct module_layout {
 	uint64_t list; /* the link to the next module; never 0 */
