@@ -46,7 +46,7 @@ bool riscv_is_after_call(const uint8_t *end, size_t count)
 {
 	uint32_t code;
 
-	/* Without a register, it is c.ebreak. */
+	/* c.jalr without a register encodes c.ebreak. */
 	if (count >= 2 && (end[-2] & 0x7f) == 0x02 && (end[-1] & 0xf0) == 0x90 &&
 	    (end[-2] & 0x80 || end[-1] & 0x0f))
 		return true;

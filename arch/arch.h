@@ -42,11 +42,12 @@ uint64_t cpu_space(const struct cpu *cpu);
 enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory *memory,
 			       uint64_t address, uint64_t *frame);
 
-/* Copies @size bytes of one page; false if they are in two, or not mapped. */
+/* Copies @size bytes from @address, within one page; false if they cross into another
+ * page, or are not mapped. */
 bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
 	      void *to, size_t size);
 
-/* Fills @values, which holds REGISTERS_MAX; returns the number of registers. */
+/* Fills @values, which has room for REGISTERS_MAX; returns the number of registers. */
 size_t cpu_registers(const struct cpu *cpu, struct register_value *values);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* What the CPUs have in common: a guest's memory, page by page, and registers as shown.
- */
+/* Shared by all CPUs: a guest's memory, page by page, and registers as shown. */
 
 #define GUEST_PAGE_SHIFT 12
 #define GUEST_PAGE_SIZE	 (1u << GUEST_PAGE_SHIFT)

@@ -67,9 +67,12 @@ static bool is_apcs(const struct frame *frame)
 	       !is_next(frame, word[-1]) && !is_next(frame, word[0]);
 }
 
-/* The words decide if only one of the two can point to a next frame and the other is not
- * 0, which would end a chain. Otherwise, the code before the possible return address
- * decides, or else the layout of the previous frame. */
+/*
+ * Chooses the layout of a frame. Its words decide if only one of the two candidates can
+ * point to a next frame and the other is not 0, which would end a chain. Otherwise, the
+ * code before the possible return address decides, or else the layout of the previous
+ * frame.
+ */
 static enum layout choose_layout(struct reader *reader, const struct frame *frame,
 				 enum layout last)
 {
@@ -89,8 +92,11 @@ static enum layout choose_layout(struct reader *reader, const struct frame *fram
 	return last;
 }
 
-/* The words next to the frame pointer may be missing: a record needs none below.
- * Other frames don't need the one above, and the outermost one may end the stack. */
+/*
+ * Reads the words of a frame. The words next to the frame pointer may be missing: a
+ * record needs none below, the other kinds of frames need none above, and the outermost
+ * frame may end the stack.
+ */
 static bool read_frame(struct reader *reader, struct frame *frame)
 {
 	for (unsigned int i = 0; i < WORDS; i++) {
@@ -132,7 +138,7 @@ static void take_frame(const struct frame *frame, enum layout layout, uint32_t *
 	}
 }
 
-/* The walk, and what is known about the next frame. */
+/* The walk, and known facts about the next frame. */
 struct arm32_walk {
 	struct walk walk;    /* must be first: rules get a pointer to it */
 	bool is_thumb;	     /* its frames are of Thumb code */
@@ -191,7 +197,8 @@ static bool read_saved(struct reader *reader, uint32_t address, uint32_t *value,
 	return true;
 }
 
-/* Where the function of the current frame continues; bit 0: in Thumb code. */
+/* Returns the address where the function of the current frame continues; bit 0: in Thumb
+ * code. */
 static uint32_t code_of(const struct walk *walk)
 {
 	return (uint32_t)walk->state.pc | walk->state.is_thumb;

@@ -11,7 +11,7 @@ struct arm32_exit {
 	enum {
 		EXIT_UNKNOWN,
 		EXIT_LINK,  /* the return address is in the link register */
-		EXIT_STACK, /* it is in the word at caller */
+		EXIT_STACK, /* the return address is in the word at caller */
 	} kind;
 	uint32_t caller;
 	/* The location of the caller's frame pointer, if not its register: [is_thumb]. */
@@ -43,9 +43,9 @@ enum arm32_search {
 #define ARM32_START_MAX 64
 
 /*
- * Searches the code before @address for that: for the last instructions that save r7 and
- * lr and set up a frame or, in the @sampled function, that save only r7. The number of
- * halfwords examined is subtracted from *@budget.
+ * Searches the code before @address for its function's frame: for the last instructions
+ * that save r7 and lr and set up a frame or, in the @sampled function, that save only r7.
+ * The number of halfwords examined is subtracted from *@budget.
  */
 enum arm32_search arm32_find_frame(struct reader *reader, uint32_t address, bool sampled,
 				   unsigned int *budget, struct arm32_frame *frame);

@@ -254,8 +254,8 @@ static bool take_first(const struct instruction *first, struct start *start)
 }
 
 /*
- * Follows what may be a function's first instructions. Second halves of instructions and
- * constants within the code can look like them. Constants are rejected because they
+ * Follows instructions that may be a function's first ones. Second halves of instructions
+ * and constants within the code can look like them. Constants are rejected because they
  * contain halfwords of 0, unlike code, or result in impossible frames, with r7 above the
  * saved registers.
  */

@@ -23,7 +23,7 @@ static uint64_t as_it_is(const void *cpu, uint64_t address)
 	return address;
 }
 
-/* What the code from the sampled address on does before it uses ra. */
+/* The effect of the code from the sampled address on, before it uses ra. */
 struct leaf {
 	uint64_t sp; /* the stack pointer; 0: not known */
 	uint64_t fp; /* the frame pointer */

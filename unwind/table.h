@@ -67,8 +67,8 @@ int unwind_table_lock(const struct unwind_table *table);
 const void *unwind_table_memory(const struct unwind_table *table, size_t *size);
 size_t unwind_table_rows(const struct unwind_table *table);
 
-/* A random number that no other table has: what is remembered about a table can be told
- * from what belongs to an earlier one. */
+/* A random number that no other table has: it tells cached facts about this table from
+ * facts about an earlier one. */
 uint64_t unwind_table_serial(const struct unwind_table *table);
 
 /* The rule for the instruction at @address; NULL if there is none. Takes bounded time and

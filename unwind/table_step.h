@@ -25,8 +25,8 @@ static inline bool table_read(struct walk *walk, uint64_t address, uint64_t *wor
 	return false;
 }
 
-/* Reads the caller's frame pointer, which is saved relative to @saved. This is the last
- * part of a step: without it, the caller itself is still known. */
+/* Reads the caller's frame pointer, which is saved relative to @saved. This must be the
+ * last part of a step: if it fails, the caller itself is still known. */
 static inline enum step table_take_fp(struct walk *walk, const struct unwind_rule *rule,
 				      uint64_t saved)
 {
@@ -42,10 +42,12 @@ static inline enum step table_take_fp(struct walk *walk, const struct unwind_rul
 	return STEP_CALLER;
 }
 
-/* Finds the return address and the stack pointer of the caller. The caller may have
- * another stack only across an interrupt, or if its stack pointer is saved on this one,
- * as Linux does for handlers of interrupts. A chain that goes in circles ends at
- * CHAIN_MAX. */
+/*
+ * Finds the return address and the stack pointer of the caller. The caller may have
+ * another stack only across an interrupt, or if its stack pointer is saved on the present
+ * stack, as Linux does for handlers of interrupts. A chain that goes in circles ends at
+ * CHAIN_MAX.
+ */
 static inline enum step table_follow(struct walk *walk, const struct unwind_rule *rule,
 				     uint64_t base, uint64_t cfa,
 				     uint64_t (*clean)(const void *cpu, uint64_t address))
@@ -75,7 +77,8 @@ static inline enum step table_follow(struct walk *walk, const struct unwind_rule
 	return table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
 }
 
-/* The register that the rule is relative to; false if its value is not known. */
+/* Sets *@base to the register that the rule is relative to; false if its value is not
+ * known. */
 static inline bool table_base(const struct walk *walk, const struct unwind_rule *rule,
 			      uint64_t *base)
 {

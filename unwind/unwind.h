@@ -34,8 +34,8 @@ enum x86_exit_kind {
 	EXIT_BY_INTERRUPT,
 };
 
-/* What the offsets of a way back from an interrupt are relative to, if the code takes
- * another stack before iretq. */
+/* The base of the offsets of a return from an interrupt, if the code switches to another
+ * stack before iretq. */
 enum x86_exit_base {
 	EXIT_FROM_SP,
 	EXIT_FROM_FP,	/* the frame pointer */
@@ -87,7 +87,7 @@ void code_notes_renew(struct code_notes *notes);
 struct unwind_table;
 struct x86_entries;
 
-/* A guest's memory, and what is known about its code. */
+/* A guest's memory, and known facts about its code. */
 struct unwind_input {
 	struct guest_memory memory;
 	bool is_flat; /* memory.page() takes numbers of virtual pages */
@@ -195,8 +195,11 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 	((X86_EXITS_MAX * (UNWIND_CODE_PAGES_MAX + 2 + 2) + 2 * (CHAIN_MAX - 1)) * \
 		 READ_PAGES_MAX +                                                  \
 	 UNWIND_DEEP_PAGES_MAX(2))
-/* To this add, for each interrupt, its frame and two more words, and the code of what was
- * interrupted; the chain ends at one more interrupt. Only with entries in the input. */
+/*
+ * With entries in the input, chains continue through up to X86_INTERRUPTS_MAX interrupts,
+ * and end at the next one. Each needs its frame and two more words, and the code that was
+ * interrupted.
+ */
 #define X86_INTERRUPTS_MAX 4
 #define X86_INTERRUPTS_PAGES_MAX               \
 	(X86_INTERRUPTS_MAX * READ_PAGES_MAX * \
@@ -205,7 +208,7 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 	((UNWIND_CODE_PAGES_MAX + 2 * (CHAIN_MAX - 1)) * READ_PAGES_MAX + \
 	 UNWIND_DEEP_PAGES_MAX(2))
 #define RISCV_UNWIND_PAGES_MAX ARM64_UNWIND_PAGES_MAX
-/* With a table; it is not used for 32-bit code. */
+/* Upper bound with a table, which is not used for 32-bit code. */
 #define X86_TABLE_PAGES_MAX   (X86_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
 #define ARM64_TABLE_PAGES_MAX (ARM64_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
 

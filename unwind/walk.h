@@ -14,11 +14,12 @@
 
 /* The known registers of a function on the stack. */
 struct frame_state {
-	uint64_t pc;	 /* the sampled address, or the return address of its call */
-	uint64_t sp;	 /* the stack pointer at pc; 0: not known */
-	uint64_t fp;	 /* the frame pointer register; 0: this is the outermost frame,
-			  * unless the table has a rule for it */
-	uint64_t lr;	 /* ARM, RISC-V: the link register, only in the sampled one */
+	uint64_t pc; /* sampled address, or return address of the function's call */
+	uint64_t sp; /* the stack pointer at pc; 0: not known */
+	uint64_t fp; /* the frame pointer register; 0: this is the outermost frame,
+		      * unless the table has a rule for it */
+	uint64_t lr; /* ARM, RISC-V: the link register, known in the sampled function only
+		      */
 	uint64_t floor;	 /* with a table or entries: callers' frames are from here on */
 	bool is_sampled; /* the sampled function, not one that made a call */
 	bool is_stopped; /* interrupted or sampled, not at a call */
@@ -39,7 +40,7 @@ struct walk {
 	const uint64_t *registers;    /* with a table: the vCPU's general registers */
 	unsigned int register_count;
 	unsigned int exits; /* x86: functions whose code was examined */
-	bool has_floor;	    /* other rules than that for records apply */
+	bool has_floor;	    /* rules other than the one for records apply */
 	struct frame_state state;
 };
 
@@ -73,7 +74,7 @@ static inline enum step walk_to_caller(struct walk *walk, uint64_t frame, uint64
 	if (!next || next > frame)
 		return STEP_CALLER;
 	/* Code with rules in the table may use the frame pointer for something else, and
-	 * what an interrupt stopped has another stack. */
+	 * code that an interrupt stopped has another stack. */
 	if (walk->has_floor)
 		return STEP_CALLER;
 	walk->chain->end = CHAIN_NOT_ASCENDING;
@@ -81,10 +82,10 @@ static inline enum step walk_to_caller(struct walk *walk, uint64_t frame, uint64
 }
 
 /*
- * The rule for records: the frame pointer points @below bytes above the caller's frame
- * pointer, which is 0 in the outermost frame, and the return address is above that. Words
- * have @size bytes; @clean() strips bits that are not part of the address. @has_sp: after
- * the return, the stack pointer is just above the record.
+ * Applies the rule for records: the frame pointer points @below bytes above the caller's
+ * frame pointer, which is 0 in the outermost frame, and the return address is above the
+ * caller's frame pointer. Words have @size bytes; @clean() strips bits that are not part
+ * of the address. @has_sp: after the return, the stack pointer is just above the record.
  */
 static inline enum step record_rule(struct walk *walk, unsigned int size,
 				    unsigned int below, bool has_sp,
@@ -109,7 +110,7 @@ static inline enum step record_rule(struct walk *walk, unsigned int size,
 	return walk_to_caller(walk, frame, next, caller, has_sp ? record + 2 * size : 0);
 }
 
-/* From here on, the table has priority. The state has the sampled stack pointer. */
+/* Gives the table priority from here on. The state has the sampled stack pointer. */
 static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 				  unsigned int count)
 {

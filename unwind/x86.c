@@ -71,8 +71,9 @@ struct entry_walk {
 };
 
 /*
- * Moves from the entry of an interrupt to what it interrupted, which can be on any stack;
- * in between is a mark. STEP_NONE if the way back is not as the code says.
+ * Moves from the entry of an interrupt to the interrupted code, which can be on any
+ * stack; the chain gets a mark between the two. STEP_NONE if the way back differs from
+ * the one in the code.
  */
 static enum step interrupt_rule(struct entry_walk *own, const struct x86_exit *exit)
 {
@@ -115,7 +116,8 @@ static bool may_be_entry(const struct entry_walk *own)
 	return own->entries->filter >> x86_entry_bit(own->walk.state.pc) & 1;
 }
 
-/* The rule for return addresses in entries, and for what is behind their mark. */
+/* Applies the rule for return addresses in entries, and for the interrupted code behind
+ * an entry's mark. */
 static enum step entry_rule(struct entry_walk *own)
 {
 	const struct x86_entries *entries = own->entries;

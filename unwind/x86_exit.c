@@ -538,7 +538,7 @@ struct x86_exit x86_leave(struct reader *reader, uint64_t address, uint64_t spac
 	const struct exit_note *note;
 	struct way start = {.address = address};
 
-	/* Sets only what is used: the search is large, and usually a note is found. */
+	/* Sets only used members: the search is large, and usually a note is found. */
 	search.reader = reader;
 	search.word = word;
 	search.space = space;

@@ -8,7 +8,7 @@ static uint8_t field(uint32_t code, unsigned int shift)
 	return code >> shift & 0x1f;
 }
 
-/* A register that is overwritten; number 31 is then no register. */
+/* The number of an overwritten register; 31 means none here. */
 static uint8_t written(uint32_t code, unsigned int shift)
 {
 	return field(code, shift) == ARM64_SP ? ARM64_NO_REGISTER : field(code, shift);
@@ -129,7 +129,8 @@ static void decode_register(uint32_t code, struct arm64_instruction *next)
 		return;
 	}
 	lose(next, field(code, 0));
-	/* The whole register, not shifted: uxtx, or sxtx, which has no other effect. */
+	/* Accept only the whole register, not shifted: uxtx, or sxtx, which has no other
+	 * effect. */
 	if (!(code >> 31) || (code & 0x7c00) != 0x6000)
 		return;
 	next->act = code >> 30 & 1 ? ARM64_SUBTRACT_REGISTER : ARM64_ADD_REGISTER;

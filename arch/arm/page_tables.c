@@ -55,7 +55,7 @@ static unsigned int granule_of(const struct arm_cpu *cpu, bool upper)
 unsigned int arm64_address_bits(const struct arm_cpu *cpu, bool upper)
 {
 	unsigned int unused = (unsigned int)(cpu->tcr >> (upper ? 16 : 0) & TCR_TNSZ);
-	/* Smaller values count as the least one. */
+	/* Smaller values count as the least valid one. */
 	unsigned int least = cpu->tcr & TCR_DS || granule_of(cpu, upper) == 16 ? 12 : 16;
 
 	return 64 - (unused < least ? least : unused);
@@ -107,7 +107,7 @@ static enum translation walk_long(const struct tree *tree,
 		if (!page)
 			return NO_PAGE;
 		entry = guest_word(page, at & (GUEST_PAGE_SIZE - 1), 8);
-		/* 1 is a block, 3 a table or a page (section D8.3). */
+		/* The low two bits: 1 is a block, 3 a table or a page (section D8.3). */
 		if (!(entry & 1))
 			return NOT_PRESENT;
 		if (level > 1 && entry & 2) {

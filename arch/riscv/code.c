@@ -10,14 +10,14 @@
  * 24. Bits of constants are in other places in each format.
  */
 
-/* The @count bits of @code from @from, moved to @to. */
+/* Returns the @count bits of @code from bit @from on, moved to bit @to. */
 static uint32_t bits(uint32_t code, unsigned int from, unsigned int count,
 		     unsigned int to)
 {
 	return (code >> from & ((1u << count) - 1)) << to;
 }
 
-/* A number of @count bits. */
+/* Extends the sign of a number of @count bits. */
 static int32_t with_sign(uint32_t number, unsigned int count)
 {
 	return (int32_t)(number << (32 - count)) >> (32 - count);
@@ -97,7 +97,7 @@ static struct riscv_instruction use_of_long(uint32_t code)
 				      21));
 	case 0x67: /* jalr */
 		return jumps(4, to, from, value);
-	case 0x73: /* system; what follows is not known after ebreak, sret and mret */
+	case 0x73: /* system; ebreak, sret and mret end the path */
 		return code == 0x00100073 || code == 0x10200073 || code == 0x30200073
 			       ? made(4, RISCV_ENDS, 0)
 			       : sets(4, to);

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* What an instruction does with the return address in ra, the frame pointer and the stack
- * pointer. */
+/* The effect of an instruction on the return address in ra, the frame pointer and the
+ * stack pointer. */
 enum riscv_use {
 	RISCV_NOTHING,	/* nothing */
 	RISCV_JUMP,	/* goes on @value bytes from here */
@@ -16,7 +16,7 @@ enum riscv_use {
 	RISCV_MOVES_SP, /* adds @value to sp */
 	RISCV_SP_BY_FP, /* sets sp to @value bytes above the frame pointer */
 	RISCV_LOSES_SP, /* sets sp to something else */
-	RISCV_ENDS,	/* ra is no longer needed, or what follows is not known */
+	RISCV_ENDS,	/* ra is no longer needed, or the following code is unknown */
 };
 
 struct riscv_instruction {

@@ -84,7 +84,7 @@ static enum code code_look(const struct cpu *cpu, const struct guest_memory *mem
 		return CODE_AFTER_CALL;
 	if (!cpu_read(cpu, memory, address, next, 1))
 		return CODE_NONE;
-	/* The rest may be in a page that is missing. */
+	/* The following bytes may be in a page that is missing. */
 	cpu_read(cpu, memory, address, next, sizeof(next));
 	return is_in_goexit(cpu, address, end, next) ? CODE_AFTER_CALL : CODE_SOME;
 }
@@ -114,7 +114,7 @@ static bool is_interrupted(const uint64_t *word, unsigned int left)
 	       !(word[2] & ~(uint64_t)0x3f7fd7);
 }
 
-/* What a word is kept as. */
+/* The form in which a word is kept. */
 enum use {
 	USE_NONE,
 	USE_STACK,
