@@ -238,7 +238,7 @@ static void follows_jumps(void **state)
 		{0x52800020, ENTRY},	       /* 1: mov w0,#1 */
 		{0xd65f03c0, ENTRY},	       /* ret */
 	};
-	/* What follows a call that does not return belongs to another path. */
+	/* Code after a call that does not return belongs to another path. */
 	static const struct line endless[] = {
 		{0xb40000a0, ENTRY},		 /* cbz x0,1f */
 		{0xf81d0ffe, ENTRY},		 /* str x30,[sp,#-48]! */
@@ -312,7 +312,7 @@ static void says_where_there_is_no_caller(void **state)
 		{0xaa1f03fe, ENTRY},	 /* mov x30,xzr */
 		{0x94000400, OUTERMOST}, /* bl */
 	};
-	/* Used for something else. */
+	/* x29 and x30 are used for something else. */
 	static const struct line used[] = {
 		{0xa9bf7bfd, ENTRY},	       /* stp x29,x30,[sp,#-16]! */
 		{0xd280001d, SP(16, -8, -16)}, /* mov x29,#0 */

@@ -53,7 +53,7 @@ struct comparison {
 	struct line last;
 	bool has_last;
 	bool is_index; /* in a section without entries */
-	/* What was found. */
+	/* Counts of the contents. */
 	unsigned long functions, rows, by_expression, not_expressible, stopped;
 };
 
@@ -113,8 +113,8 @@ static bool is_same_place(const char *text, int32_t place, bool is_caller)
 	return is_caller ? false : place == UNWIND_LOST || strcmp(text, "exp") == 0;
 }
 
-/* Checks that the rule for @address, which is in the range of @line, says what it says.
- */
+/* Checks that the table's rule for @address, which is in the range of @line, agrees with
+ * the line. */
 static void compare_at(struct comparison *comparison, uint64_t address,
 		       const struct line *line)
 {
@@ -126,7 +126,8 @@ static void compare_at(struct comparison *comparison, uint64_t address,
 		comparison->stopped++;
 		return;
 	}
-	/* For AArch64, readelf prints a kept register like one that is not mentioned. */
+	/* For AArch64, readelf prints a register that is kept like one that no
+	 * instruction mentions. */
 	if (is_outermost && (!is_link || !rule || rule->kind == UNWIND_OUTERMOST)) {
 		expect(comparison, address, line, rule && rule->kind == UNWIND_OUTERMOST);
 		return;
@@ -337,8 +338,11 @@ static const char *path_of(const char *name)
 	return path;
 }
 
-/* Older ones say that a caller is unknown from a function's start on, if the function
- * moves the return address to a register later (setjmp). */
+/*
+ * Whether readelf is older than 2.40: it then says that a caller is unknown from a
+ * function's start on, if the function moves the return address to a register later
+ * (setjmp).
+ */
 static bool readelf_is_before_2_40(void)
 {
 	char line[LINE_MAX] = "", *version;

@@ -38,7 +38,7 @@ asm(".pushsection .text; .balign 4096\n"
 							  never_returns) "push %rax; 4: "
 									 "call called; "
 									 "jmp 4b\n"
-    /* Not aligned, because they are small. */
+    /* Functions that are not aligned, because they are small. */
     LABEL(first_cold) "call called; ud2\n" LABEL(
 	    small) "push %rbp; pop %rbp; ret\n" LABEL(code_end) ".balign 4096; "
 								".popsection\n");
@@ -73,8 +73,8 @@ static void functions_are_found_by_calls_padding_and_prologues(void **state)
 	expect(&found, known, 2, expected + 1, EXPECTED - 1);
 }
 
-/* The code is known from its end on. What it starts with is a function if nothing is
- * before it. */
+/* The code is known from its end on. Its start is a function if nothing is mapped before
+ * it. */
 static void functions_are_found_before_what_is_known(void **state)
 {
 	struct machine_code found = {
@@ -88,7 +88,7 @@ static void functions_are_found_before_what_is_known(void **state)
 }
 
 asm(".pushsection .text; .balign 4096\n"
-    /* Behind data, and before what is known. */
+    /* Behind data, and before the known code. */
     LABEL(data) ".long 0x12345607, 0x9abcdef0; .zero 24\n"
 		".balign 16, 0\n" LABEL(behind_zeros) "lea 4(%rdi), %eax; ret\n"
 						      ".balign 16\n"
@@ -102,11 +102,11 @@ asm(".pushsection .text; .balign 4096\n"
 		      "call *%rdx; inc %eax; jmp 3f; .balign 16\n"
 		      "call *%rdx; dec %eax; .balign 16\n"
 		      "3: pop %rbx; ret\n"
-    /* Not aligned, and the target of a jump. */
+    /* A function that is not aligned, and is the target of a jump. */
     LABEL(by_jump_small) "push %rax; call *%rdx; pop %rcx; ret\n"
 			 "jmp by_jump_small\n"
 			 ".balign 16\n"
-    /* It calls what is far away. */
+    /* A function that calls a distant one by its full address. */
     LABEL(is_far) "push %rax; movabs $0x400000 + near - data, %rdx; call *%rdx\n"
 		  "pop %rcx; ret\n" LABEL(near) "mov 8(%rdi), %rax; ret\n" LABEL(
 			  data_end) ".balign 4096; .popsection\n");
@@ -150,7 +150,7 @@ static void arm64_functions_are_found_by_what_they_do(void **state)
 		/* A leaf. */
 		{0x91000400, true},  /* add x0,x0,#1 */
 		{0xd65f03c0, false}, /* ret */
-		/* It ends with a jump to the leaf. */
+		/* A function that ends with a jump to the leaf. */
 		{0xd10083ff, true},  /* sub sp,sp,#32 */
 		{0xf90007e0, false}, /* str x0,[sp,#8] */
 		{0x910083ff, false}, /* add sp,sp,#32 */
@@ -189,7 +189,8 @@ static void arm64_functions_are_found_by_what_they_do(void **state)
 		{0x17fffff4, false}, /* b never_returns */
 		/* Data that looks like a call, of the last ldr. */
 		{0x97fffff9, false},
-		/* Starts with a call that does not return, but is called twice. */
+		/* A function that starts with a call that does not return, but is called
+		 * twice. */
 		{0x97fffff2, true},  /* bl never_returns */
 		{0x97ffffff, false}, /* bl -1 */
 		{0x97fffffe, false}, /* bl -2 */

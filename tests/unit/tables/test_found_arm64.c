@@ -28,7 +28,7 @@ static struct scene scene_with_program(void)
 	return scene;
 }
 
-/* True if there is a new table after this chain was seen. */
+/* Looks at the chain; true if there is a new table afterwards. */
 static bool look(const struct scene *scene, struct found_code *found, uint64_t *address,
 		 uint32_t count)
 {
@@ -79,7 +79,7 @@ static void what_follows_no_call_is_no_caller(void **state)
 	assert_int_equal(chain.count, 2);
 	assert_int_equal(chain.end, CHAIN_NOT_CALLED);
 
-	/* Nor is the code around it read. */
+	/* Code around a return address that does not follow a call is not read. */
 	map_new(scene.guest, OTHER);
 	put_code(&scene, OTHER + 4, BL);
 	assert_false(look(&scene, found, elsewhere, 2));

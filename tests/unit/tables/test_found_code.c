@@ -28,7 +28,7 @@ static void examine(struct found_code *found)
 	found_code_free(found);
 }
 
-/* True if there is a new table after the program was seen there. */
+/* Looks at the chain; true if there is a new table afterwards. */
 static bool look_at_chain(struct scene *scene, uint64_t *address, uint32_t count)
 {
 	if (!read_code(scene->guest, scene->found, address, count))
@@ -49,12 +49,12 @@ static void executed_code_gets_rules(void **state)
 	(void)state;
 	assert_null(found_code_table(scene.found));
 	assert_true(look(&scene, CODE));
-	/* The function that was executed is not known to start there; the one it calls
-	 * is. */
+	/* The executed function is not known to start at CODE; the function that it calls
+	 * is known to start at CODE + 0x20. */
 	assert_int_equal(cfa_at(scene.found, CODE + 0x20), 8);
 	assert_int_equal(cfa_at(scene.found, CODE + 0x21), 16);
 	assert_int_equal(cfa_at(scene.found, CODE + 2 * GUEST_PAGE_SIZE), -1);
-	/* It is known now. */
+	/* The code is known by now. */
 	assert_false(look(&scene, CODE + 0x21));
 	scene_free(&scene);
 }
@@ -69,7 +69,7 @@ static void code_elsewhere_is_added(void **state)
 	put_program(scene.guest, OTHER - GUEST_PAGE_SIZE);
 	assert_true(look(&scene, OTHER + AFTER_CALL));
 	assert_int_equal(cfa_at(scene.found, CODE + 0x21), 16);
-	/* It is behind padding. */
+	/* The function is behind padding. */
 	assert_int_equal(cfa_at(scene.found, OTHER + 0x21), 16);
 	scene_free(&scene);
 }
@@ -92,7 +92,7 @@ static void code_that_calls_return_to_is_added(void **state)
 	scene_free(&scene);
 }
 
-/* Until then, a walk may be using it. */
+/* A walk may be using the old table until the new one replaces it. */
 static void a_table_stays_until_it_is_replaced(void **state)
 {
 	struct scene scene = scene_new();

@@ -13,7 +13,7 @@
 #include "tests/unit/tables/test_btf.h"
 #include "tests/unit/tables/test_cfi_file.h"
 
-/* What a kernel's types may have. */
+/* Variants of a kernel's types. */
 struct types {
 	bool in_pieces; /* as since Linux 6.4 */
 	bool has_orc;

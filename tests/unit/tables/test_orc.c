@@ -256,8 +256,8 @@ static void entries_lead_to_what_they_interrupted(void **state)
 	}
 }
 
-/* As before Linux 5.6: each file's rows end with one without a rule, which may be where
- * another file's rows begin. */
+/* Before Linux 5.6, rows are not sorted in the file: each object file's rows end with one
+ * without a rule, which may be where another file's rows begin. */
 static void rows_need_not_be_sorted(void **state)
 {
 	struct orc orc = orc_new(&layouts[0]);
@@ -297,7 +297,7 @@ static void hypercalls_are_left_out(void **state)
 	}
 }
 
-/* The kernel's rows say that nothing calls them. */
+/* The kernel's rows say that retpolines have no caller. */
 static void retpolines_have_callers(void **state)
 {
 	const uint64_t thunk = THUNKS + 8;
@@ -322,7 +322,7 @@ static void retpolines_have_callers(void **state)
 	unwind_table_free(table);
 }
 
-/* What was interrupted is known at each of their instructions. */
+/* The interrupted code is known at each instruction of an entry. */
 static void entries_lead_on_before_all_is_saved(void **state)
 {
 	static const int32_t saved[] = {16, 16,	 16,  16,  16,	8,   8,	 0,  0,	 -1,
@@ -357,7 +357,8 @@ static void entries_lead_on_before_all_is_saved(void **state)
 	unwind_table_free(table);
 }
 
-/* Before all is saved, and when it was restored, rcx has the program's address. */
+/* Before the registers are saved, and after they are restored, rcx has the program's
+ * address. */
 static void system_calls_lead_on_from_their_ends(void **state)
 {
 	static const struct {

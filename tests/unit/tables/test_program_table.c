@@ -163,7 +163,7 @@ static void a_build_id_in_memory_decides(void **state)
 	memset(origin->build_id, 0x5a, SYMBOLS_BUILD_ID);
 	memset(guest_byte(scene.guest, CODE + 0x100), 0x5a, SYMBOLS_BUILD_ID);
 	assert_int_equal(check_table(&scene), TABLE_FITS);
-	/* Without any place, it is all there is to compare. */
+	/* Without any place, the build-id is all there is to compare. */
 	origin->places = 0;
 	assert_int_equal(check_table(&scene), TABLE_FITS);
 	*guest_byte(scene.guest, CODE + 0x100) = 0;
@@ -216,7 +216,7 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	assert_null(unwind_table_find(moved, text + far + 0x800000));
 	unwind_table_free(moved);
 
-	/* Where modules are, it can't be. */
+	/* The kernel can't be at addresses where modules are. */
 	origin->build_id_address += far;
 	origin->build_id[0] = 0;
 	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
@@ -345,7 +345,7 @@ static void the_note_for_xen_has_the_page_of_hypercalls(void **state)
 	}
 }
 
-/* As Xen fills it in for guests with their own page tables. */
+/* Fills the page as Xen does for guests with their own page tables. */
 static void fill_page(struct scene *scene, uint64_t address)
 {
 	for (unsigned int i = 0; i < 32; i++) {
@@ -380,7 +380,7 @@ static void the_page_of_hypercalls_has_rules_once_it_is_filled(void **state)
 	assert_null(unwind_table_find(table, page + 32 * 32));
 	unwind_table_free(table);
 
-	/* Without its address, it is found where a vCPU executes it. */
+	/* A hypercall page at an unknown address is found where a vCPU executes it. */
 	scene.table->origin->hypercall_page = 0;
 	assert_null(find_hypercalls(&scene));
 	scene.cpu.x86.rip = page + 29 * 32 + 5;

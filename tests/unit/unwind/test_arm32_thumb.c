@@ -166,7 +166,7 @@ static void results_of_code_searches_are_noted(void **state)
 	unwind(&scene);
 	assert_int_equal(scene.chain.end, CHAIN_NO_PAGE);
 	assert_int_equal(scene.chain.count, 2);
-	/* What could not be read is not noted. */
+	/* Code that could not be read is not noted. */
 	take_page(&scene, FUNCTIONS_CODE, false);
 	unwind(&scene);
 	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
@@ -223,7 +223,7 @@ static void frames_found_from_code_are_checked(void **state)
 	*stack_pointer(&scene) = STACK_END;
 	unwind(&scene);
 	assert_int_equal(scene.chain.end, CHAIN_NOT_PRESENT);
-	/* One that leads to readable memory, and down. */
+	/* A stack pointer that leads to readable memory, and down. */
 	*stack_pointer(&scene) = STACK;
 	poke(&scene, STACK, STACK);
 	poke(&scene, STACK + 4, OWN + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Captured stacks: what is kept of them, and what they lead to. test_x86_table.c unwinds
- * those of real code. */
+/* Captured stacks: the words kept of them, and the chains they lead to. test_x86_table.c
+ * unwinds the captured stacks of real code. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #define BYTES 4096
 #define SP    (STACK + 0x400)
 
-/* What a guest keeps on its stack, and must not be in a recording. */
+/* A guest's data on its stack, which must not be in a recording. */
 #define SECRET 0x7365637265742121ull
 
 struct captured {
@@ -113,7 +113,7 @@ static void only_pointers_to_code_and_stack_are_kept(void **state)
 		assert_int_equal(kept_at(captured, SP + 0x200 + i * 24), words[i]);
 	/* The frame pointer of an outermost frame. */
 	assert_int_equal(kept_at(captured, SP + 0x1f8), 0);
-	/* And nothing else. */
+	/* No other words are kept. */
 	assert_int_equal(captured->chain.count, STACK_REGISTERS + 4 + 1);
 	captured_free(captured);
 }
@@ -188,7 +188,7 @@ static void frame_pointers_are_followed_to_the_last(void **state)
 	captured_free(captured);
 }
 
-/* Of more than was captured, the chain says that it is cut. */
+/* A chain that needs more of the stack than was captured says that it is cut. */
 static void a_chain_ends_where_nothing_was_captured(void **state)
 {
 	struct captured *captured = captured_new();
@@ -266,7 +266,7 @@ static void values_and_distances_are_kept_apart(void **state)
 		}
 }
 
-/* Chains of any contents; sanitizers see what goes wrong. */
+/* Unwinds chains of any contents; sanitizers see what goes wrong. */
 static void hostile_stacks_end(void **state)
 {
 	struct stack_replay *replay = stack_replay_new();

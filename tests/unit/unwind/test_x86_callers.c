@@ -110,8 +110,8 @@ static void code_is_read_across_pages(void **state)
 			struct scene scene = scene_new(&mode_4_level);
 			struct edge first = *edges[i];
 
-			/* Nothing is made up of what the page ends in, nor of what lies
-			 * behind it in the recorder's memory. */
+			/* No caller is made up from the bytes at the page's end, nor from
+			 * the bytes behind the page in the recorder's memory. */
 			first.size -= cut;
 			set_edge(&scene, &first, last - first.size);
 			memcpy(scene.guest->beyond, edges[i]->code + first.size, cut);
@@ -159,7 +159,7 @@ static void a_stack_top_without_return_address_adds_no_caller(void **state)
 	expect_chain(&scene, 10, CHAIN_WHOLE);
 	*rsp = 0x800000000000;
 	expect_chain(&scene, 10, CHAIN_WHOLE);
-	/* Not after a call: it may be data. */
+	/* The word does not follow a call: it may be data. */
 	*rsp = STACK + 0x100;
 	poke(&scene, *rsp, RETURN(0) + 1);
 	expect_chain(&scene, 10, CHAIN_WHOLE);
@@ -252,7 +252,7 @@ static void put_far_leaf(struct guest *guest, uint64_t code)
 	}
 }
 
-/* So many frames in two pages each are followed. */
+/* Number of frames, each in two pages, that are followed. */
 #define WORST_FRAMES (CHAIN_MAX + UNWIND_DEEP_PAGES / 2 + 1)
 
 /* Frames across page boundaries, with 5 table levels: no chain costs more. */

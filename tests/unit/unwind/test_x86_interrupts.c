@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Chains of x86-64 that go through the entry of an interrupt into what it interrupted. */
+/*
+ * Chains of x86-64 that go through the entry of an interrupt into the interrupted code.
+ */
 
 #include "tests/unit/unwind/test_x86_scene.h"
 
-/* The handler returns to RETURN(0), in the entry; RETURN(1) is in what called the
+/* The handler returns to RETURN(0), in the entry; RETURN(1) is in the caller of the
  * interrupted function, which has a frame. */
 #define ENTRY	    RETURN(0)
 #define HANDLER	    (STACK + 0x8000)
@@ -75,7 +77,7 @@ static void irq_free(struct irq *irq)
 	free(irq);
 }
 
-/* What the CPU saves at @at. */
+/* Writes the words that the CPU saves, at @at. */
 static void save(struct scene *scene, uint64_t at, uint64_t rip, uint64_t rsp)
 {
 	const uint64_t words[] = {rip, CS, FLAGS, rsp, SS};
@@ -194,7 +196,7 @@ static void the_end_of_an_entry_is_known_by_its_code(void **state)
 	irq_free(irq);
 }
 
-/* The words must be what a CPU can have saved. */
+/* The saved words must be ones that a CPU can have saved. */
 static void other_words_are_not_taken_for_an_interrupt(void **state)
 {
 	static const struct {

@@ -29,8 +29,8 @@
 #define DEPTH_MAX  512
 #define CODE_PAGES 1024 /* of the program, from code_start on */
 
-/* Six times what the workload needs. What takes more is to run without steps: mark() in
- * workload.c. */
+/* Six times the number of steps that the workload needs. Work that takes more is to run
+ * without steps: mark() in workload.c. */
 #define STEPS_MAX 4000000
 /* A busy machine may take long for all steps, but not 300 s for so few. */
 #define STEPS_ALARM 65536
@@ -148,8 +148,8 @@ static inline int process_resume(const struct process *process,
 	return status;
 }
 
-/* An instruction; or, from a SIGURG of the process on, all those up to the next SIGURG.
- * pid is 0 if it has exited. */
+/* Steps one instruction or, if the process gets a SIGURG, runs all instructions up to the
+ * next SIGURG. pid becomes 0 if the process has exited. */
 static inline void process_step(struct process *process,
 				struct user_regs_struct *registers)
 {

@@ -30,8 +30,11 @@
 struct tally {
 	unsigned long seen, right, deep;
 	unsigned int deepest;
-	/* With code that has no rules: _init, .plt, what calls constructors. Few places,
-	 * but some compilers' start files do all their work under one of them. */
+	/*
+	 * Samples with code that has no rules: _init, .plt, the callers of constructors.
+	 * Few places, but some compilers' start files do all their work under one of
+	 * them.
+	 */
 	unsigned long uncovered;
 	uint64_t place[PLACES_MAX];
 	unsigned int places;

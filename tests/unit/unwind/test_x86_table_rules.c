@@ -404,7 +404,7 @@ static void interrupted_hypercalls_and_modules_have_callers(void **state)
 	tabled_free(&tabled);
 }
 
-/* What is noted about a table is not used for the next one, even at the same address. */
+/* Notes about a table are not used for the next one, even at the same address. */
 static void notes_of_another_table_are_not_used(void **state)
 {
 	struct tabled tabled = tabled_new(&mode_4_level);

@@ -67,7 +67,7 @@ static __attribute__((noinline)) uint64_t hash(const void *data, size_t size)
 	return XXH64(data, size, 1) ^ XXH32(data, size, 2) ^ XXH3_64bits(data, size);
 }
 
-/* What is between two of these runs without steps (process_step()). It does not call
+/* Code between two calls of mark() runs without steps (process_step()). It does not call
  * kill(), so that the calls that have not returned are the same at both. */
 static inline __attribute__((always_inline)) void mark(pid_t self)
 {
