@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unwind/walk.h"
 
-/* The address number @i of a chain in the making, which has the first CHAIN_MAX addresses
- * and, in a ring behind them, the last CHAIN_OUTER. */
+/* Returns address number @i of a chain in the making, which has the first CHAIN_MAX
+ * addresses and, in a ring behind them, the last CHAIN_OUTER. */
 static uint64_t chain_at(const struct chain *chain, unsigned int i)
 {
 	return chain->address[i < CHAIN_MAX ? i : CHAIN_MAX + i % CHAIN_OUTER];

@@ -32,7 +32,7 @@ uint64_t unwind_table_serial(const struct unwind_table *table)
 	return table->serial;
 }
 
-/* The last segment that starts at or before @page. */
+/* Finds the last segment that starts at or before @page. */
 static const struct table_segment *find_segment(const struct unwind_table *table,
 						uint64_t page)
 {

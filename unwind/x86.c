@@ -33,9 +33,10 @@ static bool read_word(struct walk *walk, uint64_t address, unsigned int word,
 }
 
 /*
- * What the CPU, or Xen, saves of the interrupted code, in the order of their addresses
- * (Intel SDM, volume 3, section 6.14.2; Xen, xen/include/public/arch-x86/xen-x86_64.h,
- * struct iret_context). Xen has the mask of events above the selector.
+ * The words that the CPU, or Xen, saves of the interrupted code, in the order of their
+ * addresses (Intel SDM, volume 3, section 6.14.2; Xen,
+ * xen/include/public/arch-x86/xen-x86_64.h, struct iret_context). Xen has the mask of
+ * events above the selector.
  */
 enum {
 	SAVED_RIP,
@@ -208,9 +209,11 @@ static inline enum step records(struct walk *walk, unsigned int word, bool has_e
 #define KERNEL_START ((uint64_t)1 << 63)
 #define NARROW_END   ((uint64_t)1 << 32)
 
-/* Notes whether what the code at @address has stopped is a 32-bit program: one whose
- * stack is where 32-bit addresses reach. A 64-bit program's stack is at the end of the
- * lower half (Linux, Documentation/x86/x86_64/mm.rst). */
+/*
+ * Notes whether the code at @address has stopped a 32-bit program: one whose stack is
+ * where 32-bit addresses reach. A 64-bit program's stack is at the end of the lower half
+ * (Linux, Documentation/x86/x86_64/mm.rst).
+ */
 static inline void find_narrow(struct frame_state *state, uint64_t address)
 {
 	if (address < KERNEL_START || state->pc >= NARROW_END || state->sp >= NARROW_END)

@@ -39,7 +39,7 @@ struct way {
 	bool is_sum;	/* NOWHERE: rbp is the stack pointer + bp */
 	bool is_pushed; /* the frame pointer was saved at pushed on this path */
 	int32_t pushed;
-	/* In entries: what the offsets are relative to, after a change of the stack. */
+	/* In entries: the base of the offsets, after a change of the stack. */
 	enum x86_exit_base base;
 	int32_t word;
 };
@@ -133,7 +133,7 @@ static enum progress search_end(struct search *search, enum x86_exit_kind kind,
 	return FOUND;
 }
 
-/* rbp is loaded from the offset @at. */
+/* Takes a load of rbp from the offset @at. */
 static void load_bp(struct way *way, int32_t at)
 {
 	way->is_sum = false;
@@ -287,7 +287,7 @@ static enum progress take_leave(struct search *search)
 	return GOES_ON;
 }
 
-/* False if the target was examined before, or there are too many. */
+/* Whether to examine the target: not twice, nor if there are too many. */
 static bool is_new(struct search *search, uint64_t target)
 {
 	for (unsigned int i = 0; i < search->jumps; i++)
@@ -591,7 +591,7 @@ bool x86_follows_call(struct reader *reader, uint64_t address, unsigned int word
 	if (offset &&
 	    !code_copy(reader, start + first, code + first, sizeof(code) - first))
 		return false;
-	/* The previous page may be missing: then use only the rest. */
+	/* The previous page may be missing: then use only this page's bytes. */
 	if (first && code_copy(reader, start, code, first))
 		first = 0;
 	return x86_call_before(code + sizeof(code), sizeof(code) - first, address,

@@ -43,8 +43,8 @@ static const void *replay_page(void *context, uint64_t frame)
 	return replay->word + (frame - replay->first) * PAGE_WORDS;
 }
 
-/* Puts the words in their places, from the uppermost one down. Words outside of what can
- * have been captured are left out. */
+/* Puts the words in their places, from the uppermost one down. Words outside of the
+ * largest possible capture are left out. */
 static void replay_fill(struct stack_replay *replay, const uint64_t *captured,
 			uint32_t count)
 {
