@@ -8,8 +8,8 @@
 struct copy {
 	struct archive *archive;
 	struct writer *writer;
-	struct sequence sequence; /* of the chunks read */
-	bool has_names;		  /* the names are written */
+	struct sequence sequence; /* order of the chunks read so far */
+	bool has_names;		  /* the names were written to the copy */
 	struct error *err;
 };
 
@@ -42,7 +42,7 @@ static int encode_samples(struct samples_encoder *encoder,
 	for (size_t i = 0; i < chunk->batch.count; i++) {
 		struct sample sample = samples_batch_sample(&chunk->batch, i, address);
 
-		sample.chain.is_stack = false; /* not any more */
+		sample.chain.is_stack = false; /* a chain of addresses from now on */
 		if (samples_encoder_add(encoder, &sample) < 0)
 			return -1;
 	}
@@ -145,7 +145,7 @@ out:
 	return status;
 }
 
-/* The path of the copy. */
+/* Returns the path of the copy. */
 static const char *path_of(const struct profile *profile,
 			   const struct archive_options *options)
 {
@@ -190,7 +190,7 @@ void archive_close(struct archive *archive)
 	replace_abandon(&archive->file);
 }
 
-/* A recorder would go on writing to the old file. */
+/* Checks that the recording has ended: a recorder would go on writing to the old file. */
 static int check_end(const struct archive *archive, struct error *err)
 {
 	const struct profile *profile = archive->profile;

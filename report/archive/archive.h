@@ -20,9 +20,9 @@ struct archive_options {
 struct archive {
 	const struct profile *profile;
 	const struct archive_options *options;
-	const char *path;    /* of the copy; "-" is standard output */
+	const char *path;    /* path of the copy; "-" is standard output */
 	struct replace file; /* the copy, until it is complete */
-	uint64_t names;	     /* of addresses, stored */
+	uint64_t names;	     /* number of addresses whose names were stored */
 	uint64_t bytes;	     /* size of the copy */
 };
 

@@ -13,7 +13,7 @@
 /* What the files are chosen for. */
 struct choice {
 	struct archive_files *files;
-	const char *const *symbols; /* as given to record */
+	const char *const *symbols; /* specs, as given to `uniprof record` */
 	size_t symbol_count;
 	struct error *err;
 };

@@ -19,8 +19,8 @@ struct naming {
 	struct writer *writer;
 	struct tree seen; /* one root, then domains, then addresses */
 	struct entry *entries;
-	size_t count, room; /* of entries: used and allocated */
-	uint64_t names;	    /* written */
+	size_t count, room; /* number of entries used and allocated */
+	uint64_t names;	    /* number of names written */
 	struct error *err;
 };
 

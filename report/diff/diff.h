@@ -45,14 +45,14 @@ int diff_flamegraph_write(const struct diff *diff);
 /* A function of both profiles. */
 struct diff_row {
 	const char *domain, *function; /* domain: "" unless there are several */
-	uint64_t count[DIFF_SIDES];    /* self: samples or us */
+	uint64_t count[DIFF_SIDES];    /* self count, samples or us */
 	double percent[DIFF_SIDES];
 };
 
 struct diff_rows {
 	struct diff_row *list;
 	size_t count;
-	void *histograms[DIFF_SIDES]; /* own the names */
+	void *histograms[DIFF_SIDES]; /* histograms that own the names */
 };
 
 /*

@@ -27,7 +27,7 @@
 
 struct slot {
 	struct ahead_chunk chunk;
-	size_t domains; /* number of chunks up to the last domain before it */
+	size_t domains; /* number of chunks up to the last domain before this chunk */
 	sem_t ready;
 };
 
@@ -42,7 +42,7 @@ struct ahead {
 	bool is_read;	/* the end was reached */
 	size_t given;	/* chunks that ahead_next() returned so far */
 	pthread_mutex_t lock;
-	pthread_cond_t change; /* of the next two members */
+	pthread_cond_t change; /* signals changes of the next two members */
 	size_t taken;	       /* chunks that ahead_next()'s caller is done with */
 	bool is_stopped;       /* threads must end */
 	int stop; /* an eventfd that becomes readable when threads must end; -1: none */

@@ -31,11 +31,11 @@ struct ahead_chunk {
 	struct chunk_place place;
 	struct samples_batch batch; /* decoded chunk of samples */
 	bool is_decoded;	    /* the payload of samples was valid */
-	size_t nodes;		    /* of the payload's call tree, roots included */
-	struct summary summary;	    /* sums of the samples */
+	size_t nodes; /* number of nodes in the payload's call tree, roots included */
+	struct summary summary; /* sums of the samples */
 	bool is_summed_up;   /* false if out of memory, or if captured stacks were left */
 	uint64_t start, end; /* offsets in the recording */
-	struct damage damage; /* all that the reader skipped so far */
+	struct damage damage; /* damage that the reader skipped so far */
 };
 
 /* Reads and decodes the next chunk in this thread. @stacks: NULL leaves them captured. */

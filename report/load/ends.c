@@ -7,8 +7,8 @@
 #include "format/chunk.h"
 
 struct ends {
-	struct recording_info info; /* of the first INFO chunk */
-	struct recording_end end;   /* of the last END chunk */
+	struct recording_info info; /* contents of the first INFO chunk */
+	struct recording_end end;   /* contents of the last END chunk */
 	bool has_info, has_end;
 };
 

@@ -19,7 +19,7 @@ struct load {
 	struct summary *summary;
 	const struct load_visitor *visitor;
 	struct error *err;
-	struct recording_sums sums; /* of the chunks read so far */
+	struct recording_sums sums; /* sums of the chunks read so far */
 	struct sequence sequence;
 	struct damage undecoded; /* invalid payloads in intact chunks */
 	uint64_t skipped;	 /* bytes of damage up to the last chunk taken */

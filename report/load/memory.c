@@ -52,7 +52,7 @@ void memory_bound_begin(struct memory_bound *bound, uint64_t bytes, uint64_t ext
 
 void memory_bound_raise(struct memory_bound *bound, uint64_t bytes)
 {
-	/* Not for less: each step costs a system call. */
+	/* Each step costs a system call, so small steps are left out. */
 	if (bytes < bound->bytes + (1u << 16))
 		return;
 	bound->bytes = bytes;

@@ -39,7 +39,7 @@ struct recorded {
 	struct names *texts;
 	struct line *lines;
 	uint32_t line_count, line_capacity;
-	uint32_t *bases; /* of the recordings' domain indexes, ascending */
+	uint32_t *bases; /* first domain index of each recording, ascending */
 	size_t base_count;
 	struct recorded_program **programs;
 	size_t program_count;

@@ -15,7 +15,7 @@ struct recorded_program {
 	const char *name;	       /* file name: the DSO of its symbols */
 	const char *build_id;	       /* in hexadecimal; empty: none */
 	struct symbols_file file;      /* without functions */
-	uint32_t base;		       /* of its recording's domain indexes */
+	uint32_t base;		       /* base of its recording's domain indexes */
 	struct recording_program copy; /* owns the texts */
 };
 

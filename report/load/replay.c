@@ -24,7 +24,7 @@ struct memo {
 	size_t room;
 };
 
-/* Memory to handle a batch in. What is left from the batch before never shows. */
+/* Memory to handle a batch in. Contents left from an earlier batch have no effect. */
 struct unwinder {
 	struct unwinder *next; /* in the list of idle unwinders */
 	struct stack_replay *stack;
@@ -199,7 +199,7 @@ static uint32_t collect_addresses(const struct samples_batch *batch, uint32_t no
 	return count;
 }
 
-/* Returns the chain's node in the new tree; of as much of the chain as there is room for.
+/* Returns the chain's node in the new tree, or that of the part that there is room for.
  * TREE_NONE if out of memory. */
 static uint32_t intern_chain(struct unwinder *unwinder, struct chain *chain)
 {

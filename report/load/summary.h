@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
+#include "base/tree.h"
 #include "format/reader.h"
 #include "format/recording.h"
 #include "format/samples.h"
-#include "base/tree.h"
 
 /* States that are counted separately; states of later versions count as VCPU_UNKNOWN. */
 #define SUMMARY_STATES (VCPU_BLOCKED + 1)

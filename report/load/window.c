@@ -186,7 +186,7 @@ static uint64_t on_day(uint64_t date, int days, uint64_t clock)
 	time_t seconds = (time_t)(date / NS_PER_S);
 	struct tm tm;
 
-	tzset(); /* localtime_r() may not call it */
+	tzset(); /* localtime_r() is not required to call it */
 	if (!localtime_r(&seconds, &tm))
 		return 0;
 	tm.tm_mday += days;

@@ -10,7 +10,7 @@ struct window_end {
 	bool given;
 	enum {
 		WINDOW_SECONDS, /* ns since the recording's start */
-		WINDOW_PERCENT, /* of its length, in billionths */
+		WINDOW_PERCENT, /* share of the recording's length, in billionths */
 		WINDOW_CLOCK,	/* ns since midnight in the local time zone, on any day */
 		WINDOW_DATE,	/* ns since 1970-01-01 UTC */
 	} unit;

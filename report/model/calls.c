@@ -188,7 +188,7 @@ static int compare_ranked(const void *a, const void *b)
 	return order ?: (x->key > y->key) - (x->key < y->key);
 }
 
-/* All keys of the tree are lower than this. */
+/* Returns a number that is higher than all keys of the tree. */
 static uint32_t key_count(const struct calls *calls, const struct frames *frames)
 {
 	return calls->by_place ? frames_places(frames) : frames_functions(frames);

@@ -46,8 +46,8 @@ void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *dom
 
 #define DOMAIN_PROCESS_SIZE (RECORDING_COMM + 16)
 
-/* Sets @to to a process as NAME[PID] or, if these are not known, its address space; to ""
- * for other domains. */
+/* Sets @to to a process as NAME[PID] or, if its name and pid are not known, its address
+ * space; to "" for other domains. */
 void domain_process(char to[DOMAIN_PROCESS_SIZE], const struct recording_domain *domain);
 
 /* Sets @to to the domain's name, which for a process is followed by ':' and

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-/* What of a function, or of a chain whose functions are all callers, matches */
+/* The rules that a function, or a chain whose functions are all callers, matches */
 enum match {
 	MATCH_KNOWN = 1, /* the match was determined */
 	MATCH_PARENT = 2,

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/model/domains.h"
 #include "base/names.h"
 #include "base/tree.h"
+#include "report/model/domains.h"
 
 /* One of the functions at an address */
 struct chained {
@@ -42,7 +42,7 @@ struct frames {
 
 #define USES 2
 
-/* Makes room for one more than @count, like array_grow(). */
+/* Makes room for @count + 1 entries, like array_grow(). */
 static bool array_reserve(void *array, uint32_t *capacity, uint32_t count, size_t size)
 {
 	uint32_t room = *capacity ? *capacity * 2 : 256;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "report/load/recorded.h"
-#include "report/model/sources.h"
 #include "report/load/summary.h"
+#include "report/model/sources.h"
 
 /*
  * Names of the addresses in call chains. Each address is looked up once, or once per
@@ -103,7 +103,7 @@ uint32_t frames_place_at(const struct frames *frames, const struct frame *frame,
 uint32_t frames_place_of(struct frames *frames, uint32_t function);
 /* Returns the place; its path is valid until frames_free(). */
 struct frame_place frames_place(const struct frames *frames, uint32_t place);
-/* All place numbers are lower than this. */
+/* Returns a number that is higher than all place numbers. */
 uint32_t frames_places(const struct frames *frames);
 
 /* Returns the function that represents the domain with index @domain and has its name:

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "report/load/summary.h"
 #include "base/tree.h"
+#include "report/load/summary.h"
 
 /* The weight of a sample. */
 enum measure_weight {

@@ -17,11 +17,11 @@ struct note {
 	char *text; /* one line */
 };
 
-/* In the order in which they were added. Starts as zeros. */
+/* Notes, in the order in which they were added. Starts as zeros. */
 struct notes {
 	struct note *list;
 	size_t count;
-	size_t printed;	     /* at the start of the list: the command counts them */
+	size_t printed; /* notes at the start of the list that the command has printed */
 	struct names *texts; /* hints and warnings, each of which is added once */
 	bool failed;	     /* out of memory: a note is missing */
 };

@@ -16,8 +16,8 @@
 #include "report/model/processes.h"
 #include "report/model/sources.h"
 
-/* What is asked: which recordings to read, which of their samples count, their weights,
- * and where names come from. The caller keeps the strings and arrays. */
+/* What a profile is made of: which recordings to read, which of their samples count,
+ * their weights, and where names come from. The caller keeps the strings and arrays. */
 struct profile_rules {
 	const char **inputs;
 	size_t input_count;
@@ -50,8 +50,8 @@ struct recording {
 struct coverage {
 	uint64_t duration;   /* ns */
 	size_t domain_count; /* by distinct name */
-	const char *domain;  /* the name of one of them, clean; NULL: none */
-	bool has_processes;  /* some of them are processes of a domain */
+	const char *domain;  /* clean name of one domain; NULL: there is none */
+	bool has_processes;  /* some domains are processes of a domain */
 };
 
 /*
@@ -61,8 +61,8 @@ struct coverage {
 struct profile {
 	const struct profile_rules *rules;
 	struct recording *recordings;
-	size_t opened;	/* recordings */
-	uint64_t bytes; /* of recordings, read so far */
+	size_t opened;	/* number of recordings opened */
+	uint64_t bytes; /* size of the recordings' parts read so far */
 	struct summary summary;
 	struct sources sources;
 	struct replay *replay; /* unwinds captured stacks by the sources' files */
@@ -72,7 +72,7 @@ struct profile {
 	struct stacks *stacks;
 	struct frames *frames;
 	struct filter *filter;
-	struct names *domains; /* that samples are of */
+	struct names *domains; /* names of the domains with samples */
 	struct coverage coverage;
 	struct quality quality;
 	struct fit fit;

@@ -169,7 +169,7 @@ static void note_fit(struct profile *profile, bool is_verbose)
 	}
 }
 
-/* Notes programs that a recording was archived without the source lines of. */
+/* Notes programs whose source lines were not stored when a recording was archived. */
 static void note_recorded_lines(struct profile *profile)
 {
 	struct recorded_program *const *list;

@@ -6,8 +6,9 @@
 
 /* Which notes on a profile are wanted. */
 struct note_options {
-	bool verbose;	 /* with details, and those that are rarely of interest */
-	bool names_only; /* not on counts and call chains, which are not shown */
+	bool verbose;	 /* adds details, and notes that are rarely of interest */
+	bool names_only; /* leaves out notes on counts and call chains, which are not
+			    shown */
 };
 
 /* Adds notes on the symbol files, before or after the profile is read. */

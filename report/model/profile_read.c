@@ -14,7 +14,7 @@ struct reading {
 	struct profile *profile;
 	const struct profile_listener *listener;
 	bool has_several_hosts;
-	struct recording *recording; /* the current one */
+	struct recording *recording; /* current recording */
 	struct summary *summary;     /* of the current recording */
 	uint64_t bytes_before;	     /* bytes of the earlier recordings */
 	uint32_t base;		     /* added to the recording's domain indexes */
@@ -57,7 +57,7 @@ static void name_host(const struct reading *reading, struct recording_domain *do
 		snprintf(name, sizeof(name), "%s/%s", host, domain->name);
 	else
 		snprintf(name, sizeof(name), "%s/domain-%" PRIu64, host, domain->id);
-	/* If it is too long, the end matters more. */
+	/* If the name is too long, its end matters more. */
 	length = strlen(name) + 1;
 	excess = length > sizeof(domain->name) ? length - sizeof(domain->name) : 0;
 	memcpy(domain->name, name + excess, length - excess);
@@ -240,7 +240,7 @@ static int read_through(struct reading *reading, struct error *err)
 	return status < 0 ? -1 : input_rewind(input, err);
 }
 
-/* Reads what must be known about the recording before its samples are counted. */
+/* Reads the properties of the recording that must be known to count its samples. */
 static int survey_recording(const struct reading *reading, struct recording *recording,
 			    struct error *err)
 {

@@ -25,7 +25,7 @@ struct profile_progress {
 	void *arg;
 };
 
-/* Who follows the reading of a profile. All can be zero. */
+/* Callbacks for the reading of a profile. All members can be zero. */
 struct profile_listener {
 	/* Called for each sample that counts, in order. -1 if out of memory. */
 	int (*sample)(void *arg, const struct counted_sample *sample);

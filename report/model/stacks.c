@@ -263,7 +263,7 @@ uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain)
 			found = nodes[node].parent;
 	if (found == chain || !stacks_is_address(stacks, found))
 		return found;
-	/* What was a return address behind the mark becomes the sampled instruction. */
+	/* The return address behind the mark becomes the sampled instruction. */
 	return tree_intern(&stacks->tree, nodes[found].parent, nodes[found].key - 1);
 }
 

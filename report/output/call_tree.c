@@ -29,7 +29,7 @@ struct call_tree {
 	uint32_t *first; /* by node: its first child; one more entry ends the last node's
 			    children */
 	uint32_t node;	 /* current node of the walk through the calls */
-	uint32_t capacity; /* of total */
+	uint32_t capacity; /* number of entries allocated for total[] */
 	char *indent;	   /* text before a line's function */
 	size_t indent_room;
 	size_t columns; /* width of a terminal's lines */

@@ -22,10 +22,10 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "report/model/calls.h"
-#include "report/model/domains.h"
 #include "base/names.h"
 #include "base/tree.h"
+#include "report/model/calls.h"
+#include "report/model/domains.h"
 
 /* A function's node, and the place in it (frames_place()). */
 struct step {
@@ -40,7 +40,7 @@ struct callgrind {
 	uint64_t *cost; /* by node of costs; from a function to itself: its own cost */
 	uint32_t cost_capacity;
 	uint32_t *on_path; /* by frames' function: number of times it is in the path */
-	struct step *path; /* the domain and the callers */
+	struct step *path; /* path: the domain and the callers */
 	uint32_t depth, path_room;
 	struct names *dsos, *files;
 	uint32_t *dso, *file; /* by node of functions: numbers of the DSO and the file */

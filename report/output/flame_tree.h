@@ -11,7 +11,7 @@
 struct flame_tree {
 	struct tree tree;		 /* one root, for the total; keys are functions */
 	uint64_t (*counts)[FLAME_SIDES]; /* by node, callees included */
-	uint32_t capacity;		 /* of counts */
+	uint32_t capacity;		 /* number of counts allocated */
 	bool has_domains;		 /* the root's callees are domains */
 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/model/calls.h"
 #include "base/tree.h"
+#include "report/model/calls.h"
 
 struct histogram {
 	const struct report *report;

@@ -3,8 +3,8 @@
 /* The histogram as JSON, with details of the recording. */
 #include "report/output/histogram.h"
 
-#include "report/write/json.h"
 #include "base/text.h"
+#include "report/write/json.h"
 
 static void put_domain(struct json *json, const struct recording_domain *domain)
 {

@@ -7,7 +7,7 @@
 #include "report/model/profile_read.h"
 #include "report/output/report.h"
 
-/* What --srcline does in a format. */
+/* The effect of --srcline in a format. */
 enum output_lines {
 	OUTPUT_LINES_IN_NAMES, /* functions are named "NAME FILE:LINE" */
 	OUTPUT_LINES_APART,    /* lines are in separate fields */

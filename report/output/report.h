@@ -9,7 +9,7 @@
 #include "report/model/profile.h"
 #include "report/model/stacks.h"
 
-/* By what the rows of a histogram are sorted first. */
+/* The first sort key of a histogram's rows. */
 enum report_sort {
 	REPORT_SORT_SELF,
 	REPORT_SORT_TOTAL,
@@ -24,14 +24,14 @@ struct report_view {
 	bool shows_domains; /* even if there is only one */
 	bool has_limit;	    /* percent_limit was given */
 	double percent_limit;
-	enum report_sort sort; /* of histograms */
+	enum report_sort sort; /* sort key of histograms */
 	size_t columns;	       /* width; 0: that of the terminal, or unlimited */
 };
 
 /*
- * What is printed: the parts of a profile that outputs use, and how to show them. While
- * the profile is read, the summary and the stacks contain what was read so far; coverage
- * and quality are set at the outputs' end().
+ * A report: the parts of a profile that outputs use, and how to show them. While the
+ * profile is read, the summary and the stacks cover the part read so far; coverage and
+ * quality are set at the outputs' end().
  */
 struct report {
 	const struct summary *summary;

@@ -277,7 +277,7 @@ static int rows_end(void *state)
 const struct output output_rows = {
 	.name = "rows",
 	.about = "JSON lines for databases: by second, vCPU, state and chain",
-	.one_recording = true, /* cat(1) joins several */
+	.one_recording = true, /* files of several are joined with cat(1) */
 	.lines = OUTPUT_LINES_IN_NAMES,
 	.begin = rows_begin,
 	.sample = rows_sample,

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/model/domains.h"
-#include "report/write/json.h"
 #include "base/names.h"
 #include "base/tree.h"
+#include "report/model/domains.h"
+#include "report/write/json.h"
 
 struct run {
-	uint64_t time; /* of the first sample, ns */
+	uint64_t time; /* time of the first sample, ns */
 	uint64_t count;
 	uint32_t stack;
 };

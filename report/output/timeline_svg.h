@@ -22,10 +22,10 @@ struct timeline_panel {
 };
 
 struct timeline_grid {
-	uint64_t start;	      /* ns, of the first cell */
+	uint64_t start;	      /* time of the first cell, ns */
 	uint64_t seconds;     /* width of a column: a timeline_next_step() */
 	unsigned int rows;    /* cells of a column; a divisor of 10^9 */
-	uint32_t columns;     /* in use; at least 1 */
+	uint32_t columns;     /* columns in use; at least 1 */
 	uint32_t panel_count; /* panels that have cells */
 	uint32_t shown_panels;
 	uint64_t left_out; /* weight of the vCPUs without a panel */

@@ -239,7 +239,7 @@ struct flame_svg *flame_svg_begin(FILE *out, const struct flame_graph *graph)
 	return svg;
 }
 
-/* Writes what is between the heading and the frames. */
+/* Writes the part of the picture between the heading and the frames. */
 static void put_colours(const struct flame_svg *svg)
 {
 	const struct flame_graph *graph = svg->graph;

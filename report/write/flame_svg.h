@@ -15,8 +15,9 @@ struct flame_colour {
 
 struct flame_frame {
 	const char *name;
-	uint64_t count;	     /* callees included; all sums are below 2^53 */
-	uint32_t parent;     /* a lower number; 0 for frame 0, the root */
+	uint64_t count;	 /* callees included; all sums are below 2^53 */
+	uint32_t parent; /* number of the caller, lower than the frame's; 0 for frame 0,
+			    the root */
 	unsigned int colour; /* index in the graph's colours */
 };
 
@@ -26,7 +27,7 @@ struct flame_graph {
 	uint32_t frame_count;
 	const struct flame_colour *colours;
 	unsigned int colour_count;
-	unsigned int lines; /* of the heading, below its title */
+	unsigned int lines; /* lines of the heading, below its title */
 };
 
 /*

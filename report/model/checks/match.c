@@ -83,7 +83,7 @@ struct build_check {
 	const struct summary *summary;
 	const struct source *source;
 	const struct symbols_file *file;
-	char own[SYMBOLS_BUILD_ID_TEXT]; /* its build-id */
+	char own[SYMBOLS_BUILD_ID_TEXT]; /* build-id of the file */
 	struct notes *notes;
 };
 
@@ -125,7 +125,7 @@ static bool is_for_both(const struct build_check *check,
 	return false;
 }
 
-/* Two builds can't be at the same addresses. */
+/* Warns of programs of another build: two builds can't be at the same addresses. */
 static void compare_programs(const struct build_check *check)
 {
 	struct recorded_program *const *list;

@@ -14,8 +14,8 @@ int match_machines(const struct sources *sources, const struct recording_domain 
 		   struct notes *notes, struct error *err);
 
 /*
- * Compares the build-ids of symbol files with those that the recordings have: of the
- * programs that names in it are from, and of the files that a domain was recorded with.
+ * Compares the build-ids of symbol files with the build-ids in the recordings: of the
+ * programs that stored names are from, and of the files that a domain was recorded with.
  * Adds a warning for each file that is another build.
  */
 void match_builds(const struct sources *sources, const struct summary *summary,

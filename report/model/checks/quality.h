@@ -12,11 +12,11 @@
  * unit of the measure. */
 struct quality {
 	const struct measure *measure;
-	uint64_t samples, samples_unnamed; /* all samples, and those whose sampled address
-					      has no name */
+	uint64_t samples, samples_unnamed; /* all samples, and samples whose sampled
+					      address has no name */
 	uint64_t samples_empty; /* samples without any address, which have no name either
 				 */
-	uint64_t frames, frames_unnamed; /* all addresses of all samples, and those
+	uint64_t frames, frames_unnamed; /* addresses of all samples, and addresses
 					    without a name */
 	uint64_t outside;   /* part of the unnamed samples: outside all symbol files */
 	uint64_t low, high; /* address range of the unnamed samples */

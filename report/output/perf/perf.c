@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/model/domains.h"
 #include "base/text.h"
+#include "report/model/domains.h"
 
 #define TIDS_PER_DOMAIN 10000
 

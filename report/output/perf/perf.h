@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "report/model/measure.h"
-#include "report/output/output.h"
 #include "report/model/sources.h"
+#include "report/output/output.h"
 
 #define PERF_COMM_SIZE 160
 
@@ -63,11 +63,11 @@ uint64_t perf_period(const struct measure *measure, const struct counted_sample 
  * wrong offset, and an entry point is hardly ever sampled.
  */
 struct perf_map {
-	const struct source *source; /* NULL: */
+	const struct source *source; /* NULL: a program in a recording */
 	const struct recorded_program *program;
 	const struct symbols_file *file;
 	struct symbols_segment segment;
-	char *path; /* of the file, absolute if possible */
+	char *path; /* path of the file, absolute if possible */
 };
 
 /* Mappings; earlier ones have priority, as in sources_find() */

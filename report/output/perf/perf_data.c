@@ -34,8 +34,8 @@ struct perf_data {
 	FILE *file;	    /* the report's output, or the spool's if that can't seek */
 	struct spool spool; /* a temporary file */
 	struct perf_maps maps;
-	struct perf_threads names; /* of the threads */
-	struct tree threads;	   /* those already in the file: one root, pids, tids */
+	struct perf_threads names; /* the threads of the samples */
+	struct tree threads;	   /* threads already in the file: one root, pids, tids */
 	uint64_t *callers;	   /* by node of the stacks: its address as a caller */
 	uint32_t caller_count, caller_room;
 	struct perf_span span;

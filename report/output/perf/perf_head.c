@@ -35,7 +35,7 @@ struct attr {
 	int32_t clockid;
 };
 
-/* Its bit-fields, in flags. */
+/* The bit-fields of struct perf_event_attr, in flags. */
 #define ATTR_EXCLUDE_KERNEL (1u << 5)
 #define ATTR_MMAP	    (1u << 8)
 #define ATTR_COMM	    (1u << 9)
@@ -256,7 +256,8 @@ static bool put_feature(FILE *file, const struct head *head,
 	case FEATURE_BUILD_ID:
 		return put_build_ids(file, content->maps);
 	case FEATURE_HOSTNAME:
-		/* Without it, hotspot assumes that BUILD_ID is the only one present. */
+		/* Without this feature, hotspot assumes that BUILD_ID is the only one
+		 * present. */
 		return put_text(file, *info->host ? info->host : "unknown");
 	case FEATURE_OSRELEASE:
 		return put_text(file, info->hypervisor);

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/output/perf/perf.h"
 #include "base/text.h"
+#include "report/output/perf/perf.h"
 
 /* The text for an address; NULL until it is needed */
 struct line {
