@@ -68,7 +68,7 @@ static int options_parse(struct options *options, const struct command *command,
 	*options = (struct options){0};
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
-	rules->demangle = DEMANGLE_NOT; /* reports do that */
+	rules->demangle = DEMANGLE_NOT; /* reports demangle the names */
 	options->profile.notes.names_only = true;
 	status = command_parse(command, argc, argv, options, &file);
 	if (status != COMMAND_GO_ON)

@@ -31,8 +31,8 @@ struct flamegraph {
 	const struct command *command;
 	const struct flamegraph_options *options;
 	const char *domain;
-	char config_name[XL_NAME_SIZE];			/* of the guest, as configured */
-	char *folder, *data, *svg, *folded;		/* paths; owned */
+	char config_name[XL_NAME_SIZE];	    /* name of the guest in its configuration */
+	char *folder, *data, *svg, *folded; /* paths; owned */
 	struct words record, report_svg, report_folded; /* command lines */
 	struct children children;
 };
@@ -286,7 +286,7 @@ static int run_reports(struct flamegraph *run)
 	code = child_command(&run->children, &command_report, run->report_svg.word,
 			     false);
 	if (code == EXIT_DONE || code == EXIT_DAMAGED) {
-		/* Quiet: its notes are the first report's. */
+		/* Quiet: the first report has printed the notes. */
 		other = child_command(&run->children, &command_report,
 				      run->report_folded.word, true);
 		if (other != code) {
@@ -339,7 +339,7 @@ static int run_steps(struct flamegraph *run)
 	}
 	code = run_record(run);
 	if (code != EXIT_DONE && is_new)
-		rmdir(run->folder); /* unless there is something in it */
+		rmdir(run->folder); /* fails unless the folder is empty */
 	if (code == EXIT_DONE)
 		code = run_reports(run);
 	if (code == EXIT_DONE || code == EXIT_DAMAGED)

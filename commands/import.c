@@ -26,7 +26,7 @@ struct options {
 struct outcome {
 	struct import_result result;
 	struct import_weights weights;
-	uint64_t count; /* samples */
+	uint64_t count; /* number of samples */
 	enum importer_state state;
 };
 
@@ -116,7 +116,7 @@ static void close_input(struct lines *lines)
 
 static void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line on standard error. */
+/* Prints a line on standard error. */
 static void print_line(const char *format, ...)
 {
 	struct error line;

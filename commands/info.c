@@ -6,10 +6,10 @@
 
 #include "base/array.h"
 #include "commands/report/progress.h"
-#include "report/load/load.h"
 #include "report/info/links.h"
-#include "report/model/measure.h"
 #include "report/info/overview.h"
+#include "report/load/load.h"
+#include "report/model/measure.h"
 #include "report/write/outfile.h"
 
 struct info {
@@ -95,7 +95,7 @@ static int info_open_files(struct info *info, const struct info_options *options
 	return 0;
 }
 
-/* Whether any were compared with the programs' code while recording. */
+/* Whether any links were compared with the programs' code while recording. */
 static bool has_links(const struct summary *summary)
 {
 	const uint64_t *links = summary->counts.links;

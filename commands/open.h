@@ -17,7 +17,7 @@
 /* Sets --gdb, and checks how the address is written. */
 int open_set_gdb(void *to, const char *argument, struct error *err);
 
-/* What a command is to sample. */
+/* Where a command takes its samples. */
 struct open_wish {
 	const char *gdb;   /* the address of a GDB stub; NULL: none */
 	const char *guest; /* the only guest, by name or id; NULL: none, or several */

@@ -14,7 +14,7 @@
 #include "commands/record_options.h"
 #include "record/record.h"
 
-/* Appends to the @used characters of @to; returns their new number, below @size. */
+/* Appends to @to, which has @used characters; returns its new length, below @size. */
 static size_t __attribute__((format(printf, 4, 5)))
 append_text(char *to, size_t used, size_t size, const char *format, ...)
 {

@@ -8,8 +8,8 @@
 #include "base/command/message.h"
 #include "commands/commands.h"
 #include "commands/open.h"
-#include "record/safety/guard.h"
 #include "record/domains/target.h"
+#include "record/safety/guard.h"
 #include "symbols/symbols.h"
 
 static void print_registers(const struct cpu *cpu)

@@ -2,8 +2,8 @@
 #ifndef UNIPROF_COMMANDS_REPORT_OPTIONS_H
 #define UNIPROF_COMMANDS_REPORT_OPTIONS_H
 
-#include "report/output/output.h"
 #include "commands/report/profile_options.h"
+#include "report/output/output.h"
 
 /* The options of `uniprof report`. The strings are argv's. */
 struct report_options {

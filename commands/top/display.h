@@ -22,10 +22,10 @@ struct display {
 	struct view *view;
 	uint64_t delay; /* time between tables, ns */
 	uint64_t next;	/* when to make the next table, ns, monotonic */
-	size_t columns; /* of the terminal */
+	size_t columns; /* width of the terminal */
 	struct table table;
 	struct snapshot frozen; /* shown instead of new samples */
-	struct line note;	/* what happened last; empty: nothing */
+	struct line note;	/* message about the latest event; empty: none */
 	bool is_help;		/* the list of keys is shown instead of the table */
 };
 
@@ -54,8 +54,8 @@ void display_set_page(struct display *display, size_t rows);
 void display_scroll(struct display *display, long rows);
 
 /*
- * What keys do. The table is made anew, and the note says what has changed if the table
- * does not show it, or why nothing has changed.
+ * Actions of keys. Each makes a new table, and the note says what has changed if the
+ * table does not show it, or why nothing has changed.
  */
 void display_toggle_tree(struct display *display);
 void display_toggle_inverted(struct display *display);
@@ -63,7 +63,8 @@ void display_toggle_vcpus(struct display *display);
 void display_sort_next(struct display *display);
 void display_toggle_frozen(struct display *display);
 
-/* What answers to questions do: view_set_filter() and so on, with the answer as text. */
+/* Actions of answers to questions: view_set_filter() and so on, with the answer as text.
+ */
 void display_set_filter(struct display *display, const char *regex);
 void display_set_domains(struct display *display, const char *domains);
 void display_add_symbols(struct display *display, const char *spec);

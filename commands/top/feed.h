@@ -27,7 +27,7 @@ struct feed {
 	bool is_recording;
 	struct recorder recorder;
 	struct input input;   /* the recording, or the recorder's pipe */
-	struct recent recent; /* latest part of what was read */
+	struct recent recent; /* latest part of the samples read */
 };
 
 /* A feed that was not opened, which may be closed. */

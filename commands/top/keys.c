@@ -7,7 +7,7 @@
 
 #define ESCAPE 27
 
-/* What a key asks for in the last line, and what to do with the answer. */
+/* A question that a key asks in the last line, and the action for its answer. */
 struct question {
 	int key;
 	const char *label;
@@ -62,7 +62,7 @@ static void take_answer(struct keys *keys, struct display *display, int key)
 	}
 }
 
-/* False if it is to quit. */
+/* Carries out a command. False if the command is to quit. */
 static bool take_command(struct keys *keys, struct display *display, int key)
 {
 	switch (key) {
@@ -94,7 +94,7 @@ static bool take_command(struct keys *keys, struct display *display, int key)
 	return true;
 }
 
-/* False if the key is not one that scrolls. */
+/* Scrolls if the key is for scrolling; otherwise returns false. */
 static bool take_scrolling(struct display *display, int key)
 {
 	const struct table *table = &display->table;

@@ -9,8 +9,8 @@
 #include "commands/top/line.h"
 
 /*
- * What this process and its children write to standard error while the screen is shown,
- * which it would garble.
+ * Messages that this process and its children write to standard error while the screen is
+ * shown, which it would garble.
  */
 struct messages {
 	int fd;		   /* a file in memory; -1: messages are not kept */

@@ -55,7 +55,7 @@ static int drop_before(struct recent *recent, uint64_t from, struct error *err)
 	return 0;
 }
 
-/* Drops what is too old or too large. */
+/* Drops samples that are too old or take too much memory. */
 static int drop_old(struct recent *recent, struct error *err)
 {
 	uint64_t newest = recent->summary.last_time, start = recent->copy.start;

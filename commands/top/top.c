@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "commands/report/notes.h"
 #include "commands/top/display.h"
+#include "commands/top/feed.h"
 #include "commands/top/messages.h"
 #include "commands/top/options.h"
 #include "commands/top/screen.h"
-#include "commands/top/feed.h"
 #include "commands/top/view.h"
 #include "record/safety/privileges.h"
 
