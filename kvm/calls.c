@@ -12,8 +12,8 @@
 
 #define PTRACE(request) HOST_CALL_WITH(SYS_ptrace, 0, request)
 
-/* Includes what opens a VMM: it is opened again when it gains vCPUs. None of the calls
- * writes to another process. */
+/* Includes the calls that open a VMM: a VMM is opened again when it gains vCPUs. None of
+ * the calls writes to another process. */
 static const struct host_call sampling[] = {
 	PTRACE(PTRACE_SEIZE),
 	PTRACE(PTRACE_INTERRUPT),
@@ -54,7 +54,7 @@ static const struct host_call sampling[] = {
 	HOST_CALLS_END,
 };
 
-/* To undo what is left in a VMM (kvm/requests.h). */
+/* Calls to undo changes left in a VMM (kvm/requests.h). */
 static const struct host_call guarding[] = {
 	HOST_CALL_IF(SYS_openat, 2, CHANGE, O_RDONLY),
 #ifdef SYS_open

@@ -170,7 +170,7 @@ static void release_all(struct kvm_guest *vmm)
 	note_hold(vmm, trace->late_count > 0);
 }
 
-/* Ends a pause, also one that failed. */
+/* Ends a pause, even one that failed. */
 static void end_trace(struct kvm_guest *vmm)
 {
 	trace_end(&vmm->kvm->trace);

@@ -13,8 +13,8 @@ extern const struct hypervisor kvm_hypervisor;
 
 /* A QEMU whose command line says where its GDB stub listens on this host. */
 struct kvm_stub {
-	char address[256]; /* the stub's, as uniprof's option --gdb takes it */
-	char name[256];	   /* the guest's, by QEMU's option -name; empty: none */
+	char address[256]; /* address of the stub, as the option --gdb takes it */
+	char name[256];	   /* name of the guest, by QEMU's option -name; empty: none */
 };
 
 /* Lists, as host_ops.list() does, the QEMUs that can be sampled through a stub that this

@@ -13,9 +13,9 @@
 #define ABOVE (1ull << 32)
 
 /*
- * Where the gap for devices starts: QEMU's q35 and its pc machine (hw/i386/pc_q35.c,
- * pc_piix.c), which depend on the size; microvm and Cloud Hypervisor at 3 GiB;
- * Firecracker, crosvm and kvmtool at 3.25 GiB.
+ * Possible starts of the gap for devices: QEMU's q35 and its pc machine
+ * (hw/i386/pc_q35.c, pc_piix.c), which depend on the size; microvm and Cloud Hypervisor
+ * at 3 GiB; Firecracker, crosvm and kvmtool at 3.25 GiB.
  */
 static const uint64_t gaps[] = {0x80000000, 0xc0000000, 0xd0000000, 0xe0000000};
 

@@ -26,7 +26,7 @@
 
 struct kvm_memory {
 	pid_t pid;
-	struct layout layout;		    /* count is 0 if it is not known */
+	struct layout layout;		    /* count is 0 if the layout is not known */
 	const char *mapped[LAYOUT_REGIONS]; /* NULL: private, or can't be mapped */
 	uint64_t now;			    /* start of the round, ns, monotonic */
 	uint64_t learned; /* time of the last search for a layout, ns; 0: none */
@@ -40,7 +40,7 @@ struct kvm_memory {
 	struct iovec here[COPIES], there[COPIES];
 	char *copy;
 	uint16_t slot[SLOTS]; /* a hash table of copies: their index + 1 */
-	uint64_t key;	      /* of the hash, so that no guest can predict it */
+	uint64_t key;	      /* key of the hash, so that no guest can predict the hash */
 	uint64_t misses;      /* total number of misses */
 	uint64_t asked;	      /* value of @misses at the last kvm_memory_missed() */
 };

@@ -24,7 +24,7 @@ void kvm_memory_free(struct kvm_memory *memory);
  */
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
 
-/* Prepares for a pause: what was copied will be copied again in the pause. */
+/* Prepares for a pause, in which all copied pages will be copied again. */
 void kvm_memory_prepare(struct kvm_memory *memory);
 
 /* Functions of struct guest_ops. */

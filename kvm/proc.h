@@ -22,7 +22,7 @@ struct proc_stat {
 
 struct proc_map {
 	uint64_t start, end; /* addresses in the process */
-	uint64_t offset;     /* in the file, bytes */
+	uint64_t offset;     /* offset in the file, bytes */
 	dev_t device;	     /* of the file */
 	uint64_t inode;	     /* 0: no file */
 	bool readable, writable, executable, shared;
@@ -30,9 +30,9 @@ struct proc_map {
 
 /* What a thread does, from /proc/PID/task/TID/syscall. */
 enum proc_doing {
-	PROC_DOES_OTHER, /* is in another system call */
-	PROC_RUNS,	 /* is on a CPU or waits for one; in which call is unknown */
-	PROC_RUNS_VCPU,	 /* is in KVM_RUN */
+	PROC_DOES_OTHER, /* in another system call */
+	PROC_RUNS,	 /* on a CPU or waiting for one; the system call is unknown */
+	PROC_RUNS_VCPU,	 /* in KVM_RUN */
 };
 
 /* Reads at most @size - 1 bytes of /proc/@pid/@name, or /proc/@pid/task/@tid/@name if
@@ -43,7 +43,7 @@ int proc_open(pid_t pid, pid_t tid, const char *name);
 
 /* /proc/PID/stat and /proc/PID/task/TID/stat */
 bool proc_parse_stat(const char *text, struct proc_stat *stat);
-/* stat: when the process started, in clock ticks since the boot */
+/* stat: start of the process, in clock ticks since the boot */
 bool proc_parse_start(const char *text, uint64_t *start);
 /* schedstat: the time a thread ran, and waited for a CPU, ns */
 bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited);
@@ -54,7 +54,7 @@ bool proc_parse_map(const char *line, struct proc_map *map);
 /* syscall: what the thread does, where @call is the number of ioctl(2). Sets @fd to the
  * vCPU that it runs, if it does. */
 enum proc_doing proc_parse_syscall(const char *text, long call, int *fd);
-/* fd: the target of a link, with the number of the vCPU that it is */
+/* fd: the target of a link to a vCPU, with the vCPU's number */
 bool proc_parse_vcpu(const char *target, unsigned int *number);
 
 /* The kernel's own default limit on mappings (vm.max_map_count). */

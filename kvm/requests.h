@@ -20,8 +20,8 @@
 struct request {
 	uint64_t bits;	/* bits that were not set before; 0: a free entry */
 	uint64_t start; /* start time of the VMM, as in proc_parse_start() */
-	pid_t pid;	/* the VMM */
-	int fd;		/* its descriptor of the vCPU */
+	pid_t pid;	/* pid of the VMM */
+	int fd;		/* the VMM's descriptor of the vCPU */
 };
 
 /* Allocates the shared memory. NULL with the reason in @err on failure. */

@@ -105,7 +105,7 @@ void trace_interrupt(struct traced *traced)
 		ptrace(PTRACE_INTERRUPT, traced->tid, NULL, NULL);
 }
 
-/* Notes what wait4() said about a thread: whether it has stopped, and not ended. */
+/* Notes the result of wait4() for a thread. True if the thread has stopped, not ended. */
 static bool take_status(struct traced *traced, int status)
 {
 	if (!WIFSTOPPED(status)) {

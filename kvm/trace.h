@@ -24,13 +24,13 @@
 struct trace {
 	int timer; /* interrupts a wait that takes too long */
 	bool has_timer;
-	uint64_t deadline;	    /* of the current waits, ns, monotonic */
+	uint64_t deadline;	    /* end of the current waits, ns, monotonic */
 	pid_t late[TRACE_LATE_MAX]; /* threads that did not stop in time */
 	size_t late_count;
 };
 
 struct traced {
-	pid_t tid; /* 0: it has ended */
+	pid_t tid; /* 0: the thread has ended */
 	enum traced_state {
 		TRACED_NOT,
 		TRACED_RUNNING, /* attached */
