@@ -20,7 +20,7 @@ struct xen_guest {
 	struct guest guest;
 	struct xen *xen;
 	struct hypercall_memory memory;
-	struct batch observe; /* calls about the domain, then each vCPU */
+	struct batch observe; /* calls about the domain, then about each vCPU */
 	uint64_t observed;    /* time of the last observation, ns, monotonic */
 	struct batch pause;   /* the pause, then the contexts of the selected vCPUs */
 	vcpu_guest_context_t *context; /* one per vCPU */

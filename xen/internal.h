@@ -42,7 +42,7 @@ static inline struct xen *xen_of(struct host *host)
  */
 int xen_find_domctl_version(struct xen *xen, bool force, struct error *err);
 
-/* In xen/calls.c: what is called, and the types of all requests of Xen's drivers:
+/* In xen/calls.c: the system calls made, and the types of all requests of Xen's drivers:
  * privcmd, evtchn and gntdev (include/uapi/xen/). */
 #define XEN_REQUESTS "PEG"
 extern const struct host_needs xen_needs;

@@ -21,7 +21,7 @@
 
 #define MAGIC "uniprof1"
 
-/* The contents of a file, which a running recorder holds the lock on (flock(2)). */
+/* The contents of a file, whose lock (flock(2)) a running recorder holds. */
 struct note {
 	char magic[8];
 	char boot[40];	 /* /proc/sys/kernel/random/boot_id */
@@ -154,7 +154,7 @@ static bool read_note(int file, struct note *note)
 	return pread(file, note, sizeof(*note), 0) == sizeof(*note);
 }
 
-/* Whether an ended recorder, whose file it is, held a domain paused. */
+/* Whether the recorder that wrote the file has ended and held a domain paused. */
 static bool is_left(int file, struct note *note, const char boot[40])
 {
 	if (!read_note(file, note) ||

@@ -16,7 +16,7 @@ struct left;
 /* Creates a file in @directory, which is created if necessary and must be accessible only
  * to root. NULL on failure: recording continues without it. */
 struct left *left_new(const char *directory);
-/* Removes the file. @left may be NULL, as for the functions below. */
+/* Removes the file. @left may be NULL, here and in the functions below. */
 void left_free(struct left *left);
 
 /* A domain that a recorder held paused. */

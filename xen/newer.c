@@ -166,7 +166,7 @@ static bool fits_context(struct xen *xen, uint32_t id)
 	return fits;
 }
 
-/* Returns the first thing that does not fit; NULL if everything fits. */
+/* Returns the first contradiction in the answers; NULL if there is none. */
 static const char *find_misfit(struct xen *xen, uint32_t id,
 			       const struct store_facts *facts)
 {
@@ -177,7 +177,7 @@ static const char *find_misfit(struct xen *xen, uint32_t id,
 		int status = query_answers(xen, id, &answers);
 
 		if (status == -ESRCH && id != 0)
-			return NULL; /* it has ended, as the caller will see */
+			return NULL; /* the domain has ended, as the caller will see */
 		if (status < 0)
 			return "its id";
 		misfit = newer_misfit(id, &answers, facts);

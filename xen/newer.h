@@ -27,8 +27,8 @@ struct newer_answers {
 	bool odd;	 /* a vCPU has a state that is neither 0 nor 1 */
 };
 
-/* The first thing in Xen's answers about domain @id that does not fit, for a message;
- * NULL if everything fits. What @facts lack is not compared. */
+/* Returns the first contradiction in Xen's answers about domain @id, for a message; NULL
+ * if there is none. Values that @facts lack are not compared. */
 const char *newer_misfit(uint32_t id, const struct newer_answers *answers,
 			 const struct store_facts *facts);
 

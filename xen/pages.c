@@ -46,7 +46,7 @@ struct pages {
 	xenforeignmemory_handle *memory;
 	uint32_t domain;
 	struct slot *slot;    /* SLOTS elements, a hash table that is probed linearly */
-	uint64_t key;	      /* of the hash, so that no guest can predict it */
+	uint64_t key;	      /* key of the hash, so that no guest can predict the hash */
 	size_t used;	      /* slots that are not free */
 	uint64_t now;	      /* start of the round, ns, monotonic */
 	uint64_t emptied;     /* when all groups were last unmapped, ns, monotonic */

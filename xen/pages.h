@@ -41,7 +41,7 @@ const void *pages_map(void *pages, uint64_t frame);
  * mapped in this round. */
 bool pages_missed(void *pages);
 
-/* How many pages that may exist pages_get() ever missed. */
+/* Returns the total number of pages that may exist and that pages_get() missed. */
 uint64_t pages_misses(const void *pages);
 
 /* The total number of map calls. */

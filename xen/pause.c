@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A result until Xen has made the call and written its own. */
+/* A result that stands until Xen has made the call and written the real one. */
 #define NOT_CALLED ((xen_ulong_t)0x6e6f74796574)
 
 int batch_call(struct xen *xen, const struct batch *batch, unsigned int first)

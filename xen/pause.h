@@ -2,9 +2,9 @@
 #ifndef UNIPROF_XEN_PAUSE_H
 #define UNIPROF_XEN_PAUSE_H
 
+#include "xen/hypercall.h"
 #include "xen/internal.h"
 #include "xen/left.h"
-#include "xen/hypercall.h"
 
 /* Xen's maximum number of vCPUs (MAX_VIRT_CPUS, xen/include/asm-x86/domain.h). */
 #define PAUSE_VCPUS_MAX 8192
@@ -42,7 +42,7 @@ static inline int batch_result(const struct batch *batch, unsigned int i)
 /* Prepares the next pause, of @domain, while nothing is paused. */
 void pause_prepare(struct xen *xen, const struct left_domain *domain);
 
-/* Clears the results of the pause and of its end, just before entry[0] is called. */
+/* Clears the results of the pause and of the resume, just before entry[0] is called. */
 void pause_begin(struct pause *pause);
 
 /* Notes that Xen refused the pause. */
