@@ -8,7 +8,7 @@
 /* Maximum size of a description of a target, bytes. */
 #define XML_MAX (1u << 20)
 
-/* Bytes of a description that are asked for at once. */
+/* Bytes of a description that are requested at once. */
 #define XML_PART 2048
 
 /* Sends one command, and takes its reply. */

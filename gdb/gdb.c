@@ -11,7 +11,7 @@
 #include "gdb/internal.h"
 
 static const struct host_call calls[] = {
-	/* On an existing connection, without an address. */
+	/* Without an address: only on an existing connection. */
 	HOST_CALL_WITH(SYS_sendto, 4, 0),
 	HOST_CALL_WITH(SYS_recvfrom, 4, 0),
 	HOST_CALLS_END,

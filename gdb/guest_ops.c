@@ -7,14 +7,14 @@
 #include "gdb/internal.h"
 #include "gdb/memory.h"
 
-/* Number of vCPUs that are asked for their registers at once. */
+/* Number of vCPUs whose registers are requested at once. */
 #define AT_ONCE 8
 
 struct gdb_guest {
 	struct guest guest;
 	struct gdb *gdb;
 	struct gdb_memory *memory;
-	/* Read while someone else held it, so that the stub uses physical addresses. */
+	/* read while someone else held the guest, so the stub uses physical addresses */
 	bool is_taken;
 };
 
@@ -190,7 +190,7 @@ static int capture_vcpus(struct gdb_guest *target, struct error *err)
 
 /*
  * Stops the guest: 0, PAUSE_HELD, or -1. The stub reports the stop, but only if the guest
- * ran. For a stop by someone else, it has reported one already.
+ * ran. If someone else stopped the guest, the stub has reported that stop already.
  */
 static int stop_guest(struct gdb *gdb, struct error *err)
 {

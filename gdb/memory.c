@@ -22,9 +22,9 @@
 
 struct copy {
 	uint64_t frame;
-	uint64_t asked; /* last round that asked for it; 0: the entry is free */
+	uint64_t asked; /* last round that asked for the page; 0: the entry is free */
 	bool is_read;	/* the page could be read */
-	bool is_fresh;	/* it was read since the guest was stopped */
+	bool is_fresh;	/* the page was read since the guest was stopped */
 };
 
 struct gdb_memory {
@@ -147,7 +147,7 @@ static void refresh_copies(struct gdb_memory *memory)
 		read_pages(memory, copies, count);
 }
 
-/* The copy of a frame; if there is none, the one asked for least recently, for the frame.
+/* Returns the copy of a frame; if there is none, replaces the least recently used copy.
  */
 static struct copy *find_copy(struct gdb_memory *memory, uint64_t frame)
 {

@@ -27,7 +27,7 @@ enum packet_kind {
 
 struct packet {
 	enum packet_kind kind;
-	char *text; /* if it is PACKET_WHOLE: in the given bytes, with a 0 at its end */
+	char *text; /* for PACKET_WHOLE: points into the given bytes, ends with a 0 */
 	size_t length;
 };
 

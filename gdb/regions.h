@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Where a guest has memory, as QEMU's monitor shows it ("info mtree -f"). All other
- * addresses are devices, which a stub reads too, although that can change them. Pure
- * functions.
+ * The addresses of a guest's memory, as QEMU's monitor shows them ("info mtree -f"). All
+ * other addresses are devices, which a stub reads too, although that can change them.
+ * Pure functions.
  */
 
 #define REGIONS_MAX 64

@@ -132,7 +132,7 @@ static int take_buffered(struct stub *stub, bool acknowledged, struct packet *re
 		case PACKET_BAD:
 			return stub_misunderstood(stub, "a damaged packet", err);
 		case PACKET_WHOLE:
-			/* The guest's or QEMU's end. */
+			/* The guest or QEMU has ended. */
 			if (reply->length && strchr("WX", reply->text[0]))
 				return connection_failed(stub, 0, err);
 			if (!is_stop(reply))
