@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "format/writer.h"
+#include "record/domains/target.h"
 #include "record/file/sink.h"
 #include "record/safety/priority.h"
-#include "record/domains/target.h"
 #include "tests/bench/ways.h"
 #include "xen/internal.h"
 

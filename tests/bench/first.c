@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "tests/bench/ways.h"
-#include "xen/internal.h"
 #include "xen/hypercall.h"
+#include "xen/internal.h"
 #include "xen/registers.h"
 
 struct first_page {

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "tests/bench/ways.h"
-#include "xen/internal.h"
 #include "xen/hypercall.h"
+#include "xen/internal.h"
 
 struct floor {
 	struct xen *xen;

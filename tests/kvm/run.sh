@@ -44,7 +44,7 @@ run_case()
 
 # run_cases CASE...: runs the cases; the exit code is 1 if one failed. A case that exits with 77
 # could not be run here; its last line of output is the reason. A case that fails is run once
-# more, because a stall of this machine spoils what it measures; the number of cases run twice is
+# more, because a stall of this machine spoils measurements; the number of cases run twice is
 # printed.
 run_cases()
 {

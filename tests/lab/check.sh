@@ -46,7 +46,7 @@ check_totals()
 	cat "$out/$1.closing"
 }
 
-# check_harm GUEST SYMBOLS: checks what the hostile cases recorded
+# check_harm GUEST SYMBOLS: checks the recordings of the hostile cases
 check_harm()
 {
 	report_all "$1" "$2"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What pauses cost a KVM guest: pauses GUEST SAMPLES
+ * Measures the cost of pauses for a KVM guest: pauses GUEST SAMPLES
  *
  * Three ways alternate. The floor stops the threads of all vCPUs and lets them go on, and
  * reads nothing. The second takes samples as `uniprof record` does; the first pause of
@@ -18,8 +18,8 @@
 #include "base/compat.h"
 #include "kvm/internal.h"
 #include "kvm/vcpus.h"
-#include "record/safety/priority.h"
 #include "record/domains/target.h"
+#include "record/safety/priority.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/kvm/injected.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Chains of a running process by a table of its files' call frame information or, with
- * -c, of their code, compared with those of libdwfl:
- * process [-c] [-s [-w FILE]] PID [SAMPLES]. Its stack is the guest's here. With -s, it
- * is captured first, and unwound from what was kept; -w makes a recording of that, for
- * reports. Prints which chains differ, how many do not, and with -s what that took.
+ * Unwinds a running process by a table of its files' call frame information or, with
+ * -c, of their code, and compares the chains with libdwfl's:
+ * process [-c] [-s [-w FILE]] PID [SAMPLES]. The process's stack stands for a guest's.
+ * With -s, the stack is captured first and unwound from the copy; -w writes the
+ * captured stacks to a recording, for reports. Prints the chains that differ, the number
+ * of equal chains, and with -s the cost of capturing.
  */
 
 #include <elfutils/libdwfl.h>
@@ -13,10 +14,10 @@
 
 #include "base/clock.h"
 #include "format/writer.h"
-#include "tests/unit/unwind/test_x86_process.h"
-#include "unwind/stack/stack.h"
 #include "tables/cfi/cfi.h"
 #include "tables/code/code.h"
+#include "tests/unit/unwind/test_x86_process.h"
+#include "unwind/stack/stack.h"
 
 struct rules {
 	struct unwind_builder *builder;

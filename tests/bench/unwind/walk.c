@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a walk by a table costs compared to one by frame pointers: the same stack, in
+ * Compares the cost of walks by a table and by frame pointers, on one stack, in
  * memory, of functions that have both. Prints ns per walk, the best of many, for some
  * depths and a table of 300,000 rows. walk [REPEATS]
  */

@@ -1,4 +1,4 @@
-# Names are stored in the recording itself or in another file; what else is in it is kept.
+# Names are stored in the recording itself or in another file; the rest of the recording is kept.
 . "$CLI/lib.sh"
 archive()
 {

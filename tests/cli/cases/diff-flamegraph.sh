@@ -99,7 +99,7 @@ with Browser() as browser:
         browser.open(f"{os.getcwd()}/{picture}-{side}.svg")
         drawn = side == "new"
         wanted = {c: n for c, n in chains(picture + ".folded").items() if n[drawn]}
-        # Percentages include what a filter removed.
+        # Percentages are of all samples, including samples removed by a filter.
         whole = chains(picture.replace("parent", "web") + ".folded")["all",]
         found = frames(browser)
         shown = drawn_chains(found)

@@ -66,7 +66,7 @@ for weight in samples cpu-time wall; do
 	same "$weight" big.up -s big.elf --weight $weight
 done
 same "a domain" big.up -s big.elf --domain small
-# Both choose the same one of several names for an address.
+# perf and uniprof choose the same of several names for an address.
 for names in 'copy move_it t:longest_of_all' 'w:weak_name t:local' \
 	't:_few t:__underscores w:weak' 'twin_b twin_a'; do
 	for name in $names; do
@@ -85,7 +85,7 @@ done | as -o aliases.o
 ld -o aliases.elf -Ttext 0x1000 -e 0x1000 aliases.o
 same aliases web.up -s aliases.elf
 grep -o ' [a-z_]*+' perfs | sort -u | tr -d '\n' && echo
-# Both demangle names, without parameters.
+# perf and uniprof demangle names, without parameters.
 for name in _ZN3foo3barEi _ZN4listIiE4pushERKi.isra.0 _ZN4shop6squareILi3EEEii; do
 	echo ".globl $name; .type $name, %function; $name: .fill 256; .size $name, 256"
 done | as -o c++.o

@@ -15,7 +15,7 @@ done
 url=http://127.0.0.1:$(cat port)
 run_section Pyroscope "s,http://pyroscope:4040,$url,"
 
-# The server refuses what is wrong: no profile; no labels of the host; another time.
+# The server refuses wrong requests: no profile; no labels of the host; another time.
 : >xen1.pb.gz
 push()
 {

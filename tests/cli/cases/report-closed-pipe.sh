@@ -7,7 +7,7 @@
 } | "$MAKE_RECORDING" >big.up
 "$UNIPROF" report -i big.up --format perf-script 2>err | head -n 1
 cat err >&2
-# The same with SIGPIPE ignored.
+# Ignoring SIGPIPE makes no difference.
 (
 	trap '' PIPE
 	"$UNIPROF" report -i big.up --format perf-script 2>err

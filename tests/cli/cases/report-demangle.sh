@@ -5,7 +5,7 @@ sample_functions shop 'shop'
 chains -s shop
 chains -s shop --no-demangle
 chains -s shop --no-demangle --demangle
-# The same from a list, and in perf-script.
+# Names from a list of symbols, and in perf-script.
 nm shop >shop.sym
 chains -s shop.sym
 report -i shop.up -s shop --format perf-script | sed -n 's/.* \(shop.*\) (.*/\1/p' | head -n 3

@@ -1,4 +1,4 @@
-# Domains are reported separately, those with the same name as one; --domain selects some.
+# Domains are reported separately, domains with equal names as one; --domain selects some.
 . "$CLI/lib.sh"
 make_recording two
 for domain in web 3 7 8 "d b;1" web,8 7,8 8,web,7; do

@@ -22,7 +22,7 @@ ffffffff81000000 T do_syscall_64
 ffffffff81000100 D data
 END
 report -i halves.up -s halves.sym --format flamegraph -o halves.svg 2>/dev/null
-# The same with 32-bit addresses.
+# Both halves of 32-bit addresses.
 "$MAKE_RECORDING" >small.up <<END
 info start 1000
 domain 0 5 3 4 1 web

@@ -1,5 +1,4 @@
-# Symbols for another CPU are refused; those for the other width of the same CPU give a
-# warning.
+# Symbols for another CPU are refused; symbols for the other width of the CPU give a warning.
 . "$CLI/lib.sh"
 # elf NAME CLASS MACHINE: a program with the function f() at 0x1000.
 elf()
@@ -39,7 +38,7 @@ elf s390.elf 2 22
 for name in x86-64 i386 arm64 riscv s390; do
 	report -i plain.up --format folded -s $name.elf
 done
-# With several domains, only those that are reported and that the file is for matter.
+# With several domains, only the reported domains that the file is for are checked.
 "$MAKE_RECORDING" >two.up <<END
 domain 0 3 2 1 1 web
 domain 1 4 2 3 1 arm

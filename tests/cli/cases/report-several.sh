@@ -1,4 +1,4 @@
-# One report of several recordings: domains with the same host and name are one, those of
+# One report of several recordings: domains with one host and name are merged, domains of
 # other hosts are not; damage is reported for each recording; time intervals don't span
 # recordings.
 . "$CLI/lib.sh"

@@ -1,4 +1,4 @@
-# Symbols for one domain take precedence over those for all, and apply to no other domain.
+# Symbols for one domain take precedence over symbols for all, and apply to no other domain.
 . "$CLI/lib.sh"
 make_recording two
 cat >db.sym <<END

@@ -10,7 +10,7 @@ for weight in samples cpu-time wall; do
 done
 speedscope two-samples.json two-cpu-time.json two-wall.json
 echo "== other formats"
-# As it has it, a sample of perf's lasts to the next one of its thread.
+# Speedscope takes each sample of perf's to last until the next sample of its thread.
 for format in perf-script callgrind pprof; do
 	report -i web.up --format $format -s "$data/web.sym" -o web.$format 2>/dev/null
 done

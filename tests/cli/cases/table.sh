@@ -1,5 +1,5 @@
-# uniprof table: what it makes of ELF files, and what it refuses. The table of a damaged file
-# is never used: record reads it before it looks for Xen.
+# uniprof table: the tables made of ELF files, and the files that are refused. The
+# table of a damaged file is never used: record reads it before it looks for Xen.
 . "$CLI/lib.sh"
 need_no_hypervisor
 table()

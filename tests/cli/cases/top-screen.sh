@@ -123,13 +123,13 @@ type_line evil.sym
 until_shown 'evil?]0:title??name'
 show 'an evil name'
 
-# A signal ends it as q does.
+# A signal ends top as q does.
 kill -TERM "$(tmux list-panes -F '#{pane_pid}' | xargs -n 1 pgrep -P)"
 until_shown 'exit 0'
 type_line 'clear; stty -g | cmp - stty.before && echo the terminal is still as "be"fore'
 until_shown 'still as before'
 
-# It says what it waits for, and whether that may come.
+# top says what it waits for, and whether a recording may still come.
 exec 3>held.up
 type_line 'clear; uniprof top -i held.up; echo "exit $?"'
 until_shown 'waiting for the start of the recording'
@@ -139,7 +139,7 @@ until_shown 'uniprof top, not being written'
 keys q
 until_shown 'exit 0'
 
-# Frozen, it shows what it did, and other views of that.
+# A frozen top keeps its samples, and shows other views of them.
 head -c 400 web.up >grows.up
 type_line 'clear; uniprof top -d 0.05 -i grows.up -s web.sym; echo "exit $?"'
 until_shown 'web: 6 samples'
@@ -157,7 +157,7 @@ shown | grep ' 10 samples'
 keys q
 until_shown 'exit 0'
 
-# The library leaks memory then.
+# The library leaks memory if the terminal is unknown.
 type_line 'clear; ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 TERM=nothing uniprof top -i web.up; echo "exit $?"'
 until_shown 'exit 1'
 show 'an unknown terminal'

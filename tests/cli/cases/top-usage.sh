@@ -1,4 +1,4 @@
-# What top refuses.
+# Command lines that top refuses.
 . "$CLI/lib.sh"
 need_no_hypervisor
 make_recording web

@@ -5,7 +5,7 @@
 
 #define SAMPLES 4000 /* 10 ms apart, or a little more */
 
-/* What a reader of the copy sees. */
+/* The contents of the copy, as a reader sees them. */
 struct seen {
 	size_t count;
 	uint64_t first, last;

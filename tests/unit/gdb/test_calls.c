@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the filters leave a recorder that uses a GDB stub, and its guard: they may send
- * and receive by the connection that they have, and make no other. */
+/* The system calls that the filters allow a recorder that uses a GDB stub, and its guard:
+ * they may send and receive on the open connection, and open no other. */
 
 #define _GNU_SOURCE 1
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a stub that misbehaves can do: QEMU's does none of this, so that a thread plays
- * it, at the other end of a pair of sockets.
+ * Misbehaving stubs: QEMU's stub does none of this, so a thread plays the stub, at the
+ * other end of a pair of sockets.
  */
 
 #define _GNU_SOURCE 1
@@ -147,11 +147,12 @@ static void a_dripping_stub_is_given_up(void **state)
 	assert_int_equal(stub_reply(&stub, &reply, &err), -1);
 	length = clock_monotonic() - start;
 	assert_true(length > STUB_PATIENCE_S * NS_PER_S * 9 / 10);
-	assert_true(length < 25 * NS_PER_S); /* of the 30, even on a busy machine */
+	assert_true(length < 25 * NS_PER_S); /* less than the 30 s of the bytes, even on a
+						busy machine */
 	assert_false(stub.has_ended);
 	assert_string_equal(err.text, "the GDB stub at unix:x has not answered for 3 s: "
 				      "another debugger may be connected");
-	stub_close(&stub); /* which ends the thread */
+	stub_close(&stub); /* ends the thread */
 	pthread_join(thread, NULL);
 }
 

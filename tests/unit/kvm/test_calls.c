@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the filter leaves a recorder of KVM guests: it may stop a process and read it, but
- * not change it. The process is a child of each test's restricted child. */
+/* The system calls that the filter allows a recorder of KVM guests: it may stop a process
+ * and read its memory, but change nothing. The process is a child of each test's
+ * restricted child. */
 
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -75,7 +76,7 @@ static void a_recorder(pid_t other, int pidfd)
 
 	CHECK(pidfd >= 0 && trace_init(&trace, &err) == 0);
 	CHECK(filter_recorder(&kvm_needs, false, -1, &err) == 0);
-	/* What sampling needs. */
+	/* Calls that sampling needs. */
 	CHECK(trace_attach(&traced, other) == 0);
 	trace_begin(&trace, 1);
 	trace_interrupt(&traced);
@@ -84,9 +85,9 @@ static void a_recorder(pid_t other, int pidfd)
 	CHECK(proc_read_maps(other, &maps, &count) == 0 && count > 0);
 	CHECK(syscall(SYS_kcmp, getpid(), other, KCMP_FILE, 0, 0) == 0);
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
-	CHECK(fd < 0 && errno == EBADF); /* the other has no such file */
+	CHECK(fd < 0 && errno == EBADF); /* the other process has no such file */
 
-	/* And no more, while the other is stopped. */
+	/* Other calls are refused, while the other process is stopped. */
 	CHECK(REFUSED(ptrace(PTRACE_POKEDATA, other, &word, 8)));
 	CHECK(REFUSED(ptrace(PTRACE_CONT, other, NULL, NULL)));
 	CHECK(REFUSED(ptrace(PTRACE_KILL, other, NULL, NULL)));

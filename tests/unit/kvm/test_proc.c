@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the kernel says about processes, and what VMMs' command lines say. */
+/* Parsing the kernel's files about processes, and the command lines of VMMs. */
 
 #define _GNU_SOURCE 1
 #include <setjmp.h>

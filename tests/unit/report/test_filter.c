@@ -160,7 +160,7 @@ static void time_windows_by_the_clock(void **state)
 					   : 1000 + right[i].to * 1000000000ull))
 			fail_msg("%s: from %.3f to %.3f", right[i].text, from / 1e9,
 				 to / 1e9);
-		/* Only these need it. */
+		/* Windows that do not need the length do not depend on it. */
 		if (!window_needs_length(&window)) {
 			uint64_t other_from, other_to;
 

@@ -18,7 +18,7 @@
 #define SAMPLES 2000
 #define NODES	300
 
-/* A chunk, all of it in these arrays. */
+/* A chunk of samples, and the arrays that hold its contents. */
 struct chunk {
 	uint64_t time[SAMPLES], cpu_time[SAMPLES], counts[SAMPLES];
 	uint32_t domain[SAMPLES], vcpu[SAMPLES], state[SAMPLES], weight[SAMPLES];
@@ -82,9 +82,9 @@ static void wall_time_is_the_time_since_the_vcpus_last_sample(void **state)
 		uint32_t domain, vcpu, state;
 		uint64_t time, count;
 	} samples[] = {
-		{0, 0, VCPU_BLOCKED, 1000000, 0},    /* its first */
-		{0, 1, VCPU_BLOCKED, 1500000, 0},    /* of another vCPU */
-		{1, 0, VCPU_BLOCKED, 1700000, 0},    /* of another domain */
+		{0, 0, VCPU_BLOCKED, 1000000, 0},    /* first sample of the vCPU */
+		{0, 1, VCPU_BLOCKED, 1500000, 0},    /* first sample of another vCPU */
+		{1, 0, VCPU_BLOCKED, 1700000, 0},    /* first sample of another domain */
 		{0, 0, VCPU_BLOCKED, 3000999, 2000}, /* whole us only */
 		{0, 0, VCPU_BLOCKED, 3001000, 1},    /* the remainder is not lost */
 		{0, 0, VCPU_RUNNING, 5000000, 0},    /* filtered out */
@@ -106,10 +106,10 @@ static void wall_time_is_the_time_since_the_vcpus_last_sample(void **state)
 		chunk->vcpu[i] = samples[i].vcpu;
 		chunk->state[i] = samples[i].state;
 		chunk->time[i] = samples[i].time;
-		chunk->weight[i] = 5; /* has nothing to do with it */
+		chunk->weight[i] = 5; /* does not affect the result */
 		wanted[i] = samples[i].count;
 	}
-	/* Whether it's in one chunk or in two. */
+	/* The counts do not depend on whether the samples are in one chunk or in two. */
 	expect_counts(chunk, 4, wanted);
 	chunk->batch.time += 4;
 	chunk->batch.domain += 4;

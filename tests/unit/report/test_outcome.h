@@ -2,7 +2,7 @@
 #ifndef UNIPROF_TESTS_UNIT_REPORT_TEST_OUTCOME_H
 #define UNIPROF_TESTS_UNIT_REPORT_TEST_OUTCOME_H
 
-/* Loading a recording with different numbers of threads, and what comes out. A file that
+/* The outcome of loading a recording with different numbers of threads. A file that
  * includes this must define _GNU_SOURCE first. */
 
 #include "tests/unit/test_recording.h"

@@ -19,15 +19,15 @@
 	    */
 #define DAMAGES 60
 
-/* Where all stacks are, and who calls. */
+/* Addresses of all stacks, and of the callers. */
 #define STACK	     0x7000000000ull
-#define CALLER	     0x5000000ull /* of the sampled function, by its table */
-#define FRAME_CALLER 0x6000000ull /* from there on, by frame pointers */
+#define CALLER	     0x5000000ull /* caller of the sampled function, by its table */
+#define FRAME_CALLER 0x6000000ull /* further callers, by frame pointers */
 
-/* In all programs; where this one is. */
+/* The start of this program, which the linker defines. */
 extern const char __executable_start[];
 
-/* What is sampled, at its first instruction. */
+/* The sampled function, at its first instruction. */
 static const uint64_t sampled = (uintptr_t)outcome_free;
 
 static void begin_stack(struct chain *chain, uint64_t pc, uint64_t fp)
@@ -122,7 +122,7 @@ static int take_domain(void *arg, struct recording_domain *domain, struct error 
 	return 0;
 }
 
-/* Unwinds by this program, for the domains of that name. */
+/* Unwinds by this program's table, for the domains called "table". */
 static struct replay *replay_by_this(void)
 {
 	struct replay *replay = replay_new("");
@@ -154,13 +154,14 @@ static struct chain next_chain(const uint8_t **at)
 	return chain;
 }
 
-/* Whether a domain's chunk comes before that of sample @i. */
+/* Whether the chunk of a domain comes before the chunk of sample @i. */
 static bool is_known(uint32_t domain, size_t i)
 {
 	return !domain || i / EACH > (domain - 1) * (size_t)APART;
 }
 
-/* Stacks of domains that are not known yet have no callers; the others all they have. */
+/* Stacks of domains that are not known yet have no callers; other stacks have all
+ * callers. */
 static void expect_unwound(const struct outcome *outcome, const struct samples *samples)
 {
 	const uint8_t *at = outcome->samples.data;
@@ -203,7 +204,8 @@ static void the_number_of_threads_does_not_change_chains(void **state)
 	make_recording(&samples, &bytes);
 	fd = file_with(bytes.data, bytes.size);
 	for (unsigned int threads = 0; threads <= THREADS; threads++) {
-		/* For each, so that threads need tables that are not made yet. */
+		/* A new replay each time, so that threads need tables that are not made
+		 * yet. */
 		struct replay *replay = replay_by_this();
 		struct outcome *to = threads ? &outcome : &wanted;
 
@@ -326,8 +328,8 @@ static void record_words(struct buffer *bytes)
 	samples_free(&samples);
 }
 
-/* The limit of what a recording can contain is for the words, of which chains are a part
- * only. */
+/* The limit on a recording's contents is for all words, and chains are only some of them.
+ */
 static void too_many_words_for_the_size_are_refused(void **state)
 {
 	struct buffer bytes = {0}, many = {0};

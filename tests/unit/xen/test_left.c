@@ -39,7 +39,8 @@ static bool note_visit(void *context, const struct left_domain *visited)
 
 static char directory[64];
 
-/* The name of the first file in it, which the caller frees; NULL if it is empty. */
+/* Returns the name of the directory's first file, which the caller frees; NULL if it is
+ * empty. */
 static char *first_file(void)
 {
 	char command[128], line[256] = "";

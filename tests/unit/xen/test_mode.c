@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a vCPU's context lacks: asked of Xen, as rarely as possible. Xen is a fake,
- * because a real guest does not change its mode at a known moment, or have a call fail.
+ * The state that a vCPU's context lacks is queried from Xen as rarely as possible. Xen is
+ * a fake, because a real guest does not change its mode at a known moment, or have a call
+ * fail.
  */
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #define KERNEL	0x10
 #define USER_64 0x33
 #define USER_32 0x23
-#define LONG	0x200u /* of a segment's attributes */
+#define LONG	0x200u /* long mode, in a segment's attributes */
 #define IN_LONG 0xd01
 
 static char scratch[4096];
@@ -60,7 +61,7 @@ struct scene {
 	struct cpu cpu;
 };
 
-/* A sample: registers are taken, then what is missing is learned. */
+/* Takes a sample: reads the registers, then learns the missing parts of the mode. */
 static bool sample(struct scene *scene, uint64_t selector)
 {
 	vcpu_guest_context_t context = {.ctrlreg = {0x80000011, 0, 0, 0x1000, 0x20}};
@@ -212,7 +213,7 @@ static void segments_of_a_pv_guest_are_in_its_descriptor_table(void **state)
 	assert_int_equal(cpu_kind(&scene.cpu), CPU_X86_64);
 	assert_true(sample_pv(&scene, SECOND + 2 * 8 + 3));
 	assert_true(scene.cpu.x86.is_compat);
-	/* They are known now. */
+	/* Both segments are known now. */
 	assert_false(sample_pv(&scene, USER_32));
 	assert_int_equal(reads, 0);
 	assert_true(scene.cpu.x86.is_compat);

@@ -22,7 +22,8 @@
 
 #define KIB(mib) ((uint64_t)(mib) << 10)
 
-/* What the fake Xen is: the domctl version it accepts, and what is different in it. */
+/* The fake Xen: the domctl version that it accepts, and its differences from a real one.
+ */
 static struct {
 	uint32_t version;
 	int release;

@@ -103,7 +103,7 @@ static void the_number_of_map_calls_per_round_is_limited(void **state)
 		assert_int_equal(pages_map(pages, 8 * i) != NULL, i < 10);
 	}
 	assert_int_equal(pages_map_calls(pages), 10);
-	/* The next one continues from there. */
+	/* The next round maps the remaining pages. */
 	pages_begin(pages, SECOND + 1, 10);
 	for (uint64_t i = 0; i < 20; i++)
 		assert_non_null(pages_map(pages, 8 * i));
