@@ -29,7 +29,7 @@ static int out_of_memory(struct naming *naming)
 	return profile_out_of_memory(naming->err);
 }
 
-/* Adds an address once: of the first domain, if all domains have the same names. */
+/* Adds an address unless it was added for the domain or one that shares its names. */
 static int add_entry(struct naming *naming, struct entry entry)
 {
 	uint32_t parent, before;
@@ -52,8 +52,8 @@ static int add_entry(struct naming *naming, struct entry entry)
 	return 0;
 }
 
-/* Adds the call, or, if only the return address has a name, that address, for
- * frames_return_address(). */
+/* Adds the address of the call or, if only the return address has a name, the return
+ * address, for frames_return_address(). */
 static int add_caller(struct naming *naming, struct entry caller)
 {
 	struct entry call = {caller.domain, caller.address - 1};
@@ -96,7 +96,7 @@ static int compare_entries(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Leaves out longer texts, which only a hostile file has. */
+/* Returns the text; an empty one if it is too long, as only a hostile file's can be. */
 static struct recording_text text_of(const char *text)
 {
 	size_t length = text ? strlen(text) : 0;

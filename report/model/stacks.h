@@ -54,8 +54,9 @@ int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count);
  * does; TREE_NONE if out of memory. */
 uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth);
 
-/* Returns what the outermost interrupt in @chain interrupted, as if that had been
- * sampled; @chain if there is no interrupt. TREE_NONE if out of memory. */
+/* Returns the chain that the outermost interrupt in @chain interrupted, as if the
+ * interrupted code had been sampled; @chain if there is no interrupt. TREE_NONE if out of
+ * memory. */
 uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain);
 
 /* Whether the node is an address: neither a root nor a domain. */

@@ -39,7 +39,7 @@ static struct fit_part *find_part(struct fit *fit, const char *domain,
 	return &fit->list[fit->count++];
 }
 
-/* 1 if the frame is new in the domain, 0 if not; -1 if out of memory. */
+/* Whether the frame is new in the domain: 1 or 0; -1 if out of memory. */
 static int is_new(struct survey *survey, uint32_t domain, uint32_t frame)
 {
 	uint32_t parent = tree_intern(&survey->seen, 0, domain), before;
