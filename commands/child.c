@@ -63,7 +63,7 @@ static int child_wait(struct children *children, pid_t child, bool passes_on)
 }
 
 /* Makes @fd read nothing, and write nowhere. */
-static void discard(int fd)
+static void discard_fd(int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -92,7 +92,7 @@ int child_command(struct children *children, const struct command *command, char
 	if (getppid() != parent)
 		_exit(EXIT_FAILED);
 	if (is_quiet)
-		discard(STDERR_FILENO);
+		discard_fd(STDERR_FILENO);
 	children_release(children);
 	code = command->run(command, argc, argv);
 	_exit(fflush(NULL) == 0 || code ? code : EXIT_FAILED);
@@ -107,9 +107,9 @@ int child_program(struct children *children, char *const *argv, bool is_quiet)
 	if (child)
 		return child_wait(children, child, false);
 	setpgid(0, 0);
-	discard(STDIN_FILENO);
+	discard_fd(STDIN_FILENO);
 	if (is_quiet)
-		discard(STDERR_FILENO);
+		discard_fd(STDERR_FILENO);
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	children_release(children);
 	execvp(argv[0], argv);
