@@ -249,8 +249,9 @@ static enum verdict judge(const struct row *row, const struct unwind_rule *rule)
 	return rule->fp == UNWIND_KEPT || row->fp == UNWIND_KEPT ? OTHER_FORM : WRONG;
 }
 
-static void show(uint64_t address, uint64_t function, bool is_call, enum verdict verdict,
-		 const struct row *row, const struct unwind_rule *rule)
+static void print_verdict(uint64_t address, uint64_t function, bool is_call,
+			  enum verdict verdict, const struct row *row,
+			  const struct unwind_rule *rule)
 {
 	static const char *const names[] = {"right", "other", "unknown", "wrong", ""};
 	static const struct unwind_rule none = {.kind = UNWIND_UNKNOWN};
@@ -308,7 +309,7 @@ static void compare_function(const struct truth *truth, const struct unwind_tabl
 		tally->all[verdict]++;
 		tally->calls[verdict] += is_call;
 		if (is_loud && verdict != RIGHT && verdict != NO_TRUTH)
-			show(at, function->start, is_call, verdict, row, rule);
+			print_verdict(at, function->start, is_call, verdict, row, rule);
 		at += size;
 	}
 }

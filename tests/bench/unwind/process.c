@@ -6,7 +6,7 @@
  * process [-c] [-s [-w FILE]] PID [SAMPLES]. The process's stack stands for a guest's.
  * With -s, the stack is captured first and unwound from the copy; -w writes the
  * captured stacks to a recording, for reports. Prints the chains that differ, the number
- * of equal chains, and with -s the cost of capturing.
+ * of equal chains, and with -s the sizes and the speed of unwinding.
  */
 
 #include <elfutils/libdwfl.h>

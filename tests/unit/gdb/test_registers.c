@@ -26,7 +26,7 @@ static int scan(const char *xml)
 	return gdb_registers_scan(&registers, xml, &err);
 }
 
-static void begin(const char *target)
+static void scan_target(const char *target)
 {
 	registers = (struct gdb_registers){.next = 0};
 	assert_int_equal(scan(target), 0);
@@ -63,8 +63,8 @@ static void x86_registers_have_numbers_and_offsets(void **state)
 	char xml[4096];
 
 	(void)state;
-	begin(TARGET("i386:x86-64", "<xi:include href=\"core.xml\"/>"
-				    "<xi:include href='more.xml'/>"));
+	scan_target(TARGET("i386:x86-64", "<xi:include href=\"core.xml\"/>"
+					  "<xi:include href='more.xml'/>"));
 	assert_int_equal(registers.files, 2);
 	assert_string_equal(registers.file[0], "core.xml");
 	assert_string_equal(registers.file[1], "more.xml");
@@ -98,7 +98,7 @@ static void arm_system_registers_are_beyond_a_gap(void **state)
 	size_t used = 0;
 
 	(void)state;
-	begin(TARGET("aarch64", "<xi:include href=\"core.xml\"/>"));
+	scan_target(TARGET("aarch64", "<xi:include href=\"core.xml\"/>"));
 	for (int i = 0; i < 31; i++)
 		used += (size_t)snprintf(xml + used, sizeof(xml) - used,
 					 "<reg name=\"x%d\" bitsize=\"64\"/>", i);
@@ -136,7 +136,7 @@ static void riscv_control_registers_are_beyond_a_gap(void **state)
 	size_t used = 0;
 
 	(void)state;
-	begin(TARGET("riscv:rv64", "<xi:include href=\"core.xml\"/>"));
+	scan_target(TARGET("riscv:rv64", "<xi:include href=\"core.xml\"/>"));
 	for (int i = 0; i < 32; i++) {
 		static const char *const first[] = {"zero", "ra", "sp", "gp", "tp",
 						    "t0",   "t1", "t2", "fp", "s1"};
@@ -210,7 +210,7 @@ static void damaged_descriptions_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		begin(TARGET("aarch64", ""));
+		scan_target(TARGET("aarch64", ""));
 		assert_int_equal(scan(files[i]), -1);
 	}
 }

@@ -28,7 +28,7 @@ static struct stub stub;
 static int theirs;
 static struct error err;
 
-static int begin(void **state)
+static int stub_setup(void **state)
 {
 	const struct timeval patience = {STUB_PATIENCE_S, 0};
 	int ends[2];
@@ -188,7 +188,7 @@ static void a_release_skips_what_is_left(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stub_setup, end)
 	const struct CMUnitTest tests[] = {
 		TEST(stops_are_counted),
 		TEST(stops_by_others_are_acknowledged),

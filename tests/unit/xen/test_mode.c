@@ -62,7 +62,7 @@ struct scene {
 };
 
 /* Takes a sample: reads the registers, then learns the missing parts of the mode. */
-static bool sample(struct scene *scene, uint64_t selector)
+static bool take_sample(struct scene *scene, uint64_t selector)
 {
 	vcpu_guest_context_t context = {.ctrlreg = {0x80000011, 0, 0, 0x1000, 0x20}};
 
@@ -86,22 +86,22 @@ static void each_code_segment_is_asked_for_once(void **state)
 	(void)state;
 	fails = false;
 	saved_is(IN_LONG, KERNEL, true);
-	assert_true(sample(&scene, KERNEL));
+	assert_true(take_sample(&scene, KERNEL));
 	assert_int_equal(calls, 1);
 	assert_int_equal(scene.cpu.x86.efer, IN_LONG);
 	assert_false(scene.cpu.x86.is_compat);
-	assert_false(sample(&scene, KERNEL));
+	assert_false(take_sample(&scene, KERNEL));
 	assert_int_equal(calls, 0);
 	/* The sample is taken again if it was read in the wrong way. */
 	saved_is(IN_LONG, USER_32, false);
-	assert_true(sample(&scene, USER_32));
+	assert_true(take_sample(&scene, USER_32));
 	assert_true(scene.cpu.x86.is_compat);
 	saved_is(IN_LONG, USER_64, true);
-	assert_false(sample(&scene, USER_64));
+	assert_false(take_sample(&scene, USER_64));
 	for (unsigned int i = 0; i < 3; i++) {
 		static const uint64_t selectors[] = {KERNEL, USER_32, USER_64};
 
-		assert_false(sample(&scene, selectors[i]));
+		assert_false(take_sample(&scene, selectors[i]));
 		assert_int_equal(calls, 0);
 		assert_int_equal(scene.cpu.x86.is_compat, selectors[i] == USER_32);
 	}
@@ -114,12 +114,12 @@ static void a_segment_other_than_the_sampled_one_is_not_taken_for_it(void **stat
 	(void)state;
 	fails = false;
 	saved_is(IN_LONG, KERNEL, true);
-	assert_true(sample(&scene, USER_32));
-	assert_false(sample(&scene, USER_32));
+	assert_true(take_sample(&scene, USER_32));
+	assert_false(take_sample(&scene, USER_32));
 	assert_int_equal(calls, 1);
 	assert_false(scene.cpu.x86.is_compat);
 	saved_is(IN_LONG, USER_32, false);
-	assert_true(sample(&scene, USER_32));
+	assert_true(take_sample(&scene, USER_32));
 	assert_true(scene.cpu.x86.is_compat);
 }
 
@@ -133,7 +133,7 @@ static void more_segments_than_are_kept_are_asked_for_again(void **state)
 		uint64_t selector = 8 + i % (CODE_SEGMENTS + 1) * 8;
 
 		saved_is(IN_LONG, (uint32_t)selector, selector != 8);
-		sample(&scene, selector);
+		take_sample(&scene, selector);
 		assert_int_equal(calls, 1);
 		assert_int_equal(scene.cpu.x86.is_compat, selector == 8);
 	}
@@ -145,10 +145,10 @@ static void without_an_answer_code_is_64_bit_code(void **state)
 
 	(void)state;
 	fails = true;
-	assert_true(sample(&scene, KERNEL));
+	assert_true(take_sample(&scene, KERNEL));
 	assert_int_equal(scene.cpu.x86.efer, X86_EFER_LMA);
 	assert_false(scene.cpu.x86.is_compat);
-	assert_false(sample(&scene, KERNEL));
+	assert_false(take_sample(&scene, KERNEL));
 	assert_int_equal(calls, 0);
 }
 
@@ -159,8 +159,8 @@ static void code_of_a_32_bit_kernel_needs_no_segment(void **state)
 	(void)state;
 	fails = false;
 	saved_is(0, KERNEL, false);
-	assert_true(sample(&scene, KERNEL));
-	assert_false(sample(&scene, USER_32));
+	assert_true(take_sample(&scene, KERNEL));
+	assert_false(take_sample(&scene, USER_32));
 	assert_int_equal(calls, 0);
 	assert_false(scene.cpu.x86.is_compat);
 	assert_int_equal(cpu_kind(&scene.cpu), CPU_X86_32);
