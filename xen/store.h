@@ -19,7 +19,7 @@ struct store_entry {
 
 /* What the toolstack says about a domain (xen/docs/misc/xenstore-paths.pandoc). */
 struct store_facts {
-	char type[8];	  /* as in struct store_entry */
+	char type[8];	  /* type, as in struct store_entry */
 	char vm[64];	  /* "/vm/" and the UUID; empty: unknown */
 	uint64_t target;  /* wanted size of its memory, KiB; 0: unknown */
 	uint64_t maximum; /* maximum size of its memory, KiB; 0: unknown */
