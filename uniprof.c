@@ -107,7 +107,7 @@ static void list_command(const char *name, const char *arguments, const char *su
 	printf("%s\t%s\t%s\n", name, arguments ? arguments : "", summary);
 }
 
-/* For scripts/completions and tests: a line for each, with tab-separated fields. */
+/* For scripts/completions and tests: a line per command, with tab-separated fields. */
 static int list_commands(int argc, char **argv)
 {
 	(void)argc, (void)argv;

@@ -15,11 +15,11 @@ struct recent {
 	const struct input *input; /* the recording */
 	uint64_t length;	   /* time to keep, ns; 0: all */
 	uint64_t most; /* limit of the copy's size, bytes (default: RECENT_BYTES) */
-	struct summary summary; /* of the recording, as far as it was read */
+	struct summary summary; /* sums of the recording, as far as it was read */
 	struct copy copy;
-	char path[RECENT_PATH_SIZE]; /* of the copy */
+	char path[RECENT_PATH_SIZE]; /* path of the copy */
 	bool more;		     /* more may follow */
-	struct load_visitor copied;  /* writes what is read to the copy */
+	struct load_visitor copied;  /* writes to the copy */
 	struct load_visitor visitor; /* calls @copied, and drops old samples */
 	struct load *load;
 };
@@ -36,8 +36,9 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 		struct error *err);
 void recent_close(struct recent *recent);
 
-/* Reads what is there, and drops what is too old. The copy covers between @length and
- * 9/8 of @length, and less if it would be larger than @most. Sets @more. */
+/* Reads the samples that are there, and drops samples that are too old. The copy covers
+ * between @length and 9/8 of @length, and less if it would be larger than @most. Sets
+ * @more. */
 int recent_more(struct recent *recent, struct error *err);
 
 /* Whether there is something to show: the start of the recording and, if it comes through

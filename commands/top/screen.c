@@ -29,7 +29,7 @@ static void put_line(const struct screen *screen, int y, const char *text, int a
 	int columns = curses->getmaxx(curses->screen), count = 0;
 	size_t length = 0;
 
-	/* Never writes what the terminal would interpret. */
+	/* Never writes characters that the terminal would interpret. */
 	for (; count < columns && text_character(text + length); count++)
 		length += text_character(text + length);
 	curses->wmove(curses->screen, y, 0);
@@ -120,7 +120,7 @@ static void put_table(const struct screen *screen, int end)
 		put_line(screen, y++, table->lines[row], 0);
 }
 
-/* Writes the last line: a question, what happened last, or the keys. */
+/* Writes the last line: a question, the message about the latest event, or the keys. */
 static void put_bottom(const struct screen *screen, int y)
 {
 	const struct line *note = &screen->display->note;
@@ -169,7 +169,7 @@ static int screen_key(struct screen *screen)
 	return key;
 }
 
-/* Handles what was typed, and changes of the terminal's size. False if the user wants to
+/* Handles the keys typed, and changes of the terminal's size. False if the user wants to
  * quit. */
 static bool take_keys(struct screen *screen)
 {

@@ -78,7 +78,8 @@ static int print_tables(struct top *top, struct error *err)
 	return 0;
 }
 
-/* Prints notes on the last table, and what could not be read. Returns the exit code. */
+/* Prints notes on the last table and on parts that could not be read. Returns the exit
+ * code. */
 static int say_notes(struct top *top)
 {
 	const struct summary *summary = &top->feed.recent.summary;

@@ -11,7 +11,7 @@ struct view {
 	struct profile_options *options;
 	const struct output *format;
 	struct report_view report;
-	const char *name; /* of the recording, for messages */
+	const char *name; /* name of the recording, for messages */
 	struct profile profile;
 	bool is_open;
 	bool is_shown;	   /* a table was written */
