@@ -7,17 +7,6 @@
 
 #include "base/text.h"
 
-static void make_printable(char *text)
-{
-	while (*text) {
-		size_t length = text_character(text);
-
-		if (!length)
-			*text = '?';
-		text += length ? length : 1;
-	}
-}
-
 int error_set(struct error *err, const char *format, ...)
 {
 	va_list args;
@@ -25,7 +14,7 @@ int error_set(struct error *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
-	make_printable(err->text);
+	text_make_printable(err->text);
 	return -1;
 }
 
@@ -39,6 +28,6 @@ int error_errno(struct error *err, int errnum, const char *format, ...)
 	va_end(args);
 	used = strlen(err->text);
 	snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(errnum));
-	make_printable(err->text);
+	text_make_printable(err->text);
 	return -1;
 }

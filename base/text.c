@@ -49,6 +49,17 @@ size_t text_character(const char *text)
 	return 4;
 }
 
+void text_make_printable(char *text)
+{
+	while (*text) {
+		size_t length = text_character(text);
+
+		if (!length)
+			*text = '?';
+		text += length ? length : 1;
+	}
+}
+
 void text_clean(char *to, const char *from)
 {
 	while (*from) {

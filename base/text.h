@@ -13,6 +13,9 @@
  * UTF-8 (RFC 3629), if a terminal would interpret it, and at the end of the text. */
 size_t text_character(const char *text);
 
+/* Replaces each byte that text_character() rejects by '?'. */
+void text_make_printable(char *text);
+
 /*
  * Copies @from to @to, which holds strlen(@from) + 1 bytes and may be @from. Each
  * byte that text_character() rejects becomes '?'. ';' becomes ':', because it separates

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/replace.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "import/format.h"
 
@@ -119,15 +120,14 @@ static void print_line(const char *format, ...) __attribute__((format(printf, 1,
 /* Prints a line on standard error. */
 static void print_line(const char *format, ...)
 {
-	struct error line;
-	char text[sizeof(line.text)];
+	char text[sizeof(struct error)];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	error_set(&line, "%s", text);
-	fprintf(stderr, "uniprof import: %s\n", line.text);
+	text_make_printable(text);
+	fprintf(stderr, "uniprof import: %s\n", text);
 }
 
 static void print_weights(const struct import_weights *weights)

@@ -8,17 +8,10 @@
 
 void line_set(struct line *line, const char *format, ...)
 {
-	char *at = line->text;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(line->text, sizeof(line->text), format, args);
 	va_end(args);
-	while (*at) {
-		size_t length = text_character(at);
-
-		if (!length)
-			*at = '?';
-		at += length ? length : 1;
-	}
+	text_make_printable(line->text);
 }

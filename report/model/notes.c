@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/names.h"
+#include "base/text.h"
 
 /* Whether the text was added before. If out of memory, it may be added twice. */
 static bool is_repeated(struct notes *notes, const char *text)
@@ -26,17 +27,16 @@ static bool is_repeated(struct notes *notes, const char *text)
 void notes_add(struct notes *notes, enum note_kind kind, const char *format, ...)
 {
 	char text[sizeof(struct error)];
-	struct error line;
 	char *copy;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	error_set(&line, "%s", text);
-	if (kind != NOTE_DETAIL && is_repeated(notes, line.text))
+	text_make_printable(text);
+	if (kind != NOTE_DETAIL && is_repeated(notes, text))
 		return;
-	copy = strdup(line.text);
+	copy = strdup(text);
 	if (!copy || !array_grow(&notes->list, notes->count + 1, sizeof(*notes->list))) {
 		free(copy);
 		notes->failed = true;
