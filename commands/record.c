@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/command/message.h"
@@ -104,12 +103,8 @@ static void print_host(const struct host *host)
 /* Whether the user has named the guest, or all guests. */
 static bool is_named(const struct record_options *options, const struct guest_info *guest)
 {
-	char id[16];
-
-	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
 	for (size_t i = 0; i < options->domains; i++)
-		if (strcmp(options->domain[i], id) == 0 ||
-		    strcmp(options->domain[i], guest->name) == 0)
+		if (guest_info_matches(guest, options->domain[i]))
 			return true;
 	return options->all;
 }

@@ -2,6 +2,8 @@
 #include "guest/host.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,14 @@ void guest_infos_sort(struct guest_info *guests, size_t count)
 {
 	if (count)
 		qsort(guests, count, sizeof(*guests), compare_ids);
+}
+
+bool guest_info_matches(const struct guest_info *guest, const char *name)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
+	return strcmp(guest->name, name) == 0 || strcmp(id, name) == 0;
 }
 
 void host_close(struct host *host)

@@ -45,6 +45,9 @@ bool guest_infos_add(struct guest_info **guests, size_t *count,
 /* Sorts an array of guests by id. */
 void guest_infos_sort(struct guest_info *guests, size_t count);
 
+/* Returns whether @name is the guest's name, or its id in decimal. */
+bool guest_info_matches(const struct guest_info *guest, const char *name);
+
 /* The hypervisor of this host, opened by one process. */
 struct host {
 	const struct host_ops *ops;

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "gdb/address.h"
 #include "gdb/gdb.h"
@@ -57,15 +56,13 @@ static int find_stub(const char *guest, struct guest_info *info)
 {
 	struct guest_info *guests;
 	struct error ignored;
-	char id[16];
 	size_t count;
 	int status = -1;
 
 	if (kvm_stub_list(&guests, &count, &ignored) < 0)
 		return -1;
 	for (size_t i = 0; i < count && status < 0; i++) {
-		snprintf(id, sizeof(id), "%u", guests[i].id);
-		if (strcmp(guests[i].name, guest) && strcmp(id, guest))
+		if (!guest_info_matches(&guests[i], guest))
 			continue;
 		*info = guests[i];
 		status = 0;
