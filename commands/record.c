@@ -235,13 +235,12 @@ const struct command command_record = {
 	.arguments = "DOMAIN...",
 	.most = COMMAND_ANY,
 	.summary = "sample running domains into a file",
-	.about =
-		"Samples the call stacks of running Xen domains or KVM guests, given by "
-		"name or id, into a file, until the time limit is reached, Ctrl-C is "
-		"pressed, or the "
-		"last guest ends. Killing the recorder does not leave a guest paused, "
-		"unless its guard process is killed at the same moment; use --unpause or "
-		"'xl unpause NAME' then.",
+	.about = "Samples the call stacks of running Xen domains or KVM guests, given by "
+		 "name or id, into a file, until the time limit is reached, Ctrl-C is "
+		 "pressed, or the "
+		 "last guest ends. Killing the recorder does not leave a guest paused, "
+		 "unless, on Xen, its guard process is killed at the same moment; use "
+		 "--unpause or 'xl unpause NAME' then.",
 	.groups = record_option_groups,
 	.run = record_command,
 };

@@ -145,7 +145,7 @@ struct host_ops {
 
 	/*
 	 * For hypervisors where a recorder and its guard, killed at once, can leave a
-	 * guest paused; all three are NULL otherwise. find_left() lists guests that were
+	 * guest paused; both are NULL otherwise. find_left() lists guests that were
 	 * probably left paused and are paused now; someone else may also hold them
 	 * paused. The caller frees the array. unpause_left() undoes the recorder's pause:
 	 * 0; 1 if there is none for the guest. Both must be called before arm().
@@ -154,7 +154,8 @@ struct host_ops {
 			 struct error *err);
 	int (*unpause_left)(struct host *host, const struct guest_info *info,
 			    struct error *err);
-	/* the toolstack's command that unpauses a guest, for messages: "xl unpause" */
+	/* the toolstack's command that unpauses a guest, for messages: "xl unpause";
+	 * NULL: there is none */
 	const char *unpause_command;
 
 	/*

@@ -170,6 +170,18 @@ static void start_meter(struct record *record)
 	meter_start(&record->meter, record->series.file.path ? STDERR_FILENO : -1);
 }
 
+/* Writes that the guest was paused all the time, and how to resume it. */
+static int refuse_empty(const struct record *record, struct error *err)
+{
+	const char *command = record->host->ops->unpause_command;
+
+	return error_set(err,
+			 "no samples: someone else kept the guest paused all the "
+			 "time%s%s%s",
+			 command ? " (use " : "", command ? command : "",
+			 command ? " to resume it)" : "");
+}
+
 /* Samples until there is a reason to end, and completes the recording. */
 static int sample_domains(struct record *record, int argc, char **argv,
 			  struct record_summary *summary, struct error *err)
@@ -214,9 +226,7 @@ static int sample_domains(struct record *record, int argc, char **argv,
 	}
 	summarize(record, &end, summary);
 	if (!status && !end.samples && recorder_roster(record->recorder)->skipped)
-		status = error_set(
-			err, "no samples: someone else kept the guest paused all the "
-			     "time (use xl unpause to resume it)");
+		status = refuse_empty(record, err);
 	return status;
 }
 
