@@ -59,24 +59,6 @@ int symbols_entries_add(struct symbols_entries *entries,
 	return 0;
 }
 
-/*
- * Local labels start with .L (GNU as manual, "Symbol Names"); mapping symbols
- * are $a, $d, $t or $x, then nothing or a '.' (ELF for the Arm Architecture,
- * "Mapping symbols"), or, on RISC-V, $x and the instruction set, as $xrv64i2p1 (RISC-V
- * ELF psABI, "Mapping Symbol").
- */
-bool symbols_is_local_label(const char *name, size_t length)
-{
-	if (length < 2)
-		return false;
-	if (name[0] == '.')
-		return name[1] == 'L';
-	if (name[0] != '$' || !memchr("adtx", name[1], 4))
-		return false;
-	return length == 2 || name[2] == '.' ||
-	       (length > 3 && memcmp(name + 1, "xrv", 3) == 0);
-}
-
 static int compare_entries(const void *left, const void *right)
 {
 	const struct symbols_entry *a = left, *b = right;

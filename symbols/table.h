@@ -70,8 +70,21 @@ int symbols_entries_add(struct symbols_entries *entries,
 char *symbols_block_new(struct symbols_block **blocks, size_t size);
 void symbols_blocks_free(struct symbols_block *blocks);
 
-/* Returns whether the name is an assembler's label inside a function: .L12, $x, $d.3 */
+/* Returns whether the name is an assembler's label inside a function: .L12, $x, $d.3,
+ * ..@36.out */
 bool symbols_is_local_label(const char *name, size_t length);
+
+/* Returns whether the name is a label at the start or end of an OCaml module's code,
+ * which ends the function before it: camlMain.code_begin, camlMain.code_end */
+bool symbols_is_module_bound(const char *name, size_t length);
+
+/*
+ * Drops entries of ELF files that have neither the type nor the size of a function, if
+ * they lie within a typed function, or are named after the function before them, as NASM
+ * names local labels (copy.loop in copy). Other such entries stay: hand-written code has
+ * no better ones. Sorts the list by address.
+ */
+void symbols_entries_drop_labels(struct symbols_entries *entries);
 
 /* The name of the addresses from @from up to the next region's @from. */
 struct symbols_region {

@@ -140,7 +140,8 @@ static int add_symbol(struct loader *loader, const struct line *line, bool is_fu
 	entry.last = entry.start + reach - 1;
 	if (entry.last < entry.start)
 		entry.last = UINT64_MAX;
-	if (is_function && length <= SYMBOLS_NAME_MAX) {
+	if (is_function && length <= SYMBOLS_NAME_MAX &&
+	    !symbols_is_module_bound(line->name.at, length)) {
 		entry.length = (uint16_t)length;
 		entry.name = keep_name(loader, line->name);
 		if (!entry.name)

@@ -340,6 +340,14 @@ static bool make_entry(const struct elf_file *file, const GElf_Sym *symbol,
 	return true;
 }
 
+/* Returns whether a symbol of code is the name of a function. */
+static bool is_function_name(unsigned char type, const char *name, size_t length)
+{
+	if (type == STT_NOTYPE && symbols_is_module_bound(name, length))
+		return false;
+	return type != STT_OBJECT && length <= SYMBOLS_NAME_MAX;
+}
+
 static int read_table(const struct elf_file *file, Elf_Scn *scn,
 		      struct symbols_entries *entries, size_t *functions,
 		      struct error *err)
@@ -382,7 +390,7 @@ static int read_table(const struct elf_file *file, Elf_Scn *scn,
 		if (!length ||
 		    (type == STT_NOTYPE && symbols_is_local_label(name, length)))
 			continue;
-		if (type != STT_OBJECT && length <= SYMBOLS_NAME_MAX) {
+		if (is_function_name(type, name, length)) {
 			entry.name = name;
 			entry.length = (uint16_t)length;
 			++*functions;
@@ -424,6 +432,8 @@ int symbols_elf_read(const void *data, size_t size, const char *path,
 	if (file.dynsym && entries &&
 	    read_table(&file, file.dynsym, entries, &elf->exported, err))
 		goto out;
+	if (entries)
+		symbols_entries_drop_labels(entries);
 	status = 0;
 out:
 	free(file.sections);

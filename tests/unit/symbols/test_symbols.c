@@ -12,10 +12,12 @@ static void labels_inside_functions_are_not_functions(void **state)
 
 	add_file(f, write_text(f, "list",
 			       "1000 T work\n1010 t $x\n1020 t $d.3\n1030 t .L12\n"
-			       "1038 t $xrv64i2p1_m2p0\n1040 T $start\n1050 T $xray\n"));
+			       "1038 t $xrv64i2p1_m2p0\n1040 T $start\n1050 T $xray\n"
+			       "1058 t ..@36.out\n1060 T camlMain.code_end\n"));
 	expect(f, 0x103f, "work", 0x1000);
 	expect(f, 0x1040, "$start", 0x1040);
-	expect(f, 0x1050, "$xray", 0x1050);
+	expect(f, 0x105f, "$xray", 0x1050);
+	expect_none(f, 0x1060);
 }
 
 static void the_best_alias_in_a_list_is_chosen(void **state)

@@ -242,6 +242,92 @@ static void untyped_functions_end_at_the_next_symbol_or_section_end(void **state
 	assert_int_equal(last_file(f)->functions, 2);
 }
 
+static void labels_within_functions_are_not_functions(void **state)
+{
+	static const struct made_symbol symbols[] = {
+		{"copy", 0x1000, 0x20, STB_GLOBAL, STT_FUNC, TEXT},
+		{"again", 0x1008, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"copy.cold", 0x1020, 8, STB_LOCAL, STT_FUNC, TEXT},
+		{"copy.part.0", 0x1028, 8, STB_LOCAL, STT_FUNC, TEXT},
+		{"copy.isra.0", 0x1030, 8, STB_LOCAL, STT_FUNC, TEXT},
+		/* A label at a function's start, which may be the Linux kernel's. */
+		{"_text", 0x1000, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		/* Hand-written code, as at Linux' entry, where labels are functions. */
+		{"entry", 0x1040, 0x20, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"entry_after_frame", 0x1050, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"behind", 0x1060, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"hypercall_page", 0x1080, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+	};
+	struct made_elf made = {.text = TEXT_ADDRESS, MADE(symbols)};
+	struct fixture *f = *state;
+
+	add_file(f, make_elf(f, "program", &made));
+	expect(f, 0x1007, "copy", 0x1000);
+	expect(f, 0x1008, "copy", 0x1000);
+	expect(f, 0x1027, "copy.cold", 0x1020);
+	expect(f, 0x102f, "copy.part.0", 0x1028);
+	expect(f, 0x1037, "copy.isra.0", 0x1030);
+	expect(f, 0x104f, "entry", 0x1040);
+	expect(f, 0x105f, "entry_after_frame", 0x1050);
+	expect(f, 0x107f, "behind", 0x1060);
+	expect(f, 0x10ff, "hypercall_page", 0x1080);
+	assert_int_equal(last_file(f)->functions, 8);
+}
+
+static void labels_of_nasm_are_not_functions(void **state)
+{
+	static const struct made_symbol symbols[] = {
+		{"interrupt", 0x1000, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"..@36.out", 0x1008, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"interrupt.full", 0x1010, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"..@37.out", 0x1018, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		/* Where labels start a function, the function's name is better. */
+		{"load.first", 0x1020, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"load", 0x1020, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"load.last", 0x1028, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		/* A name with a dot, but of no function before it. */
+		{"interrupt.copy", 0x1030, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"loaded", 0x1040, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+	};
+	struct made_elf made = {.text = TEXT_ADDRESS, MADE(symbols)};
+	struct fixture *f = *state;
+
+	add_file(f, make_elf(f, "kernel", &made));
+	expect(f, 0x1008, "interrupt", 0x1000);
+	expect(f, 0x101f, "interrupt", 0x1000);
+	expect(f, 0x1020, "load", 0x1020);
+	expect(f, 0x102f, "load", 0x1020);
+	expect(f, 0x103f, "interrupt.copy", 0x1030);
+	expect(f, 0x10ff, "loaded", 0x1040);
+	assert_int_equal(last_file(f)->functions, 4);
+}
+
+/* Without function types, as ocamlopt makes them for systems that it does not know. */
+static void bounds_of_ocaml_modules_are_not_functions(void **state)
+{
+	static const struct made_symbol symbols[] = {
+		{"camlMain.code_begin", 0x1000, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"camlMain.work_7", 0x1000, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"camlMain.code_end", 0x1020, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"camlOld__code_begin", 0x1030, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"camlOld__f_1", 0x1030, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"camlOld__code_begin_2", 0x1040, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"camlOld__code_end", 0x1050, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+		{"code_end", 0x1060, 0, STB_GLOBAL, STT_NOTYPE, TEXT},
+	};
+	struct made_elf made = {.text = TEXT_ADDRESS, MADE(symbols)};
+	struct fixture *f = *state;
+
+	add_file(f, make_elf(f, "unikernel", &made));
+	expect(f, 0x101f, "camlMain.work_7", 0x1000);
+	expect_none(f, 0x1020);
+	expect(f, 0x103f, "camlOld__f_1", 0x1030);
+	expect(f, 0x104f, "camlOld__code_begin_2", 0x1040);
+	expect_none(f, 0x1050);
+	expect(f, 0x1060, "code_end", 0x1060);
+	assert_int_equal(last_file(f)->functions, 4);
+}
+
 static void absolute_functions_need_a_size(void **state)
 {
 	static const struct made_symbol symbols[] = {
@@ -475,6 +561,9 @@ int main(void)
 		TEST(every_class_and_byte_order_is_read),
 		TEST(a_unikernel_may_start_at_address_0),
 		TEST(untyped_functions_end_at_the_next_symbol_or_section_end),
+		TEST(labels_within_functions_are_not_functions),
+		TEST(labels_of_nasm_are_not_functions),
+		TEST(bounds_of_ocaml_modules_are_not_functions),
 		TEST(absolute_functions_need_a_size),
 		TEST(thumb_functions_start_at_an_even_address),
 		TEST(the_best_of_several_symbols_is_chosen),
