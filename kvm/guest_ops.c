@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "kvm/internal.h"
-#include "kvm/memory.h"
+#include "kvm/memory/memory.h"
 #include "kvm/registers.h"
 #include "kvm/vcpus.h"
 

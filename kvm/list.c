@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "kvm/internal.h"
-#include "kvm/layout.h"
+#include "kvm/memory/layout.h"
 #include "kvm/proc.h"
 #include "kvm/vcpus.h"
 #include "kvm/vmm.h"

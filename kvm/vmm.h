@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kvm/layout.h"
+#include "kvm/memory/layout.h"
 
 /*
  * Sets @name to a VMM's name, such as "QEMU", by the path of its program; an unknown

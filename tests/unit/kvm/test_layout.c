@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kvm/layout.h"
+#include "kvm/memory/layout.h"
 #include "kvm/vmm.h"
 
 #define GIB (1ull << 30)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_KVM_LAYOUT_H
-#define UNIPROF_KVM_LAYOUT_H
+#ifndef UNIPROF_KVM_MEMORY_LAYOUT_H
+#define UNIPROF_KVM_MEMORY_LAYOUT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +12,8 @@
  * see are the VMM's mappings: the largest is usually the guest's memory, and VMMs put it
  * at guest-physical address 0, with a gap below 4 GiB for devices; the part that does not
  * fit below the gap is at 4 GiB. So there are some candidates, and the guest's own page
- * tables show which one is right (kvm/memory.h). If they use only memory that several
- * candidates have at one place, what is known of the VMM decides.
+ * tables show which one is right (kvm/memory/memory.h). If they use only memory that
+ * several candidates have at one place, what is known of the VMM decides.
  */
 
 #define LAYOUT_REGIONS	  2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_KVM_MEMORY_H
-#define UNIPROF_KVM_MEMORY_H
+#ifndef UNIPROF_KVM_MEMORY_MEMORY_H
+#define UNIPROF_KVM_MEMORY_MEMORY_H
 
 #include <sys/types.h>
 

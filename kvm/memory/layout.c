@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kvm/layout.h"
+#include "kvm/memory/layout.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kvm/memory.h"
+#include "kvm/memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/compat.h"
-#include "kvm/layout.h"
-#include "kvm/share.h"
+#include "kvm/memory/layout.h"
+#include "kvm/memory/share.h"
 #include "kvm/vmm.h"
 
 /* Maximum number of copied pages in a round. */

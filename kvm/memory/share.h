@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_KVM_SHARE_H
-#define UNIPROF_KVM_SHARE_H
+#ifndef UNIPROF_KVM_MEMORY_SHARE_H
+#define UNIPROF_KVM_MEMORY_SHARE_H
 
-#include "kvm/layout.h"
+#include "kvm/memory/layout.h"
 
 /*
  * Maps a region of a VMM's memory into this process, read-only; the caller unmaps its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kvm/share.h"
+#include "kvm/memory/share.h"
 
 #include <dirent.h>
 #include <fcntl.h>
