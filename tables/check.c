@@ -79,11 +79,6 @@ static bool find_linux(const struct table_origin *origin, const struct cpu *cpu,
 	return false;
 }
 
-static bool is_x86(enum cpu_kind cpu)
-{
-	return cpu == CPU_X86_64 || cpu == CPU_X86_32;
-}
-
 enum table_fit program_table_check(const struct program_table *table,
 				   const struct cpu *cpu,
 				   const struct guest_memory *memory, uint64_t *shift,
@@ -97,7 +92,8 @@ enum table_fit program_table_check(const struct program_table *table,
 		error_set(why, "%s is for %s, but it runs on %s", table->origin[0].name,
 			  cpu_kind_name(table->cpu), cpu_kind_name(kind));
 		/* A guest that boots may still be in 32-bit mode. */
-		return is_x86(kind) == is_x86(table->cpu) ? TABLE_UNSEEN : TABLE_DIFFERS;
+		return cpu_kinds_are_related(kind, table->cpu) ? TABLE_UNSEEN
+							       : TABLE_DIFFERS;
 	}
 	for (size_t i = 0; i < table->origins && worst != TABLE_DIFFERS; i++) {
 		struct error reason;

@@ -254,6 +254,9 @@ static void another_cpu_is_refused_unless_the_guest_boots(void **state)
 	assert_string_equal(scene.why.text,
 			    "web.elf is for arm64, but it runs on x86-64");
 	assert_int_equal(check_table(&boots), TABLE_UNSEEN);
+	/* Neither is x86, but no CPU of one family runs code for the other. */
+	scene.cpu = (struct cpu){.family = CPU_FAMILY_RISCV};
+	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	scene_free(&scene);
 	scene_free(&boots);
 }
