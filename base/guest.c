@@ -43,14 +43,15 @@ struct cpu_facts {
 	uint16_t elf;	     /* e_machine of its ELF files */
 	uint8_t word;	     /* size of an address, bytes */
 	uint8_t family;	     /* enum cpu_family */
+	bool has_tables;     /* as cpu_kind_has_tables() */
 };
 
 static const struct cpu_facts cpu_facts[CPU_KINDS] = {
-	[CPU_X86_64] = {"x86-64", "x86_64", EM_X86_64, 8, CPU_FAMILY_X86},
-	[CPU_X86_32] = {"x86-32", "i686", EM_386, 4, CPU_FAMILY_X86},
-	[CPU_ARM64] = {"arm64", "aarch64", EM_AARCH64, 8, CPU_FAMILY_ARM},
-	[CPU_ARM32] = {"arm32", "armv7l", EM_ARM, 4, CPU_FAMILY_ARM},
-	[CPU_RISCV64] = {"riscv64", "riscv64", EM_RISCV, 8, CPU_FAMILY_RISCV},
+	[CPU_X86_64] = {"x86-64", "x86_64", EM_X86_64, 8, CPU_FAMILY_X86, true},
+	[CPU_X86_32] = {"x86-32", "i686", EM_386, 4, CPU_FAMILY_X86, false},
+	[CPU_ARM64] = {"arm64", "aarch64", EM_AARCH64, 8, CPU_FAMILY_ARM, true},
+	[CPU_ARM32] = {"arm32", "armv7l", EM_ARM, 4, CPU_FAMILY_ARM, false},
+	[CPU_RISCV64] = {"riscv64", "riscv64", EM_RISCV, 8, CPU_FAMILY_RISCV, false},
 };
 
 /* Returns the properties of a kind; NULL if it is not known. */
@@ -78,6 +79,13 @@ unsigned int cpu_kind_word(uint64_t kind)
 	const struct cpu_facts *facts = cpu_facts_of(kind);
 
 	return facts ? facts->word : 8;
+}
+
+bool cpu_kind_has_tables(uint64_t kind)
+{
+	const struct cpu_facts *facts = cpu_facts_of(kind);
+
+	return facts && facts->has_tables;
 }
 
 enum cpu_kind cpu_kind_of_elf(unsigned int machine)

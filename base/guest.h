@@ -65,6 +65,10 @@ const char *cpu_kind_machine(uint64_t kind);
 /* Returns the size of an address, bytes; 8 for other numbers. */
 unsigned int cpu_kind_word(uint64_t kind);
 
+/* Returns whether programs for this kind of CPU can be unwound by tables: whether uniprof
+ * knows its call frame information, its instructions and its captured registers. */
+bool cpu_kind_has_tables(uint64_t kind);
+
 /* Returns the kind of CPU that an ELF file with this e_machine is for, or CPU_UNKNOWN. */
 enum cpu_kind cpu_kind_of_elf(unsigned int machine);
 

@@ -198,8 +198,7 @@ static struct symbols *load_symbols(const struct stack_options *options,
 static bool is_elf(const struct symbols_file *file)
 {
 	return strcmp(file->kind, "ELF") == 0 &&
-	       (cpu_kind_of_elf(file->machine) == CPU_X86_64 ||
-		cpu_kind_of_elf(file->machine) == CPU_ARM64);
+	       cpu_kind_has_tables(cpu_kind_of_elf(file->machine));
 }
 
 /* Makes a table of the ELF files among the symbol files; NULL if there are none, or with

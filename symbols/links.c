@@ -149,7 +149,7 @@ enum program_link program_check_link(const struct program *program, uint64_t cal
 	const uint8_t *end;
 
 	search.callee = find_function(program, callee - program->offset);
-	if ((program->machine != EM_X86_64 && program->machine != EM_AARCH64) || !code ||
+	if (!cpu_kind_has_tables(cpu_kind_of_elf(program->machine)) || !code ||
 	    !search.callee)
 		return LINK_UNKNOWN;
 	end = code->bytes + (after - code->address);

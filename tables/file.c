@@ -234,8 +234,7 @@ static bool take_fields(struct program_table *table, struct cursor payload)
 		else if (field.tag == TAG_PROGRAM && !take_origin(table, field.bytes))
 			return false;
 	}
-	return !payload.failed && table->origins &&
-	       (table->cpu == CPU_X86_64 || table->cpu == CPU_ARM64);
+	return !payload.failed && table->origins && cpu_kind_has_tables(table->cpu);
 }
 
 static int take_table(struct program_table *table, const uint8_t *data, size_t size,

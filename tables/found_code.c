@@ -149,8 +149,8 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
 	enum cpu_kind kind = cpu_kind(cpu);
 	uint64_t place;
 
-	if ((kind != CPU_X86_64 && kind != CPU_ARM64) ||
-	    (found->parts && kind != found->kind) || found->parts == FOUND_CODE_PARTS)
+	if (!cpu_kind_has_tables(kind) || (found->parts && kind != found->kind) ||
+	    found->parts == FOUND_CODE_PARTS)
 		return false;
 	place = first_unknown(found, chain);
 	if (!place ||

@@ -174,7 +174,7 @@ static int check_program(const struct program *program, enum cpu_kind *cpu,
 				 "has 64-bit code in a 32-bit file, for its boot loader, "
 				 "use the 64-bit file that it was made from",
 				 program->path);
-	if (kind != CPU_X86_64 && kind != CPU_ARM64)
+	if (!cpu_kind_has_tables(kind))
 		return error_set(err, "%s: unwind tables are for x86-64 and arm64 only",
 				 program->path);
 	if (*cpu != CPU_UNKNOWN && *cpu != kind)

@@ -54,6 +54,13 @@ void target_close(struct target *target)
 	*target = (struct target){0};
 }
 
+/* Whether code in memory may make a table: the CPU is one with tables, or not known yet.
+ */
+static bool may_find_code(uint64_t cpu)
+{
+	return cpu == CPU_UNKNOWN || cpu_kind_has_tables(cpu);
+}
+
 static void describe_unwinding(const struct target *target,
 			       struct recording_domain *description)
 {
@@ -62,7 +69,7 @@ static void describe_unwinding(const struct target *target,
 
 	if (target->sampling.stack_bytes)
 		description->unwind_way = UNWIND_LATER;
-	else if (!table && target->sampling.examiner)
+	else if (!table && target->sampling.examiner && may_find_code(description->cpu))
 		description->unwind_way = UNWIND_BY_FOUND_CODE;
 	else
 		description->unwind_way = UNWIND_BY_FRAMES;

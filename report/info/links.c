@@ -21,7 +21,6 @@ void links_free(struct links *links)
 int links_add(struct links *links, const char *spec, struct error *err)
 {
 	struct links_file file = {.spec = strdup(spec)};
-	enum cpu_kind cpu;
 
 	if (!file.spec || !array_grow(&links->file, links->files + 1, sizeof(file))) {
 		error_set(err, "out of memory");
@@ -30,8 +29,7 @@ int links_add(struct links *links, const char *spec, struct error *err)
 	if (symbols_spec_cut_domain(file.spec, &file.domain, err) < 0 ||
 	    program_open(&file.program, file.spec, DEBUG_DIRECTORY, err) < 0)
 		goto fail;
-	cpu = cpu_kind_of_elf(file.program.machine);
-	if (cpu != CPU_X86_64 && cpu != CPU_ARM64) {
+	if (!cpu_kind_has_tables(cpu_kind_of_elf(file.program.machine))) {
 		error_set(err, "%s: links are checked in code for x86-64 and arm64 only",
 			  file.program.path);
 		goto fail;

@@ -169,7 +169,7 @@ static struct way way_for(const struct ways *ways, const struct recording_domain
 		.files = files_for(ways, domain),
 	};
 
-	if (way.kind != CPU_X86_64 && way.kind != CPU_ARM64)
+	if (!cpu_kind_has_tables(way.kind))
 		return (struct way){.kind = CPU_UNKNOWN};
 	return way;
 }

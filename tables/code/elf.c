@@ -183,7 +183,7 @@ int unwind_table_add_elf_code(struct unwind_builder *builder, const char *path,
 
 	if (symbols_load_elf(&input, &entries, &file, &debug, err))
 		goto out;
-	if (file.machine != EM_X86_64 && file.machine != EM_AARCH64) {
+	if (!cpu_kind_has_tables(cpu_kind_of_elf(file.machine))) {
 		error_set(err, "%s: its code is not for x86-64 or arm64", path);
 	} else if (!take_entries(&entries, &found)) {
 		error_set(err, "%s: out of memory", path);

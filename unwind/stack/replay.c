@@ -137,7 +137,7 @@ void stack_unwind(struct stack_replay *replay, enum cpu_kind kind,
 	struct cpu cpu;
 
 	if (count <= STACK_REGISTERS || count > STACK_CHAIN_MAX ||
-	    (kind != CPU_X86_64 && kind != CPU_ARM64)) {
+	    !cpu_kind_has_tables(kind)) {
 		chain->count = count ? 1 : 0;
 		if (count)
 			chain->address[0] = captured[STACK_PC];

@@ -77,8 +77,7 @@ static void note_ways(struct quality *quality, const struct summary *summary)
 		if (!domain)
 			continue;
 		quality->by_table |= domain->table_rows != 0;
-		quality->can_table |= domain->cpu == CPU_X86_64 ||
-				      domain->cpu == CPU_ARM64;
+		quality->can_table |= cpu_kind_has_tables(domain->cpu);
 	}
 }
 
