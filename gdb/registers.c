@@ -5,19 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* QEMU's names of the needed registers; names of ARM's system registers may have an
- * ending. */
-#define X86_OTHERS   X86_REGISTERS
-#define ARM_OTHERS   ARM_REGISTERS
-#define RISCV_OTHERS RISCV_REGISTERS
-
-static const char *const x86_names[] = {
+/* QEMU's names of the needed registers, in the order of each set function below; names of
+ * ARM's system registers may have an ending. */
+static const char *const x86_names[GDB_REGISTERS] = {
 	"rax", "rcx",	 "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
 	"r8",  "r9",	 "r10", "r11", "r12", "r13", "r14", "r15",
 	"rip", "eflags", "cs",	"ss",  "cr0", "cr3", "cr4", "efer",
 };
 
-static const char *const arm_names[] = {
+static const char *const arm_names[GDB_REGISTERS] = {
 	"x0",  "x1",   "x2",	"x3",	   "x4",	"x5",	     "x6",  "x7",
 	"x8",  "x9",   "x10",	"x11",	   "x12",	"x13",	     "x14", "x15",
 	"x16", "x17",  "x18",	"x19",	   "x20",	"x21",	     "x22", "x23",
@@ -25,43 +21,85 @@ static const char *const arm_names[] = {
 	"pc",  "cpsr", "SCTLR", "TCR_EL1", "TTBR0_EL1", "TTBR1_EL1",
 };
 
-static const char *const riscv_names[] = {
+static const char *const riscv_names[GDB_REGISTERS] = {
 	"zero", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2", "fp", "s1",	  "a0",	  "a1",
 	"a2",	"a3", "a4",  "a5",  "a6", "a7", "s2", "s3", "s4", "s5",	  "s6",	  "s7",
 	"s8",	"s9", "s10", "s11", "t3", "t4", "t5", "t6", "pc", "satp", "priv",
 };
 
-#define COUNT(names) (sizeof(names) / sizeof(*(names)))
-_Static_assert(COUNT(arm_names) == GDB_REGISTERS, "the longest list");
-
-/* GDB's names of the architectures. */
-static bool is_x86(const struct gdb_registers *registers)
+static void set_x86(const uint64_t *value, struct cpu *cpu)
 {
-	return strcmp(registers->architecture, "i386:x86-64") == 0;
+	const uint64_t *other = value + X86_REGISTERS;
+	struct x86_cpu *x86 = &cpu->x86;
+
+	memcpy(x86->reg, value, sizeof(x86->reg));
+	x86->rip = other[0];
+	x86->rflags = other[1];
+	x86->cs = other[2];
+	x86->ss = other[3];
+	x86->cr0 = other[4];
+	x86->cr3 = other[5];
+	x86->cr4 = other[6];
+	x86->efer = other[7];
 }
 
-static bool is_arm(const struct gdb_registers *registers)
+static void set_arm(const uint64_t *value, struct cpu *cpu)
 {
-	return strcmp(registers->architecture, "aarch64") == 0;
+	const uint64_t *other = value + ARM_REGISTERS;
+
+	cpu->arm = (struct arm_cpu){
+		/* The stub shows only the stack pointer in use. */
+		.sp_el0 = other[0], .sp_el1 = other[0], .pc = other[1],
+		.cpsr = other[2],   .sctlr = other[3],	.tcr = other[4],
+		.ttbr0 = other[5],  .ttbr1 = other[6],
+	};
+	memcpy(cpu->arm.x, value, sizeof(cpu->arm.x));
 }
 
-static bool is_riscv(const struct gdb_registers *registers)
+static void set_riscv(const uint64_t *value, struct cpu *cpu)
 {
-	return strcmp(registers->architecture, "riscv:rv64") == 0;
+	const uint64_t *other = value + RISCV_REGISTERS;
+	struct riscv_cpu *riscv = &cpu->riscv;
+
+	memcpy(riscv->x, value, sizeof(riscv->x));
+	riscv->pc = other[0];
+	riscv->satp = other[1];
+	riscv->priv = other[2];
 }
 
-static const char *const *names_of(const struct gdb_registers *registers, size_t *count)
+/* The supported CPUs. A new one needs a line here. */
+static const struct gdb_cpu {
+	const char *architecture; /* GDB's name of the CPU */
+	const char *name;	  /* name in messages */
+	enum cpu_family family;
+	/* Names of the needed registers; NULL after fewer than GDB_REGISTERS. */
+	const char *const *names;
+	/* Sets the family's registers from the values of the needed ones. */
+	void (*set)(const uint64_t *value, struct cpu *cpu);
+} gdb_cpus[] = {
+	{"i386:x86-64", "x86-64", CPU_FAMILY_X86, x86_names, set_x86},
+	{"aarch64", "arm64", CPU_FAMILY_ARM, arm_names, set_arm},
+	{"riscv:rv64", "riscv64", CPU_FAMILY_RISCV, riscv_names, set_riscv},
+};
+
+#define GDB_CPUS (sizeof(gdb_cpus) / sizeof(*gdb_cpus))
+
+/* Returns the CPU that the description names; NULL if it is not supported. */
+static const struct gdb_cpu *cpu_of(const struct gdb_registers *registers)
 {
-	if (is_x86(registers)) {
-		*count = COUNT(x86_names);
-		return x86_names;
-	}
-	if (is_arm(registers)) {
-		*count = COUNT(arm_names);
-		return arm_names;
-	}
-	*count = is_riscv(registers) ? COUNT(riscv_names) : 0;
-	return riscv_names;
+	for (size_t i = 0; i < GDB_CPUS; i++)
+		if (strcmp(registers->architecture, gdb_cpus[i].architecture) == 0)
+			return &gdb_cpus[i];
+	return NULL;
+}
+
+static unsigned int count_names(const struct gdb_cpu *cpu)
+{
+	unsigned int count = 0;
+
+	while (count < GDB_REGISTERS && cpu->names[count])
+		count++;
+	return count;
 }
 
 /* Copies the value of an attribute of a tag, which ends at @end. False if there is none,
@@ -116,9 +154,9 @@ static bool add_register(struct gdb_registers *registers, const char *tag,
 			 const char *end)
 {
 	uint32_t bits, number = registers->next;
-	const char *const *names;
+	const struct gdb_cpu *cpu = cpu_of(registers);
+	unsigned int count = cpu ? count_names(cpu) : 0;
 	char name[32];
-	size_t count;
 
 	if (!number_of(tag, end, "bitsize", &bits) || !bits || bits % 8)
 		return false;
@@ -128,11 +166,10 @@ static bool add_register(struct gdb_registers *registers, const char *tag,
 	/* After a gap, no offset is known. */
 	if (number > registers->next)
 		registers->offset = UINT16_MAX;
-	names = names_of(registers, &count);
 	if (!copy_attribute(tag, end, "name", name, sizeof(name)))
 		count = 0;
-	for (size_t i = 0; i < count; i++)
-		if (is_name(name, names[i]) && bits <= 64)
+	for (unsigned int i = 0; i < count; i++)
+		if (is_name(name, cpu->names[i]) && bits <= 64)
 			registers->at[i] = (struct gdb_register){true, number, bits / 8,
 								 registers->offset};
 	registers->next = number + 1;
@@ -165,11 +202,23 @@ static bool scan_tag(struct gdb_registers *registers, const char *tag, const cha
 	return true;
 }
 
+/* Sets the error to the description's CPU and the supported ones. */
+static int refuse_cpu(const struct gdb_registers *registers, struct error *err)
+{
+	char names[64] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < GDB_CPUS && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+					 i ? ", " : "", gdb_cpus[i].name);
+	return error_set(err, "the GDB stub's CPU is '%s'; only these are supported: %s",
+			 registers->architecture, names);
+}
+
 int gdb_registers_scan(struct gdb_registers *registers, const char *xml,
 		       struct error *err)
 {
 	bool is_good = true;
-	size_t count;
 
 	for (const char *tag = xml; is_good && (tag = strchr(tag, '<'));) {
 		bool is_comment = strncmp(++tag, "!--", 3) == 0;
@@ -181,77 +230,27 @@ int gdb_registers_scan(struct gdb_registers *registers, const char *xml,
 	if (!is_good)
 		return error_set(err, "the GDB stub describes its registers in a way "
 				      "that is not known");
-	names_of(registers, &count);
-	if (!count)
-		return error_set(err,
-				 "the GDB stub's CPU is '%s': only x86-64, arm64 and "
-				 "riscv64 are supported",
-				 registers->architecture);
-	return 0;
+	return cpu_of(registers) ? 0 : refuse_cpu(registers, err);
 }
 
 int gdb_registers_check(const struct gdb_registers *registers, struct error *err)
 {
-	size_t count;
-	const char *const *names = names_of(registers, &count);
+	const struct gdb_cpu *cpu = cpu_of(registers);
+	unsigned int count = count_names(cpu);
 
-	for (size_t i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++)
 		if (!registers->at[i].is_known)
 			return error_set(err,
 					 "the GDB stub does not show the register %s",
-					 names[i]);
+					 cpu->names[i]);
 	return (int)count;
-}
-
-static void set_x86(const uint64_t *value, struct x86_cpu *cpu)
-{
-	const uint64_t *other = value + X86_OTHERS;
-
-	memcpy(cpu->reg, value, sizeof(cpu->reg));
-	cpu->rip = other[0];
-	cpu->rflags = other[1];
-	cpu->cs = other[2];
-	cpu->ss = other[3];
-	cpu->cr0 = other[4];
-	cpu->cr3 = other[5];
-	cpu->cr4 = other[6];
-	cpu->efer = other[7];
-}
-
-static void set_arm(const uint64_t *value, struct arm_cpu *cpu)
-{
-	const uint64_t *other = value + ARM_OTHERS;
-
-	*cpu = (struct arm_cpu){
-		/* The stub shows only the stack pointer in use. */
-		.sp_el0 = other[0], .sp_el1 = other[0], .pc = other[1],
-		.cpsr = other[2],   .sctlr = other[3],	.tcr = other[4],
-		.ttbr0 = other[5],  .ttbr1 = other[6],
-	};
-	memcpy(cpu->x, value, sizeof(cpu->x));
-}
-
-static void set_riscv(const uint64_t *value, struct riscv_cpu *cpu)
-{
-	const uint64_t *other = value + RISCV_OTHERS;
-
-	memcpy(cpu->x, value, sizeof(cpu->x));
-	cpu->pc = other[0];
-	cpu->satp = other[1];
-	cpu->priv = other[2];
 }
 
 void gdb_registers_cpu(const struct gdb_registers *registers, const uint64_t *value,
 		       struct cpu *cpu)
 {
-	if (is_x86(registers)) {
-		cpu->family = CPU_FAMILY_X86;
-		set_x86(value, &cpu->x86);
-	} else if (is_arm(registers)) {
-		cpu->family = CPU_FAMILY_ARM;
-		set_arm(value, &cpu->arm);
-	} else {
-		cpu->family = CPU_FAMILY_RISCV;
-		set_riscv(value, &cpu->riscv);
-	}
+	const struct gdb_cpu *known = cpu_of(registers);
+
+	cpu->family = known->family;
+	known->set(value, cpu);
 }

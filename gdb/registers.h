@@ -38,8 +38,8 @@ struct gdb_registers {
 int gdb_registers_scan(struct gdb_registers *registers, const char *xml,
 		       struct error *err);
 
-/* Returns the number of needed registers, once all files were read; -1 if one is missing.
- */
+/* Returns the number of needed registers, once all files were read without error; -1 if
+ * one is missing. */
 int gdb_registers_check(const struct gdb_registers *registers, struct error *err);
 
 /* Sets @cpu by the values of the needed registers. */
