@@ -14,7 +14,7 @@ static bool x86_is_patched(const uint8_t *end, size_t count)
 	       (count >= 5 && end[-5] == 0xff && (end[-4] == 0x15 || end[-4] == 0x14));
 }
 
-bool x86_is_after_call(const uint8_t *end, size_t count)
+static bool x86_is_after_call(const uint8_t *end, size_t count)
 {
 	uint64_t target;
 
@@ -29,7 +29,7 @@ static uint32_t word(const uint8_t *at)
 }
 
 /* bl, blr, blraa and its variants (Arm ARM, C4.1.66, "Branches"). */
-bool arm64_is_after_call(const uint8_t *end, size_t count)
+static bool arm64_is_after_call(const uint8_t *end, size_t count)
 {
 	uint32_t code;
 
@@ -42,7 +42,7 @@ bool arm64_is_after_call(const uint8_t *end, size_t count)
 
 /* c.jalr; jal and jalr that set ra, or t0 as for GCC's functions that save registers
  * (RISC-V Unprivileged ISA, section 2.5, tables 2.1 and 16.7). */
-bool riscv_is_after_call(const uint8_t *end, size_t count)
+static bool riscv_is_after_call(const uint8_t *end, size_t count)
 {
 	uint32_t code;
 
@@ -58,7 +58,7 @@ bool riscv_is_after_call(const uint8_t *end, size_t count)
 }
 
 /* blx with a register; bl and blx (Arm ARM, F3.1, "T32 instruction set encoding"). */
-static bool is_after_thumb_call(const uint8_t *end, size_t count)
+static bool thumb_is_after_call(const uint8_t *end, size_t count)
 {
 	uint32_t second;
 
@@ -73,7 +73,7 @@ static bool is_after_thumb_call(const uint8_t *end, size_t count)
 
 /* bl and blx; on older CPUs without blx, bx and loads to pc after mov lr, pc (Arm ARM,
  * F4.1, "A32 instruction set encoding"). */
-static bool is_after_arm_call(const uint8_t *end, size_t count)
+static bool a32_is_after_call(const uint8_t *end, size_t count)
 {
 	uint32_t code;
 
@@ -86,8 +86,28 @@ static bool is_after_arm_call(const uint8_t *end, size_t count)
 	return count >= 8 && (word(end - 8) & 0x0fffffff) == 0x01a0e00f;
 }
 
-bool arm32_code_is_after_call(const uint8_t *end, size_t count, uint64_t address)
+static bool arm32_is_after_call(const uint8_t *end, size_t count, uint64_t address)
 {
-	return is_after_thumb_call(end, count) ||
-	       (address % 4 == 0 && is_after_arm_call(end, count));
+	return thumb_is_after_call(end, count) ||
+	       (address % 4 == 0 && a32_is_after_call(end, count));
+}
+
+bool cpu_kind_is_after_call(enum cpu_kind kind, const uint8_t *end, size_t count,
+			    uint64_t address)
+{
+	switch (kind) {
+	case CPU_X86_64:
+	case CPU_X86_32:
+		return x86_is_after_call(end, count);
+	case CPU_ARM64:
+		return arm64_is_after_call(end, count);
+	case CPU_ARM32:
+		return arm32_is_after_call(end, count, address);
+	case CPU_RISCV64:
+		return riscv_is_after_call(end, count);
+	case CPU_UNKNOWN:
+	case CPU_KINDS:
+		break;
+	}
+	return false;
 }

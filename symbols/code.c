@@ -70,7 +70,7 @@ void code_read(struct code *code, const void *data, size_t size)
 	if (!elf || !gelf_getehdr(elf, &header) || elf_getshdrnum(elf, &sections) ||
 	    elf_getphdrnum(elf, &segments))
 		goto out;
-	code->machine = header.e_machine;
+	code->kind = cpu_kind_of_elf(header.e_machine);
 	code->list = calloc(sections + segments + 1, sizeof(*code->list));
 	if (!code->list)
 		goto out;
@@ -111,32 +111,14 @@ static const struct code_range *find_range(const struct code *code, uint64_t add
 
 enum symbols_call code_before(const struct code *code, uint64_t address)
 {
-	uint64_t place = code->machine == EM_ARM ? address & ~(uint64_t)1 : address;
+	uint64_t place = code->kind == CPU_ARM32 ? address & ~(uint64_t)1 : address;
 	const struct code_range *range = find_range(code, place);
-	const uint8_t *end;
 	size_t count;
-	bool is_call;
 
-	if (!range)
+	if (!range || code->kind == CPU_UNKNOWN)
 		return SYMBOLS_CALL_UNKNOWN;
 	count = (size_t)(place - range->address);
-	end = range->bytes + count;
-	switch (code->machine) {
-	case EM_X86_64:
-	case EM_386:
-		is_call = x86_is_after_call(end, count);
-		break;
-	case EM_AARCH64:
-		is_call = arm64_is_after_call(end, count);
-		break;
-	case EM_ARM:
-		is_call = arm32_code_is_after_call(end, count, place);
-		break;
-	case EM_RISCV:
-		is_call = riscv_is_after_call(end, count);
-		break;
-	default:
-		return SYMBOLS_CALL_UNKNOWN;
-	}
-	return is_call ? SYMBOLS_CALL_THERE : SYMBOLS_CALL_MISSING;
+	return cpu_kind_is_after_call(code->kind, range->bytes + count, count, place)
+		       ? SYMBOLS_CALL_THERE
+		       : SYMBOLS_CALL_MISSING;
 }

@@ -4,6 +4,7 @@
 
 /* The code of an ELF file, for a look at the instructions before return addresses. */
 
+#include "base/guest.h"
 #include "symbols/symbols.h"
 
 /* A range of code, as it is in the file. */
@@ -15,7 +16,7 @@ struct code_range {
 
 /* The code of a file. Starts zeroed. */
 struct code {
-	uint16_t machine;	 /* ELF's e_machine */
+	enum cpu_kind kind;	 /* CPU that the file is for */
 	struct code_range *list; /* by address */
 	size_t count;
 };

@@ -77,10 +77,8 @@ static enum code code_look(const struct cpu *cpu, const struct guest_memory *mem
 	uint8_t code[AFTER_CALL_BYTES] = {0}, next[4] = {0};
 	size_t count = read_before(cpu, memory, address, code);
 	const uint8_t *end = code + sizeof(code);
-	bool is_after = cpu->family == CPU_FAMILY_ARM ? arm64_is_after_call(end, count)
-						      : x86_is_after_call(end, count);
 
-	if (is_after)
+	if (cpu_kind_is_after_call(cpu_kind(cpu), end, count, address))
 		return CODE_AFTER_CALL;
 	if (!cpu_read(cpu, memory, address, next, 1))
 		return CODE_NONE;

@@ -22,9 +22,11 @@ struct code {
 		bytes, sizeof(bytes) - 1 \
 	}
 
-static const uint8_t *end_of(const struct code *code)
+static bool ends_with_call(enum cpu_kind kind, const struct code *code, uint64_t address)
 {
-	return (const uint8_t *)code->bytes + code->count;
+	const uint8_t *end = (const uint8_t *)code->bytes + code->count;
+
+	return cpu_kind_is_after_call(kind, end, code->count, address);
 }
 
 static void x86_calls_are_recognized(void **state)
@@ -47,7 +49,9 @@ static void x86_calls_are_recognized(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!x86_is_after_call(end_of(&calls[i]), calls[i].count))
+		if (!ends_with_call(CPU_X86_64, &calls[i], 0x1000) ||
+		    !ends_with_call(CPU_X86_32, &calls[i], 0x1000) ||
+		    ends_with_call(CPU_UNKNOWN, &calls[i], 0x1000))
 			fail_msg("call %zu", i);
 }
 
@@ -60,9 +64,9 @@ static void x86_calls_patched_by_linux_are_recognized(void **state)
 	static const struct code pv = CODE("\xff\x15\x10\x20\x00");
 
 	(void)state;
-	assert_true(x86_is_after_call(end_of(&thunk), 3));
-	assert_true(x86_is_after_call(end_of(&longer), 3));
-	assert_true(x86_is_after_call(end_of(&pv), 5));
+	assert_true(ends_with_call(CPU_X86_64, &thunk, 0x1000));
+	assert_true(ends_with_call(CPU_X86_64, &longer, 0x1000));
+	assert_true(ends_with_call(CPU_X86_64, &pv, 0x1000));
 }
 
 static void other_x86_code_is_not_a_call(void **state)
@@ -83,7 +87,7 @@ static void other_x86_code_is_not_a_call(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (x86_is_after_call(end_of(&others[i]), others[i].count))
+		if (ends_with_call(CPU_X86_64, &others[i], 0x1000))
 			fail_msg("other %zu", i);
 }
 
@@ -106,10 +110,10 @@ static void arm64_calls_are_recognized(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!arm64_is_after_call(end_of(&calls[i]), calls[i].count))
+		if (!ends_with_call(CPU_ARM64, &calls[i], 0x1000))
 			fail_msg("call %zu", i);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (arm64_is_after_call(end_of(&others[i]), others[i].count))
+		if (ends_with_call(CPU_ARM64, &others[i], 0x1000))
 			fail_msg("other %zu", i);
 }
 
@@ -134,10 +138,10 @@ static void riscv_calls_are_recognized(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!riscv_is_after_call(end_of(&calls[i]), calls[i].count))
+		if (!ends_with_call(CPU_RISCV64, &calls[i], 0x1000))
 			fail_msg("call %zu", i);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (riscv_is_after_call(end_of(&others[i]), others[i].count))
+		if (ends_with_call(CPU_RISCV64, &others[i], 0x1000))
 			fail_msg("other %zu", i);
 }
 
@@ -166,15 +170,15 @@ static void arm32_calls_are_recognized(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(arm) / sizeof(*arm); i++)
-		if (!arm32_code_is_after_call(end_of(&arm[i]), arm[i].count, 0x1000))
+		if (!ends_with_call(CPU_ARM32, &arm[i], 0x1000))
 			fail_msg("ARM's call %zu", i);
 	for (size_t i = 0; i < sizeof(thumb) / sizeof(*thumb); i++)
-		if (!arm32_code_is_after_call(end_of(&thumb[i]), thumb[i].count, 0x1002))
+		if (!ends_with_call(CPU_ARM32, &thumb[i], 0x1002))
 			fail_msg("Thumb's call %zu", i);
 	/* ARM code is aligned. */
-	assert_false(arm32_code_is_after_call(end_of(&arm[3]), 4, 0x1002));
+	assert_false(ends_with_call(CPU_ARM32, &arm[3], 0x1002));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (arm32_code_is_after_call(end_of(&others[i]), others[i].count, 0x1000))
+		if (ends_with_call(CPU_ARM32, &others[i], 0x1000))
 			fail_msg("other %zu", i);
 }
 
