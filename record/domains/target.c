@@ -54,11 +54,17 @@ void target_close(struct target *target)
 	*target = (struct target){0};
 }
 
-/* Whether code in memory may make a table: the CPU is one with tables, or not known yet.
- */
-static bool may_find_code(uint64_t cpu)
+/* Whether the guest's CPU is one with tables, or not known yet. */
+static bool target_may_have_tables(const struct target *target)
 {
-	return cpu == CPU_UNKNOWN || cpu_kind_has_tables(cpu);
+	enum cpu_kind kind = target->guest->ops->kind(target->guest);
+
+	return kind == CPU_UNKNOWN || cpu_kind_has_tables(kind);
+}
+
+bool target_captures_stacks(const struct target *target)
+{
+	return target->sampling.stack_bytes && target_may_have_tables(target);
 }
 
 static void describe_unwinding(const struct target *target,
@@ -67,9 +73,9 @@ static void describe_unwinding(const struct target *target,
 	const struct learning *learning = sampler_learning(target->sampler);
 	const struct program_table *table = target->sampling.table;
 
-	if (target->sampling.stack_bytes)
+	if (target_captures_stacks(target))
 		description->unwind_way = UNWIND_LATER;
-	else if (!table && target->sampling.examiner && may_find_code(description->cpu))
+	else if (!table && target->sampling.examiner && target_may_have_tables(target))
 		description->unwind_way = UNWIND_BY_FOUND_CODE;
 	else
 		description->unwind_way = UNWIND_BY_FRAMES;

@@ -23,6 +23,10 @@ int target_open(struct target *target, struct host *host, const struct guest_inf
 /* Releases the guest; @target may be all 0. */
 void target_close(struct target *target);
 
+/* Returns whether stacks are captured, to be unwound by reports: as wanted, unless the
+ * guest's CPU is known to have no unwind tables. */
+bool target_captures_stacks(const struct target *target);
+
 /* Describes the domain for the recording. Must be called after a round was taken. */
 void target_describe(const struct target *target, struct recording_domain *description);
 

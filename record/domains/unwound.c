@@ -32,7 +32,7 @@ void unwound_add(struct unwound *unwound, const struct target *target)
 	const struct unwind_table *found = code_search_table(&learning->code);
 
 	unwound->domains++;
-	unwound->captured += target->sampling.stack_bytes > 0;
+	unwound->captured += target_captures_stacks(target);
 	if (learning->table.state == TABLE_USED)
 		add_table(unwound, target->sampling.table);
 	if (found) {
