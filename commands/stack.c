@@ -229,6 +229,11 @@ static struct program_table *make_table(const struct stack_options *options,
 	return table;
 }
 
+static void print_notice(const char *line)
+{
+	message("stack", "%s", line);
+}
+
 /* Returns the exit code. */
 static int stack_run(const struct stack_options *options, const char *domain)
 {
@@ -241,7 +246,7 @@ static int stack_run(const struct stack_options *options, const char *domain)
 		.force = options->force,
 	};
 	struct host *host = symbols ? open_host("stack", &wish, &err) : NULL;
-	struct guard *guard = host ? guard_start(host, &err) : NULL;
+	struct guard *guard = host ? guard_start(host, print_notice, &err) : NULL;
 	int status = EXIT_DONE;
 
 	if (!guard || show_domain(host, domain, symbols, table, &err) < 0) {

@@ -56,9 +56,9 @@ static int adopt_gdb(struct host *host, struct error *err)
 	return 0;
 }
 
-static bool gdb_left_paused(const struct host *host)
+static uint64_t gdb_paused_since(const struct host *host)
 {
-	return atomic_load(&((const struct gdb *)host)->shared->holds);
+	return atomic_load(&((const struct gdb *)host)->shared->since);
 }
 
 static int resume_gdb(struct host *host, struct error *err)
@@ -114,7 +114,7 @@ static const struct host_ops operations = {
 	.list = gdb_list,
 	.arm = arm_gdb,
 	.adopt = adopt_gdb,
-	.left_paused = gdb_left_paused,
+	.paused_since = gdb_paused_since,
 	.resume = resume_gdb,
 	.open = gdb_guest_open,
 };

@@ -4,14 +4,17 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "gdb/gdb.h"
 #include "gdb/regions.h"
 #include "gdb/registers.h"
 #include "gdb/stub.h"
 
-/* Shared with the guard: whether the guest may be stopped because of the recorder. */
+/* Shared with the guard. */
 struct gdb_shared {
-	atomic_bool holds;
+	/* since when the guest may be stopped because of the recorder, ns, monotonic; 0:
+	 * it is not */
+	_Atomic uint64_t since;
 };
 
 #define GDB_VCPUS_MAX 1024
@@ -45,7 +48,7 @@ static inline struct gdb *gdb_of(struct host *host)
 
 static inline void gdb_hold(struct gdb *gdb, bool holds)
 {
-	atomic_store(&gdb->shared->holds, holds);
+	atomic_store(&gdb->shared->since, holds ? clock_monotonic() : 0);
 }
 
 /* Connects, unless it is connected, and asks for all that is needed: 0, or -1. The guest

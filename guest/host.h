@@ -102,6 +102,9 @@ struct host_needs {
 	const char *kept;
 };
 
+/* A result of host_ops.paused_since(). */
+#define HOLDS_LATE UINT64_MAX
+
 /*
  * Implemented by each hypervisor. Functions that can fail return -1 (or NULL) with the
  * reason in @err.
@@ -131,11 +134,12 @@ struct host_ops {
 	/* Opens, in the guard, what is not inherited by fork(). */
 	int (*adopt)(struct host *host, struct error *err);
 	/*
-	 * Returns, in the guard, whether the recorder holds a guest paused. Exact once
-	 * the recorder has ended or stopped; while it runs, the result may be outdated at
-	 * once.
+	 * Returns, in the guard, since when the recorder holds a guest paused (ns,
+	 * monotonic); 0 if it does not; HOLDS_LATE if a part of a guest may still stop
+	 * because of a pause that has ended. Exact once the recorder has ended or
+	 * stopped; while it runs, the result may be outdated at once.
 	 */
-	bool (*left_paused)(const struct host *host);
+	uint64_t (*paused_since)(const struct host *host);
 	/* Resumes, in the guard and after the recorder's end, the guest that the recorder
 	 * left paused. */
 	int (*resume)(struct host *host, struct error *err);

@@ -49,9 +49,10 @@ static struct kvm_guest *kvm_guest_of(struct guest *guest)
 	return (struct kvm_guest *)guest;
 }
 
+/* Notes for the guard that threads may be stopped from now on, or no longer. */
 static void note_hold(struct kvm_guest *vmm, bool holds)
 {
-	atomic_store(&vmm->kvm->shared->holds, holds);
+	atomic_store(&vmm->kvm->shared->since, holds ? clock_monotonic() : 0);
 }
 
 static bool vmm_is_gone(const struct kvm_guest *vmm)
@@ -167,7 +168,7 @@ static void release_all(struct kvm_guest *vmm)
 
 	for (unsigned int i = 0; i < vmm->guest.info.vcpus; i++)
 		trace_release(trace, &vmm->vcpu[i].traced);
-	note_hold(vmm, trace->late_count > 0);
+	atomic_store(&vmm->kvm->shared->since, trace->late_count ? HOLDS_LATE : 0);
 }
 
 /* Ends a pause, even one that failed. */

@@ -12,10 +12,12 @@
 /*
  * Shared with the guard. When the recorder dies, the kernel detaches it from the threads
  * that it traces, and the guest continues. When the recorder is stopped instead, only
- * @holds tells that it holds a guest.
+ * @since tells that it holds a guest.
  */
 struct kvm_shared {
-	atomic_bool holds; /* a thread of a guest may be stopped */
+	/* since when a thread of a guest may be stopped, as host_ops.paused_since()
+	 * returns it */
+	_Atomic uint64_t since;
 };
 
 struct kvm {

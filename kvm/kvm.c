@@ -117,16 +117,16 @@ static int adopt_kvm(struct host *host, struct error *err)
 	return 0;
 }
 
-static bool kvm_left_paused(const struct host *host)
+static uint64_t kvm_paused_since(const struct host *host)
 {
-	return atomic_load(&((const struct kvm *)host)->shared->holds);
+	return atomic_load(&((const struct kvm *)host)->shared->since);
 }
 
 /* The kernel has detached the dead recorder already, or is about to. */
 static int resume_kvm(struct host *host, struct error *err)
 {
 	(void)err;
-	atomic_store(&kvm_of(host)->shared->holds, false);
+	atomic_store(&kvm_of(host)->shared->since, 0);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static const struct host_ops operations = {
 	.list = kvm_guest_list,
 	.arm = arm_kvm,
 	.adopt = adopt_kvm,
-	.left_paused = kvm_left_paused,
+	.paused_since = kvm_paused_since,
 	.resume = resume_kvm,
 	.tidy = tidy_kvm,
 	.open = kvm_guest_open,

@@ -268,7 +268,7 @@ int record_run(struct record *record, struct host *host, int argc, char **argv,
 	       struct record_summary *summary, struct error *err)
 {
 	record->host = host;
-	record->guard = guard_start(host, err);
+	record->guard = guard_start(host, record->options->notify, err);
 	if (record->guard)
 		record->recorder = recorder_new(host, record->guard, record->options,
 						record->tables, err);

@@ -224,7 +224,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 
 	pause_begin(domain->xen->pause);
 	status = batch_call(domain->xen, &domain->pause, 0);
-	if (!xen_left_paused(&domain->xen->host)) {
+	if (!xen_paused_since(&domain->xen->host)) {
 		pause_failed(domain->xen->pause);
 		if (status == 0)
 			status = batch_result(&domain->pause, 0);

@@ -54,7 +54,7 @@ int xen_domain_list(struct host *host, struct guest_info **guests, size_t *count
 		    struct error *err);
 int xen_arm(struct host *host, struct error *err);
 int xen_adopt(struct host *host, struct error *err);
-bool xen_left_paused(const struct host *host);
+uint64_t xen_paused_since(const struct host *host);
 int xen_resume(struct host *host, struct error *err);
 int xen_find_left(struct host *host, struct guest_info **guests, size_t *count,
 		  struct error *err);

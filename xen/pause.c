@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 /* A result that stands until Xen has made the call and written the real one. */
 #define NOT_CALLED ((xen_ulong_t)0x6e6f74796574)
 
@@ -28,7 +30,7 @@ int xen_arm(struct host *host, struct error *err)
 	struct xen *xen = xen_of(host);
 	struct pause *pause = calloc(1, sizeof(*pause));
 	size_t size = (2 + PAUSE_VCPUS_MAX) * sizeof(*pause->entry) +
-		      sizeof(*pause->resume_domctl);
+		      sizeof(*pause->resume_domctl) + sizeof(*pause->since);
 
 	if (!pause)
 		return error_set(err, "out of memory");
@@ -39,6 +41,7 @@ int xen_arm(struct host *host, struct error *err)
 	pause->resume = pause->memory.data;
 	pause->entry = pause->resume + 1;
 	pause->resume_domctl = (void *)(pause->entry + 1 + PAUSE_VCPUS_MAX);
+	pause->since = (void *)(pause->resume_domctl + 1);
 	pause->entry[0].result = NOT_CALLED;
 	pause->left = left_new(HOST_DIRECTORY);
 	xen->pause = pause;
@@ -66,6 +69,7 @@ void pause_prepare(struct xen *xen, const struct left_domain *domain)
 void pause_begin(struct pause *pause)
 {
 	__atomic_store_n(&pause->entry[0].result, NOT_CALLED, __ATOMIC_SEQ_CST);
+	__atomic_store_n(pause->since, clock_monotonic(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&pause->resume->result, NOT_CALLED, __ATOMIC_SEQ_CST);
 	left_set(pause->left, true);
 }
@@ -90,14 +94,16 @@ int pause_end(struct xen *xen, struct error *err)
 	return status == -ESRCH;
 }
 
-bool xen_left_paused(const struct host *host)
+uint64_t xen_paused_since(const struct host *host)
 {
 	const struct pause *pause = ((const struct xen *)host)->pause;
 	xen_ulong_t paused, resumed;
 
 	paused = __atomic_load_n(&pause->entry[0].result, __ATOMIC_SEQ_CST);
 	resumed = __atomic_load_n(&pause->resume->result, __ATOMIC_SEQ_CST);
-	return paused == 0 && resumed == NOT_CALLED;
+	if (paused != 0 || resumed != NOT_CALLED)
+		return 0;
+	return __atomic_load_n(pause->since, __ATOMIC_SEQ_CST);
 }
 
 int xen_resume(struct host *host, struct error *err)

@@ -19,6 +19,7 @@ struct pause {
 	multicall_entry_t *entry;  /* the pause, then up to PAUSE_VCPUS_MAX contexts */
 	multicall_entry_t *resume; /* the call that ends the pause */
 	struct xen_domctl *resume_domctl;
+	uint64_t *since;   /* when the pause began, ns, monotonic */
 	struct left *left; /* the note for later recorders; NULL: could not be created */
 };
 

@@ -154,12 +154,13 @@ static void allow_guarding(struct draft *draft, const struct filter_guard *guard
 		SCMP_SYS(ppoll),
 		SCMP_SYS(pread64),
 	};
-	static const unsigned int signals[] = {SIGSTOP, SIGCONT};
+	static const unsigned int signals[] = {SIGSTOP, SIGCONT, SIGKILL};
 	bool by_pid = guard->pidfd < 0;
 	int call = by_pid ? SCMP_SYS(kill) : SCMP_SYS(pidfd_send_signal);
 
 	ALLOW(draft, guarding);
 	allow_if(draft, SCMP_SYS(write), 1, is_equal(0, (unsigned int)guard->ready));
+	allow_if(draft, SCMP_SYS(write), 1, is_equal(0, STDERR_FILENO));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		const struct scmp_arg_cmp conditions[] = {
 			is_equal(0,

@@ -30,13 +30,13 @@ int filter_recorder(const struct host_needs *host, bool follow, int opener,
 
 /* The processes and files that a guard's filter refers to. */
 struct filter_guard {
-	pid_t recorder; /* the process that it stops and continues */
+	pid_t recorder; /* the process that it stops, continues and kills */
 	int pidfd;	/* a descriptor of @recorder; -1: it is signalled by its pid */
 	int ready;	/* the descriptor on which it writes that it has started */
 };
 
-/* Restricts a guard to waiting for the recorder's end, stopping and continuing it, and
- * resuming a guest. */
+/* Restricts a guard to waiting for the recorder's end, stopping, continuing and killing
+ * it, resuming a guest, and writing messages. */
 int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err);
 

@@ -25,15 +25,19 @@
 /* Maximum time that a guest stays paused because its recorder was stopped, ns */
 #define WATCH_NS (NS_PER_S / 20)
 
-/* The attempts to let a stopped recorder finish its sample: time between checks, ns,
- * number of checks, number of attempts */
+/* An attempt to let a stopped recorder finish its sample: time between checks, ns, and
+ * maximum time until it has finished, and until it has stopped again, ns */
 #define MOMENT_NS (100 * NS_PER_US)
-#define MOMENTS	  1000
-#define TRIES	  20
+#define FINISH_NS (NS_PER_S / 50)
+
+/* Maximum time between two looks at a pause that counts for its limit, ns: the time of a
+ * host that stands still is not the recorder's. */
+#define LOOK_NS (2 * (WATCH_NS + 2 * FINISH_NS))
 
 struct guard {
 	struct host *host;
-	pid_t child; /* the guard, in the recorder */
+	notify_function *notify; /* NULL: nobody is told */
+	pid_t child;		 /* the guard, in the recorder */
 	/*
 	 * A mutex in shared memory, locked by the sampling thread. When that thread ends
 	 * in any way, the kernel first wakes the guard (set_robust_list(2)), even before
@@ -152,42 +156,92 @@ static bool has_ended(const struct guard *guard, uint64_t ns)
 	return poll(&pipe, 1, 0) > 0;
 }
 
+static uint64_t paused_since(const struct guard *guard)
+{
+	return guard->host->ops->paused_since(guard->host);
+}
+
 /* Continues a recorder that was stopped during a sample, and stops it again at the end of
  * the sample. True if it ended meanwhile. */
 static bool put_off_stop(const struct guard *guard)
 {
-	const struct host *host = guard->host;
+	uint64_t until = clock_monotonic() + FINISH_NS;
 
-	for (int tries = 0; tries < TRIES && host->ops->left_paused(host); tries++) {
-		send_signal(guard, SIGCONT);
-		for (int i = 0; i < MOMENTS && host->ops->left_paused(host); i++)
-			if (has_ended(guard, MOMENT_NS))
-				return true;
-		send_signal(guard, SIGSTOP);
-		for (int i = 0; i < MOMENTS && !is_stopped(guard); i++)
-			if (has_ended(guard, MOMENT_NS))
-				return true;
-	}
-	if (host->ops->left_paused(host))
-		send_signal(guard, SIGCONT);
+	send_signal(guard, SIGCONT);
+	while (paused_since(guard) && clock_monotonic() < until)
+		if (has_ended(guard, MOMENT_NS))
+			return true;
+	send_signal(guard, SIGSTOP);
+	until = clock_monotonic() + FINISH_NS;
+	while (!is_stopped(guard) && clock_monotonic() < until)
+		if (has_ended(guard, MOMENT_NS))
+			return true;
 	return false;
 }
 
-/* Puts off the recorder's stops until it has ended. */
+/* The pause that the guard has last seen. */
+struct seen_pause {
+	uint64_t since;	 /* as host_ops.paused_since() returns it */
+	uint64_t looked; /* time of the last look, ns, monotonic */
+	uint64_t length; /* time of the pause that counts, ns */
+};
+
+/* Looks at the pause once more; returns whether it has reached its limit. */
+static bool is_overdue(const struct guard *guard, struct seen_pause *seen)
+{
+	uint64_t since = paused_since(guard), now = clock_monotonic(), passed;
+
+	if (since != seen->since) {
+		seen->length = 0;
+		seen->looked = since;
+	}
+	passed = now - seen->looked;
+	seen->length += passed < LOOK_NS ? passed : LOOK_NS;
+	seen->looked = now;
+	seen->since = since;
+	return since && since != HOLDS_LATE && seen->length >= PAUSE_LIMIT;
+}
+
+/* Returns the time after which to look again, ns. */
+static uint64_t time_to_look(const struct seen_pause *seen)
+{
+	uint64_t left = PAUSE_LIMIT - seen->length % PAUSE_LIMIT;
+
+	return seen->since && left < WATCH_NS ? left : WATCH_NS;
+}
+
+/* Kills the recorder. */
+static void end_recorder(const struct guard *guard)
+{
+	send_signal(guard, SIGKILL);
+	if (guard->notify)
+		notify(guard->notify,
+		       "a pause did not end within %g s: the recorder was killed, so "
+		       "that the guest runs",
+		       (double)PAUSE_LIMIT / NS_PER_S);
+}
+
+/* Puts off the recorder's stops until it has ended, and ends it if a pause takes too
+ * long, whatever keeps the recorder from ending the pause. */
 static void watch_recorder(const struct guard *guard)
 {
-	const struct host *host = guard->host;
+	struct seen_pause seen = {0};
 
-	while (!has_ended(guard, WATCH_NS))
-		if (host->ops->left_paused(host) && is_stopped(guard) &&
-		    put_off_stop(guard))
+	while (!has_ended(guard, time_to_look(&seen))) {
+		if (is_overdue(guard, &seen)) {
+			end_recorder(guard);
+			seen.length = 0;
+		} else if (seen.since && is_stopped(guard) && put_off_stop(guard)) {
 			return;
+		}
+	}
 }
 
 static int be_guard(struct guard *guard, int to_parent)
 {
-	const int kept[] = {guard->pipe[0], to_parent, guard->pidfd, guard->status,
-			    guard->host->connection};
+	const int kept[] = {
+		guard->pipe[0],		 to_parent,    guard->pidfd, guard->status,
+		guard->host->connection, STDERR_FILENO};
 	const struct filter_guard needed = {
 		.recorder = guard->recorder,
 		.pidfd = guard->pidfd,
@@ -216,7 +270,7 @@ static int be_guard(struct guard *guard, int to_parent)
 		return 1;
 	close(to_parent);
 	watch_recorder(guard);
-	if (host->ops->left_paused(host))
+	if (paused_since(guard))
 		status = host->ops->resume(host, &err) < 0;
 	if (host->ops->tidy)
 		host->ops->tidy(host);
@@ -278,7 +332,7 @@ static int fork_guard(struct guard *guard)
 	return -1;
 }
 
-struct guard *guard_start(struct host *host, struct error *err)
+struct guard *guard_start(struct host *host, notify_function *to, struct error *err)
 {
 	struct guard *guard;
 
@@ -293,6 +347,7 @@ struct guard *guard_start(struct host *host, struct error *err)
 	prctl(PR_SET_DUMPABLE, 0);
 	*guard = (struct guard){
 		.host = host,
+		.notify = to,
 		.pipe = {-1, -1},
 		.recorder = getpid(),
 		.alive = hold_mutex(),

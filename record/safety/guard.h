@@ -6,22 +6,27 @@
 
 #include "base/error.h"
 #include "guest/host.h"
+#include "record/notify.h"
+
+/* Maximum time of a pause, ns. */
+#define PAUSE_LIMIT 1000000000ull
 
 /*
  * A child process that outlives this one. If this process ends in any way while it holds
  * a guest paused, the child resumes the guest. If this process is stopped (SIGSTOP) at
- * such a moment, the child lets it finish the sample first. One child guards all guests
- * of a host, including guests that start later.
+ * such a moment, the child lets it finish the sample first. If a pause has not ended
+ * after PAUSE_LIMIT, for whatever reason, the child kills this process. One child guards
+ * all guests of a host, including guests that start later.
  */
 struct guard;
 
 /*
  * Starts the guard; must be called before the first guest is opened, while the process
  * has a single thread, by the thread that will sample. From here on, the process dumps no
- * core: a guest would stay paused during the dump. NULL with the reason in @err on
- * failure.
+ * core: a guest would stay paused during the dump. The child calls @to, unless it is
+ * NULL, when it kills this process. NULL with the reason in @err on failure.
  */
-struct guard *guard_start(struct host *host, struct error *err);
+struct guard *guard_start(struct host *host, notify_function *to, struct error *err);
 
 /* Returns whether the child still exists. Without it, nothing may be paused. */
 bool guard_alive(struct guard *guard);

@@ -31,7 +31,7 @@ static struct {
 static void *watched_map(xenforeignmemory_handle *memory, uint32_t domain, int access,
 			 size_t pages, const xen_pfn_t *frames, int *failures)
 {
-	watch.in_pause += watch.host && watch.host->ops->left_paused(watch.host);
+	watch.in_pause += watch.host && watch.host->ops->paused_since(watch.host) != 0;
 	return watch.map(memory, domain, access, pages, frames, failures);
 }
 

@@ -27,7 +27,7 @@ static int bench_run(int argc, char **argv, struct error *err)
 		return 1;
 	number = strtoul(argv[3], NULL, 10);
 	host = host_open(NULL, false, err);
-	if (!host || !guard_start(host, err) ||
+	if (!host || !guard_start(host, NULL, err) ||
 	    host_find(host, argv[2], &domain, err) < 0)
 		return -1;
 	prctl(PR_SET_TIMERSLACK, 1); /* as in `uniprof record` */

@@ -64,7 +64,7 @@ static int be_recorder(const char *name, const char *how, struct error *err)
 	watched.recorder = getpid();
 	watched.call2 = xen_of(host)->lib.call2;
 	xen_of(host)->lib.call2 = watched_call2;
-	if (!guard_start(host, err) || host_find(host, name, &info, err) < 0)
+	if (!guard_start(host, NULL, err) || host_find(host, name, &info, err) < 0)
 		return -1;
 	guest = host->ops->open(host, &info, NULL, err);
 	sampler = guest ? sampler_new(guest, &sampling, err) : NULL;

@@ -39,7 +39,7 @@ static void *probe_map(xenforeignmemory_handle *handle, uint32_t domain, int pro
 {
 	void *map = probe.lib.memory_map(handle, domain, prot, pages, frames, failures);
 
-	probe.in_pause += probe.host->ops->left_paused(probe.host);
+	probe.in_pause += probe.host->ops->paused_since(probe.host) != 0;
 	if (map)
 		probe.mapped += pages;
 	if (probe.mapped > probe.most)
@@ -49,7 +49,7 @@ static void *probe_map(xenforeignmemory_handle *handle, uint32_t domain, int pro
 
 static int probe_unmap(xenforeignmemory_handle *handle, void *map, size_t pages)
 {
-	probe.in_pause += probe.host->ops->left_paused(probe.host);
+	probe.in_pause += probe.host->ops->paused_since(probe.host) != 0;
 	probe.mapped -= pages;
 	return probe.lib.memory_unmap(handle, map, pages);
 }
@@ -86,7 +86,7 @@ static int run(struct host *host, const char *name, uint64_t seconds, struct err
 	struct sampler *sampler = NULL;
 	int status = -1;
 
-	guard = guard_start(host, err);
+	guard = guard_start(host, NULL, err);
 	if (!guard || host_find(host, name, &info, err) < 0)
 		goto out;
 	probe.host = host;

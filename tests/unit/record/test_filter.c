@@ -411,7 +411,7 @@ static void guard_by(bool by_pid)
 			       0))
 	CHECK(SEND(SIGSTOP) == 0);
 	CHECK(SEND(SIGCONT) == 0);
-	CHECK(REFUSED(SEND(SIGKILL)));
+	CHECK(REFUSED(SEND(SIGTERM)));
 	CHECK(REFUSED(SEND(0)));
 	CHECK(REFUSED(kill(getpid(), SIGCONT)));
 	CHECK(REFUSED(syscall(424, ready[0], SIGCONT, NULL, 0)));
@@ -422,9 +422,11 @@ static void guard_by(bool by_pid)
 	CHECK(REACHES(pread(-1, &status, 1, 0)));
 	CHECK(write(ready[1], "", 1) == 1);
 	CHECK(REFUSED(write(other[1], "", 1)));
+	CHECK(write(STDERR_FILENO, "", 0) == 0);
 	CHECK(REFUSED(waitpid(recorder, &status, WNOHANG)));
 	CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
 	      MAP_FAILED);
+	CHECK(SEND(SIGKILL) == 0);
 }
 
 static void guard_by_descriptor(void)
@@ -437,7 +439,7 @@ static void guard_by_pid(void)
 	guard_by(true);
 }
 
-static void a_guard_may_only_stop_and_continue_its_recorder(void **state)
+static void a_guard_may_only_stop_continue_and_kill_its_recorder(void **state)
 {
 	(void)state;
 	assert_int_equal(run_child(guard_by_pid), 0);
@@ -481,8 +483,9 @@ int main(void)
 				       skip_without_filters),
 		cmocka_unit_test_setup(crashes_end_it_as_usual, skip_without_filters),
 		cmocka_unit_test_setup(a_stopped_sleep_is_finished, skip_without_filters),
-		cmocka_unit_test_setup(a_guard_may_only_stop_and_continue_its_recorder,
-				       skip_without_filters),
+		cmocka_unit_test_setup(
+			a_guard_may_only_stop_continue_and_kill_its_recorder,
+			skip_without_filters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

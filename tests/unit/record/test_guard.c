@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,10 +32,11 @@
 #define BALLAST (128u << 20)
 
 struct fake {
-	int paused;
+	uint64_t paused;  /* since when, ns, monotonic; 0: the guest runs */
 	uint64_t ended;	  /* when the recorder was about to end */
 	uint64_t resumed; /* when the guard let the guest run */
 	int stops;	  /* number of samples that the recorder ended itself */
+	char line[200];	  /* the guard's message */
 };
 
 static struct fake *fake;
@@ -46,7 +48,7 @@ static int arm(struct host *host, struct error *err)
 	return 0;
 }
 
-static bool left_paused(const struct host *host)
+static uint64_t paused_since(const struct host *host)
 {
 	(void)host;
 	return __atomic_load_n(&fake->paused, __ATOMIC_SEQ_CST);
@@ -61,13 +63,18 @@ static int resume(struct host *host, struct error *err)
 	return 0;
 }
 
+static void note_message(const char *line)
+{
+	snprintf(fake->line, sizeof(fake->line), "%s", line);
+}
+
 static const struct host_needs needs_nothing = {0};
 
 static const struct host_ops fake_ops = {
 	.needs = &needs_nothing,
 	.arm = arm,
 	.adopt = arm,
-	.left_paused = left_paused,
+	.paused_since = paused_since,
 	.resume = resume,
 };
 
@@ -104,9 +111,9 @@ static pid_t start_recorder(size_t ballast, void (*then)(void))
 	    mmap(NULL, ballast, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0) == MAP_FAILED)
 		_exit(1);
-	if (!guard_start(&host, &(struct error){0}))
+	if (!guard_start(&host, note_message, &(struct error){0}))
 		_exit(1);
-	__atomic_store_n(&fake->paused, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&fake->paused, clock_monotonic(), __ATOMIC_SEQ_CST);
 	then();
 	for (;;)
 		pause();
@@ -260,6 +267,81 @@ static void a_kill_during_a_deferred_stop_is_noticed_at_once(void **state)
 	}
 }
 
+/* A recorder that hangs in a sample, stopped or not, is killed. */
+static void check_limit(void (*hang)(void), bool is_stopped)
+{
+	pid_t recorder = start_recorder(0, hang);
+	uint64_t began;
+	int status;
+
+	wait_for_pause();
+	began = fake->paused;
+	if (is_stopped)
+		kill(recorder, SIGSTOP);
+	assert_true(runs_within(10000 * MS));
+	waitpid(recorder, &status, 0);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	print_message("the guest ran again after %.0f ms\n",
+		      (double)(fake->resumed - began) / MS);
+	assert_true(fake->resumed - began >= PAUSE_LIMIT);
+	assert_string_equal(fake->line,
+			    "a pause did not end within 1 s: the recorder was "
+			    "killed, so that the guest runs");
+}
+
+static void a_pause_that_does_not_end_ends_the_recorder(void **state)
+{
+	(void)state;
+	check_limit(go_on, false);
+}
+
+static void a_stopped_recorder_whose_pause_does_not_end_is_killed(void **state)
+{
+	(void)state;
+	check_limit(go_on, true);
+}
+
+static void restart_pause_for_ever(void)
+{
+	for (;;) {
+		__atomic_store_n(&fake->paused, clock_monotonic(), __ATOMIC_SEQ_CST);
+		sleep_ns(MS);
+	}
+}
+
+static void many_short_pauses_do_not_end_the_recorder(void **state)
+{
+	pid_t recorder = start_recorder(0, restart_pause_for_ever);
+
+	(void)state;
+	sleep_ns(900 * MS);
+	sleep_ns(900 * MS);
+	assert_int_equal(waitpid(recorder, NULL, WNOHANG), 0);
+	kill(recorder, SIGKILL);
+	waitpid(recorder, NULL, 0);
+	assert_true(runs_within(5000 * MS));
+}
+
+/* A thread that stops late is no pause. */
+static void hold_late(void)
+{
+	__atomic_store_n(&fake->paused, HOLDS_LATE, __ATOMIC_SEQ_CST);
+}
+
+static void a_late_thread_does_not_end_the_recorder(void **state)
+{
+	pid_t recorder = start_recorder(0, hold_late);
+
+	(void)state;
+	sleep_ns(900 * MS);
+	sleep_ns(900 * MS);
+	assert_int_equal(waitpid(recorder, NULL, WNOHANG), 0);
+	kill(recorder, SIGKILL);
+	waitpid(recorder, NULL, 0);
+	assert_true(runs_within(5000 * MS));
+}
+
 /* The test runs in a separate process, which can then no longer dump core or be
  * traced. */
 static void a_guard_that_is_no_longer_needed_exits(void **state)
@@ -273,7 +355,7 @@ static void a_guard_that_is_no_longer_needed_exits(void **state)
 	(void)state;
 	assert_true(recorder >= 0);
 	if (recorder == 0) {
-		guard = guard_start(&host, &err);
+		guard = guard_start(&host, NULL, &err);
 		if (!guard || !guard_alive(guard))
 			_exit(1);
 		guard_stop(guard);
@@ -299,6 +381,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_kill_during_a_deferred_stop_is_noticed_at_once, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_pause_that_does_not_end_ends_the_recorder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_stopped_recorder_whose_pause_does_not_end_is_killed, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(many_short_pauses_do_not_end_the_recorder,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_late_thread_does_not_end_the_recorder,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_guard_that_is_no_longer_needed_exits,
 						set_up, tear_down),
 	};
