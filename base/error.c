@@ -31,3 +31,11 @@ int error_errno(struct error *err, int errnum, const char *format, ...)
 	text_make_printable(err->text);
 	return -1;
 }
+
+int error_mlock(struct error *err, int errnum, size_t size)
+{
+	return error_errno(err, errnum,
+			   "can't lock %zu KiB of memory (needs CAP_IPC_LOCK, or a "
+			   "higher limit: ulimit -l)",
+			   size / 1024);
+}

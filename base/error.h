@@ -2,6 +2,8 @@
 #ifndef UNIPROF_BASE_ERROR_H
 #define UNIPROF_BASE_ERROR_H
 
+#include <stddef.h>
+
 /*
  * An error message: one line that a user can act on. Library code fills it in and
  * returns -1 (or NULL); only commands print it and choose the exit code.
@@ -30,5 +32,9 @@ int error_set(struct error *err, const char *format, ...)
 /* Like error_set(), with ": " and strerror(@errnum) appended. */
 int error_errno(struct error *err, int errnum, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Says that mlock(2) has refused @size bytes with @errnum, and what permits to lock them.
+ * Always returns -1. */
+int error_mlock(struct error *err, int errnum, size_t size);
 
 #endif

@@ -49,8 +49,7 @@ static int lock_memory(const void *memory, size_t size, struct error *err)
 {
 	if (mlock(memory, size) == 0)
 		return 0;
-	return error_errno(err, errno, "can't lock %zu KiB of memory (ulimit -l)",
-			   size / 1024);
+	return error_mlock(err, errno, size);
 }
 
 static int allocate_stacks(struct sampler *sampler, size_t vcpus, struct error *err)

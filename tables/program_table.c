@@ -36,8 +36,7 @@ int program_table_lock(const struct program_table *table, struct error *err)
 	if (status == 0)
 		return 0;
 	unwind_table_memory(table->table, &size);
-	return error_errno(err, errnum, "can't lock %zu KiB of memory (ulimit -l)",
-			   size / 1024);
+	return error_mlock(err, errnum, size);
 }
 
 void program_table_names(const struct program_table *table, char *to, size_t size)

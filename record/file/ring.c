@@ -51,8 +51,7 @@ struct ring *ring_new(size_t size, struct error *err)
 		ring->data = map_twice(size);
 	}
 	if (!ring || !ring->data || mlock(ring->data, size) < 0) {
-		error_errno(err, errno, "can't lock %zu KiB of memory (ulimit -l)",
-			    size / 1024);
+		error_mlock(err, errno, size);
 		ring_free(ring);
 		return NULL;
 	}
