@@ -26,17 +26,37 @@ static void print_domain(const struct guest_info *domain, int type_width)
 		domain->paused ? 'p' : '-',  domain->shutdown ? 's' : '-',
 		domain->dying ? 'd' : '-',   0,
 	};
-	char vcpus[24], type[64];
+	char vcpus[24], memory[24], type[64];
 
 	name_type(domain, type, sizeof(type));
-	if (domain->is_indirect)
+	if (domain->is_indirect || domain->is_hidden)
 		snprintf(vcpus, sizeof(vcpus), "%5s", "-");
 	else
 		snprintf(vcpus, sizeof(vcpus), "%3" PRIu32 "/%-3" PRIu32, domain->online,
 			 domain->vcpus);
-	printf("%5" PRIu32 "  %-24s  %-*s  %-7s  %8" PRIu64 "  %s\n", domain->id,
-	       domain->name[0] ? domain->name : "-", type_width, type, vcpus,
-	       domain->memory >> 20, state);
+	if (domain->is_hidden)
+		snprintf(memory, sizeof(memory), "-");
+	else
+		snprintf(memory, sizeof(memory), "%" PRIu64, domain->memory >> 20);
+	printf("%5" PRIu32 "  %-24s  %-*s  %-7s  %8s  %s\n", domain->id,
+	       domain->name[0] ? domain->name : "-", type_width, type, vcpus, memory,
+	       state);
+}
+
+/* Says why the first guest that may not be inspected is hidden. */
+static void explain_hidden(struct host *host, const struct guest_info *domains,
+			   size_t count)
+{
+	struct guest_info info;
+	struct error why;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!domains[i].is_hidden)
+			continue;
+		if (host->ops->info(host, domains[i].id, &info, &why) < 0)
+			fprintf(stderr, "uniprof list: %s\n", why.text);
+		return;
+	}
 }
 
 static int list_command(const struct command *command, int argc, char **argv)
@@ -65,6 +85,7 @@ static int list_command(const struct command *command, int argc, char **argv)
 		       has_vmms ? "PID" : "ID", "NAME", width, has_vmms ? "VMM" : "TYPE");
 		for (size_t i = 0; i < count; i++)
 			print_domain(&domains[i], width);
+		explain_hidden(host, domains, count);
 		free(domains);
 		status = EXIT_DONE;
 	} else {

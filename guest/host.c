@@ -67,27 +67,36 @@ static long long parse_id(const char *name)
 	return *end || errno || id > UINT32_MAX ? -1 : id;
 }
 
-int host_find(struct host *host, const char *name, struct guest_info *info,
-	      struct error *err)
+/* Finds a guest by its name: 0; 1 if there is none; -1 if it can't be inspected. */
+static int find_name(struct host *host, const char *name, struct guest_info *info,
+		     struct error *err)
 {
+	const struct guest_info *found = NULL;
 	struct guest_info *guests;
-	long long id = parse_id(name);
 	size_t count;
 	int status = 1;
 
-	if (id >= 0) {
-		status = host->ops->info(host, (uint32_t)id, info, err);
-	} else {
-		if (host->ops->list(host, &guests, &count, err) < 0)
-			return -1;
-		for (size_t i = 0; i < count && status; i++) {
-			if (strcmp(guests[i].name, name) == 0) {
-				*info = guests[i];
-				status = 0;
-			}
-		}
-		free(guests);
+	if (host->ops->list(host, &guests, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(guests[i].name, name) == 0 && (!found || found->is_hidden))
+			found = &guests[i];
+	if (found) {
+		*info = *found;
+		status = 0;
 	}
+	free(guests);
+	return status == 0 && info->is_hidden ? host->ops->info(host, info->id, info, err)
+					      : status;
+}
+
+int host_find(struct host *host, const char *name, struct guest_info *info,
+	      struct error *err)
+{
+	long long id = parse_id(name);
+	int status = id < 0 ? find_name(host, name, info, err)
+			    : host->ops->info(host, (uint32_t)id, info, err);
+
 	if (status > 0)
 		return error_set(err, "there is no domain '%s' (see uniprof list)", name);
 	return status;

@@ -33,6 +33,9 @@ struct guest_info {
 	/* sampled not by the host's hypervisor, but in the way that @type names; the
 	 * number of vCPUs is known only once connected */
 	bool is_indirect;
+	/* this user may not inspect the guest, so that its vCPUs and memory are not
+	 * known; info() says why */
+	bool is_hidden;
 };
 
 /* Allocates an empty array of guests, which the caller frees. NULL with the reason in

@@ -105,6 +105,34 @@ static int describe_vmm(pid_t pid, struct guest_info *info)
 	return 0;
 }
 
+/* Describes a guest whose VMM may not be inspected, as far as every user may see it: 0; 1
+ * if the process has not run a vCPU. */
+static int describe_hidden(pid_t pid, struct guest_info *info)
+{
+	struct proc_stat stat;
+	uint64_t ran;
+	char text[1024];
+
+	if (proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
+	    !proc_parse_stat(text, &stat) ||
+	    !proc_parse_field(text, PROC_GUEST_TIME, &ran) || !ran)
+		return 1;
+	*info = (struct guest_info){
+		.id = (uint32_t)pid, .type = GUEST_KVM, .is_hidden = true};
+	name_guest(pid, &stat, info);
+	find_state(pid, &stat, info);
+	return 0;
+}
+
+/* Describes a guest: 0; 1 if the process is not a VMM, or may not be inspected and has
+ * not run a vCPU. */
+static int describe_any(pid_t pid, struct guest_info *info)
+{
+	int status = describe_vmm(pid, info);
+
+	return status < 0 ? describe_hidden(pid, info) : status;
+}
+
 int kvm_guest_info(struct host *host, uint32_t id, struct guest_info *info,
 		   struct error *err)
 {
@@ -188,12 +216,11 @@ static int list_processes(int (*describe)(pid_t pid, struct guest_info *info),
 	return status;
 }
 
-/* Leaves out processes that may not be inspected. */
 int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
 		   struct error *err)
 {
 	(void)host;
-	return list_processes(describe_vmm, guests, count, err);
+	return list_processes(describe_any, guests, count, err);
 }
 
 int kvm_stub_list(struct guest_info **guests, size_t *count, struct error *err)

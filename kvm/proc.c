@@ -54,15 +54,14 @@ bool proc_parse_stat(const char *text, struct proc_stat *stat)
 	return true;
 }
 
-bool proc_parse_start(const char *text, uint64_t *start)
+bool proc_parse_field(const char *text, enum proc_field field, uint64_t *value)
 {
-	const char *end = strrchr(text, ')');
+	/* The second field, the command, ends with the last bracket. */
+	const char *at = strrchr(text, ')');
 
-	/* The 22nd field; the second ends with the bracket. */
-	return end && sscanf(end,
-			     ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			     "%*s %*s %*s %*s %*s %" SCNu64,
-			     start) == 1;
+	for (int i = 2; at && i < (int)field; i++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, " %" SCNu64, value) == 1;
 }
 
 bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited)

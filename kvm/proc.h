@@ -43,8 +43,14 @@ int proc_open(pid_t pid, pid_t tid, const char *name);
 
 /* /proc/PID/stat and /proc/PID/task/TID/stat */
 bool proc_parse_stat(const char *text, struct proc_stat *stat);
-/* stat: start of the process, in clock ticks since the boot */
-bool proc_parse_start(const char *text, uint64_t *start);
+/* Fields of stat, by their numbers in proc(5); of a process, the sums of its threads. */
+enum proc_field {
+	PROC_FLAGS = 9,	     /* PF_* (include/linux/sched.h) */
+	PROC_START = 22,     /* start, clock ticks since the boot */
+	PROC_GUEST_TIME = 43 /* time that vCPUs ran, clock ticks */
+};
+/* stat: a field that is a number */
+bool proc_parse_field(const char *text, enum proc_field field, uint64_t *value);
 /* schedstat: the time a thread ran, and waited for a CPU, ns */
 bool proc_parse_schedstat(const char *text, uint64_t *ran, uint64_t *waited);
 /* status: the process that traces the thread; 0: none */

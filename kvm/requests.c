@@ -33,7 +33,7 @@ static bool read_start(pid_t pid, uint64_t *start)
 	char text[1024];
 
 	return proc_read(pid, 0, "stat", text, sizeof(text)) > 0 &&
-	       proc_parse_start(text, start);
+	       proc_parse_field(text, PROC_START, start);
 }
 
 struct request *requests_add(struct request *requests, pid_t pid, int fd, uint64_t bits)

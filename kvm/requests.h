@@ -19,7 +19,7 @@
 
 struct request {
 	uint64_t bits;	/* bits that were not set before; 0: a free entry */
-	uint64_t start; /* start time of the VMM, as in proc_parse_start() */
+	uint64_t start; /* start time of the VMM, as PROC_START */
 	pid_t pid;	/* pid of the VMM */
 	int fd;		/* the VMM's descriptor of the vCPU */
 };

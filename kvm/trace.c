@@ -217,6 +217,25 @@ static int yama_scope(void)
 	return scope;
 }
 
+/* Returns which capabilities would permit to trace the process and to list its
+ * descriptors. */
+static const char *missing_capabilities(pid_t pid)
+{
+	char path[64], target[8];
+	int files = proc_open(pid, 0, "fd");
+
+	/* The folder needs its owner's user ID or CAP_DAC_READ_SEARCH; the link needs
+	 * what ptrace(2) needs, and nothing else (proc(5)). */
+	if (files >= 0) {
+		close(files);
+		return "CAP_SYS_PTRACE";
+	}
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, target, sizeof(target)) >= 0
+		       ? "CAP_DAC_READ_SEARCH too"
+		       : "CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+}
+
 int trace_refused(pid_t pid, int errnum, struct error *err)
 {
 	int scope = yama_scope();
@@ -230,10 +249,10 @@ int trace_refused(pid_t pid, int errnum, struct error *err)
 		return error_set(err,
 				 "no permission to trace process %d "
 				 "(kernel.yama.ptrace_scope is %d): run this as root, or "
-				 "with CAP_SYS_PTRACE",
-				 pid, scope);
+				 "with %s",
+				 pid, scope, missing_capabilities(pid));
 	return error_set(err,
 			 "no permission to trace process %d: run this as root, with "
-			 "CAP_SYS_PTRACE, or as the user that runs it",
-			 pid);
+			 "%s, or as the user that runs it",
+			 pid, missing_capabilities(pid));
 }

@@ -105,15 +105,16 @@ struct host *host_open_guest(const char *guest, bool force, struct host_stub *us
 	return open_stub(&info, &stub, err);
 }
 
-static bool has_id(const struct guest_info *guests, size_t count, uint32_t id)
+static struct guest_info *guest_of_id(struct guest_info *guests, size_t count,
+				      uint32_t id)
 {
 	for (size_t i = 0; i < count; i++)
 		if (guests[i].id == id)
-			return true;
-	return false;
+			return &guests[i];
+	return NULL;
 }
 
-/* Adds the stubs' guests that the array lacks, and sorts the array. */
+/* Adds the stubs' guests that the array lacks, or has as hidden, and sorts the array. */
 static int add_stub_guests(struct guest_info **guests, size_t *count, struct error *err)
 {
 	struct guest_info *stubs;
@@ -122,8 +123,11 @@ static int add_stub_guests(struct guest_info **guests, size_t *count, struct err
 	if (kvm_stub_list(&stubs, &stub_count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < stub_count; i++) {
-		if (has_id(*guests, known, stubs[i].id) ||
-		    guest_infos_add(guests, count, &stubs[i]))
+		struct guest_info *guest = guest_of_id(*guests, known, stubs[i].id);
+
+		if (guest && guest->is_hidden)
+			*guest = stubs[i];
+		if (guest || guest_infos_add(guests, count, &stubs[i]))
 			continue;
 		free(stubs);
 		return error_set(err, "out of memory");

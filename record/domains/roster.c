@@ -113,7 +113,8 @@ static void add_listed(struct roster *roster, const struct guest_info *guests,
 	for (size_t i = 0; i < count; i++) {
 		const struct guest_info *domain = &guests[i];
 
-		if (!domain->id || domain->dying || domain->shutdown || !domain->vcpus ||
+		if (!domain->id || domain->dying || domain->shutdown ||
+		    (!domain->vcpus && !domain->is_hidden) ||
 		    (domain->paused && !paused_too) ||
 		    id_is_sampled(roster, domain->id) ||
 		    !name_is_followed(roster, domain->name))

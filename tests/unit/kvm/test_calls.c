@@ -125,7 +125,7 @@ static void a_guard(pid_t other, int pidfd)
 
 	CHECK(filter_guard(&kvm_needs, &needed, &err) == 0);
 	CHECK(proc_read(other, 0, "stat", text, sizeof(text)) > 0);
-	CHECK(proc_parse_start(text, &start) && start > 0);
+	CHECK(proc_parse_field(text, PROC_START, &start) && start > 0);
 	CHECK(syscall(SYS_pidfd_open, other, 0) >= 0);
 	CHECK(syscall(SYS_pidfd_getfd, pidfd, 0, 0) >= 0);
 	CHECK(REFUSED(ptrace(PTRACE_SEIZE, other, NULL, NULL)));

@@ -39,19 +39,37 @@ static void a_stat_is_read_whatever_the_command_is(void **state)
 	assert_false(proc_parse_stat("12 (qemu) S", &stat));
 }
 
-static void the_start_is_the_22nd_field(void **state)
+static void fields_of_a_stat_are_found_by_number(void **state)
 {
-	uint64_t start;
+	uint64_t value;
 
 	(void)state;
-	assert_true(proc_parse_start(
-		"5 (a) 9) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 "
+	assert_true(proc_parse_field(
+		"5 (a) 9) S 4 5 6 7 8 999 10 11 12 13 14 15 16 17 18 19 20 "
 		"21 22333 23 24",
-		&start));
-	assert_int_equal(start, 22333);
-	assert_false(proc_parse_start(
-		"5 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", &start));
-	assert_false(proc_parse_start("", &start));
+		PROC_START, &value));
+	assert_int_equal(value, 22333);
+	assert_true(proc_parse_field("5 (a) 9) S 4 5 6 7 8 999", PROC_FLAGS, &value));
+	assert_int_equal(value, 999);
+	assert_false(proc_parse_field(
+		"5 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", PROC_START,
+		&value));
+	assert_false(proc_parse_field(
+		"5 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 ", PROC_START,
+		&value));
+	assert_false(proc_parse_field("5 (a) S 4 5 6 7 8 x", PROC_FLAGS, &value));
+	assert_false(proc_parse_field("", PROC_FLAGS, &value));
+}
+
+static void a_real_stat_has_all_fields(void **state)
+{
+	uint64_t value;
+	char text[1024];
+
+	(void)state;
+	assert_true(proc_read(getpid(), 0, "stat", text, sizeof(text)) > 0);
+	assert_true(proc_parse_field(text, PROC_GUEST_TIME, &value));
+	assert_int_equal(value, 0);
 }
 
 static void a_long_command_is_cut(void **state)
@@ -289,7 +307,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stat_is_read_whatever_the_command_is),
-		cmocka_unit_test(the_start_is_the_22nd_field),
+		cmocka_unit_test(fields_of_a_stat_are_found_by_number),
+		cmocka_unit_test(a_real_stat_has_all_fields),
 		cmocka_unit_test(a_long_command_is_cut),
 		cmocka_unit_test(times_of_a_thread_are_read),
 		cmocka_unit_test(a_tracer_is_found),
