@@ -93,6 +93,21 @@ static bool handle_refused_table(const struct recorder *recorder, struct subject
 	return false;
 }
 
+/* Describes the domain in the recording, and once more when its table is used. */
+static void describe_subject(const struct recorder *recorder, struct subject *subject)
+{
+	bool has_table = learning_table(sampler_learning(subject->target.sampler));
+	struct recording_domain description;
+
+	if (subject->described && subject->table_described == has_table)
+		return;
+	target_describe(&subject->target, !subject->described, &description);
+	if (!sink_domain(recorder->sink, &description))
+		return; /* no space now */
+	subject->described = true;
+	subject->table_described = has_table;
+}
+
 /* Takes a round that is due, and passes the round to the writer. 1 with @err set if the
  * domain must not be sampled, because its table does not fit. */
 static int take_round(struct recorder *recorder, struct subject *subject,
@@ -100,7 +115,6 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 {
 	uint64_t missed, paused = 0;
 	uint32_t weight = pacer_begin(&subject->pacer, clock_monotonic(), &missed);
-	struct recording_domain description;
 	struct round round;
 
 	if (sampler_round(subject->target.sampler, weight, &round, err) < 0)
@@ -113,10 +127,7 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	subject->rounds++;
 	subject->thinned += weight - 1;
 	subject->skipped += round.outcome == ROUND_PAUSED;
-	if (!subject->described) {
-		target_describe(&subject->target, &description);
-		subject->described = sink_domain(recorder->sink, &description);
-	}
+	describe_subject(recorder, subject);
 	sink_round(recorder->sink, &round, missed);
 	recorder->rested = share_rest(&recorder->share, clock_monotonic());
 	*outcome = round.outcome;

@@ -12,10 +12,11 @@ struct subject {
 	struct guest_info info;
 	struct target target;
 	struct pacer pacer;
-	bool described;	  /* the recording has its description */
-	bool refused;	  /* its table does not fit, and the user was told */
-	uint64_t start;	  /* start of sampling, ns, monotonic; 0: not started */
-	uint64_t rounds;  /* number of rounds taken or skipped */
+	bool described;	      /* the recording has its description */
+	bool table_described; /* the description has the table of programs */
+	bool refused;	      /* its table does not fit, and the user was told */
+	uint64_t start;	      /* start of sampling, ns, monotonic; 0: not started */
+	uint64_t rounds;      /* number of rounds taken or skipped */
 	uint64_t skipped; /* rounds skipped because someone else held the domain paused */
 	uint64_t thinned; /* slots skipped to limit the overhead */
 };

@@ -67,7 +67,8 @@ bool target_captures_stacks(const struct target *target)
 	return target->sampling.stack_bytes && target_may_have_tables(target);
 }
 
-static void describe_unwinding(const struct target *target,
+/* @is_first: nothing was sampled before. */
+static void describe_unwinding(const struct target *target, bool is_first,
 			       struct recording_domain *description)
 {
 	const struct learning *learning = sampler_learning(target->sampler);
@@ -79,17 +80,9 @@ static void describe_unwinding(const struct target *target,
 		description->unwind_way = UNWIND_BY_FOUND_CODE;
 	else
 		description->unwind_way = UNWIND_BY_FRAMES;
-	switch (learning->table.state) {
-	case TABLE_NONE:
-	case TABLE_REFUSED:
+	if (learning->table.state != TABLE_USED)
 		return;
-	case TABLE_PENDING:
-		description->unwind_way = UNWIND_BY_TABLE_LATER;
-		break;
-	case TABLE_USED:
-		description->unwind_way = UNWIND_BY_TABLE;
-		break;
-	}
+	description->unwind_way = is_first ? UNWIND_BY_TABLE : UNWIND_BY_TABLE_LATER;
 	description->linux_text = learning_linux(learning);
 	description->table_rows = unwind_table_rows(table->table);
 	program_table_names(table, description->table_files,
@@ -98,7 +91,8 @@ static void describe_unwinding(const struct target *target,
 				sizeof(description->build_ids));
 }
 
-void target_describe(const struct target *target, struct recording_domain *description)
+void target_describe(const struct target *target, bool is_first,
+		     struct recording_domain *description)
 {
 	const struct guest *guest = target->guest;
 	const struct guest_info *info = &guest->info;
@@ -114,5 +108,5 @@ void target_describe(const struct target *target, struct recording_domain *descr
 	snprintf(description->name, sizeof(description->name), "%s", info->name);
 	snprintf(description->vmm, sizeof(description->vmm), "%s", info->vmm);
 	memcpy(description->uuid, info->uuid, sizeof(description->uuid));
-	describe_unwinding(target, description);
+	describe_unwinding(target, is_first, description);
 }

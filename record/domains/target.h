@@ -27,7 +27,9 @@ void target_close(struct target *target);
  * guest's CPU is known to have no unwind tables. */
 bool target_captures_stacks(const struct target *target);
 
-/* Describes the domain for the recording. Must be called after a round was taken. */
-void target_describe(const struct target *target, struct recording_domain *description);
+/* Describes the domain for the recording, with its table of programs once that is used.
+ * Must be called after a round was taken. @is_first: this is the first description. */
+void target_describe(const struct target *target, bool is_first,
+		     struct recording_domain *description);
 
 #endif

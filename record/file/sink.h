@@ -31,8 +31,8 @@ void sink_free(struct sink *sink);
 int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 	       struct error *err);
 
-/* Describes a domain before its first round. False if there is no space now; the caller
- * may try again later. */
+/* Describes a domain before its first round, or again. False if there is no space now;
+ * the caller may try again later. */
 bool sink_domain(struct sink *sink, const struct recording_domain *domain);
 
 /*

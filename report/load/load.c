@@ -124,8 +124,6 @@ static int take_domain(struct load *load, struct cursor payload)
 
 	if (domain_decode(payload, &domain) < 0 || domain.index > RECORDING_MAX_DOMAIN)
 		return DAMAGED;
-	if (summary_domain(load->summary, domain.index))
-		return 0;
 	if (visitor->domain && visitor->domain(visitor->arg, &domain, load->err) < 0)
 		return -1;
 	return summary_add_domain(load->summary, &domain) < 0 ? out_of_memory(load) : 0;

@@ -24,7 +24,8 @@ void input_close(struct input *input);
 
 /* Callbacks for what is read. They return -1 with @err set to stop. */
 struct load_visitor {
-	/* Called once for each domain, usually (not always) before its samples. The
+	/* Called for each description of a domain, the first of which is usually (not
+	 * always) before its samples. The
 	 * domain is added to the summary afterwards, with any changes made here. Can be
 	 * NULL. */
 	int (*domain)(void *arg, struct recording_domain *domain, struct error *err);

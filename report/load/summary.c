@@ -30,13 +30,40 @@ void summary_add_info(struct summary *summary, const struct recording_info *info
 	summary->has_info = true;
 }
 
+/* Copies from @domain how it was unwound. */
+static void take_unwinding(struct recording_domain *to,
+			   const struct recording_domain *domain)
+{
+	to->unwind_way = domain->unwind_way;
+	to->table_rows = domain->table_rows;
+	to->linux_text = domain->linux_text;
+	memcpy(to->table_files, domain->table_files, sizeof(to->table_files));
+	memcpy(to->build_ids, domain->build_ids, sizeof(to->build_ids));
+}
+
+/* Takes the table from a later description of a domain that had none: once, so that many
+ * descriptions and many processes don't cost much. */
+static void update_domain(struct summary *summary, const struct recording_domain *domain)
+{
+	if (summary->domains[domain->index]->table_rows || !domain->table_rows)
+		return;
+	take_unwinding(summary->domains[domain->index], domain);
+	for (size_t i = 0; i < summary->process_count; i++)
+		if (summary->processes[i]->index == domain->index)
+			take_unwinding(summary->processes[i], domain);
+}
+
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain)
 {
 	size_t index = (size_t)domain->index;
 	struct recording_domain *copy;
 
-	if (domain->index > RECORDING_MAX_DOMAIN || summary_domain(summary, index))
+	if (domain->index > RECORDING_MAX_DOMAIN)
 		return 0;
+	if (summary_domain(summary, index)) {
+		update_domain(summary, domain);
+		return 0;
+	}
 	if (index >= summary->domain_room) {
 		if (!array_grow_zeroed(&summary->domains, summary->domain_room, index + 1,
 				       sizeof(*summary->domains)))

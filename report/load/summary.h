@@ -66,8 +66,8 @@ struct summary {
 /* A summary starts as zeros. */
 void summary_free(struct summary *summary);
 
-/* Add a chunk. A chunk that repeats an earlier one changes nothing. -1 if out of memory.
- */
+/* Add a chunk. A chunk that repeats an earlier one changes nothing, but that a domain
+ * without an unwind table gets the table of a later chunk. -1 if out of memory. */
 void summary_add_info(struct summary *summary, const struct recording_info *info);
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
 int summary_add_program(struct summary *summary, const struct recording_program *program);

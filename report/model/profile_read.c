@@ -77,7 +77,8 @@ static int read_domain(void *arg, struct recording_domain *domain, struct error 
 
 	if (reading->has_several_hosts)
 		name_host(reading, domain);
-	if (domain_in_list(domain, profile->rules->domains) &&
+	if (!summary_domain(reading->summary, domain->index) &&
+	    domain_in_list(domain, profile->rules->domains) &&
 	    match_machines(&profile->sources, domain, &profile->notes, err) < 0)
 		return -1;
 	if (reading->summary == &profile->summary)

@@ -49,7 +49,7 @@ static int current_start(struct current *way, const struct guest_info *domain,
 
 	if (target_open(&way->target, way->host, domain, NULL, &sampling, err) < 0)
 		return -1;
-	target_describe(&way->target, &described);
+	target_describe(&way->target, true, &described);
 	way->output = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (way->output < 0)
 		return error_errno(err, errno, "can't open /dev/null");

@@ -59,10 +59,44 @@ static void sums_end_at_the_highest_number(void **state)
 	samples_batch_free(&batch);
 }
 
+/* A table that is used only later is described once it is, by a second chunk. */
+static void a_later_description_brings_the_table(void **state)
+{
+	struct recording_domain web = {.id = 7, .name = "web", .unwind_way = 1};
+	const struct recording_process process = {.space = 0x1000};
+	struct summary summary = {0};
+	uint32_t index;
+
+	(void)state;
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_int_equal(summary_add_process(&summary, 0, &process, &index), 0);
+	web.id = 8;
+	web.unwind_way = UNWIND_BY_TABLE_LATER;
+	web.linux_text = 0xffffffff81000000;
+	web.table_rows = 9;
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_int_equal(summary.domain_count, 1);
+	for (int i = 0; i < 2; i++) {
+		const struct recording_domain *domain = summary_domain(&summary,
+								       i ? index : 0);
+
+		assert_int_equal(domain->id, 7);
+		assert_int_equal(domain->unwind_way, UNWIND_BY_TABLE_LATER);
+		assert_int_equal(domain->table_rows, 9);
+		assert_true(domain->linux_text == web.linux_text);
+		assert_int_equal(domain->process.space, i ? 0x1000 : 0);
+	}
+	web.table_rows = 10; /* the first table counts */
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_int_equal(summary_domain(&summary, 0)->table_rows, 9);
+	summary_free(&summary);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_end_at_the_highest_number),
+		cmocka_unit_test(a_later_description_brings_the_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
