@@ -19,6 +19,7 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_NOT_CALLED] = "no call leads there",
 		[CHAIN_REAL_MODE] = "real mode",
 		[CHAIN_NOT_CAPTURED] = "not captured",
+		[CHAIN_UNKNOWN] = "no further frame",
 	};
 
 	return ARRAY_NAME(names, end);

@@ -12,9 +12,9 @@
  * values never change (format/FORMAT.md).
  */
 
-/* Why a call chain ends. All chains except those with CHAIN_WHOLE are incomplete. */
+/* Why a call chain ends: it is whole, its end is unknown, or it is cut. */
 enum chain_end {
-	CHAIN_WHOLE = 0,	 /* a frame pointer or return address of 0 */
+	CHAIN_WHOLE = 0,	 /* the last function is known to be an outermost one */
 	CHAIN_TOO_DEEP = 1,	 /* more addresses than can be followed */
 	CHAIN_NOT_PRESENT = 2,	 /* next frame's address not in the guest's page tables */
 	CHAIN_NOT_CANONICAL = 3, /* next frame's address not usable by the CPU */
@@ -28,6 +28,9 @@ enum chain_end {
 	CHAIN_REAL_MODE = 9, /* 16-bit code, as at boot, has no frames */
 	/* The next word of the stack was not captured (unwind/stack/stack.h). */
 	CHAIN_NOT_CAPTURED = 10,
+	/* There is no further frame: a frame pointer or return address of 0. Code that
+	 * uses the register for something else may have a 0 there, too. */
+	CHAIN_UNKNOWN = 11,
 	CHAIN_ENDS /* number of values */
 };
 
@@ -91,6 +94,12 @@ struct chain {
 /* Room for addresses while a chain is made: candidates for the outermost addresses follow
  * the CHAIN_MAX others. */
 #define CHAIN_ROOM (CHAIN_MAX + CHAIN_OUTER)
+
+/* Returns whether callers are known to be missing. */
+static inline bool chain_end_is_cut(unsigned int end)
+{
+	return end != CHAIN_WHOLE && end != CHAIN_UNKNOWN;
+}
 
 static inline bool chain_has_gap(const struct chain *chain)
 {

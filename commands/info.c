@@ -9,8 +9,13 @@
 #include "report/info/links.h"
 #include "report/info/overview.h"
 #include "report/load/load.h"
+#include "report/model/checks/ends.h"
 #include "report/model/measure.h"
 #include "report/write/outfile.h"
+
+/* Number of names that are read from a recording, to find where chains start: recorders
+ * store fewer, and imported recordings with more would need too much memory. */
+#define NAMES_MAX (1u << 18)
 
 struct info {
 	struct input input;
@@ -19,6 +24,9 @@ struct info {
 	struct stacks *stacks;
 	struct processes processes;
 	struct links links;
+	struct sources sources; /* names, which tell where chains start */
+	uint64_t names;		/* number of names in sources.recorded */
+	struct frames *frames;
 	struct replay *replay;
 	struct progress progress;
 };
@@ -78,6 +86,37 @@ static int add_samples(void *arg, struct samples_batch *batch, struct error *err
 	return 0;
 }
 
+static int add_names(void *arg, const struct name_list_reader *names, struct error *err)
+{
+	struct info *info = arg;
+
+	info->names += names->left;
+	if (info->names > NAMES_MAX)
+		return 0;
+	if (recorded_add(info->sources.recorded, *names) < 0)
+		return error_set(err, "out of memory reading %s", info->input.name);
+	return 0;
+}
+
+/* Prepares to look names up, in the recording itself and in the files. Files without
+ * names are of use, too. -1 if out of memory. */
+static int info_open_names(struct info *info, const struct info_options *options)
+{
+	struct error ignored;
+
+	info->sources = (struct sources){
+		.options = {.demangle = DEMANGLE_BARE,
+			    .debug_directory = DEBUG_DIRECTORY},
+		.recorded = recorded_new(DEMANGLE_BARE),
+	};
+	if (!info->sources.recorded)
+		return -1;
+	for (size_t i = 0; i < options->elfs; i++)
+		sources_add(&info->sources, options->elf[i], &ignored);
+	info->frames = frames_new(&info->sources, &info->summary);
+	return info->frames && recorded_begin(info->sources.recorded, 0) == 0 ? 0 : -1;
+}
+
 /* Opens the files whose code is compared with the chains, after captured stacks are
  * unwound by them. */
 static int info_open_files(struct info *info, const struct info_options *options,
@@ -105,7 +144,10 @@ static bool has_links(const struct summary *summary)
 
 static int info_write(struct info *info, FILE *out, bool all)
 {
-	if (overview_write(out, info->input.name, &info->summary, info->stacks,
+	uint64_t ends[SAMPLES_ROOTS];
+
+	if (ends_count(ends, info->stacks, info->frames) < 0 ||
+	    overview_write(out, info->input.name, &info->summary, info->stacks, ends,
 			   &info->processes, all) < 0)
 		return -1;
 	if (!info->links.files) {
@@ -125,7 +167,8 @@ static int info_write(struct info *info, FILE *out, bool all)
 static int info_run(const char *path, const struct info_options *options)
 {
 	struct info info = {.input.fd = -1};
-	struct load_visitor visitor = {.samples = add_samples, .arg = &info};
+	struct load_visitor visitor = {
+		.names = add_names, .samples = add_samples, .arg = &info};
 	struct error err = {""};
 	int exit_code = EXIT_FAILED, status;
 	struct outfile out;
@@ -134,7 +177,7 @@ static int info_run(const char *path, const struct info_options *options)
 	    input_open(&info.input, path, &err) < 0)
 		goto out;
 	info.stacks = stacks_new();
-	if (!info.stacks ||
+	if (!info.stacks || info_open_names(&info, options) < 0 ||
 	    measure_init(&info.measure, MEASURE_SAMPLES, MEASURE_ALL_STATES, NULL) < 0) {
 		error_set(&err, "out of memory");
 		goto out;
@@ -161,6 +204,9 @@ out:
 	measure_free(&info.measure);
 	stacks_free(info.stacks);
 	links_free(&info.links);
+	frames_free(info.frames);
+	sources_free(&info.sources);
+	recorded_free(info.sources.recorded);
 	replay_free(info.replay);
 	processes_free(&info.processes);
 	summary_free(&info.summary);
@@ -185,7 +231,7 @@ const struct command command_info = {
 	.arguments = "[FILE]",
 	.most = 1,
 	.summary = "show what a recording contains",
-	.about = "Shows what a recording contains, without resolving symbols. With -s, "
+	.about = "Shows what a recording contains. With -s, "
 		 "also how many links between callers and callees agree with the guest's "
 		 "code. FILE is the same as -i FILE.",
 	.damaged = "the recording is damaged, and what could be read was reported",

@@ -10,6 +10,7 @@
 #include "commands/open.h"
 #include "record/domains/target.h"
 #include "record/safety/guard.h"
+#include "symbols/starts.h"
 #include "symbols/symbols.h"
 
 static void print_registers(const struct cpu *cpu)
@@ -22,29 +23,43 @@ static void print_registers(const struct cpu *cpu)
 		       i % 3 == 2 || i + 1 == count ? "\n" : "  ");
 }
 
-/* Prints a line for each address. @linux_text: where the guest's Linux kernel is
- * (symbols_find_in()). */
+/* Prints an address of a chain, with its name. Returns whether a program or thread starts
+ * there. */
+static bool print_address(struct symbols *symbols, uint64_t linux_text, uint64_t address,
+			  bool is_caller)
+{
+	struct symbol symbol;
+
+	printf("  %016" PRIx64, address);
+	/* All addresses but the first are return addresses (symbols_find()). */
+	if (!symbols_find_in(symbols, linux_text, address - is_caller, &symbol)) {
+		putchar('\n');
+		return false;
+	}
+	printf(" %s+0x%" PRIx64 " (%s)\n", symbol.name, address - symbol.start,
+	       symbol.dso);
+	return symbols_is_start(symbol.name);
+}
+
+/* Prints a line for each address, and how the chain ends. @linux_text: where the guest's
+ * Linux kernel is (symbols_find_in()). */
 static void print_chain(const struct chain *chain, struct symbols *symbols,
 			uint64_t linux_text)
 {
-	for (uint32_t i = 0; i < chain->count; i++) {
-		uint64_t address = chain->address[i];
-		const char *mark = chain_mark_name(address);
-		struct symbol symbol;
+	bool is_whole = chain->end == CHAIN_WHOLE;
 
-		if (mark) {
+	for (uint32_t i = 0; i < chain->count; i++) {
+		const char *mark = chain_mark_name(chain->address[i]);
+
+		if (mark)
 			printf("  %16s\n", mark);
-			continue;
-		}
-		/* All addresses but the first are return addresses (symbols_find()). */
-		printf("  %016" PRIx64, address);
-		if (symbols_find_in(symbols, linux_text, address - (i > 0), &symbol))
-			printf(" %s+0x%" PRIx64 " (%s)", symbol.name,
-			       address - symbol.start, symbol.dso);
-		putchar('\n');
+		else if (print_address(symbols, linux_text, chain->address[i], i > 0))
+			is_whole |= i + 1 == chain->count;
 	}
-	if (chain->end != CHAIN_WHOLE)
-		printf("  cut short: %s\n", chain_end_name(chain->end));
+	if (!is_whole)
+		printf("  %s: %s\n",
+		       chain_end_is_cut(chain->end) ? "cut short" : "end unknown",
+		       chain_end_name(chain->end));
 }
 
 static void print_round(const struct target *target, const struct round *round,

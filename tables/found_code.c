@@ -213,6 +213,28 @@ bool found_code_renew(struct found_code *found)
 	return true;
 }
 
+/* Whether the table says that nothing calls the function at @address. */
+static bool is_outermost(const struct found_code *found, uint64_t address)
+{
+	const struct unwind_rule *rule = found->table ? unwind_table_find(found->table,
+									  address)
+						      : NULL;
+
+	return rule && rule->kind == UNWIND_OUTERMOST;
+}
+
+/* Functions that start with a return address of 0 are the outermost ones, but rules for
+ * found code may be wrong. */
+static void check_end(const struct found_code *found, struct chain *chain)
+{
+	uint64_t last = chain->count ? chain->address[chain->count - 1] : 0;
+
+	last -= chain->count > 1;
+	if (chain->end == CHAIN_WHOLE && find_part(found, last) &&
+	    !is_outermost(found, last))
+		chain->end = CHAIN_UNKNOWN;
+}
+
 void found_code_check(const struct found_code *found, struct chain *chain)
 {
 	for (uint32_t i = 1; i < chain->count; i++) {
@@ -226,4 +248,5 @@ void found_code_check(const struct found_code *found, struct chain *chain)
 		chain->count = i;
 		chain->end = CHAIN_NOT_CALLED;
 	}
+	check_end(found, chain);
 }

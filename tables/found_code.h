@@ -51,7 +51,8 @@ bool found_code_renew(struct found_code *found);
  * changed. */
 const struct unwind_table *found_code_table(const struct found_code *found);
 
-/* Ends the chain before a return address in found code that does not follow a call. */
+/* Ends the chain before a return address in found code that does not follow a call. A
+ * chain that ends in found code is whole only if its last function has no caller. */
 void found_code_check(const struct found_code *found, struct chain *chain);
 
 #endif

@@ -103,7 +103,7 @@ GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(K
 	-fno-asynchronous-unwind-tables -ffile-prefix-map=$(CURDIR)=. -nostdlib -static -no-pie \
 	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
 
-$(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer
+$(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer -DPLAIN_RBP
 $(O)/tests/kvm/guest-la57.elf: GUEST_FLAGS += -DLA57
 $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf $(O)/tests/kvm/guest-la57.elf: \
 		tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds tests/tests.mk

@@ -18,7 +18,7 @@ void arm_unwind(const struct arm_cpu *cpu, const struct unwind_input *input,
 	};
 
 	chain->count = 0;
-	chain->end = CHAIN_WHOLE;
+	chain->end = CHAIN_UNKNOWN;
 	chain->frameless = chain->is_stack = false;
 	chain->address[chain->count++] = cpu->pc;
 	if (arm_is_aarch32(cpu))

@@ -151,7 +151,7 @@ static enum step to_caller(struct walk *walk, uint32_t frame, uint32_t next,
 			   uint32_t caller)
 {
 	if (!(caller & ~1u))
-		return walk_end(walk, CHAIN_WHOLE);
+		return walk_end(walk, CHAIN_UNKNOWN);
 	walk->state.is_thumb = caller & 1;
 	return walk_to_caller(walk, frame, next, caller & ~1u, 0);
 }
@@ -340,7 +340,7 @@ static enum step arm32_step(struct walk *walk)
 	if (taken != STEP_NONE)
 		return taken;
 	if (!walk->state.fp)
-		return walk_end(walk, CHAIN_WHOLE);
+		return walk_end(walk, CHAIN_UNKNOWN);
 	if (walk->state.fp % 4)
 		return walk_end(walk, CHAIN_UNALIGNED);
 	return own->is_thumb ? thumb_rule(own) : arm_rule(own);

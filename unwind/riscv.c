@@ -150,7 +150,7 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 	};
 
 	chain->count = 0;
-	chain->end = CHAIN_WHOLE;
+	chain->end = CHAIN_UNKNOWN;
 	chain->frameless = false;
 	chain->address[chain->count++] = cpu->pc;
 	walk_follow(&walk, riscv_step);

@@ -110,7 +110,7 @@ table_leave_kernel(struct walk *walk, const struct unwind_rule *rule,
 		return STEP_END;
 	program = clean(walk->reader.cpu, walk->registers[rule->other - 1]);
 	if (!program)
-		return walk_end(walk, CHAIN_WHOLE);
+		return walk_end(walk, CHAIN_UNKNOWN);
 	state->pc = program;
 	state->sp = state->floor = sp;
 	state->is_sampled = false;

@@ -96,7 +96,7 @@ static inline enum step record_rule(struct walk *walk, unsigned int size,
 	if (walk->state.fp_is_lost || (frame && frame < walk->state.floor))
 		return walk_end(walk, CHAIN_NOT_ASCENDING);
 	if (!frame)
-		return walk_end(walk, CHAIN_WHOLE);
+		return walk_end(walk, CHAIN_UNKNOWN);
 	if (frame % size)
 		return walk_end(walk, CHAIN_UNALIGNED);
 	if (!reader_word(&walk->reader, record, size, &next) ||
@@ -104,7 +104,7 @@ static inline enum step record_rule(struct walk *walk, unsigned int size,
 		return walk_end(walk, walk->reader.failure);
 	caller = clean(walk->reader.cpu, caller);
 	if (!caller)
-		return walk_end(walk, CHAIN_WHOLE);
+		return walk_end(walk, CHAIN_UNKNOWN);
 	if (walk->has_floor)
 		walk->state.floor = record + 2 * size;
 	return walk_to_caller(walk, frame, next, caller, has_sp ? record + 2 * size : 0);

@@ -288,7 +288,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
 	};
 
 	chain->count = 0;
-	chain->end = CHAIN_WHOLE;
+	chain->end = CHAIN_UNKNOWN;
 	chain->frameless = chain->is_stack = false;
 	chain->address[chain->count++] = cpu->rip;
 	if (x86_is_real(cpu)) {

@@ -170,6 +170,7 @@ bool learning_study(struct learning *learning, struct round *round)
 	bool is_renewed;
 
 	code_search_check(&learning->code, round);
+	starts_prove(&learning->starts, learning->guest, &memory, round);
 	is_renewed = code_search_run(&learning->code, learning->guest, &memory, round);
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);

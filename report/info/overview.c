@@ -271,8 +271,22 @@ static int put_vcpus(FILE *out, const struct summary *summary)
 	return 0;
 }
 
+static void put_end(FILE *out, const struct summary *summary, unsigned int end,
+		    uint64_t count)
+{
+	const char *label = end == CHAIN_WHOLE	   ? "whole"
+			    : end == CHAIN_UNKNOWN ? "end unknown"
+						   : "cut short";
+
+	if (count)
+		put_line(out, label, "%" PRIu64 " (%.1f %%)%s%s", count,
+			 percent_of(count, summary->weight),
+			 end == CHAIN_WHOLE ? "" : ": ",
+			 end == CHAIN_WHOLE ? "" : chain_end_name(end));
+}
+
 static int put_chains(FILE *out, const struct summary *summary,
-		      const struct stacks *stacks)
+		      const struct stacks *stacks, const uint64_t *ends)
 {
 	uint64_t *inclusive = stacks_inclusive(stacks), addresses = 0;
 	uint32_t distinct = 0;
@@ -289,13 +303,11 @@ static int put_chains(FILE *out, const struct summary *summary,
 	put_line(out, "addresses", "%.1f on average, %u at most",
 		 summary->weight ? (double)addresses / (double)summary->weight : 0,
 		 summary->deepest);
+	put_end(out, summary, CHAIN_WHOLE, ends[CHAIN_WHOLE]);
+	put_end(out, summary, CHAIN_UNKNOWN, ends[CHAIN_UNKNOWN]);
 	for (unsigned int i = 0; i < SAMPLES_ROOTS; i++)
-		if (inclusive[i])
-			put_line(out, i == CHAIN_WHOLE ? "whole" : "cut short",
-				 "%" PRIu64 " (%.1f %%)%s%s", inclusive[i],
-				 percent_of(inclusive[i], summary->weight),
-				 i == CHAIN_WHOLE ? "" : ": ",
-				 i == CHAIN_WHOLE ? "" : chain_end_name(i));
+		if (chain_end_is_cut(i))
+			put_end(out, summary, i, ends[i]);
 	if (summary->frameless)
 		put_line(out, "frameless",
 			 "%" PRIu64
@@ -450,8 +462,8 @@ static void put_pauses(FILE *out, const struct summary *summary)
 }
 
 int overview_write(FILE *out, const char *name, const struct summary *summary,
-		   const struct stacks *stacks, const struct processes *processes,
-		   bool all)
+		   const struct stacks *stacks, const uint64_t *ends,
+		   const struct processes *processes, bool all)
 {
 	put_recording(out, name, summary);
 	for (size_t i = 0; i < summary->domain_room; i++)
@@ -461,7 +473,7 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 	if (summary->samples && put_vcpus(out, summary) < 0)
 		return -1;
 	if (put_processes(out, summary, processes, all) < 0 ||
-	    put_chains(out, summary, stacks) < 0)
+	    put_chains(out, summary, stacks, ends) < 0)
 		return -1;
 	if (summary->counts.pauses.count)
 		put_pauses(out, summary);

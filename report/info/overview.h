@@ -5,17 +5,19 @@
 #include <stdio.h>
 
 #include "report/load/summary.h"
+#include "report/model/checks/ends.h"
 #include "report/model/processes.h"
 #include "report/model/stacks.h"
 
 /*
- * Writes a human-readable description of a whole recording, without symbols. @name is the
- * file's name, and @processes have counted the samples. @all adds details for developers,
- * and all processes. -1 if out of memory.
+ * Writes a human-readable description of a whole recording. @name is the file's name;
+ * @ends
+ * are those of the @stacks (ends_count()), and @processes have counted the samples. @all
+ * adds details for developers, and all processes. -1 if out of memory.
  */
 int overview_write(FILE *out, const char *name, const struct summary *summary,
-		   const struct stacks *stacks, const struct processes *processes,
-		   bool all);
+		   const struct stacks *stacks, const uint64_t *ends,
+		   const struct processes *processes, bool all);
 
 /* Writes, under @title, how many links between callers and callees were confirmed:
  * @counts by enum program_link. */

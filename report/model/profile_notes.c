@@ -250,7 +250,8 @@ static void note_nothing_counted(struct profile *profile)
 			  summary->samples, profile_name(profile));
 }
 
-/* Notes frames without a name and, unless @names_only, call chains that are cut short. */
+/* Notes frames without a name and, unless @names_only, call chains that are cut short or
+ * may be. */
 static void note_quality(struct profile *profile, const struct note_options *options)
 {
 	const struct quality *quality = &profile->quality;
@@ -258,7 +259,11 @@ static void note_quality(struct profile *profile, const struct note_options *opt
 
 	if (quality_note_names(quality, &profile->sources, options->verbose, &line))
 		notes_add(&profile->notes, NOTE_HINT, "%s", line.text);
-	if (!options->names_only && quality_note_chains(quality, options->verbose, &line))
+	if (options->names_only)
+		return;
+	if (quality_note_chains(quality, options->verbose, &line))
+		notes_add(&profile->notes, NOTE_HINT, "%s", line.text);
+	if (quality_note_ends(quality, options->verbose, &line))
 		notes_add(&profile->notes, NOTE_HINT, "%s", line.text);
 }
 

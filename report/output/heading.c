@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "report/model/checks/ends.h"
 #include "report/write/svg.h"
 
 /* Maximum length of the host's name, in characters */
@@ -49,7 +50,7 @@ static void put_total(const struct report *report)
 void heading_write(const struct report *report)
 {
 	const struct quality *quality = report->quality;
-	uint64_t cut = quality->samples - quality->ends[CHAIN_WHOLE];
+	uint64_t unknown = quality->ends[CHAIN_UNKNOWN];
 	double percent = quality->samples ? 100.0 / (double)quality->samples : 0;
 	bool is_time = measure_is_time(report->measure);
 	char name[HEADING_NAME_SIZE];
@@ -60,10 +61,14 @@ void heading_write(const struct report *report)
 		(double)report->coverage->duration / 1e9);
 	fprintf(report->out,
 		"# %s%.1f %% of the %s have no name, "
-		"%.1f %% of the call chains are cut short\n#\n",
+		"%.1f %% of the call chains are cut short",
 		is_time ? "samples for " : "",
 		(double)(quality->samples_unnamed + quality->samples_empty) * percent,
-		measure_noun(report->measure), (double)cut * percent);
+		measure_noun(report->measure), (double)ends_cut(quality->ends) * percent);
+	if (unknown)
+		fprintf(report->out, ", %.1f %% have an unknown end",
+			(double)unknown * percent);
+	fputs("\n#\n", report->out);
 }
 
 void heading_count(FILE *out, const struct measure *measure, uint64_t count)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The histogram as JSON, with details of the recording. */
+#include "report/model/checks/ends.h"
 #include "report/output/histogram.h"
 
 #include "base/text.h"
@@ -66,8 +67,8 @@ static void put_quality(struct json *json, const struct quality *quality)
 		  quality->samples_unnamed + quality->samples_empty, is_time);
 	put_count(json, "addresses", quality->frames, is_time);
 	put_count(json, "addresses_unresolved", quality->frames_unnamed, is_time);
-	put_count(json, "chains_cut_short", quality->samples - quality->ends[CHAIN_WHOLE],
-		  is_time);
+	put_count(json, "chains_cut_short", ends_cut(quality->ends), is_time);
+	put_count(json, "chains_of_unknown_end", quality->ends[CHAIN_UNKNOWN], is_time);
 	json_end(json);
 }
 

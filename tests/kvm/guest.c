@@ -78,10 +78,19 @@ CHAIN(delta)
 static APART void work(uint64_t round)
 {
 	uint64_t n = 8000 + (unsigned long)round * 7919 % 2000;
+#ifdef PLAIN_RBP
+	/* rbp is a register like others, and holds a number that is mostly 0. */
+	register uint64_t number asm("rbp") = round % 10 == 9 ? n : 0;
+
+	asm volatile("" : "+r"(number));
+#endif
 
 	alpha(n);
 	beta(3 * n);
 	gamma(6 * n);
+#ifdef PLAIN_RBP
+	asm volatile("" : : "r"(number));
+#endif
 	asm volatile("");
 }
 

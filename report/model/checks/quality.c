@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/model/checks/ends.h"
+
 /* Context for counting the nodes. */
 struct survey {
 	struct quality *quality;
@@ -106,10 +108,8 @@ int quality_measure(struct quality *quality, const struct measure *measure,
 	if (!inclusive)
 		return -1;
 	note_ways(quality, summary);
-	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++) {
-		quality->ends[i] = inclusive[i];
+	for (uint32_t i = 0; i < SAMPLES_ROOTS; i++)
 		quality->samples += inclusive[i];
-	}
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
 		if (stacks_is_address(stacks, i))
 			status = count_node(&survey, i, inclusive[i] - stacks->self[i]);
@@ -117,7 +117,7 @@ int quality_measure(struct quality *quality, const struct measure *measure,
 			quality->samples_empty += stacks->self[i];
 	}
 	free(inclusive);
-	return status;
+	return status < 0 ? -1 : ends_count(quality->ends, stacks, frames);
 }
 
 static double percent_of(uint64_t part, uint64_t whole)
@@ -239,9 +239,23 @@ static const char *explain_ends(const struct quality *quality, uint64_t cut)
 	return "";
 }
 
+bool quality_note_ends(const struct quality *quality, bool all, struct error *line)
+{
+	uint64_t unknown = quality->ends[CHAIN_UNKNOWN];
+
+	if (!is_worth_saying(unknown, quality->samples, all))
+		return false;
+	error_set(line,
+		  "%.1f %% of the call chains have an unknown end: no frame follows, but "
+		  "their last function may have callers; symbols or the ELF file of that "
+		  "code may tell (-s FILE)",
+		  percent_of(unknown, quality->samples));
+	return true;
+}
+
 bool quality_note_chains(const struct quality *quality, bool all, struct error *line)
 {
-	uint64_t cut = quality->samples - quality->ends[CHAIN_WHOLE], stray = 0;
+	uint64_t cut = ends_cut(quality->ends), stray = 0;
 	char reasons[256] = "";
 	bool is_frameless;
 	size_t used = 0;
@@ -249,7 +263,7 @@ bool quality_note_chains(const struct quality *quality, bool all, struct error *
 	if (!is_worth_saying(cut, quality->samples, all))
 		return false;
 	for (unsigned int i = CHAIN_WHOLE + 1; i < SAMPLES_ROOTS; i++) {
-		if (!quality->ends[i])
+		if (!quality->ends[i] || !chain_end_is_cut(i))
 			continue;
 		if (is_stray(i))
 			stray += quality->ends[i];

@@ -20,7 +20,7 @@ struct quality {
 					    without a name */
 	uint64_t outside;   /* part of the unnamed samples: outside all symbol files */
 	uint64_t low, high; /* address range of the unnamed samples */
-	uint64_t ends[SAMPLES_ROOTS]; /* by enum chain_end */
+	uint64_t ends[SAMPLES_ROOTS]; /* by enum chain_end: ends_count() */
 	bool by_table;	/* callers were found by unwind tables, in some domain */
 	bool can_table; /* some domain has 64-bit code, for which there can be tables */
 };
@@ -38,5 +38,9 @@ int quality_measure(struct quality *quality, const struct measure *measure,
 bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line);
 bool quality_note_chains(const struct quality *quality, bool all, struct error *line);
+
+/* Sets @line to a note on chains of which it is not known whether they are whole, as
+ * quality_note_chains() does. */
+bool quality_note_ends(const struct quality *quality, bool all, struct error *line);
 
 #endif

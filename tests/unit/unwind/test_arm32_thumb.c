@@ -89,7 +89,7 @@ static void put_functions(struct scene *scene, uint64_t *seed, uint32_t *goes_on
 static void expect_functions(struct scene *scene, const uint32_t *goes_on)
 {
 	unwind(scene);
-	assert_int_equal(scene->chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene->chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene->chain.count, 1 + FUNCTIONS);
 	for (unsigned int i = 1; i < FUNCTIONS; i++)
 		assert_int_equal(scene->chain.address[i], goes_on[i]);
@@ -154,11 +154,11 @@ static void results_of_code_searches_are_noted(void **state)
 	put_frame(&scene, RECORD, frame + 8, 0, RETURN(0));
 
 	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene.chain.count, 5);
 	take_page(&scene, FUNCTIONS_CODE, true);
 	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene.chain.count, 5);
 	assert_int_equal(scene.chain.address[4], RETURN(0));
 	/* Other tables have other contents. */
@@ -169,7 +169,7 @@ static void results_of_code_searches_are_noted(void **state)
 	/* Code that could not be read is not noted. */
 	take_page(&scene, FUNCTIONS_CODE, false);
 	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene.chain.count, 5);
 	scene_free(&scene);
 }
@@ -235,7 +235,7 @@ static void frames_found_from_code_are_checked(void **state)
 	put_frame(&scene, RECORD, STACK + 0x200, 0, RETURN(0));
 	poke(&scene, STACK + 4, 0);
 	unwind(&scene);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene.chain.count, 1);
 	scene_free(&scene);
 }

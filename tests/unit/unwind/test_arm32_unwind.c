@@ -23,7 +23,7 @@ static void expect_deep(struct scene *scene, unsigned int count)
 	for (unsigned int i = 0; i < count; i++)
 		callers[i] = RETURN(i);
 	unwind(scene);
-	assert_int_equal(scene->chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene->chain.end, CHAIN_UNKNOWN);
 	expect_gap(&scene->chain, count, callers);
 }
 
@@ -38,7 +38,7 @@ static void chains_of_every_kind_and_length_are_complete(void **state)
 
 			for (unsigned int count = 0; count < CHAIN_MAX; count += 5) {
 				put_frames(&scene, frames, STACK + 0x204, count, 64);
-				expect_chain(&scene, count, CHAIN_WHOLE);
+				expect_chain(&scene, count, CHAIN_UNKNOWN);
 			}
 			put_frames(&scene, frames, STACK + 0x204, CHAIN_MAX + 10, 64);
 			/* In Thumb code, the budget for code ends the chain first. */
@@ -59,11 +59,11 @@ static void the_outermost_frame_can_be_at_the_stacks_end(void **state)
 			uint32_t last = STACK_END - (layout == RECORD ? 8 : 4);
 
 			put_frames(&scene, layout, last - 9 * 64, 10, 64);
-			expect_chain(&scene, 10, CHAIN_WHOLE);
+			expect_chain(&scene, 10, CHAIN_UNKNOWN);
 			/* It ends with a return address of 0, as a start function's may.
 			 */
 			put_frame(&scene, layout, last, 0, 0);
-			expect_chain(&scene, 9, CHAIN_WHOLE);
+			expect_chain(&scene, 9, CHAIN_UNKNOWN);
 			scene_free(&scene);
 		}
 }
@@ -92,7 +92,7 @@ static void frames_at_any_offset_in_a_page_are_read(void **state)
 		for (uint32_t offset = 0; offset < 64; offset += 4) {
 			put_frames(&scene, layout, STACK + GUEST_PAGE_SIZE - offset, 60,
 				   4096);
-			expect_chain(&scene, 60, CHAIN_WHOLE);
+			expect_chain(&scene, 60, CHAIN_UNKNOWN);
 		}
 		scene_free(&scene);
 	}
@@ -129,7 +129,7 @@ static void a_chain_can_have_several_kinds_of_frames(void **state)
 			at = next;
 		}
 		put_frame(&scene, GCC, at, 0, RETURN(20));
-		expect_chain(&scene, 21, CHAIN_WHOLE);
+		expect_chain(&scene, 21, CHAIN_UNKNOWN);
 	}
 	scene_free(&scene);
 }
@@ -148,7 +148,7 @@ static void return_addresses_and_frames_are_told_apart_by_code(void **state)
 		/* A local variable of each frame points into the stack. */
 		for (unsigned int i = 0; layout == RECORD && i < 10; i++)
 			poke(&scene, stack + 0x204 + i * 64 - 4, stack + 0x800);
-		expect_chain(&scene, 10, CHAIN_WHOLE);
+		expect_chain(&scene, 10, CHAIN_UNKNOWN);
 		scene_free(&scene);
 	}
 }
@@ -166,7 +166,7 @@ static void variables_do_not_turn_a_record_into_an_apcs_frame(void **state)
 		poke(&scene, frame - 8, frame + 8);
 		poke(&scene, frame - 12, frame + 128);
 	}
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	scene_free(&scene);
 }
 
@@ -183,7 +183,7 @@ static void a_chain_continues_on_another_stack(void **state)
 		put_frame(&scene, layout, STACK + 0x204 + 4 * 64, other + 0x100,
 			  RETURN(4));
 		put_frame(&scene, layout, other + 0x100, 0, RETURN(5));
-		expect_chain(&scene, 6, CHAIN_WHOLE);
+		expect_chain(&scene, 6, CHAIN_UNKNOWN);
 		scene_free(&scene);
 	}
 }
@@ -220,7 +220,7 @@ static void a_chain_that_is_cut_has_a_reason(void **state)
 	expect_chain(&scene, 1, CHAIN_NOT_PRESENT);
 	/* A record at its stack's lower end. */
 	put_frames(&scene, RECORD, STACK, 1, 64);
-	expect_chain(&scene, 1, CHAIN_WHOLE);
+	expect_chain(&scene, 1, CHAIN_UNKNOWN);
 	scene_free(&scene);
 }
 
@@ -241,7 +241,7 @@ static void a_caller_of_the_other_instruction_set_is_followed(void **state)
 	assert_true(scene.chain.frameless);
 	assert_int_equal(scene.chain.address[1], LINK);
 	assert_int_equal(scene.chain.address[6], RETURN(4));
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 	scene_free(&scene);
 }
 

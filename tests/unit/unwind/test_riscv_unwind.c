@@ -121,15 +121,15 @@ static void chains_of_every_length_are_complete(void **state)
 
 		for (unsigned int count = 0; count < CHAIN_MAX; count++) {
 			put_frames(&scene, STACK + 0x210, count, 64);
-			expect_chain(&scene, count, CHAIN_WHOLE);
+			expect_chain(&scene, count, CHAIN_UNKNOWN);
 		}
 		put_frames(&scene, STACK + 0x210, CHAIN_MAX + 10, 64);
 		unwind(&scene);
-		assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+		assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 		expect_gap(&scene.chain, CHAIN_MAX + 10, callers);
 		put_frames(&scene, STACK + 0x210, 10, 64);
 		poke(&scene, STACK + 0x210 + 6 * 64 - 8, 0);
-		expect_chain(&scene, 6, CHAIN_WHOLE);
+		expect_chain(&scene, 6, CHAIN_UNKNOWN);
 		scene_free(&scene);
 	}
 }
@@ -168,7 +168,7 @@ static void expect_from_ra(struct scene *scene, unsigned int first, unsigned int
 {
 	unwind(scene);
 	assert_true(scene->chain.frameless);
-	assert_int_equal(scene->chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene->chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene->chain.count, 2 + count - first);
 	assert_int_equal(scene->chain.address[1], RA);
 	for (unsigned int i = first; i < count; i++)
@@ -266,7 +266,7 @@ static void functions_that_have_saved_ra_have_a_frame(void **state)
 		put_codes(&scene, scene.guest->cpu.pc, functions[i],
 			  COUNT_OF(functions[i]));
 		put_frames(&scene, STACK + 0x210, 5, 64);
-		expect_chain(&scene, 5, CHAIN_WHOLE);
+		expect_chain(&scene, 5, CHAIN_UNKNOWN);
 		scene_free(&scene);
 	}
 }
@@ -278,26 +278,26 @@ static void hostile_registers_and_code_end(void **state)
 	(void)state;
 	put_frames(&scene, STACK + 0x210, 5, 64);
 	scene.guest->cpu.pc = CODE + 0x11;
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	scene.guest->cpu.pc = 0x12345678;
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	/* An instruction of 32 bits, whose second half is not mapped. */
 	scene.guest->cpu.pc = CODE + 2 * GUEST_PAGE_SIZE - 2;
 	memcpy(byte_at(scene.guest, CODE + 2 * GUEST_PAGE_SIZE - 2), "\x13", 2);
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	/* A frame pointer to be loaded from nowhere, or from half a word. */
 	scene.guest->cpu.pc = CODE + 0x10;
 	put_code(&scene, CODE + 0x10, 0x6402); /* ld s0, 0(sp) */
 	put_code(&scene, CODE + 0x12, 0x8082);
 	scene.guest->cpu.x[RISCV_SP] = 0x12345000;
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	scene.guest->cpu.x[RISCV_SP] = SP + 4;
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	scene.guest->cpu.x[RISCV_SP] = 0;
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	scene.guest->cpu.x[RISCV_SP] = SP;
 	scene.guest->cpu.x[RISCV_RA] = 0;
-	expect_chain(&scene, 5, CHAIN_WHOLE);
+	expect_chain(&scene, 5, CHAIN_UNKNOWN);
 	scene_free(&scene);
 }
 

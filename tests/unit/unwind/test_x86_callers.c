@@ -70,15 +70,15 @@ static void expect_edge(const struct mode *mode, const struct edge *edge)
 			poke(&scene, STACK + 0x100, frame);
 		put_frame(&scene, frame, frame + 64, RETURN(1));
 		put_frame(&scene, frame + 64, 0, RETURN(2));
-		expect_chain(&scene, 3, CHAIN_WHOLE);
+		expect_chain(&scene, 3, CHAIN_UNKNOWN);
 		assert_true(scene.chain.frameless);
 		scene.guest->cpu.reg[X86_RBP] = 0;
 		poke(&scene, STACK + 0x100 + (edge->slot == 0 ? scene.word : 0), 0);
-		expect_chain(&scene, 1, CHAIN_WHOLE);
+		expect_chain(&scene, 1, CHAIN_UNKNOWN);
 	} else {
 		put_frame(&scene, frame, frame + 64, RETURN(0));
 		put_frame(&scene, frame + 64, 0, RETURN(1));
-		expect_chain(&scene, 2, CHAIN_WHOLE);
+		expect_chain(&scene, 2, CHAIN_UNKNOWN);
 		assert_false(scene.chain.frameless);
 	}
 	scene_free(&scene);
@@ -115,10 +115,10 @@ static void code_is_read_across_pages(void **state)
 			first.size -= cut;
 			set_edge(&scene, &first, last - first.size);
 			memcpy(scene.guest->beyond, edges[i]->code + first.size, cut);
-			expect_chain(&scene, cut == 0, CHAIN_WHOLE);
+			expect_chain(&scene, cut == 0, CHAIN_UNKNOWN);
 			map_new(scene.guest, last);
 			set_edge(&scene, edges[i], last - first.size);
-			expect_chain(&scene, 1, CHAIN_WHOLE);
+			expect_chain(&scene, 1, CHAIN_UNKNOWN);
 			scene_free(&scene);
 		}
 }
@@ -134,12 +134,12 @@ static void frames_are_used_if_code_cannot_be_read(void **state)
 	assert_int_equal(scene.chain.count, 12);
 	/* Earlier contents must not be used for an address without code. */
 	scene.guest->cpu.rip = 0xdead000;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	scene.guest->cpu.rip = 0x8000000000000000;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	map(scene.guest, 0xdead000, FRAMES, GUEST_PAGE_SHIFT);
 	scene.guest->cpu.rip = 0xdead000;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	scene_free(&scene);
 }
 
@@ -152,21 +152,21 @@ static void a_stack_top_without_return_address_adds_no_caller(void **state)
 	set_edge(&scene, &edges_64[0], CODE + 0x50);
 	put_frames(&scene, STACK + 0x200, 10, 64);
 	poke(&scene, STACK + 0x100, 0);
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	*rsp = STACK + 0x101;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	*rsp = STACK_END;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	*rsp = 0x800000000000;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	/* The word does not follow a call: it may be data. */
 	*rsp = STACK + 0x100;
 	poke(&scene, *rsp, RETURN(0) + 1);
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	/* mov %rsp,%rbp, and the word above the stack pointer wraps around. */
 	set_edge(&scene, &edges_64[2], CODE + 0x50);
 	*rsp = UINT64_MAX - 7;
-	expect_chain(&scene, 10, CHAIN_WHOLE);
+	expect_chain(&scene, 10, CHAIN_UNKNOWN);
 	scene_free(&scene);
 }
 
@@ -179,7 +179,7 @@ static void a_caller_from_the_stacks_top_counts_for_the_depth(void **state)
 	put_frames(&scene, STACK + 0x200, CHAIN_MAX - 2, 64);
 	unwind(&scene);
 	assert_int_equal(scene.chain.count, CHAIN_MAX);
-	assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+	assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 	assert_int_equal(scene.chain.address[1], RETURN(0));
 	assert_int_equal(scene.chain.address[2], RETURN(0));
 	assert_int_equal(scene.chain.address[CHAIN_MAX - 1], RETURN(CHAIN_MAX - 3));
@@ -219,7 +219,7 @@ static void the_caller_of_a_hypercall_is_in_the_chain(void **state)
 		scene.guest->cpu.rip = page + places[i].at;
 		scene.guest->cpu.reg[X86_RSP] = top;
 		unwind(&scene);
-		assert_int_equal(scene.chain.end, CHAIN_WHOLE);
+		assert_int_equal(scene.chain.end, CHAIN_UNKNOWN);
 		assert_int_equal(scene.chain.count, 4);
 		assert_int_equal(scene.chain.address[1], page + 0x102);
 		assert_int_equal(scene.chain.address[2], RETURN(0));

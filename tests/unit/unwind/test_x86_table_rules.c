@@ -135,7 +135,7 @@ static void chains_mix_rules_and_frames(void **state)
 	/* Its caller's stack is at 0x150. */
 	put_frame(&tabled.scene, STACK + 0x160, STACK + 0x180, OTHER + 8);
 	put_frame(&tabled.scene, STACK + 0x180, 0, OTHER + 16);
-	expect(&tabled, CHAIN_WHOLE, 4, callers);
+	expect(&tabled, CHAIN_UNKNOWN, 4, callers);
 	tabled_free(&tabled);
 }
 
@@ -215,12 +215,12 @@ static void other_registers_are_used_in_the_sampled_function(void **state)
 	tabled.scene.guest->cpu.reg[X86_RBP] = 0;
 	poke(&tabled.scene, STACK + 0x120, RETURN(0));
 	poke(&tabled.scene, STACK + 0x128, RETURN(1));
-	expect(&tabled, CHAIN_WHOLE, 1, callers);
+	expect(&tabled, CHAIN_UNKNOWN, 1, callers);
 	rule.other = X86_REGISTERS + 1;
 	unwind_builder_free(tabled.builder);
 	tabled.builder = unwind_builder_new();
 	add_rule(&tabled, CODE, CODE + GUEST_PAGE_SIZE, rule);
-	expect(&tabled, CHAIN_WHOLE, 0, NULL);
+	expect(&tabled, CHAIN_UNKNOWN, 0, NULL);
 	tabled_free(&tabled);
 }
 
@@ -273,7 +273,7 @@ static void interrupted_32_bit_programs_have_callers(void **state)
 	poke(&tabled.scene, STACK + 0x4098, STACK + 0x84);
 	put_bytes(guest, STACK + 0xa4, words[0], sizeof(words[0]));
 	put_bytes(guest, STACK + 0xb4, words[1], sizeof(words[1]));
-	expect(&tabled, CHAIN_WHOLE, 3, callers);
+	expect(&tabled, CHAIN_UNKNOWN, 3, callers);
 	tabled_free(&tabled);
 }
 
@@ -304,9 +304,9 @@ static void system_calls_are_followed_before_the_kernel_has_a_stack(void **state
 		poke(&tabled.scene, STACK + 0x80, RETURN(0));
 		put_frame(&tabled.scene, STACK + 0xa0, 0, RETURN(1));
 		if (words[i] == UNWIND_LOST)
-			expect(&tabled, CHAIN_WHOLE, 2, without_leaf);
+			expect(&tabled, CHAIN_UNKNOWN, 2, without_leaf);
 		else
-			expect(&tabled, CHAIN_WHOLE, 3, callers);
+			expect(&tabled, CHAIN_UNKNOWN, 3, callers);
 		tabled_free(&tabled);
 	}
 }
@@ -332,7 +332,7 @@ static void interrupted_leaves_have_callers(void **state)
 	poke(&tabled.scene, STACK + 0x4000 + 32, STACK + 0xa0);
 	poke(&tabled.scene, STACK + 0x80, RETURN(0));
 	put_frame(&tabled.scene, STACK + 0xa0, 0, RETURN(1));
-	expect(&tabled, CHAIN_WHOLE, 3, callers);
+	expect(&tabled, CHAIN_UNKNOWN, 3, callers);
 	tabled_free(&tabled);
 }
 
