@@ -13,9 +13,9 @@ struct gdb_identity {
 
 /*
  * Uses the GDB stub of a QEMU (-gdb), which may run anywhere and with any accelerator,
- * for x86-64, arm64 and riscv64. It is a host with one guest; @address is "unix:PATH" or
- * "tcp:HOST:PORT", and also the guest's name unless there is an @identity, which may be
- * NULL. Connects only when the guest is asked for, because that stops it for some
+ * for the CPUs of gdb/registers.c. It is a host with one guest; @address is "unix:PATH"
+ * or "tcp:HOST:PORT", and also the guest's name unless there is an @identity, which may
+ * be NULL. Connects only when the guest is asked for, because that stops it for some
  * milliseconds. NULL with the reason in @err on failure.
  */
 struct host *gdb_open(const char *address, const struct gdb_identity *identity,
