@@ -10,13 +10,16 @@
 #include "report/model/domains.h"
 
 /*
- * A file does not fit if at least MISFITS_MIN addresses, and more than MISFITS_SHARE
- * percent, are misfits. With other builds, 39 to 100 % were seen; with the right build
- * none, except for values that are not return addresses: where an interrupt occurred, or
- * what is in memory where a function without a frame pointer has the caller's.
+ * With other builds, 39 to 100 % of the addresses were seen to be misfits. With the right
+ * build there are few: values that are not return addresses, such as what is in memory
+ * where a function without a frame pointer has the caller's. So each address is weighed
+ * as evidence for 40 % against 10 % (the sequential probability ratio test): a misfit by
+ * log(0.4 / 0.1), others by log(0.6 / 0.9). A file does not fit if that adds up to odds
+ * of 60 to 1. Weights are in units of log(60) / 100.
  */
-#define MISFITS_MIN   3
-#define MISFITS_SHARE 10
+#define MISFIT_WEIGHT 34
+#define MATCH_WEIGHT  (-10)
+#define WEIGHT_MAX    100
 
 struct survey {
 	struct fit *fit;
@@ -94,6 +97,33 @@ static int count_address(struct survey *survey, uint32_t node)
 	return 0;
 }
 
+/* Start of the kernel's half of the addresses */
+#define KERNEL_START ((uint64_t)1 << 63)
+
+/*
+ * Returns, by node, whether the node's address is a return address in chains that count.
+ * Where an interrupt stopped code, or a program made a system call, it may be behind any
+ * instruction. The caller frees the array; NULL if out of memory.
+ */
+static bool *find_returns(const struct stacks *stacks, const uint64_t *inclusive)
+{
+	bool *is_return = calloc(stacks->tree.count, sizeof(*is_return));
+	const struct tree_node *nodes = stacks->tree.nodes;
+
+	for (uint32_t i = SAMPLES_ROOTS; is_return && i < stacks->tree.count; i++) {
+		uint64_t callee = nodes[i].key;
+		uint32_t parent = nodes[i].parent;
+
+		if (!inclusive[i] || !stacks_is_address(stacks, i) ||
+		    !stacks_is_address(stacks, parent))
+			continue;
+		is_return[parent] |= callee != CHAIN_INTERRUPT &&
+				     (callee < KERNEL_START) ==
+					     (nodes[parent].key < KERNEL_START);
+	}
+	return is_return;
+}
+
 int fit_measure(struct fit *fit, const struct stacks *stacks, struct frames *frames,
 		const struct summary *summary)
 {
@@ -103,6 +133,7 @@ int fit_measure(struct fit *fit, const struct stacks *stacks, struct frames *fra
 				.summary = summary,
 				.domain = NAMES_NONE};
 	uint64_t *inclusive;
+	bool *is_return = NULL;
 	int status = -1;
 
 	fit->domains = names_new();
@@ -110,11 +141,14 @@ int fit_measure(struct fit *fit, const struct stacks *stacks, struct frames *fra
 		return -1;
 	inclusive = stacks_inclusive(stacks);
 	if (inclusive)
+		is_return = find_returns(stacks, inclusive);
+	if (is_return)
 		status = 0;
 	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++)
-		if (stacks_is_address(stacks, i) && inclusive[i] > stacks->self[i])
+		if (is_return[i])
 			status = count_address(&survey, i);
 	free(inclusive);
+	free(is_return);
 	tree_free(&survey.seen);
 	return status;
 }
@@ -132,8 +166,9 @@ bool fit_note(const struct fit *fit, size_t part, struct error *line)
 	const struct fit_part *about = &fit->list[part];
 	bool is_one = names_count(fit->domains) == 1;
 
-	if (about->misfits < MISFITS_MIN ||
-	    100 * (uint64_t)about->misfits <= MISFITS_SHARE * (uint64_t)about->addresses)
+	if (MISFIT_WEIGHT * (int64_t)about->misfits +
+		    MATCH_WEIGHT * (int64_t)(about->addresses - about->misfits) <
+	    WEIGHT_MAX)
 		return false;
 	error_set(line,
 		  "%s does not match what ran in the domain %s: only %.0f %% of %" PRIu32

@@ -7,8 +7,8 @@
 
 /*
  * Whether symbol files match the code that ran. The instruction before a return address
- * is a call: in the right file this is true of all return addresses, except for a few
- * from interrupts or hand-written assembly; in a file of another build, of few.
+ * is a call: in the right file this is true of nearly all return addresses; in a file of
+ * another build, of few. Interrupted addresses are not return addresses.
  */
 struct fit_part {
 	const char *domain; /* the domain's name */
