@@ -39,17 +39,24 @@ SECCOMP := $(if $(SANITIZE),,$(shell \
 	echo 'int enough[SCMP_VER_MAJOR > 2 || SCMP_VER_MINOR >= 5 ? 1 : -1];' | \
 	$(CC) $(SYSROOT:%=--sysroot=%) $(CFLAGS) -include seccomp.h -fsyntax-only -xc - \
 	>/dev/null 2>&1 && echo 1))
+# libbz2, liblz4: kernels and symbol files compressed by them. A build without one refuses these.
+has_header = $(shell echo | $(CC) $(SYSROOT:%=--sysroot=%) $(CFLAGS) -include $(1) \
+	-fsyntax-only -xc - >/dev/null 2>&1 && echo 1)
+BZIP2 := $(call has_header,bzlib.h)
+LZ4 := $(call has_header,lz4.h)
 # -iquote, because with -I the folder xen/ would hide Xen's headers from #include <xen/...>.
 ALL_CFLAGS = $(SYSROOT:%=--sysroot=%) -std=gnu11 -D_GNU_SOURCE -iquote . -pthread $(WARNINGS) \
-	$(SECCOMP:%=-DHAVE_SECCOMP) $(CFLAGS) $(HARDENING) -fPIE $(PREFIX_MAP)
+	$(SECCOMP:%=-DHAVE_SECCOMP) $(BZIP2:%=-DHAVE_BZIP2) $(LZ4:%=-DHAVE_LZ4) $(CFLAGS) \
+	$(HARDENING) -fPIE $(PREFIX_MAP)
 # A native compiler searches its own folders first, even with a sysroot.
 ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE)) -pie \
 	-Wl,-z,relro,-z,now $(LDFLAGS)
 # libelf: symbol tables of any ELF file. libdw: source lines. liberty: demangling.
-# lzma: .gnu_debugdata. zlib: CRC-32, gzip. zstd: compression.
+# lzma: .gnu_debugdata, xz. zlib: CRC-32, gzip. zstd: compression. bz2, lz4: decompression.
 # Xen's libraries are not linked, but loaded at run time by xen/library.c.
 # The order matters for static linking.
-LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(SECCOMP:%=-lseccomp)
+LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(BZIP2:%=-lbz2) $(LZ4:%=-llz4) \
+	$(SECCOMP:%=-lseccomp)
 # Of packages and of the portable program, with the commit if it is no release.
 VERSION = $(or $(shell scripts/version),$(error make needs VERSION=X.Y.Z))
 ifdef PORTABLE

@@ -154,6 +154,7 @@ out:
 struct stack_options {
 	const char **files; /* room for all of argv */
 	size_t file_count;
+	const char *table; /* path of a file made by `uniprof table`; NULL: none */
 	struct symbols_options symbols;
 	const char *gdb;
 	bool force; /* use a newer Xen than known even if its answers do not fit */
@@ -171,10 +172,12 @@ static int add_file(void *to, const char *argument, struct error *err)
 static const struct command_option known[] = {
 	{"symbols", 's', "FILE[@OFFSET]",
 	 "symbol file for the guest: ELF, nm output, System.map, /proc/kallsyms or a "
-	 "perf map; OFFSET is added to its addresses; can be repeated. ELF files are "
-	 "also "
-	 "used to unwind code without frame pointers",
+	 "perf map; OFFSET is added to its addresses; can be repeated. ELF files and "
+	 "vmlinuz are also used to unwind code without frame pointers",
 	 .set = add_file},
+	{"table", 0, "FILE",
+	 "unwind by a table made by uniprof table, instead of by the symbol files",
+	 .set = option_set_text, .offset = offsetof(struct stack_options, table)},
 	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL,
 	 .offset = offsetof(struct stack_options, symbols.demangle)},
 	{"no-demangle", 0, NULL,
@@ -193,55 +196,93 @@ static const struct option_group groups[] = {
 	{0},
 };
 
-/* Loads all symbol files. NULL with @err set if a file can't be used. */
-static struct symbols *load_symbols(const struct stack_options *options,
-				    struct error *err)
-{
-	struct symbols *symbols = symbols_new(&options->symbols);
+/* What chains are unwound and named by. */
+struct stack_files {
+	struct symbols *symbols;
+	struct program_table *table; /* NULL: none */
+	const char **elf;	     /* specs of the files to make the table of */
+	size_t elfs;
+	struct error nameless; /* why one of these files has no names; empty: none */
+};
 
-	if (!symbols)
-		error_set(err, "out of memory");
-	for (size_t i = 0; symbols && i < options->file_count; i++) {
-		if (symbols_add(symbols, options->files[i], err) < 0) {
-			symbols_free(symbols);
-			return NULL;
-		}
-	}
-	return symbols;
+static void stack_files_close(struct stack_files *files)
+{
+	program_table_free(files->table);
+	symbols_free(files->symbols);
+	free(files->elf);
 }
 
-static bool is_elf(const struct symbols_file *file)
+static bool is_unwound_by(const struct symbols_file *file)
 {
 	return strcmp(file->kind, "ELF") == 0 &&
 	       cpu_kind_has_tables(cpu_kind_of_elf(file->machine));
 }
 
-/* Makes a table of the ELF files among the symbol files; NULL if there are none, or with
- * the reason printed. */
-static struct program_table *make_table(const struct stack_options *options,
-					const struct symbols *symbols)
+/* Loads the names of the files, and lists those to make a table of. Files without names,
+ * such as vmlinuz, may be good for that. */
+static int load_names(struct stack_files *files, const struct stack_options *options)
 {
-	const char **elf = calloc(options->file_count + 1, sizeof(*elf));
-	struct program_table *table = NULL;
-	const struct symbols_file *files;
-	size_t count = symbols_files(symbols, &files), elfs = 0;
+	for (size_t i = 0; i < options->file_count; i++) {
+		const struct symbols_file *list;
+		size_t count;
+
+		if (symbols_add(files->symbols, options->files[i], &files->nameless) <
+		    0) {
+			if (options->table)
+				return -1;
+			files->elf[files->elfs++] = options->files[i];
+			continue;
+		}
+		count = symbols_files(files->symbols, &list);
+		if (is_unwound_by(&list[count - 1]))
+			files->elf[files->elfs++] = options->files[i];
+	}
+	return 0;
+}
+
+/* Makes the table of the files, or reads the one that was given. Without the files'
+ * table, the reason is printed, and -1 is returned only if a file has no other use. */
+static int load_table(struct stack_files *files, const struct stack_options *options,
+		      struct error *err)
+{
 	struct error why;
 
-	for (size_t i = 0; elf && i < count; i++)
-		if (is_elf(&files[i]))
-			elf[elfs++] = options->files[i];
-	if (elfs) {
-		table = program_table_make(elf, elfs, options->symbols.debug_directory,
-					   NULL, &why);
-		if (!table || program_table_lock(table, &why) < 0) {
-			fprintf(stderr, "uniprof stack: %s; unwinding without it\n",
-				why.text);
-			program_table_free(table);
-			table = NULL;
-		}
+	if (options->table) {
+		files->table = program_table_read(options->table, err);
+		return files->table ? program_table_lock(files->table, err) : -1;
 	}
-	free(elf);
-	return table;
+	if (!files->elfs)
+		return 0;
+	files->table = program_table_make(files->elf, files->elfs,
+					  options->symbols.debug_directory, NULL, &why);
+	if (files->table && program_table_lock(files->table, &why) == 0)
+		return 0;
+	program_table_free(files->table);
+	files->table = NULL;
+	if (files->nameless.text[0]) {
+		*err = files->nameless;
+		return -1;
+	}
+	message("stack", "%s; unwinding without it", why.text);
+	return 0;
+}
+
+/* Opens the files. stack_files_close() must follow, even on failure, which is -1. */
+static int stack_files_open(struct stack_files *files,
+			    const struct stack_options *options, struct error *err)
+{
+	*files = (struct stack_files){
+		.symbols = symbols_new(&options->symbols),
+		.elf = calloc(options->file_count + 1, sizeof(*files->elf)),
+		.nameless = {""},
+	};
+	if (!files->symbols || !files->elf)
+		return error_set(err, "out of memory");
+	if (load_names(files, options) < 0) {
+		*err = files->nameless;
+		return -1;
+	}
+	return load_table(files, options, err);
 }
 
 static void print_notice(const char *line)
@@ -252,26 +293,25 @@ static void print_notice(const char *line)
 /* Returns the exit code. */
 static int stack_run(const struct stack_options *options, const char *domain)
 {
+	struct stack_files files;
 	struct error err;
-	struct symbols *symbols = load_symbols(options, &err);
-	struct program_table *table = symbols ? make_table(options, symbols) : NULL;
+	bool is_loaded = stack_files_open(&files, options, &err) == 0;
 	const struct open_wish wish = {
 		.gdb = options->gdb,
 		.guest = domain,
 		.force = options->force,
 	};
-	struct host *host = symbols ? open_host("stack", &wish, &err) : NULL;
+	struct host *host = is_loaded ? open_host("stack", &wish, &err) : NULL;
 	struct guard *guard = host ? guard_start(host, print_notice, &err) : NULL;
 	int status = EXIT_DONE;
 
-	if (!guard || show_domain(host, domain, symbols, table, &err) < 0) {
+	if (!guard || show_domain(host, domain, files.symbols, files.table, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}
 	guard_stop(guard);
 	host_close(host);
-	program_table_free(table);
-	symbols_free(symbols);
+	stack_files_close(&files);
 	return status;
 }
 

@@ -180,7 +180,6 @@ static const struct {
 	 "is a Linux boot image without symbols; use vmlinux, System.map or the guest's "
 	 "/proc/kallsyms"},
 	{0, "!<arch>\n", 8, "is an archive of object files; use the linked program"},
-	{0, "BZh", 3, "is compressed (bzip2); decompress it first"},
 	{0, "\xff\xfe", 2, "is text in UTF-16; convert it to UTF-8 first"},
 };
 

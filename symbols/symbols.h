@@ -24,7 +24,7 @@
  * Empty lines and lines that start with '#' are skipped, and so are lines in any other
  * form as long as at least one line in five is good.
  *
- * Files may be compressed with gzip, xz or zstd, see unpack_limit().
+ * Files may be compressed with gzip, xz, zstd or bzip2, see unpack_limit().
  */
 struct symbols;
 

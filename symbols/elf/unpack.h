@@ -16,14 +16,24 @@
 uint64_t unpack_limit(uint64_t packed);
 
 /*
- * Decompresses a source that is compressed with gzip, xz or zstd; leaves any other source
- * unchanged. -1 with one line in @err, which starts with @name, if it is damaged or
- * exceeds the limit; the source is then unchanged.
+ * Decompresses a source that is compressed with gzip, xz, zstd or bzip2; leaves any other
+ * source unchanged. -1 with one line in @err, which starts with @name, if it is damaged
+ * or exceeds the limit; the source is then unchanged.
  */
 int unpack_source(struct symbols_source *source, const char *name, struct error *err);
 
-/* Replaces a Linux boot image for x86 (vmlinuz) with the kernel in it, an ELF file;
- * leaves any other source unchanged. Errors: see unpack_source(). */
+/* Replaces the source with the decompressed contents of @data, a part of the source that
+ * is compressed by @compression. Errors: see unpack_source(). */
+struct compression;
+int unpack_part(struct symbols_source *source, const struct compression *compression,
+		const void *data, size_t size, const char *name, struct error *err);
+
+/* Returns whether the source is a Linux boot image for x86 (vmlinuz). */
+bool is_boot_image(const struct symbols_source *source);
+
+/* Replaces a Linux boot image for x86 with the kernel in it, an ELF file, which may be
+ * compressed in all ways that Linux offers but LZO; leaves any other source unchanged.
+ * Errors: see unpack_source(). */
 int unpack_boot_image(struct symbols_source *source, const char *name, struct error *err);
 
 /* Decompresses @data, in xz format, into @source. -1 if it is damaged or exceeds the

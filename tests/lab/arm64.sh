@@ -9,7 +9,7 @@ kernel_meta=linux-image-cloud-arm64
 arch_packages=(
 	libxenstore4 libelf1 libdw1 libfdt1
 	libc6-dev linux-libc-dev libxen-dev libelf-dev libdw-dev libiberty-dev liblzma-dev
-	zlib1g-dev libzstd-dev libseccomp-dev
+	zlib1g-dev libzstd-dev libbz2-dev liblz4-dev libseccomp-dev
 )
 hvm_packages=()
 

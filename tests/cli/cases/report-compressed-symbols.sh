@@ -1,5 +1,5 @@
 # Not with sanitizers: they map more than its bound on memory.
-# Symbol files may be compressed with gzip, xz or zstd, as the build of Mini-OS does: images
+# Symbol files may be compressed with gzip, xz, zstd or bzip2, as the build of Mini-OS does: images
 # and lists, in several members. Damaged files and decompression bombs are refused.
 . "$CLI/lib.sh"
 build_shop
@@ -11,8 +11,9 @@ for file in shop shop.sym; do
 	gzip -k $file
 	xz -k $file
 	zstd -q -k $file
+	bzip2 -k $file
 done
-for suffix in gz xz zst; do
+for suffix in gz xz zst bz2; do
 	chains -s shop.$suffix --inline | cmp - wanted && echo "a program in .$suffix"
 	chains -s shop.sym.$suffix | cmp - wanted.sym && echo "a list in .$suffix"
 done
@@ -25,12 +26,12 @@ chains -s frames.zst | cmp - wanted.sym && echo "two frames"
 gzip -c shop.sym | report -i shop.up -s /dev/stdin --format folded | sed 's/ [0-9]*$//' |
 	sort -u | cmp - wanted.sym && echo "a pipe"
 echo "# truncated"
-for suffix in gz xz zst; do
+for suffix in gz xz zst bz2; do
 	head -c 300 shop.sym.$suffix >cut.$suffix
 	report -i shop.up -s cut.$suffix 2>&1
 done
 echo "# decompression bombs of 70 MB"
-for tool in gzip xz zstd; do
+for tool in gzip xz zstd bzip2; do
 	perl -e 'print "\n" x 1e6 for 1 .. 70' | $tool -c >bomb.$tool
 	(ulimit -v 400000 && report -i shop.up -s bomb.$tool 2>&1)
 done

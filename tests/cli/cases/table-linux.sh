@@ -49,7 +49,7 @@ same()
 	tail -c 60 vmlinuz.tbl | cmp - ranges || echo "the table differs"
 }
 tail -c 60 vmlinux.tbl >ranges
-for command in "gzip -9" "xz --check=crc32" "zstd -q"; do
+for command in "gzip -9" "xz --check=crc32" "zstd -q" "bzip2 -9" "lzma -9" "lz4 -l -9"; do
 	echo "# $command"
 	pack $command
 	same
@@ -94,6 +94,7 @@ echo "# refused"
 head -c 1600 vmlinuz >short && table short -o x.tbl
 { head -c 1536 vmlinuz && printf xxxx && tail -c +1541 vmlinuz; } >other && table other -o x.tbl
 { head -c 1600 vmlinuz && printf xxxx && tail -c +1605 vmlinuz; } >damaged && table damaged -o x.tbl
+{ head -c 1536 vmlinuz && printf '\211LZO\0' && tail -c +1542 vmlinuz; } >lzo && table lzo -o x.tbl
 { head -c 518 vmlinuz && printf '\0\2' && tail -c +521 vmlinuz; } >old && table old -o x.tbl
 objcopy -R .orc_unwind vmlinux none && table none -o none.tbl
 printf xxxxxx >one.row && objcopy --update-section .orc_unwind=one.row vmlinux more.elf && table more.elf -o x.tbl
