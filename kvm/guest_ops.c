@@ -14,6 +14,7 @@
 #include "kvm/memory/memory.h"
 #include "kvm/registers.h"
 #include "kvm/vcpus.h"
+#include "kvm/vmm.h"
 
 /* How often, and at what distance in ns, to look for the threads of vCPUs at first: a
  * thread can be in the VMM's own code at the moment of the look. */
@@ -34,10 +35,12 @@ struct kvm_guest {
 	int pidfd;
 	struct vcpu *vcpu; /* info.vcpus elements */
 	struct kvm_memory *memory;
-	uint64_t looked;       /* time of the last look for threads, ns, monotonic */
-	uint64_t counted;      /* time of the last count of vCPUs, ns, monotonic */
-	bool grew;	       /* gained vCPUs since it was opened */
-	pid_t refused;	       /* thread that could not be attached to; 0: none */
+	uint64_t looked;  /* time of the last look for threads, ns, monotonic */
+	uint64_t counted; /* time of the last count of vCPUs, ns, monotonic */
+	bool syncs;	  /* its VMM may use synchronized registers (kvm/requests.h) */
+	bool again;    /* registers were not stored in the last pause, but may be soon */
+	bool grew;     /* gained vCPUs since it was opened */
+	pid_t refused; /* thread that could not be attached to; 0: none */
 	unsigned int refusals; /* number of refused pauses, one after another */
 	uint64_t observed;     /* time of the last observation, ns, monotonic */
 	uint64_t begun;	       /* start of the last pause, ns, monotonic */
@@ -166,8 +169,11 @@ static void release_all(struct kvm_guest *vmm)
 {
 	struct trace *trace = &vmm->kvm->trace;
 
-	for (unsigned int i = 0; i < vmm->guest.info.vcpus; i++)
+	for (unsigned int i = 0; i < vmm->guest.info.vcpus; i++) {
+		if (!vmm->vcpu[i].keeps)
+			vcpu_withdraw(&vmm->vcpu[i]);
 		trace_release(trace, &vmm->vcpu[i].traced);
+	}
 	atomic_store(&vmm->kvm->shared->since, trace->late_count ? HOLDS_LATE : 0);
 }
 
@@ -192,7 +198,6 @@ static void prepare_pause(struct guest *guest)
 		vcpu->traced = (struct traced){0};
 		if (!vcpu->run || !vcpu->tid || vmm->refused)
 			continue;
-		vcpu_request(vcpu, vmm->pid, vmm->kvm->requests);
 		if (trace_attach(&vcpu->traced, vcpu->tid) < 0 && errno == EPERM)
 			vmm->refused = vcpu->tid;
 	}
@@ -205,7 +210,7 @@ static bool rest_guest(struct guest *guest)
 	struct trace *trace = &vmm->kvm->trace;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		vcpu_rest(&vmm->vcpu[i]);
+		vcpu_withdraw(&vmm->vcpu[i]);
 	/* A thread that stops later would stay stopped until this process continues. */
 	trace_sweep(trace);
 	return trace->late_count == 0;
@@ -224,18 +229,29 @@ static int refuse_pause(struct kvm_guest *vmm, struct error *err)
 	return PAUSE_HELD;
 }
 
+/* Takes the registers of a vCPU whose thread has stopped. */
 static void take_registers(struct kvm_guest *vmm, unsigned int i)
 {
 	struct guest_vcpu *vcpu = &vmm->guest.vcpu[i];
-	struct vcpu *from = &vmm->vcpu[i];
+	enum vcpu_registers registers = vcpu_look(&vmm->vcpu[i]);
 
-	/* While the thread is in the VMM, the registers of the last KVM_RUN are right. */
-	if (from->runs < 2 && kvm_registers_in_run(from->tid, from->theirs))
-		from->runs++;
-	if (from->runs < 2 || !vcpu->wanted)
-		return;
-	kvm_registers_take(from->run, &vcpu->cpu);
-	vcpu->captured = true;
+	vmm->again |= vcpu->wanted && registers == VCPU_STORED_SOON;
+	vcpu->captured = vcpu->wanted && registers == VCPU_STORED;
+	if (vcpu->captured)
+		kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
+}
+
+/* Asks all threads that run vCPUs to stop. */
+static void interrupt_all(struct kvm_guest *vmm)
+{
+	for (unsigned int i = 0; i < vmm->guest.info.vcpus; i++) {
+		struct vcpu *vcpu = &vmm->vcpu[i];
+
+		if (vcpu->traced.state != TRACED_RUNNING)
+			continue;
+		vcpu_request(vcpu);
+		trace_interrupt(&vcpu->traced);
+	}
 }
 
 static int pause_guest(struct guest *guest, struct error *err)
@@ -248,8 +264,8 @@ static int pause_guest(struct guest *guest, struct error *err)
 		return refuse_pause(vmm, err);
 	vmm->refusals = 0;
 	vmm->begun = clock_monotonic();
-	for (unsigned int i = 0; i < vcpus; i++)
-		trace_interrupt(&vmm->vcpu[i].traced);
+	vmm->again = false;
+	interrupt_all(vmm);
 	for (unsigned int i = 0; i < vcpus; i++)
 		stopped += trace_wait(trace, &vmm->vcpu[i].traced);
 	vmm->stopping = clock_monotonic() - vmm->begun;
@@ -305,11 +321,12 @@ static int take_guest(struct guest *guest, struct error *err)
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	unsigned int any = 0;
 
+	vmm->again = false;
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct vcpu *vcpu = &vmm->vcpu[i];
 
 		guest->vcpu[i].captured = false;
-		if (!vcpu->run || vcpu->runs < 2 || !guest->vcpu[i].wanted)
+		if (!vcpu->run || !vcpu->stored || !guest->vcpu[i].wanted)
 			continue;
 		kvm_registers_take(vcpu->run, &guest->vcpu[i].cpu);
 		guest->vcpu[i].captured = true;
@@ -324,16 +341,13 @@ static int take_guest(struct guest *guest, struct error *err)
 		vmm->pid);
 }
 
-/* True if a vCPU's registers were not stored yet, as they will be in the next pause, or
- * if registers have shown where the guest's memory is. */
+/* True if a vCPU's registers were not stored, but may be in the next pause, or if
+ * registers have shown where the guest's memory is. */
 static bool learn_modes(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
-	bool any = false;
 
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		any |= guest->vcpu[i].wanted && vmm->vcpu[i].runs == 1;
-	return kvm_memory_learn(vmm->memory, guest) || any;
+	return kvm_memory_learn(vmm->memory, guest) || vmm->again;
 }
 
 static const struct guest_ops operations = {
@@ -372,9 +386,8 @@ static int open_vcpus(struct kvm_guest *vmm, struct error *err)
 	if (count < vcpus)
 		status = error_set(err, "process %d has just closed vCPUs", vmm->pid);
 	for (unsigned int i = 0; i < vcpus && status == 0; i++)
-		if (vcpu_open(&vmm->vcpu[i], vmm->pidfd, fds[i].fd) == 0)
-			vcpu_request(&vmm->vcpu[i], vmm->pid, vmm->kvm->requests);
-		else
+		if (vcpu_open(&vmm->vcpu[i], vmm->pid, vmm->pidfd, fds[i].fd,
+			      vmm->kvm->requests, !vmm_syncs(vmm->guest.info.vmm)) < 0)
 			status = trace_refused(vmm->pid, errno, err);
 	free(fds);
 	return status;

@@ -14,8 +14,16 @@
  * this CPU's KVM has none. */
 uint64_t kvm_registers_wanted(void);
 
-/* Whether the stopped thread @tid is on its way out of KVM_RUN for the vCPU @fd. */
-bool kvm_registers_in_run(pid_t tid, int fd);
+/* Where a vCPU's thread has stopped. */
+enum kvm_stop {
+	KVM_STOP_ELSEWHERE,   /* in the VMM's code or another system call */
+	KVM_STOP_LEAVING,     /* on its way out of KVM_RUN, with an exit for the VMM */
+	KVM_STOP_INTERRUPTED, /* on its way out of a KVM_RUN that a stop or a signal ended
+			       */
+};
+
+/* Returns where the stopped thread @tid is, which runs the vCPU @fd. */
+enum kvm_stop kvm_registers_stop(pid_t tid, int fd);
 
 /* Converts the registers that KVM stored in the run page. */
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu);

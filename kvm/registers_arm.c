@@ -7,10 +7,10 @@ uint64_t kvm_registers_wanted(void)
 	return 0;
 }
 
-bool kvm_registers_in_run(pid_t tid, int fd)
+enum kvm_stop kvm_registers_stop(pid_t tid, int fd)
 {
 	(void)tid, (void)fd;
-	return false;
+	return KVM_STOP_ELSEWHERE;
 }
 
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)

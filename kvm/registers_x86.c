@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kvm/registers.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -22,13 +23,14 @@ uint64_t kvm_registers_wanted(void)
 	return SYNC_REGS | SYNC_SREGS;
 }
 
-bool kvm_registers_in_run(pid_t tid, int fd)
+enum kvm_stop kvm_registers_stop(pid_t tid, int fd)
 {
 	struct user_regs_struct regs;
 
-	return ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0 &&
-	       regs.orig_rax == SYS_ioctl && (int)regs.rdi == fd &&
-	       (uint32_t)regs.rsi == PROC_KVM_RUN;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) < 0 || regs.orig_rax != SYS_ioctl ||
+	    (int)regs.rdi != fd || (uint32_t)regs.rsi != PROC_KVM_RUN)
+		return KVM_STOP_ELSEWHERE;
+	return (int64_t)regs.rax == -EINTR ? KVM_STOP_INTERRUPTED : KVM_STOP_LEAVING;
 }
 
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)

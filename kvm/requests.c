@@ -36,25 +36,52 @@ static bool read_start(pid_t pid, uint64_t *start)
 	       proc_parse_field(text, PROC_START, start);
 }
 
-struct request *requests_add(struct request *requests, pid_t pid, int fd, uint64_t bits)
+struct request *requests_add(struct request *requests, pid_t pid, int fd)
 {
 	struct request *request = requests, *end = requests + REQUESTS_MAX;
+	uint64_t start;
 
-	while (request < end && request->bits)
+	while (request < end && request->pid)
 		request++;
-	if (request == end || !read_start(pid, &request->start))
+	if (request == end || !read_start(pid, &start))
 		return NULL;
-	request->pid = pid;
-	request->fd = fd;
-	/* The guard may look at the entry from here on. */
-	__atomic_store_n(&request->bits, bits, __ATOMIC_RELEASE);
+	*request = (struct request){.start = start, .pid = pid, .fd = fd};
 	return request;
 }
 
 void requests_remove(struct request *request)
 {
 	if (request)
-		__atomic_store_n(&request->bits, 0, __ATOMIC_RELEASE);
+		request->pid = 0;
+}
+
+uint64_t run_page_valid(const struct kvm_run *run)
+{
+	return __atomic_load_n(&run->kvm_valid_regs, __ATOMIC_SEQ_CST);
+}
+
+void request_make(struct request *request, struct kvm_run *run, uint64_t before,
+		  uint64_t bits)
+{
+	request->left = before | bits;
+	/* The guard may look at the request from here on. */
+	__atomic_store_n(&request->bits, bits, __ATOMIC_SEQ_CST);
+	if (!__atomic_compare_exchange_n(&run->kvm_valid_regs, &before, request->left,
+					 false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		request->bits = 0;
+}
+
+void request_withdraw(struct request *request, struct kvm_run *run)
+{
+	uint64_t now = run_page_valid(run);
+
+	/* The exchange fails, and updates @now, if the VMM has just written the word. */
+	while (request->bits && !((now ^ request->left) & ~request->theirs) &&
+	       !__atomic_compare_exchange_n(&run->kvm_valid_regs, &now,
+					    now & ~request->bits, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST))
+		;
+	__atomic_store_n(&request->bits, 0, __ATOMIC_SEQ_CST);
 }
 
 struct kvm_run *run_page_map(int pidfd, int fd, int *ours)
@@ -75,14 +102,8 @@ struct kvm_run *run_page_map(int pidfd, int fd, int *ours)
 	return NULL;
 }
 
-void run_page_clear(struct kvm_run *run, uint64_t bits)
+void run_page_unmap(struct kvm_run *run, int ours)
 {
-	__atomic_and_fetch(&run->kvm_valid_regs, ~bits, __ATOMIC_SEQ_CST);
-}
-
-void run_page_unmap(struct kvm_run *run, int ours, uint64_t bits)
-{
-	run_page_clear(run, bits);
 	munmap(run, sizeof(*run));
 	close(ours);
 }
@@ -99,9 +120,9 @@ static bool is_vcpu(pid_t pid, int fd)
 	return proc_parse_vcpu(target, &number);
 }
 
-/* Clears the bits of a request, unless the pid is another process's by now, or the
+/* Withdraws a dead recorder's request, unless the pid is another process's by now, or the
  * descriptor another file's. */
-static void withdraw_request(const struct request *request, uint64_t bits)
+static void withdraw_left(struct request *request)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, request->pid, 0), ours;
 	struct kvm_run *run = NULL;
@@ -112,17 +133,16 @@ static void withdraw_request(const struct request *request, uint64_t bits)
 	if (read_start(request->pid, &start) && start == request->start &&
 	    is_vcpu(request->pid, request->fd))
 		run = run_page_map(pidfd, request->fd, &ours);
-	if (run)
-		run_page_unmap(run, ours, bits);
+	if (run) {
+		request_withdraw(request, run);
+		run_page_unmap(run, ours);
+	}
 	close(pidfd);
 }
 
 void requests_withdraw(struct request *requests)
 {
-	for (size_t i = 0; i < REQUESTS_MAX; i++) {
-		uint64_t bits = __atomic_load_n(&requests[i].bits, __ATOMIC_ACQUIRE);
-
-		if (bits)
-			withdraw_request(&requests[i], bits);
-	}
+	for (size_t i = 0; i < REQUESTS_MAX; i++)
+		if (requests[i].bits)
+			withdraw_left(&requests[i]);
 }

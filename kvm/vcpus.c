@@ -94,11 +94,16 @@ bool vcpus_shared(pid_t a, pid_t b, int fd)
 	return syscall(SYS_kcmp, a, b, KCMP_FILE, fd, fd) == 0;
 }
 
-int vcpu_open(struct vcpu *vcpu, int pidfd, int fd)
+int vcpu_open(struct vcpu *vcpu, pid_t pid, int pidfd, int fd, struct request *requests,
+	      bool keeps)
 {
-	*vcpu = (struct vcpu){.theirs = fd, .ours = -1, .stat = -1, .schedstat = -1};
+	*vcpu = (struct vcpu){
+		.theirs = fd, .ours = -1, .stat = -1, .schedstat = -1, .keeps = keeps};
 	vcpu->run = run_page_map(pidfd, fd, &vcpu->ours);
-	return vcpu->run ? 0 : -1;
+	if (!vcpu->run)
+		return -1;
+	vcpu->request = requests_add(requests, pid, fd);
+	return 0;
 }
 
 static void forget_thread(struct vcpu *vcpu)
@@ -114,33 +119,61 @@ static void forget_thread(struct vcpu *vcpu)
 void vcpu_close(struct vcpu *vcpu)
 {
 	forget_thread(vcpu);
-	if (vcpu->run)
-		run_page_unmap(vcpu->run, vcpu->ours, vcpu->added);
+	vcpu_withdraw(vcpu);
 	requests_remove(vcpu->request);
+	if (vcpu->run)
+		run_page_unmap(vcpu->run, vcpu->ours);
 	*vcpu = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
 }
 
-void vcpu_rest(struct vcpu *vcpu)
+/* Whether the word @valid makes KVM store all registers that are needed. */
+static bool asks_for_all(uint64_t valid)
 {
-	if (vcpu->run)
-		run_page_clear(vcpu->run, vcpu->added);
-	requests_remove(vcpu->request);
-	vcpu->request = NULL;
-	vcpu->added = 0;
+	return (valid & kvm_registers_wanted()) == kvm_registers_wanted();
 }
 
-void vcpu_request(struct vcpu *vcpu, pid_t pid, struct request *requests)
+void vcpu_request(struct vcpu *vcpu)
 {
-	uint64_t wanted = kvm_registers_wanted();
-	uint64_t missing = wanted & ~vcpu->run->kvm_valid_regs;
+	uint64_t valid = run_page_valid(vcpu->run), missing;
 
-	if (!missing)
+	if (asks_for_all(valid))
 		return;
-	vcpu->added |= missing;
-	requests_remove(vcpu->request);
-	vcpu->request = requests_add(requests, pid, vcpu->theirs, vcpu->added);
-	__atomic_or_fetch(&vcpu->run->kvm_valid_regs, missing, __ATOMIC_SEQ_CST);
-	vcpu->runs = 0;
+	vcpu->stored = false;
+	if (!vcpu->met || !vcpu->request)
+		return;
+	missing = kvm_registers_wanted() & ~valid & ~vcpu->request->theirs;
+	if (missing)
+		request_make(vcpu->request, vcpu->run, valid, missing);
+}
+
+enum vcpu_registers vcpu_look(struct vcpu *vcpu)
+{
+	enum kvm_stop stop = kvm_registers_stop(vcpu->tid, vcpu->theirs);
+	bool stored, met = vcpu->met;
+
+	if (!asks_for_all(run_page_valid(vcpu->run)))
+		vcpu->stored = false;
+	else if (stop == KVM_STOP_INTERRUPTED)
+		vcpu->stored = true;
+	stored = vcpu->stored;
+	if (!vcpu->keeps)
+		vcpu_withdraw(vcpu);
+	if (stop == KVM_STOP_ELSEWHERE)
+		return stored ? VCPU_STORED : VCPU_NOT_STORED;
+	vcpu->met = true;
+	if (vcpu->request)
+		vcpu->request->theirs = run_page_valid(vcpu->run) & ~vcpu->request->bits;
+	if (stored)
+		return VCPU_STORED;
+	return met ? VCPU_NOT_STORED : VCPU_STORED_SOON;
+}
+
+void vcpu_withdraw(struct vcpu *vcpu)
+{
+	if (!vcpu->request || !vcpu->request->bits)
+		return;
+	request_withdraw(vcpu->request, vcpu->run);
+	vcpu->stored = false;
 }
 
 bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid)
@@ -202,7 +235,7 @@ static void set_thread(struct vcpu *vcpu, pid_t pid, pid_t tid)
 	forget_thread(vcpu);
 	vcpu->stat = proc_open(pid, tid, "stat");
 	vcpu->schedstat = proc_open(pid, tid, "schedstat");
-	vcpu->runs = 0;
+	vcpu->met = vcpu->stored = false;
 	if (vcpu->stat >= 0 && vcpu->schedstat >= 0)
 		vcpu->tid = tid;
 }

@@ -39,29 +39,42 @@ struct vcpu {
 	/* The run page, shared with KVM and the VMM: nothing but kvm_valid_regs is ever
 	 * written. */
 	struct kvm_run *run;
-	uint64_t added;		 /* bits of kvm_valid_regs that we set */
-	struct request *request; /* the note of @added; NULL: none */
+	struct request *request; /* NULL: none is free, nothing is requested */
 	pid_t tid;		 /* the thread that runs the vCPU; 0: not known */
 	int stat, schedstat;	 /* the thread's files in /proc; -1: none */
-	/* Number of stops of the thread on its way out of KVM_RUN since KVM was asked to
-	 * store registers. They are in the page from the second stop on: the first
-	 * KVM_RUN may have been over before. */
-	unsigned int runs;
+	bool keeps;		 /* requests are kept after a stop of the thread */
+	bool met;    /* the thread was stopped on its way out of KVM_RUN before */
+	bool stored; /* the run page has the registers of the last KVM_RUN */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */
 };
 
-/* Opens a vCPU: 0, or -1 with errno set. It keeps the VM from being freed until
- * vcpu_close(), which also puts kvm_valid_regs back. */
-int vcpu_open(struct vcpu *vcpu, int pidfd, int fd);
+/*
+ * Opens a vCPU, and adds it to @requests: 0, or -1 with errno set. It keeps the VM from
+ * being freed until vcpu_close(), which also withdraws the request. @keeps: a request is
+ * kept after a stop of the thread.
+ */
+int vcpu_open(struct vcpu *vcpu, pid_t pid, int pidfd, int fd, struct request *requests,
+	      bool keeps);
 void vcpu_close(struct vcpu *vcpu);
 
-/* Asks KVM to store registers, unless it does, and notes that in @requests. Another
- * profiler may have ended, and withdrawn the request. */
-void vcpu_request(struct vcpu *vcpu, pid_t pid, struct request *requests);
+/* Asks KVM to store registers, just before the vCPU's thread is interrupted. Another
+ * profiler may have withdrawn a request that both used. */
+void vcpu_request(struct vcpu *vcpu);
 
-/* Withdraws the request of vcpu_request(). */
-void vcpu_rest(struct vcpu *vcpu);
+/* Whether the run page has the registers of a vCPU whose thread has stopped. */
+enum vcpu_registers {
+	VCPU_NOT_STORED,
+	VCPU_STORED_SOON, /* they can be requested now, for when the thread stops again */
+	VCPU_STORED,
+};
+
+/* Looks at a vCPU whose thread has stopped. Finds out which registers the VMM asks for
+ * itself, and withdraws the request, unless it is kept. */
+enum vcpu_registers vcpu_look(struct vcpu *vcpu);
+
+/* Withdraws the request, if there is one. */
+void vcpu_withdraw(struct vcpu *vcpu);
 
 /* Whether the VMM still has the vCPU open. */
 bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid);

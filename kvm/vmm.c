@@ -25,6 +25,17 @@ void vmm_kind(const char *program, char *name, size_t size)
 	snprintf(name, size, "%.*s", (int)(strcspn(at, " ")), at);
 }
 
+bool vmm_syncs(const char *kind)
+{
+	static const char *const never[] = {"QEMU", "Firecracker", "kvmtool",
+					    "cloud-hypervisor"};
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+		if (strcmp(kind, never[i]) == 0)
+			return false;
+	return true;
+}
+
 /*
  * QEMU's -name: "NAME" or "guest=NAME", then options after commas; a comma in the name is
  * written twice (qemu(1)).

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_KVM_VMM_H
 #define UNIPROF_KVM_VMM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "kvm/memory/layout.h"
@@ -11,6 +12,13 @@
  * program's own name is used. It is truncated to @size bytes.
  */
 void vmm_kind(const char *program, char *name, size_t size);
+
+/*
+ * Whether VMMs of this kind (vmm_kind()) may use synchronized registers
+ * (KVM_CAP_SYNC_REGS) on x86. False only for those whose source never writes
+ * kvm_valid_regs there.
+ */
+bool vmm_syncs(const char *kind);
 
 /*
  * Finds a guest's name in its VMM's command line (/proc/PID/cmdline: @length bytes, each

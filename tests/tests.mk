@@ -89,7 +89,8 @@ threads: $(CLI_PROGRAMS) $(THREADED)
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf hostile.elf) $(GUESTS_32)
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf hostile.elf echo.elf) \
+	$(GUESTS_32)
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
@@ -110,6 +111,12 @@ $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf $(O)/tests/kvm/guest-la57
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/guest.c)
+
+# A guest that only asks its VMM.
+$(O)/tests/kvm/echo.elf: tests/kvm/start.S tests/kvm/echo.c tests/kvm/guest.lds tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
+		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/echo.c)
 
 $(O)/tests/kvm/guest-32-0.elf: OFFSET_32 = -Wl$(COMMA)--defsym=NO_PAGING=1
 $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/guest.lds tests/tests.mk

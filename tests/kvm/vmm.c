@@ -3,16 +3,25 @@
  * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
- *	vmm [--id NAME] [--shared] [--high] [--vcpus N] GUEST
+ *	vmm [--id NAME] [--shared] [--high] [--vcpus N] [--sync HABIT] GUEST
  *
  * --shared   the guest's memory is a memfd, not private memory
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
+ * --sync     how it uses synchronized registers (KVM_CAP_SYNC_REGS) to answer the guest
+ *            echo.c: "always", it asks for them once, at the start; "each", before each
+ *            KVM_RUN, and no longer after it; "once", from SIGUSR2 on. "always|", "each|"
+ *            and "once|" add the bit to others, as rust-vmm does, instead of setting the
+ *            whole word.
  *
  * SIGUSR1    executes sleep(1), which is no VMM
- * SIGUSR2    forks a child, which inherits the VMM's descriptors
- * SIGHUP     prints the vCPUs' kvm_valid_regs
+ * SIGUSR2    forks a child, which inherits the VMM's descriptors; see --sync
+ * SIGHUP     prints the vCPUs' kvm_valid_regs, and what vCPU 0 has answered
  * SIGWINCH   adds a vCPU
  * SIGURG     adds memory, which the guest does not use
+ * SIGVTALRM  vCPU 0's thread executes sleep(1) when it next leaves the guest
+ * SIGPROF    vCPU 0's thread forks a child, which ends
+ * SIGIO      vCPU 0's thread waits in vfork(2), which nothing but SIGKILL interrupts, for
+ *            SECONDS
  *
  * Any result of KVM_RUN that a profiler must not cause ends it with exit code 9.
  */
@@ -23,6 +32,7 @@
 #include <linux/kvm.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +40,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MEMORY	  (32ull << 20)
@@ -39,10 +50,31 @@
 #define MORE	  (64ull << 20) /* memory that SIGURG adds at ADDED */
 #define ADDED	  (8ull << 30)
 #define VCPUS_MAX 2
+#define SECONDS	  4 /* that a vCPU's thread waits in vfork(2) */
+
+/* The port of echo.c, whose guest has a number in rcx and expects the next one in rbx. */
+#define PORT_ECHO 0x3f9
+
+/* How the VMM asks KVM to store registers in the run page. */
+struct sync {
+	enum {
+		SYNC_NOT,
+		SYNC_ALWAYS,
+		SYNC_EACH,
+		SYNC_ONCE
+	} habit;
+	bool adds; /* to the bits that are set */
+	bool uses; /* the registers in the run page are those of the last exit */
+};
 
 struct vcpu {
 	int fd;
 	struct kvm_run *run;
+	struct sync sync;
+	uint64_t echoes;  /* number of exits for the guest echo.c */
+	uint64_t place;	  /* rip at these exits */
+	uint64_t wrong;	  /* number of exits whose registers were stale */
+	atomic_int order; /* signal for the thread to act on; 0: none */
 	char line[80];
 	size_t length;
 };
@@ -216,24 +248,108 @@ static void put_char(struct vcpu *vcpu, char c)
 	vcpu->length = 0;
 }
 
+static void sync_begin(struct vcpu *vcpu)
+{
+	volatile __u64 *bits = &vcpu->run->kvm_valid_regs;
+
+	*bits = vcpu->sync.adds ? *bits | KVM_SYNC_X86_REGS : KVM_SYNC_X86_REGS;
+	vcpu->sync.uses = true;
+}
+
+static void sync_end(struct vcpu *vcpu)
+{
+	volatile __u64 *bits = &vcpu->run->kvm_valid_regs;
+
+	*bits = vcpu->sync.adds ? *bits & ~(uint64_t)KVM_SYNC_X86_REGS : 0;
+}
+
+static void sync_parse(struct sync *sync, const char *habit)
+{
+	sync->adds = strchr(habit, '|') != NULL;
+	sync->habit = strncmp(habit, "always", 6) == 0 ? SYNC_ALWAYS
+		      : strncmp(habit, "each", 4) == 0 ? SYNC_EACH
+						       : SYNC_ONCE;
+}
+
+/* Answers the guest echo.c, which asks at one place only. A wrong exit is one whose
+ * registers are of an earlier exit. */
+static void answer_echo(struct vcpu *vcpu)
+{
+	struct kvm_regs *regs = &vcpu->run->s.regs.regs, asked;
+	bool is_stored = vcpu->sync.uses && vcpu->place;
+
+	if (!is_stored) {
+		regs = &asked;
+	} else if (regs->rcx != vcpu->echoes || regs->rip != vcpu->place) {
+		vcpu->wrong++;
+		is_stored = false;
+	}
+	if (!is_stored)
+		check_result(ioctl(vcpu->fd, KVM_GET_REGS, regs), "KVM_GET_REGS");
+	if (regs->rcx != vcpu->echoes)
+		die("the guest got a wrong answer");
+	vcpu->place = regs->rip;
+	regs->rbx = ++vcpu->echoes;
+	if (is_stored)
+		vcpu->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
+	else
+		check_result(ioctl(vcpu->fd, KVM_SET_REGS, regs), "KVM_SET_REGS");
+}
+
+static void run_once(struct vcpu *vcpu)
+{
+	int result;
+
+	if (vcpu->sync.habit == SYNC_EACH)
+		sync_begin(vcpu);
+	do
+		result = ioctl(vcpu->fd, KVM_RUN, 0);
+	while (result < 0 && (errno == EINTR || errno == EAGAIN));
+	if (vcpu->sync.habit == SYNC_EACH)
+		sync_end(vcpu);
+	if (result != 0)
+		die("KVM_RUN");
+}
+
+static void obey(struct vcpu *vcpu, int order)
+{
+	pid_t child;
+
+	if (order == SIGVTALRM)
+		execlp("sleep", "sleep", "1000", (char *)NULL);
+	if (order == SIGUSR2)
+		sync_begin(vcpu);
+	if (order != SIGPROF && order != SIGIO)
+		return;
+	child = order == SIGPROF ? fork() : vfork();
+	if (child == 0 && order == SIGIO)
+		sleep(SECONDS);
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	fprintf(stderr, "a child has ended\n");
+}
+
 static void *run_vcpu(void *context)
 {
 	struct vcpu *vcpu = context;
 	struct kvm_run *state = vcpu->run;
 
+	if (vcpu->sync.habit == SYNC_ALWAYS)
+		sync_begin(vcpu);
 	for (;;) {
-		int result = ioctl(vcpu->fd, KVM_RUN, 0);
-
-		if (result < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (result != 0)
-			die("KVM_RUN");
+		run_once(vcpu);
 		if (state->exit_reason != KVM_EXIT_IO ||
 		    state->io.direction != KVM_EXIT_IO_OUT) {
 			fprintf(stderr, "vmm: exit reason %u\n", state->exit_reason);
 			_exit(9);
 		}
-		put_char(vcpu, ((char *)state)[state->io.data_offset]);
+		if (state->io.port == PORT_ECHO)
+			answer_echo(vcpu);
+		else
+			put_char(vcpu, ((char *)state)[state->io.data_offset]);
+		if (vcpu->order)
+			obey(vcpu, atomic_exchange(&vcpu->order, 0));
 	}
 	return NULL;
 }
@@ -257,6 +373,16 @@ static void add_memory(const struct vm *vm)
 	fprintf(stderr, "memory was added\n");
 }
 
+static void print_state(const struct vm *vm)
+{
+	for (unsigned int i = 0; i < vm->vcpus; i++)
+		fprintf(stderr, "vCPU %u: valid_regs %llu\n", i,
+			(unsigned long long)vm->vcpu[i].run->kvm_valid_regs);
+	fprintf(stderr, "%llu exits, %llu wrong\n",
+		(unsigned long long)vm->vcpu[0].echoes,
+		(unsigned long long)vm->vcpu[0].wrong);
+}
+
 static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 {
 	for (;;) {
@@ -272,10 +398,12 @@ static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 		}
 		if (number == SIGURG)
 			add_memory(vm);
-		for (unsigned int i = 0; number == SIGHUP && i < vm->vcpus; i++)
-			fprintf(stderr, "vCPU %u: valid_regs %llu\n", i,
-				(unsigned long long)vm->vcpu[i].run->kvm_valid_regs);
-		if (number == SIGUSR2 && fork() == 0) {
+		if (number == SIGHUP)
+			print_state(vm);
+		if (number == SIGVTALRM || number == SIGPROF || number == SIGIO ||
+		    (number == SIGUSR2 && vm->vcpu[0].sync.habit == SYNC_ONCE))
+			vm->vcpu[0].order = number;
+		else if (number == SIGUSR2 && fork() == 0) {
 			pause();
 			_exit(0);
 		}
@@ -289,6 +417,7 @@ int main(int argc, char **argv)
 		{"shared", no_argument, NULL, 's'},
 		{"high", no_argument, NULL, 'h'},
 		{"vcpus", required_argument, NULL, 'v'},
+		{"sync", required_argument, NULL, 'y'},
 		{0},
 	};
 	struct vm vm = {.vcpus = 1};
@@ -300,10 +429,12 @@ int main(int argc, char **argv)
 		vm.high |= option == 'h';
 		if (option == 'v')
 			vm.vcpus = (unsigned int)atoi(optarg);
+		if (option == 'y')
+			sync_parse(&vm.vcpu[0].sync, optarg);
 	}
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
-		fprintf(stderr,
-			"usage: vmm [--id NAME] [--shared] [--high] [--vcpus N] GUEST\n");
+		fprintf(stderr, "usage: vmm [--id NAME] [--shared] [--high] [--vcpus N] "
+				"[--sync HABIT] GUEST\n");
 		return 2;
 	}
 	sigemptyset(&orders);
@@ -312,6 +443,9 @@ int main(int argc, char **argv)
 	sigaddset(&orders, SIGHUP);
 	sigaddset(&orders, SIGWINCH);
 	sigaddset(&orders, SIGURG);
+	sigaddset(&orders, SIGVTALRM);
+	sigaddset(&orders, SIGPROF);
+	sigaddset(&orders, SIGIO);
 	sigprocmask(SIG_BLOCK, &orders, NULL);
 	vm.kvm = check_result(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
 	vm.fd = check_result(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
