@@ -27,6 +27,3 @@ echo "# samples before a limit is reached are kept"
 printf 'main 999999999999999\nmain 2\nmain 3\n' >text && try text
 awk 'BEGIN { for (i = 0; i < 65537; i++) print "web " i " [000] 1.0: x:\n" }' >text
 try text | tail -n 1
-echo "# at most 4,194,304 names"
-awk 'BEGIN { for (i = 0; i < 4200000; i++) printf "%d:x 1\n", i }' | import -o a.up -
-info a.up | grep -E '^  (samples|names) '
