@@ -25,14 +25,14 @@ static void print_registers(const struct cpu *cpu)
 
 /* Prints an address of a chain, with its name. Returns whether a program or thread starts
  * there. */
-static bool print_address(struct symbols *symbols, uint64_t linux_text, uint64_t address,
-			  bool is_caller)
+static bool print_address(struct symbols *symbols, const struct symbols_guest *places,
+			  uint64_t address, bool is_caller)
 {
 	struct symbol symbol;
 
 	printf("  %016" PRIx64, address);
 	/* All addresses but the first are return addresses (symbols_find()). */
-	if (!symbols_find_in(symbols, linux_text, address - is_caller, &symbol)) {
+	if (!symbols_find_in(symbols, places, address - is_caller, &symbol)) {
 		putchar('\n');
 		return false;
 	}
@@ -41,10 +41,10 @@ static bool print_address(struct symbols *symbols, uint64_t linux_text, uint64_t
 	return symbols_is_start(symbol.name);
 }
 
-/* Prints a line for each address, and how the chain ends. @linux_text: where the guest's
- * Linux kernel is (symbols_find_in()). */
+/* Prints a line for each address, and how the chain ends. @places: where the guest has
+ * the code of the files. */
 static void print_chain(const struct chain *chain, struct symbols *symbols,
-			uint64_t linux_text)
+			const struct symbols_guest *places)
 {
 	bool is_whole = chain->end == CHAIN_WHOLE;
 
@@ -53,7 +53,7 @@ static void print_chain(const struct chain *chain, struct symbols *symbols,
 
 		if (mark)
 			printf("  %16s\n", mark);
-		else if (print_address(symbols, linux_text, chain->address[i], i > 0))
+		else if (print_address(symbols, places, chain->address[i], i > 0))
 			is_whole |= i + 1 == chain->count;
 	}
 	if (!is_whole)
@@ -66,7 +66,9 @@ static void print_round(const struct target *target, const struct round *round,
 			struct symbols *symbols)
 {
 	const struct guest *guest = target->guest;
-	uint64_t linux_text = learning_linux(sampler_learning(target->sampler));
+	const struct symbols_guest places = {
+		.linux_text = learning_linux(sampler_learning(target->sampler)),
+	};
 	unsigned int sample = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -78,7 +80,7 @@ static void print_round(const struct target *target, const struct round *round,
 		}
 		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
 		print_registers(&vcpu->cpu);
-		print_chain(&round->sample[sample++].chain, symbols, linux_text);
+		print_chain(&round->sample[sample++].chain, symbols, &places);
 	}
 }
 

@@ -56,6 +56,7 @@ char *symbols_spec_split(const char *spec, struct symbols_offset *offset,
 			symbols_shown_path(spec));
 		return NULL;
 	}
+	offset->is_given = at;
 	path = at ? strndup(spec, (size_t)(at - spec)) : strdup(spec);
 	if (!path)
 		error_set(err, "%s: out of memory", symbols_shown_path(spec));

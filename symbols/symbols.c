@@ -264,6 +264,7 @@ int symbols_add_memory(struct symbols *symbols, const char *path,
 	}
 	file.names = entries.blocks;
 	file.offset = offset;
+	shown.has_offset = offset.is_given;
 	entries.blocks = NULL;
 	shown.path = file.path;
 	shown.low = file.regions[0].from;
@@ -426,36 +427,86 @@ uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text)
 	return linux_text && file->linux_text ? linux_text - file->linux_text : 0;
 }
 
-bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+const struct code *symbols_code(const struct symbols *symbols, uint32_t file)
 {
-	return symbols_find_in(symbols, 0, address, symbol);
+	const struct code *code = &symbols->files[file].code;
+
+	return code->count ? code : NULL;
 }
 
-bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
-		     struct symbol *symbol)
+bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	return symbols_find_in(symbols, &(struct symbols_guest){0}, address, symbol);
+}
+
+/* Finds the symbol at @address in a file whose addresses are moved by @shift. */
+static bool find_in_file(struct symbols *symbols, size_t number, uint64_t shift,
+			 uint64_t address, struct symbol *symbol)
+{
+	struct table_file *file = &symbols->files[number];
+	const struct symbols_file *shown = &symbols->shown[number];
+	uint64_t place = address - shift;
+	struct symbols_region *region;
+
+	if (place < shown->low || place > shown->high)
+		return false;
+	region = find_region(file->regions, file->count, place);
+	if (!region->name)
+		return false;
+	if (!region->shown)
+		region->shown = demangle_name(symbols, region->name, &file->names);
+	symbol->name = region->shown;
+	symbol->mangled = region->name;
+	symbol->dso = file->dso;
+	symbol->start = region->start + shift;
+	symbol->file = shown;
+	symbol->call = code_before(&file->code, place_in(file, place) + 1);
+	find_lines(symbols, file, place, symbol);
+	return true;
+}
+
+/* Sets @shift to the next of the moves of a file in the guest; @at starts as 0. False if
+ * there is none. */
+static bool next_shift(const struct symbols *symbols, const struct symbols_guest *guest,
+		       size_t file, size_t *at, uint64_t *shift)
+{
+	bool is_first = *at == 0;
+
+	while (*at < guest->place_count) {
+		const struct symbols_place *place = &guest->places[(*at)++];
+
+		*shift = place->shift;
+		if (place->file == file)
+			return true;
+	}
+	*at = guest->place_count + 1;
+	*shift = symbols_shift(&symbols->shown[file], guest->linux_text);
+	return is_first;
+}
+
+bool symbols_find_in(struct symbols *symbols, const struct symbols_guest *guest,
+		     uint64_t address, struct symbol *symbol)
 {
 	for (size_t i = 0; i < symbols->count; i++) {
-		struct table_file *file = &symbols->files[i];
-		uint64_t shift = symbols_shift(&symbols->shown[i], linux_text);
-		uint64_t place = address - shift;
-		struct symbols_region *region;
+		uint64_t shift;
 
-		if (place < symbols->shown[i].low || place > symbols->shown[i].high)
-			continue;
-		region = find_region(file->regions, file->count, place);
-		if (!region->name)
-			continue;
-		if (!region->shown)
-			region->shown = demangle_name(symbols, region->name,
-						      &file->names);
-		symbol->name = region->shown;
-		symbol->mangled = region->name;
-		symbol->dso = file->dso;
-		symbol->start = region->start + shift;
-		symbol->file = &symbols->shown[i];
-		symbol->call = code_before(&file->code, place_in(file, place) + 1);
-		find_lines(symbols, file, place, symbol);
-		return true;
+		for (size_t at = 0; next_shift(symbols, guest, i, &at, &shift);)
+			if (find_in_file(symbols, i, shift, address, symbol))
+				return true;
+	}
+	return false;
+}
+
+bool symbols_cover(const struct symbols *symbols, const struct symbols_guest *guest,
+		   uint64_t address)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct symbols_file *file = &symbols->shown[i];
+		uint64_t shift;
+
+		for (size_t at = 0; next_shift(symbols, guest, i, &at, &shift);)
+			if (address - shift >= file->low && address - shift <= file->high)
+				return true;
 	}
 	return false;
 }

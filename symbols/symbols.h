@@ -27,6 +27,7 @@
  * Files may be compressed with gzip, xz, zstd or bzip2, see unpack_limit().
  */
 struct symbols;
+struct code;
 
 /* How C++, Rust and OCaml names are demangled. */
 enum demangle_style {
@@ -108,6 +109,7 @@ struct symbols_file {
 	size_t functions;    /* number of functions; aliases count once */
 	uint64_t low, high;  /* first and last address with a name */
 	uint64_t linux_text; /* address of Linux's symbol _text; 0: no kernel */
+	bool has_offset;     /* its load offset was given */
 	/* The members below are set for ELF files only. */
 	struct symbols_segment segments[SYMBOLS_SEGMENTS];
 	size_t segment_count;
@@ -165,14 +167,36 @@ bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symb
 #define LINUX_START 0xffffffff80000000u
 #define LINUX_END   0xffffffffc0000000u
 
-/* Like symbols_find(), for a guest whose Linux kernel has its symbol _text at
- * @linux_text (0: not known): the addresses of a kernel's file are moved accordingly.
- * Addresses from /proc/kallsyms need no move. */
-bool symbols_find_in(struct symbols *symbols, uint64_t linux_text, uint64_t address,
-		     struct symbol *symbol);
+/* A place at which a guest has the code of a file: so many bytes higher than in the file,
+ * load offset included; sums wrap around. */
+struct symbols_place {
+	uint32_t file; /* number of the file, in symbols_files() */
+	uint64_t shift;
+};
 
-/* Returns the distance by which symbols_find_in() moves the addresses of @file; sums wrap
- * around. */
+/* What is known of the places of code in a guest. */
+struct symbols_guest {
+	/* address of the symbol _text of its Linux kernel; 0: not known */
+	uint64_t linux_text;
+	const struct symbols_place *places;
+	size_t place_count;
+};
+
+/* Like symbols_find(), for a guest: a file is at each of its places or, if it has none
+ * there, at its own addresses; a kernel's file is moved by symbols_shift() instead.
+ * Addresses from /proc/kallsyms need no move. */
+bool symbols_find_in(struct symbols *symbols, const struct symbols_guest *guest,
+		     uint64_t address, struct symbol *symbol);
+
+/* Whether the address is between the first and the last symbol of a file in the guest. */
+bool symbols_cover(const struct symbols *symbols, const struct symbols_guest *guest,
+		   uint64_t address);
+
+/* Returns the code of the file with this number; NULL if it is not an ELF file. */
+const struct code *symbols_code(const struct symbols *symbols, uint32_t file);
+
+/* Returns the distance by which a guest whose Linux kernel has its symbol _text at
+ * @linux_text (0: not known) has moved the addresses of @file; sums wrap around. */
 uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
 /* Demangles a name from any source as the table's options say. @name must stay unchanged

@@ -112,6 +112,7 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 
 /* The offset added to a file's addresses. */
 struct symbols_offset {
+	bool is_given; /* it may be 0 */
 	bool down;
 	uint64_t distance;
 };

@@ -157,14 +157,16 @@ static int write_names(struct naming *naming)
 	return writer_flush(naming->writer, naming->err);
 }
 
+/* Describes a file that was loaded @shift bytes higher than it says. */
 static void describe_program(struct recording_program *program,
-			     const struct symbols_file *file, const char *domain)
+			     const struct symbols_file *file, const char *domain,
+			     uint64_t shift)
 {
 	char *path = realpath(file->path, NULL);
 
 	*program = (struct recording_program){
 		.has_lines = file->has_lines,
-		.image = file->image,
+		.image = file->image + shift,
 	};
 	snprintf(program->name, sizeof(program->name), "%s", basename(file->path));
 	/* A pipe that has been read has no real path. */
@@ -174,7 +176,7 @@ static void describe_program(struct recording_program *program,
 	for (size_t i = 0; i < file->segment_count && i < RECORDING_SEGMENTS; i++) {
 		const struct symbols_segment *segment = &file->segments[i];
 
-		program->segments[i][0] = segment->address;
+		program->segments[i][0] = segment->address + shift;
 		program->segments[i][1] = segment->size;
 		program->segments[i][2] = segment->offset;
 	}
@@ -205,8 +207,11 @@ static int write_files(struct naming *naming, const struct source *source)
 	size_t count = symbols_files(source->symbols, &files);
 	struct recording_program program;
 
-	for (size_t i = 0; i < count; i++) {
-		describe_program(&program, &files[i], source->domain);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct places *places = &naming->profile->sources.places;
+
+		describe_program(&program, &files[i], source->domain,
+				 places_common(places, source->symbols, i));
 		if (writer_program(naming->writer, &program, naming->err) < 0)
 			return -1;
 	}

@@ -26,7 +26,6 @@ struct origin {
 struct frames {
 	const struct sources *sources;
 	const struct summary *summary;
-	bool by_domain;	    /* some domains have their own sources */
 	struct tree index;  /* a root for each use; below it domains, and below these the
 			       frames' addresses */
 	struct frame *list; /* by node; empty for nodes that are not frames */
@@ -89,8 +88,6 @@ struct frames *frames_new(const struct sources *sources, const struct summary *s
 		return NULL;
 	frames->sources = sources;
 	frames->summary = summary;
-	for (size_t i = 0; i < sources->count; i++)
-		frames->by_domain |= source_is_own(&sources->list[i]);
 	frames->functions = names_new();
 	frames->paths = names_new();
 	if (!frames->functions || !frames->paths ||
@@ -200,12 +197,13 @@ bool frames_symbol(const struct frames *frames, uint32_t domain, uint64_t addres
 
 bool frames_by_domain(const struct frames *frames)
 {
-	return frames->by_domain || recorded_by_domain(frames->sources->recorded);
+	return sources_by_domain(frames->sources) ||
+	       recorded_by_domain(frames->sources->recorded);
 }
 
 uint32_t frames_scope(const struct frames *frames, uint32_t domain)
 {
-	return frames->by_domain
+	return sources_by_domain(frames->sources)
 		       ? domain
 		       : recorded_scope(frames->sources->recorded,
 					summary_recorded(frames->summary, domain));

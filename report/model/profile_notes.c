@@ -154,6 +154,29 @@ static void note_processes(struct profile *profile)
 	}
 }
 
+/* Says where symbol files were found that were moved. */
+static void describe_places(struct profile *profile)
+{
+	const struct places *places = &profile->sources.places;
+
+	for (size_t i = 0; i < places->count; i++) {
+		const struct place *place = &places->list[i];
+		const struct symbols_file *files;
+		char name[DOMAIN_NAME_SIZE];
+
+		if (!place->is_moved || places_find(places, place) != place)
+			continue;
+		symbols_files(place->symbols, &files);
+		domain_name(name, summary_domain(&profile->summary, place->domain));
+		notes_add(&profile->notes, NOTE_DETAIL,
+			  "found %s@0x%" PRIx64 " in the domain %s: %" PRIu32
+			  " of %" PRIu32
+			  " different return addresses follow a call there",
+			  files[place->at.file].path, place->at.shift, name,
+			  place->votes.behind, place->votes.inside);
+	}
+}
+
 /* Warns about symbol files that don't match what ran. */
 static void note_fit(struct profile *profile, bool is_verbose)
 {
@@ -281,6 +304,7 @@ int profile_note_contents(struct profile *profile, const struct note_options *op
 		describe_recording(profile);
 		describe_frameless(profile);
 		describe_merged(profile);
+		describe_places(profile);
 	}
 	note_nothing_counted(profile);
 	note_unused_sources(profile);

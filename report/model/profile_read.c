@@ -8,6 +8,7 @@
 #include "report/load/ends.h"
 #include "report/model/checks/match.h"
 #include "report/model/domains.h"
+#include "report/model/places/survey.h"
 
 /* The reading of a profile's recordings, one after the other. */
 struct reading {
@@ -18,6 +19,8 @@ struct reading {
 	struct summary *summary;     /* of the current recording */
 	uint64_t bytes_before;	     /* bytes of the earlier recordings */
 	uint32_t base;		     /* added to the recording's domain indexes */
+	/* Finds symbol files in the recording; NULL: not needed, or already done. */
+	struct survey *places;
 };
 
 static void progress_start(const struct reading *reading)
@@ -173,6 +176,17 @@ static int give_samples(const struct reading *reading, const struct samples_batc
 	return 0;
 }
 
+/* Finds symbol files by the batch, of a recording that can be read only once: what
+ * earlier batches have shown without names stays so. -1 if out of memory. */
+static int find_places(const struct reading *reading, const struct samples_batch *batch)
+{
+	if (!reading->places || survey_is_done(reading->places))
+		return 0;
+	return survey_add(reading->places, batch) < 0
+		       ? -1
+		       : survey_vote(reading->places, reading->summary);
+}
+
 /* Counts the batch's samples, and passes them on. -1 if out of memory. */
 static int count_samples(const struct reading *reading, struct samples_batch *batch)
 {
@@ -204,6 +218,8 @@ static int read_samples(void *arg, struct samples_batch *batch, struct error *er
 		return error_set(err,
 				 "%s contains no CPU times: use --weight samples or wall",
 				 reading->recording->input.name);
+	if (find_places(reading, batch) < 0)
+		return profile_out_of_memory(err);
 	for (size_t i = 0; i < batch->count && reading->base; i++) {
 		batch->domain[i] += reading->base;
 		if (batch->domain[i] > RECORDING_MAX_DOMAIN)
@@ -319,6 +335,52 @@ static int load_counted(struct reading *reading, struct error *err)
 	return status;
 }
 
+static int survey_samples(void *arg, struct samples_batch *batch, struct error *err)
+{
+	struct reading *reading = arg;
+
+	if (survey_add(reading->places, batch) < 0)
+		return profile_out_of_memory(err);
+	err->text[0] = 0;
+	return survey_is_done(reading->places) ? -1 : 0;
+}
+
+/* Finds symbol files by the start of the recording, which is read again afterwards. */
+static int survey_places(struct reading *reading, struct error *err)
+{
+	const struct load_visitor visitor = {.samples = survey_samples, .arg = reading};
+	const struct input *input = &reading->recording->input;
+	struct summary summary = {0};
+	int status = load_recording(input, 1, &summary, &visitor, err);
+
+	if (status < 0 && survey_is_done(reading->places))
+		status = 0;
+	if (status == 0 && survey_vote(reading->places, &summary) < 0)
+		status = profile_out_of_memory(err);
+	summary_free(&summary);
+	return status < 0 ? -1 : input_rewind(input, err);
+}
+
+/* Prepares to find symbol files in the recording. -1 with @err set on failure. */
+static int begin_places(struct reading *reading, struct error *err)
+{
+	struct sources *sources = &reading->profile->sources;
+	int status;
+
+	reading->places = NULL;
+	if (!survey_is_needed(sources))
+		return 0;
+	reading->places = survey_new(sources, reading->base);
+	if (!reading->places)
+		return profile_out_of_memory(err);
+	if (reading->recording->input.start < 0)
+		return 0;
+	status = survey_places(reading, err);
+	survey_free(reading->places);
+	reading->places = NULL;
+	return status;
+}
+
 /* Counts a recording. The first recording's summary becomes the profile's; the others'
  * are added to it. */
 static int read_recording(struct reading *reading, struct recording *recording,
@@ -334,7 +396,10 @@ static int read_recording(struct reading *reading, struct recording *recording,
 	reading->base = domain_indexes(&profile->summary);
 	if (recorded_begin(profile->sources.recorded, reading->base) < 0)
 		return profile_out_of_memory(err);
-	status = load_counted(reading, err);
+	status = begin_places(reading, err);
+	if (status == 0)
+		status = load_counted(reading, err);
+	survey_free(reading->places);
 	if (status == 0 &&
 	    !summary_damage(reading->summary, recording->input.name, &recording->damage))
 		recording->damage.text[0] = 0;

@@ -19,6 +19,7 @@ void sources_free(struct sources *sources)
 		symbols_free(sources->list[i].symbols);
 	}
 	free(sources->list);
+	places_free(&sources->places);
 	*sources = (struct sources){0};
 }
 
@@ -117,6 +118,14 @@ bool sources_by_process(const struct sources *sources)
 	return false;
 }
 
+bool sources_by_domain(const struct sources *sources)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		if (source_is_own(&sources->list[i]))
+			return true;
+	return sources->places.has_moved;
+}
+
 bool source_is_in(const struct source *source, const struct recording_domain *domain)
 {
 	return !source->domain || domain_is(domain, source->domain);
@@ -132,18 +141,36 @@ bool source_is_for(const struct source *source, const struct recording_domain *d
 	       (!source->comm || strcmp(domain->process.comm, source->comm) == 0);
 }
 
+/* Returns what is known of the places of the source's files in the domain; they are kept
+ * in @places. */
+static struct symbols_guest sources_guest(const struct sources *sources,
+					  const struct source *source,
+					  const struct recording_domain *domain,
+					  struct symbols_place places[PLACES_MAX])
+{
+	return (struct symbols_guest){
+		.linux_text = domain ? domain->linux_text : 0,
+		.places = places,
+		.place_count = places_of(&sources->places, source->symbols, domain,
+					 places),
+	};
+}
+
 bool sources_find(const struct sources *sources, const struct recording_domain *domain,
 		  uint64_t address, struct symbol *symbol)
 {
+	struct symbols_place places[PLACES_MAX];
+
 	for (int own = 1; own >= 0; own--) {
 		for (size_t i = 0; i < sources->count; i++) {
 			const struct source *source = &sources->list[i];
+			struct symbols_guest guest;
 
-			if (source_is_own(source) == own &&
-			    source_is_for(source, domain) &&
-			    symbols_find_in(source->symbols,
-					    domain ? domain->linux_text : 0, address,
-					    symbol))
+			if (source_is_own(source) != own ||
+			    !source_is_for(source, domain))
+				continue;
+			guest = sources_guest(sources, source, domain, places);
+			if (symbols_find_in(source->symbols, &guest, address, symbol))
 				return true;
 		}
 	}
@@ -153,20 +180,16 @@ bool sources_find(const struct sources *sources, const struct recording_domain *
 bool sources_cover(const struct sources *sources, const struct recording_domain *domain,
 		   uint64_t address)
 {
-	uint64_t linux_text = domain ? domain->linux_text : 0;
+	struct symbols_place places[PLACES_MAX];
 
 	for (size_t i = 0; i < sources->count; i++) {
-		const struct symbols_file *files;
-		size_t count = symbols_files(sources->list[i].symbols, &files);
+		const struct source *source = &sources->list[i];
+		const struct symbols_guest guest = sources_guest(sources, source, domain,
+								 places);
 
-		if (!source_is_for(&sources->list[i], domain))
-			continue;
-		for (size_t j = 0; j < count; j++) {
-			uint64_t place = address - symbols_shift(&files[j], linux_text);
-
-			if (files[j].low <= place && place <= files[j].high)
-				return true;
-		}
+		if (source_is_for(source, domain) &&
+		    symbols_cover(source->symbols, &guest, address))
+			return true;
 	}
 	return false;
 }

@@ -4,6 +4,7 @@
 
 #include "format/recording.h"
 #include "report/load/recorded.h"
+#include "report/model/places/places.h"
 #include "symbols/symbols.h"
 
 /* The symbol files of one domain, or of one of its processes, or of all domains. */
@@ -30,6 +31,7 @@ struct sources {
 	enum source_lines lines;
 	bool inlined;		   /* inlined functions are separate functions */
 	struct recorded *recorded; /* names in the recordings; the caller keeps it */
+	struct places places;	   /* of files that guests moved */
 };
 
 void sources_free(struct sources *sources);
@@ -52,6 +54,9 @@ bool source_is_own(const struct source *source);
 /* Whether the source is for some process only, and whether one of the sources is. */
 bool source_is_for_process(const struct source *source);
 bool sources_by_process(const struct sources *sources);
+
+/* Whether an address can have different names from the files in two domains. */
+bool sources_by_domain(const struct sources *sources);
 
 /* Whether the source is for the domain; NULL is an unknown domain. A source for a process
  * is not for its domain. */

@@ -276,6 +276,7 @@ static void a_linux_kernel_is_named_where_it_runs(void **state)
 		 0},
 	};
 	const uint64_t linux_text = 0xffffffff9b000000;
+	const struct symbols_guest guest = {.linux_text = linux_text};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -293,11 +294,11 @@ static void a_linux_kernel_is_named_where_it_runs(void **state)
 		assert_int_equal(symbols_shift(file, linux_text), cases[i].shift);
 		assert_int_equal(symbols_shift(file, 0), 0);
 		work += cases[i].shift;
-		assert_true(symbols_find_in(symbols, linux_text, work + 8, &symbol));
+		assert_true(symbols_find_in(symbols, &guest, work + 8, &symbol));
 		assert_string_equal(symbol.name, "work");
 		assert_int_equal(symbol.start, work);
-		assert_false(symbols_find_in(symbols, linux_text, work + 8 - 0x2000000,
-					     &symbol));
+		assert_false(
+			symbols_find_in(symbols, &guest, work + 8 - 0x2000000, &symbol));
 		symbols_free(symbols);
 	}
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symbols/elf/vote.h"
+
+#include <stdlib.h>
+
+#define PAGE ((uint64_t)4096)
+
+/*
+ * About one place in 20 is behind a call, so chance gives a move the votes of one return
+ * address in 20; of the thousands of moves that are possible, the best one gets up to a
+ * quarter of the votes. In 6,000 tries with the programs and libraries of Debian 12, each
+ * time with 14 to 253 return addresses of another program, no move had the votes that are
+ * asked for here.
+ */
+#define MOVE_VOTES_MIN	  12
+#define CONFIRM_VOTES_MIN 3
+#define SHARE_MIN	  90 /* percent */
+
+/* Maximum number of pages of code, 64 MiB, and of votes */
+#define PAGES_MAX ((uint64_t)1 << 14)
+#define VOTES_MAX ((size_t)1 << 20)
+
+/* Whether a place is known in the file: in its code, or just behind it. */
+static bool is_behind_call(const struct code *code, uint64_t place, bool *is_inside)
+{
+	enum symbols_call call = code_before(code, place);
+
+	*is_inside = call != SYMBOLS_CALL_UNKNOWN;
+	return call == SYMBOLS_CALL_THERE;
+}
+
+struct votes votes_count(const struct code *code, uint64_t shift,
+			 const uint64_t *addresses, size_t count)
+{
+	struct votes votes = {.shift = shift};
+
+	for (size_t i = 0; i < count; i++) {
+		bool is_inside;
+
+		votes.behind += is_behind_call(code, addresses[i] - shift, &is_inside);
+		votes.inside += is_inside;
+	}
+	return votes;
+}
+
+static bool is_nearly_all(const struct votes *votes)
+{
+	return 100 * (uint64_t)votes->behind >= SHARE_MIN * (uint64_t)votes->inside;
+}
+
+bool votes_confirm(const struct votes *votes)
+{
+	return votes->behind >= CONFIRM_VOTES_MIN && is_nearly_all(votes);
+}
+
+/* The moves that addresses voted for. */
+struct ballot {
+	uint64_t *shift;
+	size_t count;
+};
+
+/* Adds the votes of @address for places in the range, from page @first on. */
+static void ballot_add(struct ballot *ballot, const struct code *code,
+		       const struct code_range *range, uint64_t address, uint64_t *pages)
+{
+	/* The first place behind a byte of the range, as far into a page as the address
+	 */
+	uint64_t place = range->address + 1 +
+			 ((address - range->address - 1) & (PAGE - 1));
+	bool is_inside;
+
+	for (; place - range->address <= range->size && *pages; place += PAGE) {
+		--*pages;
+		if (ballot->count < VOTES_MAX && is_behind_call(code, place, &is_inside))
+			ballot->shift[ballot->count++] = address - place;
+	}
+}
+
+static int compare_shifts(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Finds the move with most votes, and the number of votes of the next one. */
+static struct votes ballot_result(const struct ballot *ballot)
+{
+	struct votes votes = {0};
+
+	for (size_t i = 0, end; i < ballot->count; i = end) {
+		uint32_t behind;
+
+		for (end = i; end < ballot->count; end++)
+			if (ballot->shift[end] != ballot->shift[i])
+				break;
+		behind = (uint32_t)(end - i);
+		if (behind > votes.behind) {
+			votes.next = votes.behind;
+			votes.behind = behind;
+			votes.shift = ballot->shift[i];
+		} else if (behind > votes.next) {
+			votes.next = behind;
+		}
+	}
+	return votes;
+}
+
+bool votes_find(const struct code *code, const uint64_t *addresses, size_t count,
+		struct votes *votes)
+{
+	struct ballot ballot = {.shift = malloc(VOTES_MAX * sizeof(*ballot.shift))};
+	uint32_t next;
+
+	*votes = (struct votes){0};
+	if (!ballot.shift)
+		return false;
+	for (size_t i = 0; i < count && i < VOTERS_MAX; i++) {
+		uint64_t pages = PAGES_MAX;
+
+		for (size_t j = 0; j < code->count && pages; j++)
+			ballot_add(&ballot, code, &code->list[j], addresses[i], &pages);
+	}
+	qsort(ballot.shift, ballot.count, sizeof(*ballot.shift), compare_shifts);
+	*votes = ballot_result(&ballot);
+	free(ballot.shift);
+	next = votes->next;
+	*votes = votes_count(code, votes->shift, addresses, count);
+	votes->next = next;
+	return votes->behind >= MOVE_VOTES_MIN && is_nearly_all(votes) &&
+	       3 * (uint64_t)votes->next <= 2 * (uint64_t)votes->behind;
+}
