@@ -91,12 +91,12 @@ static void list_events(const struct events *events, char *text, size_t size)
 	}
 }
 
-bool events_note(const struct events *events, struct error *line)
+void events_note(const struct events *events, struct error *line)
 {
 	char others[256];
 
 	if (!events->left_out || !events->chosen)
-		return false;
+		return;
 	list_events(events, others, sizeof(others));
 	error_set(line,
 		  "imported the event %s; skipped %" PRIu64 " samples of %" PRIu32
@@ -104,7 +104,6 @@ bool events_note(const struct events *events, struct error *line)
 		  shown(events_chosen(events)), events->left_out,
 		  names_count(events->names) - 1,
 		  names_count(events->names) == 2 ? "" : "s", others);
-	return true;
 }
 
 int events_missing(const struct events *events, struct error *err)

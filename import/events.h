@@ -32,9 +32,9 @@ const char *events_chosen(const struct events *events);
 /* Returns whether @event, as perf prints it, is the event @name with any modifiers. */
 bool events_is(const char *event, const char *name);
 
-/* Writes to @line which event was imported and how much was skipped; false if no sample
- * was skipped. */
-bool events_note(const struct events *events, struct error *line);
+/* Writes to @line which event was imported and how much was skipped, unless no sample was
+ * skipped. */
+void events_note(const struct events *events, struct error *line);
 
 /* Sets @err for a text without samples of the requested event. Returns -1. */
 int events_missing(const struct events *events, struct error *err);

@@ -132,19 +132,25 @@ static int folded_end(void *state, struct importer *importer,
 	const struct folded *folded = state;
 
 	(void)importer;
-	if (!folded->counts[1])
-		return 0;
-	if (!folded->counts[0])
+	(void)result;
+	if (folded->counts[1] && !folded->counts[0])
 		return error_set(err,
 				 "all stacks have two counts, as in the difference of "
 				 "two profiles (uniprof diff --format folded, "
 				 "difffolded.pl); import the two profiles instead");
-	error_set(&result->note,
-		  "%" PRIu64
-		  " stacks end with two numbers; the first was taken as part of the "
-		  "function name",
-		  folded->counts[1]);
 	return 0;
+}
+
+static void folded_note(const void *state, struct error *note)
+{
+	const struct folded *folded = state;
+
+	if (folded->counts[1])
+		error_set(note,
+			  "%" PRIu64
+			  " stacks end with two numbers; the first was taken as part of "
+			  "the function name",
+			  folded->counts[1]);
 }
 
 const struct import_format import_folded = {
@@ -154,4 +160,5 @@ const struct import_format import_folded = {
 	.state_size = sizeof(struct folded),
 	.line = take_line,
 	.end = folded_end,
+	.note = folded_note,
 };

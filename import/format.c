@@ -101,6 +101,8 @@ int import_lines(const struct import_format *format, const struct import_options
 	if (format->begin)
 		format->begin(state, options);
 	status = take_lines(format, state, lines, importer, result, err);
+	if (status == 0 && format->note)
+		format->note(state, &result->note);
 	if (format->release)
 		format->release(state);
 	free(state);

@@ -38,11 +38,15 @@ struct import_format {
 	 * see importer_state() for whether the import can go on. */
 	int (*line)(void *state, struct importer *importer, struct recording_text line,
 		    struct error *err);
-	/* Ends the text, and fills in @result. Called after the last line, but not if
-	 * a limit of recordings has stopped the import. -1 with @err set if nothing
-	 * can be imported. */
+	/* Ends the text, and fills in @result, except for its note. Called after the last
+	 * line, but not if a limit of recordings has stopped the import. -1 with @err set
+	 * if nothing can be imported. */
 	int (*end)(void *state, struct importer *importer, struct import_result *result,
 		   struct error *err);
+	/* Sets a note for the user about the lines that were taken, if there is one.
+	 * Called after end(), or when a limit has stopped the import. NULL: the format
+	 * has no notes. */
+	void (*note)(const void *state, struct error *note);
 	/* Frees the memory that @state refers to; NULL: there is none. */
 	void (*release)(void *state);
 };

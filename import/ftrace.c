@@ -367,12 +367,20 @@ static int ftrace_end(void *state, struct importer *importer,
 		      struct import_result *result, struct error *err)
 {
 	struct graph *graph = state;
-	char cut[160] = "", lost[80] = "";
 
 	(void)importer;
+	(void)result;
 	(void)err;
 	for (size_t i = 0; i <= RECORDING_MAX_VCPU; i++)
 		calls_leave(graph, &graph->cpu[i], 0);
+	return 0;
+}
+
+static void ftrace_note(const void *state, struct error *note)
+{
+	const struct graph *graph = state;
+	char cut[160] = "", lost[80] = "";
+
 	if (graph->unknown)
 		snprintf(cut, sizeof(cut),
 			 "; the own time of %" PRIu64 " call%s is not known: the text "
@@ -382,8 +390,7 @@ static int ftrace_end(void *state, struct importer *importer,
 		snprintf(lost, sizeof(lost),
 			 "; the kernel lost events in %" PRIu64 " place%s", graph->lost,
 			 graph->lost == 1 ? "" : "s");
-	error_set(&result->note, "a sample is a nanosecond%s%s", cut, lost);
-	return 0;
+	error_set(note, "a sample is a nanosecond%s%s", cut, lost);
 }
 
 static void ftrace_release(void *state)
@@ -403,5 +410,6 @@ const struct import_format import_ftrace = {
 	.state_size = sizeof(struct graph),
 	.line = take_line,
 	.end = ftrace_end,
+	.note = ftrace_note,
 	.release = ftrace_release,
 };

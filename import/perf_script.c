@@ -330,11 +330,19 @@ static int perf_script_end(void *state, struct importer *importer,
 {
 	struct script *script = state;
 
+	(void)result;
 	if (close_sample(script, importer, err) < 0)
 		return -1;
-	if (!events_note(&script->events, &result->note) && script->events.left_out)
+	if (script->events.left_out && !script->events.chosen)
 		return events_missing(&script->events, err);
 	return 0;
+}
+
+static void perf_script_note(const void *state, struct error *note)
+{
+	const struct script *script = state;
+
+	events_note(&script->events, note);
 }
 
 static void perf_script_release(void *state)
@@ -353,5 +361,6 @@ const struct import_format import_perf_script = {
 	.begin = perf_script_begin,
 	.line = take_line,
 	.end = perf_script_end,
+	.note = perf_script_note,
 	.release = perf_script_release,
 };
