@@ -57,6 +57,17 @@ static const struct option_group groups[] = {
 	{0},
 };
 
+/* Sets the options that the user can't choose: names are stored as they are in the files,
+ * because reports demangle them. As profile_options_init(). */
+static int options_init(struct options *options, const char *command, int files)
+{
+	if (profile_options_init(&options->profile, command, files) < 0)
+		return -1;
+	options->profile.rules.demangle = DEMANGLE_NOT;
+	options->profile.notes.names_only = true;
+	return 0;
+}
+
 static int options_parse(struct options *options, const struct command *command, int argc,
 			 char **argv)
 {
@@ -66,10 +77,8 @@ static int options_parse(struct options *options, const struct command *command,
 	int status;
 
 	*options = (struct options){0};
-	if (profile_options_init(&options->profile, command->name, argc) < 0)
+	if (options_init(options, command->name, argc) < 0)
 		return EXIT_FAILED;
-	rules->demangle = DEMANGLE_NOT; /* reports demangle the names */
-	options->profile.notes.names_only = true;
 	status = command_parse(command, argc, argv, options, &file);
 	if (status != COMMAND_GO_ON)
 		return status;
@@ -165,18 +174,18 @@ static int store_files(const struct archive_names *names,
 		.is_brief = names->is_brief,
 	};
 	struct profile_rules *rules = &options.profile.rules;
-	int exit_code;
+	int exit_code = EXIT_FAILED;
 
-	if (profile_options_init(&options.profile, names->command, (int)files->count) < 0)
-		return EXIT_FAILED;
+	if (options_init(&options, names->command, (int)files->count) < 0)
+		goto out;
 	rules->inputs[rules->input_count++] = path;
-	rules->demangle = DEMANGLE_NOT;
 	if (names->lines)
 		rules->lines = SOURCE_LINES_IN_NAMES;
-	options.profile.notes = (struct note_options){names->verbose, true};
+	options.profile.notes.verbose = names->verbose;
 	for (size_t i = 0; i < files->count; i++)
 		rules->symbols[rules->symbol_count++] = files->specs[i];
 	exit_code = archive_run(&options);
+out:
 	profile_options_free(&options.profile);
 	return exit_code;
 }
