@@ -307,7 +307,9 @@ static int stack_run(const struct stack_options *options, const char *domain)
 	struct guard *guard = host ? guard_start(host, print_notice, &err) : NULL;
 	int status = EXIT_DONE;
 
-	if (!guard || show_domain(host, domain, files.symbols, files.table, &err) < 0) {
+	if (!guard ||
+	    (host->ops->start_helper && host->ops->start_helper(host, NULL, &err) < 0) ||
+	    show_domain(host, domain, files.symbols, files.table, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}

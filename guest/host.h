@@ -28,7 +28,7 @@ struct guest_info {
 	uint64_t ran;	 /* CPU time of all vCPUs, ns; 0: unknown */
 	bool dying, shutdown, paused, running, blocked;
 	uint8_t uuid[16];
-	char name[256]; /* name, after text_clean(); empty: none */
+	char name[256]; /* name; empty: none */
 	char vmm[32];	/* program that runs the guest, "QEMU"; empty: none */
 	/* sampled not by the host's hypervisor, but in the way that @type names; the
 	 * number of vCPUs is known only once connected */
@@ -48,11 +48,7 @@ bool guest_infos_add(struct guest_info **guests, size_t *count,
 /* Sorts an array of guests by id. */
 void guest_infos_sort(struct guest_info *guests, size_t count);
 
-/* Returns whether @name is the guest's name, as it is or as it is listed. */
-bool guest_info_is_named(const struct guest_info *guest, const char *name);
-
-/* Returns whether @name is the guest's name, as it is or as it is listed, or its id in
- * decimal. */
+/* Returns whether @name is the guest's name, or its id in decimal. */
 bool guest_info_matches(const struct guest_info *guest, const char *name);
 
 /* The hypervisor of this host, opened by one process. */
@@ -138,6 +134,13 @@ struct host_ops {
 	/* Allocates the memory, shared with the guard, in which the hypervisor itself
 	 * records whether a pause took effect. Called before the guard is forked. */
 	int (*arm)(struct host *host, struct error *err);
+	/*
+	 * Starts a thread for work on guests that may have to wait for other programs;
+	 * it ends with close(), which does not wait for it. Called after arm() and the
+	 * guard's start. Returns after the thread has called @begin, which may be NULL:
+	 * 0, or -1. NULL: the host has no such work.
+	 */
+	int (*start_helper)(struct host *host, void (*begin)(void), struct error *err);
 	/* Opens, in the guard, what is not inherited by fork(). */
 	int (*adopt)(struct host *host, struct error *err);
 	/*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <linux/userfaultfd.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 
@@ -45,6 +46,7 @@ static const struct host_call sampling[] = {
 	HOST_CALL(SYS_fstat),
 	HOST_CALL(SYS_newfstatat),
 	HOST_CALL_WITH(SYS_fcntl, 1, F_GETFL), /* fdopen() */
+	HOST_CALL_WITH(SYS_ioctl, 1, UFFDIO_REGISTER),
 	/* Opening a VMM. */
 	HOST_CALL(SYS_pidfd_open),
 	HOST_CALL(SYS_pidfd_getfd),

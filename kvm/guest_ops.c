@@ -149,6 +149,10 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		*observation = OBSERVED_GONE;
 		return 0;
 	}
+	if (kvm_memory_is_cut(vmm->memory)) {
+		*observation = OBSERVED_SHUT;
+		return 0;
+	}
 	if (threads < open && !is_stopped && clock_monotonic() - vmm->looked >= LOOK_NS)
 		find_threads(vmm);
 	if (is_stopped || !threads)
@@ -162,7 +166,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 static const char *ending_of(const struct guest *guest)
 {
 	(void)guest;
-	return "has ended";
+	return "is not sampled any more: its VMM has truncated the file with its memory";
 }
 
 static void release_all(struct kvm_guest *vmm)
@@ -445,7 +449,7 @@ struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 	if (check_is_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
 	    find_all_threads(vmm, err) < 0)
 		goto fail;
-	vmm->memory = kvm_memory_new(vmm->pid, err);
+	vmm->memory = kvm_memory_new(vmm->pid, vmm->kvm->watch, vmm->kvm->fetch, err);
 	if (!vmm->memory)
 		goto fail;
 	vmm->guest.memory = vmm->memory;

@@ -6,6 +6,7 @@
 
 #include "guest/host.h"
 #include "kvm/kvm.h"
+#include "kvm/memory/fetch.h"
 #include "kvm/requests.h"
 #include "kvm/trace.h"
 
@@ -26,6 +27,8 @@ struct kvm {
 	struct kvm_shared *shared;
 	struct request *requests;
 	struct trace trace;
+	struct fetch *fetch;
+	int watch; /* of share_watch() */
 };
 
 static inline struct kvm *kvm_of(struct host *host)

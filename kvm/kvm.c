@@ -13,6 +13,7 @@
 
 #include "base/compat.h"
 #include "kvm/internal.h"
+#include "kvm/memory/share.h"
 #include "kvm/registers.h"
 #include "kvm/vcpus.h"
 
@@ -92,6 +93,9 @@ static void close_kvm(struct host *host)
 		munmap(kvm->shared, sizeof(*kvm->shared));
 	}
 	requests_free(kvm->requests);
+	fetch_end(kvm->fetch);
+	if (kvm->watch >= 0)
+		close(kvm->watch);
 	free(kvm);
 }
 
@@ -108,7 +112,16 @@ static int arm_kvm(struct host *host, struct error *err)
 	kvm->requests = requests_new(err);
 	if (!kvm->requests)
 		return -1;
+	kvm->fetch = fetch_new(err);
+	if (!kvm->fetch)
+		return -1;
+	kvm->watch = share_watch();
 	return trace_init(&kvm->trace, err);
+}
+
+static int start_fetching(struct host *host, void (*begin)(void), struct error *err)
+{
+	return fetch_start(kvm_of(host)->fetch, begin, err);
 }
 
 static int adopt_kvm(struct host *host, struct error *err)
@@ -142,6 +155,7 @@ static const struct host_ops operations = {
 	.info = kvm_guest_info,
 	.list = kvm_guest_list,
 	.arm = arm_kvm,
+	.start_helper = start_fetching,
 	.adopt = adopt_kvm,
 	.paused_since = kvm_paused_since,
 	.resume = resume_kvm,
@@ -163,6 +177,7 @@ static struct host *kvm_open(bool force, struct error *err)
 		return NULL;
 	}
 	kvm->host.ops = &operations;
+	kvm->watch = -1;
 	kvm->host.connection = -1;
 	uname(&kernel);
 	snprintf(kvm->host.version, sizeof(kvm->host.version), "KVM, Linux %.50s",

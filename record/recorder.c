@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "record/safety/priority.h"
+#include "record/safety/privileges.h"
 #include "record/signals.h"
 #include "record/stop.h"
 
@@ -50,8 +51,18 @@ struct recorder *recorder_new(struct host *host, struct guard *guard,
 	return NULL;
 }
 
+static void begin_helper(void)
+{
+	privileges_drop(KEEP_INSPECTING);
+}
+
 int recorder_start(struct recorder *recorder, struct error *err)
 {
+	struct host *host = recorder->roster.host;
+
+	if (host->ops->start_helper &&
+	    host->ops->start_helper(host, begin_helper, err) < 0)
+		return -1;
 	if (!recorder->examiner)
 		return 0;
 	if (examiner_start(recorder->examiner, err) < 0)

@@ -89,14 +89,15 @@ threads: $(CLI_PROGRAMS) $(THREADED)
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf hostile.elf echo.elf) \
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm guest.elf guest-nofp.elf hostile.elf echo.elf lazy.elf) \
 	$(GUESTS_32)
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
-$(O)/tests/kvm/vmm: tests/kvm/vmm.c tests/tests.mk
+$(O)/tests/kvm/vmm: tests/kvm/vmm.c tests/kvm/filler.c tests/kvm/filler.h tests/tests.mk
 	@mkdir -p $(@D)
-	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ $<)
+	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ \
+		$(filter %.c,$^))
 
 KVM_FRAMES = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(KVM_FRAMES) \
@@ -123,6 +124,12 @@ $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -DPAGING=$* -fcf-protection=none $(OFFSET_32) \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start_32.S tests/kvm/guest.c)
+
+# A guest that makes a profiler access pages before it does.
+$(O)/tests/kvm/lazy.elf: tests/kvm/start.S tests/kvm/lazy.c tests/kvm/guest.lds tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
+		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/lazy.c)
 
 # A guest whose frames and page tables are attacks.
 $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x86/spin.S \

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/text.h"
 #include "xen/hypercall.h"
 #include "xen/internal.h"
 #include "xen/store.h"
@@ -55,7 +54,7 @@ static int describe_domain(struct xen *xen, const struct store_entry *entry,
 		.blocked = answer->flags & XEN_DOMINF_blocked,
 	};
 	memcpy(info->uuid, answer->handle, sizeof(info->uuid));
-	text_clean(info->name, entry->name);
+	memcpy(info->name, entry->name, sizeof(info->name));
 	return 0;
 }
 

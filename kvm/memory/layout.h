@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/common.h"
 #include "kvm/proc.h"
 
 /*
@@ -12,7 +13,7 @@
  * see are the VMM's mappings: the largest is usually the guest's memory, and VMMs put it
  * at guest-physical address 0, with a gap below 4 GiB for devices; the part that does not
  * fit below the gap is at 4 GiB. So there are some candidates, and the guest's own page
- * tables show which one is right (kvm/memory/memory.h). If they use only memory that
+ * tables show which one is right (kvm/memory/trial.h). If they use only memory that
  * several candidates have at one place, what is known of the VMM decides.
  */
 
@@ -30,6 +31,31 @@ struct layout {
 	struct region region[LAYOUT_REGIONS];
 	unsigned int count;
 };
+
+/* A guest frame number is at most 52 - 12 bits long (Intel SDM, volume 3,
+ * section 4.1.4). */
+#define FRAME_MAX (1ull << 40)
+
+/* Returns the index of the region with the guest's page @frame; layout->count if there is
+ * none. */
+static inline unsigned int layout_region(const struct layout *layout, uint64_t frame)
+{
+	unsigned int i = 0;
+
+	if (frame >= FRAME_MAX)
+		return layout->count;
+	while (i < layout->count &&
+	       (frame << GUEST_PAGE_SHIFT) - layout->region[i].guest >=
+		       layout->region[i].size)
+		i++;
+	return i;
+}
+
+/* Returns the address, in the VMM, of the page @frame, which is in the region. */
+static inline uint64_t region_address(const struct region *region, uint64_t frame)
+{
+	return region->address + ((frame << GUEST_PAGE_SHIFT) - region->guest);
+}
 
 /* Where a VMM splits memory. */
 struct layout_split {

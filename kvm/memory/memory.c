@@ -10,8 +10,9 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "kvm/memory/layout.h"
+#include "kvm/memory/pages.h"
 #include "kvm/memory/share.h"
-#include "kvm/vmm.h"
+#include "kvm/memory/trial.h"
 
 /* Maximum number of copied pages in a round. */
 #define COPIES 512
@@ -20,14 +21,12 @@
 /* Maximum number of pages that are copied one by one during a pause. */
 #define SINGLE_READS 64
 
-/* A guest frame number is at most 52 - 12 bits long (Intel SDM, volume 3,
- * section 4.1.4). */
-#define FRAME_MAX (1ull << 40)
-
 struct kvm_memory {
-	pid_t pid;
+	struct vmm_pages pages;
+	int watch; /* for share_map() */
+	struct fetch *fetch;
 	struct layout layout;		    /* count is 0 if the layout is not known */
-	const char *mapped[LAYOUT_REGIONS]; /* NULL: private, or can't be mapped */
+	struct share share[LAYOUT_REGIONS]; /* regions that are mapped */
 	uint64_t now;			    /* start of the round, ns, monotonic */
 	uint64_t learned; /* time of the last search for a layout, ns; 0: none */
 
@@ -41,11 +40,15 @@ struct kvm_memory {
 	char *copy;
 	uint16_t slot[SLOTS]; /* a hash table of copies: their index + 1 */
 	uint64_t key;	      /* key of the hash, so that no guest can predict the hash */
-	uint64_t misses;      /* total number of misses */
+	uint64_t misses;      /* pages that another pause would not miss, in total */
 	uint64_t asked;	      /* value of @misses at the last kvm_memory_missed() */
+	uint64_t absent;      /* pages that were not in memory, in total */
+	uint64_t judged;      /* value of @absent at the last kvm_memory_learn() */
+	bool is_cut;	      /* the VMM has truncated its guest's memory */
 };
 
-struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
+struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
+				  struct error *err)
 {
 	struct kvm_memory *memory = calloc(1, sizeof(*memory));
 
@@ -53,7 +56,8 @@ struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
 		error_set(err, "out of memory");
 		return NULL;
 	}
-	memory->pid = pid;
+	memory->watch = watch;
+	memory->fetch = fetch;
 	memory->copy = mmap(NULL, (size_t)COPIES * GUEST_PAGE_SIZE,
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -63,7 +67,7 @@ struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
 	} else if (getrandom(&memory->key, sizeof(memory->key), 0) !=
 		   sizeof(memory->key)) {
 		error_set(err, "can't get random numbers from the kernel");
-	} else {
+	} else if (vmm_pages_open(&memory->pages, pid, err) == 0) {
 		return memory;
 	}
 	kvm_memory_free(memory);
@@ -73,9 +77,8 @@ struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err)
 static void unmap_regions(struct kvm_memory *memory)
 {
 	for (unsigned int i = 0; i < memory->layout.count; i++)
-		if (memory->mapped[i])
-			munmap((void *)memory->mapped[i], memory->layout.region[i].size);
-	memset(memory->mapped, 0, sizeof(memory->mapped));
+		share_unmap(&memory->share[i]);
+	memory->layout.count = 0;
 }
 
 void kvm_memory_free(struct kvm_memory *memory)
@@ -83,166 +86,63 @@ void kvm_memory_free(struct kvm_memory *memory)
 	if (!memory)
 		return;
 	unmap_regions(memory);
+	vmm_pages_close(&memory->pages);
 	if (memory->copy)
 		munmap(memory->copy, (size_t)COPIES * GUEST_PAGE_SIZE);
 	free(memory);
 }
 
-/* The index of the region with the frame; layout->count if there is none. */
-static unsigned int region_of(const struct layout *layout, uint64_t frame)
+/* Looks at the mapped regions if pages were absent: unmaps all regions if one has lost
+ * pages while they were read, and notes if one has shrunk. */
+static void judge_shares(struct kvm_memory *memory)
 {
-	unsigned int i = 0;
+	bool is_spoiled = false;
 
-	if (frame >= FRAME_MAX)
-		return layout->count;
-	while (i < layout->count &&
-	       (frame << GUEST_PAGE_SHIFT) - layout->region[i].guest >=
-		       layout->region[i].size)
-		i++;
-	return i;
-}
+	for (unsigned int i = 0; i < memory->layout.count; i++) {
+		const struct share *share = &memory->share[i];
 
-static uint64_t offset_in(const struct region *region, uint64_t frame)
-{
-	return (frame << GUEST_PAGE_SHIFT) - region->guest;
-}
-
-/* Copies a page of the VMM: whether that was possible. */
-static bool copy_page(pid_t pid, uint64_t address, void *to)
-{
-	struct iovec here = {to, GUEST_PAGE_SIZE};
-	struct iovec there = {(void *)(uintptr_t)address, GUEST_PAGE_SIZE};
-
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) == GUEST_PAGE_SIZE;
-}
-
-/* A layout on trial, with room for a page. */
-struct trial {
-	pid_t pid;
-	const struct layout *layout;
-	char page[GUEST_PAGE_SIZE];
-};
-
-static const void *trial_page(void *context, uint64_t frame)
-{
-	struct trial *trial = context;
-	unsigned int i = region_of(trial->layout, frame);
-	const struct region *region = &trial->layout->region[i];
-
-	if (i == trial->layout->count ||
-	    !copy_page(trial->pid, region->address + offset_in(region, frame),
-		       trial->page))
-		return NULL;
-	return trial->page;
-}
-
-/* The page of its memory that the guest's page tables lead to; NULL if they do not. */
-static const char *try_address(struct trial *trial, const struct x86_cpu *cpu,
-			       uint64_t address)
-{
-	const struct guest_memory memory = {.page = trial_page, .context = trial};
-	uint64_t frame;
-
-	if (x86_translate(cpu, &memory, address, &frame) != TRANSLATED)
-		return NULL;
-	return trial_page(trial, frame);
-}
-
-/* Returns points for the layout: a vCPU's current instruction must be there, and its
- * stack should be. Memory that was never used is all zeros, and is neither. */
-static unsigned int score_vcpu(struct trial *trial, const struct cpu *cpu)
-{
-	static const char zeros[GUEST_PAGE_SIZE];
-	const struct x86_cpu *x86 = &cpu->x86;
-	const char *page;
-
-	/* Without paging there is nothing to compare with. */
-	if (cpu->family != CPU_FAMILY_X86 || !(x86->cr0 & X86_CR0_PG))
-		return 0;
-	page = try_address(trial, x86, x86->rip);
-	if (!page || memcmp(page, zeros, sizeof(zeros)) == 0)
-		return 0;
-	page = try_address(trial, x86, x86->reg[X86_RSP]);
-	return page && memcmp(page, zeros, sizeof(zeros)) != 0 ? 3 : 2;
-}
-
-static unsigned int score_layout(pid_t pid, const struct layout *layout,
-				 const struct guest *guest)
-{
-	struct trial trial = {.pid = pid, .layout = layout};
-	unsigned int sum = 0;
-
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		if (guest->vcpu[i].captured)
-			sum += score_vcpu(&trial, &guest->vcpu[i].cpu);
-	return sum;
-}
-
-static const struct layout_split *find_split(pid_t pid, const char *vmm)
-{
-	char arguments[4096];
-	ssize_t length = proc_read(pid, 0, "cmdline", arguments, sizeof(arguments));
-
-	return vmm_split(vmm, arguments, length > 0 ? (size_t)length : 0);
-}
-
-/* Finds the candidate with the most points: whether it has more than @least. */
-static bool find_layout(const struct guest *guest, pid_t pid, const struct proc_map *maps,
-			size_t count, unsigned int least, struct layout *best)
-{
-	struct layout *layouts = calloc(LAYOUT_CANDIDATES, sizeof(*layouts));
-	const struct layout_split *split = find_split(pid, guest->info.vmm);
-	size_t candidates = layouts ? layout_candidates(maps, count, split, layouts) : 0;
-	bool found = false;
-
-	for (size_t i = 0; i < candidates; i++) {
-		unsigned int points = score_layout(pid, &layouts[i], guest);
-
-		if (points <= least)
-			continue;
-		least = points;
-		*best = layouts[i];
-		found = true;
+		is_spoiled |= share->is_spoiled;
+		memory->is_cut |= share->start && memory->absent != memory->judged &&
+				  share_is_cut(share);
 	}
-	free(layouts);
-	return found;
-}
-
-/* The most points that the captured vCPUs can give. */
-static unsigned int full_score(const struct guest *guest)
-{
-	unsigned int sum = 0;
-
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		sum += guest->vcpu[i].captured ? 3 : 0;
-	return sum;
+	memory->judged = memory->absent;
+	if (is_spoiled) {
+		unmap_regions(memory);
+		memory->learned = 0;
+	}
 }
 
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 {
-	unsigned int full = full_score(guest), points;
+	unsigned int full = trial_full_score(guest), points;
 	struct layout best;
 	struct proc_map *maps;
 	size_t count;
 	bool found;
 
+	judge_shares(memory);
 	if (!full || (memory->learned && memory->now - memory->learned < NS_PER_S))
 		return false;
 	memory->learned = memory->now;
-	points = score_layout(memory->pid, &memory->layout, guest);
-	if (points == full || proc_read_maps(memory->pid, &maps, &count) < 0)
+	points = trial_score(&memory->layout, &memory->pages, guest);
+	if (points == full || proc_read_maps(memory->pages.pid, &maps, &count) < 0)
 		return false;
-	found = find_layout(guest, memory->pid, maps, count, points, &best);
+	found = trial_find(&memory->pages, guest, maps, count, points, &best);
 	if (found) {
 		unmap_regions(memory);
 		memory->layout = best;
 		for (unsigned int i = 0; i < best.count; i++)
-			memory->mapped[i] = share_map(memory->pid, maps, count,
-						      &best.region[i]);
+			share_map(&memory->share[i], memory->watch, memory->pages.pid,
+				  maps, count, &best.region[i]);
 		kvm_memory_begin(memory, memory->now, memory->allowed);
 	}
 	free(maps);
 	return found;
+}
+
+bool kvm_memory_is_cut(const struct kvm_memory *memory)
+{
+	return memory->is_cut;
 }
 
 void kvm_memory_begin(void *context, uint64_t now, unsigned int map_calls)
@@ -284,8 +184,8 @@ static void refresh_copies(struct kvm_memory *memory)
 	memory->stale = false;
 	if (!count)
 		return;
-	bytes = process_vm_readv(memory->pid, memory->here, count, memory->there, count,
-				 0);
+	bytes = process_vm_readv(memory->pages.pid, memory->here, count, memory->there,
+				 count, 0);
 	good = bytes < 0 ? 0 : (unsigned int)((size_t)bytes / GUEST_PAGE_SIZE);
 	if (good == count)
 		return;
@@ -295,14 +195,14 @@ static void refresh_copies(struct kvm_memory *memory)
 		*slot_of(memory, memory->frame[i]) = (uint16_t)++memory->count;
 }
 
-/* Copies one more page; NULL if that is not possible. */
+/* Copies one more page; NULL if it is not in memory. */
 static const void *copy_one(struct kvm_memory *memory, uint16_t *slot, uint64_t frame,
 			    uint64_t address)
 {
 	unsigned int i = memory->count;
 	char *copy = memory->copy + (size_t)i * GUEST_PAGE_SIZE;
 
-	if (!copy_page(memory->pid, address, copy))
+	if (!vmm_pages_copy(&memory->pages, address, copy))
 		return NULL;
 	memory->frame[i] = frame;
 	memory->here[i] = (struct iovec){copy, GUEST_PAGE_SIZE};
@@ -311,19 +211,15 @@ static const void *copy_one(struct kvm_memory *memory, uint16_t *slot, uint64_t 
 	return copy;
 }
 
-/* The page of a frame; NULL if it would have to be copied and *@singles, the number of
- * pages that may be copied one by one, is 0. */
-static const void *find_page(struct kvm_memory *memory, uint64_t frame,
-			     unsigned int *singles)
+/* Finds the page of a frame in a region that is not mapped. NULL if it is not in memory,
+ * or if it would have to be copied and *@singles, the number of pages that may be copied
+ * one by one, is 0. Sets @absent if it is not in memory. */
+static const void *find_copy(struct kvm_memory *memory, const struct region *region,
+			     uint64_t frame, unsigned int *singles, bool *absent)
 {
-	unsigned int i = region_of(&memory->layout, frame);
-	const struct region *region = &memory->layout.region[i];
+	const void *copy;
 	uint16_t *slot;
 
-	if (i == memory->layout.count)
-		return NULL;
-	if (memory->mapped[i])
-		return memory->mapped[i] + offset_in(region, frame);
 	if (memory->stale)
 		refresh_copies(memory);
 	slot = slot_of(memory, frame);
@@ -334,21 +230,56 @@ static const void *find_page(struct kvm_memory *memory, uint64_t frame,
 		return NULL;
 	}
 	--*singles;
-	return copy_one(memory, slot, frame, region->address + offset_in(region, frame));
+	copy = copy_one(memory, slot, frame, region_address(region, frame));
+	*absent = !copy;
+	return copy;
+}
+
+/* Finds the page of a frame. Sets @absent to its address in the VMM if it is not in
+ * memory. */
+static const void *find_page(struct kvm_memory *memory, uint64_t frame,
+			     unsigned int *singles, uint64_t *absent)
+{
+	unsigned int i = layout_region(&memory->layout, frame);
+	const struct region *region = &memory->layout.region[i];
+	const struct share *share = &memory->share[i];
+	const char *page;
+	bool is_absent = false;
+
+	*absent = 0;
+	if (i == memory->layout.count)
+		return NULL;
+	if (!share->start) {
+		page = find_copy(memory, region, frame, singles, &is_absent);
+	} else {
+		page = share->start + ((frame << GUEST_PAGE_SHIFT) - region->guest);
+		is_absent = !share_has(page);
+	}
+	if (!is_absent)
+		return page;
+	memory->absent++;
+	*absent = region_address(region, frame);
+	return NULL;
 }
 
 const void *kvm_memory_get(void *context, uint64_t frame)
 {
 	struct kvm_memory *memory = context;
+	uint64_t absent;
 
-	return find_page(memory, frame, &memory->singles);
+	return find_page(memory, frame, &memory->singles, &absent);
 }
 
 const void *kvm_memory_map(void *context, uint64_t frame)
 {
+	struct kvm_memory *memory = context;
 	unsigned int any = 1;
+	uint64_t absent;
+	const void *page = find_page(memory, frame, &any, &absent);
 
-	return find_page(context, frame, &any);
+	if (absent)
+		fetch_ask(memory->fetch, memory->pages.pid, absent);
+	return page;
 }
 
 bool kvm_memory_missed(void *context)
@@ -364,5 +295,5 @@ uint64_t kvm_memory_misses(const void *context)
 {
 	const struct kvm_memory *memory = context;
 
-	return memory->misses;
+	return memory->misses + memory->absent;
 }

@@ -5,16 +5,23 @@
 #include <sys/types.h>
 
 #include "guest/guest.h"
+#include "kvm/memory/fetch.h"
 
 /*
- * A guest's memory, read-only. Shared memory of the VMM (memfd, files) is mapped once.
- * Private memory is copied: the pages that the last rehearsal looked at in one call, at
- * the first access of a pause, and other pages one by one.
+ * A guest's memory, read-only. Shared memory of the VMM (memfd, tmpfs, hugetlbfs) is
+ * mapped once. Other memory is copied: the pages that the last rehearsal looked at in one
+ * call, at the first access of a pause, and other pages one by one.
+ *
+ * Only pages that are in memory are read: reading never makes a page, and never waits for
+ * the program that would have to provide it. A page that is not there is a miss, and is
+ * fetched by another thread while the guest runs (kvm/memory/fetch.h).
  */
 struct kvm_memory;
 
-/* Allocates all memory that is ever needed. NULL with the reason in @err on failure. */
-struct kvm_memory *kvm_memory_new(pid_t pid, struct error *err);
+/* Allocates all memory that is ever needed. @watch is the result of share_watch(). NULL
+ * with the reason in @err on failure. */
+struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
+				  struct error *err);
 void kvm_memory_free(struct kvm_memory *memory);
 
 /*
@@ -23,6 +30,9 @@ void kvm_memory_free(struct kvm_memory *memory);
  * was found elsewhere.
  */
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
+
+/* Returns whether the VMM has truncated the file with the guest's memory. */
+bool kvm_memory_is_cut(const struct kvm_memory *memory);
 
 /* Prepares for a pause, in which all copied pages will be copied again. */
 void kvm_memory_prepare(struct kvm_memory *memory);

@@ -3,9 +3,10 @@
  * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
- *	vmm [--id NAME] [--shared] [--high] [--vcpus N] [--sync HABIT] GUEST
+ *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--sync HABIT] GUEST
  *
  * --shared   the guest's memory is a memfd, not private memory
+ * --lazy MS  each page of the memory is filled MS milliseconds after it is first accessed
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
  * --sync     how it uses synchronized registers (KVM_CAP_SYNC_REGS) to answer the guest
  *            echo.c: "always", it asks for them once, at the start; "each", before each
@@ -14,8 +15,7 @@
  *            whole word.
  *
  * SIGUSR1    executes sleep(1), which is no VMM
- * SIGUSR2    forks a child, which forks another: both inherit the VMM's descriptors; see
- *            --sync
+ * SIGUSR2    forks a child, which inherits the VMM's descriptors; see --sync
  * SIGHUP     prints the vCPUs' kvm_valid_regs, and what vCPU 0 has answered
  * SIGWINCH   adds a vCPU
  * SIGURG     adds memory, which the guest does not use
@@ -23,6 +23,8 @@
  * SIGPROF    vCPU 0's thread forks a child, which ends
  * SIGIO      vCPU 0's thread waits in vfork(2), which nothing but SIGKILL interrupts, for
  *            SECONDS
+ * SIGPWR     fills memory no more, or again (--lazy)
+ * SIGXFSZ    truncates the memory to nothing (--shared); the guest stands still
  *
  * Any result of KVM_RUN that a profiler must not cause ends it with exit code 9.
  */
@@ -43,6 +45,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "filler.h"
 
 #define MEMORY	  (32ull << 20)
 #define GAP	  0xd0000000ull
@@ -83,12 +87,18 @@ struct vcpu {
 struct vm {
 	int kvm, fd;
 	bool shared, high;
-	char *memory;
+	int lazy;     /* time to fill a page, ms; -1: the memory is filled at the start */
+	int file;     /* the memory's memfd; -1: private memory */
+	char *memory; /* mapped for the guest */
+	char *image;  /* what is loaded; @memory, unless that is filled lazily */
 	uint64_t size;
 	uint32_t entry;
 	unsigned int vcpus;
 	struct vcpu vcpu[VCPUS_MAX];
 };
+
+/* The guest's memory was truncated: the guest can't go on. */
+static atomic_bool is_truncated;
 
 static void die(const char *what)
 {
@@ -118,16 +128,21 @@ static void add_slot(const struct vm *vm, uint32_t slot, uint64_t guest, uint64_
 
 static void make_memory(struct vm *vm)
 {
-	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 	vm->size = vm->high ? GAP + HIGH : MEMORY;
+	if (vm->lazy >= 0)
+		/* Not writable for long, so that it does not look like guest memory. */
+		vm->image = mmap(NULL, vm->size, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (vm->shared) {
-		fd = check_result(memfd_create("guest", MFD_CLOEXEC), "memfd");
-		check_result(ftruncate(fd, (off_t)vm->size), "memfd");
+		vm->file = check_result(memfd_create("guest", MFD_CLOEXEC), "memfd");
+		check_result(ftruncate(vm->file, (off_t)vm->size), "memfd");
 		flags = MAP_SHARED | MAP_NORESERVE;
 	}
-	vm->memory = mmap(NULL, vm->size, PROT_READ | PROT_WRITE, flags, fd, 0);
-	if (vm->memory == MAP_FAILED)
+	vm->memory = mmap(NULL, vm->size, PROT_READ | PROT_WRITE, flags, vm->file, 0);
+	if (vm->lazy < 0)
+		vm->image = vm->memory;
+	if (vm->memory == MAP_FAILED || vm->image == MAP_FAILED)
 		die("memory");
 	add_slot(vm, 0, 0, vm->high ? GAP : MEMORY, vm->memory);
 	if (vm->high)
@@ -138,8 +153,8 @@ static void load_part(const struct vm *vm, int fd, const Elf64_Phdr *part,
 		      const char *path)
 {
 	if (part->p_type == PT_LOAD &&
-	    pread(fd, vm->memory + part->p_paddr, part->p_filesz,
-		  (off_t)part->p_offset) != (ssize_t)part->p_filesz)
+	    pread(fd, vm->image + part->p_paddr, part->p_filesz, (off_t)part->p_offset) !=
+		    (ssize_t)part->p_filesz)
 		die(path);
 }
 
@@ -189,6 +204,10 @@ static void load_guest(struct vm *vm, const char *path)
 	else
 		load_64(vm, fd, &head.of_64, path);
 	close(fd);
+	if (vm->lazy < 0)
+		return;
+	check_result(mprotect(vm->image, vm->size, PROT_READ), "memory");
+	filler_start(vm->memory, vm->image, vm->size, (unsigned int)vm->lazy);
 }
 
 /* Sets 32-bit protected mode without paging, and flat segments. */
@@ -297,6 +316,12 @@ static void answer_echo(struct vcpu *vcpu)
 		check_result(ioctl(vcpu->fd, KVM_SET_REGS, regs), "KVM_SET_REGS");
 }
 
+static void stand_still(void)
+{
+	for (;;)
+		pause();
+}
+
 static void run_once(struct vcpu *vcpu)
 {
 	int result;
@@ -308,6 +333,8 @@ static void run_once(struct vcpu *vcpu)
 	while (result < 0 && (errno == EINTR || errno == EAGAIN));
 	if (vcpu->sync.habit == SYNC_EACH)
 		sync_end(vcpu);
+	if (atomic_load(&is_truncated))
+		stand_still();
 	if (result != 0)
 		die("KVM_RUN");
 }
@@ -399,13 +426,18 @@ static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 		}
 		if (number == SIGURG)
 			add_memory(vm);
+		if (number == SIGPWR)
+			filler_toggle();
+		if (number == SIGXFSZ) {
+			atomic_store(&is_truncated, true);
+			check_result(ftruncate(vm->file, 0), "memfd");
+		}
 		if (number == SIGHUP)
 			print_state(vm);
 		if (number == SIGVTALRM || number == SIGPROF || number == SIGIO ||
 		    (number == SIGUSR2 && vm->vcpu[0].sync.habit == SYNC_ONCE))
 			vm->vcpu[0].order = number;
 		else if (number == SIGUSR2 && fork() == 0) {
-			fork();
 			pause();
 			_exit(0);
 		}
@@ -417,26 +449,29 @@ int main(int argc, char **argv)
 	static const struct option known[] = {
 		{"id", required_argument, NULL, 'i'},
 		{"shared", no_argument, NULL, 's'},
+		{"lazy", required_argument, NULL, 'l'},
 		{"high", no_argument, NULL, 'h'},
 		{"vcpus", required_argument, NULL, 'v'},
 		{"sync", required_argument, NULL, 'y'},
 		{0},
 	};
-	struct vm vm = {.vcpus = 1};
+	struct vm vm = {.vcpus = 1, .lazy = -1, .file = -1};
 	sigset_t orders;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		vm.shared |= option == 's';
 		vm.high |= option == 'h';
+		if (option == 'l')
+			vm.lazy = atoi(optarg);
 		if (option == 'v')
 			vm.vcpus = (unsigned int)atoi(optarg);
 		if (option == 'y')
 			sync_parse(&vm.vcpu[0].sync, optarg);
 	}
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
-		fprintf(stderr, "usage: vmm [--id NAME] [--shared] [--high] [--vcpus N] "
-				"[--sync HABIT] GUEST\n");
+		fprintf(stderr, "usage: vmm [--id NAME] [--shared] [--lazy MS] [--high] "
+				"[--vcpus N] [--sync HABIT] GUEST\n");
 		return 2;
 	}
 	sigemptyset(&orders);
@@ -448,6 +483,8 @@ int main(int argc, char **argv)
 	sigaddset(&orders, SIGVTALRM);
 	sigaddset(&orders, SIGPROF);
 	sigaddset(&orders, SIGIO);
+	sigaddset(&orders, SIGPWR);
+	sigaddset(&orders, SIGXFSZ);
 	sigprocmask(SIG_BLOCK, &orders, NULL);
 	vm.kvm = check_result(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
 	vm.fd = check_result(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
