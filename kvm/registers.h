@@ -4,6 +4,7 @@
 
 #include <linux/kvm.h>
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,6 +25,9 @@ enum kvm_stop {
 
 /* Returns where the stopped thread @tid is, which runs the vCPU @fd. */
 enum kvm_stop kvm_registers_stop(pid_t tid, int fd);
+
+/* Returns whether KVM has stored registers in the run page since the vCPU was created. */
+bool kvm_registers_exist(const struct kvm_run *run);
 
 /* Converts the registers that KVM stored in the run page. */
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu);

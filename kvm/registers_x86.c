@@ -33,6 +33,14 @@ enum kvm_stop kvm_registers_stop(pid_t tid, int fd)
 	return (int64_t)regs.rax == -EINTR ? KVM_STOP_INTERRUPTED : KVM_STOP_LEAVING;
 }
 
+/* Bit 4 of CR0 is always set (Intel SDM, volume 3, section 2.5). */
+bool kvm_registers_exist(const struct kvm_run *run)
+{
+	const struct sync_regs *stored = (const void *)&run->s;
+
+	return stored->sregs.cr0 != 0;
+}
+
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)
 {
 	const struct sync_regs *stored = (const void *)&run->s;

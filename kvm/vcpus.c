@@ -163,6 +163,9 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 	vcpu->met = true;
 	if (vcpu->request)
 		vcpu->request->theirs = run_page_valid(vcpu->run) & ~vcpu->request->bits;
+	/* A thread may stop twice without a KVM_RUN in between. */
+	if (stored && !kvm_registers_exist(vcpu->run))
+		return VCPU_STORED_SOON;
 	if (stored)
 		return VCPU_STORED;
 	return met ? VCPU_NOT_STORED : VCPU_STORED_SOON;
