@@ -11,6 +11,7 @@
  * newer glibc (make portable).
  */
 
+#include <elf.h>
 #include <fcntl.h>
 #include <features.h>
 #include <pthread.h>
@@ -44,6 +45,12 @@ int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
  * O_DIRECTORY, and open() fails. */
 #ifndef O_TMPFILE
 #define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+
+/* The ELF machine of RISC-V (RISC-V ELF psABI, "File Header"), which elf.h of glibc 2.17
+ * lacks. */
+#ifndef EM_RISCV
+#define EM_RISCV 243
 #endif
 
 /* Headers older than Linux 3.17 lack these numbers. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/array.h"
+#include "base/compat.h"
 
 /* The properties of each type of guest, by number. A new type needs a line here. */
 static const struct type_facts {

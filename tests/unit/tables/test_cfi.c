@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/compat.h"
 #include "tables/cfi/cfi.h"
 #include "tests/unit/tables/test_cfi_file.h"
 

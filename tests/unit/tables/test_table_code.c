@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/compat.h"
 #include "symbols/program.h"
 #include "symbols/source.h"
 #include "tables/code/code.h"
