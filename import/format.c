@@ -55,22 +55,26 @@ static void count_skipped(struct import_result *result, uint64_t number,
 		error_set(&result->first, "line %" PRIu64 ": %s", number, why->text);
 }
 
-/* Passes all lines to the format, and ends it. -1 with @err set if the import has
- * failed. */
+/* Passes all lines to the format, counts those that are not empty in *@taken, and ends
+ * the format. -1 with @err set if the import has failed. */
 static int take_lines(const struct import_format *format, void *state,
 		      struct lines *lines, struct importer *importer,
-		      struct import_result *result, struct error *err)
+		      struct import_result *result, uint64_t *taken, struct error *err)
 {
 	struct recording_text line;
 	struct error why;
 	int status;
 
 	while ((status = lines_next(lines, &line, &why)) != 0) {
-		if (status < 0)
-			return error_set(err, "line %" PRIu64 ": %s", lines->number + 1,
-					 why.text);
-		if (status != LINES_BAD && format->line(state, importer, line, &why) == 0)
+		if (status < 0) {
+			*err = why;
+			return -1;
+		}
+		if (status != LINES_BAD &&
+		    format->line(state, importer, line, &why) == 0) {
+			*taken += line.length > 0;
 			continue;
+		}
 		switch (importer_state(importer)) {
 		case IMPORTER_GOOD:
 			count_skipped(result, lines->number, &why);
@@ -87,12 +91,28 @@ static int take_lines(const struct import_format *format, void *state,
 	return format->end(state, importer, result, err);
 }
 
+/* Refuses a text that has hardly anything in common with the format, so that no
+ * recording is made of its few lines that fit. */
+static int check_skipped(const struct import_format *format,
+			 const struct import_result *result, uint64_t taken,
+			 struct error *err)
+{
+	if (result->skipped <= taken)
+		return 0;
+	return error_set(err,
+			 "not in the format %s: %" PRIu64 " of %" PRIu64
+			 " lines can't be used, the first is %s",
+			 format->name, result->skipped, result->skipped + taken,
+			 result->first.text);
+}
+
 int import_lines(const struct import_format *format, const struct import_options *options,
 		 struct lines *lines, struct importer *importer,
 		 struct import_result *result, struct error *err)
 {
 	void *state = calloc(1, format->state_size);
 	struct error why;
+	uint64_t taken = 0;
 	int status;
 
 	*result = (struct import_result){0};
@@ -100,12 +120,15 @@ int import_lines(const struct import_format *format, const struct import_options
 		return error_set(err, "out of memory");
 	if (format->begin)
 		format->begin(state, options);
-	status = take_lines(format, state, lines, importer, result, err);
+	status = take_lines(format, state, lines, importer, result, &taken, err);
 	if (status == 0 && format->note)
 		format->note(state, &result->note);
 	if (format->release)
 		format->release(state);
 	free(state);
+	if (status == 0 && importer_count(importer) &&
+	    check_skipped(format, result, taken, err) < 0)
+		return -1;
 	if (status == 0)
 		status = importer_end(importer, err);
 	if (status < 0 && result->skipped && importer_state(importer) == IMPORTER_GOOD) {

@@ -57,6 +57,8 @@ static int read_more(struct lines *lines, struct error *err)
 	if (got < 0)
 		return error_errno(err, errno, "can't read");
 	lines->at_eof = got == 0;
+	if (memchr(lines->buffer + lines->end, 0, (size_t)got))
+		return error_set(err, "not text: it contains a NUL byte");
 	lines->end += (size_t)got;
 	return 0;
 }
@@ -112,10 +114,6 @@ int lines_next(struct lines *lines, struct recording_text *line, struct error *e
 		return LINES_BAD;
 	}
 	lines->start = (size_t)(end - lines->buffer) + (end < from + size);
-	if (memchr(from, 0, (size_t)(end - from))) {
-		error_set(err, "contains a NUL byte; not a text file?");
-		return LINES_BAD;
-	}
 	*line = make_line(from, end);
 	return 1;
 }

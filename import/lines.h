@@ -21,20 +21,20 @@ struct lines {
 int lines_init(struct lines *lines, int fd);
 void lines_free(struct lines *lines);
 
-/* Result of lines_next(): it skipped a line that is not text. */
+/* Result of lines_next(): it skipped a line that is too long. */
 #define LINES_BAD 2
 
 /*
  * Gets the next line without its line end, valid until the next call. Returns 1; 0 at
- * the end of the file; -1 with @err set if reading fails or memory runs out; LINES_BAD
- * with @err set if the line is longer than LINES_MAX or contains a NUL byte.
+ * the end of the file; -1 with @err set if reading fails, memory runs out or the input
+ * contains a NUL byte; LINES_BAD with @err set if the line is longer than LINES_MAX.
  */
 int lines_next(struct lines *lines, struct recording_text *line, struct error *err);
 
 /*
  * Reads ahead: gets the line *@ahead bytes after the last line returned, and moves
  * *@ahead past it. *@ahead starts with 0. Returns 1; 0 at the end of the file or
- * LINES_MAX bytes ahead; -1 with @err set if reading fails or memory runs out.
+ * LINES_MAX bytes ahead; -1 with @err set as by lines_next().
  */
 int lines_ahead(struct lines *lines, size_t *ahead, struct recording_text *line,
 		struct error *err);

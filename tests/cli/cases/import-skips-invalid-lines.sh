@@ -6,8 +6,7 @@ try()
 	report -i a.up --format folded
 }
 printf 'main 1\nmain;other\nmain;leaf 2\n' >text && try text
-printf 'main 1\n 5\n;; 6\n' >text && try text
-printf 'main 1\na\0b 5\nmain;a 2\n' >text && try text
+printf 'main 1\na 2\n 5\n;; 6\n' >text && try text
 { echo main 1 && head -c 3000000 /dev/zero | tr '\0' a; printf '\nmain;leaf 2'; } >text
 try text
 { echo main 1 && head -c 65536 /dev/zero | tr '\0' a; printf ';b 3\nmain;leaf 2\n'; } >text
