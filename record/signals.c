@@ -15,6 +15,7 @@ void signals_block(sigset_t *signals)
 		  NULL);
 	sigemptyset(signals);
 	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGQUIT);
 	sigaddset(signals, SIGTERM);
 	sigaddset(signals, SIGTSTP);
 	sigaddset(signals, SIGCONT);

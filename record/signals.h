@@ -9,7 +9,7 @@
  * Blocks the signals that end, stop or continue a recording, or report the end of its
  * guard, also in threads that are started later: signals are only received while waiting,
  * never during a sample. An ignored SIGHUP stays ignored, as set by nohup; an ignored
- * SIGINT, as set by shells for background jobs, does not.
+ * SIGINT or SIGQUIT, as set by shells for background jobs, does not.
  */
 void signals_block(sigset_t *signals);
 

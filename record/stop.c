@@ -31,6 +31,7 @@ static bool is_ended(void)
 
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGQUIT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
 	number = sigtimedwait(&ends, NULL, &moment);

@@ -11,9 +11,9 @@
 
 /*
  * Handles SIGTSTP: stops this process until SIGCONT, once nothing that it left in a guest
- * can delay the guest meanwhile. If one of the blocked signals SIGINT, SIGTERM and SIGHUP
- * comes before the stop, the process does not stop, and the signal stays pending. Returns
- * the time without samples, ns; 0 if the process did not stop.
+ * can delay the guest meanwhile. If one of the blocked signals SIGINT, SIGQUIT, SIGTERM
+ * and SIGHUP comes before the stop, the process does not stop, and the signal stays
+ * pending. Returns the time without samples, ns; 0 if the process did not stop.
  */
 uint64_t stop_here(struct subject *const *subjects, size_t count);
 
