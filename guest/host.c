@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 
 struct guest_info *guest_infos_new(struct error *err)
 {
@@ -40,12 +41,21 @@ void guest_infos_sort(struct guest_info *guests, size_t count)
 		qsort(guests, count, sizeof(*guests), compare_ids);
 }
 
+bool guest_info_is_named(const struct guest_info *guest, const char *name)
+{
+	char clean[sizeof(guest->name)];
+
+	snprintf(clean, sizeof(clean), "%s", name);
+	text_clean(clean, clean);
+	return strcmp(guest->name, clean) == 0;
+}
+
 bool guest_info_matches(const struct guest_info *guest, const char *name)
 {
 	char id[16];
 
 	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
-	return strcmp(guest->name, name) == 0 || strcmp(id, name) == 0;
+	return guest_info_is_named(guest, name) || strcmp(id, name) == 0;
 }
 
 void host_close(struct host *host)
@@ -79,7 +89,7 @@ static int find_name(struct host *host, const char *name, struct guest_info *inf
 	if (host->ops->list(host, &guests, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(guests[i].name, name) == 0 && (!found || found->is_hidden))
+		if (guest_info_is_named(&guests[i], name) && (!found || found->is_hidden))
 			found = &guests[i];
 	if (found) {
 		*info = *found;

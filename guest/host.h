@@ -28,7 +28,7 @@ struct guest_info {
 	uint64_t ran;	 /* CPU time of all vCPUs, ns; 0: unknown */
 	bool dying, shutdown, paused, running, blocked;
 	uint8_t uuid[16];
-	char name[256]; /* name; empty: none */
+	char name[256]; /* name, after text_clean(); empty: none */
 	char vmm[32];	/* program that runs the guest, "QEMU"; empty: none */
 	/* sampled not by the host's hypervisor, but in the way that @type names; the
 	 * number of vCPUs is known only once connected */
@@ -48,7 +48,11 @@ bool guest_infos_add(struct guest_info **guests, size_t *count,
 /* Sorts an array of guests by id. */
 void guest_infos_sort(struct guest_info *guests, size_t count);
 
-/* Returns whether @name is the guest's name, or its id in decimal. */
+/* Returns whether @name is the guest's name, as it is or as it is listed. */
+bool guest_info_is_named(const struct guest_info *guest, const char *name);
+
+/* Returns whether @name is the guest's name, as it is or as it is listed, or its id in
+ * decimal. */
 bool guest_info_matches(const struct guest_info *guest, const char *name);
 
 /* The hypervisor of this host, opened by one process. */

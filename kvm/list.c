@@ -16,6 +16,9 @@
 /* Bytes of a command line that are read. */
 #define COMMAND_LINE 16384
 
+/* A process that was forked and has not executed a program (include/linux/sched.h). */
+#define PF_FORKNOEXEC 0x40
+
 static void name_guest(pid_t pid, const struct proc_stat *stat, struct guest_info *info)
 {
 	char text[COMMAND_LINE], program[4096];
@@ -70,6 +73,25 @@ static void find_memory(pid_t pid, struct guest_info *info)
 	free(maps);
 }
 
+/*
+ * Returns whether a process with the vCPU @fd is a child that a VMM has forked. Such a
+ * child has its parent's descriptors until it executes another program, but KVM runs
+ * vCPUs only for the process that has made them (kvm->mm, kvm_vcpu_ioctl() in
+ * virt/kvm/kvm_main.c). @text: the process's stat, as read and as parsed.
+ */
+static bool is_fork(pid_t pid, const char *text, const struct proc_stat *stat, int fd)
+{
+	uint64_t flags, threads, ran;
+
+	if (stat->parent > 0 && vcpus_shared(pid, stat->parent, fd))
+		return true;
+	/* If the parent is gone: a VMM that was itself forked, by its own -daemonize, has
+	 * threads, or runs a vCPU in its only one. */
+	return proc_parse_field(text, PROC_FLAGS, &flags) && flags & PF_FORKNOEXEC &&
+	       proc_parse_field(text, PROC_THREADS, &threads) && threads == 1 &&
+	       proc_parse_field(text, PROC_GUEST_TIME, &ran) && !ran;
+}
+
 /* Describes a guest: 0; 1 if the process is not a VMM; -1 with errno set. */
 static int describe_vmm(pid_t pid, struct guest_info *info)
 {
@@ -77,21 +99,16 @@ static int describe_vmm(pid_t pid, struct guest_info *info)
 	struct vcpu_fd *fds;
 	char text[1024];
 	size_t count;
-	bool is_fork;
+	bool is_vmm;
 
 	if (vcpus_list(pid, &fds, &count) < 0)
 		return errno == ENOENT || errno == ESRCH ? 1 : -1;
 	if (!count)
 		return 1;
-	if (proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
-	    !proc_parse_stat(text, &stat)) {
-		free(fds);
-		return 1;
-	}
-	/* A VMM's child has its descriptors until it executes another program. */
-	is_fork = stat.parent > 0 && vcpus_shared(pid, stat.parent, fds[0].fd);
+	is_vmm = proc_read(pid, 0, "stat", text, sizeof(text)) > 0 &&
+		 proc_parse_stat(text, &stat) && !is_fork(pid, text, &stat, fds[0].fd);
 	free(fds);
-	if (is_fork)
+	if (!is_vmm)
 		return 1;
 	*info = (struct guest_info){
 		.id = (uint32_t)pid,

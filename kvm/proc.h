@@ -46,6 +46,7 @@ bool proc_parse_stat(const char *text, struct proc_stat *stat);
 /* Fields of stat, by their numbers in proc(5); of a process, the sums of its threads. */
 enum proc_field {
 	PROC_FLAGS = 9,	     /* PF_* (include/linux/sched.h) */
+	PROC_THREADS = 20,   /* number of threads */
 	PROC_START = 22,     /* start, clock ticks since the boot */
 	PROC_GUEST_TIME = 43 /* time that vCPUs ran, clock ticks */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/text.h"
 #include "xen/hypercall.h"
 #include "xen/internal.h"
 #include "xen/store.h"
@@ -54,7 +55,7 @@ static int describe_domain(struct xen *xen, const struct store_entry *entry,
 		.blocked = answer->flags & XEN_DOMINF_blocked,
 	};
 	memcpy(info->uuid, answer->handle, sizeof(info->uuid));
-	memcpy(info->name, entry->name, sizeof(info->name));
+	text_clean(info->name, entry->name);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/command/status_line.h"
 #include "base/error.h"
+#include "base/text.h"
 
 void message(const char *command, const char *format, ...)
 {
@@ -20,6 +21,7 @@ void message(const char *command, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line + used, most - used, format, args);
 	va_end(args);
+	text_make_printable(line + used);
 	used = strlen(line);
 	line[used++] = '\n';
 	/* stdio also makes other system calls, which the seccomp filter refuses. */

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "record/open.h"
 
 /* Missing before glibc 2.24 (Linux 4.4, include/uapi/asm-generic/mman.h). */
@@ -167,7 +168,7 @@ static int add_all(struct roster *roster, struct error *err)
 }
 
 /* Sets the name to follow for the @i-th domain of the options: a domain given by id is
- * followed under its current name. */
+ * followed under its current name. Names are compared as they are listed. */
 static int set_followed_name(struct roster *roster, size_t i, struct error *err)
 {
 	const char *given = roster->options->domain[i];
@@ -175,6 +176,7 @@ static int set_followed_name(struct roster *roster, size_t i, struct error *err)
 	struct guest_info domain;
 
 	snprintf(name, sizeof(roster->name[i]), "%s", given);
+	text_clean(name, name);
 	if (given[strspn(given, "0123456789")] == 0) {
 		if (host_find(roster->host, given, &domain, err) < 0)
 			return -1;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/domains/tables.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,23 +142,18 @@ fail:
 	return NULL;
 }
 
-static const struct domain_table *find_entry(const struct domain_tables *tables,
-					     const char *domain)
-{
-	for (size_t i = 0; i < tables->entries; i++)
-		if (is_same_domain(tables->entry[i].domain, domain))
-			return &tables->entry[i];
-	return NULL;
-}
-
 const struct program_table *domain_tables_find(const struct domain_tables *tables,
 					       const struct guest_info *guest)
 {
-	const struct domain_table *entry = find_entry(tables, guest->name);
-	char id[16];
+	const struct program_table *table = NULL;
 
-	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
-	entry = entry ?: find_entry(tables, id);
-	entry = entry ?: find_entry(tables, NULL);
-	return entry ? entry->table : NULL;
+	for (size_t i = 0; i < tables->entries; i++) {
+		const struct domain_table *entry = &tables->entry[i];
+
+		if (entry->domain && guest_info_matches(guest, entry->domain))
+			return entry->table;
+		if (!entry->domain)
+			table = entry->table;
+	}
+	return table;
 }

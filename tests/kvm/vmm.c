@@ -15,7 +15,8 @@
  *            whole word.
  *
  * SIGUSR1    executes sleep(1), which is no VMM
- * SIGUSR2    forks a child, which inherits the VMM's descriptors; see --sync
+ * SIGUSR2    forks a child, which forks another: both inherit the VMM's descriptors; see
+ *            --sync
  * SIGHUP     prints the vCPUs' kvm_valid_regs, and what vCPU 0 has answered
  * SIGWINCH   adds a vCPU
  * SIGURG     adds memory, which the guest does not use
@@ -438,6 +439,7 @@ static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 		    (number == SIGUSR2 && vm->vcpu[0].sync.habit == SYNC_ONCE))
 			vm->vcpu[0].order = number;
 		else if (number == SIGUSR2 && fork() == 0) {
+			fork();
 			pause();
 			_exit(0);
 		}
