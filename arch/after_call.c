@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arch/after_call.h"
 
+#include <string.h>
+
 #include "arch/x86/code.h"
 
 /*
@@ -110,4 +112,16 @@ bool cpu_kind_is_after_call(enum cpu_kind kind, const uint8_t *end, size_t count
 		break;
 	}
 	return false;
+}
+
+/* Go, src/runtime/asm_amd64.s and asm_arm64.s. Functions are aligned to 16 bytes. */
+bool is_in_goexit(bool is_arm64, uint64_t address, const uint8_t *end,
+		  const uint8_t *next)
+{
+	static const uint8_t mov_x0_x0[] = {0xe0, 0x03, 0x00, 0xaa};
+
+	if (is_arm64)
+		return address % 16 == 4 && (next[3] & 0xfc) == 0x94 &&
+		       memcmp(end - 4, mov_x0_x0, sizeof(mov_x0_x0)) == 0;
+	return address % 16 == 1 && end[-1] == 0x90 && next[0] == 0xe8;
 }

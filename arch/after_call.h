@@ -19,4 +19,12 @@
 bool cpu_kind_is_after_call(enum cpu_kind kind, const uint8_t *end, size_t count,
 			    uint64_t address);
 
+/*
+ * Whether a return address is where Go begins a goroutine: as if the function goexit had
+ * called it at its first instruction, which does nothing and precedes a call. @end: the
+ * end of the code before it, at least 4 bytes; @next: the 4 bytes from it on.
+ */
+bool is_in_goexit(bool is_arm64, uint64_t address, const uint8_t *end,
+		  const uint8_t *next);
+
 #endif

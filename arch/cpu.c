@@ -60,6 +60,13 @@ bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t
 	return true;
 }
 
+bool cpu_is_executable(const struct cpu *cpu, const struct guest_memory *memory,
+		       uint64_t address)
+{
+	return cpu->family != CPU_FAMILY_X86 ||
+	       x86_is_executable(&cpu->x86, memory, address);
+}
+
 size_t cpu_registers(const struct cpu *cpu, struct register_value *values)
 {
 	switch (cpu->family) {

@@ -32,7 +32,7 @@ append_text(char *to, size_t used, size_t size, const char *format, ...)
  * code in memory (12345 rows)". */
 static void describe_unwinding(const struct unwound *unwound, char *to, size_t size)
 {
-	unsigned int others = unwound->domains - unwound->by_table - unwound->by_code;
+	unsigned int others = unwound->by_frames;
 	size_t used = 0;
 
 	*to = 0;

@@ -25,6 +25,7 @@ struct unwind_builder {
 	uint32_t *slot;		 /* hash table of rules; 0: free */
 	size_t slots;
 	uint64_t seed;
+	bool is_guess; /* rules are guesses */
 };
 
 _Static_assert(TABLE_RULES_MAX == (size_t)1 << ROW_RULE_BITS,
@@ -41,6 +42,11 @@ struct unwind_builder *unwind_builder_new(void)
 	return builder;
 }
 
+void unwind_builder_guess(struct unwind_builder *builder)
+{
+	builder->is_guess = true;
+}
+
 void unwind_builder_free(struct unwind_builder *builder)
 {
 	if (!builder)
@@ -52,12 +58,13 @@ void unwind_builder_free(struct unwind_builder *builder)
 }
 
 /* Clears members that have no effect, so that equal rules have equal bytes. */
-static struct unwind_rule rule_normalize(const struct unwind_rule *rule)
+static struct unwind_rule rule_normalize(const struct unwind_rule *rule, bool is_guess)
 {
 	struct unwind_rule same;
 
 	memset(&same, 0, sizeof(same));
 	same.kind = rule->kind;
+	same.is_guess = is_guess;
 	if (rule->kind == UNWIND_OUTERMOST)
 		return same;
 	if (rule->kind == UNWIND_CALLED_SYSTEM) {
@@ -76,8 +83,8 @@ static struct unwind_rule rule_normalize(const struct unwind_rule *rule)
 	same.cfa = rule->cfa;
 	same.caller = rule->caller;
 	same.fp = rule->fp;
-	same.is_plain = rule->kind == UNWIND_CALLER && !rule->from_word && !rule->other &&
-			rule->caller != UNWIND_KEPT;
+	same.is_plain = !same.is_guess && rule->kind == UNWIND_CALLER &&
+			!rule->from_word && !rule->other && rule->caller != UNWIND_KEPT;
 	return same;
 }
 
@@ -120,7 +127,7 @@ static bool builder_grow_rules(struct unwind_builder *builder)
 uint32_t unwind_builder_rule(struct unwind_builder *builder,
 			     const struct unwind_rule *rule)
 {
-	struct unwind_rule same = rule_normalize(rule);
+	struct unwind_rule same = rule_normalize(rule, builder->is_guess);
 	uint32_t *slot;
 
 	if (!builder_grow_rules(builder))

@@ -19,6 +19,8 @@ struct unwind_builder;
 
 /* NULL if out of memory. */
 struct unwind_builder *unwind_builder_new(void);
+/* Marks rules that are added from now on as guesses. */
+void unwind_builder_guess(struct unwind_builder *builder);
 /* @builder may be NULL. */
 void unwind_builder_free(struct unwind_builder *builder);
 

@@ -36,8 +36,10 @@ struct found_code *found_code_new(void)
 		return NULL;
 	found->references = 1;
 	found->builder = unwind_builder_new();
-	if (found->builder)
+	if (found->builder) {
+		unwind_builder_guess(found->builder);
 		return found;
+	}
 	free(found);
 	return NULL;
 }

@@ -52,6 +52,9 @@ struct unwind_rule {
 	/* Set in tables only: the return address is at a distance from the stack pointer
 	 * or the frame pointer, as for nearly all instructions. */
 	bool is_plain;
+	/* Set in tables only: the rule is from code of which nothing but the bytes is
+	 * known, and may be wrong. */
+	bool is_guess;
 };
 
 /* In one block of memory, so that it can be locked. */

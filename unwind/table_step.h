@@ -142,12 +142,16 @@ table_step(struct walk *walk, const struct unwind_rule *rule,
 static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
 						     uint64_t address)
 {
-	const struct unwind_rule *rule = unwind_table_find(walk->table, address);
+	const struct unwind_rule *rule = NULL;
 
+	if (walk->table)
+		rule = unwind_table_find(walk->table, address);
 	if (!rule && walk->hypercalls)
 		rule = unwind_table_find(walk->hypercalls, address);
 	if (!rule && walk->modules)
 		rule = unwind_table_find(walk->modules, address);
+	if (!rule && walk->found)
+		rule = unwind_table_find(walk->found, address);
 	return rule;
 }
 
@@ -214,6 +218,50 @@ static inline enum step table_go_on(struct walk *walk,
 	return taken;
 }
 
+/* How well a step is proven that led to the state's address. */
+static inline enum return_kind guess_judge(const struct walk *walk, enum step taken)
+{
+	if (taken == STEP_CALLER || taken == STEP_LAST)
+		return return_kind_of(walk->returns, walk->state.pc);
+	return walk->chain->end == CHAIN_WHOLE ? RETURN_UNKNOWN : RETURN_BAD;
+}
+
+/*
+ * A rule that is a guess competes with the frame pointer: a known return address wins
+ * over something else; of two, the one that is nearer on the stack does, because a
+ * function's return address is below its callers' frames. Reads at most one more frame,
+ * in the page or pages that frame pointers lead to.
+ */
+static __attribute__((noinline)) enum step
+guess_rule(struct walk *walk, const struct unwind_rule *rule,
+	   uint64_t (*clean)(const void *cpu, uint64_t address))
+{
+	const struct frame_state before = walk->state;
+	bool has_frame = !before.fp_is_lost && before.fp && before.fp >= before.floor;
+	enum step taken = STEP_NONE, by_frame;
+	enum return_kind kind = RETURN_BAD;
+	struct frame_state guessed;
+	enum chain_end end;
+
+	if (!guess_was_wrong(walk->returns, before.pc)) {
+		taken = table_step(walk, rule, clean);
+		kind = guess_judge(walk, taken);
+	}
+	if (taken == STEP_NONE || !has_frame ||
+	    (kind != RETURN_BAD && taken == STEP_CALLER &&
+	     walk->state.sp <= before.fp + 2 * TABLE_WORD))
+		return taken;
+	guessed = walk->state;
+	end = walk->chain->end;
+	walk->state = before;
+	by_frame = record_rule(walk, TABLE_WORD, 0, true, clean);
+	if (guess_judge(walk, by_frame) == RETURN_GOOD || kind == RETURN_BAD)
+		return by_frame;
+	walk->state = guessed;
+	walk->chain->end = end;
+	return taken;
+}
+
 /* The rule for code in the table. A return address may belong to the next function, if
  * the call does not return. */
 static inline enum step table_rule(struct walk *walk,
@@ -222,11 +270,13 @@ static inline enum step table_rule(struct walk *walk,
 	const struct unwind_rule *rule;
 	enum step taken;
 
-	if (!walk->table)
+	if (!walk->has_rules)
 		return STEP_NONE;
 	rule = walk_find_rule(walk, walk->state.pc - !walk->state.is_stopped);
 	if (!rule)
 		return STEP_NONE;
+	if (rule->is_guess)
+		return guess_rule(walk, rule, clean);
 	taken = table_step(walk, rule, clean);
 	return taken == STEP_CALLER && !walk->state.is_stopped ? table_go_on(walk, clean)
 							       : taken;

@@ -85,6 +85,7 @@ struct code_notes {
 void code_notes_renew(struct code_notes *notes);
 
 struct unwind_table;
+struct return_notes;
 struct x86_entries;
 
 /* A guest's memory, and known facts about its code. */
@@ -96,7 +97,9 @@ struct unwind_input {
 	const struct unwind_table *table; /* rules for 64-bit code (unwind/table.h) */
 	const struct unwind_table *hypercalls; /* rules for Xen's hypercall page */
 	const struct unwind_table *modules;    /* rules for modules of a Linux kernel */
-	const struct x86_entries *entries; /* return addresses in interrupts' entries */
+	const struct unwind_table *found;   /* guesses for code that no file describes */
+	const struct return_notes *returns; /* what tells right guesses from wrong ones */
+	const struct x86_entries *entries;  /* return addresses in interrupts' entries */
 };
 
 /*
@@ -176,9 +179,9 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
  * four words. To this add the sampled code (UNWIND_CODE_PAGES_MAX) and the starts of
  * Thumb functions (UNWIND_BACK_PAGES_MAX). x86 also needs the code of up to X86_EXITS_MAX
  * functions without frames, two words each of their stack, and the code before their
- * callers' addresses, in two pages. A frame by a rule of the table needs three words.
- * Beyond CHAIN_MAX addresses, up to CHAIN_STEPS, the frames may be in UNWIND_DEEP_PAGES
- * pages; one more frame may need further pages.
+ * callers' addresses, in two pages. A frame by a rule of the table needs three words, and
+ * two more if the rule is a guess. Beyond CHAIN_MAX addresses, up to CHAIN_STEPS, the
+ * frames may be in UNWIND_DEEP_PAGES pages; one more frame may need further pages.
  */
 #define UNWIND_DEEP_PAGES	     128
 #define UNWIND_DEEP_PAGES_MAX(words) ((UNWIND_DEEP_PAGES + (words)) * READ_PAGES_MAX)
@@ -211,5 +214,7 @@ void riscv_unwind(const struct riscv_cpu *cpu, const struct unwind_input *input,
 /* Upper bound with a table, which is not used for 32-bit code. */
 #define X86_TABLE_PAGES_MAX   (X86_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
 #define ARM64_TABLE_PAGES_MAX (ARM64_UNWIND_PAGES_MAX + CHAIN_MAX * READ_PAGES_MAX)
+/* To be added for guesses. */
+#define GUESS_PAGES_MAX (2 * CHAIN_MAX * READ_PAGES_MAX)
 
 #endif

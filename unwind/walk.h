@@ -3,6 +3,7 @@
 #define UNIPROF_UNWIND_WALK_H
 
 #include "unwind/reader.h"
+#include "unwind/returns.h"
 #include "unwind/table.h"
 #include "unwind/unwind.h"
 
@@ -33,8 +34,10 @@ struct walk {
 	struct reader reader;
 	struct chain *chain;
 	const struct unwind_table *table; /* NULL: none for this kind of code */
-	/* NULL: none; only with a table. */
-	const struct unwind_table *hypercalls, *modules;
+	/* NULL: none. */
+	const struct unwind_table *hypercalls, *modules, *found;
+	const struct return_notes *returns;
+	bool has_rules;		      /* some table has rules for this kind of code */
 	uint64_t serial;	      /* of the tables */
 	struct rule_note *rule_notes; /* NULL: none */
 	const uint64_t *registers;    /* with a table: the vCPU's general registers */
@@ -120,13 +123,17 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->rule_notes = input->notes ? input->notes->rule : NULL;
 	walk->hypercalls = input->hypercalls;
 	walk->modules = input->modules;
+	walk->found = input->found;
+	walk->returns = input->returns;
 	walk->serial = walk->table ? unwind_table_serial(walk->table) : 0;
 	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
 	walk->serial ^= walk->modules ? unwind_table_serial(walk->modules) : 0;
+	walk->serial ^= walk->found ? unwind_table_serial(walk->found) : 0;
 	walk->registers = registers;
 	walk->register_count = count;
-	walk->has_floor = walk->table != NULL;
-	walk->state.floor = walk->table ? walk->state.sp : 0;
+	walk->has_rules = walk->table || walk->found;
+	walk->has_floor = walk->has_rules;
+	walk->state.floor = walk->has_rules ? walk->state.sp : 0;
 }
 
 /* Continues a walk at CHAIN_MAX addresses. */

@@ -197,7 +197,7 @@ static inline enum step records(struct walk *walk, unsigned int word, bool has_e
 	struct chain *chain = walk->chain;
 	enum step taken = record_rule(walk, word, 0, true, as_it_is);
 
-	while (taken == STEP_CALLER && !walk->table && chain->count < CHAIN_MAX - 1 &&
+	while (taken == STEP_CALLER && !walk->has_rules && chain->count < CHAIN_MAX - 1 &&
 	       !(has_entries && may_be_entry((struct entry_walk *)walk))) {
 		chain->address[chain->count++] = walk->state.pc;
 		taken = record_rule(walk, word, 0, true, as_it_is);

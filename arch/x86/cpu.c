@@ -5,9 +5,10 @@
 #include <string.h>
 
 /* Intel SDM, volume 3, section 4.5: bits of paging-structure entries. */
-#define ENTRY_PRESENT (1ull << 0)
-#define ENTRY_LARGE   (1ull << 7)
-#define ENTRY_FRAME   0x000ffffffffff000ull /* bits 51 to 12 */
+#define ENTRY_NO_EXECUTE (1ull << 63)
+#define ENTRY_PRESENT	 (1ull << 0)
+#define ENTRY_LARGE	 (1ull << 7)
+#define ENTRY_FRAME	 0x000ffffffffff000ull /* bits 51 to 12 */
 
 /* How a paging mode splits an address into indexes. */
 struct paging {
@@ -65,9 +66,11 @@ static uint64_t frame_in_page(uint64_t entry, uint64_t address, unsigned int pag
 	return (base | (address & inside)) >> GUEST_PAGE_SHIFT;
 }
 
-enum translation x86_translate(const struct x86_cpu *cpu,
-			       const struct guest_memory *memory, uint64_t address,
-			       uint64_t *frame)
+/* x86_translate(); *@bits_set gets the bits of all entries on the way. */
+static inline enum translation walk_tables(const struct x86_cpu *cpu,
+					   const struct guest_memory *memory,
+					   uint64_t address, uint64_t *frame,
+					   uint64_t *bits_set)
 {
 	const struct paging *paging = paging_of(cpu);
 	uint64_t table = cpu->cr3 & ENTRY_FRAME;
@@ -101,6 +104,7 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 				   paging->entry_size);
 		if (!(entry & ENTRY_PRESENT))
 			return NOT_PRESENT;
+		*bits_set |= entry;
 		if (level == 1 || (paging->large >> level & 1 && entry & ENTRY_LARGE)) {
 			*frame = frame_in_page(entry, address, shift, paging->entry_size);
 			return TRANSLATED;
@@ -109,6 +113,24 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 		offset = 0;
 	}
 	return NOT_PRESENT;
+}
+
+enum translation x86_translate(const struct x86_cpu *cpu,
+			       const struct guest_memory *memory, uint64_t address,
+			       uint64_t *frame)
+{
+	uint64_t ignored = 0;
+
+	return walk_tables(cpu, memory, address, frame, &ignored);
+}
+
+bool x86_is_executable(const struct x86_cpu *cpu, const struct guest_memory *memory,
+		       uint64_t address)
+{
+	uint64_t frame, bits = 0;
+
+	return walk_tables(cpu, memory, address, &frame, &bits) == TRANSLATED &&
+	       !(bits & ENTRY_NO_EXECUTE && cpu->efer & X86_EFER_NXE);
 }
 
 /*

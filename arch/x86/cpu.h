@@ -40,6 +40,7 @@ struct x86_cpu {
 #define X86_CR4_LA57  (1ull << 12)
 #define X86_CR4_PCIDE (1ull << 17)
 #define X86_EFER_LMA  (1ull << 10)
+#define X86_EFER_NXE  (1ull << 11)
 #define X86_FLAGS_VM  (1ull << 17)
 
 /* Whether the vCPU executes code in real mode or virtual-8086 mode, where an address is
@@ -62,6 +63,11 @@ enum cpu_kind x86_kind(const struct x86_cpu *cpu);
 enum translation x86_translate(const struct x86_cpu *cpu,
 			       const struct guest_memory *memory, uint64_t address,
 			       uint64_t *frame);
+
+/* Whether code at @address can be executed, as far as bit 63 of the page tables' entries
+ * says. False if nothing is mapped there. */
+bool x86_is_executable(const struct x86_cpu *cpu, const struct guest_memory *memory,
+		       uint64_t address);
 
 /* The address space in use, as cpu_space(). */
 uint64_t x86_space(const struct x86_cpu *cpu);

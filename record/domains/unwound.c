@@ -33,6 +33,7 @@ void unwound_add(struct unwound *unwound, const struct target *target)
 
 	unwound->domains++;
 	unwound->captured += target_captures_stacks(target);
+	unwound->by_frames += learning->table.state != TABLE_USED && !found;
 	if (learning->table.state == TABLE_USED)
 		add_table(unwound, target->sampling.table);
 	if (found) {

@@ -10,12 +10,13 @@
 /* Counts of domains by the way they were unwound. Starts zeroed. */
 struct unwound {
 	unsigned int domains;
-	unsigned int by_table;		  /* domains unwound by a table of programs */
-	unsigned int by_code;		  /* domains unwound by code in their memory */
-	unsigned int captured;		  /* domains whose stacks were captured */
-	uint64_t rows;			  /* rows of the named tables */
-	uint64_t code_rows;		  /* rows of the tables of code in memory */
-	char names[256];		  /* files that the named tables are made from */
+	unsigned int by_table;	/* domains unwound by a table of programs */
+	unsigned int by_code;	/* domains unwound by code in their memory, too */
+	unsigned int by_frames; /* domains unwound by neither */
+	unsigned int captured;	/* domains whose stacks were captured */
+	uint64_t rows;		/* rows of the named tables */
+	uint64_t code_rows;	/* rows of the tables of code in memory */
+	char names[256];	/* files that the named tables are made from */
 	const void *seen[UNWOUND_TABLES]; /* the named tables */
 	unsigned int tables;		  /* number of named tables */
 };

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/learning/code_search.h"
 
-#include "unwind/unwind.h"
+#include "record/learning/returns.h"
 
 /* Limit of map calls while reading code after a round */
 #define FIND_MAPS (2 * FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
+
+/* Percentage of the chains that go astray in a region of code, from which on the region
+ * is examined: it costs some 10 ms of CPU time, and rules cost more than frame pointers.
+ */
+#define BAD_PERCENT 2
+
+/* Number of chains at which counts are halved */
+#define CHAINS_MAX 4096
 
 void code_search_free(struct code_search *search)
 {
@@ -17,40 +25,103 @@ const struct unwind_table *code_search_table(const struct code_search *search)
 	return search->found ? found_code_table(search->found) : NULL;
 }
 
-/* Returns whether frame pointers are missing: most chains have only the caller that the
- * code after the sampled instruction shows. */
-static bool are_chains_short(struct code_search *search, const struct round *round)
+/* Whether the code at @address has rules that are no guesses. */
+static bool is_described(const struct unwind_input *input, uint64_t address)
 {
-	for (unsigned int i = 0; i < round->samples; i++) {
-		search->chains++;
-		search->short_chains += round->sample[i].chain.count <= X86_EXITS_MAX + 1;
-	}
-	return search->chains >= search->chains_min &&
-	       2 * search->short_chains > search->chains;
+	return (input->table && unwind_table_find(input->table, address)) ||
+	       (input->modules && unwind_table_find(input->modules, address));
 }
 
-/* Reads code that a chain leads to. False if there is no code to examine. */
+/*
+ * Returns the number of the address in the chain whose caller is not known, or not right:
+ * the last one, or one to which the next address's call does not lead. -1: all is well,
+ * or code does not help.
+ */
+static int find_astray(const struct chain *chain, const struct unwind_input *input)
+{
+	uint32_t last = chain->count - 1;
+
+	if (!chain->count || chain->is_stack || chain->end == CHAIN_REAL_MODE)
+		return -1;
+	for (uint32_t i = 1; i < chain->count; i++)
+		if (returns_doubt(input->returns, chain, i) &&
+		    !is_described(input, chain->address[i - 1] - (i > 1)))
+			return (int)i - 1;
+	if (chain->end == CHAIN_WHOLE || chain->end == CHAIN_TOO_DEEP ||
+	    chain->end == CHAIN_NOT_READY || chain_mark_name(chain->address[last]) ||
+	    is_described(input, chain->address[last] - (last > 0)))
+		return -1;
+	return (int)last;
+}
+
+static struct search_region *region_of(struct code_search *search, uint64_t address)
+{
+	uint64_t number = address / FOUND_CODE_SIZE;
+	struct search_region *region = &search->region[number % SEARCH_REGIONS];
+
+	if (region->number != number)
+		*region = (struct search_region){.number = number};
+	return region;
+}
+
+/* Halves the counts now and then, so that lately seen chains count most. */
+static void forget(struct code_search *search)
+{
+	if (search->chains < CHAINS_MAX)
+		return;
+	search->chains /= 2;
+	for (size_t i = 0; i < SEARCH_REGIONS; i++)
+		search->region[i].bad /= 2;
+}
+
+/* Counts where the round's chains go astray. */
+static void count_astray(struct code_search *search, const struct unwind_input *input,
+			 const struct round *round)
+{
+	forget(search);
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct chain *chain = &round->sample[i].chain;
+		int astray = find_astray(chain, input);
+
+		search->chains++;
+		if (astray >= 0)
+			region_of(search, chain->address[astray])->bad++;
+	}
+}
+
+/* Reads code in which a chain goes astray, if many do. False if there is no code to
+ * examine. */
 static bool read_code(struct code_search *search, const struct guest *guest,
-		      const struct guest_memory *memory, const struct round *round)
+		      const struct unwind_input *input, const struct round *round)
 {
 	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
+		int astray = find_astray(&sample->chain, input);
+		struct chain place = {.count = 1};
 
-		if (found_code_read(search->found, &guest->vcpu[sample->vcpu].cpu, memory,
-				    &sample->chain))
+		if (astray < 0)
+			continue;
+		place.address = &sample->chain.address[astray];
+		if (100 * region_of(search, *place.address)->bad >=
+			    BAD_PERCENT * search->chains &&
+		    found_code_read(search->found, &guest->vcpu[sample->vcpu].cpu,
+				    &input->memory, &place))
 			return true;
 	}
 	return false;
 }
 
 bool code_search_run(struct code_search *search, const struct guest *guest,
-		     const struct guest_memory *memory, struct round *round)
+		     const struct unwind_input *input, struct round *round)
 {
 	const struct found_code *job;
 	bool is_renewed = false;
 
-	if (!search->examiner || (!search->found && !are_chains_short(search, round)))
+	if (!search->examiner)
+		return false;
+	count_astray(search, input, round);
+	if (search->chains < search->chains_min)
 		return false;
 	job = examiner_job(search->examiner);
 	if (search->found && search->found != job)
@@ -60,7 +131,7 @@ bool code_search_run(struct code_search *search, const struct guest *guest,
 		return is_renewed;
 	if (!search->found)
 		search->found = found_code_new();
-	if (!search->found || !read_code(search, guest, memory, round))
+	if (!search->found || !read_code(search, guest, input, round))
 		return is_renewed;
 	examiner_give(search->examiner, search->found);
 	/* Without a thread, the code is examined already. */

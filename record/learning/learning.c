@@ -13,7 +13,7 @@ int learning_open(struct learning *learning, struct guest *guest,
 	learning->guest = guest;
 	learning->table.program = sampling->table;
 	learning->table.state = sampling->table ? TABLE_PENDING : TABLE_NONE;
-	learning->code.examiner = sampling->table ? NULL : sampling->examiner;
+	learning->code.examiner = sampling->examiner;
 	learning->code.chains_min = sampling->chains_min;
 	if (!sampling->stack_bytes)
 		return 0;
@@ -32,12 +32,12 @@ void learning_close(struct learning *learning)
 struct unwind_input learning_input(struct learning *learning,
 				   const void *(*page)(void *memory, uint64_t frame))
 {
-	const struct unwind_table *by_program = learning->table.table;
-
 	return (struct unwind_input){
 		.memory = {.page = page, .context = learning->guest->memory},
 		.notes = &learning->notes,
-		.table = by_program ? by_program : code_search_table(&learning->code),
+		.table = learning->table.table,
+		.found = code_search_table(&learning->code),
+		.returns = &learning->returns,
 		.hypercalls = learning->table.hypercalls,
 		.modules = learning->modules ? modules_table(learning->modules) : NULL,
 		.entries = &learning->entries,
@@ -166,12 +166,16 @@ static bool learn_modules(struct learning *learning, struct round *round)
 
 bool learning_study(struct learning *learning, struct round *round)
 {
-	const struct guest_memory memory = running_memory(learning);
+	const struct unwind_input input = learning_input(learning,
+							 learning->guest->ops->map_page);
 	bool is_renewed;
 
+	returns_learn(&learning->returns, learning->guest, &input, round);
 	code_search_check(&learning->code, round);
-	starts_prove(&learning->starts, learning->guest, &memory, round);
-	is_renewed = code_search_run(&learning->code, learning->guest, &memory, round);
+	starts_prove(&learning->starts, learning->guest, &input.memory, round);
+	/* Until its fate is known, the table may describe the code. */
+	is_renewed = learning->table.state != TABLE_PENDING &&
+		     code_search_run(&learning->code, learning->guest, &input, round);
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);
 	return is_renewed;

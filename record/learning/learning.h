@@ -4,6 +4,7 @@
 
 #include "guest/guest.h"
 #include "record/learning/code_search.h"
+#include "record/learning/returns.h"
 #include "record/learning/starts.h"
 #include "record/learning/table_check.h"
 #include "record/linux/modules.h"
@@ -25,6 +26,7 @@ struct learning {
 	struct code_search code;
 	struct x86_entries entries;
 	struct starts starts;
+	struct return_notes returns;
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
 	struct stack_filter *filter; /* NULL unless stacks are captured */

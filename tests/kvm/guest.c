@@ -68,8 +68,17 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 		return x;                                                      \
 	}
 
+#ifdef MIXED
+/* A library without frame pointers, in a program with them. */
+#pragma GCC push_options
+#pragma GCC optimize("omit-frame-pointer")
 CHAIN(alpha)
 CHAIN(beta)
+#pragma GCC pop_options
+#else
+CHAIN(alpha)
+CHAIN(beta)
+#endif
 CHAIN(gamma)
 CHAIN(delta)
 

@@ -55,22 +55,6 @@ static size_t read_before(const struct cpu *cpu, const struct guest_memory *memo
 	return near;
 }
 
-/*
- * Go begins a goroutine as if the function goexit had called it at its first instruction,
- * which does nothing and precedes a call (Go, src/runtime/asm_amd64.s and asm_arm64.s).
- * Functions are aligned to 16 bytes.
- */
-static bool is_in_goexit(const struct cpu *cpu, uint64_t address, const uint8_t *end,
-			 const uint8_t *next)
-{
-	static const uint8_t mov_x0_x0[] = {0xe0, 0x03, 0x00, 0xaa};
-
-	if (cpu->family == CPU_FAMILY_ARM)
-		return address % 16 == 4 && (next[3] & 0xfc) == 0x94 &&
-		       memcmp(end - 4, mov_x0_x0, sizeof(mov_x0_x0)) == 0;
-	return address % 16 == 1 && end[-1] == 0x90 && next[0] == 0xe8;
-}
-
 static enum code code_look(const struct cpu *cpu, const struct guest_memory *memory,
 			   uint64_t address)
 {
@@ -84,7 +68,9 @@ static enum code code_look(const struct cpu *cpu, const struct guest_memory *mem
 		return CODE_NONE;
 	/* The following bytes may be in a page that is missing. */
 	cpu_read(cpu, memory, address, next, sizeof(next));
-	return is_in_goexit(cpu, address, end, next) ? CODE_AFTER_CALL : CODE_SOME;
+	return is_in_goexit(cpu->family == CPU_FAMILY_ARM, address, end, next)
+		       ? CODE_AFTER_CALL
+		       : CODE_SOME;
 }
 
 static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,
