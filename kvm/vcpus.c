@@ -154,7 +154,8 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 	if (!asks_for_all(run_page_valid(vcpu->run)))
 		vcpu->stored = false;
 	else if (stop == KVM_STOP_INTERRUPTED)
-		vcpu->stored = true;
+		/* A thread can stop twice without a KVM_RUN in between. */
+		vcpu->stored = kvm_registers_exist(vcpu->run);
 	stored = vcpu->stored;
 	if (!vcpu->keeps)
 		vcpu_withdraw(vcpu);
@@ -163,9 +164,6 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 	vcpu->met = true;
 	if (vcpu->request)
 		vcpu->request->theirs = run_page_valid(vcpu->run) & ~vcpu->request->bits;
-	/* A thread may stop twice without a KVM_RUN in between. */
-	if (stored && !kvm_registers_exist(vcpu->run))
-		return VCPU_STORED_SOON;
 	if (stored)
 		return VCPU_STORED;
 	return met ? VCPU_NOT_STORED : VCPU_STORED_SOON;

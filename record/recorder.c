@@ -104,19 +104,23 @@ static bool handle_refused_table(const struct recorder *recorder, struct subject
 	return false;
 }
 
-/* Describes the domain in the recording, and once more when its table is used. */
+/* Describes the domain in the recording, and once more when its kind of CPU is known and
+ * when its table is used. */
 static void describe_subject(const struct recorder *recorder, struct subject *subject)
 {
 	bool has_table = learning_table(sampler_learning(subject->target.sampler));
+	bool is_known = target_kind(&subject->target) != CPU_UNKNOWN;
 	struct recording_domain description;
 
-	if (subject->described && subject->table_described == has_table)
+	if (subject->described && (!is_known || (subject->cpu_described &&
+						 subject->table_described == has_table)))
 		return;
-	target_describe(&subject->target, !subject->described, &description);
+	target_describe(&subject->target, !subject->cpu_described, &description);
 	if (!sink_domain(recorder->sink, &description))
 		return; /* no space now */
 	subject->described = true;
 	subject->table_described = has_table;
+	subject->cpu_described = is_known;
 }
 
 /* Takes a round that is due, and passes the round to the writer. 1 with @err set if the

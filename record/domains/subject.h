@@ -13,6 +13,7 @@ struct subject {
 	struct target target;
 	struct pacer pacer;
 	bool described;	      /* the recording has its description */
+	bool cpu_described;   /* the description has the kind of CPU */
 	bool table_described; /* the description has the table of programs */
 	bool refused;	      /* its table does not fit, and the user was told */
 	uint64_t start;	      /* start of sampling, ns, monotonic; 0: not started */

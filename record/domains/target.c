@@ -54,10 +54,15 @@ void target_close(struct target *target)
 	*target = (struct target){0};
 }
 
+enum cpu_kind target_kind(const struct target *target)
+{
+	return target->guest->ops->kind(target->guest);
+}
+
 /* Whether the guest's CPU is one with tables, or not known yet. */
 static bool target_may_have_tables(const struct target *target)
 {
-	enum cpu_kind kind = target->guest->ops->kind(target->guest);
+	enum cpu_kind kind = target_kind(target);
 
 	return kind == CPU_UNKNOWN || cpu_kind_has_tables(kind);
 }
@@ -67,7 +72,7 @@ bool target_captures_stacks(const struct target *target)
 	return target->sampling.stack_bytes && target_may_have_tables(target);
 }
 
-/* @is_first: nothing was sampled before. */
+/* @is_first: no registers were captured in an earlier round. */
 static void describe_unwinding(const struct target *target, bool is_first,
 			       struct recording_domain *description)
 {
@@ -101,7 +106,7 @@ void target_describe(const struct target *target, bool is_first,
 		.index = target->sampling.index,
 		.id = info->id,
 		.type = info->type,
-		.cpu = guest->ops->kind(guest),
+		.cpu = target_kind(target),
 		.vcpus = info->vcpus,
 	};
 	description->word = cpu_kind_word(description->cpu);

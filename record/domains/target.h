@@ -23,12 +23,17 @@ int target_open(struct target *target, struct host *host, const struct guest_inf
 /* Releases the guest; @target may be all 0. */
 void target_close(struct target *target);
 
+/* Returns the kind of CPU in the last round; CPU_UNKNOWN if no registers were captured.
+ */
+enum cpu_kind target_kind(const struct target *target);
+
 /* Returns whether stacks are captured, to be unwound by reports: as wanted, unless the
  * guest's CPU is known to have no unwind tables. */
 bool target_captures_stacks(const struct target *target);
 
 /* Describes the domain for the recording, with its table of programs once that is used.
- * Must be called after a round was taken. @is_first: this is the first description. */
+ * Must be called after a round was taken. @is_first: no registers were captured in an
+ * earlier round. */
 void target_describe(const struct target *target, bool is_first,
 		     struct recording_domain *description);
 

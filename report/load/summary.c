@@ -41,16 +41,33 @@ static void take_unwinding(struct recording_domain *to,
 	memcpy(to->build_ids, domain->build_ids, sizeof(to->build_ids));
 }
 
-/* Takes the table from a later description of a domain that had none: once, so that many
- * descriptions and many processes don't cost much. */
-static void update_domain(struct summary *summary, const struct recording_domain *domain)
+static void take_cpu(struct recording_domain *to, const struct recording_domain *domain)
 {
-	if (summary->domains[domain->index]->table_rows || !domain->table_rows)
-		return;
-	take_unwinding(summary->domains[domain->index], domain);
+	to->cpu = domain->cpu;
+	to->word = domain->word;
+}
+
+/* Calls @take for the domain, and for all that is known of its processes. */
+static void update_copies(struct summary *summary, const struct recording_domain *domain,
+			  void (*take)(struct recording_domain *to,
+				       const struct recording_domain *domain))
+{
+	take(summary->domains[domain->index], domain);
 	for (size_t i = 0; i < summary->process_count; i++)
 		if (summary->processes[i]->index == domain->index)
-			take_unwinding(summary->processes[i], domain);
+			take(summary->processes[i], domain);
+}
+
+/* Takes the table and the kind of CPU from a later description of a domain that had none:
+ * once each, so that many descriptions and many processes don't cost much. */
+static void update_domain(struct summary *summary, const struct recording_domain *domain)
+{
+	const struct recording_domain *known = summary->domains[domain->index];
+
+	if (!known->table_rows && domain->table_rows)
+		update_copies(summary, domain, take_unwinding);
+	if (known->cpu == CPU_UNKNOWN && domain->cpu != CPU_UNKNOWN)
+		update_copies(summary, domain, take_cpu);
 }
 
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain)

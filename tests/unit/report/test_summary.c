@@ -92,11 +92,31 @@ static void a_later_description_brings_the_table(void **state)
 	summary_free(&summary);
 }
 
+/* The first rounds of a domain may capture no registers. */
+static void a_later_description_brings_the_kind_of_cpu(void **state)
+{
+	struct recording_domain web = {.id = 7, .name = "web"};
+	struct summary summary = {0};
+
+	(void)state;
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	web.cpu = CPU_X86_64;
+	web.word = 8;
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	web.cpu = CPU_X86_32; /* the first kind counts */
+	web.word = 4;
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_int_equal(summary_domain(&summary, 0)->cpu, CPU_X86_64);
+	assert_int_equal(summary_domain(&summary, 0)->word, 8);
+	summary_free(&summary);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_end_at_the_highest_number),
 		cmocka_unit_test(a_later_description_brings_the_table),
+		cmocka_unit_test(a_later_description_brings_the_kind_of_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
