@@ -160,7 +160,9 @@ static void allow_guarding(struct draft *draft, const struct filter_guard *guard
 
 	ALLOW(draft, guarding);
 	allow_if(draft, SCMP_SYS(write), 1, is_equal(0, (unsigned int)guard->ready));
+	/* Messages, which erase a status line if there is a terminal. */
 	allow_if(draft, SCMP_SYS(write), 1, is_equal(0, STDERR_FILENO));
+	allow_if(draft, SCMP_SYS(ioctl), 1, is_equal(1, TIOCGWINSZ));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		const struct scmp_arg_cmp conditions[] = {
 			is_equal(0,

@@ -392,6 +392,7 @@ static void guard_by(bool by_pid)
 	int alive[2], ready[2], other[2], status;
 	pid_t recorder = pipe(alive) == 0 ? fork() : -1;
 	struct filter_guard needed = {.recorder = recorder, .pidfd = -1};
+	struct winsize size;
 	struct error err;
 
 	if (recorder == 0) {
@@ -422,6 +423,9 @@ static void guard_by(bool by_pid)
 	CHECK(REACHES(pread(-1, &status, 1, 0)));
 	CHECK(write(ready[1], "", 1) == 1);
 	CHECK(REFUSED(write(other[1], "", 1)));
+	/* A message erases a status line. */
+	CHECK(REACHES(ioctl(-1, TIOCGWINSZ, &size)));
+	CHECK(REFUSED(ioctl(-1, TIOCGPGRP, &status)));
 	CHECK(write(STDERR_FILENO, "", 0) == 0);
 	CHECK(REFUSED(waitpid(recorder, &status, WNOHANG)));
 	CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
