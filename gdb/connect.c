@@ -200,7 +200,10 @@ int gdb_begin(struct gdb *gdb, struct error *err)
 {
 	struct error ignored;
 
-	if (find_vcpus(gdb, err) < 0 || find_state(gdb, err) < 0)
+	if (find_vcpus(gdb, err) < 0)
+		return -1;
+	gdb_hold(gdb, true);
+	if (find_state(gdb, err) < 0)
 		return -1;
 	if (check_name(gdb, err) < 0) {
 		release_guest(gdb, &ignored);
@@ -216,7 +219,9 @@ int gdb_connect(struct gdb *gdb, struct error *err)
 {
 	if (gdb->is_connected)
 		return 0;
-	gdb_hold(gdb, true);
+	/* While another debugger is connected, QEMU accepts no connection, and the guest
+	 * runs. It stops once this connection is accepted. */
+	atomic_store(&gdb->shared->since, HOLDS_LATE);
 	if (stub_connect(&gdb->stub, &gdb->address, err) == 0)
 		return gdb_begin(gdb, err);
 	gdb_hold(gdb, false);

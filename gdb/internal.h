@@ -12,8 +12,8 @@
 
 /* Shared with the guard. */
 struct gdb_shared {
-	/* since when the guest may be stopped because of the recorder, ns, monotonic; 0:
-	 * it is not */
+	/* since when the guest may be stopped because of the recorder, as
+	 * host_ops.paused_since() returns it */
 	_Atomic uint64_t since;
 };
 

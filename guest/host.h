@@ -149,8 +149,9 @@ struct host_ops {
 	int (*adopt)(struct host *host, struct error *err);
 	/*
 	 * Returns, in the guard, since when the recorder holds a guest paused (ns,
-	 * monotonic); 0 if it does not; HOLDS_LATE if a part of a guest may still stop
-	 * because of a pause that has ended. Exact once the recorder has ended or
+	 * monotonic); 0 if it does not; HOLDS_LATE if a guest or a part of one may stop
+	 * later because of a request that was made, but runs as far as is known, which
+	 * has no limit. Exact once the recorder has ended or
 	 * stopped; while it runs, the result may be outdated at once.
 	 */
 	uint64_t (*paused_since)(const struct host *host);
