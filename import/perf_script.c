@@ -122,11 +122,16 @@ static bool find_header(struct recording_text line, bool strict, struct header *
 	return false;
 }
 
+/* Recognizes also a header without CPU and time if it has an event: no other format has
+ * lines that end in ':' after a number, except for comments. */
 static bool perf_script_recognize(struct recording_text line)
 {
 	struct header header;
 
-	return find_header(line, true, &header);
+	if (find_header(line, true, &header))
+		return true;
+	return line.length && line.at[0] != '#' && find_header(line, false, &header) &&
+	       header.rest.length;
 }
 
 /* Removes " (DSO)" from the end and returns the last path component of DSO. */
