@@ -102,6 +102,18 @@ static int refuse_option(const struct parser *parser, int found, char **argv)
 	return usage_error(command, "unknown option '-%c'", optopt);
 }
 
+/* Returns the first word of the option whose description contains what was typed, in any
+ * case; NULL if there is none. */
+static const char *find_described(const struct command_option *option, const char *typed)
+{
+	struct option_word word;
+
+	for (unsigned int i = 0; (word = option->word(i)).word; i++)
+		if (word.about && strlen(typed) > 2 && strcasestr(word.about, typed))
+			return word.word;
+	return NULL;
+}
+
 static int refuse_word(const char *command, const struct command_option *option)
 {
 	char words[256] = "", hint[NEAREST_HINT_SIZE];
@@ -114,6 +126,8 @@ static int refuse_word(const char *command, const struct command_option *option)
 		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
 					 i ? ", " : "", option->word(i).word);
 	}
+	if (!nearest.word)
+		nearest.word = find_described(option, optarg);
 	if (nearest.word)
 		return usage_error(command, "unknown --%s '%s'%s", option->name, optarg,
 				   nearest_hint(&nearest, "", hint));

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/command/nearest.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Maximum length of a word; no command and no option is longer */
 #define LONGEST 32
+
+/* Minimum length of a word that stands for all those that start with it */
+#define SHORTEST_START 3
 
 void nearest_start(struct nearest *nearest, const char *typed, size_t length)
 {
@@ -46,6 +50,19 @@ static size_t count_changes(const char *a, size_t m, const char *b, size_t n)
 	return row[m % 3][n];
 }
 
+/* Returns whether the word, or what follows a '-' in it, starts with what was typed. */
+static bool is_start(const struct nearest *nearest, const char *word)
+{
+	if (nearest->length < SHORTEST_START)
+		return false;
+	while (word && strncmp(word, nearest->typed, nearest->length) != 0) {
+		word = strchr(word, '-');
+		if (word)
+			word++;
+	}
+	return word;
+}
+
 void nearest_consider(struct nearest *nearest, const char *word)
 {
 	size_t length = strlen(word), longer, distance;
@@ -54,7 +71,8 @@ void nearest_consider(struct nearest *nearest, const char *word)
 		return;
 	longer = length > nearest->length ? length : nearest->length;
 	distance = count_changes(nearest->typed, nearest->length, word, length);
-	if (distance > longer / 3 || distance >= nearest->distance)
+	if (distance >= nearest->distance ||
+	    (distance > longer / 3 && !is_start(nearest, word)))
 		return;
 	nearest->word = word;
 	nearest->distance = distance;

@@ -19,7 +19,8 @@ struct nearest {
 void nearest_start(struct nearest *nearest, const char *typed, size_t length);
 
 /* Considers @word, which must outlive @nearest. Of equally near words, the first is kept.
- * A word is near if at most a third of the longer word's characters change. */
+ * A word is near if at most a third of the longer word's characters change, or if it or
+ * what follows its '-' starts with at least three characters that were typed. */
 void nearest_consider(struct nearest *nearest, const char *word);
 
 #define NEAREST_HINT_SIZE 96

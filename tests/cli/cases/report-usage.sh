@@ -7,6 +7,9 @@ report -i
 report --format
 report --format bad
 report --format flmaegraph
+for format in flam json csv svg browsers; do
+	report --format $format
+done
 report --verbose=1
 report -i - -
 report --format folded --per-vcpu
