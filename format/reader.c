@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file_kind.h"
 
 #define CHUNK_MAX (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
 
@@ -28,6 +29,8 @@ struct reader {
 	size_t room;	   /* size of the window, bytes */
 	size_t start, end; /* filled and unused part of the window */
 	uint64_t offset;   /* file offset of the window's start */
+	const struct file_kind
+		*kind; /* kind of a file that starts with no chunk, or NULL */
 	struct damage damage;
 	struct buffer payload;
 };
@@ -163,6 +166,8 @@ static bool is_partial(const struct reader *reader, size_t wanted)
 
 static void pass_over(struct reader *reader, size_t bytes)
 {
+	if (!reader_offset(reader))
+		reader->kind = file_kind_of(reader->window, reader->end);
 	if (!reader->in_damage) {
 		reader->in_damage = true;
 		if (!reader->damage.places++)
@@ -228,6 +233,17 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 	return 1;
 }
 
+/* Sets @err to why the file is not a recording. Returns -1. */
+static int refuse_file(const struct reader *reader, struct error *err)
+{
+	if (!reader_offset(reader))
+		return error_set(err, "the recording is empty");
+	if (!reader->kind)
+		return error_set(err, "not a uniprof recording");
+	return error_set(err, "not a uniprof recording but %s; %s", reader->kind->name,
+			 reader->kind->advice);
+}
+
 int reader_next(struct reader *reader, unsigned int *type, struct cursor *payload,
 		struct error *err)
 {
@@ -259,6 +275,5 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 		if (!reader->any_chunk && reader->damage.bytes > CHUNK_MAX)
 			break;
 	}
-	return error_set(err, reader_offset(reader) ? "not a uniprof recording"
-						    : "the recording is empty");
+	return refuse_file(reader, err);
 }

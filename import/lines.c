@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file_kind.h"
 
 /* Initial size of the buffer, bytes; it grows to the longest line, with its line end */
 #define ROOM_FIRST ((size_t)64 << 10)
@@ -44,6 +45,18 @@ static int make_room(struct lines *lines, struct error *err)
 	return 0;
 }
 
+/* Sets @err to why the first @size bytes of the buffer are not text. Returns -1. */
+static int refuse_bytes(const struct lines *lines, size_t size, struct error *err)
+{
+	const struct file_kind *kind = NULL;
+
+	if (!lines->number) /* the buffer still has the start of the input */
+		kind = file_kind_of(lines->buffer, size);
+	if (!kind)
+		return error_set(err, "not text: it contains a NUL byte");
+	return error_set(err, "not text but %s; %s", kind->name, kind->advice);
+}
+
 static int read_more(struct lines *lines, struct error *err)
 {
 	ssize_t got;
@@ -58,7 +71,7 @@ static int read_more(struct lines *lines, struct error *err)
 		return error_errno(err, errno, "can't read");
 	lines->at_eof = got == 0;
 	if (memchr(lines->buffer + lines->end, 0, (size_t)got))
-		return error_set(err, "not text: it contains a NUL byte");
+		return refuse_bytes(lines, lines->end + (size_t)got, err);
 	lines->end += (size_t)got;
 	return 0;
 }

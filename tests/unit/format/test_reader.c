@@ -60,7 +60,7 @@ static void files_that_are_not_recordings_are_refused(void **state)
 	read_bytes("", 0, &outcome);
 	assert_int_equal(outcome.status, -1);
 	assert_string_equal(outcome.err.text, "the recording is empty");
-	memset(text, 'x', sizeof(text));
+	memset(text, 1, sizeof(text));
 	for (size_t size = 1; size <= sizeof(text); size += size < 30 ? 1 : 497) {
 		read_bytes(text, size, &outcome);
 		assert_int_equal(outcome.status, -1);

@@ -173,7 +173,7 @@ static void a_recording_can_start_after_a_damaged_chunk(void **state)
 
 	/* After two more reads, the search is over. */
 	buffer_reset(&bytes);
-	memset(buffer_extend(&bytes, LARGEST + (1 << 20)), 'x', LARGEST + (1 << 20));
+	memset(buffer_extend(&bytes, LARGEST + (1 << 20)), 1, LARGEST + (1 << 20));
 	buffer_put(&bytes, recording->bytes.data, recording->bytes.size);
 	read_bytes(bytes.data, bytes.size, &outcome);
 	assert_int_equal(outcome.status, -1);
