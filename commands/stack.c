@@ -62,13 +62,43 @@ static void print_chain(const struct chain *chain, struct symbols *symbols,
 		       chain_end_name(chain->end));
 }
 
-static void print_round(const struct target *target, const struct round *round,
-			struct symbols *symbols)
+/* What chains are unwound and named by. */
+struct stack_files {
+	struct symbols *symbols;
+	struct program_table *table; /* NULL: none */
+	const char **elf;	     /* specs of the files to make the table of */
+	uint32_t *number;	     /* numbers of these files in @symbols; NO_NAMES */
+	size_t elfs;
+	struct error nameless; /* why one of these files has no names; empty: none */
+};
+
+#define NO_NAMES UINT32_MAX
+
+/* Returns where the guest has the files, by the table in use; @list holds the places. */
+static struct symbols_guest find_places(const struct stack_files *files,
+					const struct learning *learning,
+					struct symbols_place list[TABLE_ORIGINS])
 {
-	const struct guest *guest = target->guest;
-	const struct symbols_guest places = {
-		.linux_text = learning_linux(sampler_learning(target->sampler)),
+	const struct placed_table *placed = learning_table(learning);
+	struct symbols_guest guest = {
+		.linux_text = learning_linux(learning),
+		.places = list,
 	};
+
+	for (size_t i = 0; placed && i < files->elfs; i++)
+		if (files->number[i] != NO_NAMES)
+			list[guest.place_count++] = (struct symbols_place){
+				files->number[i], placed_table_move(placed, i)};
+	return guest;
+}
+
+static void print_round(const struct target *target, const struct round *round,
+			const struct stack_files *files)
+{
+	struct symbols_place list[TABLE_ORIGINS];
+	const struct symbols_guest places = find_places(
+		files, sampler_learning(target->sampler), list);
+	const struct guest *guest = target->guest;
 	unsigned int sample = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -80,7 +110,7 @@ static void print_round(const struct target *target, const struct round *round,
 		}
 		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
 		print_registers(&vcpu->cpu);
-		print_chain(&round->sample[sample++].chain, symbols, &places);
+		print_chain(&round->sample[sample++].chain, files->symbols, &places);
 	}
 }
 
@@ -121,11 +151,11 @@ static int take_rounds(struct sampler *sampler, struct round *round, struct erro
 }
 
 /* Takes a sample of the domain, and prints it. */
-static int show_domain(struct host *host, const char *name, struct symbols *symbols,
-		       const struct program_table *table, struct error *err)
+static int show_domain(struct host *host, const char *name,
+		       const struct stack_files *files, struct error *err)
 {
 	/* One chain has to decide whether frame pointers are missing. */
-	struct sampling sampling = {.table = table, .chains_min = 1};
+	struct sampling sampling = {.table = files->table, .chains_min = 1};
 	struct guest_info info;
 	struct target target;
 	struct round round;
@@ -133,7 +163,7 @@ static int show_domain(struct host *host, const char *name, struct symbols *symb
 
 	if (host_find(host, name, &info, err) < 0)
 		return -1;
-	sampling.examiner = table ? NULL : examiner_new();
+	sampling.examiner = files->table ? NULL : examiner_new();
 	if (target_open(&target, host, &info, NULL, &sampling, err) < 0) {
 		examiner_free(sampling.examiner);
 		return -1;
@@ -145,7 +175,7 @@ static int show_domain(struct host *host, const char *name, struct symbols *symb
 		goto out;
 	}
 	print_table_note(&target);
-	print_round(&target, &round, symbols);
+	print_round(&target, &round, files);
 	status = 0;
 out:
 	target_close(&target);
@@ -198,20 +228,12 @@ static const struct option_group groups[] = {
 	{0},
 };
 
-/* What chains are unwound and named by. */
-struct stack_files {
-	struct symbols *symbols;
-	struct program_table *table; /* NULL: none */
-	const char **elf;	     /* specs of the files to make the table of */
-	size_t elfs;
-	struct error nameless; /* why one of these files has no names; empty: none */
-};
-
 static void stack_files_close(struct stack_files *files)
 {
 	program_table_free(files->table);
 	symbols_free(files->symbols);
 	free(files->elf);
+	free(files->number);
 }
 
 static bool is_unwound_by(const struct symbols_file *file)
@@ -220,25 +242,25 @@ static bool is_unwound_by(const struct symbols_file *file)
 	       cpu_kind_has_tables(cpu_kind_of_elf(file->machine));
 }
 
-/* Loads the names of the files, and lists those to make a table of. Files without names,
- * such as vmlinuz, may be good for that. */
-static int load_names(struct stack_files *files, const struct stack_options *options)
+/* Loads the names of a file, and lists it if a table can be made of it: a file without
+ * names, such as vmlinuz, may be good for that. -1 if it has no names and no other use.
+ */
+static int load_names(struct stack_files *files, const struct stack_options *options,
+		      const char *spec)
 {
-	for (size_t i = 0; i < options->file_count; i++) {
-		const struct symbols_file *list;
-		size_t count;
+	bool has_names = symbols_add(files->symbols, spec, &files->nameless) == 0;
+	const struct symbols_file *list;
+	uint32_t number = NO_NAMES;
 
-		if (symbols_add(files->symbols, options->files[i], &files->nameless) <
-		    0) {
-			if (options->table)
-				return -1;
-			files->elf[files->elfs++] = options->files[i];
-			continue;
-		}
-		count = symbols_files(files->symbols, &list);
-		if (is_unwound_by(&list[count - 1]))
-			files->elf[files->elfs++] = options->files[i];
+	if (!has_names && options->table)
+		return -1;
+	if (has_names) {
+		number = (uint32_t)symbols_files(files->symbols, &list) - 1;
+		if (options->table || !is_unwound_by(&list[number]))
+			return 0;
 	}
+	files->number[files->elfs] = number;
+	files->elf[files->elfs++] = spec;
 	return 0;
 }
 
@@ -255,8 +277,8 @@ static int load_table(struct stack_files *files, const struct stack_options *opt
 	}
 	if (!files->elfs)
 		return 0;
-	files->table = program_table_make(files->elf, files->elfs,
-					  options->symbols.debug_directory, NULL, &why);
+	files->table = program_table_make_apart(files->elf, files->elfs,
+						options->symbols.debug_directory, &why);
 	if (files->table && program_table_lock(files->table, &why) == 0)
 		return 0;
 	program_table_free(files->table);
@@ -276,13 +298,16 @@ static int stack_files_open(struct stack_files *files,
 	*files = (struct stack_files){
 		.symbols = symbols_new(&options->symbols),
 		.elf = calloc(options->file_count + 1, sizeof(*files->elf)),
+		.number = calloc(options->file_count + 1, sizeof(*files->number)),
 		.nameless = {""},
 	};
-	if (!files->symbols || !files->elf)
+	if (!files->symbols || !files->elf || !files->number)
 		return error_set(err, "out of memory");
-	if (load_names(files, options) < 0) {
-		*err = files->nameless;
-		return -1;
+	for (size_t i = 0; i < options->file_count; i++) {
+		if (load_names(files, options, options->files[i]) < 0) {
+			*err = files->nameless;
+			return -1;
+		}
 	}
 	return load_table(files, options, err);
 }
@@ -309,7 +334,7 @@ static int stack_run(const struct stack_options *options, const char *domain)
 
 	if (!guard ||
 	    (host->ops->start_helper && host->ops->start_helper(host, NULL, &err) < 0) ||
-	    show_domain(host, domain, files.symbols, files.table, &err) < 0) {
+	    show_domain(host, domain, &files, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}

@@ -315,7 +315,7 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 	if (take_samples(sampler, round, err) < 0)
 		return -1;
 	if (round->outcome == ROUND_TAKEN &&
-	    learning_check_table(&sampler->learning, round->time)) {
+	    learning_check_table(&sampler->learning, round)) {
 		guest->ops->begin_pages(guest->memory, round->time, map_calls);
 		if (take_samples(sampler, round, err) < 0)
 			return -1;
@@ -340,7 +340,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 		if (guest->ops->take(guest, err) < 0)
 			return -1;
 	} while (guest->ops->learn_modes(guest));
-	learning_check_table(&sampler->learning, round->time);
+	learning_check_table(&sampler->learning, round);
 	guest->ops->begin_pages(guest->memory, round->time, UINT_MAX);
 	walk_unpaused(sampler, round);
 	finish_round(sampler, round);

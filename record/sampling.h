@@ -52,7 +52,7 @@ struct round {
 	uint64_t pause[ROUND_PAUSES]; /* length of each pause, ns */
 	unsigned int pauses;
 	/* table of programs by which the chains were found; NULL: none */
-	const struct program_table *table;
+	const struct placed_table *table;
 	struct sample *sample; /* owned by the sampler; valid until the next round */
 	unsigned int samples;
 	/* one per sample, owned by the sampler; NULL unless stacks are captured */

@@ -154,6 +154,7 @@ int program_open(struct program *program, const char *spec, const char *debug_di
 	program->path = parts->path;
 	program->name = slash ? slash + 1 : parts->path;
 	program->offset = offset.down ? -offset.distance : offset.distance;
+	program->has_offset = offset.is_given;
 	if (open_source(program, err) < 0 || read_elf(program, debug_directory, err) < 0)
 		goto fail;
 	return 0;

@@ -420,8 +420,21 @@ static int compare_segments(const void *left, const void *right)
 	return (a->page > b->page) - (a->page < b->page);
 }
 
-struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
-				       uint64_t end, uint64_t distance)
+/* Returns the page of a segment after the moves. */
+static uint64_t moved_page(const struct table_segment *segment,
+			   const struct table_move *moves, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (segment->page >= moves[i].start >> ROW_PAGE_SHIFT &&
+		    segment->page < (moves[i].end + (1 << ROW_PAGE_SHIFT) - 1) >>
+			    ROW_PAGE_SHIFT)
+			return (segment->page + (moves[i].distance >> ROW_PAGE_SHIFT)) &
+			       (UINT64_MAX >> ROW_PAGE_SHIFT);
+	return segment->page;
+}
+
+struct unwind_table *unwind_table_move(const struct unwind_table *table,
+				       const struct table_move *moves, size_t count)
 {
 	struct unwind_table *moved = malloc(table->size);
 
@@ -430,13 +443,16 @@ struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_
 	memcpy(moved, table, table->size);
 	moved->serial = hash_seed();
 	place_arrays(moved);
-	for (uint32_t i = 0; i < moved->segments; i++) {
-		struct table_segment *segment = &moved->segment[i];
-
-		if (segment->page >= start >> ROW_PAGE_SHIFT &&
-		    segment->page < end >> ROW_PAGE_SHIFT)
-			segment->page += distance >> ROW_PAGE_SHIFT;
-	}
+	for (uint32_t i = 0; i < moved->segments; i++)
+		moved->segment[i].page = moved_page(&moved->segment[i], moves, count);
 	qsort(moved->segment, moved->segments, sizeof(*moved->segment), compare_segments);
+	for (uint32_t i = 1; i < moved->segments; i++) {
+		const struct table_segment *before = &moved->segment[i - 1];
+
+		if (moved->segment[i].page - before->page >= before->pages)
+			continue;
+		unwind_table_free(moved);
+		return NULL;
+	}
 	return moved;
 }

@@ -46,9 +46,16 @@ int unwind_builder_add_range(struct unwind_builder *builder, uint64_t start, uin
  * out of memory. More can be added to the builder afterwards, for another table. */
 struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);
 
-/* A copy of the table in which the rules from @start up to @end are @distance bytes
- * higher, a multiple of 4096. NULL if out of memory. */
-struct unwind_table *unwind_table_move(const struct unwind_table *table, uint64_t start,
-				       uint64_t end, uint64_t distance);
+/* The rules from @start up to @end, excluded, are @distance bytes higher, a multiple of
+ * 4096; sums wrap around. */
+struct table_move {
+	uint64_t start, end;
+	uint64_t distance;
+};
+
+/* A copy of the table with rules moved; of moves that overlap, the first is done. NULL if
+ * out of memory, or if rules overlap then. */
+struct unwind_table *unwind_table_move(const struct unwind_table *table,
+				       const struct table_move *moves, size_t count);
 
 #endif

@@ -30,19 +30,19 @@ static bool has_build_id(const struct table_origin *origin, uint64_t shift,
  * and Xen fills in hypercall pages, so one place in ten may differ. In another build,
  * most code is at other addresses.
  */
-static enum table_fit check_origin(const struct table_origin *origin,
+static enum table_fit check_origin(const struct table_origin *origin, uint64_t shift,
 				   const struct cpu *cpu,
 				   const struct guest_memory *memory, struct error *why)
 {
 	size_t seen = 0, same = 0;
 
-	if (has_build_id(origin, 0, cpu, memory))
+	if (has_build_id(origin, shift, cpu, memory))
 		return TABLE_FITS;
 	for (size_t i = 0; i < origin->places; i++) {
 		const struct table_place *place = &origin->place[i];
 		uint8_t bytes[TABLE_PLACE_SIZE];
 
-		if (!cpu_read(cpu, memory, place->address, bytes, sizeof(bytes)))
+		if (!cpu_read(cpu, memory, place->address + shift, bytes, sizeof(bytes)))
 			continue;
 		seen++;
 		same += memcmp(bytes, place->bytes, sizeof(bytes)) == 0;
@@ -79,15 +79,112 @@ static bool find_linux(const struct table_origin *origin, const struct cpu *cpu,
 	return false;
 }
 
-enum table_fit program_table_check(const struct program_table *table,
-				   const struct cpu *cpu,
-				   const struct guest_memory *memory, uint64_t *shift,
-				   struct error *why)
+/* Limits of a search for a program that was moved: addresses, pages of its code that are
+ * compared with each, and moves that are tried */
+#define MOVED_ADDRESSES 16
+#define MOVED_PAGES	((uint64_t)1 << 14)
+#define MOVED_TRIES	16
+
+/* A search for a program by the code that a vCPU executes. */
+struct moved_search {
+	const struct table_origin *origin;
+	const struct program *program;
+	const struct cpu *cpu;
+	const struct guest_memory *memory;
+	uint64_t pages, tries; /* left */
+	uint64_t shift;	       /* the result */
+};
+
+/* Tries each page of the range whose code is that of the guest at @address. True if the
+ * program is there. */
+static bool search_range(struct moved_search *search, const struct code_range *range,
+			 uint64_t address, const uint8_t *bytes)
 {
+	uint64_t start = range->address + search->program->offset;
+	uint64_t at = (address - start) & (GUEST_PAGE_SIZE - 1);
+
+	for (; at + TABLE_PLACE_SIZE <= range->size && search->pages && search->tries;
+	     at += GUEST_PAGE_SIZE) {
+		struct error ignored;
+
+		search->pages--;
+		if (memcmp(range->bytes + at, bytes, TABLE_PLACE_SIZE) != 0)
+			continue;
+		search->tries--;
+		search->shift = address - (start + at);
+		if (check_origin(search->origin, search->shift, search->cpu,
+				 search->memory, &ignored) == TABLE_FITS)
+			return true;
+	}
+	return false;
+}
+
+/* Looks for the program by the code around @address. */
+static bool search_at(struct moved_search *search, uint64_t address)
+{
+	const struct program *program = search->program;
+	uint8_t bytes[TABLE_PLACE_SIZE];
+
+	address &= ~(uint64_t)(TABLE_PLACE_SIZE - 1);
+	if (!cpu_read(search->cpu, search->memory, address, bytes, sizeof(bytes)))
+		return false;
+	search->pages = MOVED_PAGES;
+	for (size_t i = 0; i < program->code_count; i++)
+		if (search_range(search, &program->code[i], address, bytes))
+			return true;
+	return false;
+}
+
+/* Whether the guest may have moved the program with this @number. A Linux kernel is found
+ * by its build-id, and its code is not kept. */
+static bool is_movable(const struct program_table *table, size_t number)
+{
+	return table->program && !table->origin[number].linux_text &&
+	       !table->program[number].has_offset;
+}
+
+bool program_table_is_movable(const struct program_table *table)
+{
+	for (size_t i = 0; i < table->origins; i++)
+		if (is_movable(table, i))
+			return true;
+	return false;
+}
+
+/* Looks for a program that the guest may have moved. */
+static bool find_moved(const struct placed_table *placed, size_t number,
+		       const struct cpu *cpu, const struct guest_memory *memory,
+		       const uint64_t *addresses, size_t count, uint64_t *shift)
+{
+	const struct program_table *table = placed->table;
+	struct moved_search search = {
+		.origin = &table->origin[number],
+		.cpu = cpu,
+		.memory = memory,
+		.tries = MOVED_TRIES,
+	};
+
+	if (!is_movable(table, number))
+		return false;
+	search.program = &table->program[number];
+	for (size_t i = 0; i < count && i < MOVED_ADDRESSES; i++) {
+		if (!search_at(&search, addresses[i]))
+			continue;
+		*shift = search.shift;
+		return true;
+	}
+	return false;
+}
+
+enum table_fit placed_table_find(struct placed_table *placed, const struct cpu *cpu,
+				 const struct guest_memory *memory,
+				 const uint64_t *addresses, size_t count,
+				 struct error *why)
+{
+	const struct program_table *table = placed->table;
 	enum cpu_kind kind = cpu_kind(cpu);
 	enum table_fit worst = TABLE_FITS;
 
-	*shift = 0;
 	if (kind != table->cpu) {
 		error_set(why, "%s is for %s, but it runs on %s", table->origin[0].name,
 			  cpu_kind_name(table->cpu), cpu_kind_name(kind));
@@ -95,13 +192,21 @@ enum table_fit program_table_check(const struct program_table *table,
 		return cpu_kinds_are_related(kind, table->cpu) ? TABLE_UNSEEN
 							       : TABLE_DIFFERS;
 	}
-	for (size_t i = 0; i < table->origins && worst != TABLE_DIFFERS; i++) {
+	for (size_t i = 0; i < table->origins; i++) {
+		const struct table_origin *origin = &table->origin[i];
+		uint64_t *shift = &placed->shift[i];
 		struct error reason;
-		enum table_fit fit = check_origin(&table->origin[i], cpu, memory,
-						  &reason);
+		enum table_fit fit;
 
-		if (fit == TABLE_FITS ||
-		    find_linux(&table->origin[i], cpu, memory, shift))
+		if (placed->is_found[i])
+			continue;
+		*shift = -origin->home;
+		fit = check_origin(origin, *shift, cpu, memory, &reason);
+		placed->is_found[i] = fit == TABLE_FITS ||
+				      find_linux(origin, cpu, memory, shift) ||
+				      find_moved(placed, i, cpu, memory, addresses, count,
+						 shift);
+		if (placed->is_found[i] || worst == TABLE_DIFFERS)
 			continue;
 		worst = fit;
 		*why = reason;
@@ -109,13 +214,45 @@ enum table_fit program_table_check(const struct program_table *table,
 	return worst;
 }
 
-struct unwind_table *program_table_move(const struct program_table *table, uint64_t shift)
+bool placed_table_is_plain(const struct placed_table *placed)
 {
-	struct unwind_table *moved = unwind_table_move(table->table, LINUX_START,
-						       LINUX_END, shift);
+	for (size_t i = 0; i < placed->table->origins; i++)
+		if (placed->shift[i])
+			return false;
+	return true;
+}
 
-	if (moved && unwind_table_lock(moved) == 0)
-		return moved;
-	unwind_table_free(moved);
+struct unwind_table *placed_table_make(const struct placed_table *placed)
+{
+	const struct program_table *table = placed->table;
+	struct table_move moves[TABLE_ORIGINS];
+	struct unwind_table *made;
+
+	for (size_t i = 0; i < table->origins; i++) {
+		const struct table_origin *origin = &table->origin[i];
+
+		moves[i] = (struct table_move){origin->low, origin->high,
+					       placed->shift[i]};
+		if (origin->linux_text)
+			moves[i] = (struct table_move){LINUX_START, LINUX_END,
+						       placed->shift[i]};
+	}
+	made = unwind_table_move(table->table, moves, table->origins);
+	if (made && unwind_table_lock(made) == 0)
+		return made;
+	unwind_table_free(made);
 	return NULL;
+}
+
+uint64_t placed_table_move(const struct placed_table *placed, size_t program)
+{
+	return placed->shift[program] + placed->table->origin[program].home;
+}
+
+uint64_t placed_table_linux_shift(const struct placed_table *placed)
+{
+	for (size_t i = 0; i < placed->table->origins; i++)
+		if (placed->table->origin[i].linux_text)
+			return placed->shift[i];
+	return 0;
 }

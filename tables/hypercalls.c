@@ -82,10 +82,11 @@ static struct unwind_table *hypercall_table_make(const uint8_t *page, uint64_t a
 	return NULL;
 }
 
-struct unwind_table *program_table_hypercalls(const struct program_table *table,
-					      const struct cpu *cpu,
-					      const struct guest_memory *memory)
+struct unwind_table *placed_table_hypercalls(const struct placed_table *placed,
+					     const struct cpu *cpu,
+					     const struct guest_memory *memory)
 {
+	const struct program_table *table = placed->table;
 	uint8_t page[GUEST_PAGE_SIZE];
 	uint64_t executed;
 
@@ -94,6 +95,7 @@ struct unwind_table *program_table_hypercalls(const struct program_table *table,
 	for (size_t i = 0; i < table->origins; i++) {
 		uint64_t address = table->origin[i].hypercall_page;
 
+		address += address ? placed->shift[i] : 0;
 		if (address && address % GUEST_PAGE_SIZE == 0 &&
 		    hypercall_page_read(cpu, memory, address, page))
 			return hypercall_table_make(page, address);

@@ -16,6 +16,14 @@
  * the program runs. */
 #define DIFFERENT_BYTES 6
 
+/* What a table is made of. */
+struct table_wish {
+	const char *const *specs; /* of the files */
+	size_t count;
+	const char *debug_directory;
+	bool is_apart; /* program_table_make_apart() */
+};
+
 void program_table_free(struct program_table *table)
 {
 	if (!table)
@@ -145,11 +153,37 @@ static uint64_t code_size(const struct program *program)
 	return size;
 }
 
-static void origin_describe(struct table_origin *origin, const struct program *program)
+/* Returns the address of the program's first byte of code. */
+static uint64_t code_low(const struct program *program)
+{
+	return program->code[0].address + program->offset;
+}
+
+/* Returns the address behind the program's code. */
+static uint64_t code_high(const struct program *program)
+{
+	uint64_t high = 0;
+
+	for (size_t i = 0; i < program->code_count; i++) {
+		const struct code_range *code = &program->code[i];
+
+		if (code->address + code->size > high)
+			high = code->address + code->size;
+	}
+	return high + program->offset;
+}
+
+static void origin_describe(struct table_origin *origin, const struct program *program,
+			    uint64_t home)
 {
 	uint64_t step = code_size(program) / TABLE_PLACES + 1;
 
-	*origin = (struct table_origin){.build_id_size = program->build_id_size};
+	*origin = (struct table_origin){
+		.build_id_size = program->build_id_size,
+		.low = code_low(program),
+		.high = code_high(program),
+		.home = home,
+	};
 	snprintf(origin->name, sizeof(origin->name), "%s", program->name);
 	memcpy(origin->build_id, program->build_id, sizeof(origin->build_id));
 	if (program->build_id_address)
@@ -264,20 +298,54 @@ static void describe_linux(struct table_origin *origin, const struct program *pr
 		tasks->current += program->offset;
 }
 
+/* Distance between the homes of programs, and what must lie between two programs, so that
+ * no segment of a table has rules of both; bytes */
+#define HOME_DISTANCE ((uint64_t)1 << 40)
+#define HOME_GAP      ((uint64_t)64 << 10)
+
+static bool is_near(const struct table_origin *origin, uint64_t low, uint64_t high)
+{
+	return low < origin->high + HOME_GAP && origin->low < high + HOME_GAP;
+}
+
+/* Returns how much higher the table must have the program, so that it is not near one of
+ * the @count programs in the table. */
+static uint64_t find_home(const struct program_table *table, size_t count,
+			  const struct program *program)
+{
+	uint64_t low = code_low(program), high = code_high(program), home = 0;
+
+	for (size_t i = 0; i < count;) {
+		if (!is_near(&table->origin[i], low + home, high + home)) {
+			i++;
+			continue;
+		}
+		home += HOME_DISTANCE;
+		i = 0;
+	}
+	return home;
+}
+
 /* Opens the files, and adds their rules and descriptions. */
 static int take_programs(struct program_table *table, struct program *programs,
-			 const char *const *specs, const char *debug_directory,
-			 struct unwind_builder *builder, struct error *err)
+			 const struct table_wish *wish, struct unwind_builder *builder,
+			 struct error *err)
 {
 	for (size_t i = 0; i < table->origins; i++) {
 		struct program *program = &programs[i];
+		uint64_t home;
 		bool is_linux;
 
-		if (program_open(program, specs[i], debug_directory, err) < 0 ||
-		    check_program(program, &table->cpu, err) < 0 ||
-		    add_rules(builder, program, debug_directory, &is_linux, err) < 0)
+		if (program_open(program, wish->specs[i], wish->debug_directory, err) <
+			    0 ||
+		    check_program(program, &table->cpu, err) < 0)
 			return -1;
-		origin_describe(&table->origin[i], program);
+		home = wish->is_apart ? find_home(table, i, program) : 0;
+		program->offset += home;
+		if (add_rules(builder, program, wish->debug_directory, &is_linux, err) <
+		    0)
+			return -1;
+		origin_describe(&table->origin[i], program, home);
 		if (is_linux)
 			describe_linux(&table->origin[i], program);
 		if (!table->origin[i].places && !table->origin[i].build_id_address)
@@ -292,11 +360,11 @@ static int take_programs(struct program_table *table, struct program *programs,
 	return 0;
 }
 
-struct program_table *program_table_make(const char *const *specs, size_t count,
-					 const char *debug_directory,
-					 struct table_coverage *coverage,
-					 struct error *err)
+static struct program_table *table_make(const struct table_wish *wish,
+					struct table_coverage *coverage,
+					struct error *err)
 {
+	size_t count = wish->count;
 	struct program_table *table = calloc(1, sizeof(*table));
 	struct program *programs = calloc(count, sizeof(*programs));
 	struct unwind_builder *builder = unwind_builder_new();
@@ -313,7 +381,7 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 		goto out;
 	}
 	table->origins = count;
-	status = take_programs(table, programs, specs, debug_directory, builder, err);
+	status = take_programs(table, programs, wish, builder, err);
 	for (size_t i = 0; i < count && coverage && status == 0; i++)
 		coverage_measure(table->table, &programs[i], coverage);
 	for (size_t i = 0; i < count && status == 0; i++) {
@@ -332,6 +400,25 @@ out:
 		return table;
 	program_table_free(table);
 	return NULL;
+}
+
+struct program_table *program_table_make(const char *const *specs, size_t count,
+					 const char *debug_directory,
+					 struct table_coverage *coverage,
+					 struct error *err)
+{
+	const struct table_wish wish = {specs, count, debug_directory, false};
+
+	return table_make(&wish, coverage, err);
+}
+
+struct program_table *program_table_make_apart(const char *const *specs, size_t count,
+					       const char *debug_directory,
+					       struct error *err)
+{
+	const struct table_wish wish = {specs, count, debug_directory, true};
+
+	return table_make(&wish, NULL, err);
 }
 
 bool program_table_is_possible(const char *spec, struct error *why)
@@ -359,20 +446,32 @@ static bool is_in_page(uint64_t address, uint64_t page)
 	return page && address - page < GUEST_PAGE_SIZE;
 }
 
-enum program_link program_table_check_link(const struct program_table *table,
-					   uint64_t caller, uint64_t callee)
+/* Compares a link with one of the programs. Addresses are those of the table. */
+static enum program_link check_link(const struct program_table *table, size_t number,
+				    uint64_t caller, uint64_t callee)
 {
+	const struct table_origin *origin = &table->origin[number];
 	const struct unwind_rule *rule = unwind_table_find(table->table, callee);
+
+	/* Any code may be interrupted, and handlers need not end with their function. */
+	if (rule && rule->kind >= UNWIND_INTERRUPTED && callee >= origin->low &&
+	    callee < origin->high)
+		return LINK_POSSIBLE;
+	if (origin->linux_text || is_in_page(callee, origin->hypercall_page))
+		return LINK_UNKNOWN;
+	return program_check_link(&table->program[number], caller, callee);
+}
+
+enum program_link placed_table_check_link(const struct placed_table *placed,
+					  uint64_t caller, uint64_t callee)
+{
+	const struct program_table *table = placed->table;
 	enum program_link link = LINK_UNKNOWN;
 
 	if (!table->program)
 		return LINK_UNKNOWN;
-	/* Any code may be interrupted, and handlers need not end with their function. */
-	if (rule && rule->kind >= UNWIND_INTERRUPTED)
-		return LINK_POSSIBLE;
 	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
-		if (!table->origin[i].linux_text &&
-		    !is_in_page(callee, table->origin[i].hypercall_page))
-			link = program_check_link(&table->program[i], caller, callee);
+		link = check_link(table, i, caller - placed->shift[i],
+				  callee - placed->shift[i]);
 	return link;
 }

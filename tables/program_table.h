@@ -46,6 +46,12 @@ struct table_origin {
 	struct module_layout modules; /* of a Linux kernel; list is 0: not known */
 	struct table_place place[TABLE_PLACES];
 	size_t places;
+	/* All of its code, from @low up to @high, in the table; 0: not known, because the
+	 * table is from a file. */
+	uint64_t low, high;
+	/* How much higher the table has it than the file says, so that programs do not
+	 * overlap in the table; sums wrap around. */
+	uint64_t home;
 };
 
 struct program_table {
@@ -55,6 +61,14 @@ struct program_table {
 	size_t origins;
 	/* The programs' code; NULL: not known, because the table is from a file. */
 	struct program *program;
+};
+
+/* The programs of a table where a guest has them. Starts as zeros, but for the table. */
+struct placed_table {
+	const struct program_table *table; /* NULL: none */
+	bool is_found[TABLE_ORIGINS];	   /* by program */
+	/* how much higher the guest has a program than the table; sums wrap around */
+	uint64_t shift[TABLE_ORIGINS];
 };
 
 /* How much of the programs' code a table describes. */
@@ -73,6 +87,12 @@ struct program_table *program_table_make(const char *const *specs, size_t count,
 					 const char *debug_directory,
 					 struct table_coverage *coverage,
 					 struct error *err);
+
+/* Like program_table_make(), for guests that move programs when they load them: programs
+ * that overlap in their files, such as two PIEs, are apart in the table. */
+struct program_table *program_table_make_apart(const char *const *specs, size_t count,
+					       const char *debug_directory,
+					       struct error *err);
 
 /*
  * Tries to make a table of the file of @spec (symbols/spec.h), whose debug file is in
@@ -109,26 +129,37 @@ enum table_fit {
  * program_check_link() does: between a return address and an address in the function that
  * was called. In bounded time. The links of a Linux kernel are unknown.
  */
-enum program_link program_table_check_link(const struct program_table *table,
-					   uint64_t caller, uint64_t callee);
+enum program_link placed_table_check_link(const struct placed_table *placed,
+					  uint64_t caller, uint64_t callee);
 
 /*
- * Compares the programs with what the address space of @cpu contains: the build-id where
- * it is in memory, or else the code at the places. Page by page, while the guest runs. A
- * Linux kernel is also looked for at other addresses, by its build-id: *@shift is the
- * distance of where it runs from the address in the table, or 0. @why gets a line if the
- * table does not fit.
+ * Compares the programs that were not found yet with what the address space of @cpu
+ * contains: the build-id where it is in memory, or else the code at the places. Page by
+ * page, while the guest runs. A Linux kernel is also looked for at other addresses, by
+ * its build-id, and other programs by the code at the @count @addresses, where the vCPU
+ * executes; the result must agree in all places. @why gets a line if the table does not
+ * fit, which depends on all programs.
  */
-enum table_fit program_table_check(const struct program_table *table,
-				   const struct cpu *cpu,
-				   const struct guest_memory *memory, uint64_t *shift,
-				   struct error *why);
+enum table_fit placed_table_find(struct placed_table *placed, const struct cpu *cpu,
+				 const struct guest_memory *memory,
+				 const uint64_t *addresses, size_t count,
+				 struct error *why);
 
-/* The table for a guest whose Linux kernel runs @shift bytes higher; locked in memory, to
- * be freed with unwind_table_free(). NULL if out of memory, or of memory that may be
- * locked. */
-struct unwind_table *program_table_move(const struct program_table *table,
-					uint64_t shift);
+/* Whether a guest may have moved some program, which is found by its code. */
+bool program_table_is_movable(const struct program_table *table);
+
+/* Whether the guest has all programs where the table has them. */
+bool placed_table_is_plain(const struct placed_table *placed);
+
+/* Makes the table for the guest, locked in memory, to be freed with unwind_table_free().
+ * NULL if out of memory, or of memory that may be locked, or if programs overlap. */
+struct unwind_table *placed_table_make(const struct placed_table *placed);
+
+/* How much higher the guest has a program than its file says; sums wrap around. */
+uint64_t placed_table_move(const struct placed_table *placed, size_t program);
+
+/* How much higher the guest has the Linux kernel in the table; 0 if there is none. */
+uint64_t placed_table_linux_shift(const struct placed_table *placed);
 
 /* The address of the Linux kernel's code in the table, its symbol _text; 0: there is no
  * such kernel. */
@@ -145,9 +176,9 @@ const struct module_layout *program_table_modules(const struct program_table *ta
  * programs have it or where @cpu executes; locked in memory, to be freed with
  * unwind_table_free(). NULL if there is no such page, or not yet. While the guest runs.
  */
-struct unwind_table *program_table_hypercalls(const struct program_table *table,
-					      const struct cpu *cpu,
-					      const struct guest_memory *memory);
+struct unwind_table *placed_table_hypercalls(const struct placed_table *placed,
+					     const struct cpu *cpu,
+					     const struct guest_memory *memory);
 
 /* The names of the programs, separated by ", ", truncated to @size bytes. */
 void program_table_names(const struct program_table *table, char *to, size_t size);

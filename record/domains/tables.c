@@ -95,7 +95,7 @@ static struct program_table *make_table(const struct domain_tables *tables,
 	else if (table_files)
 		table = program_table_read(path, err);
 	else
-		table = program_table_make(elf, elfs, DEBUG_DIRECTORY, NULL, err);
+		table = program_table_make_apart(elf, elfs, DEBUG_DIRECTORY, err);
 	free(elf);
 	return table;
 }

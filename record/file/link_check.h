@@ -22,7 +22,7 @@ void link_check_renew(struct link_check *check);
 
 /* Ends the chain before its first impossible link, and adds the links up to there to
  * @counts, weighted as the sample. */
-void link_check_sample(struct link_check *check, const struct program_table *table,
+void link_check_sample(struct link_check *check, const struct placed_table *placed,
 		       struct sample *sample, uint64_t counts[LINK_KINDS]);
 
 #endif

@@ -26,8 +26,9 @@
 /* Time that the end of a recording may take before it can be interrupted, ns */
 #define PATIENCE_NS (2 * NS_PER_S)
 
-/* An entry of the ring is a struct entry, followed by the samples of a round, each with
- * its chain, or by the description of a domain. */
+/* An entry of the ring is a struct entry, followed by the shifts of the table's programs
+ * (struct placed_table), if there is one, and by the samples of a round, each with its
+ * chain; or by the description of a domain. */
 enum entry_kind {
 	ENTRY_ROUND,
 	ENTRY_DOMAIN,
@@ -95,12 +96,21 @@ static int name_marks(struct sink *sink, const struct sample *sample)
 	return name_mark(sink, domain, CHAIN_INTERRUPT, sink->named.interrupt);
 }
 
+/* Returns the size of the shifts in the entry, bytes. */
+static size_t shifts_size(const struct program_table *table)
+{
+	return table ? table->origins * sizeof(uint64_t) : 0;
+}
+
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
+	struct placed_table placed = {.table = entry->table};
 	struct sampling_counts *counts;
 	uint64_t weight = 0; /* equal for all samples of a round */
 	struct sample sample;
 
+	memcpy(placed.shift, from, shifts_size(entry->table));
+	from += shifts_size(entry->table);
 	if (entry->samples) {
 		int status;
 
@@ -126,8 +136,7 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		from += size;
 		sample.chain.address = address;
 		if (entry->table)
-			link_check_sample(sink->links, entry->table, &sample,
-					  counts->links);
+			link_check_sample(sink->links, &placed, &sample, counts->links);
 		if (name_marks(sink, &sample) < 0)
 			return -1;
 		if (series_sample(sink->series, &sample, &sink->err) < 0)
@@ -307,7 +316,7 @@ static bool make_parts(struct sink *sink, uint64_t vcpus)
 {
 	if (vcpus <= sink->vcpus)
 		return true;
-	if (!array_grow(&sink->part, 1 + 2 * vcpus, sizeof(*sink->part)))
+	if (!array_grow(&sink->part, 2 + 2 * vcpus, sizeof(*sink->part)))
 		return false;
 	sink->vcpus = vcpus;
 	return true;
@@ -328,7 +337,7 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
 {
 	struct entry entry = {.kind = ENTRY_ROUND,
 			      .missed = missed,
-			      .table = round->table,
+			      .table = round->table ? round->table->table : NULL,
 			      .pauses = round->pauses,
 			      .samples = round->samples};
 	size_t parts = 0;
@@ -338,6 +347,9 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
 		goto lost;
 	memcpy(entry.pause, round->pause, round->pauses * sizeof(entry.pause[0]));
 	sink->part[parts++] = (struct ring_part){&entry, sizeof(entry)};
+	if (round->table)
+		sink->part[parts++] = (struct ring_part){round->table->shift,
+							 shifts_size(entry.table)};
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
 

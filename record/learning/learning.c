@@ -11,7 +11,7 @@ int learning_open(struct learning *learning, struct guest *guest,
 		  const struct sampling *sampling, struct error *err)
 {
 	learning->guest = guest;
-	learning->table.program = sampling->table;
+	learning->table.placed.table = sampling->table;
 	learning->table.state = sampling->table ? TABLE_PENDING : TABLE_NONE;
 	learning->code.examiner = sampling->examiner;
 	learning->code.chains_min = sampling->chains_min;
@@ -63,22 +63,22 @@ static const struct cpu *cpu_of(const struct learning *learning,
 /* Starts to look for modules and tasks of the Linux kernel in the table. */
 static void use_kernel(struct learning *learning)
 {
-	const struct program_table *program = learning->table.program;
+	const struct program_table *program = learning->table.placed.table;
 	const struct module_layout *modules = program_table_modules(program);
 
 	if (modules)
 		learning->modules = modules_new(modules);
 	learning->tasks = (struct tasks){
 		.layout = program_table_tasks(program),
-		.shift = learning->table.shift,
+		.shift = placed_table_linux_shift(&learning->table.placed),
 	};
 }
 
-bool learning_check_table(struct learning *learning, uint64_t now)
+bool learning_check_table(struct learning *learning, const struct round *round)
 {
 	const struct guest_memory memory = running_memory(learning);
 
-	if (!table_check_run(&learning->table, learning->guest, &memory, now))
+	if (!table_check_run(&learning->table, learning->guest, &memory, round))
 		return false;
 	use_kernel(learning);
 	return true;
@@ -181,9 +181,9 @@ bool learning_study(struct learning *learning, struct round *round)
 	return is_renewed;
 }
 
-const struct program_table *learning_table(const struct learning *learning)
+const struct placed_table *learning_table(const struct learning *learning)
 {
-	return learning->table.table ? learning->table.program : NULL;
+	return learning->table.table ? &learning->table.placed : NULL;
 }
 
 uint64_t learning_linux(const struct learning *learning)
@@ -192,6 +192,6 @@ uint64_t learning_linux(const struct learning *learning)
 	uint64_t text = 0;
 
 	if (check->state == TABLE_USED)
-		text = program_table_linux(check->program);
-	return text ? text + check->shift : 0;
+		text = program_table_linux(check->placed.table);
+	return text ? text + placed_table_linux_shift(&check->placed) : 0;
 }

@@ -43,10 +43,10 @@ void learning_close(struct learning *learning);
 struct unwind_input learning_input(struct learning *learning,
 				   const void *(*page)(void *memory, uint64_t frame));
 
-/* Checks at times whether the guest runs the programs of its table. @now: ns,
- * monotonic. True if the table is used from now on: the last pause's chains were found
- * without it. */
-bool learning_check_table(struct learning *learning, uint64_t now);
+/* Checks at times whether the guest runs the programs of its table, and where. True if
+ * the table is used from now on: the chains of @round, the last one, were found without
+ * it. */
+bool learning_check_table(struct learning *learning, const struct round *round);
 
 /* Completes a round's samples, as soon after the pause as possible: makes chains of the
  * captured stacks, and adds pids and names of processes. */
@@ -60,7 +60,7 @@ void learning_complete(struct learning *learning, struct round *round);
 bool learning_study(struct learning *learning, struct round *round);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
-const struct program_table *learning_table(const struct learning *learning);
+const struct placed_table *learning_table(const struct learning *learning);
 
 /* Returns the address in the guest of the symbol _text of the Linux kernel that the table
  * in use describes; 0: not known. */

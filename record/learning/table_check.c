@@ -7,22 +7,51 @@
 #define CHECK_NS   (NS_PER_S / 4)
 #define CHECK_MAPS (8 * TABLE_PLACES)
 
+/* Number of checks that must find other programs: a program may have been moved, and be
+ * found only while it runs. */
+#define MISFITS_MAX 4
+
 void table_check_free(struct table_check *check)
 {
 	unwind_table_free(check->hypercalls);
 	unwind_table_free(check->moved);
 }
 
+/* Returns the vCPU's sample in the round; NULL if it has none. */
+static const struct sample *sample_of(const struct round *round, unsigned int vcpu)
+{
+	for (unsigned int i = 0; i < round->samples; i++)
+		if (round->sample[i].vcpu == vcpu)
+			return &round->sample[i];
+	return NULL;
+}
+
 static enum table_fit find_fit(struct table_check *check, const struct guest *guest,
-			       const struct guest_memory *memory)
+			       const struct guest_memory *memory,
+			       const struct round *round)
 {
 	enum table_fit fit = TABLE_UNSEEN;
 
-	for (unsigned int i = 0; i < guest->info.vcpus && fit == TABLE_UNSEEN; i++)
-		if (guest->vcpu[i].captured)
-			fit = program_table_check(check->program, &guest->vcpu[i].cpu,
-						  memory, &check->shift, &check->why);
+	for (unsigned int i = 0; i < guest->info.vcpus && fit != TABLE_FITS; i++) {
+		const struct sample *sample = sample_of(round, i);
+		enum table_fit here;
+
+		if (!guest->vcpu[i].captured)
+			continue;
+		here = placed_table_find(&check->placed, &guest->vcpu[i].cpu, memory,
+					 sample ? sample->chain.address : NULL,
+					 sample ? sample->chain.count : 0, &check->why);
+		if (here != TABLE_UNSEEN)
+			fit = here;
+	}
 	return fit;
+}
+
+/* Whether enough checks have found other programs. */
+static bool is_refused(struct table_check *check)
+{
+	return !program_table_is_movable(check->placed.table) ||
+	       ++check->misfits >= MISFITS_MAX;
 }
 
 static void find_hypercalls(struct table_check *check, const struct guest *guest,
@@ -30,27 +59,28 @@ static void find_hypercalls(struct table_check *check, const struct guest *guest
 {
 	for (unsigned int i = 0; i < guest->info.vcpus && !check->hypercalls; i++)
 		if (guest->vcpu[i].captured)
-			check->hypercalls = program_table_hypercalls(
-				check->program, &guest->vcpu[i].cpu, memory);
+			check->hypercalls = placed_table_hypercalls(
+				&check->placed, &guest->vcpu[i].cpu, memory);
 }
 
 /* Starts to use the table, which fits. False if out of memory. */
 static bool use_table(struct table_check *check)
 {
-	check->table = check->program->table;
-	if (check->shift) {
-		check->moved = program_table_move(check->program, check->shift);
+	check->table = check->placed.table->table;
+	if (!placed_table_is_plain(&check->placed)) {
+		check->moved = placed_table_make(&check->placed);
 		check->table = check->moved;
 	}
 	if (check->table)
 		return true;
-	error_set(&check->why, "there is no memory for a table of its kernel");
+	error_set(&check->why, "there is no memory for a table of its programs");
 	return false;
 }
 
 bool table_check_run(struct table_check *check, const struct guest *guest,
-		     const struct guest_memory *memory, uint64_t now)
+		     const struct guest_memory *memory, const struct round *round)
 {
+	uint64_t now = round->time;
 	bool is_pending = check->state == TABLE_PENDING;
 	enum table_fit fit = TABLE_FITS;
 
@@ -60,13 +90,15 @@ bool table_check_run(struct table_check *check, const struct guest *guest,
 	check->due = now + CHECK_NS;
 	guest->ops->begin_pages(guest->memory, now, CHECK_MAPS);
 	if (is_pending)
-		fit = find_fit(check, guest, memory);
-	if (is_pending && fit == TABLE_FITS && !use_table(check))
-		fit = TABLE_DIFFERS;
+		fit = find_fit(check, guest, memory, round);
+	if (is_pending && fit == TABLE_FITS && !use_table(check)) {
+		check->state = TABLE_REFUSED;
+		return false;
+	}
 	if (fit == TABLE_FITS) {
 		check->state = TABLE_USED;
 		find_hypercalls(check, guest, memory);
-	} else if (fit == TABLE_DIFFERS) {
+	} else if (fit == TABLE_DIFFERS && is_refused(check)) {
 		check->state = TABLE_REFUSED;
 	}
 	return is_pending && fit == TABLE_FITS;

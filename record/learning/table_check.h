@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_LEARNING_TABLE_CHECK_H
 
 #include "guest/guest.h"
+#include "record/sampling.h"
 #include "tables/program_table.h"
 
 enum table_state {
@@ -13,17 +14,17 @@ enum table_state {
 };
 
 /* Whether a guest runs the programs of a table, and the table as it fits the guest.
- * Starts as zeros, but for the program and the state. */
+ * Starts as zeros, but for the table and the state. */
 struct table_check {
-	const struct program_table *program; /* table of programs; NULL: none */
+	struct placed_table placed; /* the programs, and where the guest has them */
 	enum table_state state;
+	unsigned int misfits; /* number of checks that found other programs */
 	/* the reason for TABLE_PENDING or TABLE_REFUSED */
 	struct error why;
 	uint64_t due; /* time of the next check, ns, monotonic */
 
 	const struct unwind_table *table; /* to unwind by; NULL unless TABLE_USED */
-	uint64_t shift; /* distance of the Linux kernel from the table's addresses */
-	struct unwind_table *moved; /* the table moved by @shift; NULL: not needed */
+	struct unwind_table *moved; /* the table for the guest; NULL: it is as made */
 	/* rules for the page that Xen fills with hypercalls; NULL: not found yet */
 	struct unwind_table *hypercalls;
 };
@@ -32,11 +33,12 @@ void table_check_free(struct table_check *check);
 
 /*
  * Compares the table's programs with the guest's memory, as the vCPUs saw it in the last
- * pause, if a check is due. Checks end once the table is refused, or once it is used and
- * its hypercalls are found. @memory maps pages; @now: ns, monotonic. True if the table is
- * used from now on.
+ * pause, whose samples are in @round, if a check is due. Programs that the guest has
+ * moved are looked for by the code of the chains. Checks end once the table is refused,
+ * or once it is used and its hypercalls are found. @memory maps pages. True if the table
+ * is used from now on.
  */
 bool table_check_run(struct table_check *check, const struct guest *guest,
-		     const struct guest_memory *memory, uint64_t now);
+		     const struct guest_memory *memory, const struct round *round);
 
 #endif

@@ -42,16 +42,17 @@ static void use(const struct program_table *table, const uint8_t *data, size_t s
 	static uint64_t contents[GUEST_PAGE_SIZE / 8];
 	const struct guest_memory memory = {.page = page, .context = contents};
 	struct cpu cpu = {.family = CPU_FAMILY_ARM};
+	struct placed_table placed = {.table = table};
 	struct unwind_table *moved;
-	uint64_t shift;
 	char text[100];
 	struct error why;
 	size_t bytes;
 
 	memcpy(contents, data, size < sizeof(contents) ? size : sizeof(contents));
 	check(table->origins > 0 && table->origins <= TABLE_ORIGINS);
-	program_table_check(table, &cpu, &memory, &shift, &why);
-	moved = program_table_move(table, (uint64_t)1 << 21);
+	placed_table_find(&placed, &cpu, &memory, NULL, 0, &why);
+	placed.shift[0] = (uint64_t)1 << 21;
+	moved = placed_table_make(&placed);
 	if (moved)
 		unwind_table_find(moved, program_table_linux(table));
 	unwind_table_free(moved);

@@ -38,6 +38,7 @@ extern const uint8_t __executable_start[];
 
 struct scene {
 	struct program_table *table;
+	uint64_t shift; /* how much higher the guest has the program */
 	struct link_check *check;
 	uint64_t address[CHAIN_MAX];
 	struct sample sample;
@@ -74,13 +75,15 @@ static int teardown(void **state)
 
 static void check_links(struct scene *scene, const uint64_t *chain, size_t count)
 {
+	const struct placed_table placed = {scene->table, {true}, {scene->shift}};
+
 	memcpy(scene->address, chain, count * sizeof(*chain));
 	memset(scene->counts, 0, sizeof(scene->counts));
 	scene->sample = (struct sample){
 		.weight = WEIGHT,
 		.chain = {.address = scene->address, .count = (uint32_t)count},
 	};
-	link_check_sample(scene->check, scene->table, &scene->sample, scene->counts);
+	link_check_sample(scene->check, &placed, &scene->sample, scene->counts);
 }
 
 static void expect_links(const struct scene *scene, uint64_t proven, uint64_t possible,
@@ -148,6 +151,21 @@ static void marks_have_no_links(void **state)
 	}
 }
 
+static void a_program_is_compared_where_the_guest_has_it(void **state)
+{
+	struct scene *scene = *state, moved = *scene;
+	const uint64_t chain[] = {in_file(work), in_file(after_work)};
+	const uint64_t higher[] = {chain[0] + 0x7000, chain[1] + 0x7000};
+
+	moved.shift = 0x7000;
+	check_links(&moved, higher, 2);
+	expect_links(&moved, 1, 0, 0, 0);
+	check_links(scene, chain, 2);
+	expect_links(scene, 1, 0, 0, 0);
+	check_links(&moved, chain, 2);
+	assert_int_equal(moved.counts[LINK_PROVEN], 0);
+}
+
 /* A table that was read from a file has no code. */
 static void without_code_nothing_is_known(void **state)
 {
@@ -189,6 +207,7 @@ int main(void)
 		cmocka_unit_test(links_are_counted_and_chains_kept),
 		cmocka_unit_test(an_impossible_link_ends_the_chain),
 		cmocka_unit_test(marks_have_no_links),
+		cmocka_unit_test(a_program_is_compared_where_the_guest_has_it),
 		cmocka_unit_test(without_code_nothing_is_known),
 		cmocka_unit_test(the_number_of_comparisons_is_limited),
 	};

@@ -18,9 +18,12 @@ struct scene {
 	struct guest *guest;
 	struct cpu cpu;
 	struct program_table *table;
-	uint64_t shift; /* of a Linux kernel */
+	struct placed_table placed;
 	struct error why;
 };
+
+/* Start of this program, from the linker. */
+extern const uint8_t __executable_start[];
 
 static uint64_t place_address(unsigned int i)
 {
@@ -76,8 +79,9 @@ static void scene_free(struct scene *scene)
 static enum table_fit check_table(struct scene *scene)
 {
 	scene->why.text[0] = 0;
-	return program_table_check(scene->table, &scene->cpu, &scene->guest->memory,
-				   &scene->shift, &scene->why);
+	scene->placed = (struct placed_table){.table = scene->table};
+	return placed_table_find(&scene->placed, &scene->cpu, &scene->guest->memory, NULL,
+				 0, &scene->why);
 }
 
 static void damage(struct scene *scene, unsigned int places)
@@ -200,10 +204,12 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
 	origin->linux_text = text;
 	assert_int_equal(check_table(&scene), TABLE_FITS);
-	assert_int_equal(scene.shift, far);
+	assert_int_equal(scene.placed.shift[0], far);
+	assert_int_equal(placed_table_linux_shift(&scene.placed), far);
+	assert_false(placed_table_is_plain(&scene.placed));
 	assert_int_equal(program_table_linux(scene.table), text);
 
-	moved = program_table_move(scene.table, scene.shift);
+	moved = placed_table_make(&scene.placed);
 	assert_non_null(moved);
 	assert_true(unwind_table_serial(moved) !=
 		    unwind_table_serial(scene.table->table));
@@ -220,8 +226,146 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	origin->build_id_address += far;
 	origin->build_id[0] = 0;
 	assert_int_equal(check_table(&scene), TABLE_DIFFERS);
-	assert_int_equal(scene.shift, 0);
+	assert_int_equal(scene.placed.shift[0], 0);
 	scene_free(&scene);
+}
+
+/* Where the file of a moved program says that its code is. */
+#define IN_FILE 0x10000
+
+/* A guest that has the code of a file at CODE. */
+static struct scene scene_move(uint8_t *bytes, struct code_range *range)
+{
+	static const struct unwind_rule rule = {
+		.kind = UNWIND_CALLER, .cfa = 40, .caller = -8, .fp = UNWIND_KEPT};
+	struct scene scene = scene_new(&mode_4_level, PAGES);
+	struct table_origin *origin = scene.table->origin;
+	struct unwind_builder *builder = unwind_builder_new();
+
+	assert_non_null(builder);
+	assert_int_equal(unwind_builder_add(builder, IN_FILE, IN_FILE + 0x1000, &rule),
+			 0);
+	unwind_table_free(scene.table->table);
+	scene.table->table = unwind_builder_finish(builder);
+	unwind_builder_free(builder);
+	for (size_t i = 0; i < origin->places; i++) {
+		struct table_place *place = &origin->place[i];
+
+		place->address -= CODE - IN_FILE;
+		memcpy(bytes + place->address - IN_FILE, place->bytes, TABLE_PLACE_SIZE);
+	}
+	origin->low = IN_FILE;
+	origin->high = IN_FILE + PAGES * GUEST_PAGE_SIZE;
+	*range = (struct code_range){IN_FILE, PAGES * GUEST_PAGE_SIZE, bytes};
+	scene.table->program = calloc(1, sizeof(*scene.table->program));
+	assert_non_null(scene.table->program);
+	scene.table->program->code = range;
+	scene.table->program->code_count = 1;
+	return scene;
+}
+
+/* Looks for the program of the scene by the code at @address. */
+static enum table_fit find_by(struct scene *scene, uint64_t address)
+{
+	scene->placed = (struct placed_table){.table = scene->table};
+	return placed_table_find(&scene->placed, &scene->cpu, &scene->guest->memory,
+				 &address, 1, &scene->why);
+}
+
+static void a_moved_program_is_found_by_the_code_that_runs(void **state)
+{
+	static uint8_t bytes[PAGES * GUEST_PAGE_SIZE];
+	struct code_range range;
+	struct scene scene = scene_move(bytes, &range);
+	struct unwind_table *moved;
+
+	(void)state;
+	assert_true(program_table_is_movable(scene.table));
+	/* In code that is not the program's, and where nothing is mapped */
+	*guest_byte(scene.guest, CODE + 1000) = 0xcc;
+	assert_int_equal(find_by(&scene, CODE + 1000), TABLE_UNSEEN);
+	assert_int_equal(find_by(&scene, CODE - 1), TABLE_UNSEEN);
+	assert_int_equal(find_by(&scene, place_address(5) + 3), TABLE_FITS);
+	assert_int_equal(scene.placed.shift[0], CODE - IN_FILE);
+
+	moved = placed_table_make(&scene.placed);
+	assert_non_null(moved);
+	assert_null(unwind_table_find(moved, IN_FILE));
+	assert_int_equal(unwind_table_find(moved, CODE + 0xfff)->cfa, 40);
+	assert_null(unwind_table_find(moved, CODE + 0x1000));
+	unwind_table_free(moved);
+
+	/* Once found, it stays so, whatever the vCPU executes. */
+	damage(&scene, 2 * PAGES);
+	assert_int_equal(placed_table_find(&scene.placed, &scene.cpu,
+					   &scene.guest->memory, NULL, 0, &scene.why),
+			 TABLE_FITS);
+	scene_free(&scene);
+}
+
+static void a_moved_program_of_another_build_is_not_found(void **state)
+{
+	static uint8_t bytes[PAGES * GUEST_PAGE_SIZE];
+	struct code_range range;
+	struct scene scene = scene_move(bytes, &range);
+
+	(void)state;
+	damage(&scene, 2 * PAGES / 10 + 1);
+	for (unsigned int i = 0; i < 2 * PAGES; i++)
+		assert_int_equal(find_by(&scene, place_address(i)), TABLE_UNSEEN);
+	scene_free(&scene);
+}
+
+static void an_offset_that_was_given_stays(void **state)
+{
+	static uint8_t bytes[PAGES * GUEST_PAGE_SIZE];
+	struct code_range range;
+	struct scene scene = scene_move(bytes, &range);
+
+	(void)state;
+	scene.table->program->has_offset = true;
+	assert_false(program_table_is_movable(scene.table));
+	assert_int_equal(find_by(&scene, place_address(5)), TABLE_UNSEEN);
+	scene_free(&scene);
+}
+
+/* Two position-independent programs have the same addresses in their files. */
+static void programs_that_overlap_are_apart_in_a_table(void **state)
+{
+	static const char *const specs[] = {"/proc/self/exe", "/proc/self/exe"};
+	struct error err;
+	struct program_table *table = program_table_make_apart(specs, 2, NULL, &err);
+	struct placed_table placed = {.table = table, .shift = {0x5000}};
+	const struct unwind_rule *rules[2];
+	struct unwind_table *made;
+	uint64_t size, work;
+
+	(void)state;
+	assert_non_null(table);
+	size = table->origin[0].high - table->origin[0].low;
+	assert_int_equal(table->origin[0].home, 0);
+	assert_true(table->origin[1].low - table->origin[0].high < UINT64_MAX / 2);
+	assert_int_equal(table->origin[1].high - table->origin[1].low, size);
+	assert_int_equal(table->origin[1].place[0].address -
+				 table->origin[0].place[0].address,
+			 table->origin[1].home);
+	work = (uint64_t)&find_by - (uint64_t)__executable_start;
+	rules[0] = unwind_table_find(table->table, work);
+	rules[1] = unwind_table_find(table->table, work + table->origin[1].home);
+	assert_non_null(rules[0]);
+	assert_ptr_equal(rules[0], rules[1]);
+
+	placed.shift[1] = 0x100000000 - table->origin[1].home;
+	made = placed_table_make(&placed);
+	assert_non_null(made);
+	assert_non_null(unwind_table_find(made, work + 0x5000));
+	assert_non_null(unwind_table_find(made, work + 0x100000000));
+	assert_null(unwind_table_find(made, work + table->origin[1].home));
+	unwind_table_free(made);
+	/* Programs can't be at one place. */
+	placed.shift[1] = 0x5000 - table->origin[1].home;
+	assert_null(placed_table_make(&placed));
+	program_table_free(table);
 }
 
 static void one_wrong_program_of_several_is_named(void **state)
@@ -362,7 +506,9 @@ static void fill_page(struct scene *scene, uint64_t address)
 
 static struct unwind_table *find_hypercalls(struct scene *scene)
 {
-	return program_table_hypercalls(scene->table, &scene->cpu, &scene->guest->memory);
+	const struct placed_table placed = {.table = scene->table};
+
+	return placed_table_hypercalls(&placed, &scene->cpu, &scene->guest->memory);
 }
 
 static void the_page_of_hypercalls_has_rules_once_it_is_filled(void **state)
@@ -403,6 +549,10 @@ int main(void)
 		cmocka_unit_test(all_places_of_a_small_program_decide),
 		cmocka_unit_test(a_build_id_in_memory_decides),
 		cmocka_unit_test(a_linux_kernel_is_found_where_it_runs),
+		cmocka_unit_test(a_moved_program_is_found_by_the_code_that_runs),
+		cmocka_unit_test(a_moved_program_of_another_build_is_not_found),
+		cmocka_unit_test(an_offset_that_was_given_stays),
+		cmocka_unit_test(programs_that_overlap_are_apart_in_a_table),
 		cmocka_unit_test(one_wrong_program_of_several_is_named),
 		cmocka_unit_test(another_cpu_is_refused_unless_the_guest_boots),
 		cmocka_unit_test(a_file_has_all_of_a_table),
