@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 struct guest_info *guest_infos_new(struct error *err)
@@ -56,6 +57,17 @@ bool guest_info_matches(const struct guest_info *guest, const char *name)
 
 	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
 	return guest_info_is_named(guest, name) || strcmp(id, name) == 0;
+}
+
+bool host_is_over(const struct host *host)
+{
+	sigset_t pending, ends;
+
+	if (host->until && clock_monotonic() >= host->until)
+		return true;
+	sigpending(&pending);
+	sigandset(&ends, &pending, &host->ends);
+	return !sigisemptyset(&ends);
 }
 
 void host_close(struct host *host)

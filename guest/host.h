@@ -2,6 +2,7 @@
 #ifndef UNIPROF_GUEST_HOST_H
 #define UNIPROF_GUEST_HOST_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,7 +63,12 @@ struct host {
 	uint32_t domctl_version; /* version of Xen's control interface; 0: not Xen */
 	char note[224];		 /* a note on the host for the user; or empty */
 	int connection;		 /* a descriptor that the guard also keeps; -1: none */
+	uint64_t until; /* time at which open() gives up, ns, monotonic; 0: none */
+	sigset_t ends;	/* blocked signals that also make open() give up */
 };
+
+/* Returns whether open() is to give up. */
+bool host_is_over(const struct host *host);
 
 /* A system call that is allowed: with any arguments or, if @mask is not 0, only if
  * argument number @argument equals @value in the bits of @mask. */

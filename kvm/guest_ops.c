@@ -81,12 +81,9 @@ static void close_guest(struct guest *guest)
 /* Looks for the threads of vCPUs; returns the number of vCPUs without one. */
 static size_t find_threads(struct kvm_guest *vmm)
 {
-	size_t without;
+	size_t without = vcpus_find_threads(vmm->vcpu, vmm->guest.info.vcpus, vmm->pid,
+					    vmm->kvm);
 
-	note_hold(vmm, true);
-	without = vcpus_find_threads(vmm->vcpu, vmm->guest.info.vcpus, vmm->pid,
-				     &vmm->kvm->trace);
-	note_hold(vmm, false);
 	vmm->looked = clock_monotonic();
 	return without;
 }
@@ -413,8 +410,13 @@ static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 	trace_begin(&vmm->kvm->trace, 1);
 	trace_release(&vmm->kvm->trace, &traced);
 	end_trace(vmm);
-	for (int i = 0; i < TRIES && find_threads(vmm); i++)
+	for (int i = 0; i < TRIES && find_threads(vmm); i++) {
+		if (host_is_over(&vmm->kvm->host))
+			return error_set(err,
+					 "there was no time to find the vCPUs of '%s'",
+					 vmm->guest.info.name);
 		nanosleep(&moment, NULL);
+	}
 	return 0;
 }
 

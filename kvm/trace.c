@@ -131,13 +131,33 @@ bool trace_wait(struct trace *trace, struct traced *traced)
 			break;
 	if (got == traced->tid)
 		return take_status(traced, status);
-	if (errno == EINTR && trace->late_count < TRACE_LATE_MAX) {
+	if (errno == EINTR)
+		trace_leave(trace, traced);
+	else
+		*traced = (struct traced){0};
+	return false;
+}
+
+bool trace_poll(struct traced *traced)
+{
+	int status;
+	pid_t got = waitpid(traced->tid, &status, __WALL | WNOHANG);
+
+	if (got == traced->tid)
+		take_status(traced, status);
+	else if (got < 0)
+		*traced = (struct traced){0};
+	return got != 0;
+}
+
+void trace_leave(struct trace *trace, struct traced *traced)
+{
+	if (trace->late_count < TRACE_LATE_MAX) {
 		trace->late[trace->late_count++] = traced->tid;
 		traced->state = TRACED_NOT;
 	} else {
 		*traced = (struct traced){0};
 	}
-	return false;
 }
 
 void trace_release(struct trace *trace, struct traced *traced)
@@ -180,13 +200,11 @@ void trace_sweep(struct trace *trace)
 
 	for (size_t i = 0; i < trace->late_count; i++) {
 		struct traced traced = {.tid = trace->late[i], .state = TRACED_RUNNING};
-		int status;
-		pid_t got = waitpid(traced.tid, &status, __WALL | WNOHANG);
 
-		if (got == 0)
-			trace->late[kept++] = traced.tid;
-		else if (got == traced.tid && take_status(&traced, status))
+		if (trace_poll(&traced))
 			trace_release(trace, &traced);
+		else
+			trace->late[kept++] = traced.tid;
 	}
 	trace->late_count = kept;
 }

@@ -59,6 +59,11 @@ void trace_interrupt(struct traced *traced);
  * it is in.
  */
 bool trace_wait(struct trace *trace, struct traced *traced);
+/* Returns whether an attached thread has stopped, or has ended (tid is then 0), without
+ * waiting. */
+bool trace_poll(struct traced *traced);
+/* Leaves an attached thread that has not stopped to trace_sweep(). */
+void trace_leave(struct trace *trace, struct traced *traced);
 /* Ends a stop whose threads were released: releases late threads, within a second. */
 void trace_end(struct trace *trace);
 

@@ -7,13 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/compat.h"
 #include "kvm/proc.h"
 #include "kvm/registers.h"
 #include "kvm/requests.h"
+
+/* How long threads have to stop, and how often to look whether they have, ns. */
+#define PATIENCE_NS NS_PER_S
+#define MOMENT_NS   200000
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -214,23 +220,6 @@ static enum proc_doing read_doing(pid_t pid, pid_t tid, int *fd)
 	return proc_parse_syscall(text, SYS_ioctl, fd);
 }
 
-/* Finds out what a thread does; if it runs, its KVM_RUN is interrupted for that. */
-static enum proc_doing find_doing(pid_t pid, pid_t tid, struct trace *trace, int *fd)
-{
-	enum proc_doing doing = read_doing(pid, tid, fd);
-	struct traced traced;
-
-	if (doing != PROC_RUNS || trace_attach(&traced, tid) < 0)
-		return doing;
-	trace_begin(trace, 1);
-	trace_interrupt(&traced);
-	if (trace_wait(trace, &traced))
-		doing = read_doing(pid, tid, fd);
-	trace_release(trace, &traced);
-	trace_end(trace);
-	return doing;
-}
-
 static void set_thread(struct vcpu *vcpu, pid_t pid, pid_t tid)
 {
 	forget_thread(vcpu);
@@ -266,30 +255,91 @@ static size_t count_without_thread(const struct vcpu *vcpus, size_t count)
 	return without;
 }
 
-size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid,
-			  struct trace *trace)
+/* The search for the threads of a VMM's vCPUs. */
+struct search {
+	struct vcpu *vcpus;
+	size_t count;
+	pid_t pid;
+	struct traced asked[TRACE_LATE_MAX]; /* threads that run and are to stop */
+	size_t asked_count;
+};
+
+/* Notes the thread as the vCPU's that it runs, and returns what it does. */
+static enum proc_doing look_at_thread(const struct search *search, pid_t tid)
 {
-	size_t without = count_without_thread(vcpus, count);
+	int fd;
+	enum proc_doing doing = read_doing(search->pid, tid, &fd);
+	struct vcpu *vcpu = NULL;
+
+	if (doing == PROC_RUNS_VCPU)
+		vcpu = vcpu_of_fd(search->vcpus, search->count, fd);
+	if (vcpu)
+		set_thread(vcpu, search->pid, tid);
+	return doing;
+}
+
+/* Looks at each thread that is not a vCPU's, and asks the threads that run to stop. */
+static void look_at_all(struct search *search)
+{
 	struct dirent *entry;
 	char path[64];
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = without ? opendir(path) : NULL;
-	while (dir && without && (entry = readdir(dir))) {
+	snprintf(path, sizeof(path), "/proc/%d/task", search->pid);
+	dir = opendir(path);
+	while (dir && search->asked_count < TRACE_LATE_MAX && (entry = readdir(dir))) {
 		pid_t tid = atoi(entry->d_name);
-		struct vcpu *vcpu = NULL;
-		int fd;
+		struct traced *traced = &search->asked[search->asked_count];
 
-		if (tid > 0 && !has_thread(vcpus, count, tid) &&
-		    find_doing(pid, tid, trace, &fd) == PROC_RUNS_VCPU)
-			vcpu = vcpu_of_fd(vcpus, count, fd);
-		if (!vcpu)
+		if (tid <= 0 || has_thread(search->vcpus, search->count, tid) ||
+		    look_at_thread(search, tid) != PROC_RUNS ||
+		    trace_attach(traced, tid) < 0)
 			continue;
-		set_thread(vcpu, pid, tid);
-		without -= vcpu->tid != 0;
+		trace_interrupt(traced);
+		search->asked_count++;
 	}
 	if (dir)
 		closedir(dir);
-	return without;
+}
+
+/* Looks at the threads that have stopped meanwhile, each of which goes on at once. */
+static void look_at_stopped(struct search *search, struct kvm *kvm)
+{
+	for (size_t i = search->asked_count; i-- > 0;) {
+		struct traced *traced = &search->asked[i];
+
+		if (!trace_poll(traced))
+			continue;
+		if (traced->state == TRACED_STOPPED) {
+			atomic_store(&kvm->shared->since, clock_monotonic());
+			look_at_thread(search, traced->tid);
+			trace_release(&kvm->trace, traced);
+			atomic_store(&kvm->shared->since, HOLDS_LATE);
+		}
+		*traced = search->asked[--search->asked_count];
+	}
+}
+
+/* A thread stops when it gets a CPU. All are asked at once, as each of many threads on a
+ * busy host waits long for its turn. */
+size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm)
+{
+	const struct timespec moment = {0, MOMENT_NS};
+	struct search search = {.vcpus = vcpus, .count = count, .pid = pid};
+	uint64_t until = clock_monotonic() + PATIENCE_NS;
+
+	if (!count_without_thread(vcpus, count))
+		return 0;
+	atomic_store(&kvm->shared->since, HOLDS_LATE);
+	look_at_all(&search);
+	while (search.asked_count && clock_monotonic() < until &&
+	       !host_is_over(&kvm->host)) {
+		look_at_stopped(&search, kvm);
+		if (search.asked_count)
+			nanosleep(&moment, NULL);
+	}
+	while (search.asked_count)
+		trace_leave(&kvm->trace, &search.asked[--search.asked_count]);
+	atomic_store(&kvm->shared->since, kvm->trace.late_count ? HOLDS_LATE : 0);
+	return count_without_thread(vcpus, count);
 }

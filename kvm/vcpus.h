@@ -9,8 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "kvm/requests.h"
-#include "kvm/trace.h"
+#include "kvm/internal.h"
 
 /* Maximum number of vCPUs of a process; KVM's own limit is 1024 or 4096. */
 #define VCPUS_MAX 4096
@@ -84,10 +83,10 @@ bool vcpu_is_open(const struct vcpu *vcpu, pid_t pid);
 char vcpu_thread(struct vcpu *vcpu, uint64_t *ran, uint64_t *waited);
 
 /*
- * Looks once for the threads of vCPUs without one. A thread that runs must be stopped for
- * a moment to learn what it does. Returns the number of vCPUs that still have none.
+ * Looks once for the threads of vCPUs without one, for at most a second or until
+ * host_is_over(). A thread that runs must be stopped for a moment to learn what it does.
+ * Returns the number of vCPUs that still have none.
  */
-size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid,
-			  struct trace *trace);
+size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm);
 
 #endif

@@ -31,6 +31,7 @@ struct record {
 	struct series series;
 	struct meter meter;
 	sigset_t signals;
+	uint64_t begun; /* when the tables were made, ns, monotonic */
 	uint64_t start; /* first deadline, ns, monotonic */
 };
 
@@ -162,10 +163,12 @@ static int begin_series(struct record *record, int argc, char **argv, struct err
 /* If the recording goes to a pipe, the terminal is left to the program that reads it. */
 static void start_meter(struct record *record)
 {
+	uint64_t until = record->host->until;
+
 	record->meter = (struct meter){
 		.frequency = record->options->frequency,
 		.start = record->start,
-		.time_limit = record->options->time_limit,
+		.time_limit = until > record->start ? until - record->start : until,
 	};
 	meter_start(&record->meter, record->series.file.path ? STDERR_FILENO : -1);
 }
@@ -211,7 +214,6 @@ static int sample_domains(struct record *record, int argc, char **argv,
 		return -1;
 	}
 
-	priority_set(PRIORITY_SAMPLER);
 	drop_privileges(record, landlock);
 	end.reason = recorder_run(record->recorder, sink, &record->signals, record->start,
 				  err);
@@ -258,10 +260,37 @@ struct record *record_new(const struct record_options *options, struct error *er
 	 * the guard does not share their making. */
 	if (series_init(&record->series, options->output, &options->rotation, err) == 0)
 		record->tables = domain_tables_open(&options->unwinding, err);
-	if (record->tables)
-		return record;
-	record_free(record, &ignored);
-	return NULL;
+	if (!record->tables) {
+		record_free(record, &ignored);
+		return NULL;
+	}
+	/* Among many busy vCPUs, finding the guests would take seconds. */
+	priority_set(PRIORITY_SAMPLER);
+	record->begun = clock_monotonic();
+	return record;
+}
+
+/*
+ * Prepares to sample the domains, which takes long if a guest has many vCPUs and the
+ * host is busy: the time limit includes it, and signals that end a recording end it.
+ */
+static int open_domains(struct record *record, struct error *err)
+{
+	struct host *host = record->host;
+	uint64_t limit = record->options->time_limit;
+	sigset_t before;
+
+	host->ends = signals_ends();
+	host->until = limit ? record->begun + limit : 0;
+	sigprocmask(SIG_BLOCK, &host->ends, &before);
+	record->recorder = recorder_new(host, record->guard, record->options,
+					record->tables, err);
+	/* A signal that is pending stays blocked, as it would kill this process. */
+	if (host_is_over(host))
+		return error_set(err, "stopped before the first sample: nothing was "
+				      "recorded");
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return record->recorder ? 0 : -1;
 }
 
 int record_run(struct record *record, struct host *host, int argc, char **argv,
@@ -269,10 +298,7 @@ int record_run(struct record *record, struct host *host, int argc, char **argv,
 {
 	record->host = host;
 	record->guard = guard_start(host, record->options->notify, err);
-	if (record->guard)
-		record->recorder = recorder_new(host, record->guard, record->options,
-						record->tables, err);
-	if (!record->recorder)
+	if (!record->guard || open_domains(record, err) < 0)
 		return -1;
 	return sample_domains(record, argc, argv, summary, err);
 }

@@ -27,9 +27,10 @@ struct record_summary {
 };
 
 /*
- * Prepares a recording: makes all tables, and starts the process that creates files for a
- * rotation; so it must be called before anything is opened that this process should not
- * inherit, such as the host. @options must outlive the recording. NULL with the reason in
+ * Prepares a recording: makes all tables, begins to count its time limit, and starts the
+ * process that creates files for a rotation; so it must be called before anything is
+ * opened that this process should not inherit, such as the host. @options must outlive
+ * the recording. NULL with the reason in
  * @err on failure.
  */
 struct record *record_new(const struct record_options *options, struct error *err);

@@ -288,7 +288,7 @@ static enum end_reason run_tasks(struct recorder *recorder, const sigset_t *sign
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 			     const sigset_t *signals, uint64_t start, struct error *err)
 {
-	uint64_t limit = recorder->options->time_limit;
+	uint64_t until = recorder->roster.host->until;
 	enum end_reason reason;
 
 	recorder->sink = sink;
@@ -302,8 +302,7 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 	reason = guard_alive(recorder->guard) ? END_UNKNOWN
 					      : handle_signal(recorder, SIGCHLD, err);
 	if (reason == END_UNKNOWN)
-		reason = run_tasks(recorder, signals, limit ? start + limit : UINT64_MAX,
-				   err);
+		reason = run_tasks(recorder, signals, until ? until : UINT64_MAX, err);
 	recorder->end = clock_monotonic();
 	roster_drop_all(&recorder->roster);
 	return reason;

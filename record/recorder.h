@@ -28,9 +28,9 @@ int recorder_start(struct recorder *recorder, struct error *err);
 void recorder_free(struct recorder *recorder);
 
 /*
- * Samples into @sink from @start (ns, monotonic), until the time limit, one of @signals,
- * or the end of the last domain. For END_ERROR, the reason is in @err, unless the sink
- * failed.
+ * Samples into @sink from @start (ns, monotonic), until the host's time limit, one of
+ * @signals, or the end of the last domain. For END_ERROR, the reason is in @err, unless
+ * the sink failed.
  */
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 			     const sigset_t *signals, uint64_t start, struct error *err);

@@ -5,23 +5,30 @@
 
 #include "base/clock.h"
 
-void signals_block(sigset_t *signals)
+sigset_t signals_ends(void)
 {
 	struct sigaction was;
+	sigset_t ends;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGQUIT);
+	sigaddset(&ends, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
+		sigaddset(&ends, SIGHUP);
+	return ends;
+}
+
+void signals_block(sigset_t *signals)
+{
 	/* SIGCHLD only for ends of children, not for stops of traced threads. */
 	sigaction(SIGCHLD,
 		  &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP},
 		  NULL);
-	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGQUIT);
-	sigaddset(signals, SIGTERM);
+	*signals = signals_ends();
 	sigaddset(signals, SIGTSTP);
 	sigaddset(signals, SIGCONT);
 	sigaddset(signals, SIGCHLD);
-	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
-		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, NULL);
 }
 

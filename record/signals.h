@@ -13,6 +13,9 @@
  */
 void signals_block(sigset_t *signals);
 
+/* Returns the signals that end a recording. */
+sigset_t signals_ends(void);
+
 /* Waits until @time (ns, monotonic) or for one of @signals. Returns the signal's number,
  * or 0 if the time is over. */
 int signals_wait(const sigset_t *signals, uint64_t time);

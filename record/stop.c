@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "record/signals.h"
 
 /* Time between two looks whether all guests rest, ns */
 #define LOOK_NS (NS_PER_S / 200)
@@ -26,14 +27,9 @@ static bool all_rest(struct subject *const *subjects, size_t count)
 static bool is_ended(void)
 {
 	const struct timespec moment = {0, LOOK_NS};
-	sigset_t ends;
+	const sigset_t ends = signals_ends();
 	int number;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGQUIT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
 	number = sigtimedwait(&ends, NULL, &moment);
 	if (number > 0)
 		raise(number);

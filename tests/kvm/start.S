@@ -22,7 +22,7 @@
 #else
 #define STACKS	 TABLES
 #endif
-#define PAGES	 64 /* pages of stacks: 32 for each vCPU */
+#define PAGES	 512 /* pages of stacks: 8 for each vCPU */
 
 /* Intel SDM vol. 3A, 2.5 (control registers) and 2.2.1 (EFER). */
 #define CR0_PE	 0x00000001
@@ -133,7 +133,7 @@ start_vmm:
 	movl	%eax, %ds
 	movl	%eax, %es
 	leal	1(%rdi), %eax
-	shlq	$17, %rax
+	shlq	$15, %rax
 	movabsq	$STACKS, %rsp
 	addq	%rax, %rsp
 #ifdef INTERRUPTS

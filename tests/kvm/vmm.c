@@ -55,7 +55,7 @@
 #define ABOVE	  (1ull << 32)
 #define MORE	  (64ull << 20) /* memory that SIGURG adds at ADDED */
 #define ADDED	  (8ull << 30)
-#define VCPUS_MAX 2
+#define VCPUS_MAX 63
 #define SECONDS	  4 /* that a vCPU's thread waits in vfork(2) */
 
 /* The port of echo.c, whose guest has a number in rcx and expects the next one in rbx. */

@@ -71,6 +71,7 @@ static void a_recorder(pid_t other, int pidfd)
 	struct traced traced;
 	struct error err;
 	struct proc_map *maps;
+	sigset_t pending;
 	size_t count;
 	int value = 0, fd;
 
@@ -86,6 +87,7 @@ static void a_recorder(pid_t other, int pidfd)
 	CHECK(syscall(SYS_kcmp, getpid(), other, KCMP_FILE, 0, 0) == 0);
 	fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
 	CHECK(fd < 0 && errno == EBADF); /* the other process has no such file */
+	CHECK(sigpending(&pending) == 0);
 
 	/* Other calls are refused, while the other process is stopped. */
 	CHECK(REFUSED(ptrace(PTRACE_POKEDATA, other, &word, 8)));
