@@ -6,13 +6,12 @@
 #define PAGE ((uint64_t)4096)
 
 /*
- * About one place in 20 is behind a call, so chance gives a move the votes of one return
- * address in 20; of the thousands of moves that are possible, the best one gets up to a
- * quarter of the votes. In 6,000 tries with the programs and libraries of Debian 12, each
- * time with 14 to 253 return addresses of another program, no move had the votes that are
- * asked for here.
+ * About one place in 20, and at most one in 10, is behind a call. So the chance that a
+ * given move gets the votes of n return addresses that it puts in the code is below
+ * 10^-n, and there are as many moves as return addresses times pages of code. A move is
+ * accepted with so many votes that this happens once in a million files.
  */
-#define MOVE_VOTES_MIN	  12
+#define CHANCE_DIGITS	  6
 #define CONFIRM_VOTES_MIN 3
 #define SHARE_MIN	  90 /* percent */
 
@@ -51,6 +50,19 @@ static bool is_nearly_all(const struct votes *votes)
 bool votes_confirm(const struct votes *votes)
 {
 	return votes->behind >= CONFIRM_VOTES_MIN && is_nearly_all(votes);
+}
+
+/* Returns the number of votes that a move needs. */
+static uint32_t votes_needed(const struct code *code, size_t count)
+{
+	uint64_t moves = 0;
+	uint32_t needed = CHANCE_DIGITS;
+
+	for (size_t i = 0; i < code->count; i++)
+		moves += code->list[i].size / PAGE + 1;
+	for (moves *= count; moves; moves /= 10)
+		needed++;
+	return needed;
 }
 
 /* The moves that addresses voted for. */
@@ -127,6 +139,6 @@ bool votes_find(const struct code *code, const uint64_t *addresses, size_t count
 	next = votes->next;
 	*votes = votes_count(code, votes->shift, addresses, count);
 	votes->next = next;
-	return votes->behind >= MOVE_VOTES_MIN && is_nearly_all(votes) &&
+	return votes->behind >= votes_needed(code, count) && is_nearly_all(votes) &&
 	       3 * (uint64_t)votes->next <= 2 * (uint64_t)votes->behind;
 }

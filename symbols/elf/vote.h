@@ -31,8 +31,8 @@ struct votes votes_count(const struct code *code, uint64_t shift,
 			 const uint64_t *addresses, size_t count);
 
 /*
- * Finds the move with most votes of different return @addresses. True if it is far
- * ahead: only a file of what ran has such a move. Takes time in proportion to the code's
+ * Finds the move with most votes of different return @addresses. True if it is far ahead,
+ * which chance does for one file in a million. Takes time in proportion to the code's
  * pages, up to 2^14 of them, after which further ranges of code are ignored.
  */
 bool votes_find(const struct code *code, const uint64_t *addresses, size_t count,

@@ -146,9 +146,17 @@ static void few_addresses_find_nothing(void **state)
 	make_code(&made[0], 0x1000, 3);
 	choose(&made[0], 0x10000, 3, 12, addresses);
 	assert_false(votes_find(&made[0].code, addresses, 0, &votes));
-	assert_false(votes_find(&made[0].code, addresses, 11, &votes));
-	assert_true(votes_find(&made[0].code, addresses, 12, &votes));
-	assert_int_equal(votes.behind, 12);
+	assert_false(votes_find(&made[0].code, addresses, 9, &votes));
+	assert_true(votes_find(&made[0].code, addresses, 10, &votes));
+	assert_int_equal(votes.behind, 10);
+	/* A small program has few places, and fewer return addresses suffice. */
+	made[0].range.size = 4096;
+	for (size_t i = 0; i < 8; i++)
+		addresses[i] = made[0].after[3 * i] + 0x10000;
+	assert_false(votes_find(&made[0].code, addresses, 7, &votes));
+	assert_true(votes_find(&made[0].code, addresses, 8, &votes));
+	assert_int_equal(votes.shift, 0x10000);
+	made[0].range.size = CODE_SIZE;
 	/* Where it is known, or assumed, fewer suffice to confirm it. */
 	votes = votes_count(&made[0].code, 0x10000, addresses, 3);
 	assert_true(votes_confirm(&votes));
