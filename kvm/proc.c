@@ -96,13 +96,17 @@ bool proc_parse_map(const char *line, struct proc_map *map)
 
 enum proc_doing proc_parse_syscall(const char *text, long call, int *fd)
 {
-	uint64_t first, second;
+	uint64_t first, second, pc;
 	long number;
 
 	if (strncmp(text, "running", 7) == 0)
 		return PROC_RUNS;
-	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64, &number, &first, &second) != 3 ||
-	    number != call || (uint32_t)second != PROC_KVM_RUN || first > INT32_MAX)
+	/* A worker of the kernel, which KVM_RUN has started, has its starter's registers,
+	 * but no code (copy_thread() in arch/x86/kernel/process.c). */
+	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64,
+		   &number, &first, &second, &pc) != 4 ||
+	    !pc || number != call || (uint32_t)second != PROC_KVM_RUN ||
+	    first > INT32_MAX)
 		return PROC_DOES_OTHER;
 	*fd = (int)first;
 	return PROC_RUNS_VCPU;

@@ -168,12 +168,21 @@ static void a_thread_in_kvm_run_is_recognized(void **state)
 				 "16 0x1b 0xae80 0x0 0x0 0x0 0x0 0x7ff 0x7ff\n", 16, &fd),
 			 PROC_RUNS_VCPU);
 	assert_int_equal(fd, 0x1b);
-	assert_int_equal(proc_parse_syscall("16 0x1b 0xae81 0x0 0x0", 16, &fd),
+	assert_int_equal(proc_parse_syscall(
+				 "16 0x1b 0xae81 0x0 0x0 0x0 0x0 0x7ff 0x7ff\n", 16, &fd),
 			 PROC_DOES_OTHER);
-	assert_int_equal(proc_parse_syscall("17 0x1b 0xae80 0x0 0x0", 16, &fd),
+	assert_int_equal(proc_parse_syscall(
+				 "17 0x1b 0xae80 0x0 0x0 0x0 0x0 0x7ff 0x7ff\n", 16, &fd),
 			 PROC_DOES_OTHER);
-	assert_int_equal(proc_parse_syscall("16 0xffffffff 0xae80 0x0", 16, &fd),
-			 PROC_DOES_OTHER);
+	assert_int_equal(
+		proc_parse_syscall("16 0xffffffff 0xae80 0x0 0x0 0x0 0x0 0x7ff 0x7ff\n",
+				   16, &fd),
+		PROC_DOES_OTHER);
+	/* A worker of the kernel. */
+	assert_int_equal(
+		proc_parse_syscall("16 0x1b 0xae80 0x0 0x0 0x0 0x0 0x0 0x0\n", 16, &fd),
+		PROC_DOES_OTHER);
+	assert_int_equal(proc_parse_syscall("16 0x1b 0xae80", 16, &fd), PROC_DOES_OTHER);
 	assert_int_equal(proc_parse_syscall("running\n", 16, &fd), PROC_RUNS);
 	assert_int_equal(proc_parse_syscall("-1 0x7ff 0x7ff\n", 16, &fd),
 			 PROC_DOES_OTHER);
