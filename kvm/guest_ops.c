@@ -413,7 +413,8 @@ static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 	for (int i = 0; i < TRIES && find_threads(vmm); i++) {
 		if (host_is_over(&vmm->kvm->host))
 			return error_set(err,
-					 "there was no time to find the vCPUs of '%s'",
+					 "there was no time to find the vCPUs of '%s': "
+					 "nothing was recorded",
 					 vmm->guest.info.name);
 		nanosleep(&moment, NULL);
 	}

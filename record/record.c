@@ -286,10 +286,11 @@ static int open_domains(struct record *record, struct error *err)
 	record->recorder = recorder_new(host, record->guard, record->options,
 					record->tables, err);
 	/* A signal that is pending stays blocked, as it would kill this process. */
-	if (host_is_over(host))
+	if (!host_is_over(host))
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	else if (record->recorder)
 		return error_set(err, "stopped before the first sample: nothing was "
 				      "recorded");
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	return record->recorder ? 0 : -1;
 }
 

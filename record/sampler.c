@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -180,9 +181,20 @@ static void walk_vcpus(struct sampler *sampler, const struct unwind_input *input
 	}
 }
 
+/* Whether this process was stopped and goes on, and the recorder has not noticed yet. */
+static bool was_stopped(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
 /* Completes the samples with data that needs no paused guest. */
 static void complete_samples(struct sampler *sampler, struct round *round)
 {
+	/* What the guest used while the recorder was stopped is of no sample. */
+	if (was_stopped())
+		sampler_forget_cpu_times(sampler);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		struct sample *sample = &round->sample[i];
 		const struct guest_vcpu *vcpu = &sampler->guest->vcpu[sample->vcpu];
