@@ -237,7 +237,8 @@ static void check_end(const struct found_code *found, struct chain *chain)
 		chain->end = CHAIN_UNKNOWN;
 }
 
-void found_code_check(const struct found_code *found, struct chain *chain)
+void found_code_check(const struct found_code *found, const struct unwind_input *input,
+		      struct chain *chain)
 {
 	for (uint32_t i = 1; i < chain->count; i++) {
 		uint64_t address = chain->address[i];
@@ -245,6 +246,7 @@ void found_code_check(const struct found_code *found, struct chain *chain)
 		size_t before = part ? address - part->address : 0;
 
 		if (!part || chain->address[i - 1] == CHAIN_INTERRUPT ||
+		    unwind_is_described(input, chain->address[i - 1] - (i > 1)) ||
 		    is_call(found->kind, part->bytes + before, before, address))
 			continue;
 		chain->count = i;

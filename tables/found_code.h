@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 #include "base/chain.h"
-#include "unwind/table.h"
+#include "unwind/unwind.h"
 
 /*
  * Code in a guest's memory that no file describes, and an unwind table of it, for x86-64
@@ -51,8 +51,10 @@ bool found_code_renew(struct found_code *found);
  * changed. */
 const struct unwind_table *found_code_table(const struct found_code *found);
 
-/* Ends the chain before a return address in found code that does not follow a call. A
- * chain that ends in found code is whole only if its last function has no caller. */
-void found_code_check(const struct found_code *found, struct chain *chain);
+/* Ends the chain before a return address in found code that does not follow a call,
+ * unless a file's table in @input led there. A chain that ends in found code is whole
+ * only if its last function has no caller. */
+void found_code_check(const struct found_code *found, const struct unwind_input *input,
+		      struct chain *chain);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/chain.h"
+#include "unwind/table.h"
 
 /*
  * Unwinds call chains frame by frame. Like arch/, these are pure functions over a guest's
@@ -84,7 +85,6 @@ struct code_notes {
  */
 void code_notes_renew(struct code_notes *notes);
 
-struct unwind_table;
 struct return_notes;
 struct x86_entries;
 
@@ -101,6 +101,15 @@ struct unwind_input {
 	const struct return_notes *returns; /* what tells right guesses from wrong ones */
 	const struct x86_entries *entries;  /* return addresses in interrupts' entries */
 };
+
+/* Whether a file's table, not a guess, leads from the code at @address to its caller,
+ * which may be code that an interrupt or a system call stopped. */
+static inline bool unwind_is_described(const struct unwind_input *input, uint64_t address)
+{
+	return (input->table && unwind_table_find(input->table, address)) ||
+	       (input->modules && unwind_table_find(input->modules, address)) ||
+	       (input->hypercalls && unwind_table_find(input->hypercalls, address));
+}
 
 /*
  * Fills @chain, which holds CHAIN_ROOM addresses, with the call chain of a vCPU. It

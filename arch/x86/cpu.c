@@ -66,7 +66,9 @@ static uint64_t frame_in_page(uint64_t entry, uint64_t address, unsigned int pag
 	return (base | (address & inside)) >> GUEST_PAGE_SHIFT;
 }
 
-/* x86_translate(); *@bits_set gets the bits of all entries on the way. */
+/* x86_translate(); *@bits_set gets the bits of all entries on the way, but for the
+ * uppermost one: Linux forbids itself to execute programs there (pti_set_user_pgtbl()).
+ */
 static inline enum translation walk_tables(const struct x86_cpu *cpu,
 					   const struct guest_memory *memory,
 					   uint64_t address, uint64_t *frame,
@@ -104,7 +106,8 @@ static inline enum translation walk_tables(const struct x86_cpu *cpu,
 				   paging->entry_size);
 		if (!(entry & ENTRY_PRESENT))
 			return NOT_PRESENT;
-		*bits_set |= entry;
+		if (level < paging->levels)
+			*bits_set |= entry;
 		if (level == 1 || (paging->large >> level & 1 && entry & ENTRY_LARGE)) {
 			*frame = frame_in_page(entry, address, shift, paging->entry_size);
 			return TRANSLATED;

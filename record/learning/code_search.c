@@ -25,13 +25,6 @@ const struct unwind_table *code_search_table(const struct code_search *search)
 	return search->found ? found_code_table(search->found) : NULL;
 }
 
-/* Whether the code at @address has rules that are no guesses. */
-static bool is_described(const struct unwind_input *input, uint64_t address)
-{
-	return (input->table && unwind_table_find(input->table, address)) ||
-	       (input->modules && unwind_table_find(input->modules, address));
-}
-
 /*
  * Returns the number of the address in the chain whose caller is not known, or not right:
  * the last one, or one to which the next address's call does not lead. -1: all is well,
@@ -45,11 +38,11 @@ static int find_astray(const struct chain *chain, const struct unwind_input *inp
 		return -1;
 	for (uint32_t i = 1; i < chain->count; i++)
 		if (returns_doubt(input->returns, chain, i) &&
-		    !is_described(input, chain->address[i - 1] - (i > 1)))
+		    !unwind_is_described(input, chain->address[i - 1] - (i > 1)))
 			return (int)i - 1;
 	if (chain->end == CHAIN_WHOLE || chain->end == CHAIN_TOO_DEEP ||
 	    chain->end == CHAIN_NOT_READY || chain_mark_name(chain->address[last]) ||
-	    is_described(input, chain->address[last] - (last > 0)))
+	    unwind_is_described(input, chain->address[last] - (last > 0)))
 		return -1;
 	return (int)last;
 }
@@ -140,8 +133,9 @@ bool code_search_run(struct code_search *search, const struct guest *guest,
 	return is_renewed || round->found_code;
 }
 
-void code_search_check(const struct code_search *search, struct round *round)
+void code_search_check(const struct code_search *search, const struct unwind_input *input,
+		       struct round *round)
 {
 	for (unsigned int i = 0; search->found && i < round->samples; i++)
-		found_code_check(search->found, &round->sample[i].chain);
+		found_code_check(search->found, input, &round->sample[i].chain);
 }

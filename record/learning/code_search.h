@@ -41,6 +41,7 @@ bool code_search_run(struct code_search *search, const struct guest *guest,
 		     const struct unwind_input *input, struct round *round);
 
 /* Ends the round's chains before return addresses in found code that follow no call. */
-void code_search_check(const struct code_search *search, struct round *round);
+void code_search_check(const struct code_search *search, const struct unwind_input *input,
+		       struct round *round);
 
 #endif

@@ -171,7 +171,7 @@ bool learning_study(struct learning *learning, struct round *round)
 	bool is_renewed;
 
 	returns_learn(&learning->returns, learning->guest, &input, round);
-	code_search_check(&learning->code, round);
+	code_search_check(&learning->code, &input, round);
 	starts_prove(&learning->starts, learning->guest, &input.memory, round);
 	/* Until its fate is known, the table may describe the code. */
 	is_renewed = learning->table.state != TABLE_PENDING &&

@@ -82,14 +82,6 @@ static bool chain_has_return(const struct chain *chain, uint32_t i)
 	       chain->address[i - 1] != CHAIN_INTERRUPT;
 }
 
-/* Whether a file's table, not a guess, leads from the code at @address to its caller. */
-static bool is_described(const struct unwind_input *input, uint64_t address)
-{
-	return (input->table && unwind_table_find(input->table, address)) ||
-	       (input->modules && unwind_table_find(input->modules, address)) ||
-	       (input->hypercalls && unwind_table_find(input->hypercalls, address));
-}
-
 /* Examines the chain's addresses, @left at most. */
 static void learn_chain(struct return_notes *notes, const struct cpu *cpu,
 			const struct unwind_input *input, struct chain *chain,
@@ -100,7 +92,7 @@ static void learn_chain(struct return_notes *notes, const struct cpu *cpu,
 		enum return_kind kind = return_kind_of(notes, address);
 
 		if (!chain_has_return(chain, i) ||
-		    is_described(input, chain->address[i - 1] - (i > 1)))
+		    unwind_is_described(input, chain->address[i - 1] - (i > 1)))
 			continue;
 		if (kind == RETURN_UNKNOWN && *left) {
 			--*left;

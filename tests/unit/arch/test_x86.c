@@ -356,6 +356,30 @@ static void walks_of_random_tables_end(void **state)
 	assert_true(translated > 1000);
 }
 
+/* Linux sets the bit in the top table's entries for programs, in the tables that it uses
+ * itself. */
+static void pages_are_executable_unless_an_entry_below_the_top_forbids_it(void **state)
+{
+	const uint64_t no_execute = 1ull << 63, address = 0x401000;
+	struct guest *guest = guest_new(&mode_4_level);
+
+	(void)state;
+	guest->cpu.efer |= X86_EFER_NXE;
+	map(guest, address, 5, GUEST_PAGE_SHIFT);
+	assert_true(x86_is_executable(&guest->cpu, &guest->memory, address));
+	for (unsigned int level = 0; level < 4; level++) {
+		uint8_t *entry = entry_of(guest, address, level);
+		uint64_t before = get_entry(guest, entry);
+
+		set_entry(guest, entry, before | no_execute);
+		assert_int_equal(x86_is_executable(&guest->cpu, &guest->memory, address),
+				 level == 0);
+		set_entry(guest, entry, before);
+	}
+	assert_false(x86_is_executable(&guest->cpu, &guest->memory, address + 0x100000));
+	free(guest);
+}
+
 static void long_mode_makes_a_64_bit_cpu(void **state)
 {
 	struct x86_cpu cpu = {0};
@@ -461,6 +485,8 @@ int main(void)
 		cmocka_unit_test(addresses_that_are_not_canonical_are_not_translated),
 		cmocka_unit_test(walks_of_tables_that_point_to_themselves_end),
 		cmocka_unit_test(walks_of_random_tables_end),
+		cmocka_unit_test(
+			pages_are_executable_unless_an_entry_below_the_top_forbids_it),
 		cmocka_unit_test(long_mode_makes_a_64_bit_cpu),
 		cmocka_unit_test(the_address_space_is_the_first_table),
 		cmocka_unit_test(both_tables_of_a_process_are_one_address_space),

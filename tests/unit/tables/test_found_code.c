@@ -3,6 +3,8 @@
 /* Tables of code that is found in a guest's memory. */
 #include "tests/unit/tables/test_program.h"
 
+#include "tables/build.h"
+
 struct scene {
 	struct guest *guest;
 	struct found_code *found;
@@ -135,12 +137,41 @@ static void what_follows_no_call_is_no_caller(void **state)
 	struct chain chain = {.address = address, .count = 5};
 
 	(void)state;
-	found_code_check(scene.found, &chain);
+	found_code_check(scene.found, &nothing, &chain);
 	assert_int_equal(chain.count, 5);
 	assert_true(look(&scene, CODE));
-	found_code_check(scene.found, &chain);
+	found_code_check(scene.found, &nothing, &chain);
 	assert_int_equal(chain.count, 3);
 	assert_int_equal(chain.end, CHAIN_NOT_CALLED);
+	scene_free(&scene);
+}
+
+/* A kernel's file may describe how its code leads to a program's, which no call does. */
+static void a_link_that_a_file_describes_needs_no_call(void **state)
+{
+	const struct unwind_rule rule = {.kind = UNWIND_INTERRUPTED, .cfa = 8};
+	struct unwind_builder *builder = unwind_builder_new();
+	struct scene scene = scene_new();
+	uint64_t address[] = {OTHER + 8, OTHER + 8, CODE + 1, CODE + AFTER_CALL,
+			      CODE + 1};
+	struct chain chain = {.address = address, .count = 5};
+	struct unwind_input input = {0};
+	struct unwind_table *table;
+
+	(void)state;
+	assert_non_null(builder);
+	assert_int_equal(unwind_builder_add(builder, OTHER, OTHER + 8, &rule), 0);
+	table = unwind_builder_finish(builder);
+	assert_non_null(table);
+	input.table = table;
+	assert_true(look(&scene, CODE));
+	found_code_check(scene.found, &input, &chain);
+	assert_int_equal(chain.count, 4);
+	chain.count = 5;
+	found_code_check(scene.found, &nothing, &chain);
+	assert_int_equal(chain.count, 2);
+	unwind_table_free(table);
+	unwind_builder_free(builder);
 	scene_free(&scene);
 }
 
@@ -153,6 +184,7 @@ int main(void)
 		cmocka_unit_test(a_table_stays_until_it_is_replaced),
 		cmocka_unit_test(nothing_is_made_that_nobody_wants),
 		cmocka_unit_test(what_follows_no_call_is_no_caller),
+		cmocka_unit_test(a_link_that_a_file_describes_needs_no_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,10 @@
 #include "tests/unit/arch/test_x86.h"
 
 #include "tables/found_code.h"
+#include "unwind/unwind.h"
+
+/* No file's tables. */
+static const struct unwind_input nothing;
 
 #define CODE  0x401000ull
 #define OTHER 0x801000ull
