@@ -34,10 +34,11 @@ static pte_t moving[PAGES], nowhere[4096], flicker[2], remap[2], storm[STORM_TAB
 static const struct kind *chosen; /* the only kind to run; NULL: all in turn */
 static uint64_t ticks;		  /* SPELL in units of cpu_ticks() */
 
+/* The return address is a real one: chains end before any other. */
 void hostile_put_frame(unsigned long *at, unsigned long next)
 {
 	at[0] = next ? next + FRAME_POINTER : 0;
-	at[1] = (unsigned long)hostile_spell;
+	at[1] = (unsigned long)__builtin_return_address(0);
 }
 
 static unsigned long apart_frame(unsigned long i)
