@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Prefers libraries with w, which show characters beyond ASCII. NULL: none is installed.
  */
@@ -30,6 +31,9 @@ static int load_functions(struct curses *curses, void ***window, struct error *e
 		{window, "stdscr", false},
 		{&curses->newterm, "newterm", false},
 		{&curses->endwin, "endwin", false},
+		{&curses->def_shell_mode, "def_shell_mode", false},
+		{&curses->resize_term, "resize_term", false},
+		{&curses->tigetstr, "tigetstr", false},
 		{&curses->cbreak, "cbreak", false},
 		{&curses->noecho, "noecho", false},
 		{&curses->keypad, "keypad", false},
@@ -64,7 +68,36 @@ static int load_functions(struct curses *curses, void ***window, struct error *e
 	return 0;
 }
 
-int curses_start(struct curses *curses, struct error *err)
+static void environment_set(const char *name, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	setenv(name, text, 1);
+}
+
+/* The library asks the terminal for its size in many places, but believes these variables
+ * more. */
+static void announce_size(const struct terminal *terminal)
+{
+	environment_set("LINES", terminal->rows);
+	environment_set("COLUMNS", terminal->columns);
+}
+
+/* Adds what endwin() sends: normal characters, cursor and keys, the other screen. */
+static void note_leave(const struct curses *curses, struct terminal *terminal)
+{
+	static const char *const names[] = {"sgr0", "cnorm", "rmcup", "rmkx"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *string = curses->tigetstr(names[i]);
+
+		if (string && string != (const char *)-1)
+			terminal_leave_by(terminal, string);
+	}
+}
+
+int curses_start(struct curses *curses, struct terminal *terminal, struct error *err)
 {
 	const char *type = getenv("TERM");
 	void **window;
@@ -72,12 +105,14 @@ int curses_start(struct curses *curses, struct error *err)
 	if (load_functions(curses, &window, err) < 0)
 		return -1;
 	setlocale(LC_CTYPE, "");
+	announce_size(terminal);
 	if (!curses->newterm(NULL, stdout, stdin))
 		return error_set(err,
 				 "can't use a terminal of the type '%s' (TERM): use "
 				 "--batch N",
 				 type ? type : "");
 	curses->screen = *window;
+	note_leave(curses, terminal);
 	curses->cbreak();
 	curses->noecho();
 	curses->keypad(curses->screen, true);
@@ -85,5 +120,40 @@ int curses_start(struct curses *curses, struct error *err)
 	curses->curs_set(0);
 	if (curses->set_escdelay)
 		curses->set_escdelay(50);
+	return 0;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Changes the size in two steps: in one, the library would first make windows with the
+ * larger number of rows and of columns. If it gets no memory for a line, it frees others
+ * that stay in use (wresize() of versions 5 to 6.6), so the limit for reports
+ * (report/load/memory.h) is lifted.
+ */
+int curses_resize(struct curses *curses, const struct terminal *terminal,
+		  struct error *err)
+{
+	int rows = smaller(terminal->rows, curses->getmaxy(curses->screen));
+	int columns = smaller(terminal->columns, curses->getmaxx(curses->screen));
+	struct rlimit memory, most;
+	int status;
+
+	announce_size(terminal);
+	getrlimit(RLIMIT_DATA, &memory);
+	most = (struct rlimit){memory.rlim_max, memory.rlim_max};
+	setrlimit(RLIMIT_DATA, &most);
+	status = curses->resize_term(rows, columns);
+	if (status == 0)
+		status = curses->resize_term(terminal->rows, terminal->columns);
+	setrlimit(RLIMIT_DATA, &memory);
+	if (status != 0)
+		return error_set(err,
+				 "out of memory for a terminal of %d x %d characters",
+				 terminal->columns, terminal->rows);
+	curses->clearok(curses->screen, true);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "commands/top/terminal.h"
 
 /*
  * ncurses, loaded when the terminal is used, so that everything else works without it.
@@ -24,12 +25,14 @@
 #define CURSES_KEY_LAST_PAGE 0523
 #define CURSES_KEY_ENTER     0527
 #define CURSES_KEY_END	     0550
-#define CURSES_KEY_RESIZE    0632
 
 struct curses {
 	void *screen; /* WINDOW * */
 	void *(*newterm)(const char *type, FILE *out, FILE *in);
 	int (*endwin)(void);
+	int (*def_shell_mode)(void);
+	int (*resize_term)(int rows, int columns);
+	char *(*tigetstr)(const char *name);
 	int (*cbreak)(void);
 	int (*noecho)(void);
 	int (*keypad)(void *window, bool on);
@@ -49,8 +52,14 @@ struct curses {
 	int (*wrefresh)(void *window);
 };
 
-/* Loads the library and takes over the terminal, until endwin(). -1 with @err set on
- * failure; the terminal is then unchanged. */
-int curses_start(struct curses *curses, struct error *err);
+/* Loads the library and takes over the terminal, until endwin(). What must be sent to the
+ * terminal after a fault is added to @terminal. -1 with @err set on failure; the terminal
+ * is then unchanged. */
+int curses_start(struct curses *curses, struct terminal *terminal, struct error *err);
+
+/* Gives the screen the size of the terminal, all of which is drawn again. -1 with @err
+ * set if memory is exhausted: only endwin() may follow. */
+int curses_resize(struct curses *curses, const struct terminal *terminal,
+		  struct error *err);
 
 #endif

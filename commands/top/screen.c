@@ -17,7 +17,9 @@
 
 /* The terminal, which shows a display and reads keys. */
 struct screen {
+	struct terminal terminal;
 	struct curses curses;
+	int signals; /* descriptor of signalfd() */
 	struct display *display;
 	struct keys keys;
 };
@@ -32,7 +34,8 @@ static void put_line(const struct screen *screen, int y, const char *text, int a
 	/* Never writes characters that the terminal would interpret. */
 	for (; count < columns && text_character(text + length); count++)
 		length += text_character(text + length);
-	curses->wmove(curses->screen, y, 0);
+	if (curses->wmove(curses->screen, y, 0) < 0)
+		return; /* below the last line */
 	if (attributes)
 		curses->wattron(curses->screen, attributes);
 	curses->waddnstr(curses->screen, text, (int)length);
@@ -159,33 +162,27 @@ static void screen_fit(const struct screen *screen)
 	screen->display->columns = columns > 1 ? (size_t)columns : 1;
 }
 
-/* Returns the next key typed, CURSES_KEY_RESIZE if the terminal has a new size, or
- * CURSES_NO_KEY. */
-static int screen_key(struct screen *screen)
-{
-	int key = screen->curses.wgetch(screen->curses.screen);
-
-	screen_fit(screen);
-	return key;
-}
-
-/* Handles the keys typed, and changes of the terminal's size. False if the user wants to
- * quit. */
+/* Handles the keys typed. False if the user wants to quit. */
 static bool take_keys(struct screen *screen)
 {
 	const struct curses *curses = &screen->curses;
 	bool goes_on = true;
 	int key;
 
-	while ((key = screen_key(screen)) != CURSES_NO_KEY) {
-		if (key == CURSES_KEY_RESIZE) {
-			curses->clearok(curses->screen, true);
-			display_update(screen->display);
-		} else if (!keys_take(&screen->keys, screen->display, key)) {
-			goes_on = false;
-		}
-	}
+	while ((key = curses->wgetch(curses->screen)) != CURSES_NO_KEY)
+		goes_on &= keys_take(&screen->keys, screen->display, key);
 	return goes_on;
+}
+
+/* Lays out the screen anew if the terminal has another size. */
+static int screen_resize(struct screen *screen, struct error *err)
+{
+	terminal_read_size(&screen->terminal);
+	if (curses_resize(&screen->curses, &screen->terminal, err) < 0)
+		return -1;
+	screen_fit(screen);
+	display_update(screen->display);
+	return 0;
 }
 
 /* How long to wait for keys and samples, ms. */
@@ -202,16 +199,50 @@ static int wait_ms(const struct display *display)
 	return until > now ? (int)((until - now) / 1000000) + 1 : 0;
 }
 
-/* Takes a signal if one has arrived, so that it does not act once it is unblocked. */
-static bool take_signal(int signals)
+static void handle_stop(int number)
 {
-	struct signalfd_siginfo info;
-
-	return read(signals, &info, sizeof(info)) == sizeof(info);
+	(void)number;
 }
 
-/* Draws until the user or one of @signals ends it. */
-static int screen_loop(struct screen *screen, struct messages *messages, int signals,
+/* Stops this process as SIGTSTP does; returns when it continues. */
+static void screen_stop(struct screen *screen)
+{
+	struct sigaction action;
+	sigset_t stop;
+
+	screen->curses.endwin();
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	sigaction(SIGTSTP, &(struct sigaction){.sa_handler = SIG_DFL}, &action);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	sigaction(SIGTSTP, &action, NULL);
+	/* Modes that were set meanwhile are for the shell. */
+	screen->curses.def_shell_mode();
+	terminal_read_mode(&screen->terminal);
+}
+
+/* Acts on the signals that have arrived: 0; 1 if one ends the command; -1 with @err set
+ * on failure. */
+static int take_signals(struct screen *screen, struct error *err)
+{
+	struct signalfd_siginfo info;
+	bool is_resized = false;
+
+	while (read(screen->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGTSTP)
+			screen_stop(screen);
+		else if (info.ssi_signo != SIGWINCH)
+			return 1;
+		/* The size may have changed while this process was stopped. */
+		is_resized = true;
+	}
+	return is_resized ? screen_resize(screen, err) : 0;
+}
+
+/* Draws until the user or a signal ends it. */
+static int screen_loop(struct screen *screen, struct messages *messages,
 		       struct error *err)
 {
 	struct display *display = screen->display;
@@ -220,13 +251,16 @@ static int screen_loop(struct screen *screen, struct messages *messages, int sig
 	screen_fit(screen);
 	while (goes_on) {
 		struct pollfd fds[] = {{STDIN_FILENO, POLLIN, 0},
-				       {signals, POLLIN, 0},
+				       {screen->signals, POLLIN, 0},
 				       {feed_descriptor(display->feed), POLLIN, 0}};
+		int status;
 
 		poll(fds, 3, wait_ms(display));
+		status = take_signals(screen, err);
+		if (status)
+			return status < 0 ? -1 : 0;
 		/* The terminal may be gone. */
-		if (take_signal(signals) ||
-		    fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			return 0;
 		if (display_read(display, err) < 0)
 			return -1;
@@ -238,28 +272,50 @@ static int screen_loop(struct screen *screen, struct messages *messages, int sig
 	return 0;
 }
 
+/* Shows the display with the signals blocked. */
+static int screen_show(struct screen *screen, struct messages *messages,
+		       struct error *err)
+{
+	int status;
+
+	terminal_guard(&screen->terminal);
+	status = curses_start(&screen->curses, &screen->terminal, err);
+	if (status == 0) {
+		privileges_keep_files(); /* after dlopen() of ncurses */
+		status = screen_loop(screen, messages, err);
+		screen->curses.endwin();
+	}
+	terminal_unguard(&screen->terminal);
+	return status;
+}
+
 int screen_run(struct display *display, struct messages *messages, struct error *err)
 {
 	struct screen screen = {.display = display};
-	sigset_t ends, before;
-	int signals, status;
+	struct sigaction stop;
+	sigset_t signals, before;
+	int status;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
-	sigaddset(&ends, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &ends, &before);
-	signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	status = signals < 0 ? error_errno(err, errno, "can't wait for signals")
-			     : curses_start(&screen.curses, err);
-	if (status == 0) {
-		privileges_keep_files(); /* after dlopen() of ncurses */
-		status = screen_loop(&screen, messages, signals, err);
-		screen.curses.endwin();
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGWINCH);
+	/* With a handler, which never runs, ncurses leaves SIGTSTP alone; its own handler
+	 * draws, whatever it interrupts. */
+	sigaction(SIGTSTP, NULL, &stop);
+	if (stop.sa_handler == SIG_DFL) {
+		sigaddset(&signals, SIGTSTP);
+		sigaction(SIGTSTP, &(struct sigaction){.sa_handler = handle_stop}, NULL);
 	}
-	if (signals >= 0)
-		close(signals);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	screen.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	status = screen.signals < 0 ? error_errno(err, errno, "can't wait for signals")
+				    : screen_show(&screen, messages, err);
+	if (screen.signals >= 0)
+		close(screen.signals);
+	sigaction(SIGTSTP, &stop, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }

@@ -27,7 +27,6 @@ static void test_numbers(void **state)
 	assert_int_equal(CURSES_KEY_LAST_PAGE, KEY_PPAGE);
 	assert_int_equal(CURSES_KEY_ENTER, KEY_ENTER);
 	assert_int_equal(CURSES_KEY_END, KEY_END);
-	assert_int_equal(CURSES_KEY_RESIZE, KEY_RESIZE);
 }
 
 int main(void)
