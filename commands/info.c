@@ -205,8 +205,8 @@ out:
 	stacks_free(info.stacks);
 	links_free(&info.links);
 	frames_free(info.frames);
-	sources_free(&info.sources);
 	recorded_free(info.sources.recorded);
+	sources_free(&info.sources);
 	replay_free(info.replay);
 	processes_free(&info.processes);
 	summary_free(&info.summary);
