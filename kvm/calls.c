@@ -48,7 +48,6 @@ static const struct host_call sampling[] = {
 	HOST_CALL_WITH(SYS_fcntl, 1, F_GETFL), /* fdopen() */
 	HOST_CALL_WITH(SYS_ioctl, 1, UFFDIO_REGISTER),
 	/* Opening a VMM. */
-	HOST_CALL(SYS_rt_sigpending),
 	HOST_CALL(SYS_pidfd_open),
 	HOST_CALL(SYS_pidfd_getfd),
 	HOST_CALL(SYS_getrandom),

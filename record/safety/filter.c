@@ -115,6 +115,7 @@ static void allow_recording(struct draft *draft)
 		SCMP_SYS(write),
 		SCMP_SYS(writev),
 		/* Signals, and the guard's end. */
+		SCMP_SYS(rt_sigpending),
 		SCMP_SYS(rt_sigtimedwait),
 		SCMP_SYS(wait4),
 	};

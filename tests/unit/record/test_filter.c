@@ -177,6 +177,7 @@ static void a_recorder(void)
 	check_powers();
 	check_basics();
 	check_memory();
+	CHECK(sigpending(&none) == 0);
 	CHECK(REACHES(ioctl(-1, SAMPLING_REQUEST)));
 	CHECK(REACHES(ioctl(-1, TIOCGWINSZ)));
 	CHECK(REFUSED(recvmsg(-1, &(struct msghdr){0}, 0)));
