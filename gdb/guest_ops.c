@@ -40,8 +40,10 @@ static int set_addresses(struct gdb *gdb, bool stops, bool physical, struct erro
 /* Ends a look at a guest that someone else holds, or has continued meanwhile. */
 static void release_guest(struct gdb *gdb, struct error *err)
 {
-	if (stub_acknowledge(&gdb->stub, err) < 0 ||
-	    set_addresses(gdb, true, false, err) < 0)
+	if (stub_acknowledge(&gdb->stub, err) < 0)
+		return;
+	gdb_hold(gdb, true);
+	if (set_addresses(gdb, true, false, err) < 0)
 		return;
 	if (gdb->stub.stops)
 		gdb_continue(gdb, err);
@@ -252,11 +254,14 @@ static uint64_t finish_pause(struct guest *guest)
 	return 0;
 }
 
+/* Someone else's pause has no limit, and the guard must not end it. */
 static int take_guest(struct guest *guest, struct error *err)
 {
 	struct gdb_guest *target = gdb_guest_of(guest);
 	int status = stop_guest(target->gdb, err);
 
+	if (status == PAUSE_HELD)
+		gdb_hold(target->gdb, false);
 	if (status < 0 || capture_vcpus(target, err) < 0)
 		return -1;
 	if (status == 0) {
