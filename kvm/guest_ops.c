@@ -52,10 +52,10 @@ static struct kvm_guest *kvm_guest_of(struct guest *guest)
 	return (struct kvm_guest *)guest;
 }
 
-/* Notes for the guard that threads may be stopped from now on, or no longer. */
-static void note_hold(struct kvm_guest *vmm, bool holds)
+/* Notes for the guard that threads may be stopped from now on. */
+static void begin_hold(struct kvm_guest *vmm)
 {
-	atomic_store(&vmm->kvm->shared->since, holds ? clock_monotonic() : 0);
+	atomic_store(&vmm->kvm->shared->since, clock_monotonic());
 }
 
 static bool vmm_is_gone(const struct kvm_guest *vmm)
@@ -129,7 +129,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 	bool is_stopped = false;
 
 	(void)err;
-	trace_sweep(&vmm->kvm->trace);
+	kvm_sweep(vmm->kvm);
 	vmm->observed = now;
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		char state;
@@ -175,31 +175,36 @@ static void release_all(struct kvm_guest *vmm)
 			vcpu_withdraw(&vmm->vcpu[i]);
 		trace_release(trace, &vmm->vcpu[i].traced);
 	}
-	atomic_store(&vmm->kvm->shared->since, trace->late_count ? HOLDS_LATE : 0);
+	kvm_note_late(vmm->kvm);
 }
 
 /* Ends a pause, even one that failed. */
 static void end_trace(struct kvm_guest *vmm)
 {
+	kvm_note_late(vmm->kvm);
 	trace_end(&vmm->kvm->trace);
-	note_hold(vmm, false);
+	kvm_note_late(vmm->kvm);
 }
 
 static void prepare_pause(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
+	struct trace *trace = &vmm->kvm->trace;
+	bool has_room = trace_has_room(trace, guest->info.vcpus);
 
 	vmm->refused = 0;
-	note_hold(vmm, true);
-	trace_begin(&vmm->kvm->trace, guest->info.vcpus);
+	begin_hold(vmm);
+	trace_begin(trace, guest->info.vcpus);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct vcpu *vcpu = &vmm->vcpu[i];
 
 		guest->vcpu[i].captured = false;
 		vcpu->traced = (struct traced){0};
-		if (!vcpu->run || !vcpu->tid || vmm->refused)
+		if (!vcpu->run || !vcpu->tid || vmm->refused || !has_room ||
+		    trace_is_late(trace, vcpu->tid))
 			continue;
-		if (trace_attach(&vcpu->traced, vcpu->tid) < 0 && errno == EPERM)
+		if (trace_attach(&vcpu->traced, vmm->pid, vcpu->tid) < 0 &&
+		    errno == EPERM)
 			vmm->refused = vcpu->tid;
 	}
 	kvm_memory_prepare(vmm->memory);
@@ -208,13 +213,12 @@ static void prepare_pause(struct guest *guest)
 static bool rest_guest(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
-	struct trace *trace = &vmm->kvm->trace;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
 		vcpu_withdraw(&vmm->vcpu[i]);
 	/* A thread that stops later would stay stopped until this process continues. */
-	trace_sweep(trace);
-	return trace->late_count == 0;
+	kvm_sweep(vmm->kvm);
+	return trace_late_count(&vmm->kvm->trace) == 0;
 }
 
 /* Gives up a pause because someone else traces a thread: returns what pause() does. */
@@ -404,9 +408,13 @@ static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 	if (tracer)
 		return error_set(err, "process %d is traced by another process, %d",
 				 vmm->pid, tracer);
-	if (trace_attach(&traced, vmm->pid) < 0)
-		return trace_refused(vmm->pid, errno, err);
-	note_hold(vmm, true);
+	begin_hold(vmm);
+	if (trace_attach(&traced, vmm->pid, vmm->pid) < 0) {
+		int errnum = errno;
+
+		kvm_note_late(vmm->kvm);
+		return trace_refused(vmm->pid, errnum, err);
+	}
 	trace_begin(&vmm->kvm->trace, 1);
 	trace_release(&vmm->kvm->trace, &traced);
 	end_trace(vmm);

@@ -36,6 +36,20 @@ static inline struct kvm *kvm_of(struct host *host)
 	return (struct kvm *)host;
 }
 
+/* Notes for the guard, while nothing is known to be stopped, whether a thread may stop.
+ */
+static inline void kvm_note_late(struct kvm *kvm)
+{
+	atomic_store(&kvm->shared->since, trace_late_count(&kvm->trace) ? HOLDS_LATE : 0);
+}
+
+/* Releases late threads that have stopped, while nothing is paused. */
+static inline void kvm_sweep(struct kvm *kvm)
+{
+	trace_sweep(&kvm->trace);
+	kvm_note_late(kvm);
+}
+
 /* In kvm/calls.c. */
 extern const struct host_needs kvm_needs;
 

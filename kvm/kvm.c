@@ -132,7 +132,13 @@ static int adopt_kvm(struct host *host, struct error *err)
 
 static uint64_t kvm_paused_since(const struct host *host)
 {
-	return atomic_load(&((const struct kvm *)host)->shared->since);
+	const struct kvm *kvm = (const struct kvm *)host;
+	uint64_t since = atomic_load(&kvm->shared->since), late;
+
+	if (!since)
+		return 0;
+	late = trace_late_since(&kvm->trace);
+	return late && late < since ? late : since;
 }
 
 /* The kernel has detached the dead recorder already, or is about to. */

@@ -255,13 +255,16 @@ static size_t count_without_thread(const struct vcpu *vcpus, size_t count)
 	return without;
 }
 
+/* Maximum number of threads that are asked to stop in one search. */
+#define ASKED_MAX 256
+
 /* The search for the threads of a VMM's vCPUs. */
 struct search {
 	struct vcpu *vcpus;
 	size_t count;
 	pid_t pid;
-	struct traced asked[TRACE_LATE_MAX]; /* threads that run and are to stop */
-	size_t asked_count;
+	struct traced asked[ASKED_MAX]; /* threads that run and are to stop */
+	size_t asked_count, asked_most;
 };
 
 /* Notes the thread as the vCPU's that it runs, and returns what it does. */
@@ -287,13 +290,14 @@ static void look_at_all(struct search *search)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", search->pid);
 	dir = opendir(path);
-	while (dir && search->asked_count < TRACE_LATE_MAX && (entry = readdir(dir))) {
+	while (dir && search->asked_count < search->asked_most &&
+	       (entry = readdir(dir))) {
 		pid_t tid = atoi(entry->d_name);
 		struct traced *traced = &search->asked[search->asked_count];
 
 		if (tid <= 0 || has_thread(search->vcpus, search->count, tid) ||
 		    look_at_thread(search, tid) != PROC_RUNS ||
-		    trace_attach(traced, tid) < 0)
+		    trace_attach(traced, search->pid, tid) < 0)
 			continue;
 		trace_interrupt(traced);
 		search->asked_count++;
@@ -325,7 +329,12 @@ static void look_at_stopped(struct search *search, struct kvm *kvm)
 size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm)
 {
 	const struct timespec moment = {0, MOMENT_NS};
-	struct search search = {.vcpus = vcpus, .count = count, .pid = pid};
+	struct search search = {
+		.vcpus = vcpus,
+		.count = count,
+		.pid = pid,
+		.asked_most = trace_has_room(&kvm->trace, ASKED_MAX) ? ASKED_MAX : 0,
+	};
 	uint64_t until = clock_monotonic() + PATIENCE_NS;
 
 	if (!count_without_thread(vcpus, count))
@@ -335,11 +344,12 @@ size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kv
 	while (search.asked_count && clock_monotonic() < until &&
 	       !host_is_over(&kvm->host)) {
 		look_at_stopped(&search, kvm);
+		trace_sweep(&kvm->trace);
 		if (search.asked_count)
 			nanosleep(&moment, NULL);
 	}
 	while (search.asked_count)
 		trace_leave(&kvm->trace, &search.asked[--search.asked_count]);
-	atomic_store(&kvm->shared->since, kvm->trace.late_count ? HOLDS_LATE : 0);
+	kvm_note_late(kvm);
 	return count_without_thread(vcpus, count);
 }

@@ -13,6 +13,9 @@
  * sampled domains still exist, ns: rounds can be minutes apart. */
 #define LOOK_NS	 (NS_PER_S / 10)
 #define CHECK_NS NS_PER_S
+/* Maximum time between two checks while a part of a guest may stop late, ns: it stays
+ * stopped until a check. */
+#define LATE_NS (NS_PER_S / 50)
 
 struct recorder {
 	struct guard *guard;
@@ -242,7 +245,10 @@ static struct task next_task(const struct recorder *recorder, uint64_t end)
 {
 	struct task task = {.kind = CHECK, .time = recorder->check};
 	size_t i = roster_first_due(&recorder->roster);
+	const struct host *host = recorder->roster.host;
 
+	if (host->ops->paused_since(host))
+		task.time -= CHECK_NS - LATE_NS;
 	if (i != SIZE_MAX) {
 		uint64_t due = pacer_due(&recorder->roster.subject[i]->pacer);
 

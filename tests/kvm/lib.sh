@@ -111,15 +111,39 @@ has_grown()
 	[ "$(lines "$1")" -gt "$2" ]
 }
 
+# goes_on NAME: waits until the guest goes on
+goes_on()
+{
+	kill -0 "$vmm" 2>/dev/null || fail "the VMM has died: $(cat "$1.err")"
+	wait_for "the guest to go on" has_grown "$1.out" "$(lines "$1.out")"
+}
+
+# is_free: succeeds if no thread of the VMM (the variable vmm) is traced or stopped
+is_free()
+{
+	! grep -q -e '^TracerPid:.*[1-9]' -e '^State:.*[Tt] (' /proc/"$vmm"/task/*/status
+}
+
 # check_runs NAME: checks that the guest goes on, and that no thread of its VMM (the variable
 # vmm) is traced or stopped
 check_runs()
 {
-	kill -0 "$vmm" 2>/dev/null || fail "the VMM has died: $(cat "$1.err")"
-	wait_for "the guest to go on" has_grown "$1.out" "$(lines "$1.out")"
+	goes_on "$1"
 	if grep -l -e '^TracerPid:.*[1-9]' -e '^State:.*[Tt] (' /proc/"$vmm"/task/*/status; then
 		fail "a thread is traced or stopped"
 	fi
+}
+
+# random LIMIT: prints a random number below LIMIT, which is at most 65536
+random()
+{
+	echo $(($(od -An -N2 -tu2 /dev/urandom) % $1))
+}
+
+# pause_below MILLISECONDS: sleeps for a random time, of less than a second
+pause_below()
+{
+	sleep "0.$(printf %03d "$(random "$1")")"
 }
 
 # has_no_request NAME: succeeds if neither of the guest's two vCPUs is asked for its registers

@@ -29,12 +29,13 @@
 #define WARM_UP 50
 
 struct floor {
-	struct trace *trace;
+	struct kvm *kvm;
+	pid_t pid;
 	struct vcpu *vcpu;
 	unsigned int vcpus;
 };
 
-static int floor_open(struct floor *floor, struct trace *trace,
+static int floor_open(struct floor *floor, struct host *host,
 		      const struct guest_info *info, struct error *err)
 {
 	pid_t pid = (pid_t)info->id;
@@ -42,16 +43,18 @@ static int floor_open(struct floor *floor, struct trace *trace,
 	struct vcpu_fd *fds;
 	size_t count;
 
-	*floor = (struct floor){.trace = trace, .vcpus = info->vcpus};
+	*floor = (struct floor){.kvm = kvm_of(host), .pid = pid, .vcpus = info->vcpus};
 	floor->vcpu = calloc(info->vcpus, sizeof(*floor->vcpu));
 	if (!floor->vcpu || vcpus_list(pid, &fds, &count) < 0 || count != info->vcpus)
 		return error_set(err, "can't list the vCPUs of process %d", pid);
 	for (size_t i = 0; i < count; i++)
-		if (vcpu_open(&floor->vcpu[i], pidfd, fds[i].fd) < 0)
+		if (vcpu_open(&floor->vcpu[i], pid, pidfd, fds[i].fd,
+			      floor->kvm->requests, false) < 0)
 			return error_set(err, "can't open vCPU %zu", i);
 	free(fds);
 	close(pidfd);
-	for (int tries = 0; vcpus_find_threads(floor->vcpu, count, pid, trace); tries++)
+	for (int tries = 0; vcpus_find_threads(floor->vcpu, count, pid, floor->kvm);
+	     tries++)
 		if (tries == 1000)
 			return error_set(err, "a vCPU has no thread");
 	return 0;
@@ -84,23 +87,25 @@ static uint64_t least_wait(struct floor *floor)
  * is part of the pause. */
 static int floor_sample(struct floor *floor, uint64_t *ns, struct error *err)
 {
+	struct trace *trace = &floor->kvm->trace;
 	uint64_t start, stopped, least;
 
 	least_wait(floor);
-	trace_begin(floor->trace, floor->vcpus);
+	trace_begin(trace, floor->vcpus);
 	for (unsigned int i = 0; i < floor->vcpus; i++)
-		if (trace_attach(&floor->vcpu[i].traced, floor->vcpu[i].tid) < 0)
+		if (trace_attach(&floor->vcpu[i].traced, floor->pid, floor->vcpu[i].tid) <
+		    0)
 			return error_set(err, "can't trace vCPU %u", i);
 	start = clock_monotonic();
 	for (unsigned int i = 0; i < floor->vcpus; i++)
 		trace_interrupt(&floor->vcpu[i].traced);
 	for (unsigned int i = 0; i < floor->vcpus; i++)
-		trace_wait(floor->trace, &floor->vcpu[i].traced);
+		trace_wait(trace, &floor->vcpu[i].traced);
 	stopped = clock_monotonic() - start;
 	for (unsigned int i = 0; i < floor->vcpus; i++)
-		trace_release(floor->trace, &floor->vcpu[i].traced);
+		trace_release(trace, &floor->vcpu[i].traced);
 	*ns = clock_monotonic() - start;
-	trace_end(floor->trace);
+	trace_end(trace);
 	least = least_wait(floor);
 	*ns -= least < stopped ? least : stopped;
 	return 0;
@@ -190,8 +195,8 @@ static int sample_all(struct target *target, struct floor *floor, struct results
 	return 0;
 }
 
-static int measure_guest(struct host *host, const struct guest_info *info,
-			 struct trace *trace, size_t samples, struct error *err)
+static int measure_guest(struct host *host, const struct guest_info *info, size_t samples,
+			 struct error *err)
 {
 	const struct sampling sampling = {0};
 	struct target target = {0};
@@ -201,7 +206,7 @@ static int measure_guest(struct host *host, const struct guest_info *info,
 
 	if (results_new(&results, samples + WARM_UP, err) == 0 &&
 	    target_open(&target, host, info, NULL, &sampling, err) == 0 &&
-	    floor_open(&floor, trace, info, err) == 0) {
+	    floor_open(&floor, host, info, err) == 0) {
 		status = 0;
 		mlockall(MCL_CURRENT | MCL_ONFAULT);
 		priority_set(PRIORITY_SAMPLER);
@@ -224,7 +229,6 @@ static int measure_guest(struct host *host, const struct guest_info *info,
 int main(int argc, char **argv)
 {
 	struct guest_info info;
-	struct trace trace;
 	struct error err;
 	struct host *host;
 	int status;
@@ -235,10 +239,10 @@ int main(int argc, char **argv)
 	}
 	host = kvm_hypervisor.open(false, &err);
 	status = host ? host->ops->arm(host, &err) : -1;
-	if (status == 0 && trace_init(&trace, &err) == 0)
+	if (status == 0)
 		status = host_find(host, argv[1], &info, &err) == 0
-				 ? measure_guest(host, &info, &trace,
-						 strtoul(argv[2], NULL, 10), &err)
+				 ? measure_guest(host, &info, strtoul(argv[2], NULL, 10),
+						 &err)
 				 : -1;
 	if (status < 0)
 		fprintf(stderr, "pauses: %s\n", err.text);

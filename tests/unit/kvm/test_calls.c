@@ -78,7 +78,7 @@ static void a_recorder(pid_t other, int pidfd)
 	CHECK(pidfd >= 0 && trace_init(&trace, &err) == 0);
 	CHECK(filter_recorder(&kvm_needs, false, -1, &err) == 0);
 	/* Calls that sampling needs. */
-	CHECK(trace_attach(&traced, other) == 0);
+	CHECK(trace_attach(&traced, other, other) == 0);
 	trace_begin(&trace, 1);
 	trace_interrupt(&traced);
 	CHECK(trace_wait(&trace, &traced));
