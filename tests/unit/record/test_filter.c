@@ -201,6 +201,7 @@ static void a_recorder(void)
 	/* The guard's end. */
 	sigemptyset(&none);
 	CHECK(sigtimedwait(&none, NULL, &now) == -1 && errno == EAGAIN);
+	CHECK(sigpending(&none) == 0);
 	CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
 	/* The end. */
 	CHECK(sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK,
