@@ -7,6 +7,7 @@
 #include "arch/flow.h"
 #include "arch/x86/code.h"
 #include "tables/code/code.h"
+#include "unwind/returns.h"
 
 /* Contiguous code, as it was when it was read. */
 struct part {
@@ -21,6 +22,8 @@ struct found_code {
 	struct part part[FOUND_CODE_PARTS];
 	size_t parts;
 	uint64_t place; /* an instruction in the last part */
+	uint64_t space; /* see found_code_space() */
+	bool has_space;
 	struct unwind_builder *builder;
 	struct unwind_table *table; /* in use */
 	struct unwind_table *next;  /* to be used, if is_new, or to be freed */
@@ -70,6 +73,11 @@ size_t found_code_parts(const struct found_code *found)
 const struct unwind_table *found_code_table(const struct found_code *found)
 {
 	return found->table;
+}
+
+uint64_t found_code_space(const struct found_code *found)
+{
+	return found->space;
 }
 
 static const struct part *find_part(const struct found_code *found, uint64_t address)
@@ -156,9 +164,15 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
 		return false;
 	place = first_unknown(found, chain);
 	if (!place ||
+	    (found->has_space && !is_in_upper_half(place) &&
+	     found->space != cpu_space(cpu)) ||
 	    (place != chain->address[0] && !is_after_call(cpu, memory, place)) ||
 	    !read_part(found, cpu, memory, place, part))
 		return false;
+	if (!is_in_upper_half(place)) {
+		found->space = cpu_space(cpu);
+		found->has_space = true;
+	}
 	found->kind = kind;
 	found->place = place;
 	found->parts++;
@@ -225,24 +239,33 @@ static bool is_outermost(const struct found_code *found, uint64_t address)
 	return rule && rule->kind == UNWIND_OUTERMOST;
 }
 
+/* Returns the part with the code at @address in the address space @space; NULL: none. */
+static const struct part *find_part_in(const struct found_code *found, uint64_t space,
+				       uint64_t address)
+{
+	if (!is_in_upper_half(address) && space != found->space)
+		return NULL;
+	return find_part(found, address);
+}
+
 /* Functions that start with a return address of 0 are the outermost ones, but rules for
  * found code may be wrong. */
-static void check_end(const struct found_code *found, struct chain *chain)
+static void check_end(const struct found_code *found, uint64_t space, struct chain *chain)
 {
 	uint64_t last = chain->count ? chain->address[chain->count - 1] : 0;
 
 	last -= chain->count > 1;
-	if (chain->end == CHAIN_WHOLE && find_part(found, last) &&
+	if (chain->end == CHAIN_WHOLE && find_part_in(found, space, last) &&
 	    !is_outermost(found, last))
 		chain->end = CHAIN_UNKNOWN;
 }
 
 void found_code_check(const struct found_code *found, const struct unwind_input *input,
-		      struct chain *chain)
+		      uint64_t space, struct chain *chain)
 {
 	for (uint32_t i = 1; i < chain->count; i++) {
 		uint64_t address = chain->address[i];
-		const struct part *part = find_part(found, address - 1);
+		const struct part *part = find_part_in(found, space, address - 1);
 		size_t before = part ? address - part->address : 0;
 
 		if (!part || chain->address[i - 1] == CHAIN_INTERRUPT ||
@@ -252,5 +275,5 @@ void found_code_check(const struct found_code *found, const struct unwind_input 
 		chain->count = i;
 		chain->end = CHAIN_NOT_CALLED;
 	}
-	check_end(found, chain);
+	check_end(found, space, chain);
 }

@@ -51,10 +51,16 @@ bool found_code_renew(struct found_code *found);
  * changed. */
 const struct unwind_table *found_code_table(const struct found_code *found);
 
-/* Ends the chain before a return address in found code that does not follow a call,
- * unless a file's table in @input led there. A chain that ends in found code is whole
- * only if its last function has no caller. */
+/* Returns the address space whose lower half, the programs' one, was read; all others
+ * have other programs, of which nothing is read. 0: nothing was read there. */
+uint64_t found_code_space(const struct found_code *found);
+
+/*
+ * Ends the chain, of the address space @space, before a return address in found code that
+ * does not follow a call, unless a file's table in @input led there. A chain that ends in
+ * found code is whole only if its last function has no caller.
+ */
 void found_code_check(const struct found_code *found, const struct unwind_input *input,
-		      struct chain *chain);
+		      uint64_t space, struct chain *chain);
 
 #endif

@@ -89,6 +89,6 @@ void arm64_walk(struct walk *walk)
 	walk->state.sp = arm64_sp(cpu);
 	walk->state.fp = cpu->x[FRAME_POINTER];
 	walk->state.lr = cpu->x[LINK_REGISTER];
-	walk_use_table(walk, cpu->x, ARM_REGISTERS);
+	walk_use_table(walk, cpu->x, ARM_REGISTERS, arm_space(cpu));
 	walk_follow(walk, arm64_step);
 }

@@ -19,7 +19,7 @@ enum return_kind {
 };
 
 struct return_note {
-	uint64_t address;
+	uint64_t key;	 /* return_key() */
 	uint64_t target; /* where the call leads; 0: not known */
 	enum return_kind kind;
 };
@@ -29,35 +29,49 @@ struct return_note {
 #define GUESS_NOTES  1024
 struct return_notes {
 	struct return_note note[RETURN_NOTES];
-	uint64_t wrong[GUESS_NOTES]; /* addresses at which guesses were wrong; 0: free */
+	uint64_t wrong[GUESS_NOTES]; /* keys of addresses at which guesses were wrong */
 };
 
-/* Returns the number of the note that @address has, or could have. */
-static inline size_t return_place(uint64_t address)
+/* The upper half of the addresses is the kernel's, in all address spaces. */
+static inline bool is_in_upper_half(uint64_t address)
 {
-	return (address ^ address >> 11) % RETURN_NOTES;
+	return address >> 63;
+}
+
+/* Returns what notes know an address by, of the address space @space (cpu_space()):
+ * programs have other code at the same address. */
+static inline uint64_t return_key(uint64_t address, uint64_t space)
+{
+	/* 2^64 divided by the golden ratio spreads close numbers. */
+	return is_in_upper_half(address) ? address : address ^ space * 0x9e3779b97f4a7c15;
+}
+
+/* Returns the number of the note that an address has, or could have. */
+static inline size_t return_place(uint64_t key)
+{
+	return (key ^ key >> 11) % RETURN_NOTES;
 }
 
 static inline enum return_kind return_kind_of(const struct return_notes *notes,
-					      uint64_t address)
+					      uint64_t key)
 {
 	const struct return_note *note;
 
 	if (!notes)
 		return RETURN_UNKNOWN;
-	note = &notes->note[return_place(address)];
-	return note->address == address ? note->kind : RETURN_UNKNOWN;
+	note = &notes->note[return_place(key)];
+	return note->key == key ? note->kind : RETURN_UNKNOWN;
 }
 
-/* Notes that the rule for @address, a guess, led to no return address. */
-static inline void guess_is_wrong(struct return_notes *notes, uint64_t address)
+/* Notes that the rule for an address, a guess, led to no return address. */
+static inline void guess_is_wrong(struct return_notes *notes, uint64_t key)
 {
-	notes->wrong[address % GUESS_NOTES] = address;
+	notes->wrong[key % GUESS_NOTES] = key;
 }
 
-static inline bool guess_was_wrong(const struct return_notes *notes, uint64_t address)
+static inline bool guess_was_wrong(const struct return_notes *notes, uint64_t key)
 {
-	return notes && notes->wrong[address % GUESS_NOTES] == address;
+	return notes && notes->wrong[key % GUESS_NOTES] == key;
 }
 
 #endif

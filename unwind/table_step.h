@@ -150,7 +150,7 @@ static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
 		rule = unwind_table_find(walk->hypercalls, address);
 	if (!rule && walk->modules)
 		rule = unwind_table_find(walk->modules, address);
-	if (!rule && walk->found)
+	if (!rule && walk->found && (walk->is_found_here || is_in_upper_half(address)))
 		rule = unwind_table_find(walk->found, address);
 	return rule;
 }
@@ -222,7 +222,8 @@ static inline enum step table_go_on(struct walk *walk,
 static inline enum return_kind guess_judge(const struct walk *walk, enum step taken)
 {
 	if (taken == STEP_CALLER || taken == STEP_LAST)
-		return return_kind_of(walk->returns, walk->state.pc);
+		return return_kind_of(walk->returns,
+				      return_key(walk->state.pc, walk->space));
 	return walk->chain->end == CHAIN_WHOLE ? RETURN_UNKNOWN : RETURN_BAD;
 }
 
@@ -243,7 +244,7 @@ guess_rule(struct walk *walk, const struct unwind_rule *rule,
 	struct frame_state guessed;
 	enum chain_end end;
 
-	if (!guess_was_wrong(walk->returns, before.pc)) {
+	if (!guess_was_wrong(walk->returns, return_key(before.pc, walk->space))) {
 		taken = table_step(walk, rule, clean);
 		kind = guess_judge(walk, taken);
 	}

@@ -97,7 +97,8 @@ struct unwind_input {
 	const struct unwind_table *table; /* rules for 64-bit code (unwind/table.h) */
 	const struct unwind_table *hypercalls; /* rules for Xen's hypercall page */
 	const struct unwind_table *modules;    /* rules for modules of a Linux kernel */
-	const struct unwind_table *found;   /* guesses for code that no file describes */
+	const struct unwind_table *found; /* guesses for code that no file describes */
+	uint64_t found_space; /* the address space whose programs they are for */
 	const struct return_notes *returns; /* what tells right guesses from wrong ones */
 	const struct x86_entries *entries;  /* return addresses in interrupts' entries */
 };

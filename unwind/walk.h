@@ -37,8 +37,10 @@ struct walk {
 	/* NULL: none. */
 	const struct unwind_table *hypercalls, *modules, *found;
 	const struct return_notes *returns;
-	bool has_rules;		      /* some table has rules for this kind of code */
-	uint64_t serial;	      /* of the tables */
+	uint64_t space;	    /* the vCPU's address space */
+	bool is_found_here; /* the guesses for programs are for this address space */
+	bool has_rules;	    /* some table has rules for this kind of code */
+	uint64_t serial;    /* of the tables */
 	struct rule_note *rule_notes; /* NULL: none */
 	const uint64_t *registers;    /* with a table: the vCPU's general registers */
 	unsigned int register_count;
@@ -115,7 +117,7 @@ static inline enum step record_rule(struct walk *walk, unsigned int size,
 
 /* Gives the table priority from here on. The state has the sampled stack pointer. */
 static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
-				  unsigned int count)
+				  unsigned int count, uint64_t space)
 {
 	const struct unwind_input *input = walk->reader.input;
 
@@ -128,7 +130,10 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->serial = walk->table ? unwind_table_serial(walk->table) : 0;
 	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
 	walk->serial ^= walk->modules ? unwind_table_serial(walk->modules) : 0;
-	walk->serial ^= walk->found ? unwind_table_serial(walk->found) : 0;
+	walk->space = space;
+	walk->is_found_here = walk->found && input->found_space == space;
+	if (walk->found)
+		walk->serial ^= unwind_table_serial(walk->found) + !walk->is_found_here;
 	walk->registers = registers;
 	walk->register_count = count;
 	walk->has_rules = walk->table || walk->found;

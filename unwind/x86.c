@@ -300,7 +300,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
 		walk_follow(&walk, step_32);
 		return;
 	}
-	walk_use_table(&walk, cpu->reg, X86_REGISTERS);
+	walk_use_table(&walk, cpu->reg, X86_REGISTERS, x86_space(cpu));
 	if (input->entries && input->entries->count)
 		walk_entries(&walk, input->entries);
 	else

@@ -20,6 +20,11 @@ void code_search_free(struct code_search *search)
 		examiner_drop(search->examiner, search->found);
 }
 
+uint64_t code_search_space(const struct code_search *search)
+{
+	return search->found ? found_code_space(search->found) : 0;
+}
+
 const struct unwind_table *code_search_table(const struct code_search *search)
 {
 	return search->found ? found_code_table(search->found) : NULL;
@@ -30,14 +35,15 @@ const struct unwind_table *code_search_table(const struct code_search *search)
  * the last one, or one to which the next address's call does not lead. -1: all is well,
  * or code does not help.
  */
-static int find_astray(const struct chain *chain, const struct unwind_input *input)
+static int find_astray(const struct sample *sample, const struct unwind_input *input)
 {
+	const struct chain *chain = &sample->chain;
 	uint32_t last = chain->count - 1;
 
 	if (!chain->count || chain->is_stack || chain->end == CHAIN_REAL_MODE)
 		return -1;
 	for (uint32_t i = 1; i < chain->count; i++)
-		if (returns_doubt(input->returns, chain, i) &&
+		if (returns_doubt(input->returns, sample->process.space, chain, i) &&
 		    !unwind_is_described(input, chain->address[i - 1] - (i > 1)))
 			return (int)i - 1;
 	if (chain->end == CHAIN_WHOLE || chain->end == CHAIN_TOO_DEEP ||
@@ -73,12 +79,12 @@ static void count_astray(struct code_search *search, const struct unwind_input *
 {
 	forget(search);
 	for (unsigned int i = 0; i < round->samples; i++) {
-		const struct chain *chain = &round->sample[i].chain;
-		int astray = find_astray(chain, input);
+		const struct sample *sample = &round->sample[i];
+		int astray = find_astray(sample, input);
 
 		search->chains++;
 		if (astray >= 0)
-			region_of(search, chain->address[astray])->bad++;
+			region_of(search, sample->chain.address[astray])->bad++;
 	}
 }
 
@@ -90,7 +96,7 @@ static bool read_code(struct code_search *search, const struct guest *guest,
 	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
-		int astray = find_astray(&sample->chain, input);
+		int astray = find_astray(sample, input);
 		struct chain place = {.count = 1};
 
 		if (astray < 0)
@@ -137,5 +143,6 @@ void code_search_check(const struct code_search *search, const struct unwind_inp
 		       struct round *round)
 {
 	for (unsigned int i = 0; search->found && i < round->samples; i++)
-		found_code_check(search->found, input, &round->sample[i].chain);
+		found_code_check(search->found, input, round->sample[i].process.space,
+				 &round->sample[i].chain);
 }

@@ -31,6 +31,9 @@ void code_search_free(struct code_search *search);
  * code_search_run(); NULL if there is none. */
 const struct unwind_table *code_search_table(const struct code_search *search);
 
+/* Returns the address space whose programs' code is in the table. */
+uint64_t code_search_space(const struct code_search *search);
+
 /*
  * Takes over the table that the examiner has made, and gives the examiner more code:
  * where a good part of the chains lose their way. @input has the tables and memory that

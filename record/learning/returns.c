@@ -56,7 +56,8 @@ static bool around_is_return(const struct around *around, bool is_arm64, uint64_
 static void return_examine(struct return_notes *notes, const struct cpu *cpu,
 			   const struct guest_memory *memory, uint64_t address)
 {
-	struct return_note note = {.address = address, .kind = RETURN_BAD};
+	struct return_note note = {.key = return_key(address, cpu_space(cpu)),
+				   .kind = RETURN_BAD};
 	bool is_arm64 = cpu_kind(cpu) == CPU_ARM64;
 	struct around around;
 	uint64_t frame;
@@ -71,7 +72,7 @@ static void return_examine(struct return_notes *notes, const struct cpu *cpu,
 		    around_is_return(&around, is_arm64, address, &note.target))
 			note.kind = RETURN_GOOD;
 	}
-	notes->note[return_place(address)] = note;
+	notes->note[return_place(note.key)] = note;
 }
 
 /* Whether chain->address[@i] is to be a return address: neither a mark nor interrupted.
@@ -87,9 +88,11 @@ static void learn_chain(struct return_notes *notes, const struct cpu *cpu,
 			const struct unwind_input *input, struct chain *chain,
 			unsigned int *left)
 {
+	uint64_t space = cpu_space(cpu);
+
 	for (uint32_t i = 1; i < chain->count; i++) {
-		uint64_t address = chain->address[i];
-		enum return_kind kind = return_kind_of(notes, address);
+		uint64_t address = chain->address[i], key = return_key(address, space);
+		enum return_kind kind = return_kind_of(notes, key);
 
 		if (!chain_has_return(chain, i) ||
 		    unwind_is_described(input, chain->address[i - 1] - (i > 1)))
@@ -97,11 +100,11 @@ static void learn_chain(struct return_notes *notes, const struct cpu *cpu,
 		if (kind == RETURN_UNKNOWN && *left) {
 			--*left;
 			return_examine(notes, cpu, &input->memory, address);
-			kind = return_kind_of(notes, address);
+			kind = return_kind_of(notes, key);
 		}
 		if (kind != RETURN_BAD)
 			continue;
-		guess_is_wrong(notes, chain->address[i - 1]);
+		guess_is_wrong(notes, return_key(chain->address[i - 1], space));
 		chain->count = i;
 		chain->end = CHAIN_NOT_CALLED;
 	}
@@ -123,12 +126,13 @@ void returns_learn(struct return_notes *notes, const struct guest *guest,
 	}
 }
 
-bool returns_doubt(const struct return_notes *notes, const struct chain *chain,
-		   uint32_t i)
+bool returns_doubt(const struct return_notes *notes, uint64_t space,
+		   const struct chain *chain, uint32_t i)
 {
-	uint64_t address = chain->address[i], callee = chain->address[i - 1];
-	const struct return_note *note = &notes->note[return_place(address)];
+	uint64_t key = return_key(chain->address[i], space),
+		 callee = chain->address[i - 1];
+	const struct return_note *note = &notes->note[return_place(key)];
 
-	return chain_has_return(chain, i) && note->address == address && note->target &&
+	return chain_has_return(chain, i) && note->key == key && note->target &&
 	       callee - note->target > FUNCTION_MAX;
 }

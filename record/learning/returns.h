@@ -18,11 +18,12 @@ void returns_learn(struct return_notes *notes, const struct guest *guest,
 		   const struct unwind_input *input, struct round *round);
 
 /*
- * Returns whether the call before chain->address[@i], which is not the first, can't have
- * led to the function at the address before it: the call is of a function that is further
- * up, or far away. A function that jumps to another one at its end looks alike.
+ * Returns whether, in the address space @space, the call before chain->address[@i], which
+ * is not the first, can't have led to the function at the address before it: the call is
+ * of a function that is further up, or far away. A function that jumps to another one at
+ * its end looks alike.
  */
-bool returns_doubt(const struct return_notes *notes, const struct chain *chain,
-		   uint32_t i);
+bool returns_doubt(const struct return_notes *notes, uint64_t space,
+		   const struct chain *chain, uint32_t i);
 
 #endif

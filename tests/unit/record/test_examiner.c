@@ -49,7 +49,7 @@ static void a_table_is_used_while_the_next_one_is_made(void **state)
 		assert_int_equal(cfa_at(found, CODE + 0x21), 16);
 		assert_int_equal(cfa_at(found, OTHER + 0x21), -1);
 		chain.count = 2;
-		found_code_check(found, &nothing, &chain);
+		found_code_check(found, &nothing, x86_space(&guest->cpu), &chain);
 		assert_int_equal(chain.count, 1);
 	} while (examiner_job(examiner) == found);
 	assert_true(found_code_renew(found));

@@ -75,7 +75,8 @@ static void what_follows_no_call_is_no_caller(void **state)
 
 	(void)state;
 	assert_true(look(&scene, found, address, 1));
-	found_code_check(found, &(struct unwind_input){0}, &chain);
+	found_code_check(found, &(struct unwind_input){0}, arm_space(&scene.guest->cpu),
+			 &chain);
 	assert_int_equal(chain.count, 2);
 	assert_int_equal(chain.end, CHAIN_NOT_CALLED);
 

@@ -137,10 +137,10 @@ static void what_follows_no_call_is_no_caller(void **state)
 	struct chain chain = {.address = address, .count = 5};
 
 	(void)state;
-	found_code_check(scene.found, &nothing, &chain);
+	found_code_check(scene.found, &nothing, x86_space(&scene.guest->cpu), &chain);
 	assert_int_equal(chain.count, 5);
 	assert_true(look(&scene, CODE));
-	found_code_check(scene.found, &nothing, &chain);
+	found_code_check(scene.found, &nothing, x86_space(&scene.guest->cpu), &chain);
 	assert_int_equal(chain.count, 3);
 	assert_int_equal(chain.end, CHAIN_NOT_CALLED);
 	scene_free(&scene);
@@ -165,13 +165,36 @@ static void a_link_that_a_file_describes_needs_no_call(void **state)
 	assert_non_null(table);
 	input.table = table;
 	assert_true(look(&scene, CODE));
-	found_code_check(scene.found, &input, &chain);
+	found_code_check(scene.found, &input, x86_space(&scene.guest->cpu), &chain);
 	assert_int_equal(chain.count, 4);
 	chain.count = 5;
-	found_code_check(scene.found, &nothing, &chain);
+	found_code_check(scene.found, &nothing, x86_space(&scene.guest->cpu), &chain);
 	assert_int_equal(chain.count, 2);
 	unwind_table_free(table);
 	unwind_builder_free(builder);
+	scene_free(&scene);
+}
+
+static void only_one_address_space_has_its_programs_read(void **state)
+{
+	struct scene scene = scene_new();
+	uint64_t address[] = {CODE + 0x21, CODE + 1};
+	struct chain chain = {.address = address, .count = 2};
+	uint64_t space = x86_space(&scene.guest->cpu);
+
+	(void)state;
+	assert_true(look(&scene, CODE));
+	assert_int_equal(found_code_space(scene.found), space);
+	found_code_check(scene.found, &nothing, space + GUEST_PAGE_SIZE, &chain);
+	assert_int_equal(chain.count, 2);
+	found_code_check(scene.found, &nothing, space, &chain);
+	assert_int_equal(chain.count, 1);
+	put_program(scene.guest, OTHER);
+	memcpy(scene.guest->page[FRAMES - 1], scene.guest->page[1], GUEST_PAGE_SIZE);
+	scene.guest->cpu.cr3 = (uint64_t)(FRAMES - 1) << GUEST_PAGE_SHIFT;
+	assert_false(look(&scene, OTHER));
+	scene.guest->cpu.cr3 = space;
+	assert_true(look(&scene, OTHER));
 	scene_free(&scene);
 }
 
@@ -184,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_table_stays_until_it_is_replaced),
 		cmocka_unit_test(nothing_is_made_that_nobody_wants),
 		cmocka_unit_test(what_follows_no_call_is_no_caller),
+		cmocka_unit_test(only_one_address_space_has_its_programs_read),
 		cmocka_unit_test(a_link_that_a_file_describes_needs_no_call),
 	};
 

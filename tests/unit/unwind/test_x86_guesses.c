@@ -32,6 +32,9 @@ static struct guessed guessed_new(struct unwind_rule rule)
 			 0);
 	guessed.table = unwind_builder_finish(guessed.builder);
 	assert_non_null(guessed.table);
+	scene->input.found = guessed.table;
+	scene->input.found_space = x86_space(&scene->guest->cpu);
+	scene->input.returns = guessed.returns;
 	put_frame(scene, FRAME, 0, RETURN(1));
 	scene->guest->cpu.reg[X86_RBP] = FRAME;
 	poke(scene, STACK + 0x100, RETURN(0));
@@ -48,8 +51,10 @@ static void guessed_free(struct guessed *guessed)
 
 static void note(struct guessed *guessed, uint64_t address, enum return_kind kind)
 {
-	guessed->returns->note[return_place(address)] = (struct return_note){
-		.address = address, .kind = kind};
+	uint64_t key = return_key(address, x86_space(&guessed->scene.guest->cpu));
+
+	guessed->returns->note[return_place(key)] = (struct return_note){.key = key,
+									 .kind = kind};
 }
 
 /* Checks that the first caller is @caller. */
@@ -57,8 +62,6 @@ static void expect_caller(struct guessed *guessed, uint64_t caller)
 {
 	struct scene *scene = &guessed->scene;
 
-	scene->input.found = guessed->table;
-	scene->input.returns = guessed->returns;
 	x86_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_true(scene->chain.count >= 2);
 	assert_int_equal(scene->chain.address[1], caller);
@@ -95,7 +98,8 @@ static void a_guess_that_was_wrong_is_not_repeated(void **state)
 	struct guessed guessed = guessed_new(by_sp);
 
 	(void)state;
-	guess_is_wrong(guessed.returns, guessed.scene.guest->cpu.rip);
+	guess_is_wrong(guessed.returns, return_key(guessed.scene.guest->cpu.rip,
+						   x86_space(&guessed.scene.guest->cpu)));
 	expect_caller(&guessed, RETURN(1));
 	guessed_free(&guessed);
 }
@@ -121,13 +125,26 @@ static void a_guessed_start_loses_against_a_frame(void **state)
 	struct scene *scene = &guessed.scene;
 
 	(void)state;
-	scene->input.found = guessed.table;
-	scene->input.returns = guessed.returns;
 	x86_unwind(&scene->guest->cpu, &scene->input, &scene->chain);
 	assert_int_equal(scene->chain.count, 1);
 	assert_int_equal(scene->chain.end, CHAIN_WHOLE);
 	note(&guessed, RETURN(1), RETURN_GOOD);
 	expect_caller(&guessed, RETURN(1));
+	guessed_free(&guessed);
+}
+
+/* Another program has other code at the same address. */
+static void guesses_are_for_one_address_space(void **state)
+{
+	struct guessed guessed = guessed_new(by_sp);
+	struct scene *scene = &guessed.scene;
+
+	(void)state;
+	expect_caller(&guessed, RETURN(0));
+	scene->input.found_space += GUEST_PAGE_SIZE;
+	expect_caller(&guessed, RETURN(1));
+	scene->input.found_space -= GUEST_PAGE_SIZE;
+	expect_caller(&guessed, RETURN(0));
 	guessed_free(&guessed);
 }
 
@@ -144,8 +161,6 @@ static void guesses_cost_a_bounded_number_of_pages(void **state)
 		rule.cfa = (int32_t)(random_next(&seed) % 0x4000) & ~7;
 		guessed = guessed_new(rule);
 		scene = &guessed.scene;
-		scene->input.found = guessed.table;
-		scene->input.returns = guessed.returns;
 		for (uint64_t at = STACK; at < STACK_END; at += 8)
 			poke(scene, at,
 			     random_next(&seed) % 2
@@ -166,6 +181,7 @@ int main(void)
 		cmocka_unit_test(a_guess_that_was_wrong_is_not_repeated),
 		cmocka_unit_test(no_guess_skips_a_frame_that_is_nearer),
 		cmocka_unit_test(a_guessed_start_loses_against_a_frame),
+		cmocka_unit_test(guesses_are_for_one_address_space),
 		cmocka_unit_test(guesses_cost_a_bounded_number_of_pages),
 	};
 
