@@ -199,6 +199,11 @@ const struct code *symbols_code(const struct symbols *symbols, uint32_t file);
  * @linux_text (0: not known) has moved the addresses of @file; sums wrap around. */
 uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
+/* If the symbol that was found at @address is the page of hypercalls that Xen fills in
+ * for x86 guests, 32 bytes each (Xen, xen/include/public/arch-x86/cpuid.h), replaces it
+ * by the hypercall there, such as "[hypercall sched_op]". */
+void symbols_find_hypercall(struct symbol *symbol, uint64_t address);
+
 /* Demangles a name from any source as the table's options say. @name must stay unchanged
  * while the table exists; the result is @name or owned by the table. */
 const char *symbols_readable(struct symbols *symbols, const char *name);

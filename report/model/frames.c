@@ -248,6 +248,7 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 		frame->function = add_function(frames, hex, false, NULL);
 		return add_to_chain(frames, frame, frame->function, NULL);
 	}
+	symbols_find_hypercall(&symbol, address);
 	frame->file = symbol.file;
 	if (use == FRAME_CALLER)
 		frame->call = symbol.call;
