@@ -45,7 +45,7 @@ static void take_pv(const vcpu_guest_context_t *context, struct x86_cpu *cpu)
 						     : context->ctrlreg[1];
 	cpu->kernel_cr3 = context->ctrlreg[3];
 	cpu->cr4 = X86_CR4_PAE;
-	cpu->efer = X86_EFER_LMA;
+	cpu->efer = X86_EFER_LMA | X86_EFER_NXE; /* as Xen has it for all PV guests */
 }
 
 /*
