@@ -58,7 +58,11 @@ static void fill_pages(void)
 {
 	for (unsigned long i = 0; i < PAGES; i++) {
 		fill_page(page[i]);
-		/* The last word is a frame's first one for apart. */
+		/* The last frame for moving. */
+		page[i][2 * (FRAMES - 2)] = 0;
+		/* The first word is a return address for apart, and the last one a
+		 * frame's first word. */
+		page[i][0] = (unsigned long)__builtin_return_address(0);
 		page[i][PAGE_WORDS - 1] = i + 1 < FRAMES - 1
 						  ? apart_frame(i + 1) + FRAME_POINTER
 						  : 1;
@@ -192,7 +196,7 @@ static void init_changes(void)
 	for (unsigned int i = 0; i < PAGES; i++)
 		moving[i] = memory_address(page[i * 409 % PAGES]) | PTE_PAGE;
 	set_turns(KIND_moving, PLACE(moving), 1, moving, PAGES);
-	kinds[KIND_moving].frame += (FRAMES - 1) * FRAME_SIZE;
+	kinds[KIND_moving].frame += (FRAMES - 2) * FRAME_SIZE;
 
 	for (unsigned int i = 0; i < 4096; i++)
 		nowhere[i] = (NO_MEMORY + i * 64 * (pte_t)PAGE_SIZE) | PTE_PAGE;

@@ -51,7 +51,7 @@ EXPECTED = {
     "apic": ([NO_PAGE], []),
     "device": ([NO_PAGE], []),
     "grants": ([WHOLE], []),
-    "shared": ([], list(range(8))),  # what Xen has there
+    "shared": ([], list(range(9))),  # what Xen has there
     # The last of 255 frames is reached, and leads down.
     "apart": ([NOT_ASCENDING], [NOT_READY]),
     "modes": ([WHOLE], []),
