@@ -47,6 +47,11 @@ enum translation cpu_translate(const struct cpu *cpu, const struct guest_memory 
 bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
 	      void *to, size_t size);
 
+/* Copies @size bytes from @address, which may be in several pages; false if one of these
+ * is not mapped. */
+bool cpu_copy(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
+	      void *to, size_t size);
+
 /* Whether code at @address can be executed, by the page tables of x86; for other CPUs,
  * they are not asked. */
 bool cpu_is_executable(const struct cpu *cpu, const struct guest_memory *memory,

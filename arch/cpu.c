@@ -60,6 +60,22 @@ bool cpu_read(const struct cpu *cpu, const struct guest_memory *memory, uint64_t
 	return true;
 }
 
+bool cpu_copy(const struct cpu *cpu, const struct guest_memory *memory, uint64_t address,
+	      void *to, size_t size)
+{
+	while (size) {
+		size_t part = GUEST_PAGE_SIZE - address % GUEST_PAGE_SIZE;
+
+		part = part < size ? part : size;
+		if (!cpu_read(cpu, memory, address, to, part))
+			return false;
+		address += part;
+		to = (uint8_t *)to + part;
+		size -= part;
+	}
+	return true;
+}
+
 bool cpu_is_executable(const struct cpu *cpu, const struct guest_memory *memory,
 		       uint64_t address)
 {

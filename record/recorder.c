@@ -146,6 +146,8 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	subject->thinned += weight - 1;
 	subject->skipped += round.outcome == ROUND_PAUSED;
 	describe_subject(recorder, subject);
+	sink_kernel(recorder->sink, subject->target.sampling.index,
+		    sampler_take_kallsyms(subject->target.sampler));
 	sink_round(recorder->sink, &round, missed);
 	recorder->rested = share_rest(&recorder->share, clock_monotonic());
 	*outcome = round.outcome;

@@ -120,6 +120,11 @@ const struct learning *sampler_learning(const struct sampler *sampler)
 	return &sampler->learning;
 }
 
+struct kallsyms *sampler_take_kallsyms(struct sampler *sampler)
+{
+	return learning_take_kallsyms(&sampler->learning);
+}
+
 /* Sets the vCPU's CPU time since its last sample. The totals are rounded down, not the
  * differences, so that nothing is lost from sample to sample. */
 static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu,

@@ -22,6 +22,9 @@ void sampler_free(struct sampler *sampler);
 /* Returns what is known of the guest from the rounds so far. */
 const struct learning *sampler_learning(const struct sampler *sampler);
 
+/* See learning_take_kallsyms(). */
+struct kallsyms *sampler_take_kallsyms(struct sampler *sampler);
+
 /* Drops the CPU time that the vCPUs have used since their last samples: the next samples
  * have 0, like the first. */
 void sampler_forget_cpu_times(struct sampler *sampler);

@@ -28,10 +28,17 @@
 
 /* An entry of the ring is a struct entry, followed by the shifts of the table's programs
  * (struct placed_table), if there is one, and by the samples of a round, each with its
- * chain; or by the description of a domain. */
+ * chain; or by the description of a domain; or by the names of a domain's kernel. */
 enum entry_kind {
 	ENTRY_ROUND,
 	ENTRY_DOMAIN,
+	ENTRY_KERNEL,
+};
+
+/* Names of a kernel in the ring. */
+struct kernel_entry {
+	uint32_t domain;
+	struct kallsyms *kallsyms;
 };
 
 struct entry {
@@ -49,6 +56,7 @@ struct sink {
 	struct ring *ring;
 	pthread_t thread;
 	struct link_check *links;
+	struct kernel_names *kernels;
 	sem_t ready;
 	sem_t stop;
 	int failed; /* atomic: set once @err has the reason */
@@ -118,8 +126,10 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		status = series_advance(sink->series, sample.time, &sink->err);
 		if (status < 0)
 			return -1;
-		if (status > 0)
+		if (status > 0) {
 			memset(&sink->named, 0, sizeof(sink->named));
+			kernel_names_renew(sink->kernels);
+		}
 	}
 	counts = series_counts(sink->series);
 	counts->missed += entry->missed;
@@ -137,7 +147,9 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		sample.chain.address = address;
 		if (entry->table)
 			link_check_sample(sink->links, &placed, &sample, counts->links);
-		if (name_marks(sink, &sample) < 0)
+		if (name_marks(sink, &sample) < 0 ||
+		    kernel_names_sample(sink->kernels, &sample, sink->series,
+					&sink->err) < 0)
 			return -1;
 		if (series_sample(sink->series, &sample, &sink->err) < 0)
 			return -1;
@@ -151,12 +163,18 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 static int write_entry(struct sink *sink, const uint8_t *from)
 {
 	struct recording_domain domain;
+	struct kernel_entry kernel;
 	struct entry entry;
 
 	memcpy(&entry, from, sizeof(entry));
 	from += sizeof(entry);
 	if (entry.kind == ENTRY_ROUND)
 		return write_round(sink, &entry, from);
+	if (entry.kind == ENTRY_KERNEL) {
+		memcpy(&kernel, from, sizeof(kernel));
+		return kernel_names_add(sink->kernels, kernel.domain, kernel.kallsyms,
+					sink->series, &sink->err);
+	}
 	memcpy(&domain, from, sizeof(domain));
 	return series_domain(sink->series, &domain, &sink->err);
 }
@@ -272,6 +290,7 @@ void sink_free(struct sink *sink)
 		return;
 	ring_free(sink->ring);
 	link_check_free(sink->links);
+	kernel_names_free(sink->kernels);
 	free(sink->part);
 	free(sink);
 }
@@ -280,14 +299,16 @@ struct sink *sink_new(struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
 
-	if (sink)
-		sink->links = link_check_new();
-	if (!sink || !sink->links) {
-		free(sink);
+	if (!sink) {
 		error_set(err, "out of memory");
 		return NULL;
 	}
-	sink->ring = ring_new(RING_SIZE, err);
+	sink->links = link_check_new();
+	sink->kernels = kernel_names_new();
+	if (!sink->links || !sink->kernels)
+		error_set(err, "out of memory");
+	else
+		sink->ring = ring_new(RING_SIZE, err);
 	if (sink->ring)
 		return sink;
 	sink_free(sink);
@@ -331,6 +352,19 @@ bool sink_domain(struct sink *sink, const struct recording_domain *domain)
 	};
 
 	return make_parts(sink, domain->vcpus) && ring_put(sink->ring, parts, 2);
+}
+
+void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms)
+{
+	const struct entry entry = {.kind = ENTRY_KERNEL};
+	const struct kernel_entry kernel = {domain, kallsyms};
+	const struct ring_part parts[] = {
+		{&entry, sizeof(entry)},
+		{&kernel, sizeof(kernel)},
+	};
+
+	if (kallsyms && !ring_put(sink->ring, parts, 2))
+		kallsyms_free(kallsyms);
 }
 
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed)

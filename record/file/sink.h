@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "record/file/meter.h"
+#include "record/file/kernel_names.h"
 #include "record/file/series.h"
 #include "record/sampler.h"
 
@@ -34,6 +35,10 @@ int sink_start(struct sink *sink, struct series *series, struct meter *meter,
 /* Describes a domain before its first round, or again. False if there is no space now;
  * the caller may try again later. */
 bool sink_domain(struct sink *sink, const struct recording_domain *domain);
+
+/* Passes on the names of a domain's kernel, which the sink owns from now on; NULL: none.
+ * Without space, they are dropped. */
+void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms);
 
 /*
  * Adds a round, and the number of deadlines missed before it. If there is no space, or

@@ -7,6 +7,15 @@
 /* Limit of map calls while examining the return addresses of a chain */
 #define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
 
+/* Whether names are looked for in the guest's kernel: not if a file may have them, or if
+ * the guest is stopped for each page that is read. */
+static bool wants_kallsyms(const struct guest *guest, const struct sampling *sampling)
+{
+	return guest->info.type != GUEST_GDB && !sampling->stack_bytes &&
+	       !(sampling->table && sampling->table->program &&
+		 program_table_linux(sampling->table));
+}
+
 int learning_open(struct learning *learning, struct guest *guest,
 		  const struct sampling *sampling, struct error *err)
 {
@@ -15,6 +24,11 @@ int learning_open(struct learning *learning, struct guest *guest,
 	learning->table.state = sampling->table ? TABLE_PENDING : TABLE_NONE;
 	learning->code.examiner = sampling->examiner;
 	learning->code.chains_min = sampling->chains_min;
+	if (wants_kallsyms(guest, sampling)) {
+		learning->kallsyms = kallsyms_search_new();
+		if (!learning->kallsyms)
+			return error_set(err, "out of memory");
+	}
 	if (!sampling->stack_bytes)
 		return 0;
 	learning->filter = stack_filter_new();
@@ -24,6 +38,7 @@ int learning_open(struct learning *learning, struct guest *guest,
 void learning_close(struct learning *learning)
 {
 	modules_free(learning->modules);
+	kallsyms_search_free(learning->kallsyms);
 	table_check_free(&learning->table);
 	code_search_free(&learning->code);
 	stack_filter_free(learning->filter);
@@ -165,6 +180,28 @@ static bool learn_modules(struct learning *learning, struct round *round)
 	return is_renewed;
 }
 
+/* Goes on to look for the names of the guest's kernel, from one of the round's chains. */
+static void learn_kallsyms(struct learning *learning, const struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+
+	for (unsigned int i = 0; learning->kallsyms && i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		if (!kallsyms_are_due(learning->kallsyms, &sample->chain, round->time))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, KALLSYMS_MAPS);
+		kallsyms_look(learning->kallsyms, cpu_of(learning, sample), &memory,
+			      &sample->chain, round->time);
+	}
+}
+
+struct kallsyms *learning_take_kallsyms(struct learning *learning)
+{
+	return learning->kallsyms ? kallsyms_take(learning->kallsyms) : NULL;
+}
+
 bool learning_study(struct learning *learning, struct round *round)
 {
 	const struct unwind_input input = learning_input(learning,
@@ -179,6 +216,7 @@ bool learning_study(struct learning *learning, struct round *round)
 		     code_search_run(&learning->code, learning->guest, &input, round);
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);
+	learn_kallsyms(learning, round);
 	return is_renewed;
 }
 

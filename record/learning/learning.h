@@ -7,6 +7,7 @@
 #include "record/learning/returns.h"
 #include "record/learning/starts.h"
 #include "record/learning/table_check.h"
+#include "record/linux/kallsyms.h"
 #include "record/linux/modules.h"
 #include "record/linux/tasks.h"
 #include "record/sampling.h"
@@ -16,8 +17,8 @@
 /*
  * What is learned about a guest between two pauses, from the samples of the last pause
  * and the memory of the running guest: the rules by which its chains are found, and the
- * names of its processes. Nothing here runs while the guest is paused. Internal, but part
- * of the sampler's memory.
+ * names of its processes and of its kernel's functions. Nothing here runs while the guest
+ * is paused. Internal, but part of the sampler's memory.
  */
 struct learning {
 	struct guest *guest;
@@ -29,7 +30,8 @@ struct learning {
 	struct return_notes returns;
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
-	struct stack_filter *filter; /* NULL unless stacks are captured */
+	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
+	struct stack_filter *filter;	  /* NULL unless stacks are captured */
 };
 
 /* Starts with nothing known, on memory that is all zero. -1 if out of memory;
@@ -58,6 +60,10 @@ void learning_complete(struct learning *learning, struct round *round);
  * are new tables, which lead the next chains through other memory.
  */
 bool learning_study(struct learning *learning, struct round *round);
+
+/* Returns the names of the guest's Linux kernel once, when they are complete; to be freed
+ * with kallsyms_free(). NULL: there are none, or not yet. */
+struct kallsyms *learning_take_kallsyms(struct learning *learning);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct placed_table *learning_table(const struct learning *learning);

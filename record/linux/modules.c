@@ -75,23 +75,6 @@ const struct unwind_table *modules_table(const struct modules *modules)
 	return modules->table;
 }
 
-/* Copies an array, which may be in several pages. */
-static bool read_array(struct module_view *view, uint64_t address, uint8_t *to,
-		       size_t size)
-{
-	while (size) {
-		size_t part = GUEST_PAGE_SIZE - address % GUEST_PAGE_SIZE;
-
-		part = part < size ? part : size;
-		if (!cpu_read(view->cpu, view->memory, address, to, part))
-			return false;
-		address += part;
-		to += part;
-		size -= part;
-	}
-	return true;
-}
-
 /* Adds the rules of a module; false if its tables are not readable, or too large. */
 static bool add_rules(struct modules *modules, struct module_view *view,
 		      const struct module_entry *entry)
@@ -113,8 +96,10 @@ static bool add_rules(struct modules *modules, struct module_view *view,
 		rows = ips + count * ORC_IP_SIZE;
 		module.ips = ips;
 		module.rows = rows;
-		added = read_array(view, entry->ips, ips, count * ORC_IP_SIZE) &&
-			read_array(view, entry->rows, rows, count * ORC_ROW_SIZE) &&
+		added = cpu_copy(view->cpu, view->memory, entry->ips, ips,
+				 count * ORC_IP_SIZE) &&
+			cpu_copy(view->cpu, view->memory, entry->rows, rows,
+				 count * ORC_ROW_SIZE) &&
 			unwind_table_add_orc_module(modules->builder, &module) == 0;
 	}
 	free(ips);

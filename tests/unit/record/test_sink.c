@@ -186,6 +186,124 @@ static void marks_have_names(void **state)
 	expect_mark(CHAIN_INTERRUPT, 7, "[interrupt]");
 }
 
+#define KERNEL	0xffffffff81000000u
+#define SYMBOLS 3
+
+/* The names of a kernel with two functions and its end, 64 bytes from each other. */
+static struct kallsyms *kernel_names(void)
+{
+	static const char *const symbols[SYMBOLS] = {"Tfirst", "tsecond", "D_end"};
+	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
+
+	assert_non_null(kallsyms);
+	for (unsigned int i = 1; i < KALLSYMS_TOKENS; i++) {
+		kallsyms->token_at[i] = (uint16_t)(2 * i);
+		kallsyms->token[2 * i] = (uint8_t)i;
+	}
+	kallsyms->symbols = SYMBOLS;
+	kallsyms->name = calloc(SYMBOLS, 8);
+	kallsyms->offset = calloc(SYMBOLS, sizeof(uint32_t));
+	kallsyms->marker = calloc(1, sizeof(uint32_t));
+	kallsyms->markers = 1;
+	kallsyms->base = KERNEL;
+	assert_true(kallsyms->name && kallsyms->offset && kallsyms->marker);
+	for (uint32_t i = 0; i < SYMBOLS; i++) {
+		size_t length = strlen(symbols[i]);
+
+		kallsyms->offset[i] = 64 * i;
+		kallsyms->name[kallsyms->name_size++] = (uint8_t)length;
+		memcpy(kallsyms->name + kallsyms->name_size, symbols[i], length);
+		kallsyms->name_size += length;
+	}
+	assert_true(kallsyms_check(kallsyms));
+	return kallsyms;
+}
+
+static void expect_name(const struct recording_name *name, uint64_t address,
+			const char *text, uint64_t offset)
+{
+	assert_int_equal(name->domain, 9);
+	assert_int_equal(name->address, address);
+	assert_int_equal(name->offset, offset);
+	assert_int_equal(name->name.length, strlen(text));
+	assert_memory_equal(name->name.at, text, strlen(text));
+}
+
+/* Addresses that were sampled before and after the names were known get one name each;
+ * those of programs, of modules, and of another domain none. */
+static void addresses_of_a_kernel_have_names(void **state)
+{
+	static const uint64_t chains[][3] = {
+		{KERNEL + 5, KERNEL + 64, 0x401000},
+		{KERNEL + 5, KERNEL + 70, KERNEL + 0x10000000},
+		{KERNEL + 65, KERNEL + 64, KERNEL + 64},
+	};
+	uint64_t seed = 3;
+	struct samples samples = likely_samples(3 * VCPUS, &seed);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_domain domain = domain_of(9), other = domain_of(8);
+	int fd = file_with(NULL, 0);
+	struct series series = series_to(fd);
+	struct sink *sink = started(&series);
+	struct recording_name name[8];
+	struct reader *reader;
+	struct cursor payload;
+	size_t names = 0;
+	unsigned int type;
+	struct error err;
+	sigset_t none;
+
+	(void)state;
+	assert_true(sink_domain(sink, &domain) && sink_domain(sink, &other));
+	for (size_t i = 0; i < 3; i++) {
+		struct round round = round_of(&samples, i * VCPUS);
+
+		for (size_t j = 0; j < VCPUS; j++) {
+			round.sample[j].domain = j ? 9 : 8;
+			round.sample[j].chain.count = 3;
+			round.sample[j].chain.is_stack = false;
+			memcpy(round.sample[j].chain.address, chains[i],
+			       sizeof(chains[i]));
+		}
+		sink_round(sink, &round, 0);
+		if (i == 0)
+			sink_kernel(sink, 9, kernel_names());
+		sink_kernel(sink, 9, NULL);
+	}
+	sigemptyset(&none);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		struct name_list_reader list;
+
+		if (type != CHUNK_NAMES)
+			continue;
+		assert_int_equal(name_list_read(&list, payload), 0);
+		while (names < sizeof(name) / sizeof(name[0]) &&
+		       name_list_next(&list, &name[names]))
+			names++;
+		if (names == 4)
+			break; /* the texts are in the payload */
+	}
+	assert_int_equal(names, 4);
+	for (size_t i = 0; i < names; i++) {
+		if (name[i].address == KERNEL + 5)
+			expect_name(&name[i], KERNEL + 5, "first", 5);
+		else if (name[i].address == KERNEL + 63)
+			expect_name(&name[i], KERNEL + 63, "first", 63);
+		else if (name[i].address == KERNEL + 69)
+			expect_name(&name[i], KERNEL + 69, "second", 5);
+		else
+			expect_name(&name[i], KERNEL + 65, "second", 1);
+		assert_int_equal(name[i].is_last, name[i].address == KERNEL + 63);
+	}
+	reader_free(reader);
+	samples_free(&samples);
+	close(fd);
+}
+
 static void samples_without_room_are_lost_and_counted(void **state)
 {
 	uint64_t seed = 3;
@@ -349,6 +467,7 @@ int main(void)
 		cmocka_unit_test(what_permits_to_lock_memory_is_named),
 		cmocka_unit_test(rounds_of_several_domains_are_written_in_order),
 		cmocka_unit_test(marks_have_names),
+		cmocka_unit_test(addresses_of_a_kernel_have_names),
 		cmocka_unit_test(samples_without_room_are_lost_and_counted),
 		cmocka_unit_test(a_round_of_a_domain_without_room_is_lost_and_counted),
 		cmocka_unit_test(a_signal_ends_waiting_for_a_stuck_reader),
