@@ -11,13 +11,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "kvm/proc.h"
 
 /* Maximum number of requests that wait. */
 #define REQUESTS 64
-/* Maximum number of mappings of a VMM whose pages can be fetched. */
-#define RANGES 64
 /* Time for which what is known of a VMM's mappings is used, ns. */
 #define KNOWN_NS NS_PER_S
 /* Bytes of the thread's stack. */
@@ -33,9 +32,9 @@ struct ranges {
 	pid_t pid;
 	uint64_t read; /* time when they were read, ns, monotonic */
 	size_t count;
-	struct {
+	struct range {
 		uint64_t start, end;
-	} range[RANGES];
+	} * range;
 };
 
 struct fetch {
@@ -72,6 +71,7 @@ static void fetch_put(struct fetch *fetch)
 		return;
 	sem_destroy(&fetch->ready);
 	sem_destroy(&fetch->wake);
+	free(fetch->ranges.range);
 	free(fetch);
 }
 
@@ -81,13 +81,12 @@ static void fetch_put(struct fetch *fetch)
 static void ranges_add(struct ranges *ranges, const struct proc_map *map,
 		       const char *flags)
 {
-	if (ranges->count == RANGES || (map->shared && !strstr(flags, " um ")))
+	/* Guest memory is in large mappings. */
+	if (map->end - map->start < 1u << 20 || (map->shared && !strstr(flags, " um ")))
 		return;
-	/* Guest memory is in large mappings, which are rarely more than a few. */
-	if (map->end - map->start < 1u << 20)
-		return;
-	ranges->range[ranges->count].start = map->start;
-	ranges->range[ranges->count++].end = map->end;
+	/* Without memory, pages of the other mappings can still be fetched. */
+	if (array_grow(&ranges->range, ranges->count + 1, sizeof(*ranges->range)))
+		ranges->range[ranges->count++] = (struct range){map->start, map->end};
 }
 
 /* Reads /proc/PID/smaps. For a large VMM, this takes some ms. */

@@ -23,7 +23,6 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -36,6 +35,10 @@
 
 #define PAGES 512
 #define SIZE  ((size_t)PAGES * GUEST_PAGE_SIZE)
+
+/* Number of a VMM's threads, and the size of their stacks. */
+#define STACKS	   200
+#define STACK_SIZE (8u << 20)
 
 /* A VMM's memory: pages 0 and 1 are filled. */
 struct vmm {
@@ -260,14 +263,6 @@ static void only_pages_in_memory_are_copied(void **state)
 	munmap(memory, SIZE);
 }
 
-/* Waits, at most @tries ms, until the page is in the file. */
-static bool comes(const struct vmm *vmm, unsigned int i, int tries)
-{
-	while (!share_has(page(vmm, i)) && tries-- > 0)
-		nanosleep(&(struct timespec){0, 1000000}, NULL);
-	return tries >= 0;
-}
-
 static void *fill_one(void *context)
 {
 	static char image[GUEST_PAGE_SIZE] = "filled";
@@ -281,42 +276,74 @@ static void *fill_one(void *context)
 	return ioctl(filler, UFFDIO_COPY, &copy) == 0 ? context : NULL;
 }
 
-static void a_page_is_fetched_if_someone_provides_it(void **state)
+/* Starts a thread that fills the first page of the VMM's that is accessed. */
+static void start_filler(const struct vmm *vmm, int *filler, pthread_t *thread)
 {
 	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register range = {.mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct uffdio_register range = {
+		.range = {(uintptr_t)vmm->memory, SIZE},
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	assert_int_equal(ioctl(*filler, UFFDIO_API, &api), 0);
+	assert_int_equal(ioctl(*filler, UFFDIO_REGISTER, &range), 0);
+	assert_int_equal(pthread_create(thread, NULL, fill_one, filler), 0);
+}
+
+/* Adds mappings as of the stacks of a VMM's many threads, below its other ones. */
+static void map_stacks(char *stacks[STACKS])
+{
+	for (unsigned int i = 0; i < STACKS; i++) {
+		/* The kernel joins neighbours that are alike. */
+		int access = i % 2 ? PROT_READ : PROT_READ | PROT_WRITE;
+
+		stacks[i] = mmap(NULL, STACK_SIZE, access, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+		assert_ptr_not_equal(stacks[i], MAP_FAILED);
+	}
+}
+
+static void unmap_stacks(char *stacks[STACKS])
+{
+	for (unsigned int i = 0; i < STACKS; i++)
+		munmap(stacks[i], STACK_SIZE);
+}
+
+/* Pages are fetched in the order in which they were asked for: once the second one is
+ * there, the first one has had its turn. */
+static void a_page_is_fetched_if_someone_provides_it(void **state)
+{
 	int filler = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct vmm nobody, someone;
+	char *stacks[STACKS];
 	struct fetch *fetch;
 	struct error err;
 	pthread_t thread;
-	struct vmm vmm;
 	void *filled;
 
 	(void)state;
 	if (filler < 0)
 		skip();
-	vmm_open(&vmm);
+	vmm_open(&nobody);
+	vmm_open(&someone);
+	map_stacks(stacks);
+	start_filler(&someone, &filler, &thread);
 	fetch = fetch_new(&err);
 	assert_non_null(fetch);
 	assert_int_equal(fetch_start(fetch, NULL, &err), 0);
-	/* Nobody waits for the guest's first access: the page stays a hole. */
-	fetch_ask(fetch, getpid(), (uintptr_t)vmm.memory + 5 * GUEST_PAGE_SIZE);
-	assert_false(comes(&vmm, 5, 300));
-	range.range.start = (uintptr_t)vmm.memory;
-	range.range.len = SIZE;
-	assert_int_equal(ioctl(filler, UFFDIO_API, &api), 0);
-	assert_int_equal(ioctl(filler, UFFDIO_REGISTER, &range), 0);
-	assert_int_equal(pthread_create(&thread, NULL, fill_one, &filler), 0);
-	nanosleep(&(struct timespec){1, 0}, NULL); /* until the mappings are read again */
-	fetch_ask(fetch, getpid(), (uintptr_t)vmm.memory + 6 * GUEST_PAGE_SIZE);
-	assert_true(comes(&vmm, 6, 10000));
-	assert_string_equal(page(&vmm, 6), "filled");
-	assert_int_equal(pages_of(&vmm), 3);
-	pthread_join(thread, &filled);
+	fetch_ask(fetch, getpid(), (uintptr_t)nobody.memory + 5 * GUEST_PAGE_SIZE);
+	fetch_ask(fetch, getpid(), (uintptr_t)someone.memory + 6 * GUEST_PAGE_SIZE);
+	assert_int_equal(pthread_join(thread, &filled), 0);
 	assert_non_null(filled);
+	assert_true(share_has(page(&someone, 6)));
+	assert_string_equal(page(&someone, 6), "filled");
+	assert_int_equal(pages_of(&someone), 3);
+	assert_int_equal(pages_of(&nobody), 2);
 	fetch_end(fetch);
 	close(filler);
-	vmm_close(&vmm);
+	unmap_stacks(stacks);
+	vmm_close(&someone);
+	vmm_close(&nobody);
 }
 
 int main(void)
