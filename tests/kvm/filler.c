@@ -3,24 +3,24 @@
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE 4096ull
+#define PAGE  4096ull
+#define FILES 64 /* more than the VMM has open */
 
-static struct {
+struct filler {
 	int fd;
 	char *memory;
 	const char *image;
 	unsigned int ms;
-	atomic_int hangs;
-} filler;
+};
 
 static void die(const char *what)
 {
@@ -28,27 +28,35 @@ static void die(const char *what)
 	_exit(9);
 }
 
-static void *fill(void *context)
+/* Another thread may have asked for a page as well: it is there then. */
+static void fill(const struct filler *filler)
 {
 	struct uffd_msg message;
 
-	(void)context;
-	while (read(filler.fd, &message, sizeof(message)) == sizeof(message)) {
+	while (read(filler->fd, &message, sizeof(message)) == sizeof(message)) {
 		uint64_t page = message.arg.pagefault.address & ~(PAGE - 1);
 		struct uffdio_copy copy = {
 			.dst = page,
-			.src = (uintptr_t)filler.image + page - (uintptr_t)filler.memory,
+			.src = (uintptr_t)filler->image + page -
+			       (uintptr_t)filler->memory,
 			.len = PAGE,
 		};
 
-		do
-			usleep(filler.ms * 1000);
-		while (atomic_load(&filler.hangs));
-		/* Another thread may have asked for the page as well: EEXIST. */
-		ioctl(filler.fd, UFFDIO_COPY, &copy);
+		usleep(filler->ms * 1000);
+		ioctl(filler->fd, UFFDIO_COPY, &copy);
 	}
+}
+
+/* The process keeps no other descriptor of the VMM's, and ends with the VMM. */
+static void be_filler(const struct filler *filler)
+{
+	prctl(PR_SET_NAME, "filler");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int fd = STDERR_FILENO + 1; fd < FILES; fd++)
+		if (fd != filler->fd)
+			close(fd);
+	fill(filler);
 	die("userfaultfd");
-	return NULL;
 }
 
 void filler_start(char *memory, const char *image, size_t size, unsigned int ms)
@@ -58,19 +66,20 @@ void filler_start(char *memory, const char *image, size_t size, unsigned int ms)
 		.range = {(uintptr_t)memory, size},
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
-	pthread_t thread;
+	struct filler filler = {
+		.fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC),
+		.memory = memory,
+		.image = image,
+		.ms = ms,
+	};
+	pid_t child;
 
-	filler.fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-	filler.memory = memory;
-	filler.image = image;
-	filler.ms = ms;
 	if (filler.fd < 0 || ioctl(filler.fd, UFFDIO_API, &api) < 0 ||
-	    ioctl(filler.fd, UFFDIO_REGISTER, &range) < 0 ||
-	    pthread_create(&thread, NULL, fill, NULL))
+	    ioctl(filler.fd, UFFDIO_REGISTER, &range) < 0)
 		die("userfaultfd");
-}
-
-void filler_toggle(void)
-{
-	atomic_fetch_xor(&filler.hangs, 1);
+	child = fork();
+	if (child < 0)
+		die("fork");
+	if (child == 0)
+		be_filler(&filler);
 }

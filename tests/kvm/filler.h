@@ -5,15 +5,11 @@
 #include <stddef.h>
 
 /*
- * Fills memory when it is first accessed, as a VMM does that resumes a snapshot
- * (userfaultfd(2)).
+ * Makes @size bytes of @memory empty, and starts a process that fills each page from
+ * @image, @ms milliseconds after the first access, as a VMM does that resumes a snapshot
+ * (userfaultfd(2)). This process keeps the userfaultfd open: if the other one ends, each
+ * access to an empty page waits for ever.
  */
-
-/* Makes @size bytes of @memory empty, and starts a thread that fills each page from
- * @image, @ms milliseconds after the first access. */
 void filler_start(char *memory, const char *image, size_t size, unsigned int ms);
-
-/* Makes the thread answer no more, or answer again. */
-void filler_toggle(void);
 
 #endif

@@ -4,30 +4,49 @@
  * profiler access it first: for a while, the frame pointer and the stack pointer are in a
  * page that the guest has not accessed yet. Then it checks what is in the page. It prints
  * how many pages were not what they must be, and how long it stood still at most while it
- * accessed nothing. Built with start.S.
+ * accessed nothing. After that, the registers are in pages that the guest never accesses:
+ * a profiler can read them only if it asks for them. Built with start.S.
  */
 #include <stdint.h>
 
-#define PAGES 512
-#define WORDS 512 /* in a page */
+#define PAGES  512
+#define UNUSED 16  /* pages that the guest never accesses */
+#define WORDS  512 /* in a page */
 
 /* Ticks of the TSC for which registers are in a page. */
 #define SPELL 4000000
 
-/* Page number i is a frame: the outermost one, called by guest_main; and the number
- * i + 1. */
-extern const uint64_t pages[PAGES][WORDS];
-asm(".section .data.lazy, \"aw\"\n"
-    ".balign 4096\n"
-    "pages:\n"
+/* Page number i is a frame, and the number i + 1: the outermost frame, of checked(); in
+ * unused pages, of unused(). */
+extern const uint64_t pages[PAGES][WORDS], unused_pages[UNUSED][WORDS];
+asm(".macro frames name, count, returns\n"
+    "\\name:\n"
     ".set i, 1\n"
-    ".rept 512\n"
-    ".quad 0, guest_main + 4, i\n"
+    ".rept \\count\n"
+    ".quad 0, \\returns, i\n"
     ".skip 4096 - 24\n"
     ".set i, i + 1\n"
     ".endr\n"
+    ".endm\n"
+    ".section .data.lazy, \"aw\"\n"
+    ".balign 4096\n"
+    "frames pages, 512, in_checked\n"
+    "frames unused_pages, 16, in_unused\n"
     ".text\n");
 
+/* The frames' functions, which nothing calls. */
+asm(".macro caller name\n"
+    ".type \\name, @function\n"
+    "\\name:\n"
+    "call spin_in\n"
+    "in_\\name:\n"
+    "jmp in_\\name\n"
+    ".size \\name, . - \\name\n"
+    ".endm\n"
+    "caller checked\n"
+    "caller unused\n");
+
+uint64_t spin_in(const uint64_t *page);
 void guest_main(uint64_t vcpu);
 
 static void put_char(char c)
@@ -52,7 +71,7 @@ static void print(const char *text, uint64_t number)
 
 /* Counts for SPELL ticks with both registers in the page. Returns the most ticks between
  * two looks at the TSC. */
-static __attribute__((noinline)) uint64_t spin_in(const uint64_t *page)
+__attribute__((noinline)) uint64_t spin_in(const uint64_t *page)
 {
 	uint64_t most = 0, stack;
 
@@ -98,7 +117,7 @@ void guest_main(uint64_t vcpu)
 	}
 	print("lost ", lost);
 	for (uint64_t i = 1;; i++) {
-		uint64_t gap = spin_in(pages[i % PAGES]);
+		uint64_t gap = spin_in(unused_pages[i % UNUSED]);
 
 		most = gap > most ? gap : most;
 		if (i % 200 == 0) {

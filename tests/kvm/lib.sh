@@ -146,6 +146,25 @@ pause_below()
 	sleep "0.$(printf %03d "$(random "$1")")"
 }
 
+# waited: prints how long all threads of the VMM have waited for a CPU, in us (proc(5),
+# /proc/PID/schedstat)
+waited()
+{
+	cat /proc/"$vmm"/task/*/schedstat | awk '{ ns += $2 } END { print int(ns / 1000) }'
+}
+
+# check_halts NAME: checks that the guest, lazy.elf, never stood still for longer than the limit of
+# a pause and 0.1 s, but for the time that it waited for a CPU of a busy machine. Sets most to the
+# longest halt, in us
+check_halts()
+{
+	wait_for "the guest's longest halt" grep -q '^most ' "$1.out"
+	mhz=$(awk '/^cpu MHz/ { print int($4); exit }' /proc/cpuinfo) # roughly that of the TSC
+	most=$(($(awk '$1 == "most" { print $2 }' "$1.out" | tail -n 1) / mhz))
+	[ "$most" -lt $((1100000 + $(waited))) ] ||
+		fail "the guest stood still for $most us, and waited for a CPU for $(waited) us"
+}
+
 # has_no_request NAME: succeeds if neither of the guest's two vCPUs is asked for its registers
 has_no_request()
 {

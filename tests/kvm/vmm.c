@@ -6,7 +6,8 @@
  *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--sync HABIT] GUEST
  *
  * --shared   the guest's memory is a memfd, not private memory
- * --lazy MS  each page of the memory is filled MS milliseconds after it is first accessed
+ * --lazy MS  each page of the memory is filled MS milliseconds after it is first
+ *accessed, by the VMM's first child
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
  * --sync     how it uses synchronized registers (KVM_CAP_SYNC_REGS) to answer the guest
  *            echo.c: "always", it asks for them once, at the start; "each", before each
@@ -24,7 +25,6 @@
  * SIGPROF    vCPU 0's thread forks a child, which ends
  * SIGIO      vCPU 0's thread waits in vfork(2), which nothing but SIGKILL interrupts, for
  *            SECONDS
- * SIGPWR     fills memory no more, or again (--lazy)
  * SIGXFSZ    truncates the memory to nothing (--shared); the guest stands still
  *
  * Any result of KVM_RUN that a profiler must not cause ends it with exit code 9.
@@ -427,8 +427,6 @@ static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 		}
 		if (number == SIGURG)
 			add_memory(vm);
-		if (number == SIGPWR)
-			filler_toggle();
 		if (number == SIGXFSZ) {
 			atomic_store(&is_truncated, true);
 			check_result(ftruncate(vm->file, 0), "memfd");
@@ -485,7 +483,6 @@ int main(int argc, char **argv)
 	sigaddset(&orders, SIGVTALRM);
 	sigaddset(&orders, SIGPROF);
 	sigaddset(&orders, SIGIO);
-	sigaddset(&orders, SIGPWR);
 	sigaddset(&orders, SIGXFSZ);
 	sigprocmask(SIG_BLOCK, &orders, NULL);
 	vm.kvm = check_result(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
