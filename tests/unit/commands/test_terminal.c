@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <pty.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +16,17 @@
 #include <cmocka.h>
 
 #include "commands/top/terminal.h"
+
+/* Opens both ends of a new terminal. */
+static void terminal_open(int *master, int *slave)
+{
+	*master = posix_openpt(O_RDWR | O_NOCTTY);
+	assert_true(*master >= 0);
+	assert_int_equal(grantpt(*master), 0);
+	assert_int_equal(unlockpt(*master), 0);
+	*slave = open(ptsname(*master), O_RDWR | O_NOCTTY);
+	assert_true(*slave >= 0);
+}
 
 static void use_null(void)
 {
@@ -71,7 +82,7 @@ static void check_crash(void (*fault)(void), int number)
 	int master, slave, status;
 	pid_t child;
 
-	assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	terminal_open(&master, &slave);
 	tcgetattr(slave, &before);
 	child = fork();
 	if (child == 0)
@@ -127,7 +138,7 @@ static void test_size(void **state)
 	int master, slave, before = dup(STDOUT_FILENO);
 
 	(void)state;
-	assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	terminal_open(&master, &slave);
 	dup2(slave, STDOUT_FILENO);
 	set_size(&terminal, slave, 0, 0);
 	assert_int_equal(terminal.rows, 24);
