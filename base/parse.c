@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Parses the digits at *@text and advances *@text past them. */
 static int take_digits(const char **text, uint64_t *number)
@@ -56,11 +57,29 @@ int parse_billionths(const char *text, uint64_t most, uint64_t *billionths)
 	return 0;
 }
 
-int parse_seconds(const char *text, uint64_t *ns)
+int parse_time(const char *text, uint64_t *ns)
 {
+	static const struct unit {
+		const char *name;
+		uint64_t seconds; /* 0: a thousandth of one */
+	} units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"ms", 0}, {"", 1}};
+	const uint64_t most = 100ull * 365 * 86400;
+	size_t digits = strspn(text, "0123456789.");
+	const struct unit *unit = units;
 	uint64_t value;
+	char copy[32];
 
-	if (parse_billionths(text, 100ull * 365 * 24 * 3600, &value) < 0 || !value)
+	while (unit->name[0] && strcmp(text + digits, unit->name) != 0)
+		unit++;
+	if (digits >= sizeof(copy) || strcmp(text + digits, unit->name) != 0)
+		return -1;
+	memcpy(copy, text, digits);
+	copy[digits] = '\0';
+	if (parse_billionths(copy, unit->seconds ? most / unit->seconds : most, &value) <
+	    0)
+		return -1;
+	value = unit->seconds ? value * unit->seconds : value / 1000;
+	if (!value)
 		return -1;
 	*ns = value;
 	return 0;

@@ -12,9 +12,9 @@
 /* Parses a decimal number from @min to @max. */
 int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 
-/* Parses seconds with an optional fraction ("0.25") into ns; more than 0, less than 100
- * years. */
-int parse_seconds(const char *text, uint64_t *ns);
+/* Parses seconds with an optional fraction ("0.25"), or a time with a unit (ms, s, m, h,
+ * d: "1.5h") into ns; more than 0, less than 100 years. */
+int parse_time(const char *text, uint64_t *ns);
 
 /* Parses a percentage from 0.01 to 100 with an optional fraction ("2.5"), as a part of
  * 1. */

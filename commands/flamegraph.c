@@ -50,7 +50,7 @@ static const struct command_option known[] = {
 	{"freq", 'F', "HZ", "rounds of samples per second, 1 to 10000 (default: 99)",
 	 .set = option_set_text,
 	 .offset = offsetof(struct flamegraph_options, frequency)},
-	{"time", 'T', "SECONDS", "stop after this time, such as 10 or 2.5",
+	{"time", 'T', "SECONDS", "stop after this time, such as 10, 2.5 or 5m",
 	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, time)},
 	{"symbols", 's', "FILE[@OFFSET]",
 	 "symbol file for the guest; an ELF file is also used to unwind code without "

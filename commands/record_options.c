@@ -25,7 +25,7 @@ static int set_frequency(void *to, const char *argument, struct error *err)
 static int set_time(void *to, const char *argument, struct error *err)
 {
 	(void)err;
-	return parse_seconds(argument, to);
+	return parse_time(argument, to);
 }
 
 static int set_percent(void *to, const char *argument, struct error *err)
@@ -141,8 +141,8 @@ static const struct command_option known[] = {
 	{"freq", 'F', "HZ", "rounds of samples per second, 1 to 10000 (default: 99)",
 	 .takes = "a rate from 1 to 10000 Hz", .set = set_frequency,
 	 .offset = offsetof(struct record_options, frequency)},
-	{"time", 'T', "SECONDS", "stop after this time, such as 10 or 2.5",
-	 .takes = "seconds above 0, such as 10 or 2.5", .set = set_time,
+	{"time", 'T', "SECONDS", "stop after this time, such as 10, 2.5 or 5m",
+	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m", .set = set_time,
 	 .offset = offsetof(struct record_options, time_limit)},
 	{"output", 'o', "FILE",
 	 "output file (default: uniprof.data; - for standard output); an existing "

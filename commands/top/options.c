@@ -25,7 +25,7 @@ static int set_tables(void *to, const char *argument, struct error *err)
 static int set_seconds(void *to, const char *argument, struct error *err)
 {
 	(void)err;
-	return parse_seconds(argument, to);
+	return parse_time(argument, to);
 }
 
 static int set_window(void *to, const char *argument, struct error *err)
@@ -78,11 +78,12 @@ static const struct command_option screen_options[] = {
 	 .takes = "a number from 1 to 1000000000", .set = set_tables,
 	 .offset = TOP(tables)},
 	{"delay", 'd', "SECONDS", "time between tables (default: 2)",
-	 .takes = "seconds above 0, such as 1 or 0.5", .set = set_seconds,
-	 .offset = TOP(delay)},
+	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m",
+	 .set = set_seconds, .offset = TOP(delay)},
 	{"window", 0, "SECONDS",
 	 "show the samples of the last SECONDS (default: 60; with -i: all)",
-	 .takes = "seconds above 0, such as 10 or 2.5", .set = set_window},
+	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m",
+	 .set = set_window},
 	{"sort", 0, "COLUMN", "sort functions by self, total or name (default: self)",
 	 .word = sort_word, .offset = TOP(view.sort)},
 	{"per-vcpu", 0, NULL, "add a column for each vCPU", .set = option_set_true,

@@ -26,27 +26,54 @@ static void numbers_are_whole_and_within_limits(void **state)
 	assert_int_equal(number, 10);
 }
 
-static void seconds_have_up_to_nine_decimals(void **state)
+static void times_are_seconds_or_have_a_unit(void **state)
 {
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} right[] = {{"1", 1000000000},	  {"0.5", 500000000},
-		     {".25", 250000000},  {"2.5", 2500000000},
-		     {"0.000000001", 1},  {"1.0000000019", 1000000001},
-		     {"007", 7000000000}, {"3153599999", 3153599999000000000}};
-	static const char *const wrong[] = {
-		"",   "0",   "0.0", ".",    "1.",	  "-1",
-		"1s", "1e3", "1,5", "1..5", "3153600000", "99999999999999999999"};
+	} right[] = {{"1", 1000000000},
+		     {"0.5", 500000000},
+		     {".25", 250000000},
+		     {"2.5", 2500000000},
+		     {"0.000000001", 1},
+		     {"1.0000000019", 1000000001},
+		     {"007", 7000000000},
+		     {"3153599999", 3153599999000000000},
+		     {"10s", 10000000000},
+		     {"1.5ms", 1500000},
+		     {"2m", 120000000000},
+		     {"0.5h", 1800000000000},
+		     {"36499d", 3153513600000000000}};
+	static const char *const wrong[] = {"",
+					    "0",
+					    "0.0",
+					    ".",
+					    "1.",
+					    "-1",
+					    "1sec",
+					    "1e3",
+					    "1,5",
+					    "1..5",
+					    "3153600000",
+					    "99999999999999999999",
+					    "s",
+					    "ms",
+					    "0ms",
+					    "0.0000001ms",
+					    "10 s",
+					    "36500d",
+					    "1S",
+					    "-1s",
+					    "99999999999999999999999999999999999999s"};
 	uint64_t ns;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
-		assert_int_equal(parse_seconds(right[i].text, &ns), 0);
+		assert_int_equal(parse_time(right[i].text, &ns), 0);
 		assert_int_equal(ns, right[i].ns);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		assert_int_equal(parse_seconds(wrong[i], &ns), -1);
+		assert_int_equal(parse_time(wrong[i], &ns), -1);
 }
 
 static void percentages_are_limited_to_0_01_to_100(void **state)
@@ -86,7 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_whole_and_within_limits),
-		cmocka_unit_test(seconds_have_up_to_nine_decimals),
+		cmocka_unit_test(times_are_seconds_or_have_a_unit),
 		cmocka_unit_test(percentages_are_limited_to_0_01_to_100),
 		cmocka_unit_test(lists_have_numbers_and_ranges),
 	};
