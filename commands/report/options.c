@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/command/message.h"
 #include "base/parse.h"
@@ -126,6 +127,12 @@ static int fit_format(struct report_options *options)
 	if (useless)
 		return usage_error("report", "format %s does not support %s",
 				   format->name, useless);
+	if (format->is_binary && isatty(STDOUT_FILENO) &&
+	    (!options->output || strcmp(options->output, "-") == 0))
+		return usage_error("report",
+				   "refusing to write %s to a terminal; use -o FILE or a "
+				   "pipe",
+				   format->name);
 	if (format->bare_names && rules->demangle == DEMANGLE_FULL)
 		rules->demangle = DEMANGLE_BARE;
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_APART)

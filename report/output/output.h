@@ -23,6 +23,7 @@ struct output {
 	bool can_invert;    /* supports invert */
 	bool bare_names;    /* shows C++ names without parameters, as perf does */
 	bool sees_all;	    /* also gets samples that count 0: struct profile_listener */
+	bool is_binary;	    /* is no text, and of no use on a terminal */
 	bool one_recording; /* can't show several recordings: each has its own time */
 	enum output_lines lines;
 

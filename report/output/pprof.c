@@ -493,6 +493,7 @@ static int pprof_end(void *state)
 const struct output output_pprof = {
 	.name = "pprof",
 	.about = "a gzipped profile.proto, for go tool pprof",
+	.is_binary = true,
 	.lines = OUTPUT_LINES_APART,
 	.begin = pprof_begin,
 	.sample = pprof_sample,

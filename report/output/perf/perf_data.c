@@ -299,6 +299,7 @@ static int perf_data_end(void *state)
 const struct output output_perf_data = {
 	.name = "perf-data",
 	.about = "a perf.data file, for perf report, script, diff, and hotspot",
+	.is_binary = true,
 	.begin = perf_data_begin,
 	.sample = perf_data_sample,
 	.end = perf_data_end,
