@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "report/model/checks/ends.h"
 #include "report/write/svg.h"
@@ -47,6 +48,17 @@ static void put_total(const struct report *report)
 	fputs(" samples", report->out);
 }
 
+/* Writes for how long there are samples, unless none has a time, or there is only one. */
+static void put_duration(const struct report *report)
+{
+	uint64_t duration = report->coverage->duration;
+
+	if (duration >= NS_PER_S / 20)
+		fprintf(report->out, " in %.1f s", (double)duration / NS_PER_S);
+	else if (duration)
+		fprintf(report->out, " in %.3g ms", (double)duration / 1e6);
+}
+
 void heading_write(const struct report *report)
 {
 	const struct quality *quality = report->quality;
@@ -57,8 +69,9 @@ void heading_write(const struct report *report)
 
 	fprintf(report->out, "# %s: ", heading_name(name, report));
 	put_total(report);
-	fprintf(report->out, "%s in %.1f s\n", measure_states_note(report->measure),
-		(double)report->coverage->duration / 1e9);
+	fputs(measure_states_note(report->measure), report->out);
+	put_duration(report);
+	fputc('\n', report->out);
 	fprintf(report->out,
 		"# %s%.1f %% of the %s have no name, "
 		"%.1f %% of the call chains are cut short",
@@ -87,7 +100,7 @@ static void put_recording(const struct report *report)
 	char time[TEXT_TIME_SIZE];
 	FILE *out = report->out;
 
-	fprintf(out, "%.1f s", (double)report->coverage->duration / 1e9);
+	put_duration(report);
 	if (rate > 0)
 		fprintf(out, " at %.4g Hz", rate);
 	if (info->wall_start) {
@@ -112,7 +125,7 @@ void heading_svg(const struct report *report, const char *label, unsigned int li
 			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
 	else
 		heading_count(out, measure, measure->total);
-	fprintf(out, "%s in ", measure_states_note(measure));
+	fputs(measure_states_note(measure), out);
 	put_recording(report);
 	svg_line_end(out);
 }
