@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/command/message.h"
 #include "commands/commands.h"
 #include "commands/open.h"
@@ -12,6 +13,12 @@
 #include "record/safety/guard.h"
 #include "symbols/starts.h"
 #include "symbols/symbols.h"
+
+/* How long to wait for another profiler that holds the guest, ns: on a busy host, it may
+ * wait for a CPU meanwhile. */
+#define HELD_NS NS_PER_S
+/* How often to try again to get registers: each try pauses the guest. */
+#define REGISTERS_TRIES 5
 
 static void print_registers(const struct cpu *cpu)
 {
@@ -114,15 +121,32 @@ static void print_round(const struct target *target, const struct round *round,
 	}
 }
 
-/* Takes a round; again if another profiler holds the guest paused, which is soon over. */
-static int take_round(struct sampler *sampler, struct round *round, struct error *err)
+/* Whether a round has the registers of all vCPUs. */
+static bool is_complete(const struct guest *guest)
+{
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		if (guest->vcpu[i].online && !guest->vcpu[i].captured)
+			return false;
+	return true;
+}
+
+/* Takes a round; again if another profiler holds the guest paused, or has withdrawn its
+ * request for the registers, which both used. */
+static int take_round(const struct target *target, struct round *round, struct error *err)
 {
 	const struct timespec moment = {0, 2000000};
+	uint64_t until = clock_monotonic() + HELD_NS;
+	int tries = 0;
 
-	for (int tries = 0;; tries++) {
-		if (sampler_round(sampler, 1, round, err) < 0)
+	for (;;) {
+		bool again;
+
+		if (sampler_round(target->sampler, 1, round, err) < 0)
 			return -1;
-		if (round->outcome != ROUND_PAUSED || tries == 5)
+		again = round->outcome == ROUND_PAUSED ||
+			(round->outcome == ROUND_TAKEN && !is_complete(target->guest) &&
+			 tries++ < REGISTERS_TRIES);
+		if (!again || clock_monotonic() >= until)
 			return 0;
 		nanosleep(&moment, NULL);
 	}
@@ -139,12 +163,13 @@ static void print_table_note(const struct target *target)
 }
 
 /* Takes rounds as long as they find more code, of which there is a limited amount. */
-static int take_rounds(struct sampler *sampler, struct round *round, struct error *err)
+static int take_rounds(const struct target *target, struct round *round,
+		       struct error *err)
 {
 	do {
-		if (take_round(sampler, round, err) < 0 ||
+		if (take_round(target, round, err) < 0 ||
 		    ((round->outcome == ROUND_PAUSED || round->outcome == ROUND_SHUT) &&
-		     sampler_look(sampler, round, err) < 0))
+		     sampler_look(target->sampler, round, err) < 0))
 			return -1;
 	} while (round->found_code);
 	return 0;
@@ -168,7 +193,7 @@ static int show_domain(struct host *host, const char *name,
 		examiner_free(sampling.examiner);
 		return -1;
 	}
-	if (take_rounds(target.sampler, &round, err) < 0)
+	if (take_rounds(&target, &round, err) < 0)
 		goto out;
 	if (round.outcome == ROUND_GONE) {
 		error_set(err, "domain '%s' has ended", name);

@@ -24,9 +24,17 @@
 /* Time between two looks for lost threads of vCPUs, and for new vCPUs, ns. */
 #define LOOK_NS NS_PER_S
 
-/* The permission is gone after this number of refused pauses, one after another, while
- * nobody else traced the VMM. */
-#define REFUSALS 4
+/* There is no permission to trace a VMM that is being opened, or none any more, if
+ * tracing was refused this number of times, one after another, and for one of these
+ * times, ns, while nobody else was seen to trace the VMM. */
+#define REFUSALS   10
+#define REFUSED_NS (NS_PER_S / 50)
+#define REVOKED_NS NS_PER_S
+
+/* Another profiler traces a thread for some microseconds at a time, unless it waits for a
+ * CPU; a debugger keeps it. How long to wait for one that stays, and for any, ns. */
+#define TRACER_NS  NS_PER_S
+#define TRACERS_NS (10 * NS_PER_S)
 
 struct kvm_guest {
 	struct guest guest;
@@ -41,7 +49,8 @@ struct kvm_guest {
 	bool again;    /* registers were not stored in the last pause, but may be soon */
 	bool grew;     /* gained vCPUs since it was opened */
 	pid_t refused; /* thread that could not be attached to; 0: none */
-	unsigned int refusals; /* number of refused pauses, one after another */
+	unsigned int refusals; /* number of refusals, one after another */
+	uint64_t refused_at;   /* time of the first of them, ns, monotonic */
 	uint64_t observed;     /* time of the last observation, ns, monotonic */
 	uint64_t begun;	       /* start of the last pause, ns, monotonic */
 	uint64_t stopping;     /* time that the last pause took to stop all vCPUs, ns */
@@ -78,11 +87,11 @@ static void close_guest(struct guest *guest)
 	guest_free(guest);
 }
 
-/* Looks for the threads of vCPUs; returns the number of vCPUs without one. */
-static size_t find_threads(struct kvm_guest *vmm)
+/* Looks for the threads of vCPUs, as vcpus_find_threads() does. */
+static size_t find_threads(struct kvm_guest *vmm, bool *is_held)
 {
 	size_t without = vcpus_find_threads(vmm->vcpu, vmm->guest.info.vcpus, vmm->pid,
-					    vmm->kvm);
+					    vmm->kvm, is_held);
 
 	vmm->looked = clock_monotonic();
 	return without;
@@ -126,7 +135,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	unsigned int open = 0, threads = 0;
-	bool is_stopped = false;
+	bool is_stopped = false, is_held;
 
 	(void)err;
 	kvm_sweep(vmm->kvm);
@@ -151,7 +160,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		return 0;
 	}
 	if (threads < open && !is_stopped && clock_monotonic() - vmm->looked >= LOOK_NS)
-		find_threads(vmm);
+		find_threads(vmm, &is_held);
 	if (is_stopped || !threads)
 		*observation = OBSERVED_PAUSED;
 	else
@@ -221,15 +230,25 @@ static bool rest_guest(struct guest *guest)
 	return trace_late_count(&vmm->kvm->trace) == 0;
 }
 
+/* Counts a refusal to trace a thread of the VMM. Returns whether the permission is
+ * missing, after refusals for @least ns: a tracer may go before the look for it. */
+static bool is_forbidden(struct kvm_guest *vmm, pid_t tracer, uint64_t least)
+{
+	uint64_t now = clock_monotonic();
+
+	if (tracer || vmm_is_gone(vmm))
+		vmm->refusals = 0;
+	else if (vmm->refusals++ == 0)
+		vmm->refused_at = now;
+	return vmm->refusals >= REFUSALS && now - vmm->refused_at >= least;
+}
+
 /* Gives up a pause because someone else traces a thread: returns what pause() does. */
 static int refuse_pause(struct kvm_guest *vmm, struct error *err)
 {
 	release_all(vmm);
 	end_trace(vmm);
-	vmm->refusals++;
-	if (trace_tracer(vmm->pid, vmm->refused) || vmm_is_gone(vmm))
-		vmm->refusals = 0;
-	if (vmm->refusals >= REFUSALS)
+	if (is_forbidden(vmm, trace_tracer(vmm->pid, vmm->refused), REVOKED_NS))
 		return trace_refused(vmm->pid, EPERM, err);
 	return PAUSE_HELD;
 }
@@ -398,32 +417,65 @@ static int open_vcpus(struct kvm_guest *vmm, struct error *err)
 	return status;
 }
 
+/* Attaches to the VMM's first thread. Waits for other profilers, but not for a debugger.
+ * The guard is told of a hold if that succeeds. */
+static int attach_first(struct kvm_guest *vmm, struct traced *traced, struct error *err)
+{
+	const struct timespec moment = {0, TRY_NS};
+	uint64_t begun = clock_monotonic(), since = begun;
+	pid_t last = 0;
+
+	for (;;) {
+		uint64_t now;
+		pid_t tracer;
+		int errnum;
+
+		begin_hold(vmm);
+		if (trace_attach(traced, vmm->pid, vmm->pid) == 0)
+			break;
+		errnum = errno;
+		kvm_note_late(vmm->kvm);
+		tracer = trace_tracer(vmm->pid, vmm->pid);
+		now = clock_monotonic();
+		if (errnum != EPERM || is_forbidden(vmm, tracer, REFUSED_NS))
+			return trace_refused(vmm->pid, errnum, err);
+		if (tracer != last)
+			since = now;
+		last = tracer;
+		if (tracer && (now - since >= TRACER_NS || now - begun >= TRACERS_NS ||
+			       host_is_over(&vmm->kvm->host)))
+			return error_set(err,
+					 "process %d is traced by another process, %d",
+					 vmm->pid, tracer);
+		nanosleep(&moment, NULL);
+	}
+	vmm->refusals = 0;
+	return 0;
+}
+
 /* Looks for the threads of all vCPUs, and checks the permission to trace. */
 static int find_all_threads(struct kvm_guest *vmm, struct error *err)
 {
 	const struct timespec moment = {0, TRY_NS};
+	uint64_t begun = clock_monotonic();
 	struct traced traced;
-	pid_t tracer = trace_tracer(vmm->pid, vmm->pid);
+	bool is_held;
 
-	if (tracer)
-		return error_set(err, "process %d is traced by another process, %d",
-				 vmm->pid, tracer);
-	begin_hold(vmm);
-	if (trace_attach(&traced, vmm->pid, vmm->pid) < 0) {
-		int errnum = errno;
-
-		kvm_note_late(vmm->kvm);
-		return trace_refused(vmm->pid, errnum, err);
-	}
+	if (attach_first(vmm, &traced, err) < 0)
+		return -1;
 	trace_begin(&vmm->kvm->trace, 1);
 	trace_release(&vmm->kvm->trace, &traced);
 	end_trace(vmm);
-	for (int i = 0; i < TRIES && find_threads(vmm); i++) {
+	for (int i = 0; find_threads(vmm, &is_held); i++) {
+		bool is_late = is_held ? clock_monotonic() - begun >= TRACER_NS
+				       : i + 1 >= TRIES;
 		if (host_is_over(&vmm->kvm->host))
 			return error_set(err,
 					 "there was no time to find the vCPUs of '%s': "
 					 "nothing was recorded",
 					 vmm->guest.info.name);
+		if (is_late)
+			break;
 		nanosleep(&moment, NULL);
 	}
 	return 0;

@@ -265,6 +265,7 @@ struct search {
 	pid_t pid;
 	struct traced asked[ASKED_MAX]; /* threads that run and are to stop */
 	size_t asked_count, asked_most;
+	bool is_held; /* another process traces a thread */
 };
 
 /* Notes the thread as the vCPU's that it runs, and returns what it does. */
@@ -296,9 +297,12 @@ static void look_at_all(struct search *search)
 		struct traced *traced = &search->asked[search->asked_count];
 
 		if (tid <= 0 || has_thread(search->vcpus, search->count, tid) ||
-		    look_at_thread(search, tid) != PROC_RUNS ||
-		    trace_attach(traced, search->pid, tid) < 0)
+		    look_at_thread(search, tid) != PROC_RUNS)
 			continue;
+		if (trace_attach(traced, search->pid, tid) < 0) {
+			search->is_held |= errno == EPERM;
+			continue;
+		}
 		trace_interrupt(traced);
 		search->asked_count++;
 	}
@@ -326,7 +330,8 @@ static void look_at_stopped(struct search *search, struct kvm *kvm)
 
 /* A thread stops when it gets a CPU. All are asked at once, as each of many threads on a
  * busy host waits long for its turn. */
-size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm)
+size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm,
+			  bool *is_held)
 {
 	const struct timespec moment = {0, MOMENT_NS};
 	struct search search = {
@@ -337,6 +342,7 @@ size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kv
 	};
 	uint64_t until = clock_monotonic() + PATIENCE_NS;
 
+	*is_held = false;
 	if (!count_without_thread(vcpus, count))
 		return 0;
 	atomic_store(&kvm->shared->since, HOLDS_LATE);
@@ -351,5 +357,6 @@ size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kv
 	while (search.asked_count)
 		trace_leave(&kvm->trace, &search.asked[--search.asked_count]);
 	kvm_note_late(kvm);
+	*is_held = search.is_held;
 	return count_without_thread(vcpus, count);
 }

@@ -85,8 +85,10 @@ char vcpu_thread(struct vcpu *vcpu, uint64_t *ran, uint64_t *waited);
 /*
  * Looks once for the threads of vCPUs without one, for at most a second or until
  * host_is_over(). A thread that runs must be stopped for a moment to learn what it does.
- * Returns the number of vCPUs that still have none.
+ * Returns the number of vCPUs that still have none, and in @is_held whether another
+ * process traced a thread, so that it could not be looked at.
  */
-size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm);
+size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm,
+			  bool *is_held);
 
 #endif
