@@ -29,6 +29,8 @@ struct recorder {
 	uint64_t check; /* time of the next check that domains still exist, ns, monotonic
 			 */
 	uint64_t end;	/* end of sampling, ns, monotonic */
+	uint64_t unwatched; /* time since when the guard does not watch, ns, monotonic; 0:
+			     * it does */
 };
 
 struct recorder *recorder_new(struct host *host, struct guard *guard,
@@ -221,12 +223,39 @@ static enum end_reason handle_signal(const struct recorder *recorder, int number
 									   : END_SIGNAL;
 }
 
+/* Returns whether the guard watches. If not, it is stopped: until it is continued,
+ * nothing may be paused. */
+static bool is_watched(struct recorder *recorder)
+{
+	struct roster *roster = &recorder->roster;
+	uint64_t now = clock_monotonic(), stopped;
+
+	if (!guard_watches(recorder->guard)) {
+		recorder->unwatched = recorder->unwatched ? recorder->unwatched : now;
+		stop_rest(roster->subject, roster->subjects);
+		return false;
+	}
+	if (recorder->unwatched) {
+		stopped = now - recorder->unwatched;
+		recorder->unwatched = 0;
+		stop_ended(roster->subject, roster->subjects);
+		/* Both processes may have been stopped, and continue one after the other.
+		 */
+		if (stopped > LOOK_NS)
+			notify(recorder->options->notify,
+			       "the guard process was stopped: no samples for %.1f s",
+			       (double)stopped / NS_PER_S);
+	}
+	return true;
+}
+
 /* The next task of the recorder. */
 struct task {
 	enum {
 		SAMPLE,
 		CHECK,
 		FOLLOW,
+		WAIT,
 		END
 	} kind;
 	uint64_t time;	/* ns, monotonic */
@@ -249,6 +278,11 @@ static struct task next_task(const struct recorder *recorder, uint64_t end)
 	size_t i = roster_first_due(&recorder->roster);
 	const struct host *host = recorder->roster.host;
 
+	if (recorder->unwatched) {
+		task = (struct task){.kind = WAIT, .time = clock_monotonic() + LATE_NS};
+		consider_task(&task, END, end);
+		return task;
+	}
 	if (host->ops->paused_since(host))
 		task.time -= CHECK_NS - LATE_NS;
 	if (i != SIZE_MAX) {
@@ -281,6 +315,8 @@ static enum end_reason run_tasks(struct recorder *recorder, const sigset_t *sign
 		}
 		if (clock_monotonic() >= end)
 			return END_TIME;
+		if (!is_watched(recorder) || task.kind == WAIT)
+			continue;
 		if (task.kind == SAMPLE)
 			status = sample_subject(recorder, task.subject, err);
 		else if (task.kind == CHECK)

@@ -9,7 +9,7 @@
 /* Time between two looks whether all guests rest, ns */
 #define LOOK_NS (NS_PER_S / 200)
 
-static bool all_rest(struct subject *const *subjects, size_t count)
+bool stop_rest(struct subject *const *subjects, size_t count)
 {
 	bool all = true;
 
@@ -40,7 +40,7 @@ uint64_t stop_here(struct subject *const *subjects, size_t count)
 {
 	uint64_t began = clock_monotonic();
 
-	while (!all_rest(subjects, count))
+	while (!stop_rest(subjects, count))
 		if (is_ended())
 			return 0;
 	raise(SIGSTOP);

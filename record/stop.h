@@ -2,12 +2,17 @@
 #ifndef UNIPROF_RECORD_STOP_H
 #define UNIPROF_RECORD_STOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "record/domains/subject.h"
 
 /* Stopping and continuing a recorder (Ctrl-Z and fg). None of its domains may be
  * paused. */
+
+/* Takes back what was left in guests and could delay them; false if a thread has yet to
+ * stop before it can be let go. */
+bool stop_rest(struct subject *const *subjects, size_t count);
 
 /*
  * Handles SIGTSTP: stops this process until SIGCONT, once nothing that it left in a guest
@@ -17,8 +22,9 @@
  */
 uint64_t stop_here(struct subject *const *subjects, size_t count);
 
-/* Handles SIGCONT, whoever stopped this process: the CPU time that guests used meanwhile
- * is not in their next samples, and no round of that time counts as missed. */
+/* Continues after a time without samples, such as after SIGCONT: the CPU time that guests
+ * used meanwhile is not in their next samples, and no round of that time counts as
+ * missed. */
 void stop_ended(struct subject *const *subjects, size_t count);
 
 #endif

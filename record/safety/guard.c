@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +31,30 @@
 #define MOMENT_NS (100 * NS_PER_US)
 #define FINISH_NS (NS_PER_S / 50)
 
+/* Time after which a guard that has not looked does not watch, ns. It looks at least each
+ * WATCH_NS + 2 * FINISH_NS. */
+#define BLIND_NS (NS_PER_S / 2)
+
 /* Maximum time between two looks at a pause that counts for its limit, ns: the time of a
  * host that stands still is not the recorder's. */
 #define LOOK_NS (2 * (WATCH_NS + 2 * FINISH_NS))
+
+/* Memory that the guard and the recorder share. */
+struct guard_shared {
+	/*
+	 * A mutex locked by the sampling thread. When that thread ends in any way, the
+	 * kernel first wakes the guard (set_robust_list(2)), even before it frees the
+	 * process's memory.
+	 */
+	pthread_mutex_t alive;
+	_Atomic uint64_t looked; /* time of the guard's last look, ns, monotonic */
+};
 
 struct guard {
 	struct host *host;
 	notify_function *notify; /* NULL: nobody is told */
 	pid_t child;		 /* the guard, in the recorder */
-	/*
-	 * A mutex in shared memory, locked by the sampling thread. When that thread ends
-	 * in any way, the kernel first wakes the guard (set_robust_list(2)), even before
-	 * it frees the process's memory.
-	 */
-	pthread_mutex_t *alive;
+	struct guard_shared *shared;
 	/* A pipe that the guard reads. It closes at any end of the recorder, but only
 	 * after the recorder's memory is freed. */
 	int pipe[2];
@@ -147,7 +158,8 @@ static bool has_ended(const struct guard *guard, uint64_t ns)
 	const struct timespec time = {(time_t)(until / NS_PER_S),
 				      (long)(until % NS_PER_S)};
 	struct pollfd pipe = {.fd = guard->pipe[0], .events = POLLIN};
-	int status = pthread_mutex_clocklock(guard->alive, CLOCK_MONOTONIC, &time);
+	int status = pthread_mutex_clocklock(&guard->shared->alive, CLOCK_MONOTONIC,
+					     &time);
 
 	if (status == 0 || status == EOWNERDEAD)
 		return true;
@@ -221,6 +233,12 @@ static void end_recorder(const struct guard *guard)
 		       (double)PAUSE_LIMIT / NS_PER_S);
 }
 
+/* Shows the recorder that the guard is not stopped. */
+static void note_look(const struct guard *guard)
+{
+	atomic_store(&guard->shared->looked, clock_monotonic());
+}
+
 /* Puts off the recorder's stops until it has ended, and ends it if a pause takes too
  * long, whatever keeps the recorder from ending the pause. */
 static void watch_recorder(const struct guard *guard)
@@ -228,6 +246,7 @@ static void watch_recorder(const struct guard *guard)
 	struct seen_pause seen = {0};
 
 	while (!has_ended(guard, time_to_look(&seen))) {
+		note_look(guard);
 		if (is_overdue(guard, &seen)) {
 			end_recorder(guard);
 			seen.length = 0;
@@ -266,6 +285,7 @@ static int be_guard(struct guard *guard, int to_parent)
 	privileges_drop(host->ops->needs->inspects ? KEEP_INSPECTING : KEEP_NOTHING);
 	/* A failure is ignored: the recorder reports it if the kernel has no filters. */
 	filter_guard(host->ops->needs, &needed, &err);
+	note_look(guard);
 	if (write(to_parent, &byte, 1) != 1)
 		return 1;
 	close(to_parent);
@@ -277,21 +297,23 @@ static int be_guard(struct guard *guard, int to_parent)
 	return status;
 }
 
-static pthread_mutex_t *hold_mutex(void)
+/* Returns the shared memory, whose mutex this thread holds; NULL on failure. */
+static struct guard_shared *share_memory(void)
 {
-	pthread_mutex_t *mutex = mmap(NULL, sizeof(*mutex), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct guard_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1,
+					   0);
 	pthread_mutexattr_t robust;
 
-	if (mutex == MAP_FAILED)
+	if (shared == MAP_FAILED)
 		return NULL;
 	pthread_mutexattr_init(&robust);
 	pthread_mutexattr_setpshared(&robust, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(mutex, &robust);
+	pthread_mutex_init(&shared->alive, &robust);
 	pthread_mutexattr_destroy(&robust);
-	pthread_mutex_lock(mutex);
-	return mutex;
+	pthread_mutex_lock(&shared->alive);
+	return shared;
 }
 
 static void close_all(struct guard *guard)
@@ -301,8 +323,8 @@ static void close_all(struct guard *guard)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	if (guard->alive)
-		munmap(guard->alive, sizeof(*guard->alive));
+	if (guard->shared)
+		munmap(guard->shared, sizeof(*guard->shared));
 	free(guard);
 }
 
@@ -350,11 +372,11 @@ struct guard *guard_start(struct host *host, notify_function *to, struct error *
 		.notify = to,
 		.pipe = {-1, -1},
 		.recorder = getpid(),
-		.alive = hold_mutex(),
+		.shared = share_memory(),
 		.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0),
 		.status = open("/proc/self/stat", O_RDONLY | O_CLOEXEC),
 	};
-	if (!guard->alive || guard->status < 0 || pipe2(guard->pipe, O_CLOEXEC) < 0 ||
+	if (!guard->shared || guard->status < 0 || pipe2(guard->pipe, O_CLOEXEC) < 0 ||
 	    fork_guard(guard) < 0) {
 		error_errno(err, errno, "can't start the guard process");
 		close_all(guard);
@@ -368,11 +390,19 @@ bool guard_alive(struct guard *guard)
 	return guard->child > 0 && waitpid(guard->child, NULL, WNOHANG) == 0;
 }
 
+bool guard_watches(const struct guard *guard)
+{
+	uint64_t looked = atomic_load(&guard->shared->looked);
+
+	return clock_monotonic() - looked < BLIND_NS;
+}
+
 void guard_stop(struct guard *guard)
 {
 	if (!guard)
 		return;
-	pthread_mutex_unlock(guard->alive);
-	waitpid(guard->child, NULL, 0);
+	pthread_mutex_unlock(&guard->shared->alive);
+	/* A guard that is stopped ends once it is continued. */
+	waitpid(guard->child, NULL, WUNTRACED);
 	close_all(guard);
 }

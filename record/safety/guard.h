@@ -31,8 +31,12 @@ struct guard *guard_start(struct host *host, notify_function *to, struct error *
 /* Returns whether the child still exists. Without it, nothing may be paused. */
 bool guard_alive(struct guard *guard);
 
+/* Returns whether the child is not stopped and does not hang: it has looked at this
+ * process within the last half second. */
+bool guard_watches(const struct guard *guard);
+
 /* Ends the child, once nothing is paused; must be called by the thread that started it.
- * @guard may be NULL. */
+ * A child that is stopped is left to end when it continues. @guard may be NULL. */
 void guard_stop(struct guard *guard);
 
 #endif

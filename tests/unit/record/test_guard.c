@@ -366,6 +366,73 @@ static void a_guard_that_is_no_longer_needed_exits(void **state)
 	assert_int_equal(fake->resumed, 0);
 }
 
+/* Returns the only child of this process (proc(5), /proc/PID/task/TID/children). */
+static pid_t only_child(void)
+{
+	char path[64];
+	pid_t child = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%d", &child) != 1)
+		child = 0;
+	if (file)
+		fclose(file);
+	return child;
+}
+
+static bool watches_within(const struct guard *guard, bool watches, uint64_t ns)
+{
+	uint64_t until = clock_monotonic() + ns;
+
+	while (guard_watches(guard) != watches) {
+		if (clock_monotonic() > until)
+			return false;
+		sleep_ns(MS);
+	}
+	return true;
+}
+
+/* Returns the number of the step that fails; 0: none does. */
+static int stop_the_guard(void)
+{
+	static struct host host = {.ops = &fake_ops};
+	struct guard *guard = guard_start(&host, NULL, &(struct error){0});
+	pid_t child = only_child();
+
+	if (!guard || !child)
+		return 1;
+	if (!watches_within(guard, true, 5000 * MS))
+		return 2;
+	kill(child, SIGSTOP);
+	if (!watches_within(guard, false, 5000 * MS))
+		return 3;
+	kill(child, SIGCONT);
+	if (!watches_within(guard, true, 5000 * MS))
+		return 4;
+	kill(child, SIGSTOP);
+	if (!watches_within(guard, false, 5000 * MS))
+		return 5;
+	/* This does not wait for the guard. */
+	guard_stop(guard);
+	kill(child, SIGCONT);
+	return waitpid(child, NULL, 0) == child ? 0 : 6;
+}
+
+static void a_guard_that_is_stopped_does_not_watch(void **state)
+{
+	pid_t recorder = fork();
+	int status;
+
+	(void)state;
+	assert_true(recorder >= 0);
+	if (recorder == 0)
+		_exit(stop_the_guard());
+	assert_int_equal(waitpid(recorder, &status, 0), recorder);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	alarm(300);
@@ -391,6 +458,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_late_thread_does_not_end_the_recorder,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_guard_that_is_no_longer_needed_exits,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_guard_that_is_stopped_does_not_watch,
 						set_up, tear_down),
 	};
 
