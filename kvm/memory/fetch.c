@@ -27,14 +27,16 @@ struct request {
 	uint64_t address;
 };
 
+struct range {
+	uint64_t start, end;
+};
+
 /* Mappings of a VMM whose pages can be fetched. */
 struct ranges {
 	pid_t pid;
 	uint64_t read; /* time when they were read, ns, monotonic */
 	size_t count;
-	struct range {
-		uint64_t start, end;
-	} * range;
+	struct range *range;
 };
 
 struct fetch {
