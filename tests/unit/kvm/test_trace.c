@@ -74,6 +74,13 @@ static void kill_sleeper(pid_t pid)
 
 static struct trace trace;
 
+/* Begins a stop of one thread, which on a busy machine may take long to get a CPU. */
+static void begin_stop(void)
+{
+	trace_begin(&trace, 1);
+	trace.deadline += 60 * NS_PER_S;
+}
+
 static int set_up(void **state)
 {
 	struct error err;
@@ -96,7 +103,7 @@ static void a_thread_stops_and_goes_on(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
-		trace_begin(&trace, 1);
+		begin_stop();
 		assert_int_equal(trace_attach(&traced, pid, pid), 0);
 		assert_int_equal(trace_tracer(pid, pid), getpid());
 		trace_interrupt(&traced);
@@ -116,7 +123,7 @@ static void one_that_is_only_attached_is_released_too(void **state)
 	struct traced traced;
 
 	(void)state;
-	trace_begin(&trace, 1);
+	begin_stop();
 	assert_int_equal(trace_attach(&traced, pid, pid), 0);
 	trace_release(&trace, &traced);
 	trace_end(&trace);
@@ -132,7 +139,7 @@ static void a_signal_that_came_first_is_passed_on(void **state)
 	int status;
 
 	(void)state;
-	trace_begin(&trace, 1);
+	begin_stop();
 	assert_int_equal(trace_attach(&traced, pid, pid), 0);
 	kill(pid, SIGUSR1);
 	wait_for_state(pid, 't');
@@ -153,7 +160,7 @@ static void a_stopped_process_stays_stopped(void **state)
 	(void)state;
 	kill(pid, SIGSTOP);
 	wait_for_state(pid, 'T');
-	trace_begin(&trace, 1);
+	begin_stop();
 	assert_int_equal(trace_attach(&traced, pid, pid), 0);
 	trace_interrupt(&traced);
 	assert_true(trace_wait(&trace, &traced));
@@ -171,7 +178,7 @@ static void one_that_dies_while_it_is_stopped_is_forgotten(void **state)
 	struct traced traced;
 
 	(void)state;
-	trace_begin(&trace, 1);
+	begin_stop();
 	assert_int_equal(trace_attach(&traced, pid, pid), 0);
 	trace_interrupt(&traced);
 	assert_true(trace_wait(&trace, &traced));
@@ -234,12 +241,13 @@ static void others_do_not_wait_long_for_a_late_one(void **state)
 	assert_int_equal(pipe(fds), 0);
 	stubborn = start_stubborn(fds[0]);
 	sleeper = start_sleeper();
-	trace_begin(&trace, 2);
-	begun = clock_monotonic();
 	assert_int_equal(trace_attach(&late, stubborn, stubborn), 0);
 	assert_int_equal(trace_attach(&quick, sleeper, sleeper), 0);
 	trace_interrupt(&late);
 	trace_interrupt(&quick);
+	wait_for_state(sleeper, 't');
+	begun = clock_monotonic();
+	trace_begin(&trace, 2);
 	assert_false(trace_wait(&trace, &late));
 	assert_true(trace_wait(&trace, &quick));
 	trace_release(&trace, &quick);
@@ -351,13 +359,13 @@ static void check_exec(bool traces_first, bool asks_before)
 
 	assert_int_equal(pipe(fds), 0);
 	pid = start_two_threads(fds[0], &second);
-	trace_begin(&trace, 1);
 	if (traces_first)
 		assert_int_equal(trace_attach(&first, pid, pid), 0);
 	assert_int_equal(trace_attach(&traced, pid, second), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	wait_for_exec(pid);
 	assert_int_equal(trace_tracer(pid, pid), getpid());
+	begin_stop();
 	if (asks_before)
 		trace_interrupt(&traced);
 	trace_release(&trace, &traced);
@@ -416,17 +424,18 @@ static void a_process_that_dies_while_it_is_stopped_is_forgotten(void **state)
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	pid = start_two_threads(fds[0], &tid);
-	trace_begin(&trace, 2);
 	assert_int_equal(trace_attach(&first, pid, pid), 0);
 	assert_int_equal(trace_attach(&second, pid, tid), 0);
 	trace_interrupt(&first);
 	trace_interrupt(&second);
-	trace_begin(&trace, 1); /* a busy machine may take longer than for two */
+	begin_stop();
 	assert_true(trace_wait(&trace, &first));
 	assert_true(trace_wait(&trace, &second));
 	kill(pid, SIGKILL);
 	wait_for_state(pid, 'Z');
+	trace_begin(&trace, 2);
 	trace_release(&trace, &first);
+	begin_stop();
 	trace_release(&trace, &second);
 	trace_end(&trace);
 	assert_int_equal(trace_late_count(&trace), 0);
