@@ -184,6 +184,8 @@ static int store_files(const struct archive_names *names,
 	options.profile.notes.verbose = names->verbose;
 	for (size_t i = 0; i < files->count; i++)
 		rules->symbols[rules->symbol_count++] = files->specs[i];
+	rules->found = files->found;
+	rules->found_count = files->found_count;
 	exit_code = archive_run(&options);
 out:
 	profile_options_free(&options.profile);
@@ -202,11 +204,10 @@ int archive_store(const struct archive_names *names, const char *path)
 		return EXIT_DONE;
 	/* Each recording that is read limits the memory for what follows. */
 	getrlimit(RLIMIT_DATA, &memory);
-	if (archive_files_choose(&files, names->symbols, names->symbol_count, path,
-				 &err) < 0) {
+	if (archive_files_choose(&files, &names->files, path, &err) < 0) {
 		message(names->command, "%s", err.text);
 		exit_code = EXIT_FAILED;
-	} else if (files.count) {
+	} else if (files.count || files.found_count) {
 		exit_code = store_files(names, &files, path);
 	}
 	setrlimit(RLIMIT_DATA, &memory);

@@ -3,15 +3,15 @@
 #define UNIPROF_COMMANDS_ARCHIVE_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "report/archive/archive.h"
 
 /* Names for a recording that was just made. */
 struct archive_names {
-	const char *command;  /* for messages on standard error */
-	const char **symbols; /* files, as given to record with -s */
-	size_t symbol_count;
-	bool lines;    /* source lines and inlined functions, too */
-	bool is_brief; /* no message unless it fails */
+	const char *command;	     /* for messages on standard error */
+	struct archive_choice files; /* the recorder's */
+	bool lines;		     /* source lines and inlined functions, too */
+	bool is_brief;		     /* no message unless it fails */
 	bool verbose;
 };
 

@@ -11,6 +11,7 @@
 #include "base/command/message.h"
 #include "base/text.h"
 #include "commands/child.h"
+#include "commands/find.h"
 #include "commands/open.h"
 #include "commands/record_options.h"
 #include "commands/report/options.h"
@@ -23,7 +24,7 @@
 struct flamegraph_options {
 	const char *frequency, *time, *max_overhead, *output, *config, *gdb;
 	struct words symbols;
-	bool force, verbose;
+	bool force, no_find, verbose;
 };
 
 /* One run of the command. */
@@ -70,6 +71,8 @@ static const struct command_option known[] = {
 	 "destroy "
 	 "it afterwards",
 	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, config)},
+	{"no-find", 0, NULL, NO_FIND_HELP, .set = option_set_true,
+	 .offset = offsetof(struct flamegraph_options, no_find)},
 	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
 	 .offset = offsetof(struct flamegraph_options, force)},
 	{"verbose", 'v', NULL, "show details, as record and report do",
@@ -125,6 +128,7 @@ static void make_record(struct flamegraph *run)
 	for (size_t i = 0; i < options->symbols.count; i++)
 		if (has_table(options->symbols.word[i]))
 			words_add_option(words, "-s", options->symbols.word[i]);
+	words_add_flag(words, "--no-find", options->no_find || options->symbols.count);
 	words_add_flag(words, "--force", options->force);
 	words_add_flag(words, "-v", options->verbose);
 	words_add_option(words, "-o", run->data);

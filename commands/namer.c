@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "commands/archive.h"
 #include "record/file/opener.h"
+#include "record/find/find.h"
 #include "record/safety/privileges.h"
 
 /* Signals that end a recording, which then gets its names. */
@@ -53,17 +54,26 @@ static int store_in_all(const struct archive_names *names,
 /* @first: the number of the first file, with a rotation. Returns the exit code. */
 static int store_names(const struct record_options *options, uint64_t first)
 {
-	const struct archive_names names = {
+	const struct found_files *had = options->unwinding.found;
+	struct symbols_found *found = calloc(had->count + 1, sizeof(*found));
+	struct archive_names names = {
 		.command = "record",
-		.symbols = options->unwinding.elf,
-		.symbol_count = options->unwinding.elfs,
+		.files = {.symbols = options->unwinding.elf,
+			  .symbol_count = options->unwinding.elfs,
+			  .found = found,
+			  .found_count = found ? had->count : 0},
 		.lines = options->lines,
 		.is_brief = has_rotation(options),
 		.verbose = options->verbose,
 	};
+	int status;
 
-	return has_rotation(options) ? store_in_all(&names, options, first)
-				     : archive_store(&names, options->output);
+	for (size_t i = 0; i < names.files.found_count; i++)
+		found[i] = had->list[i].symbols;
+	status = has_rotation(options) ? store_in_all(&names, options, first)
+				       : archive_store(&names, options->output);
+	free(found);
+	return status;
 }
 
 /* Runs in the child. Before the recording is complete, signals are for the recorder.
@@ -91,7 +101,8 @@ int namer_start(struct namer *namer, const struct record_options *options,
 	int ends_of_pipe[2];
 
 	*namer = (struct namer){.pipe = -1};
-	if (!options->unwinding.elfs || strcmp(options->output, "-") == 0)
+	if (!(options->unwinding.elfs || options->unwinding.found->count) ||
+	    strcmp(options->output, "-") == 0)
 		return 0;
 	if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
 		return error_errno(err, errno, "can't make a pipe");

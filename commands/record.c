@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/command/message.h"
+#include "commands/find.h"
 #include "commands/namer.h"
 #include "commands/open.h"
 #include "commands/record_options.h"
@@ -202,20 +203,43 @@ static int record_domains(const struct record_options *options, int argc, char *
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Records, and stores the names in the recording. */
-static int record_with_names(const struct record_options *options, int argc, char **argv)
+/* Looks for files of the guests, if none are given and some are of use. */
+static void find_for(const struct record_options *options, struct found_files *found)
 {
+	const struct unwinding_options *unwinding = &options->unwinding;
+	const struct find_wish wish = {
+		.domain = options->domain,
+		.domains = options->domains,
+		.all = options->all,
+		.notify = options->verbose ? options->notify : NULL,
+	};
+
+	*found = (struct found_files){0};
+	if (!unwinding->no_find && !unwinding->elfs && !unwinding->tables &&
+	    !options->gdb && unwinding->call_graph == CALL_GRAPH_AUTO)
+		find_files(found, &wish);
+}
+
+/* Records, with the files that are found, and stores the names in the recording. */
+static int record_with_names(struct record_options *options, int argc, char **argv)
+{
+	struct found_files found;
 	struct namer namer;
 	struct error err;
 	int code;
 
+	find_for(options, &found);
+	options->unwinding.found = &found;
 	if (namer_start(&namer, options, &err) < 0) {
 		message("record", "%s", err.text);
+		found_files_free(&found);
 		return EXIT_FAILED;
 	}
+	found_files_drop_symbols(&found);
 	code = record_domains(options, argc, argv);
 	if (namer_end(&namer, code == EXIT_DONE) < 0)
 		code = EXIT_FAILED;
+	found_files_free(&found);
 	return code;
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/parse.h"
+#include "commands/find.h"
 #include "commands/open.h"
 
 #define DEFAULT_FREQUENCY 99
@@ -181,6 +182,8 @@ static const struct command_option known[] = {
 	{"table", 0, "FILE[,domain=NAME]",
 	 "instead of --symbols, unwind by a table made by uniprof table, on any machine",
 	 .set = add_table, .offset = offsetof(struct record_options, unwinding)},
+	{"no-find", 0, NULL, NO_FIND_HELP, .set = option_set_true,
+	 .offset = offsetof(struct record_options, unwinding.no_find)},
 	{"call-graph", 0, "WAY",
 	 "how to find callers: auto (default: by a table that fits the guest, else by "
 	 "frame pointers), fp, table or table:FILE, or stack[,BYTES]: by the report, "

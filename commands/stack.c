@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "commands/commands.h"
+#include "commands/find.h"
 #include "commands/open.h"
 #include "record/domains/target.h"
 #include "record/safety/guard.h"
@@ -76,7 +77,10 @@ struct stack_files {
 	const char **elf;	     /* specs of the files to make the table of */
 	uint32_t *number;	     /* numbers of these files in @symbols; NO_NAMES */
 	size_t elfs;
-	struct error nameless; /* why one of these files has no names; empty: none */
+	struct found_files found; /* used if no file is given */
+	struct symbols *unnamed;  /* no symbols, for a guest that does not run the found
+				     file */
+	struct error nameless;	  /* why one of these files has no names; empty: none */
 };
 
 #define NO_NAMES UINT32_MAX
@@ -106,6 +110,9 @@ static void print_round(const struct target *target, const struct round *round,
 	const struct symbols_guest places = find_places(
 		files, sampler_learning(target->sampler), list);
 	const struct guest *guest = target->guest;
+	bool is_unfit = files->found.count &&
+			!learning_table(sampler_learning(target->sampler));
+	struct symbols *symbols = is_unfit ? files->unnamed : files->symbols;
 	unsigned int sample = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -117,7 +124,7 @@ static void print_round(const struct target *target, const struct round *round,
 		}
 		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
 		print_registers(&vcpu->cpu);
-		print_chain(&round->sample[sample++].chain, files->symbols, &places);
+		print_chain(&round->sample[sample++].chain, symbols, &places);
 	}
 }
 
@@ -175,36 +182,59 @@ static int take_rounds(const struct target *target, struct round *round,
 	return 0;
 }
 
+/* Opens the domain, and takes a sample. @table: to unwind by; NULL: none. -1 with nothing
+ * held. */
+static int sample_domain(struct host *host, const struct guest_info *info,
+			 const struct program_table *table, struct target *target,
+			 struct round *round, struct error *err)
+{
+	/* One chain has to decide whether frame pointers are missing. */
+	struct sampling sampling = {.table = table, .chains_min = 1};
+
+	sampling.examiner = table ? NULL : examiner_new();
+	if (target_open(target, host, info, NULL, &sampling, err) == 0) {
+		if (take_rounds(target, round, err) == 0)
+			return 0;
+		target_close(target);
+	}
+	examiner_free(sampling.examiner);
+	return -1;
+}
+
+static void close_target(struct target *target)
+{
+	struct examiner *examiner = target->sampling.examiner;
+
+	target_close(target);
+	examiner_free(examiner);
+}
+
 /* Takes a sample of the domain, and prints it. */
 static int show_domain(struct host *host, const char *name,
 		       const struct stack_files *files, struct error *err)
 {
-	/* One chain has to decide whether frame pointers are missing. */
-	struct sampling sampling = {.table = files->table, .chains_min = 1};
 	struct guest_info info;
 	struct target target;
 	struct round round;
 	int status = -1;
 
-	if (host_find(host, name, &info, err) < 0)
+	if (host_find(host, name, &info, err) < 0 ||
+	    sample_domain(host, &info, files->table, &target, &round, err) < 0)
 		return -1;
-	sampling.examiner = files->table ? NULL : examiner_new();
-	if (target_open(&target, host, &info, NULL, &sampling, err) < 0) {
-		examiner_free(sampling.examiner);
-		return -1;
+	/* It does not run what was found, so its code in memory is all there is. */
+	if (files->found.count && !learning_table(sampler_learning(target.sampler))) {
+		close_target(&target);
+		if (sample_domain(host, &info, NULL, &target, &round, err) < 0)
+			return -1;
 	}
-	if (take_rounds(&target, &round, err) < 0)
-		goto out;
 	if (round.outcome == ROUND_GONE) {
 		error_set(err, "domain '%s' has ended", name);
-		goto out;
+	} else {
+		print_table_note(&target);
+		print_round(&target, &round, files);
+		status = 0;
 	}
-	print_table_note(&target);
-	print_round(&target, &round, files);
-	status = 0;
-out:
-	target_close(&target);
-	examiner_free(sampling.examiner);
+	close_target(&target);
 	return status;
 }
 
@@ -214,7 +244,8 @@ struct stack_options {
 	const char *table; /* path of a file made by `uniprof table`; NULL: none */
 	struct symbols_options symbols;
 	const char *gdb;
-	bool force; /* use a newer Xen than known even if its answers do not fit */
+	bool no_find; /* don't look for files if none are given */
+	bool force;   /* use a newer Xen than known even if its answers do not fit */
 };
 
 static int add_file(void *to, const char *argument, struct error *err)
@@ -235,6 +266,8 @@ static const struct command_option known[] = {
 	{"table", 0, "FILE",
 	 "unwind by a table made by uniprof table, instead of by the symbol files",
 	 .set = option_set_text, .offset = offsetof(struct stack_options, table)},
+	{"no-find", 0, NULL, NO_FIND_HELP, .set = option_set_true,
+	 .offset = offsetof(struct stack_options, no_find)},
 	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL,
 	 .offset = offsetof(struct stack_options, symbols.demangle)},
 	{"no-demangle", 0, NULL,
@@ -255,8 +288,11 @@ static const struct option_group groups[] = {
 
 static void stack_files_close(struct stack_files *files)
 {
-	program_table_free(files->table);
+	if (!files->found.count)
+		program_table_free(files->table);
+	found_files_free(&files->found);
 	symbols_free(files->symbols);
+	symbols_free(files->unnamed);
 	free(files->elf);
 	free(files->number);
 }
@@ -322,11 +358,13 @@ static int stack_files_open(struct stack_files *files,
 {
 	*files = (struct stack_files){
 		.symbols = symbols_new(&options->symbols),
+		.unnamed = symbols_new(&options->symbols),
 		.elf = calloc(options->file_count + 1, sizeof(*files->elf)),
 		.number = calloc(options->file_count + 1, sizeof(*files->number)),
+		.found = {0},
 		.nameless = {""},
 	};
-	if (!files->symbols || !files->elf || !files->number)
+	if (!files->symbols || !files->unnamed || !files->elf || !files->number)
 		return error_set(err, "out of memory");
 	for (size_t i = 0; i < options->file_count; i++) {
 		if (load_names(files, options, options->files[i]) < 0) {
@@ -337,13 +375,35 @@ static int stack_files_open(struct stack_files *files,
 	return load_table(files, options, err);
 }
 
+/* Looks for the file of the guest, and takes its table and its names. */
+static void find_file(struct stack_files *files, char *domain)
+{
+	const struct find_wish wish = {.domain = &domain, .domains = 1};
+	const struct found_file *found;
+	struct error ignored;
+
+	find_files(&files->found, &wish);
+	found = files->found.list;
+	if (!found || program_table_lock(found->table, &ignored) < 0) {
+		found_files_free(&files->found);
+		return;
+	}
+	files->table = found->table;
+	files->number[0] = NO_NAMES;
+	files->elfs = 1;
+	if (found->symbols.data &&
+	    symbols_add_contents(files->symbols, found->path, found->symbols.data,
+				 found->symbols.size, &ignored) == 0)
+		files->number[0] = 0;
+}
+
 static void print_notice(const char *line)
 {
 	message("stack", "%s", line);
 }
 
 /* Returns the exit code. */
-static int stack_run(const struct stack_options *options, const char *domain)
+static int stack_run(const struct stack_options *options, char *domain)
 {
 	struct stack_files files;
 	struct error err;
@@ -353,10 +413,17 @@ static int stack_run(const struct stack_options *options, const char *domain)
 		.guest = domain,
 		.force = options->force,
 	};
-	struct host *host = is_loaded ? open_host("stack", &wish, &err) : NULL;
-	struct guard *guard = host ? guard_start(host, print_notice, &err) : NULL;
+	struct host *host = NULL;
+	struct guard *guard = NULL;
 	int status = EXIT_DONE;
 
+	if (is_loaded && !options->no_find && !options->file_count && !options->table &&
+	    !options->gdb)
+		find_file(&files, domain);
+	if (is_loaded)
+		host = open_host("stack", &wish, &err);
+	if (host)
+		guard = guard_start(host, print_notice, &err);
 	if (!guard ||
 	    (host->ops->start_helper && host->ops->start_helper(host, NULL, &err) < 0) ||
 	    show_domain(host, domain, &files, &err) < 0) {
@@ -376,8 +443,7 @@ static int stack_command(const struct command *command, int argc, char **argv)
 		.symbols = {.demangle = DEMANGLE_FULL,
 			    .debug_directory = DEBUG_DIRECTORY},
 	};
-	const char *domain;
-	char **arguments;
+	char **arguments, *domain;
 	int status;
 
 	if (!options.files) {
@@ -386,7 +452,7 @@ static int stack_command(const struct command *command, int argc, char **argv)
 	}
 	status = command_parse(command, argc, argv, &options, &arguments);
 	if (status == COMMAND_GO_ON) {
-		domain = options.gdb ? options.gdb : *arguments;
+		domain = options.gdb ? (char *)options.gdb : *arguments;
 		if (options.gdb && *arguments)
 			status = usage_error(command->name,
 					     "unexpected argument '%s' with --gdb",

@@ -17,6 +17,8 @@ struct kvm_stub {
 	char name[256];	   /* name of the guest, by QEMU's option -name; empty: none */
 };
 
+/* Lists guests as host_ops.list() does, without a host. */
+int kvm_vmm_list(struct guest_info **guests, size_t *count, struct error *err);
 /* Lists, as host_ops.list() does, the QEMUs that can be sampled through a stub that this
  * process may connect to, as guests with is_indirect. It reads command lines, for which
  * neither KVM nor a permission is needed. */

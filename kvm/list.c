@@ -233,11 +233,16 @@ static int list_processes(int (*describe)(pid_t pid, struct guest_info *info),
 	return status;
 }
 
+int kvm_vmm_list(struct guest_info **guests, size_t *count, struct error *err)
+{
+	return list_processes(describe_any, guests, count, err);
+}
+
 int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
 		   struct error *err)
 {
 	(void)host;
-	return list_processes(describe_any, guests, count, err);
+	return kvm_vmm_list(guests, count, err);
 }
 
 int kvm_stub_list(struct guest_info **guests, size_t *count, struct error *err)

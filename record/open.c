@@ -137,6 +137,20 @@ static int add_stub_guests(struct guest_info **guests, size_t *count, struct err
 	return 0;
 }
 
+int host_list_vmms(struct guest_info **guests, size_t *count, struct error *err)
+{
+	int status;
+
+	if (xen_hypervisor.exists())
+		return error_set(err, "Xen runs the guests of this host");
+	status = kvm_vmm_list(guests, count, err);
+	if (status == 0 && add_stub_guests(guests, count, err) < 0) {
+		free(*guests);
+		status = -1;
+	}
+	return status;
+}
+
 int host_list(struct host *host, struct guest_info **guests, size_t *count,
 	      struct error *err)
 {

@@ -10,6 +10,8 @@
 #include "record/notify.h"
 #include "unwind/stack/stack.h"
 
+struct found_files;
+
 /* How call chains are found. */
 enum call_graph {
 	CALL_GRAPH_AUTO,  /* by a table that fits the guest, or else by frame pointers */
@@ -26,6 +28,9 @@ struct unwinding_options {
 	size_t elfs;
 	const char **table; /* FILE[,domain=NAME] */
 	size_t tables;
+	bool no_find; /* don't look for files if none are given */
+	/* files that were found, without which nothing fails; NULL: none */
+	const struct found_files *found;
 };
 
 /* What to record, and how. The texts are in the command line. */

@@ -96,10 +96,17 @@ static bool handle_refused_table(const struct recorder *recorder, struct subject
 	const struct table_check *check =
 		&sampler_learning(subject->target.sampler)->table;
 	const char *name = subject->info.name;
+	bool is_found;
 
 	if (subject->refused || check->state != TABLE_REFUSED)
 		return false;
 	subject->refused = true;
+	is_found = check->placed.table->is_found;
+	if (is_found && recorder->options->verbose)
+		notify(recorder->options->notify, "'%s' does not run what was found: %s",
+		       name, check->why.text);
+	if (is_found)
+		return false;
 	if (roster_needs_tables(&recorder->roster)) {
 		error_set(err, "'%s' is not sampled: %s", name, check->why.text);
 		return true;

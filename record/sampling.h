@@ -22,7 +22,8 @@ struct sampling {
 	 */
 	const struct program_table *table;
 	/*
-	 * Examiner of the code in the guest's memory, for use without a table: if, of at
+	 * Examiner of the code in the guest's memory, for use without a table, or with
+	 * one that was found but is not known to fit: if, of at
 	 * least @chains_min first chains, most end where frame pointers are needed, the
 	 * guest is unwound by a table of its code (tables/found_code.h). NULL: unwind by
 	 * frame pointers alone.

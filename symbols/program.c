@@ -137,12 +137,19 @@ static int read_elf(struct program *program, const char *debug_directory,
 	return list_functions(program, err);
 }
 
+static void set_path(struct program *program)
+{
+	const char *path = program->parts->path, *slash = strrchr(path, '/');
+
+	program->path = path;
+	program->name = slash ? slash + 1 : path;
+}
+
 int program_open(struct program *program, const char *spec, const char *debug_directory,
 		 struct error *err)
 {
 	struct program_parts *parts = calloc(1, sizeof(*parts));
 	struct symbols_offset offset;
-	const char *slash;
 
 	*program = (struct program){.parts = parts};
 	if (!parts)
@@ -150,14 +157,37 @@ int program_open(struct program *program, const char *spec, const char *debug_di
 	parts->path = symbols_spec_split(spec, &offset, err);
 	if (!parts->path)
 		goto fail;
-	slash = strrchr(parts->path, '/');
-	program->path = parts->path;
-	program->name = slash ? slash + 1 : parts->path;
+	set_path(program);
 	program->offset = offset.down ? -offset.distance : offset.distance;
 	program->has_offset = offset.is_given;
 	if (open_source(program, err) < 0 || read_elf(program, debug_directory, err) < 0)
 		goto fail;
 	return 0;
+fail:
+	program_close(program);
+	return -1;
+}
+
+int program_open_contents(struct program *program, const char *path, const void *data,
+			  size_t size, struct error *err)
+{
+	struct program_parts *parts = calloc(1, sizeof(*parts));
+	struct symbols_source *source = &parts->source;
+
+	*program = (struct program){.parts = parts};
+	if (!parts)
+		return error_set(err, "out of memory");
+	*source = (struct symbols_source){.data = malloc(size), .size = size};
+	parts->path = strdup(path);
+	if (!source->data || !parts->path) {
+		error_set(err, "out of memory");
+		goto fail;
+	}
+	memcpy(source->data, data, size);
+	set_path(program);
+	program->elf = (struct program_file){source->data, size};
+	if (read_elf(program, NULL, err) == 0)
+		return 0;
 fail:
 	program_close(program);
 	return -1;

@@ -60,6 +60,10 @@ struct program {
  */
 int program_open(struct program *program, const char *spec, const char *debug_directory,
 		 struct error *err);
+/* Like program_open(), for an ELF file with its names, whose contents are in memory, and
+ * copied; @path is not opened. */
+int program_open_contents(struct program *program, const char *path, const void *data,
+			  size_t size, struct error *err);
 /* Releases the program; may be called on a zeroed one. */
 void program_close(struct program *program);
 

@@ -341,6 +341,23 @@ out:
 	return status;
 }
 
+int symbols_add_contents(struct symbols *symbols, const char *path, const void *data,
+			 size_t size, struct error *err)
+{
+	struct symbols_source source = {.data = malloc(size), .size = size};
+	const struct symbols_offset offset = {0};
+	int status;
+
+	if (!source.data)
+		return error_set(err, "%s: out of memory", symbols_shown_path(path));
+	memcpy(source.data, data, size);
+	status = symbols_add_memory(symbols, path, offset, source.data, size, err);
+	if (status == 0)
+		open_parts(symbols, &source);
+	symbols_source_close(&source);
+	return status;
+}
+
 /* Returns the last region that starts at or before @address; @count is not 0. */
 static struct symbols_region *find_region(struct symbols_region *regions, size_t count,
 					  uint64_t address)

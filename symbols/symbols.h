@@ -145,6 +145,11 @@ void symbols_free(struct symbols *symbols);
  */
 int symbols_add(struct symbols *symbols, const char *spec, struct error *err);
 
+/* Like symbols_add(), for an ELF file whose contents are in memory, and copied; @path is
+ * not opened. */
+int symbols_add_contents(struct symbols *symbols, const char *path, const void *data,
+			 size_t size, struct error *err);
+
 /* Returns the number of files added and, in *@files, the files in order, valid until the
  * next symbols_add(). */
 size_t symbols_files(const struct symbols *symbols, const struct symbols_file **files);

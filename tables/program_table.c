@@ -421,6 +421,30 @@ struct program_table *program_table_make_apart(const char *const *specs, size_t 
 	return table_make(&wish, NULL, err);
 }
 
+int program_table_add_code(struct program_table *table, struct program *program,
+			   struct error *err)
+{
+	struct table_origin *origin = table->origin;
+	enum cpu_kind cpu = CPU_UNKNOWN;
+
+	if (check_program(program, &cpu, err) < 0)
+		return -1;
+	if (table->origins != 1 || table->program || table->cpu != cpu)
+		return error_set(err, "%s is not the table's program", program->path);
+	table->program = malloc(sizeof(*table->program));
+	if (!table->program)
+		return error_set(err, "out of memory");
+	origin->low = code_low(program);
+	origin->high = code_high(program);
+	table->program[0] = *program;
+	*program = (struct program){0};
+	if (origin->linux_text)
+		program_close(table->program);
+	else if (program_keep_code(table->program, err) < 0)
+		return -1;
+	return 0;
+}
+
 bool program_table_is_possible(const char *spec, struct error *why)
 {
 	char *copy = strdup(spec);

@@ -61,6 +61,8 @@ struct program_table {
 	size_t origins;
 	/* The programs' code; NULL: not known, because the table is from a file. */
 	struct program *program;
+	/* Nobody has asked for it: the guest may also run other programs. */
+	bool is_found;
 };
 
 /* The programs of a table where a guest has them. Starts as zeros, but for the table. */
@@ -116,6 +118,12 @@ struct program_table *program_table_read(const char *path, struct error *err);
  */
 struct program_table *program_table_parse(const void *data, size_t size, const char *name,
 					  struct error *err);
+
+/* Adds the code, for a table of one program that was read from a file; takes over
+ * @program. -1 with @err set, if out of memory or if this can't be the table's program.
+ */
+int program_table_add_code(struct program_table *table, struct program *program,
+			   struct error *err);
 
 /* Whether a guest runs the programs of a table. */
 enum table_fit {

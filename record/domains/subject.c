@@ -79,7 +79,8 @@ void subject_notify_end(const struct subject *subject, uint64_t time)
 	notify_function *to = subject->options->notify;
 	const char *name = subject->info.name;
 
-	if (check->state == TABLE_PENDING && check->why.text[0])
+	if (check->state == TABLE_PENDING && check->why.text[0] &&
+	    !check->placed.table->is_found)
 		notify(to, "'%s' was unwound by frame pointers: %s", name,
 		       check->why.text);
 	if (subject->thinned)

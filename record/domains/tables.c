@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/find/find.h"
 #include "symbols/spec.h"
 
 /* A file from the command line. */
@@ -16,9 +17,9 @@ struct table_file {
 
 /* The table of one domain, or of all domains without a table of their own. */
 struct domain_table {
-	const char *domain; /* name or id, in the memory of a file's @spec; NULL: all
-			       domains */
-	struct program_table *table;
+	const char *domain; /* name or id, in the memory of a file's @spec or of a found
+			       file; NULL: all domains */
+	struct program_table *table; /* owned, unless it is of a found file */
 };
 
 struct domain_tables {
@@ -33,7 +34,8 @@ void domain_tables_free(struct domain_tables *tables)
 	if (!tables)
 		return;
 	for (size_t i = 0; i < tables->entries; i++)
-		program_table_free(tables->entry[i].table);
+		if (!tables->entry[i].table->is_found)
+			program_table_free(tables->entry[i].table);
 	for (size_t i = 0; i < tables->files; i++)
 		free(tables->file[i].spec);
 	free(tables->entry);
@@ -116,10 +118,22 @@ static int add_table(struct domain_tables *tables, const char *domain, struct er
 	return program_table_lock(entry->table, err);
 }
 
+/* Adds the tables of files that were found. One that can't be locked is left out. */
+static void add_found(struct domain_tables *tables, const struct found_files *found)
+{
+	struct error ignored;
+
+	for (size_t i = 0; i < found->count; i++)
+		if (program_table_lock(found->list[i].table, &ignored) == 0)
+			tables->entry[tables->entries++] = (struct domain_table){
+				found->list[i].domain, found->list[i].table};
+}
+
 struct domain_tables *domain_tables_open(const struct unwinding_options *options,
 					 struct error *err)
 {
-	size_t most = options->elfs + options->tables;
+	const struct found_files *found = options->found;
+	size_t most = options->elfs + options->tables + (found ? found->count : 0);
 	struct domain_tables *tables = calloc(1, sizeof(*tables));
 
 	if (tables) {
@@ -136,6 +150,8 @@ struct domain_tables *domain_tables_open(const struct unwinding_options *options
 	for (size_t i = 0; i < tables->files; i++)
 		if (add_table(tables, tables->file[i].domain, err) < 0)
 			goto fail;
+	if (found)
+		add_found(tables, found);
 	return tables;
 fail:
 	domain_tables_free(tables);

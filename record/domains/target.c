@@ -81,7 +81,8 @@ static void describe_unwinding(const struct target *target, bool is_first,
 
 	if (target_captures_stacks(target))
 		description->unwind_way = UNWIND_LATER;
-	else if (!table && target->sampling.examiner && target_may_have_tables(target))
+	else if ((!table || table->is_found) && target->sampling.examiner &&
+		 target_may_have_tables(target))
 		description->unwind_way = UNWIND_BY_FOUND_CODE;
 	else
 		description->unwind_way = UNWIND_BY_FRAMES;

@@ -212,7 +212,7 @@ bool learning_study(struct learning *learning, struct round *round)
 	code_search_check(&learning->code, &input, round);
 	starts_prove(&learning->starts, learning->guest, &input.memory, round);
 	/* Until its fate is known, the table may describe the code. */
-	is_renewed = learning->table.state != TABLE_PENDING &&
+	is_renewed = !table_check_is_open(&learning->table) &&
 		     code_search_run(&learning->code, learning->guest, &input, round);
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);

@@ -11,6 +11,9 @@
  * found only while it runs. */
 #define MISFITS_MAX 4
 
+/* Number of checks for which a table that was found is waited for. */
+#define FOUND_CHECKS 4
+
 void table_check_free(struct table_check *check)
 {
 	unwind_table_free(check->hypercalls);
@@ -45,6 +48,12 @@ static enum table_fit find_fit(struct table_check *check, const struct guest *gu
 			fit = here;
 	}
 	return fit;
+}
+
+bool table_check_is_open(const struct table_check *check)
+{
+	return check->state == TABLE_PENDING &&
+	       (!check->placed.table->is_found || check->checks < FOUND_CHECKS);
 }
 
 /* Whether enough checks have found other programs. */
@@ -89,6 +98,7 @@ bool table_check_run(struct table_check *check, const struct guest *guest,
 		return false;
 	check->due = now + CHECK_NS;
 	guest->ops->begin_pages(guest->memory, now, CHECK_MAPS);
+	check->checks++;
 	if (is_pending)
 		fit = find_fit(check, guest, memory, round);
 	if (is_pending && fit == TABLE_FITS && !use_table(check)) {

@@ -18,6 +18,7 @@ enum table_state {
 struct table_check {
 	struct placed_table placed; /* the programs, and where the guest has them */
 	enum table_state state;
+	unsigned int checks;  /* number of checks */
 	unsigned int misfits; /* number of checks that found other programs */
 	/* the reason for TABLE_PENDING or TABLE_REFUSED */
 	struct error why;
@@ -30,6 +31,10 @@ struct table_check {
 };
 
 void table_check_free(struct table_check *check);
+
+/* Whether the table may still turn out to describe the guest's code. A table that was
+ * found, and is not known to fit after some checks, is not waited for any longer. */
+bool table_check_is_open(const struct table_check *check);
 
 /*
  * Compares the table's programs with the guest's memory, as the vCPUs saw it in the last

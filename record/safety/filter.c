@@ -5,6 +5,7 @@
 #if defined(HAVE_SECCOMP) && (defined(__x86_64__) || defined(__aarch64__))
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -264,6 +265,52 @@ int filter_guard(const struct host_needs *host, const struct filter_guard *guard
 	return draft_load(&draft, true, err);
 }
 
+/* Allows opening files for reading, and what libraries ask of files and paths. */
+static void allow_reading(struct draft *draft)
+{
+	static const int reading[] = {
+#ifdef __SNR_faccessat2
+		SCMP_SYS(faccessat2),
+#endif
+		SCMP_SYS(access),     SCMP_SYS(faccessat),  SCMP_SYS(fcntl),
+		SCMP_SYS(fstat),      SCMP_SYS(getcwd),	    SCMP_SYS(lseek),
+		SCMP_SYS(lstat),      SCMP_SYS(newfstatat), SCMP_SYS(pread64),
+		SCMP_SYS(prlimit64),  SCMP_SYS(read),	    SCMP_SYS(readlink),
+		SCMP_SYS(readlinkat), SCMP_SYS(stat),	    SCMP_SYS(statx),
+		SCMP_SYS(write),
+	};
+	const unsigned int writing = O_ACCMODE | O_CREAT | O_TRUNC |
+				     (O_TMPFILE & ~O_DIRECTORY);
+
+	ALLOW(draft, reading);
+	allow_if(draft, SCMP_SYS(open), 1, has_bits(1, writing, O_RDONLY));
+	allow_if(draft, SCMP_SYS(openat), 1, has_bits(2, writing, O_RDONLY));
+}
+
+/* Allows malloc() and private memory. */
+static void allow_memory(struct draft *draft)
+{
+	static const int memory[] = {
+		SCMP_SYS(brk),	   SCMP_SYS(getrandom), SCMP_SYS(madvise),
+		SCMP_SYS(mremap),  SCMP_SYS(munmap),	SCMP_SYS(sched_getaffinity),
+		SCMP_SYS(sysinfo),
+	};
+
+	ALLOW(draft, memory);
+	allow_if(draft, SCMP_SYS(mmap), 1, has_bits(2, PROT_EXEC, 0));
+	allow_if(draft, SCMP_SYS(mprotect), 1, has_bits(2, PROT_EXEC, 0));
+}
+
+int filter_finder(struct error *err)
+{
+	struct draft draft = draft_new(SCMP_ACT_ERRNO(EPERM));
+
+	allow_basics(&draft);
+	allow_reading(&draft);
+	allow_memory(&draft);
+	return draft_load(&draft, true, err);
+}
+
 /* Refuses the calls by which a process could use its user's privileges beyond reading and
  * writing files. */
 static void deny_powers(struct draft *draft)
@@ -358,6 +405,11 @@ int filter_reader(const struct hypervisor *const *hypervisors, struct error *err
 int filter_reader(const struct hypervisor *const *hypervisors, struct error *err)
 {
 	(void)hypervisors;
+	return error_set(err, "built without libseccomp");
+}
+
+int filter_finder(struct error *err)
+{
 	return error_set(err, "built without libseccomp");
 }
 

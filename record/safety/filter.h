@@ -40,6 +40,10 @@ struct filter_guard {
 int filter_guard(const struct host_needs *host, const struct filter_guard *guard,
 		 struct error *err);
 
+/* Restricts a process that reads symbol files, makes a table of them, and writes to open
+ * descriptors: files can be opened for reading only. */
+int filter_finder(struct error *err);
+
 /*
  * Restricts a process that reads recordings and symbol files and writes files, with or
  * without a terminal: it may make any call but those that run programs, start or trace

@@ -66,6 +66,8 @@ static int restrict_access(const struct privileges *needed)
 		allow_path(rules, needed->devices, device & all.handled_access_fs);
 	if (needed->removes)
 		allow_path(rules, HOST_DIRECTORY, LANDLOCK_REMOVE_FILE);
+	for (size_t i = 0; i < needed->read_count; i++)
+		allow_path(rules, needed->reads[i], LANDLOCK_READ_FILE);
 	status = syscall(CALL_LANDLOCK_RESTRICT_SELF, rules, 0);
 	close(rules);
 	return status == 0 ? version : 0;
@@ -114,10 +116,14 @@ const char *privileges_drop(enum privileges_kept kept)
 
 	if (kept == KEEP_INSPECTING)
 		needed = inspecting;
+	else if (kept == KEEP_READING)
+		needed = CAP_TO_MASK(CAP_DAC_READ_SEARCH);
 	else if (kept == KEEP_LOCKING && !may_lock())
 		needed = CAP_TO_MASK(CAP_IPC_LOCK);
 	if (!drop_capabilities(needed))
 		return "no capabilities";
+	if (kept == KEEP_READING)
+		return "only the capability to read files";
 	return kept == KEEP_LOCKING ? "only the capability to lock memory"
 				    : "only the capabilities to trace processes, read "
 				      "files and lock memory";

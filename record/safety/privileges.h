@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_SAFETY_PRIVILEGES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * A recorder runs as root in dom0 and reads data written by guests. Once everything is
@@ -17,6 +18,9 @@ struct privileges {
 	bool removes;	     /* removes files in HOST_DIRECTORY */
 	bool signals;	     /* sends signals to other processes */
 	bool inspects; /* traces other processes: Landlock, which forbids it, is unused */
+	/* paths of files that it reads, or of folders with such files; NULL: none */
+	const char *const *reads;
+	size_t read_count;
 };
 
 /*
@@ -31,6 +35,7 @@ int privileges_confine(const struct privileges *needed);
 
 enum privileges_kept {
 	KEEP_NOTHING,
+	KEEP_READING,	 /* CAP_DAC_READ_SEARCH */
 	KEEP_LOCKING,	 /* CAP_IPC_LOCK, if the limit on locked memory is not lifted */
 	KEEP_INSPECTING, /* CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH for /proc/PID/fd, and
 			    CAP_IPC_LOCK for guests that start later */

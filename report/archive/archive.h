@@ -55,20 +55,30 @@ int archive_names_write(const struct profile *profile, struct writer *writer,
  * (replay_batch()), by one that has their chains. -1 if out of memory. */
 int archive_stacks(struct ahead_chunk *chunk);
 
-/* Specs of symbol files, as for --symbols. Starts as zeros. */
+/* Symbol files. Starts as zeros. */
 struct archive_files {
-	char **specs;
+	char **specs; /* as for --symbols */
 	size_t count;
+	struct symbols_found *found; /* their domains are owned */
+	size_t found_count;
+};
+
+/* The symbol files that a recorder had. */
+struct archive_choice {
+	const char *const *symbols; /* specs, as given to `uniprof record` */
+	size_t symbol_count;
+	const struct symbols_found *found; /* found for domains without these */
+	size_t found_count;
 };
 
 /*
- * Chooses which of the @symbols that `uniprof record` was given have names for the
- * recording at @path: only domains that were recorded with these files, by an unwind
+ * Chooses which of the files that `uniprof record` had have names for the recording at
+ * @path: only domains that were recorded with these files, by an unwind
  * table, get names of them; a file without names, such as a compressed kernel, is left
  * out. -1 with @err set on failure; archive_files_free() must be called either way.
  */
-int archive_files_choose(struct archive_files *files, const char *const *symbols,
-			 size_t symbol_count, const char *path, struct error *err);
+int archive_files_choose(struct archive_files *files, const struct archive_choice *had,
+			 const char *path, struct error *err);
 void archive_files_free(struct archive_files *files);
 
 #endif

@@ -8,13 +8,13 @@
 #include <sys/resource.h>
 
 #include "base/array.h"
+#include "report/model/domains.h"
 #include "symbols/spec.h"
 
 /* What the files are chosen for. */
 struct choice {
 	struct archive_files *files;
-	const char *const *symbols; /* specs, as given to `uniprof record` */
-	size_t symbol_count;
+	const struct archive_choice *had;
 	struct error *err;
 };
 
@@ -22,7 +22,10 @@ void archive_files_free(struct archive_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
 		free(files->specs[i]);
+	for (size_t i = 0; i < files->found_count; i++)
+		free((char *)files->found[i].domain);
 	free(files->specs);
+	free(files->found);
 	*files = (struct archive_files){0};
 }
 
@@ -43,8 +46,8 @@ static int add_file(struct choice *choice, const char *path, const char *id)
  * are added for the domain with this @id, or for all domains if @id is NULL. */
 static int add_given(struct choice *choice, const char *own, const char *id)
 {
-	for (size_t i = 0; i < choice->symbol_count; i++) {
-		char *path = strdup(choice->symbols[i]);
+	for (size_t i = 0; i < choice->had->symbol_count; i++) {
+		char *path = strdup(choice->had->symbols[i]);
 		const char *domain;
 		int status = path ? 0 : error_set(choice->err, "out of memory");
 
@@ -89,14 +92,50 @@ static int choose_for_all(struct choice *choice, const struct summary *summary)
 
 	for (size_t i = 0; i < summary->domain_room; i++)
 		all &= !summary->domains[i] || has_table(summary->domains[i]);
-	for (size_t i = 0; i < choice->symbol_count; i++)
-		all &= !strstr(choice->symbols[i], ",domain=");
+	for (size_t i = 0; i < choice->had->symbol_count; i++)
+		all &= !strstr(choice->had->symbols[i], ",domain=");
 	if (all)
 		return add_given(choice, NULL, NULL);
 	for (size_t i = 0; i < summary->domain_room; i++)
 		if (summary->domains[i] && has_table(summary->domains[i]) &&
 		    add_for_domain(choice, summary->domains[i]) < 0)
 			return -1;
+	return 0;
+}
+
+/* Adds a file that was found for the domain. */
+static int add_found(struct choice *choice, const struct symbols_found *file,
+		     const struct recording_domain *domain)
+{
+	struct archive_files *files = choice->files;
+	char *id;
+
+	for (size_t i = 0; i < files->found_count; i++)
+		if (files->found[i].data == file->data &&
+		    domain_is(domain, files->found[i].domain))
+			return 0;
+	if (!array_grow(&files->found, files->found_count + 1, sizeof(*files->found)) ||
+	    asprintf(&id, "%" PRIu64, domain->id) < 0)
+		return error_set(choice->err, "out of memory");
+	files->found[files->found_count] = *file;
+	files->found[files->found_count++].domain = id;
+	return 0;
+}
+
+static int choose_found(struct choice *choice, const struct summary *summary)
+{
+	for (size_t i = 0; i < choice->had->found_count; i++) {
+		const struct symbols_found *file = &choice->had->found[i];
+
+		for (size_t j = 0; j < summary->domain_room; j++) {
+			const struct recording_domain *domain = summary->domains[j];
+
+			if (file->data && domain && has_table(domain) &&
+			    domain_is(domain, file->domain) &&
+			    add_found(choice, file, domain) < 0)
+				return -1;
+		}
+	}
 	return 0;
 }
 
@@ -119,6 +158,8 @@ static int choose_for(struct choice *choice, const char *path)
 	status = load_recording(&input, 0, &summary, &visitor, choice->err);
 	if (status == 0)
 		status = choose_for_all(choice, &summary);
+	if (status == 0)
+		status = choose_found(choice, &summary);
 	summary_free(&summary);
 	input_close(&input);
 	return status;
@@ -147,10 +188,10 @@ static void drop_nameless(struct archive_files *files)
 	files->count = kept;
 }
 
-int archive_files_choose(struct archive_files *files, const char *const *symbols,
-			 size_t symbol_count, const char *path, struct error *err)
+int archive_files_choose(struct archive_files *files, const struct archive_choice *had,
+			 const char *path, struct error *err)
 {
-	struct choice choice = {files, symbols, symbol_count, err};
+	struct choice choice = {files, had, err};
 	struct rlimit memory;
 	int status;
 

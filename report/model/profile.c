@@ -128,6 +128,9 @@ int profile_open(struct profile *profile, const struct profile_rules *rules,
 	for (size_t i = 0; i < rules->symbol_count; i++)
 		if (sources_add(&profile->sources, rules->symbols[i], err) < 0)
 			return -1;
+	for (size_t i = 0; i < rules->found_count; i++)
+		if (sources_add_found(&profile->sources, &rules->found[i], err) < 0)
+			return -1;
 	if (prepare_replay(profile) < 0)
 		return profile_out_of_memory(err);
 	return open_names(profile, err);

@@ -23,6 +23,8 @@ struct profile_rules {
 	size_t input_count;
 	const char **symbols; /* specs, see sources_add() */
 	size_t symbol_count;
+	const struct symbols_found *found; /* further files, each for one domain */
+	size_t found_count;
 	const char *symfs; /* prefix of the symbol files' paths; NULL: none */
 	const char *debug_directory;
 	enum demangle_style demangle;

@@ -75,6 +75,16 @@ out:
 	return status;
 }
 
+int sources_add_found(struct sources *sources, const struct symbols_found *file,
+		      struct error *err)
+{
+	struct symbols *symbols = symbols_of(sources, file->domain, NULL, 0);
+
+	if (!symbols)
+		return error_set(err, "out of memory loading the symbols");
+	return symbols_add_contents(symbols, file->path, file->data, file->size, err);
+}
+
 static bool is_changed(const char *input, const char *path)
 {
 	struct stat st;

@@ -5,6 +5,7 @@
 #include "format/recording.h"
 #include "report/load/recorded.h"
 #include "report/model/places/places.h"
+#include "symbols/found.h"
 #include "symbols/symbols.h"
 
 /* The symbol files of one domain, or of one of its processes, or of all domains. */
@@ -43,6 +44,10 @@ void sources_free(struct sources *sources);
  * as its path exists, that file is added. -1 with @err set on error.
  */
 int sources_add(struct sources *sources, const char *spec, struct error *err);
+
+/* Adds a file that was found for one domain. -1 with @err set on error. */
+int sources_add_found(struct sources *sources, const struct symbols_found *file,
+		      struct error *err);
 
 /* Returns the symbol file, or debug file of a symbol file, that writing to @path would
  * change; NULL if none. */

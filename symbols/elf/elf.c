@@ -10,9 +10,6 @@
 
 #include "symbols/elf/section.h"
 
-/* XEN_ELFNOTE_HYPERCALL_PAGE (Xen, xen/include/public/elfnote.h) */
-#define NOTE_HYPERCALL_PAGE 2
-
 /* The properties of a section that its symbols depend on. */
 struct section {
 	uint64_t first, last; /* first and last address */

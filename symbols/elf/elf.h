@@ -12,6 +12,9 @@
 #define BUILD_ID_MAX  64
 #define BUILD_ID_TEXT (2 * BUILD_ID_MAX + 1)
 
+/* XEN_ELFNOTE_HYPERCALL_PAGE (Xen, xen/include/public/elfnote.h) */
+#define NOTE_HYPERCALL_PAGE 2
+
 /* Properties of an ELF file. */
 struct symbols_elf {
 	uint16_t machine; /* e_machine */

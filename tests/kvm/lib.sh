@@ -3,15 +3,16 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 
 # start NAME OPTION...: boots the guest, $program; sets vmm to the VMM's pid. Its output is in
-# NAME.out. as: a command that runs the VMM, such as setpriv
-program=guest.elf as=
+# NAME.out. as: a command that runs the VMM, such as setpriv; kernel: --kernel, to name the guest's
+# file in the way of VMMs that uniprof knows
+program=guest.elf as='' kernel=''
 start()
 {
 	name=$1
 	shift
 	rm -f "$name.out" # an earlier guest's
 	# shellcheck disable=SC2086 # several words
-	$as "$PROGRAMS/vmm" --id "$name" "$@" "$PROGRAMS/$program" >"$name.out" 2>>"$name.err" &
+	$as "$PROGRAMS/vmm" --id "$name" "$@" $kernel "$PROGRAMS/$program" >"$name.out" 2>>"$name.err" &
 	vmm=$!
 	vmms="$vmms $vmm"
 	wait_for "the guest's first line" grep -q first "$name.out"

@@ -3,8 +3,10 @@
  * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
- *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--sync HABIT] GUEST
+ *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--sync HABIT]
+ *	    [--kernel] GUEST
  *
+ * --kernel   GUEST is named as by VMMs that uniprof knows: it looks for the file
  * --shared   the guest's memory is a memfd, not private memory
  * --lazy MS  each page of the memory is filled MS milliseconds after it is first
  *accessed, by the VMM's first child
@@ -453,6 +455,7 @@ int main(int argc, char **argv)
 		{"high", no_argument, NULL, 'h'},
 		{"vcpus", required_argument, NULL, 'v'},
 		{"sync", required_argument, NULL, 'y'},
+		{"kernel", no_argument, NULL, 'k'},
 		{0},
 	};
 	struct vm vm = {.vcpus = 1, .lazy = -1, .file = -1};
@@ -471,7 +474,7 @@ int main(int argc, char **argv)
 	}
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
 		fprintf(stderr, "usage: vmm [--id NAME] [--shared] [--lazy MS] [--high] "
-				"[--vcpus N] [--sync HABIT] GUEST\n");
+				"[--vcpus N] [--sync HABIT] [--kernel] GUEST\n");
 		return 2;
 	}
 	sigemptyset(&orders);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -306,6 +307,37 @@ static void a_reader_may_use_files_but_run_nothing(void **state)
 	assert_int_equal(run_child(a_reader), 0);
 }
 
+static void a_finder(void)
+{
+	int file = memfd_create("table", 0), fd;
+	struct error err;
+	struct stat st;
+	char byte;
+
+	CHECK(filter_finder(&err) == 0);
+	check_powers();
+	check_basics();
+	CHECK(REFUSED(unlinkat(-1, "nothing", 0)));
+	CHECK(REFUSED(open("/dev/null", O_WRONLY)));
+	CHECK(REFUSED(open("/tmp", O_TMPFILE | O_RDWR, 0600)));
+	CHECK(REFUSED(openat(AT_FDCWD, "/etc/passwd", O_RDONLY | O_TRUNC)));
+	CHECK(REFUSED(ftruncate(file, 0)));
+	CHECK(REFUSED(prctl(PR_SET_DUMPABLE, 1)));
+	/* What it is for. */
+	fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	CHECK(fd >= 0 && fstat(fd, &st) == 0 && read(fd, &byte, 1) == 1);
+	CHECK(mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED);
+	CHECK(access("/etc/passwd", R_OK) == 0 && realpath("/etc/passwd", NULL));
+	CHECK(write(file, "table", 5) == 5 && lseek(file, 0, SEEK_CUR) == 5);
+	CHECK(pread(file, &byte, 1, 4) == 1 && byte == 'e');
+}
+
+static void a_finder_may_only_read(void **state)
+{
+	(void)state;
+	assert_int_equal(run_child(a_finder), 0);
+}
+
 static void *open_later(void *context)
 {
 	pthread_barrier_wait(context);
@@ -485,6 +517,7 @@ int main(void)
 				       skip_without_filters),
 		cmocka_unit_test_setup(a_reader_may_use_files_but_run_nothing,
 				       skip_without_filters),
+		cmocka_unit_test_setup(a_finder_may_only_read, skip_without_filters),
 		cmocka_unit_test_setup(threads_that_run_are_restricted_too,
 				       skip_without_filters),
 		cmocka_unit_test_setup(crashes_end_it_as_usual, skip_without_filters),

@@ -131,6 +131,27 @@ static void a_follower_opens_only_devices(void **state)
 	run_child(only_devices);
 }
 
+static int only_some_files(void)
+{
+	const char *const reads[] = {device, "/no/such/file"};
+	int version = privileges_confine(
+		&(struct privileges){.reads = reads, .read_count = 2});
+
+	if (!version)
+		return 0;
+	CHECK(open(device, O_RDONLY) >= 0);
+	CHECK(FAILS(open(device, O_RDWR), EACCES));
+	CHECK(FAILS(open(other, O_RDONLY), EACCES));
+	CHECK(FAILS(unlink(device), EACCES));
+	return version;
+}
+
+static void a_finder_opens_only_some_files(void **state)
+{
+	(void)state;
+	run_child(only_some_files);
+}
+
 /* Makes requests like the recorder's, of devices opened before and after. */
 static int ioctls(void)
 {
@@ -202,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_guard_opens_no_files_but_signals_its_recorder),
 		cmocka_unit_test(a_follower_opens_only_devices),
+		cmocka_unit_test(a_finder_opens_only_some_files),
 		cmocka_unit_test(ioctls_reach_devices),
 		cmocka_unit_test(a_recorder_reaches_no_other_processes),
 	};

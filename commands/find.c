@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/find.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "record/open.h"
+
+static void find_for(struct found_files *found, const struct find_wish *wish,
+		     const struct guest_info *guest)
+{
+	struct error why;
+
+	if (found_files_add(found, guest, wish->all, &why) == 0) {
+		const struct found_file *file = &found->list[found->count - 1];
+
+		error_set(&why, "found %s%s", file->path,
+			  file->symbols.data ? "" : ", which has no names");
+	}
+	if (wish->notify)
+		notify(wish->notify, "file of '%s': %s", guest->name, why.text);
+}
+
+void find_files(struct found_files *found, const struct find_wish *wish)
+{
+	uint64_t end = clock_monotonic() + FIND_NS;
+	struct guest_info *guests;
+	struct error ignored;
+	size_t count;
+
+	*found = (struct found_files){0};
+	if (host_list_vmms(&guests, &count, &ignored) < 0)
+		return;
+	for (size_t i = 0; wish->all && i < count && clock_monotonic() < end; i++)
+		find_for(found, wish, &guests[i]);
+	for (size_t i = 0; i < wish->domains; i++) {
+		size_t j = 0;
+
+		while (j < count && !guest_info_matches(&guests[j], wish->domain[i]))
+			j++;
+		if (j < count)
+			find_for(found, wish, &guests[j]);
+	}
+	free(guests);
+}
