@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/parse.h"
+#include "commands/find.h"
 #include "commands/open.h"
 #include "tables/program_table.h"
 
@@ -107,6 +108,8 @@ static const struct command_option sampling_options[] = {
 	 "unwind by a table made by uniprof table, for code without frame pointers; can "
 	 "be repeated",
 	 .set = add_table},
+	{"no-find", 0, NULL, NO_FIND_HELP, .set = option_set_true,
+	 .offset = offsetof(struct sampling_options, no_find)},
 	{"call-graph", 0, "WAY", "how to find callers, as in uniprof record",
 	 .set = option_set_text, .offset = offsetof(struct sampling_options, call_graph)},
 	{"max-overhead", 0, "PERCENT",
@@ -211,6 +214,20 @@ static void add_symbols(const struct top_options *options, struct words *words)
 			words_add_option(words, "--symbols", rules->symbols[i]);
 }
 
+void top_options_find(const struct top_options *options, struct found_files *found)
+{
+	const struct sampling_options *sampling = &options->sampling;
+	struct find_wish wish = {.domain = options->domains, .all = sampling->all};
+
+	*found = (struct found_files){0};
+	if (options->input || sampling->no_find || sampling->table_count ||
+	    sampling->gdb || sampling->call_graph || options->profile.rules.symbol_count)
+		return;
+	while (wish.domain[wish.domains])
+		wish.domains++;
+	find_files(found, &wish);
+}
+
 void top_options_record(const struct top_options *options, struct words *words)
 {
 	const struct sampling_options *sampling = &options->sampling;
@@ -226,6 +243,7 @@ void top_options_record(const struct top_options *options, struct words *words)
 	add_symbols(options, words);
 	words_add_flag(words, "--all", sampling->all);
 	words_add_flag(words, "--follow", sampling->follow);
+	words_add_flag(words, "--no-find", sampling->no_find);
 	words_add_flag(words, "--jitter", sampling->jitter);
 	words_add_flag(words, "--unpause", sampling->unpause);
 	words_add_flag(words, "--force", sampling->force);

@@ -4,6 +4,7 @@
 
 #include "commands/report/profile_options.h"
 #include "commands/words.h"
+#include "record/find/find.h"
 #include "report/output/output.h"
 
 /* Options that are passed on to `uniprof record`, which checks them. NULL: not given. */
@@ -11,7 +12,7 @@ struct sampling_options {
 	const char *frequency, *max_overhead, *call_graph, *gdb;
 	const char **tables;
 	size_t table_count;
-	bool all, follow, jitter, unpause, force;
+	bool all, follow, no_find, jitter, unpause, force;
 };
 
 /* The options of `uniprof top`. The strings are argv's. */
@@ -35,6 +36,9 @@ extern const struct option_group top_option_groups[];
 int top_options_parse(struct top_options *options, const struct command *command,
 		      int argc, char **argv);
 void top_options_free(struct top_options *options);
+
+/* Looks for files of the guests, for their names, as the recorder will do to unwind. */
+void top_options_find(const struct top_options *options, struct found_files *found);
 
 /* Sets @words, which is empty, to the command line of `uniprof record`. */
 void top_options_record(const struct top_options *options, struct words *words);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -23,6 +24,8 @@ struct top {
 	struct feed feed;
 	struct view view;
 	struct messages messages;
+	struct found_files found;
+	struct symbols_found *names; /* of these files; owned */
 };
 
 /* Says, once, that the recording has not started; a recorder says so itself. *@size is
@@ -115,11 +118,29 @@ static int show_screen(struct top *top, struct error *err)
 	return status;
 }
 
+/* Looks for files with the guests' names. -1 if out of memory. */
+static int find_names(struct top *top)
+{
+	struct profile_rules *rules = &top->options.profile.rules;
+
+	top_options_find(&top->options, &top->found);
+	top->names = calloc(top->found.count + 1, sizeof(*top->names));
+	if (!top->names)
+		return -1;
+	for (size_t i = 0; i < top->found.count; i++)
+		if (top->found.list[i].symbols.data)
+			top->names[rules->found_count++] = top->found.list[i].symbols;
+	rules->found = top->names;
+	return 0;
+}
+
 /* Shows the samples as the options say. -1 with @err set on failure. */
 static int show_samples(struct top *top, struct error *err)
 {
 	struct top_options *options = &top->options;
 
+	if (find_names(top) < 0)
+		return error_set(err, "out of memory");
 	if (feed_open(&top->feed, options, err) < 0)
 		return -1;
 	top->view = (struct view){
@@ -169,6 +190,8 @@ static int top_command(const struct command *command, int argc, char **argv)
 		view_close(&top.view);
 		feed_close(&top.feed);
 	}
+	found_files_free(&top.found);
+	free(top.names);
 	top_options_free(&top.options);
 	return status;
 }

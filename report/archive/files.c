@@ -79,25 +79,19 @@ static int add_for_domain(struct choice *choice, const struct recording_domain *
 	return 0;
 }
 
-static bool has_table(const struct recording_domain *domain)
-{
-	return domain->unwind_way == UNWIND_BY_TABLE ||
-	       domain->unwind_way == UNWIND_BY_TABLE_LATER;
-}
-
 /* If all domains run the same programs, they share names. */
 static int choose_for_all(struct choice *choice, const struct summary *summary)
 {
 	bool all = true;
 
 	for (size_t i = 0; i < summary->domain_room; i++)
-		all &= !summary->domains[i] || has_table(summary->domains[i]);
+		all &= !summary->domains[i] || domain_has_table(summary->domains[i]);
 	for (size_t i = 0; i < choice->had->symbol_count; i++)
 		all &= !strstr(choice->had->symbols[i], ",domain=");
 	if (all)
 		return add_given(choice, NULL, NULL);
 	for (size_t i = 0; i < summary->domain_room; i++)
-		if (summary->domains[i] && has_table(summary->domains[i]) &&
+		if (summary->domains[i] && domain_has_table(summary->domains[i]) &&
 		    add_for_domain(choice, summary->domains[i]) < 0)
 			return -1;
 	return 0;
@@ -130,7 +124,7 @@ static int choose_found(struct choice *choice, const struct summary *summary)
 		for (size_t j = 0; j < summary->domain_room; j++) {
 			const struct recording_domain *domain = summary->domains[j];
 
-			if (file->data && domain && has_table(domain) &&
+			if (file->data && domain && domain_has_table(domain) &&
 			    domain_is(domain, file->domain) &&
 			    add_found(choice, file, domain) < 0)
 				return -1;

@@ -10,6 +10,12 @@ bool domain_is(const struct recording_domain *domain, const char *what)
 	return domain_is_called(domain, what, strlen(what));
 }
 
+bool domain_has_table(const struct recording_domain *domain)
+{
+	return domain->unwind_way == UNWIND_BY_TABLE ||
+	       domain->unwind_way == UNWIND_BY_TABLE_LATER;
+}
+
 bool domain_in_list(const struct recording_domain *domain, const char *list)
 {
 	if (!list)

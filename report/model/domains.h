@@ -15,6 +15,9 @@
  * domain; reports merge them.
  */
 
+/* Whether the domain was unwound by a table of its programs. */
+bool domain_has_table(const struct recording_domain *domain);
+
 /* domain_is_called() for a whole text. */
 bool domain_is(const struct recording_domain *domain, const char *what);
 

@@ -82,6 +82,8 @@ int sources_add_found(struct sources *sources, const struct symbols_found *file,
 
 	if (!symbols)
 		return error_set(err, "out of memory loading the symbols");
+	for (size_t i = 0; i < sources->count; i++)
+		sources->list[i].is_found |= sources->list[i].symbols == symbols;
 	return symbols_add_contents(symbols, file->path, file->data, file->size, err);
 }
 
@@ -143,7 +145,8 @@ bool source_is_in(const struct source *source, const struct recording_domain *do
 
 bool source_is_for(const struct source *source, const struct recording_domain *domain)
 {
-	if (!source_is_in(source, domain))
+	if (!source_is_in(source, domain) ||
+	    (source->is_found && !(domain && domain_has_table(domain))))
 		return false;
 	if (!source_is_for_process(source))
 		return true;

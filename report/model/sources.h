@@ -13,6 +13,7 @@ struct source {
 	char *domain;	/* its name or id; NULL: all domains */
 	uint64_t space; /* the process's address space; 0: all */
 	char *comm;	/* the process's name; NULL: all */
+	bool is_found;	/* they are used only for a domain that is unwound by a table */
 	struct symbols *symbols;
 };
 
@@ -45,7 +46,8 @@ void sources_free(struct sources *sources);
  */
 int sources_add(struct sources *sources, const char *spec, struct error *err);
 
-/* Adds a file that was found for one domain. -1 with @err set on error. */
+/* Adds a file that was found for one domain, which has no other file: it is used once the
+ * recorder has seen that its table fits the domain. -1 with @err set on error. */
 int sources_add_found(struct sources *sources, const struct symbols_found *file,
 		      struct error *err);
 
