@@ -16,6 +16,11 @@ enum cpu_kind cpu_kind(const struct cpu *cpu)
 	return x86_kind(&cpu->x86);
 }
 
+bool cpu_has_started(const struct cpu *cpu)
+{
+	return cpu->family != CPU_FAMILY_X86 || !x86_is_reset(&cpu->x86);
+}
+
 uint64_t cpu_space(const struct cpu *cpu)
 {
 	switch (cpu->family) {

@@ -139,7 +139,8 @@ static bool read_from_g(const struct gdb *gdb, const struct packet *reply,
 	return true;
 }
 
-/* Takes the replies about a vCPU. If the stub no longer has it, it is not captured. */
+/* Takes the replies about a vCPU. If the stub no longer has it, or if it was never
+ * started, it is not captured. */
 static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err)
 {
 	uint64_t value[GDB_REGISTERS] = {0};
@@ -163,9 +164,9 @@ static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err
 		is_good &= packet_number(reply.text, reply.length,
 					 gdb->registers.at[i].size, &value[i]);
 	}
-	vcpu->captured = is_good;
-	vcpu->online = is_good;
 	gdb_registers_cpu(&gdb->registers, value, &vcpu->cpu);
+	vcpu->online = is_good && cpu_has_started(&vcpu->cpu);
+	vcpu->captured = vcpu->online;
 	return 0;
 }
 

@@ -14,7 +14,9 @@ struct guest_vcpu {
 	bool online;
 	enum vcpu_state state; /* just before the pause */
 	uint64_t cpu_time; /* CPU time since the guest started, ns, or CPU_TIME_UNKNOWN */
-	bool captured;	   /* @cpu holds the registers at the last pause */
+	/* @cpu holds the registers at the last pause; false for a vCPU that was never
+	 * started */
+	bool captured;
 	struct cpu cpu;
 };
 

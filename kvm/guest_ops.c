@@ -261,8 +261,10 @@ static void take_registers(struct kvm_guest *vmm, unsigned int i)
 
 	vmm->again |= vcpu->wanted && registers == VCPU_STORED_SOON;
 	vcpu->captured = vcpu->wanted && registers == VCPU_STORED;
-	if (vcpu->captured)
-		kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
+	if (!vcpu->captured)
+		return;
+	kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
+	vcpu->captured = cpu_has_started(&vcpu->cpu);
 }
 
 /* Asks all threads that run vCPUs to stop. */
@@ -353,7 +355,7 @@ static int take_guest(struct guest *guest, struct error *err)
 		if (!vcpu->run || !vcpu->stored || !guest->vcpu[i].wanted)
 			continue;
 		kvm_registers_take(vcpu->run, &guest->vcpu[i].cpu);
-		guest->vcpu[i].captured = true;
+		guest->vcpu[i].captured = cpu_has_started(&guest->vcpu[i].cpu);
 		any++;
 	}
 	if (any)

@@ -51,6 +51,13 @@ static inline bool x86_is_real(const struct x86_cpu *cpu)
 	       (!(cpu->efer & X86_EFER_LMA) && cpu->rflags & X86_FLAGS_VM);
 }
 
+/* Whether the vCPU is about to execute its first instruction (Intel SDM, volume 3, table
+ * 11-1). That is where a vCPU is that was never started. */
+static inline bool x86_is_reset(const struct x86_cpu *cpu)
+{
+	return x86_is_real(cpu) && cpu->cs == 0xf000 && cpu->rip == 0xfff0;
+}
+
 /* CPU_X86_64 or CPU_X86_32: the kind of the guest's kernel. In long mode, programs may
  * have 32-bit code. */
 enum cpu_kind x86_kind(const struct x86_cpu *cpu);

@@ -3,14 +3,15 @@
  * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
- *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--sync HABIT]
- *	    [--kernel] GUEST
+ *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--parked]
+ *	    [--sync HABIT] [--kernel] GUEST
  *
  * --kernel   GUEST is named as by VMMs that uniprof knows: it looks for the file
  * --shared   the guest's memory is a memfd, not private memory
  * --lazy MS  each page of the memory is filled MS milliseconds after it is first
  *accessed, by the VMM's first child
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
+ * --parked   all vCPUs but the first wait for a start that never comes
  * --sync     how it uses synchronized registers (KVM_CAP_SYNC_REGS) to answer the guest
  *            echo.c: "always", it asks for them once, at the start; "each", before each
  *            KVM_RUN, and no longer after it; "once", from SIGUSR2 on. "always|", "each|"
@@ -89,7 +90,7 @@ struct vcpu {
 
 struct vm {
 	int kvm, fd;
-	bool shared, high;
+	bool shared, high, parked;
 	int lazy;     /* time to fill a page, ms; -1: the memory is filled at the start */
 	int file;     /* the memory's memfd; -1: private memory */
 	char *memory; /* mapped for the guest */
@@ -257,7 +258,8 @@ static void make_vcpu(struct vm *vm, unsigned int i)
 	check_result(ioctl(vm->kvm, KVM_GET_SUPPORTED_CPUID, ids), "CPUID");
 	check_result(ioctl(vcpu->fd, KVM_SET_CPUID2, ids), "CPUID");
 	free(ids);
-	set_registers(vm, i);
+	if (!i || !vm->parked)
+		set_registers(vm, i);
 }
 
 static void put_char(struct vcpu *vcpu, char c)
@@ -454,6 +456,7 @@ int main(int argc, char **argv)
 		{"lazy", required_argument, NULL, 'l'},
 		{"high", no_argument, NULL, 'h'},
 		{"vcpus", required_argument, NULL, 'v'},
+		{"parked", no_argument, NULL, 'p'},
 		{"sync", required_argument, NULL, 'y'},
 		{"kernel", no_argument, NULL, 'k'},
 		{0},
@@ -465,6 +468,7 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		vm.shared |= option == 's';
 		vm.high |= option == 'h';
+		vm.parked |= option == 'p';
 		if (option == 'l')
 			vm.lazy = atoi(optarg);
 		if (option == 'v')
@@ -474,7 +478,8 @@ int main(int argc, char **argv)
 	}
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
 		fprintf(stderr, "usage: vmm [--id NAME] [--shared] [--lazy MS] [--high] "
-				"[--vcpus N] [--sync HABIT] [--kernel] GUEST\n");
+				"[--vcpus N] [--parked] [--sync HABIT] [--kernel] "
+				"GUEST\n");
 		return 2;
 	}
 	sigemptyset(&orders);
@@ -491,6 +496,9 @@ int main(int argc, char **argv)
 	vm.kvm = check_result(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
 	vm.fd = check_result(ioctl(vm.kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
 	ioctl(vm.fd, KVM_SET_TSS_ADDR, 0xfffbd000);
+	/* KVM's own interrupt controllers are what starts a vCPU. */
+	if (vm.parked)
+		check_result(ioctl(vm.fd, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
 	make_memory(&vm);
 	load_guest(&vm, argv[optind]);
 	for (unsigned int i = 0; i < vm.vcpus; i++)

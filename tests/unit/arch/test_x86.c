@@ -393,6 +393,22 @@ static void long_mode_makes_a_64_bit_cpu(void **state)
 	assert_int_equal(x86_kind(&cpu), CPU_X86_64);
 }
 
+static void a_cpu_at_its_first_instruction_was_not_started(void **state)
+{
+	struct x86_cpu cpu = {.cr0 = 0x60000010, .cs = 0xf000, .rip = 0xfff0};
+
+	(void)state;
+	assert_true(x86_is_reset(&cpu));
+	cpu.rip = 0xe05b; /* where the BIOS jumps to */
+	assert_false(x86_is_reset(&cpu));
+	cpu.rip = 0xfff0;
+	cpu.cs = 0x9a00; /* where a vCPU is started in real mode */
+	assert_false(x86_is_reset(&cpu));
+	cpu.cs = 0xf000;
+	cpu.cr0 |= X86_CR0_PE;
+	assert_false(x86_is_reset(&cpu));
+}
+
 static void the_address_space_is_the_first_table(void **state)
 {
 	struct x86_cpu cpu = {.cr3 = 0x0012345600003aa8};
@@ -488,6 +504,7 @@ int main(void)
 		cmocka_unit_test(
 			pages_are_executable_unless_an_entry_below_the_top_forbids_it),
 		cmocka_unit_test(long_mode_makes_a_64_bit_cpu),
+		cmocka_unit_test(a_cpu_at_its_first_instruction_was_not_started),
 		cmocka_unit_test(the_address_space_is_the_first_table),
 		cmocka_unit_test(both_tables_of_a_process_are_one_address_space),
 		cmocka_unit_test(every_register_has_its_name_and_value),
