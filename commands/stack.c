@@ -138,7 +138,7 @@ static bool is_complete(const struct guest *guest)
 }
 
 /* Takes a round; again if another profiler holds the guest paused, or has withdrawn its
- * request for the registers, which both used. */
+ * request for the registers, which both used, or if no vCPU stopped in time. */
 static int take_round(const struct target *target, struct round *round, struct error *err)
 {
 	const struct timespec moment = {0, 2000000};
@@ -150,13 +150,17 @@ static int take_round(const struct target *target, struct round *round, struct e
 
 		if (sampler_round(target->sampler, 1, round, err) < 0)
 			return -1;
-		again = round->outcome == ROUND_PAUSED ||
+		again = round->outcome == ROUND_PAUSED || round->outcome == ROUND_LATE ||
 			(round->outcome == ROUND_TAKEN && !is_complete(target->guest) &&
 			 tries++ < REGISTERS_TRIES);
 		if (!again || clock_monotonic() >= until)
-			return 0;
+			break;
 		nanosleep(&moment, NULL);
 	}
+	if (round->outcome != ROUND_LATE)
+		return 0;
+	return error_set(err, "no vCPU of it stopped in time: the host is busy, or its "
+			      "VMM waits for a device");
 }
 
 /* Says why the files are not used for unwinding. */

@@ -40,6 +40,7 @@ enum observation {
 enum pause_outcome {
 	PAUSE_GONE = 1,
 	PAUSE_HELD = 2, /* someone else holds the guest paused, such as a debugger */
+	PAUSE_LATE = 3, /* no vCPU stopped in time, as on a busy host */
 };
 
 /*

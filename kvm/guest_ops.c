@@ -130,6 +130,14 @@ static bool has_new_vcpus(struct kvm_guest *vmm, unsigned int open)
 	return vmm->grew;
 }
 
+/* Whether the vCPU's thread, which has this @state, was stopped by someone else. A thread
+ * that was late for a pause may have stopped since. */
+static bool is_stopped_by_others(const struct kvm_guest *vmm, unsigned int i, char state)
+{
+	return (state == 'T' || state == 't') &&
+	       !trace_is_late(&vmm->kvm->trace, vmm->vcpu[i].tid);
+}
+
 static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
 			 struct error *err)
 {
@@ -149,7 +157,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		open += vmm->vcpu[i].run != NULL;
 		state = observe_vcpu(vmm, i);
 		threads += state != 0;
-		is_stopped |= state == 'T' || state == 't';
+		is_stopped |= is_stopped_by_others(vmm, i, state);
 	}
 	if (!open || vmm_is_gone(vmm)) {
 		*observation = OBSERVED_GONE;
@@ -264,7 +272,7 @@ static void take_registers(struct kvm_guest *vmm, unsigned int i)
 	if (!vcpu->captured)
 		return;
 	kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
-	vcpu->captured = cpu_has_started(&vcpu->cpu);
+	vcpu->online = vcpu->captured = cpu_has_started(&vcpu->cpu);
 }
 
 /* Asks all threads that run vCPUs to stop. */
@@ -298,7 +306,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 	if (!stopped) {
 		release_all(vmm);
 		end_trace(vmm);
-		return vmm_is_gone(vmm) ? PAUSE_GONE : PAUSE_HELD;
+		return vmm_is_gone(vmm) ? PAUSE_GONE : PAUSE_LATE;
 	}
 	for (unsigned int i = 0; i < vcpus; i++)
 		if (vmm->vcpu[i].traced.state == TRACED_STOPPED)

@@ -173,11 +173,23 @@ static void start_meter(struct record *record)
 	meter_start(&record->meter, record->series.file.path ? STDERR_FILENO : -1);
 }
 
-/* Writes that the guest was paused all the time, and how to resume it. */
+/* Returns whether rounds were skipped. */
+static bool has_skipped(const struct record *record)
+{
+	const struct roster *roster = recorder_roster(record->recorder);
+
+	return roster->skipped || roster->late;
+}
+
+/* Writes that the guest could not be sampled because it was paused all the time, and how
+ * to resume it, or because its vCPUs did not stop. */
 static int refuse_empty(const struct record *record, struct error *err)
 {
 	const char *command = record->host->ops->unpause_command;
 
+	if (!recorder_roster(record->recorder)->skipped)
+		return error_set(err, "no samples: no vCPU stopped in time: the host is "
+				      "busy, or the VMM waits for a device");
 	return error_set(err,
 			 "no samples: someone else kept the guest paused all the "
 			 "time%s%s%s",
@@ -227,7 +239,7 @@ static int sample_domains(struct record *record, int argc, char **argv,
 		status = -1;
 	}
 	summarize(record, &end, summary);
-	if (!status && !end.samples && recorder_roster(record->recorder)->skipped)
+	if (!status && !end.samples && has_skipped(record))
 		status = refuse_empty(record, err);
 	return status;
 }

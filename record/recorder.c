@@ -154,6 +154,7 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	subject->rounds++;
 	subject->thinned += weight - 1;
 	subject->skipped += round.outcome == ROUND_PAUSED;
+	subject->late += round.outcome == ROUND_LATE;
 	describe_subject(recorder, subject);
 	sink_kernel(recorder->sink, subject->target.sampling.index,
 		    sampler_take_kallsyms(subject->target.sampler));

@@ -280,6 +280,11 @@ static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int m
 /* Pauses until nothing is missing, or ROUND_PAUSES times. */
 static int take_samples(struct sampler *sampler, struct round *round, struct error *err)
 {
+	static const enum round_outcome outcomes[] = {
+		[PAUSE_GONE] = ROUND_GONE,
+		[PAUSE_HELD] = ROUND_PAUSED,
+		[PAUSE_LATE] = ROUND_LATE,
+	};
 	struct guest *guest = sampler->guest;
 
 	while (round->outcome == ROUND_TAKEN && round->pauses < ROUND_PAUSES) {
@@ -295,7 +300,7 @@ static int take_samples(struct sampler *sampler, struct round *round, struct err
 		if (status < 0)
 			return -1;
 		if (status > 0)
-			round->outcome = status == PAUSE_HELD ? ROUND_PAUSED : ROUND_GONE;
+			round->outcome = outcomes[status];
 		missed = guest->ops->pages_missed(guest->memory);
 		learned = guest->ops->learn_modes(guest);
 		if (!missed && !learned)

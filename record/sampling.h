@@ -42,6 +42,7 @@ struct sampling {
 enum round_outcome {
 	ROUND_TAKEN,
 	ROUND_PAUSED, /* skipped: someone else holds the guest paused */
+	ROUND_LATE,   /* skipped: no vCPU stopped in time */
 	ROUND_SHUT,   /* the guest has shut down */
 	ROUND_GONE,   /* the guest no longer exists */
 };

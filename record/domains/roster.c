@@ -55,6 +55,7 @@ void roster_drop(struct roster *roster, size_t i)
 	subject_notify_end(subject, time);
 	roster->time += time;
 	roster->skipped += subject->skipped;
+	roster->late += subject->late;
 	roster->dropped = now;
 	roster->subject[i] = roster->subject[--roster->subjects];
 	/* Mapped pages would keep the domain from being destroyed. */

@@ -19,6 +19,7 @@ struct roster {
 	/* Totals of the dropped subjects */
 	uint64_t time;	  /* sampling time of dropped subjects, ns */
 	uint64_t skipped; /* rounds skipped because someone else had paused the domain */
+	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
 	struct unwound unwound;
 
 	/* Internal members */

@@ -94,4 +94,10 @@ void subject_notify_end(const struct subject *subject, uint64_t time)
 		       "%" PRIu64
 		       " rounds were skipped because someone else had paused '%s'",
 		       subject->skipped, name);
+	if (subject->late)
+		notify(to,
+		       "%" PRIu64
+		       " rounds were skipped because no vCPU of '%s' stopped in time: "
+		       "the host is busy, or its VMM waits for a device",
+		       subject->late, name);
 }

@@ -19,6 +19,7 @@ struct subject {
 	uint64_t start;	      /* start of sampling, ns, monotonic; 0: not started */
 	uint64_t rounds;      /* number of rounds taken or skipped */
 	uint64_t skipped; /* rounds skipped because someone else held the domain paused */
+	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
 	uint64_t thinned; /* slots skipped to limit the overhead */
 };
 
