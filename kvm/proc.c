@@ -76,6 +76,19 @@ bool proc_parse_tracer(const char *text, pid_t *tracer)
 	return at && sscanf(at, "\nTracerPid: %d", tracer) == 1;
 }
 
+/* Whether a line of maps is of a device's memory: mapped by VFIO, or a file in /dev that
+ * is not just memory. */
+static bool is_device(const char *line)
+{
+	const char *path = strchr(line, '/');
+
+	return strstr(line, " anon_inode:") ||
+	       (path && strncmp(path, "/dev/", 5) == 0 &&
+		strncmp(path, "/dev/shm/", 9) != 0 &&
+		strncmp(path, "/dev/hugepages", 14) != 0 &&
+		strncmp(path, "/dev/zero", 9) != 0);
+}
+
 bool proc_parse_map(const char *line, struct proc_map *map)
 {
 	unsigned int major, minor;
@@ -91,6 +104,7 @@ bool proc_parse_map(const char *line, struct proc_map *map)
 	map->writable = flags[1] == 'w';
 	map->executable = flags[2] == 'x';
 	map->shared = flags[3] == 's';
+	map->is_device = is_device(line);
 	return true;
 }
 

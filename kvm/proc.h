@@ -26,6 +26,7 @@ struct proc_map {
 	dev_t device;	     /* of the file */
 	uint64_t inode;	     /* 0: no file */
 	bool readable, writable, executable, shared;
+	bool is_device; /* the memory of a device, such as one passed through by VFIO */
 };
 
 /* What a thread does, from /proc/PID/task/TID/syscall. */

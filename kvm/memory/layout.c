@@ -6,6 +6,10 @@
 /* Size below which a mapping is not taken for guest memory, bytes. */
 #define LEAST (1u << 20)
 
+/* Size up to which a mapping beside a larger one is taken for the VMM's own, bytes: an
+ * arena of malloc(3), the stack of a thread. */
+#define VMM_MOST (64u << 20)
+
 /* Number of the largest mappings that are considered. */
 #define BLOCKS 8
 
@@ -44,7 +48,7 @@ static void found_add(struct found *found, uint64_t low, uint64_t low_size, uint
 static bool may_be_memory(const struct proc_map *map)
 {
 	/* Code that a VMM makes at run time is not guest memory. */
-	return map->readable && map->writable && !map->executable &&
+	return map->readable && map->writable && !map->executable && !map->is_device &&
 	       map->end - map->start >= LEAST;
 }
 
@@ -132,10 +136,16 @@ size_t layout_candidates(const struct proc_map *maps, size_t count,
 
 uint64_t layout_memory(const struct proc_map *maps, size_t count)
 {
-	uint64_t most = 0;
+	uint64_t most = 0, sum = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (may_be_memory(&maps[i]) && maps[i].end - maps[i].start > most)
 			most = maps[i].end - maps[i].start;
-	return most;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t size = maps[i].end - maps[i].start;
+
+		if (may_be_memory(&maps[i]) && (size > VMM_MOST || size >= most / 2))
+			sum += size;
+	}
+	return sum;
 }

@@ -71,7 +71,9 @@ struct layout_split {
 size_t layout_candidates(const struct proc_map *maps, size_t count,
 			 const struct layout_split *split, struct layout *layouts);
 
-/* The size of the largest mapping that may be guest memory, bytes; 0 if there is none. */
+/* Returns the size of a VMM's guest memory, bytes: of the largest mapping that may be
+ * guest memory, and of others that are too large to be anything else. 0 if there is none.
+ */
 uint64_t layout_memory(const struct proc_map *maps, size_t count);
 
 #endif

@@ -56,6 +56,26 @@ static void a_small_guest_is_the_largest_mapping(void **state)
 	assert_true(layout_memory(maps, 0) == 0);
 }
 
+static void the_memory_of_all_cells_is_summed_up(void **state)
+{
+	struct proc_map maps[] = {
+		memory(0x100000, 2 * GIB),	memory(0x100000000, 1 * GIB),
+		memory(0x200000000, 512 * MIB), /* added while the guest runs */
+		memory(0x300000000, 64 * MIB),	/* an arena of malloc(3) */
+		memory(0x400000000, 8 * MIB),	/* a stack */
+		memory(0x500000000, 256 * MIB),
+	};
+
+	(void)state;
+	maps[5].is_device = true;
+	assert_true(layout_memory(maps, 6) == 3 * GIB + 512 * MIB);
+	/* Two equal cells of a small guest, and a stack. */
+	maps[0] = memory(0x100000, 32 * MIB);
+	maps[1] = memory(0x100000000, 32 * MIB);
+	maps[2] = memory(0x200000000, 8 * MIB);
+	assert_true(layout_memory(maps, 3) == 64 * MIB);
+}
+
 static void the_gap_is_where_known_vmms_have_it(void **state)
 {
 	const struct proc_map map = memory(0x7f0000000000, 8 * GIB);
@@ -161,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_guest_is_the_largest_mapping),
+		cmocka_unit_test(the_memory_of_all_cells_is_summed_up),
 		cmocka_unit_test(the_gap_is_where_known_vmms_have_it),
 		cmocka_unit_test(between_two_and_four_gib_there_are_more_ways),
 		cmocka_unit_test(the_first_one_is_that_of_the_machine),

@@ -122,6 +122,16 @@ static void mappings_are_read(void **state)
 	assert_true(map.offset == 0x2000 && map.inode == 1234);
 	assert_true(map.device == makedev(0, 1));
 	assert_true(map.readable && map.writable && map.shared && !map.executable);
+	assert_false(map.is_device);
+	assert_true(proc_parse_map("1000-2000 rw-s 00000000 00:0d 9 "
+				   "anon_inode:[vfio-device]\n",
+				   &map));
+	assert_true(map.is_device);
+	assert_true(
+		proc_parse_map("1000-2000 rw-s 00000000 00:06 9 /dev/dri/card0", &map));
+	assert_true(map.is_device);
+	assert_true(proc_parse_map("1000-2000 rw-s 00000000 00:06 9 /dev/shm/a", &map));
+	assert_false(map.is_device);
 	assert_true(proc_parse_map("1000-2000 r-xp 00000000 fe:0a 0", &map));
 	assert_true(map.executable && !map.writable && !map.shared);
 	assert_true(map.device == makedev(0xfe, 10));
