@@ -18,6 +18,13 @@
 #define COPIES 512
 /* Size of the hash table, which is at most half full. */
 #define SLOTS (2 * COPIES)
+/*
+ * Time between two searches for a layout, ns. The first one is repeated soon if it finds
+ * none, as a vCPU may have been at a place that tells nothing; the time then doubles.
+ */
+#define LEARN_NS  NS_PER_S
+#define LEARN_MIN (NS_PER_S / 128)
+
 /* Maximum number of pages that are copied one by one during a pause. */
 #define SINGLE_READS 64
 
@@ -29,6 +36,7 @@ struct kvm_memory {
 	struct share share[LAYOUT_REGIONS]; /* regions that are mapped */
 	uint64_t now;			    /* start of the round, ns, monotonic */
 	uint64_t learned; /* time of the last search for a layout, ns; 0: none */
+	uint64_t wait;	  /* time from then to the next search, ns */
 
 	unsigned int count;   /* copies in this round */
 	unsigned int allowed; /* maximum number of copies in this round */
@@ -112,6 +120,16 @@ static void judge_shares(struct kvm_memory *memory)
 	}
 }
 
+/* Sets the time to the next search: @is_known after one that has found a layout, or that
+ * was not needed. */
+static void set_wait(struct kvm_memory *memory, bool is_known)
+{
+	if (is_known || memory->wait > LEARN_NS / 2)
+		memory->wait = LEARN_NS;
+	else
+		memory->wait = memory->wait ? 2 * memory->wait : LEARN_MIN;
+}
+
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 {
 	unsigned int full = trial_full_score(guest), points;
@@ -121,14 +139,16 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 	bool found;
 
 	judge_shares(memory);
-	if (!full || (memory->learned && memory->now - memory->learned < NS_PER_S))
+	if (!full || (memory->learned && memory->now - memory->learned < memory->wait))
 		return false;
 	memory->learned = memory->now;
 	points = trial_score(&memory->layout, &memory->pages, guest);
+	set_wait(memory, points > 0);
 	if (points == full || proc_read_maps(memory->pages.pid, &maps, &count) < 0)
 		return false;
 	found = trial_find(&memory->pages, guest, maps, count, points, &best);
 	if (found) {
+		set_wait(memory, true);
 		unmap_regions(memory);
 		memory->layout = best;
 		for (unsigned int i = 0; i < best.count; i++)

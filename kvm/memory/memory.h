@@ -26,8 +26,8 @@ void kvm_memory_free(struct kvm_memory *memory);
 
 /*
  * Finds out, while the guest runs and with the registers of its last pause, where its
- * memory is, if that is unknown or no longer fits; at most once per second. True if it
- * was found elsewhere.
+ * memory is, if that is unknown or no longer fits; at most once per second, but sooner
+ * after the first searches that find nothing. True if it was found elsewhere.
  */
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
 
