@@ -20,6 +20,7 @@ const char *chain_end_name(unsigned int end)
 		[CHAIN_REAL_MODE] = "real mode",
 		[CHAIN_NOT_CAPTURED] = "not captured",
 		[CHAIN_UNKNOWN] = "no further frame",
+		[CHAIN_EARLY] = "before the code was examined",
 	};
 
 	return ARRAY_NAME(names, end);

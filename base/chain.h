@@ -31,6 +31,8 @@ enum chain_end {
 	/* There is no further frame: a frame pointer or return address of 0. Code that
 	 * uses the register for something else may have a 0 there, too. */
 	CHAIN_UNKNOWN = 11,
+	/* The frame pointer did not lead on, and the code was not examined yet. */
+	CHAIN_EARLY = 12,
 	CHAIN_ENDS /* number of values */
 };
 
@@ -99,6 +101,14 @@ struct chain {
 static inline bool chain_end_is_cut(unsigned int end)
 {
 	return end != CHAIN_WHOLE && end != CHAIN_UNKNOWN;
+}
+
+/* Returns whether a chain ends so where the register holds no frame pointer. */
+static inline bool chain_end_is_stray(unsigned int end)
+{
+	return end == CHAIN_NOT_PRESENT || end == CHAIN_NOT_CANONICAL ||
+	       end == CHAIN_NOT_ASCENDING || end == CHAIN_UNALIGNED ||
+	       end == CHAIN_NOT_CALLED;
 }
 
 static inline bool chain_has_gap(const struct chain *chain)

@@ -30,7 +30,7 @@ append_text(char *to, size_t used, size_t size, const char *format, ...)
 }
 
 /* Writes "by frame pointers", "in reports", "by tables of web.elf (12345 rows)", or "by
- * code in memory (12345 rows)". */
+ * code in memory (12345 rows) after the first 33 samples". */
 static void describe_unwinding(const struct unwound *unwound, char *to, size_t size)
 {
 	unsigned int others = unwound->by_frames;
@@ -44,6 +44,10 @@ static void describe_unwinding(const struct unwound *unwound, char *to, size_t s
 		used = append_text(to, used, size,
 				   "%sby code in memory (%" PRIu64 " rows)",
 				   used ? ", " : "", unwound->code_rows);
+	if (unwound->early)
+		used = append_text(to, used, size,
+				   " after the first %" PRIu64 " sample%s",
+				   unwound->early, unwound->early == 1 ? "" : "s");
 	if (unwound->captured)
 		append_text(to, used, size, "in reports, by the captured stacks");
 	else if (!used)

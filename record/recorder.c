@@ -142,10 +142,13 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 {
 	uint64_t missed, paused = 0;
 	uint32_t weight = pacer_begin(&subject->pacer, clock_monotonic(), &missed);
+	const struct learning *learning = sampler_learning(subject->target.sampler);
 	struct round round;
 
+	early_begin(&subject->early, learning);
 	if (sampler_round(subject->target.sampler, weight, &round, err) < 0)
 		return -1;
+	early_end(&subject->early, learning, &round);
 	for (unsigned int i = 0; i < round.pauses; i++)
 		paused += round.pause[i];
 	pacer_end(&subject->pacer, paused);

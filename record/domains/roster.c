@@ -51,7 +51,7 @@ void roster_drop(struct roster *roster, size_t i)
 	uint64_t now = clock_monotonic();
 	uint64_t time = subject->start && now > subject->start ? now - subject->start : 0;
 
-	unwound_add(&roster->unwound, &subject->target);
+	unwound_add(&roster->unwound, &subject->target, &subject->early);
 	subject_notify_end(subject, time);
 	roster->time += time;
 	roster->skipped += subject->skipped;

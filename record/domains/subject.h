@@ -2,6 +2,7 @@
 #ifndef UNIPROF_RECORD_DOMAINS_SUBJECT_H
 #define UNIPROF_RECORD_DOMAINS_SUBJECT_H
 
+#include "record/domains/early.h"
 #include "record/domains/pacer.h"
 #include "record/domains/target.h"
 #include "record/options.h"
@@ -12,6 +13,7 @@ struct subject {
 	struct guest_info info;
 	struct target target;
 	struct pacer pacer;
+	struct early early;
 	bool described;	      /* the recording has its description */
 	bool cpu_described;   /* the description has the kind of CPU */
 	bool table_described; /* the description has the table of programs */

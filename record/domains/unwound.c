@@ -26,7 +26,8 @@ static void add_table(struct unwound *unwound, const struct program_table *table
 				    sizeof(unwound->names) - used);
 }
 
-void unwound_add(struct unwound *unwound, const struct target *target)
+void unwound_add(struct unwound *unwound, const struct target *target,
+		 const struct early *early)
 {
 	const struct learning *learning = sampler_learning(target->sampler);
 	const struct unwind_table *found = code_search_table(&learning->code);
@@ -36,6 +37,8 @@ void unwound_add(struct unwound *unwound, const struct target *target)
 	unwound->by_frames += learning->table.state != TABLE_USED && !found;
 	if (learning->table.state == TABLE_USED)
 		add_table(unwound, target->sampling.table);
+	if (learning->table.state == TABLE_USED || found)
+		unwound->early += early->samples;
 	if (found) {
 		unwound->by_code++;
 		unwound->code_rows += unwind_table_rows(found);

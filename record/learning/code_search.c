@@ -30,6 +30,12 @@ const struct unwind_table *code_search_table(const struct code_search *search)
 	return search->found ? found_code_table(search->found) : NULL;
 }
 
+bool code_search_is_open(const struct code_search *search)
+{
+	return search->examiner && !code_search_table(search) &&
+	       (search->chains < search->chains_min || search->found);
+}
+
 /*
  * Returns the number of the address in the chain whose caller is not known, or not right:
  * the last one, or one to which the next address's call does not lead. -1: all is well,

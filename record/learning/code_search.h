@@ -34,6 +34,10 @@ const struct unwind_table *code_search_table(const struct code_search *search);
 /* Returns the address space whose programs' code is in the table. */
 uint64_t code_search_space(const struct code_search *search);
 
+/* Returns whether it is not decided yet whether the guest needs such a table, or the
+ * first one is being made. */
+bool code_search_is_open(const struct code_search *search);
+
 /*
  * Takes over the table that the examiner has made, and gives the examiner more code:
  * where a good part of the chains lose their way. @input has the tables and memory that

@@ -276,6 +276,7 @@ static void put_end(FILE *out, const struct summary *summary, unsigned int end,
 {
 	const char *label = end == CHAIN_WHOLE	   ? "whole"
 			    : end == CHAIN_UNKNOWN ? "end unknown"
+			    : end == CHAIN_EARLY   ? "early"
 						   : "cut short";
 
 	if (count)

@@ -80,6 +80,7 @@ static void note_ways(struct quality *quality, const struct summary *summary)
 			continue;
 		quality->by_table |= domain->table_rows != 0;
 		quality->can_table |= cpu_kind_has_tables(domain->cpu);
+		quality->on_kvm |= domain->type == GUEST_KVM;
 	}
 }
 
@@ -215,20 +216,18 @@ bool quality_note_names(const struct quality *quality, const struct sources *sou
 	return true;
 }
 
-/* Whether chains have this end when the register holds no frame pointer. */
-static bool is_stray(unsigned int end)
-{
-	return end == CHAIN_NOT_PRESENT || end == CHAIN_NOT_CANONICAL ||
-	       end == CHAIN_NOT_ASCENDING || end == CHAIN_UNALIGNED ||
-	       end == CHAIN_NO_PAGE || end == CHAIN_NOT_CALLED;
-}
-
 /* Returns the most likely reason why chains are cut short, and what to do. */
 static const char *explain_ends(const struct quality *quality, uint64_t cut)
 {
 	if (2 * quality->ends[CHAIN_NOT_READY] >= cut)
 		return "; the recorder read that memory for the first time: this is "
 		       "rarer in longer recordings";
+	if (2 * quality->ends[CHAIN_EARLY] >= cut)
+		return "; the recorder had not examined that code yet: this is rarer in "
+		       "longer recordings";
+	if (2 * quality->ends[CHAIN_NO_PAGE] >= cut && quality->on_kvm)
+		return "; likely it is not known where the VMM has the guest's memory: "
+		       "QEMU's GDB stub tells (record --gdb)";
 	if (2 * quality->ends[CHAIN_NOT_CAPTURED] >= cut)
 		return "; give the guest's ELF files (-s ELF), by which the captured "
 		       "stacks are unwound; or record with more bytes (--call-graph "
@@ -265,7 +264,7 @@ bool quality_note_chains(const struct quality *quality, bool all, struct error *
 	for (unsigned int i = CHAIN_WHOLE + 1; i < SAMPLES_ROOTS; i++) {
 		if (!quality->ends[i] || !chain_end_is_cut(i))
 			continue;
-		if (is_stray(i))
+		if (chain_end_is_stray(i))
 			stray += quality->ends[i];
 		used += (size_t)snprintf(reasons + used, sizeof(reasons) - used,
 					 "%s%.1f %% %s", used ? ", " : "",

@@ -22,6 +22,7 @@ struct quality {
 	uint64_t low, high; /* address range of the unnamed samples */
 	uint64_t ends[SAMPLES_ROOTS]; /* by enum chain_end: ends_count() */
 	bool by_table;	/* callers were found by unwind tables, in some domain */
+	bool on_kvm;	/* some domain's memory is looked for in its VMM */
 	bool can_table; /* some domain has 64-bit code, for which there can be tables */
 };
 
