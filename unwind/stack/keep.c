@@ -13,6 +13,11 @@
 #define NOTES	 8192
 #define RENEWALS 1024
 
+/* Limits of the words of 0 that are kept above the uppermost return address, and of their
+ * distance from it, in words: one may be the return address of the outermost function. */
+#define ZEROS_MAX   16
+#define ZEROS_REACH 64
+
 enum code {
 	CODE_NONE,	 /* nothing is mapped */
 	CODE_SOME,	 /* memory that may be code */
@@ -125,6 +130,20 @@ static enum use use_of(struct stack_filter *filter, const struct cpu *cpu,
 		       : USE_NONE;
 }
 
+/* Finds the words above the uppermost one that is kept as code, from the stack pointer
+ * on: returns the number of the first of them. */
+static unsigned int find_top(struct stack_filter *filter, const struct cpu *cpu,
+			     const struct guest_memory *memory,
+			     const struct stack_copy *copy)
+{
+	unsigned int least = (unsigned int)((copy->sp - copy->start) / WORD);
+	unsigned int top = copy->count;
+
+	while (top > least && use_of(filter, cpu, memory, copy, top - 1) != USE_CODE)
+		top--;
+	return top;
+}
+
 /* Appends words to a chain, from the lowest address on. */
 struct list {
 	struct chain *chain;
@@ -149,6 +168,7 @@ void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
 		struct chain *chain)
 {
 	struct list list = {.chain = chain};
+	unsigned int top = find_top(filter, cpu, memory, copy), zeros = 0;
 
 	if (++filter->renewals % RENEWALS == 0)
 		memset(filter->note, 0, sizeof(filter->note));
@@ -165,6 +185,9 @@ void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
 	     i++) {
 		enum use use = use_of(filter, cpu, memory, copy, i);
 
+		if (i >= top && i - top < ZEROS_REACH && !copy->word[i] &&
+		    zeros++ < ZEROS_MAX)
+			use = USE_STACK;
 		if (use == USE_NONE)
 			continue;
 		/* The frame pointer of the outermost function with one is 0. */

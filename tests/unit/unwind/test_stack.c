@@ -19,6 +19,9 @@
 #define BYTES 4096
 #define SP    (STACK + 0x400)
 
+/* Number of words of 0 that are kept above the uppermost return address. */
+#define ZEROS_MAX 16
+
 /* A guest's data on its stack, which must not be in a recording. */
 #define SECRET 0x7365637265742121ull
 
@@ -113,8 +116,27 @@ static void only_pointers_to_code_and_stack_are_kept(void **state)
 		assert_int_equal(kept_at(captured, SP + 0x200 + i * 24), words[i]);
 	/* The frame pointer of an outermost frame. */
 	assert_int_equal(kept_at(captured, SP + 0x1f8), 0);
-	/* No other words are kept. */
-	assert_int_equal(captured->chain.count, STACK_REGISTERS + 4 + 1);
+	/* No other words are kept, but for zeros above the uppermost return address. */
+	assert_int_equal(captured->chain.count, STACK_REGISTERS + 4 + ZEROS_MAX + 1);
+	captured_free(captured);
+}
+
+/* The outermost function's return address may be one. */
+static void zeros_are_kept_above_the_uppermost_return_address(void **state)
+{
+	struct captured *captured = captured_new();
+
+	(void)state;
+	poke(&captured->scene, SP + 0x100, RETURN(1));
+	poke(&captured->scene, SP + 0x200, RETURN(2));
+	for (unsigned int i = 0; i < 50; i++)
+		poke(&captured->scene, SP + 0x208 + i * 8, SECRET);
+	capture(captured);
+	assert_int_equal(kept_at(captured, SP + 0x108), -1);
+	assert_int_equal(kept_at(captured, SP + 0x208), -1);
+	for (unsigned int i = 50; i < 64; i++)
+		assert_int_equal(kept_at(captured, SP + 0x208 + i * 8), 0);
+	assert_int_equal(kept_at(captured, SP + 0x208 + 64 * 8), -1);
 	captured_free(captured);
 }
 
@@ -310,6 +332,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_pointers_to_code_and_stack_are_kept),
+		cmocka_unit_test(zeros_are_kept_above_the_uppermost_return_address),
 		cmocka_unit_test(the_red_zone_is_kept),
 		cmocka_unit_test(interrupted_code_is_kept),
 		cmocka_unit_test(the_end_of_a_goroutine_is_kept),
