@@ -23,6 +23,7 @@
 struct copy {
 	uint64_t frame;
 	uint64_t asked; /* last round that asked for the page; 0: the entry is free */
+	bool is_tried;	/* the page was asked of the stub */
 	bool is_read;	/* the page could be read */
 	bool is_fresh;	/* the page was read since the guest was stopped */
 };
@@ -103,7 +104,7 @@ static void ask_page(struct commands *commands, uint64_t frame)
  * was unplugged: 0, or -1 if the stub failed. */
 static int take_page(struct gdb_memory *memory, struct copy *copy)
 {
-	copy->is_read = copy->is_fresh = true;
+	copy->is_tried = copy->is_read = copy->is_fresh = true;
 	for (unsigned int i = 0; i < PAGE_READS; i++) {
 		struct packet reply;
 
@@ -133,16 +134,38 @@ static void read_pages(struct gdb_memory *memory, struct copy *const *copies,
 
 _Static_assert(AT_ONCE *PAGE_READS * 32 <= COMMANDS_SIZE, "they fit");
 
-/* Reads again the pages that were asked for in this round or the previous one. */
+/* How urgently a page is read when the guest has been stopped. */
+enum urgency {
+	URGENCY_NEW,  /* it was asked for, and never read */
+	URGENCY_NOW,  /* it was asked for in this round */
+	URGENCY_LAST, /* in the round before */
+	URGENCIES,
+	URGENCY_NONE = URGENCIES
+};
+
+static enum urgency urgency_of(const struct gdb_memory *memory, const struct copy *copy)
+{
+	if (!copy->asked)
+		return URGENCY_NONE;
+	if (!copy->is_tried)
+		return URGENCY_NEW;
+	if (copy->asked == memory->round)
+		return URGENCY_NOW;
+	return copy->asked + 1 == memory->round ? URGENCY_LAST : URGENCY_NONE;
+}
+
+/* Reads the pages that will be needed, as many as can be read at once: first those that
+ * were never read, however long ago they were asked for. */
 static void refresh_copies(struct gdb_memory *memory)
 {
 	struct copy *copies[AT_ONCE];
 	unsigned int count = 0;
 
 	memory->is_refreshed = true;
-	for (unsigned int i = 0; i < COPIES && count < AT_ONCE; i++)
-		if (memory->copy[i].asked && memory->copy[i].asked + 1 >= memory->round)
-			copies[count++] = &memory->copy[i];
+	for (enum urgency urgency = URGENCY_NEW; urgency < URGENCIES; urgency++)
+		for (unsigned int i = 0; i < COPIES && count < AT_ONCE; i++)
+			if (urgency_of(memory, &memory->copy[i]) == urgency)
+				copies[count++] = &memory->copy[i];
 	if (count)
 		read_pages(memory, copies, count);
 }
@@ -189,8 +212,10 @@ void gdb_memory_begin(void *context, uint64_t now, unsigned int map_calls)
 {
 	struct gdb_memory *memory = context;
 
-	(void)now, (void)map_calls;
+	(void)now;
 	memory->round++;
+	if (memory->is_stopped)
+		memory->singles = map_calls < COPIES ? map_calls : COPIES;
 }
 
 bool gdb_memory_missed(void *context)

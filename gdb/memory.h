@@ -7,9 +7,10 @@
 
 /*
  * Copies of a guest's pages, which can be read only while it is stopped. A pause first
- * reads again, all at once, the pages that the last pause needed and the pages that were
- * asked for since, and then other pages one by one. While the guest runs, there are only
- * the copies of the last pause.
+ * reads, all at once, the pages that were asked for and never read, and again the pages
+ * that the last pause needed, and then other pages one by one. While the guest runs,
+ * there are only the copies of earlier pauses. In a round that begins while someone else
+ * holds the guest, more pages are read one by one, as no pause gets longer by that.
  */
 struct gdb_memory;
 
