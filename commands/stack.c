@@ -173,16 +173,38 @@ static void print_table_note(const struct target *target)
 			target->guest->info.name, check->why.text);
 }
 
-/* Takes rounds as long as they find more code, of which there is a limited amount. */
+/* How often, and at what distance in ns, rounds are taken until one shows what is needed.
+ */
+#define TRIES  20
+#define TRY_NS 50000000
+
+/* Whether another round of a guest that runs may show more: it was in a program other
+ * than those of the files, or no vCPU could be read. */
+static bool may_show_more(const struct sampler *sampler, const struct round *round)
+{
+	return round->outcome == ROUND_TAKEN &&
+	       (!round->samples ||
+		sampler_learning(sampler)->table.state == TABLE_PENDING);
+}
+
+/* Takes rounds as long as they find more code, of which there is a limited amount, and
+ * some more if needed. */
 static int take_rounds(const struct target *target, struct round *round,
 		       struct error *err)
 {
+	const struct timespec moment = {0, TRY_NS};
+	bool goes_on;
+	int tries = 0;
+
 	do {
 		if (take_round(target, round, err) < 0 ||
 		    ((round->outcome == ROUND_PAUSED || round->outcome == ROUND_SHUT) &&
 		     sampler_look(target->sampler, round, err) < 0))
 			return -1;
-	} while (round->found_code);
+		goes_on = may_show_more(target->sampler, round) && ++tries < TRIES;
+		if (goes_on && !round->found_code)
+			nanosleep(&moment, NULL);
+	} while (round->found_code || goes_on);
 	return 0;
 }
 

@@ -35,6 +35,8 @@ static enum table_fit find_fit(struct table_check *check, const struct guest *gu
 {
 	enum table_fit fit = TABLE_UNSEEN;
 
+	if (!check->why.text[0])
+		error_set(&check->why, "none of its vCPUs could be read");
 	for (unsigned int i = 0; i < guest->info.vcpus && fit != TABLE_FITS; i++) {
 		const struct sample *sample = sample_of(round, i);
 		enum table_fit here;
