@@ -12,7 +12,9 @@ static void name_type(const struct guest_info *domain, char *text, size_t size)
 {
 	const char *type = guest_type_name(domain->type);
 
-	if (domain->is_indirect)
+	if (domain->is_mute)
+		snprintf(text, size, "%s, no stub", domain->vmm);
+	else if (domain->is_indirect)
 		snprintf(text, size, "%s, %s", domain->vmm, type);
 	else
 		snprintf(text, size, "%s", domain->vmm[0] ? domain->vmm : type);
@@ -29,7 +31,7 @@ static void print_domain(const struct guest_info *domain, int type_width)
 	char vcpus[24], memory[24], type[64];
 
 	name_type(domain, type, sizeof(type));
-	if (domain->is_indirect || domain->is_hidden)
+	if (domain->is_indirect || domain->is_hidden || domain->is_mute)
 		snprintf(vcpus, sizeof(vcpus), "%5s", "-");
 	else
 		snprintf(vcpus, sizeof(vcpus), "%3" PRIu32 "/%-3" PRIu32, domain->online,
@@ -55,6 +57,22 @@ static void explain_hidden(struct host *host, const struct guest_info *domains,
 			continue;
 		if (host->ops->info(host, domains[i].id, &info, &why) < 0)
 			fprintf(stderr, "uniprof list: %s\n", why.text);
+		return;
+	}
+}
+
+/* Says how guests without any way to sample them get one. */
+static void explain_mute(const struct guest_info *domains, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!domains[i].is_mute)
+			continue;
+		fprintf(stderr,
+			"uniprof list: '%s' is emulated (KVM is not used): to sample it, "
+			"add a GDB stub, by QEMU's option "
+			"-gdb unix:/PATH,server=on,wait=off or its monitor's command "
+			"gdbserver unix:/PATH,server=on,wait=off and uniprof's --gdb\n",
+			domains[i].name);
 		return;
 	}
 }
@@ -86,6 +104,7 @@ static int list_command(const struct command *command, int argc, char **argv)
 		for (size_t i = 0; i < count; i++)
 			print_domain(&domains[i], width);
 		explain_hidden(host, domains, count);
+		explain_mute(domains, count);
 		free(domains);
 		status = EXIT_DONE;
 	} else {

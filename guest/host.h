@@ -34,6 +34,8 @@ struct guest_info {
 	/* sampled not by the host's hypervisor, but in the way that @type names; the
 	 * number of vCPUs is known only once connected */
 	bool is_indirect;
+	/* listed, but there is no way to sample it */
+	bool is_mute;
 	/* this user may not inspect the guest, so that its vCPUs and memory are not
 	 * known; info() says why */
 	bool is_hidden;

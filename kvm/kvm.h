@@ -23,6 +23,9 @@ int kvm_vmm_list(struct guest_info **guests, size_t *count, struct error *err);
  * process may connect to, as guests with is_indirect. It reads command lines, for which
  * neither KVM nor a permission is needed. */
 int kvm_stub_list(struct guest_info **guests, size_t *count, struct error *err);
+/* Lists the QEMUs that emulate their guests and have no such stub, as guests with
+ * is_mute. */
+int kvm_mute_list(struct guest_info **guests, size_t *count, struct error *err);
 /* Finds the stub of the process @id: 0, or -1 if it has none that this process may
  * connect to. */
 int kvm_stub_find(uint32_t id, struct kvm_stub *stub);

@@ -203,6 +203,33 @@ static int describe_stub(pid_t pid, struct guest_info *info)
 	return 0;
 }
 
+/* Describes a guest that QEMU emulates, and that no stub shows: 0; 1 if the process is
+ * not such a QEMU, or may not be inspected. */
+static int describe_mute(pid_t pid, struct guest_info *info)
+{
+	char text[COMMAND_LINE];
+	ssize_t length = proc_read(pid, 0, "cmdline", text, sizeof(text));
+	struct proc_stat stat;
+	struct vcpu_fd *fds;
+	struct kvm_stub stub;
+	size_t count;
+
+	if (length <= 0 || !vmm_is_emulator(text, (size_t)length) ||
+	    kvm_stub_find((uint32_t)pid, &stub) == 0 || vcpus_list(pid, &fds, &count) < 0)
+		return 1;
+	free(fds);
+	if (count || proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
+	    !proc_parse_stat(text, &stat))
+		return 1;
+	*info = (struct guest_info){
+		.id = (uint32_t)pid, .type = GUEST_GDB, .is_mute = true};
+	name_guest(pid, &stat, info);
+	snprintf(info->vmm, sizeof(info->vmm), "QEMU");
+	find_state(pid, &stat, info);
+	find_memory(pid, info);
+	return 0;
+}
+
 /* Lists the processes for which @describe returns 0. */
 static int list_processes(int (*describe)(pid_t pid, struct guest_info *info),
 			  struct guest_info **guests, size_t *count, struct error *err)
@@ -248,4 +275,9 @@ int kvm_guest_list(struct host *host, struct guest_info **guests, size_t *count,
 int kvm_stub_list(struct guest_info **guests, size_t *count, struct error *err)
 {
 	return list_processes(describe_stub, guests, count, err);
+}
+
+int kvm_mute_list(struct guest_info **guests, size_t *count, struct error *err)
+{
+	return list_processes(describe_mute, guests, count, err);
 }

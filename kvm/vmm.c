@@ -105,6 +105,17 @@ int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size
 	return *name ? 0 : -1;
 }
 
+bool vmm_is_emulator(const char *arguments, size_t length)
+{
+	static const char *const xen[] = {"-xen-domid", "--xen-domid", NULL};
+	const char *program = strrchr(arguments, '/');
+
+	program = program ? program + 1 : arguments;
+	return (strncmp(program, "qemu-system-", 12) == 0 ||
+		strcmp(program, "qemu-kvm") == 0 || strcmp(program, "kvm") == 0) &&
+	       !find_value(arguments, length, xen);
+}
+
 /* Whether QEMU listens, rather than connects to a listener: "server" among the options
  * after commas, the last of which counts (QemuOpts). */
 static bool is_server(const char *options)

@@ -32,6 +32,10 @@ int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size
 const struct layout_split *vmm_split(const char *kind, const char *arguments,
 				     size_t length);
 
+/* Returns whether the command line is that of a QEMU that runs a whole guest, but not for
+ * Xen. */
+bool vmm_is_emulator(const char *arguments, size_t length);
+
 /*
  * Finds in QEMU's command line (-gdb, -s) where its GDB stub listens on this host, as
  * uniprof's option --gdb takes it: a socket with an absolute path, or a port of the

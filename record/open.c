@@ -114,27 +114,39 @@ static struct guest_info *guest_of_id(struct guest_info *guests, size_t count,
 	return NULL;
 }
 
-/* Adds the stubs' guests that the array lacks, or has as hidden, and sorts the array. */
-static int add_stub_guests(struct guest_info **guests, size_t *count, struct error *err)
+/* Adds guests that the array lacks, or has as hidden. */
+static int add_guests(struct guest_info **guests, size_t *count,
+		      const struct guest_info *more, size_t more_count, struct error *err)
 {
-	struct guest_info *stubs;
-	size_t stub_count, known = *count;
+	size_t known = *count;
 
-	if (kvm_stub_list(&stubs, &stub_count, err) < 0)
-		return -1;
-	for (size_t i = 0; i < stub_count; i++) {
-		struct guest_info *guest = guest_of_id(*guests, known, stubs[i].id);
+	for (size_t i = 0; i < more_count; i++) {
+		struct guest_info *guest = guest_of_id(*guests, known, more[i].id);
 
 		if (guest && guest->is_hidden)
-			*guest = stubs[i];
-		if (guest || guest_infos_add(guests, count, &stubs[i]))
-			continue;
-		free(stubs);
-		return error_set(err, "out of memory");
+			*guest = more[i];
+		if (!guest && !guest_infos_add(guests, count, &more[i]))
+			return error_set(err, "out of memory");
 	}
-	free(stubs);
-	guest_infos_sort(*guests, *count);
 	return 0;
+}
+
+/* Adds the guests that @list returns, and sorts the array. */
+static int add_list(struct guest_info **guests, size_t *count,
+		    int (*list)(struct guest_info **more, size_t *count,
+				struct error *err),
+		    struct error *err)
+{
+	struct guest_info *more;
+	size_t more_count;
+	int status;
+
+	if (list(&more, &more_count, err) < 0)
+		return -1;
+	status = add_guests(guests, count, more, more_count, err);
+	free(more);
+	guest_infos_sort(*guests, *count);
+	return status;
 }
 
 int host_list_vmms(struct guest_info **guests, size_t *count, struct error *err)
@@ -144,7 +156,7 @@ int host_list_vmms(struct guest_info **guests, size_t *count, struct error *err)
 	if (xen_hypervisor.exists())
 		return error_set(err, "Xen runs the guests of this host");
 	status = kvm_vmm_list(guests, count, err);
-	if (status == 0 && add_stub_guests(guests, count, err) < 0) {
+	if (status == 0 && add_list(guests, count, kvm_stub_list, err) < 0) {
 		free(*guests);
 		status = -1;
 	}
@@ -156,17 +168,19 @@ int host_list(struct host *host, struct guest_info **guests, size_t *count,
 {
 	struct error why;
 
+	if (host && host->ops->list(host, guests, count, err) < 0)
+		return -1;
+	if (host && !host->ops->has_vmms)
+		return 0;
 	if (!host) {
-		if (kvm_stub_list(guests, count, &why) < 0)
-			return -1;
-		if (*count)
-			return 0;
-		free(*guests);
-		return -1;
+		*guests = NULL;
+		*count = 0;
 	}
-	if (host->ops->list(host, guests, count, err) < 0)
-		return -1;
-	if (!host->ops->has_vmms || add_stub_guests(guests, count, err) == 0)
+	/* Without a host, @err has the reason for that. */
+	if (!host)
+		err = &why;
+	if (add_list(guests, count, kvm_stub_list, err) == 0 &&
+	    add_list(guests, count, kvm_mute_list, err) == 0 && (host || *count))
 		return 0;
 	free(*guests);
 	return -1;

@@ -235,6 +235,19 @@ static void vmms_are_known_by_their_program(void **state)
 	}
 }
 
+#define IS_EMULATOR(arguments) vmm_is_emulator(arguments, sizeof(arguments))
+
+static void emulators_are_known_by_their_names(void **state)
+{
+	(void)state;
+	assert_true(IS_EMULATOR("/usr/bin/qemu-system-x86_64\0-m\0001G"));
+	assert_true(IS_EMULATOR("/usr/libexec/qemu-kvm\0-m\0001G"));
+	assert_true(IS_EMULATOR("kvm\0-m\0001G"));
+	assert_false(IS_EMULATOR("qemu-img\0create"));
+	assert_false(IS_EMULATOR("qemu-x86_64\0program"));
+	assert_false(IS_EMULATOR("/usr/bin/qemu-system-i386\0-xen-domid\0003"));
+}
+
 /* Arguments end with 0 bytes; the string's own 0 is that of the last one. */
 #define NAME_OF(arguments, name) \
 	vmm_guest_name(arguments, sizeof(arguments), name, sizeof(name))
@@ -336,6 +349,7 @@ int main(void)
 		cmocka_unit_test(a_thread_in_kvm_run_is_recognized),
 		cmocka_unit_test(a_vcpu_is_recognized_by_its_link),
 		cmocka_unit_test(vmms_are_known_by_their_program),
+		cmocka_unit_test(emulators_are_known_by_their_names),
 		cmocka_unit_test(guests_are_named_by_their_command_line),
 		cmocka_unit_test(guests_without_a_name_have_none),
 		cmocka_unit_test(gdb_stubs_are_on_the_command_line),
