@@ -88,6 +88,39 @@ static const struct part *find_part(const struct found_code *found, uint64_t add
 	return NULL;
 }
 
+/* Whether the code at @place is not that of a program in another address space. */
+static bool is_in_space(const struct found_code *found, const struct cpu *cpu,
+			uint64_t place)
+{
+	return !found->has_space || is_in_upper_half(place) ||
+	       found->space == cpu_space(cpu);
+}
+
+bool found_code_lacks(const struct found_code *found, const struct cpu *cpu,
+		      uint64_t place)
+{
+	return is_in_space(found, cpu, place) && !find_part(found, place);
+}
+
+/* Returns the address of the first page around @place that is read. */
+static uint64_t base_of(uint64_t place)
+{
+	return (place & -(uint64_t)GUEST_PAGE_SIZE) - FOUND_CODE_SIZE / 2;
+}
+
+size_t found_code_ask(const struct found_code *found, const struct cpu *cpu,
+		      const struct guest_memory *memory, uint64_t place)
+{
+	uint64_t base = base_of(place);
+	size_t pages = 0;
+	uint8_t byte;
+
+	for (size_t at = 0; at < FOUND_CODE_SIZE; at += GUEST_PAGE_SIZE)
+		pages += find_part(found, base + at) ||
+			 cpu_read(cpu, memory, base + at, &byte, 1);
+	return pages;
+}
+
 /* Reads the pages around @place, up to pages that are missing or known. */
 static bool read_part(const struct found_code *found, const struct cpu *cpu,
 		      const struct guest_memory *memory, uint64_t place,
@@ -95,7 +128,7 @@ static bool read_part(const struct found_code *found, const struct cpu *cpu,
 {
 	uint8_t *bytes = malloc(FOUND_CODE_SIZE), *kept;
 	size_t start = FOUND_CODE_SIZE / 2, end = start;
-	uint64_t base = (place & -(uint64_t)GUEST_PAGE_SIZE) - start;
+	uint64_t base = base_of(place);
 	bool is_first = false;
 
 	if (!bytes)
@@ -163,9 +196,7 @@ bool found_code_read(struct found_code *found, const struct cpu *cpu,
 	    found->parts == FOUND_CODE_PARTS)
 		return false;
 	place = first_unknown(found, chain);
-	if (!place ||
-	    (found->has_space && !is_in_upper_half(place) &&
-	     found->space != cpu_space(cpu)) ||
+	if (!place || !is_in_space(found, cpu, place) ||
 	    (place != chain->address[0] && !is_after_call(cpu, memory, place)) ||
 	    !read_part(found, cpu, memory, place, part))
 		return false;

@@ -31,6 +31,19 @@ void found_code_free(struct found_code *found);
 /* The number of places so far. */
 size_t found_code_parts(const struct found_code *found);
 
+/* Returns whether the code at @place, in the address space of @cpu, may be read and has
+ * not been read. */
+bool found_code_lacks(const struct found_code *found, const struct cpu *cpu,
+		      uint64_t place);
+
+/* Number of pages of code around a place */
+#define FOUND_CODE_PAGES (FOUND_CODE_SIZE / GUEST_PAGE_SIZE)
+
+/* Asks for all pages around @place that found_code_read() may read. Returns the number of
+ * pages, at most FOUND_CODE_PAGES, that are there or known already. */
+size_t found_code_ask(const struct found_code *found, const struct cpu *cpu,
+		      const struct guest_memory *memory, uint64_t place);
+
 /* Reads the code around the first address of @chain, which @cpu has, that is not in known
  * code. To be called while the guest runs. True if there is code to examine. */
 bool found_code_read(struct found_code *found, const struct cpu *cpu,

@@ -89,8 +89,8 @@ threads: $(CLI_PROGRAMS) $(THREADED)
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm hang.so guest.elf guest-nofp.elf guest-mixed.elf hostile.elf \
-	echo.elf lazy.elf) $(GUESTS_32)
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm hang.so guest.elf guest-nofp.elf guest-mixed.elf \
+	guest-wide.elf hostile.elf echo.elf lazy.elf) $(GUESTS_32)
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
@@ -110,10 +110,12 @@ GUEST_FLAGS = $(WARNINGS) -O2 -g -ffreestanding -fno-pic -mgeneral-regs-only $(K
 	-Wl$(COMMA)--build-id=none -Wl$(COMMA)--no-warn-rwx-segments
 
 $(O)/tests/kvm/guest-nofp.elf: KVM_FRAMES = -fomit-frame-pointer -DPLAIN_RBP
+# Each function is on a page of its own.
+$(O)/tests/kvm/guest-wide.elf: KVM_FRAMES = -fomit-frame-pointer -DPLAIN_RBP -falign-functions=8192
 $(O)/tests/kvm/guest-mixed.elf: GUEST_FLAGS += -DMIXED
 $(O)/tests/kvm/guest-la57.elf: GUEST_FLAGS += -DLA57
 $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-nofp.elf $(O)/tests/kvm/guest-mixed.elf \
-		$(O)/tests/kvm/guest-la57.elf: \
+		$(O)/tests/kvm/guest-la57.elf $(O)/tests/kvm/guest-wide.elf: \
 		tests/kvm/start.S tests/kvm/guest.c tests/kvm/guest.lds tests/tests.mk
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
@@ -182,7 +184,7 @@ $(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gd
 		-mcmodel=medany -o $@ -Wl$(COMMA)-T$(COMMA)tests/gdb/riscv64.lds \
 		tests/gdb/start_riscv64.S tests/kvm/guest.c)
 
-gdb: $(O)/uniprof $(O)/tests/kvm/guest.elf $(O)/tests/kvm/guest-la57.elf $(GUESTS_32) \
+gdb: $(O)/uniprof $(addprefix $(O)/tests/kvm/,guest.elf guest-wide.elf guest-la57.elf) $(GUESTS_32) \
 		$(addprefix $(O)/tests/gdb/,interrupts.elf arm64.elf arm64-nofp.elf arm64-code.elf \
 		riscv64.elf)
 	UNIPROF=$(O)/uniprof tests/gdb/run

@@ -11,6 +11,10 @@
  */
 #define BAD_PERCENT 2
 
+/* Number of rounds without a vCPU in the address space of a place, after which another
+ * place is chosen */
+#define WAITS_MAX 100
+
 /* Number of chains at which counts are halved */
 #define CHAINS_MAX 4096
 
@@ -94,27 +98,83 @@ static void count_astray(struct code_search *search, const struct unwind_input *
 	}
 }
 
-/* Reads code in which a chain goes astray, if many do. False if there is no code to
- * examine. */
-static bool read_code(struct code_search *search, const struct guest *guest,
-		      const struct unwind_input *input, const struct round *round)
+/* Chooses a place in which a chain goes astray, if many do in its region. False if there
+ * is none. */
+static bool choose_place(struct code_search *search, const struct guest *guest,
+			 const struct unwind_input *input, const struct round *round)
 {
-	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
 	for (unsigned int i = 0; i < round->samples; i++) {
-		const struct sample *sample = &round->sample[i];
+		const struct sample *sample =
+			&round->sample[search->turn++ % round->samples];
+		const struct cpu *cpu = &guest->vcpu[sample->vcpu].cpu;
 		int astray = find_astray(sample, input);
-		struct chain place = {.count = 1};
+		uint64_t place;
 
 		if (astray < 0)
 			continue;
-		place.address = &sample->chain.address[astray];
-		if (100 * region_of(search, *place.address)->bad >=
-			    BAD_PERCENT * search->chains &&
-		    found_code_read(search->found, &guest->vcpu[sample->vcpu].cpu,
-				    &input->memory, &place))
-			return true;
+		place = sample->chain.address[astray];
+		if (!found_code_lacks(search->found, cpu, place) ||
+		    100 * region_of(search, place)->bad < BAD_PERCENT * search->chains)
+			continue;
+		search->place = place;
+		search->space = cpu_space(cpu);
+		search->is_asked = false;
+		search->waits = 0;
+		return true;
 	}
 	return false;
+}
+
+/* Returns a vCPU that has the address space of the place; NULL if there is none. */
+static const struct cpu *find_cpu(const struct code_search *search,
+				  const struct guest *guest, const struct round *round)
+{
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct cpu *cpu = &guest->vcpu[round->sample[i].vcpu].cpu;
+
+		if (cpu_space(cpu) == search->space)
+			return cpu;
+	}
+	return NULL;
+}
+
+/* Reads the code around the place, or asks for more of its pages. False if there is no
+ * code to examine yet; *@goes_on is then whether the next round may read it. */
+static bool read_place(struct code_search *search, const struct cpu *cpu,
+		       const struct guest_memory *memory, bool *goes_on)
+{
+	const struct chain chain = {.address = &search->place, .count = 1};
+	size_t pages = found_code_ask(search->found, cpu, memory, search->place);
+	bool is_read;
+
+	*goes_on = pages < FOUND_CODE_PAGES &&
+		   (!search->is_asked || pages > search->pages);
+	search->is_asked = true;
+	search->pages = pages;
+	if (*goes_on)
+		return false;
+	is_read = found_code_read(search->found, cpu, memory, &chain);
+	search->place = 0;
+	return is_read;
+}
+
+/* Reads code in which a chain goes astray, if many do. False if there is no code to
+ * examine yet. */
+static bool read_code(struct code_search *search, const struct guest *guest,
+		      const struct unwind_input *input, struct round *round)
+{
+	const struct cpu *cpu;
+
+	if (!search->place && !choose_place(search, guest, input, round))
+		return false;
+	cpu = find_cpu(search, guest, round);
+	if (!cpu) {
+		if (++search->waits == WAITS_MAX)
+			search->place = 0;
+		return false;
+	}
+	guest->ops->begin_pages(guest->memory, round->time, FIND_MAPS);
+	return read_place(search, cpu, &input->memory, &round->found_code);
 }
 
 bool code_search_run(struct code_search *search, const struct guest *guest,

@@ -22,6 +22,14 @@ struct code_search {
 	unsigned int chains_min;   /* number of chains that decide whether to look */
 	unsigned int chains;	   /* chains seen lately */
 	struct search_region region[SEARCH_REGIONS];
+	/* The place around which code is read once no more pages of it appear: a guest's
+	 * pages may be there only some rounds after they were asked for. */
+	uint64_t place;	    /* 0: none */
+	uint64_t space;	    /* address space of the place */
+	bool is_asked;	    /* its pages were asked for */
+	size_t pages;	    /* number of pages that were there in the last round */
+	unsigned int waits; /* rounds without a vCPU in that address space */
+	unsigned int turn;  /* number of the sample to begin with next time */
 };
 
 /* Drops the code, even if it is being examined. */
