@@ -139,6 +139,7 @@ void x86_unwind(const struct x86_cpu *cpu, const struct unwind_input *input,
  */
 #define X86_ENTRIES_MAX 32
 #define X86_SEEN_MAX	4096
+#define X86_MISSES_MAX	4096
 
 struct x86_entries {
 	unsigned int count;
@@ -148,6 +149,7 @@ struct x86_entries {
 		struct x86_exit exit;
 	} entry[X86_ENTRIES_MAX];
 	uint64_t seen[X86_SEEN_MAX]; /* hash table of examined addresses; 0: free */
+	unsigned int misses; /* times that code was not there; at most X86_MISSES_MAX */
 };
 
 static inline unsigned int x86_entry_bit(uint64_t address)

@@ -137,6 +137,22 @@ static enum step entry_rule(struct entry_walk *own)
 	return STEP_NONE;
 }
 
+/* Whether the state's address is in an entry, and no rule for it is known but a guess,
+ * which knows of no interrupt. */
+static bool is_guessed_entry(const struct entry_walk *own)
+{
+	const struct frame_state *state = &own->walk.state;
+	const struct x86_entries *entries = own->entries;
+
+	if (!own->walk.found || state->is_stopped || !may_be_entry(own))
+		return false;
+	for (unsigned int i = 0; i < entries->count; i++)
+		if (entries->entry[i].address == state->pc)
+			return !unwind_is_described(own->walk.reader.input,
+						    state->pc - 1);
+	return false;
+}
+
 /*
  * The rule for functions that have no frame, at all or at that point: the sampled one or
  * one that was interrupted, and its caller, because a function that calls only Xen's
@@ -232,7 +248,9 @@ static inline enum step x86_step(struct walk *walk, unsigned int word, bool has_
 
 	if (word == 8 && walk->state.is_narrow)
 		return step_32(walk);
-	if (word == 8)
+	if (has_entries && is_guessed_entry((struct entry_walk *)walk))
+		taken = entry_rule((struct entry_walk *)walk);
+	if (word == 8 && taken == STEP_NONE)
 		taken = table_rule(walk, as_it_is);
 	if (word == 8 && taken == STEP_CALLER && walk->state.is_stopped)
 		find_narrow(&walk->state, address);

@@ -53,6 +53,23 @@ static void entries_add(struct x86_entries *entries, uint64_t address,
 	entries->count++;
 }
 
+/* Whether the code around @address is there. A guest's pages may be there only some time
+ * after they were asked for. */
+static bool is_there(const struct reader *reader, uint64_t address)
+{
+	const struct guest_memory *memory = &reader->input->memory;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t frame;
+
+		if (reader->translate(reader->cpu, memory, address - i, &frame) !=
+			    TRANSLATED ||
+		    !memory->page(memory->context, frame))
+			return false;
+	}
+	return true;
+}
+
 bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
 		       const struct unwind_input *input, const struct chain *chain)
 {
@@ -71,8 +88,12 @@ bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
 			return true;
 		if (!is_new(entries, address))
 			continue;
-		entries->seen[place_of(entries, address) - entries->seen] = address;
 		examined++;
+		if (entries->misses < X86_MISSES_MAX && !is_there(&reader, address)) {
+			entries->misses++;
+			continue;
+		}
+		entries->seen[place_of(entries, address) - entries->seen] = address;
 		if (!x86_follows_call(&reader, address, 8, &target))
 			continue;
 		exit = x86_leave_entry(&reader, address);
