@@ -97,7 +97,7 @@ static struct symbols_guest find_places(const struct stack_files *files,
 	};
 
 	for (size_t i = 0; placed && i < files->elfs; i++)
-		if (files->number[i] != NO_NAMES)
+		if (files->number[i] != NO_NAMES && placed->is_found[i])
 			list[guest.place_count++] = (struct symbols_place){
 				files->number[i], placed_table_move(placed, i)};
 	return guest;
@@ -163,14 +163,22 @@ static int take_round(const struct target *target, struct round *round, struct e
 			      "VMM waits for a device");
 }
 
-/* Says why the files are not used for unwinding. */
+/* Says why files are not used for unwinding. */
 static void print_table_note(const struct target *target)
 {
 	const struct table_check *check = &sampler_learning(target->sampler)->table;
+	const struct program_table *table = check->placed.table;
+	const char *name = target->guest->info.name;
 
 	if (check->state == TABLE_REFUSED || check->state == TABLE_PENDING)
 		fprintf(stderr, "uniprof stack: '%s' is unwound by frame pointers: %s\n",
-			target->guest->info.name, check->why.text);
+			name, table_check_why(check));
+	if (check->state != TABLE_USED)
+		return;
+	for (size_t i = 0; i < table->origins; i++)
+		if (!check->placed.is_found[i])
+			fprintf(stderr, "uniprof stack: '%s' is unwound without %s: %s\n",
+				name, table->origin[i].name, check->miss[i].why.text);
 }
 
 /* How often, and at what distance in ns, rounds are taken until one shows what is needed.

@@ -104,34 +104,34 @@ static bool handle_refused_table(const struct recorder *recorder, struct subject
 	is_found = check->placed.table->is_found;
 	if (is_found && recorder->options->verbose)
 		notify(recorder->options->notify, "'%s' does not run what was found: %s",
-		       name, check->why.text);
+		       name, table_check_why(check));
 	if (is_found)
 		return false;
 	if (roster_needs_tables(&recorder->roster)) {
-		error_set(err, "'%s' is not sampled: %s", name, check->why.text);
+		error_set(err, "'%s' is not sampled: %s", name, table_check_why(check));
 		return true;
 	}
 	notify(recorder->options->notify, "'%s' is unwound by frame pointers: %s", name,
-	       check->why.text);
+	       table_check_why(check));
 	return false;
 }
 
 /* Describes the domain in the recording, and once more when its kind of CPU is known and
- * when its table is used. */
+ * when more files of its table are used. */
 static void describe_subject(const struct recorder *recorder, struct subject *subject)
 {
-	bool has_table = learning_table(sampler_learning(subject->target.sampler));
+	size_t files = learning_files(sampler_learning(subject->target.sampler));
 	bool is_known = target_kind(&subject->target) != CPU_UNKNOWN;
 	struct recording_domain description;
 
-	if (subject->described && (!is_known || (subject->cpu_described &&
-						 subject->table_described == has_table)))
+	if (subject->described &&
+	    (!is_known || (subject->cpu_described && subject->files_described == files)))
 		return;
 	target_describe(&subject->target, !subject->cpu_described, &description);
 	if (!sink_domain(recorder->sink, &description))
 		return; /* no space now */
 	subject->described = true;
-	subject->table_described = has_table;
+	subject->files_described = files;
 	subject->cpu_described = is_known;
 }
 
@@ -154,6 +154,7 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	pacer_end(&subject->pacer, paused);
 	if (handle_refused_table(recorder, subject, err))
 		return 1;
+	subject_notify_missing(subject);
 	subject->rounds++;
 	subject->thinned += weight - 1;
 	subject->skipped += round.outcome == ROUND_PAUSED;

@@ -420,31 +420,45 @@ static int compare_segments(const void *left, const void *right)
 	return (a->page > b->page) - (a->page < b->page);
 }
 
-/* Returns the page of a segment after the moves. */
-static uint64_t moved_page(const struct table_segment *segment,
-			   const struct table_move *moves, size_t count)
+static bool is_between(const struct table_segment *segment, uint64_t start, uint64_t end)
 {
-	for (size_t i = 0; i < count; i++)
-		if (segment->page >= moves[i].start >> ROW_PAGE_SHIFT &&
-		    segment->page < (moves[i].end + (1 << ROW_PAGE_SHIFT) - 1) >>
-			    ROW_PAGE_SHIFT)
-			return (segment->page + (moves[i].distance >> ROW_PAGE_SHIFT)) &
-			       (UINT64_MAX >> ROW_PAGE_SHIFT);
-	return segment->page;
+	return segment->page >= start >> ROW_PAGE_SHIFT &&
+	       segment->page < (end + (1 << ROW_PAGE_SHIFT) - 1) >> ROW_PAGE_SHIFT;
+}
+
+/* Moves a segment. False if it is left out. */
+static bool segment_move(struct table_segment *segment, const struct table_move *moves,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!is_between(segment, moves[i].start, moves[i].end))
+			continue;
+		segment->page += moves[i].distance >> ROW_PAGE_SHIFT;
+		segment->page &= UINT64_MAX >> ROW_PAGE_SHIFT;
+		return !moves[i].is_left_out;
+	}
+	return true;
 }
 
 struct unwind_table *unwind_table_move(const struct unwind_table *table,
 				       const struct table_move *moves, size_t count)
 {
 	struct unwind_table *moved = malloc(table->size);
+	uint32_t segments = 0;
 
 	if (!moved)
 		return NULL;
 	memcpy(moved, table, table->size);
 	moved->serial = hash_seed();
 	place_arrays(moved);
-	for (uint32_t i = 0; i < moved->segments; i++)
-		moved->segment[i].page = moved_page(&moved->segment[i], moves, count);
+	for (uint32_t i = 0; i < moved->segments; i++) {
+		struct table_segment segment = moved->segment[i];
+
+		if (segment_move(&segment, moves, count))
+			moved->segment[segments++] = segment;
+	}
+	/* The other arrays stay where they are. */
+	moved->segments = segments;
 	qsort(moved->segment, moved->segments, sizeof(*moved->segment), compare_segments);
 	for (uint32_t i = 1; i < moved->segments; i++) {
 		const struct table_segment *before = &moved->segment[i - 1];
@@ -455,4 +469,30 @@ struct unwind_table *unwind_table_move(const struct unwind_table *table,
 		return NULL;
 	}
 	return moved;
+}
+
+/* Returns the address of a segment's first rule: its first row may be an empty one at the
+ * start of the page. */
+static uint64_t segment_start(const struct unwind_table *table,
+			      const struct table_segment *segment)
+{
+	uint32_t row = table->index[segment->index];
+
+	row += (table->row[row] & ROW_RULE_MASK) == 0;
+	return (segment->page << ROW_PAGE_SHIFT) + (table->row[row] >> ROW_RULE_BITS);
+}
+
+size_t unwind_table_rows_between(const struct unwind_table *table, uint64_t start,
+				 uint64_t end)
+{
+	size_t rows = 0;
+
+	for (uint32_t i = 0; i < table->segments; i++) {
+		const struct table_segment *segment = &table->segment[i];
+		const uint32_t *index = &table->index[segment->index];
+
+		if (segment_start(table, segment) - start < end - start)
+			rows += index[segment->pages] - index[0];
+	}
+	return rows;
 }

@@ -47,15 +47,20 @@ int unwind_builder_add_range(struct unwind_builder *builder, uint64_t start, uin
 struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);
 
 /* The rules from @start up to @end, excluded, are @distance bytes higher, a multiple of
- * 4096; sums wrap around. */
+ * 4096; sums wrap around. Or they are left out. */
 struct table_move {
 	uint64_t start, end;
 	uint64_t distance;
+	bool is_left_out;
 };
 
 /* A copy of the table with rules moved; of moves that overlap, the first is done. NULL if
  * out of memory, or if rules overlap then. */
 struct unwind_table *unwind_table_move(const struct unwind_table *table,
 				       const struct table_move *moves, size_t count);
+
+/* The number of rows in segments that begin from @start up to @end, excluded. */
+size_t unwind_table_rows_between(const struct unwind_table *table, uint64_t start,
+				 uint64_t end);
 
 #endif

@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "symbols/symbols.h"
-#include "tables/build.h"
-
-/* Number of places that suffice to decide; a small program has fewer, which must all be
- * seen. */
-#define PLACES_ENOUGH 8
+#include "tables/spans.h"
 
 /* KASLR moves a kernel by multiples of this upwards, at most up to LINUX_END (Linux,
  * arch/x86/boot/compressed/kaslr.c, find_random_virt_addr()). */
@@ -47,7 +43,7 @@ static enum table_fit check_origin(const struct table_origin *origin, uint64_t s
 		seen++;
 		same += memcmp(bytes, place->bytes, sizeof(bytes)) == 0;
 	}
-	if (!seen || (seen < PLACES_ENOUGH && seen < origin->places)) {
+	if (!seen || (seen < TABLE_PLACES_ENOUGH && seen < origin->places)) {
 		error_set(why, "the code of %s was not found in its memory",
 			  origin->name);
 		return TABLE_UNSEEN;
@@ -66,14 +62,14 @@ static enum table_fit check_origin(const struct table_origin *origin, uint64_t s
 static bool find_linux(const struct table_origin *origin, const struct cpu *cpu,
 		       const struct guest_memory *memory, uint64_t *shift)
 {
-	uint64_t start = origin->build_id_address;
+	uint64_t start = origin->build_id_address - origin->home;
 
 	if (!origin->linux_text || start < LINUX_START)
 		return false;
 	for (uint64_t i = LINUX_ALIGN; start + i < LINUX_END; i += LINUX_ALIGN) {
-		if (!has_build_id(origin, i, cpu, memory))
+		if (!has_build_id(origin, i - origin->home, cpu, memory))
 			continue;
-		*shift = i;
+		*shift = i - origin->home;
 		return true;
 	}
 	return false;
@@ -143,14 +139,6 @@ static bool is_movable(const struct program_table *table, size_t number)
 	       !table->program[number].has_offset;
 }
 
-bool program_table_is_movable(const struct program_table *table)
-{
-	for (size_t i = 0; i < table->origins; i++)
-		if (is_movable(table, i))
-			return true;
-	return false;
-}
-
 /* Looks for a program that the guest may have moved. */
 static bool find_moved(const struct placed_table *placed, size_t number,
 		       const struct cpu *cpu, const struct guest_memory *memory,
@@ -176,83 +164,66 @@ static bool find_moved(const struct placed_table *placed, size_t number,
 	return false;
 }
 
-enum table_fit placed_table_find(struct placed_table *placed, const struct cpu *cpu,
-				 const struct guest_memory *memory,
+/* Whether the guest has the programs with these numbers at one address. */
+static bool is_overlapping(const struct placed_table *placed, size_t a, size_t b)
+{
+	const struct program_table *table = placed->table;
+	uint64_t distance = placed->shift[b] - placed->shift[a];
+
+	for (size_t i = 0; i < table_span_count(table, a); i++) {
+		const struct table_span one = table_span_get(table, a, i);
+
+		for (size_t j = 0; j < table_span_count(table, b); j++) {
+			const struct table_span other = table_span_get(table, b, j);
+			uint64_t start = other.start + distance;
+
+			if (start - one.start < one.end - one.start ||
+			    one.start - start < other.end - other.start)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Finds another program that the guest has at the address of the program with this
+ * @number; NULL if there is none. */
+static const struct table_origin *find_rival(const struct placed_table *placed,
+					     size_t number)
+{
+	for (size_t i = 0; i < placed->table->origins; i++)
+		if (placed->is_found[i] && is_overlapping(placed, number, i))
+			return &placed->table->origin[i];
+	return NULL;
+}
+
+enum table_fit placed_table_find(struct placed_table *placed, size_t number,
+				 const struct cpu *cpu, const struct guest_memory *memory,
 				 const uint64_t *addresses, size_t count,
 				 struct error *why)
 {
 	const struct program_table *table = placed->table;
+	const struct table_origin *origin = &table->origin[number], *rival;
+	uint64_t *shift = &placed->shift[number];
 	enum cpu_kind kind = cpu_kind(cpu);
-	enum table_fit worst = TABLE_FITS;
+	enum table_fit fit;
 
 	if (kind != table->cpu) {
-		error_set(why, "%s is for %s, but it runs on %s", table->origin[0].name,
+		error_set(why, "%s is for %s, but it runs on %s", origin->name,
 			  cpu_kind_name(table->cpu), cpu_kind_name(kind));
 		/* A guest that boots may still be in 32-bit mode. */
 		return cpu_kinds_are_related(kind, table->cpu) ? TABLE_UNSEEN
-							       : TABLE_DIFFERS;
+							       : TABLE_FOREIGN;
 	}
-	for (size_t i = 0; i < table->origins; i++) {
-		const struct table_origin *origin = &table->origin[i];
-		uint64_t *shift = &placed->shift[i];
-		struct error reason;
-		enum table_fit fit;
-
-		if (placed->is_found[i])
-			continue;
-		*shift = -origin->home;
-		fit = check_origin(origin, *shift, cpu, memory, &reason);
-		placed->is_found[i] = fit == TABLE_FITS ||
-				      find_linux(origin, cpu, memory, shift) ||
-				      find_moved(placed, i, cpu, memory, addresses, count,
-						 shift);
-		if (placed->is_found[i] || worst == TABLE_DIFFERS)
-			continue;
-		worst = fit;
-		*why = reason;
+	*shift = -origin->home;
+	fit = check_origin(origin, *shift, cpu, memory, why);
+	if (fit != TABLE_FITS && !find_linux(origin, cpu, memory, shift) &&
+	    !find_moved(placed, number, cpu, memory, addresses, count, shift))
+		return fit;
+	rival = program_table_is_separable(table) ? find_rival(placed, number) : NULL;
+	if (rival) {
+		error_set(why, "it is at the same address as %s", rival->name);
+		return TABLE_TAKEN;
 	}
-	return worst;
-}
-
-bool placed_table_is_plain(const struct placed_table *placed)
-{
-	for (size_t i = 0; i < placed->table->origins; i++)
-		if (placed->shift[i])
-			return false;
-	return true;
-}
-
-struct unwind_table *placed_table_make(const struct placed_table *placed)
-{
-	const struct program_table *table = placed->table;
-	struct table_move moves[TABLE_ORIGINS];
-	struct unwind_table *made;
-
-	for (size_t i = 0; i < table->origins; i++) {
-		const struct table_origin *origin = &table->origin[i];
-
-		moves[i] = (struct table_move){origin->low, origin->high,
-					       placed->shift[i]};
-		if (origin->linux_text)
-			moves[i] = (struct table_move){LINUX_START, LINUX_END,
-						       placed->shift[i]};
-	}
-	made = unwind_table_move(table->table, moves, table->origins);
-	if (made && unwind_table_lock(made) == 0)
-		return made;
-	unwind_table_free(made);
-	return NULL;
-}
-
-uint64_t placed_table_move(const struct placed_table *placed, size_t program)
-{
-	return placed->shift[program] + placed->table->origin[program].home;
-}
-
-uint64_t placed_table_linux_shift(const struct placed_table *placed)
-{
-	for (size_t i = 0; i < placed->table->origins; i++)
-		if (placed->table->origin[i].linux_text)
-			return placed->shift[i];
-	return 0;
+	placed->is_found[number] = true;
+	return TABLE_FITS;
 }

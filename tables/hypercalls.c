@@ -93,7 +93,8 @@ struct unwind_table *placed_table_hypercalls(const struct placed_table *placed,
 	if (cpu_kind(cpu) != CPU_X86_64)
 		return NULL;
 	for (size_t i = 0; i < table->origins; i++) {
-		uint64_t address = table->origin[i].hypercall_page;
+		uint64_t address = placed->is_found[i] ? table->origin[i].hypercall_page
+						       : 0;
 
 		address += address ? placed->shift[i] : 0;
 		if (address && address % GUEST_PAGE_SIZE == 0 &&

@@ -57,23 +57,6 @@ void program_table_names(const struct program_table *table, char *to, size_t siz
 					 table->origin[i].name);
 }
 
-void program_table_build_ids(const struct program_table *table, char *to, size_t size)
-{
-	size_t used = 0;
-
-	*to = 0;
-	for (size_t i = 0; i < table->origins; i++) {
-		const struct table_origin *origin = &table->origin[i];
-
-		if (!origin->build_id_size || used + 2 * origin->build_id_size + 2 > size)
-			continue;
-		if (used)
-			used += (size_t)sprintf(to + used, " ");
-		for (size_t j = 0; j < origin->build_id_size; j++)
-			used += (size_t)sprintf(to + used, "%02x", origin->build_id[j]);
-	}
-}
-
 /* Finds the Linux kernel among the table's programs; NULL if there is none. */
 static const struct table_origin *find_linux(const struct program_table *table)
 {
@@ -113,27 +96,37 @@ static bool is_telling(const uint8_t *bytes)
 	return different >= DIFFERENT_BYTES;
 }
 
+/* Whether the table has rules for the block at @address. Data among code has none. */
+static bool has_rules(const struct unwind_table *table, uint64_t address)
+{
+	return unwind_table_find(table, address) &&
+	       unwind_table_find(table, address + TABLE_PLACE_SIZE - 1);
+}
+
 /* Adds the first block of code that is distinctive enough, at or after @from and before
- * @to, which are offsets in the concatenated code ranges. */
+ * @to, which are offsets in the concatenated code ranges; one that has rules in @table if
+ * that is not NULL. */
 static void take_place(struct table_origin *origin, const struct program *program,
-		       uint64_t from, uint64_t to)
+		       uint64_t from, uint64_t to, const struct unwind_table *table)
 {
 	uint64_t passed = 0;
 
 	for (size_t i = 0; i < program->code_count; i++) {
 		const struct code_range *code = &program->code[i];
+		uint64_t base = code->address + program->offset;
 		uint64_t start = from > passed ? from - passed : 0;
 		uint64_t end = to - passed < code->size ? to - passed : code->size;
 
 		/* Aligned in the guest's memory, so that no block crosses a page. */
-		start += -(code->address + program->offset + start) % TABLE_PLACE_SIZE;
+		start += -(base + start) % TABLE_PLACE_SIZE;
 		for (; start < end && start + TABLE_PLACE_SIZE <= code->size;
 		     start += TABLE_PLACE_SIZE) {
 			struct table_place *place = &origin->place[origin->places];
 
-			if (!is_telling(code->bytes + start))
+			if (!is_telling(code->bytes + start) ||
+			    (table && !has_rules(table, base + start)))
 				continue;
-			place->address = code->address + start + program->offset;
+			place->address = base + start;
 			memcpy(place->bytes, code->bytes + start, TABLE_PLACE_SIZE);
 			origin->places++;
 			return;
@@ -173,11 +166,26 @@ static uint64_t code_high(const struct program *program)
 	return high + program->offset;
 }
 
-static void origin_describe(struct table_origin *origin, const struct program *program,
-			    uint64_t home)
+/* Takes places that are spread over all of the program's code, but not the data among it,
+ * such as page tables, which may change while the program runs. */
+static void take_places(struct table_origin *origin, const struct program *program,
+			const struct unwind_table *table)
 {
 	uint64_t step = code_size(program) / TABLE_PLACES + 1;
 
+	for (uint64_t i = 0; i < TABLE_PLACES; i++)
+		take_place(origin, program, i * step, (i + 1) * step, table);
+	if (origin->places >= TABLE_PLACES_ENOUGH)
+		return;
+	/* Too little of the code has rules. */
+	origin->places = 0;
+	for (uint64_t i = 0; i < TABLE_PLACES; i++)
+		take_place(origin, program, i * step, (i + 1) * step, NULL);
+}
+
+static void origin_describe(struct table_origin *origin, const struct program *program,
+			    uint64_t home)
+{
 	*origin = (struct table_origin){
 		.build_id_size = program->build_id_size,
 		.low = code_low(program),
@@ -190,8 +198,6 @@ static void origin_describe(struct table_origin *origin, const struct program *p
 		origin->build_id_address = program->build_id_address + program->offset;
 	if (program->hypercall_page)
 		origin->hypercall_page = program->hypercall_page + program->offset;
-	for (uint64_t i = 0; i < TABLE_PLACES; i++)
-		take_place(origin, program, i * step, (i + 1) * step);
 }
 
 /* Rejects programs for other CPUs, and files without code: they have nothing to compare
@@ -303,20 +309,35 @@ static void describe_linux(struct table_origin *origin, const struct program *pr
 #define HOME_DISTANCE ((uint64_t)1 << 40)
 #define HOME_GAP      ((uint64_t)64 << 10)
 
-static bool is_near(const struct table_origin *origin, uint64_t low, uint64_t high)
+/* Whether code of a program would be near code of the other one, which is in the table,
+ * if the table had the program @home higher. */
+static bool is_near(const struct program *other, const struct program *program,
+		    uint64_t home)
 {
-	return low < origin->high + HOME_GAP && origin->low < high + HOME_GAP;
+	for (size_t i = 0; i < other->code_count; i++) {
+		uint64_t low = other->code[i].address + other->offset - HOME_GAP;
+		uint64_t size = other->code[i].size + 2 * HOME_GAP;
+
+		for (size_t j = 0; j < program->code_count; j++) {
+			const struct code_range *code = &program->code[j];
+			uint64_t start = code->address + program->offset + home;
+
+			if (start - low < size || low - start < code->size)
+				return true;
+		}
+	}
+	return false;
 }
 
-/* Returns how much higher the table must have the program, so that it is not near one of
- * the @count programs in the table. */
-static uint64_t find_home(const struct program_table *table, size_t count,
-			  const struct program *program)
+/* Returns how much higher the table must have the last one of @count programs, so that it
+ * is not near another one. */
+static uint64_t find_home(const struct program *programs, size_t count)
 {
-	uint64_t low = code_low(program), high = code_high(program), home = 0;
+	const struct program *program = &programs[count - 1];
+	uint64_t home = 0;
 
-	for (size_t i = 0; i < count;) {
-		if (!is_near(&table->origin[i], low + home, high + home)) {
+	for (size_t i = 0; i + 1 < count;) {
+		if (!is_near(&programs[i], program, home)) {
 			i++;
 			continue;
 		}
@@ -340,7 +361,7 @@ static int take_programs(struct program_table *table, struct program *programs,
 			    0 ||
 		    check_program(program, &table->cpu, err) < 0)
 			return -1;
-		home = wish->is_apart ? find_home(table, i, program) : 0;
+		home = wish->is_apart ? find_home(programs, i + 1) : 0;
 		program->offset += home;
 		if (add_rules(builder, program, wish->debug_directory, &is_linux, err) <
 		    0)
@@ -348,15 +369,18 @@ static int take_programs(struct program_table *table, struct program *programs,
 		origin_describe(&table->origin[i], program, home);
 		if (is_linux)
 			describe_linux(&table->origin[i], program);
-		if (!table->origin[i].places && !table->origin[i].build_id_address)
-			return error_set(err,
-					 "%s has too little code to recognize it in a "
-					 "guest",
-					 program->path);
 	}
 	table->table = unwind_builder_finish(builder);
 	if (!table->table)
 		return error_set(err, "out of memory");
+	for (size_t i = 0; i < table->origins; i++) {
+		take_places(&table->origin[i], &programs[i], table->table);
+		if (!table->origin[i].places && !table->origin[i].build_id_address)
+			return error_set(err,
+					 "%s has too little code to recognize it in a "
+					 "guest",
+					 programs[i].path);
+	}
 	return 0;
 }
 
@@ -463,39 +487,4 @@ bool program_table_is_possible(const char *spec, struct error *why)
 	program_table_free(table);
 	free(copy);
 	return table;
-}
-
-static bool is_in_page(uint64_t address, uint64_t page)
-{
-	return page && address - page < GUEST_PAGE_SIZE;
-}
-
-/* Compares a link with one of the programs. Addresses are those of the table. */
-static enum program_link check_link(const struct program_table *table, size_t number,
-				    uint64_t caller, uint64_t callee)
-{
-	const struct table_origin *origin = &table->origin[number];
-	const struct unwind_rule *rule = unwind_table_find(table->table, callee);
-
-	/* Any code may be interrupted, and handlers need not end with their function. */
-	if (rule && rule->kind >= UNWIND_INTERRUPTED && callee >= origin->low &&
-	    callee < origin->high)
-		return LINK_POSSIBLE;
-	if (origin->linux_text || is_in_page(callee, origin->hypercall_page))
-		return LINK_UNKNOWN;
-	return program_check_link(&table->program[number], caller, callee);
-}
-
-enum program_link placed_table_check_link(const struct placed_table *placed,
-					  uint64_t caller, uint64_t callee)
-{
-	const struct program_table *table = placed->table;
-	enum program_link link = LINK_UNKNOWN;
-
-	if (!table->program)
-		return LINK_UNKNOWN;
-	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
-		link = check_link(table, i, caller - placed->shift[i],
-				  callee - placed->shift[i]);
-	return link;
 }

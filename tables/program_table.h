@@ -29,6 +29,9 @@ struct table_place {
 
 /* Maximum number of places to compare for each program. */
 #define TABLE_PLACES 64
+/* Number of places that suffice to decide; a small program has fewer, which must all be
+ * seen. */
+#define TABLE_PLACES_ENOUGH 8
 /* Maximum number of programs in one table. */
 #define TABLE_ORIGINS 64
 
@@ -68,7 +71,8 @@ struct program_table {
 /* The programs of a table where a guest has them. Starts as zeros, but for the table. */
 struct placed_table {
 	const struct program_table *table; /* NULL: none */
-	bool is_found[TABLE_ORIGINS];	   /* by program */
+	/* whether the guest has a program; by program, as shift */
+	bool is_found[TABLE_ORIGINS];
 	/* how much higher the guest has a program than the table; sums wrap around */
 	uint64_t shift[TABLE_ORIGINS];
 };
@@ -125,11 +129,13 @@ struct program_table *program_table_parse(const void *data, size_t size, const c
 int program_table_add_code(struct program_table *table, struct program *program,
 			   struct error *err);
 
-/* Whether a guest runs the programs of a table. */
+/* Whether an address space contains a program; what says more is later. */
 enum table_fit {
+	TABLE_UNSEEN,  /* too little of the program's code is mapped to tell */
+	TABLE_DIFFERS, /* other code is at its address */
+	TABLE_FOREIGN, /* it is for another CPU */
+	TABLE_TAKEN,   /* it is there, but another program was found at its address */
 	TABLE_FITS,
-	TABLE_DIFFERS, /* it runs others */
-	TABLE_UNSEEN,  /* too little of their code is mapped to tell */
 };
 
 /*
@@ -141,33 +147,51 @@ enum program_link placed_table_check_link(const struct placed_table *placed,
 					  uint64_t caller, uint64_t callee);
 
 /*
- * Compares the programs that were not found yet with what the address space of @cpu
- * contains: the build-id where it is in memory, or else the code at the places. Page by
- * page, while the guest runs. A Linux kernel is also looked for at other addresses, by
- * its build-id, and other programs by the code at the @count @addresses, where the vCPU
- * executes; the result must agree in all places. @why gets a line if the table does not
- * fit, which depends on all programs.
+ * Looks for a program of the table that was not found yet, by its number, in the address
+ * space of @cpu: compares the build-id where it is in memory, or else the code at the
+ * places. Page by page, while the guest runs. A Linux kernel is also looked for at other
+ * addresses, by its build-id, and another program by the code at the @count @addresses,
+ * where the vCPU executes; the result must agree in all places. Sets is_found and shift
+ * if the program is there. Otherwise, @why gets one line.
  */
-enum table_fit placed_table_find(struct placed_table *placed, const struct cpu *cpu,
-				 const struct guest_memory *memory,
+enum table_fit placed_table_find(struct placed_table *placed, size_t number,
+				 const struct cpu *cpu, const struct guest_memory *memory,
 				 const uint64_t *addresses, size_t count,
 				 struct error *why);
 
-/* Whether a guest may have moved some program, which is found by its code. */
-bool program_table_is_movable(const struct program_table *table);
+/* Whether the table can be used for those of its programs that a guest has. A table that
+ * was read from a file does not tell which rules are whose. */
+bool program_table_is_separable(const struct program_table *table);
 
 /* Whether the guest has all programs where the table has them. */
 bool placed_table_is_plain(const struct placed_table *placed);
 
-/* Makes the table for the guest, locked in memory, to be freed with unwind_table_free().
- * NULL if out of memory, or of memory that may be locked, or if programs overlap. */
+/* Makes the table of the programs that the guest has, locked in memory, to be freed with
+ * unwind_table_free(). NULL if out of memory, or of memory that may be locked, or if
+ * programs overlap. */
 struct unwind_table *placed_table_make(const struct placed_table *placed);
 
 /* How much higher the guest has a program than its file says; sums wrap around. */
-uint64_t placed_table_move(const struct placed_table *placed, size_t program);
+uint64_t placed_table_move(const struct placed_table *placed, size_t number);
 
-/* How much higher the guest has the Linux kernel in the table; 0 if there is none. */
+/* Number of rows that the table has for a program; of a table that is not separable, the
+ * first program has all rows. */
+size_t program_table_rows(const struct program_table *table, size_t number);
+
+/* How much higher the guest has the table's Linux kernel than the table; 0 if it was not
+ * found. */
 uint64_t placed_table_linux_shift(const struct placed_table *placed);
+
+/* The address at which the guest has the code of the table's Linux kernel; 0: it was not
+ * found. */
+uint64_t placed_table_linux(const struct placed_table *placed);
+
+/* The names of the programs that the guest has, separated by ", ", truncated to @size
+ * bytes. */
+void placed_table_names(const struct placed_table *placed, char *to, size_t size);
+/* The build-ids of the programs that the guest has, in hexadecimal, separated by blanks;
+ * a build-id that does not fit is left out. */
+void placed_table_build_ids(const struct placed_table *placed, char *to, size_t size);
 
 /* The address of the Linux kernel's code in the table, its symbol _text; 0: there is no
  * such kernel. */
@@ -190,8 +214,5 @@ struct unwind_table *placed_table_hypercalls(const struct placed_table *placed,
 
 /* The names of the programs, separated by ", ", truncated to @size bytes. */
 void program_table_names(const struct program_table *table, char *to, size_t size);
-/* The build-ids of the programs in hexadecimal, separated by blanks; a build-id that does
- * not fit is left out. */
-void program_table_build_ids(const struct program_table *table, char *to, size_t size);
 
 #endif

@@ -72,17 +72,44 @@ void subject_notify(const struct subject *subject, const char *text)
 	notify(subject->options->notify, "'%s' %s", subject->info.name, text);
 }
 
-void subject_notify_end(const struct subject *subject, uint64_t time)
+/* @at_end: also of files whose programs were never there. */
+static void notify_missing(struct subject *subject, bool at_end)
+{
+	const struct table_check *check =
+		&sampler_learning(subject->target.sampler)->table;
+
+	if (check->state != TABLE_USED)
+		return;
+	for (size_t i = 0; i < check->placed.table->origins; i++) {
+		const struct table_miss *miss = &check->miss[i];
+
+		if (check->placed.is_found[i] || subject->missed[i] ||
+		    !(miss->is_given_up || (at_end && miss->why.text[0])))
+			continue;
+		subject->missed[i] = true;
+		notify(subject->options->notify, "'%s' %s unwound without %s: %s",
+		       subject->info.name, at_end ? "was" : "is",
+		       check->placed.table->origin[i].name, miss->why.text);
+	}
+}
+
+void subject_notify_missing(struct subject *subject)
+{
+	notify_missing(subject, false);
+}
+
+void subject_notify_end(struct subject *subject, uint64_t time)
 {
 	const struct table_check *check =
 		&sampler_learning(subject->target.sampler)->table;
 	notify_function *to = subject->options->notify;
 	const char *name = subject->info.name;
 
-	if (check->state == TABLE_PENDING && check->why.text[0] &&
+	if (check->state == TABLE_PENDING && table_check_why(check)[0] &&
 	    !check->placed.table->is_found)
 		notify(to, "'%s' was unwound by frame pointers: %s", name,
-		       check->why.text);
+		       table_check_why(check));
+	notify_missing(subject, true);
 	if (subject->thinned)
 		notify(to,
 		       "the rate was lowered to %.1f Hz on average for '%s': pauses may "

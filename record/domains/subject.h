@@ -14,12 +14,13 @@ struct subject {
 	struct target target;
 	struct pacer pacer;
 	struct early early;
-	bool described;	      /* the recording has its description */
-	bool cpu_described;   /* the description has the kind of CPU */
-	bool table_described; /* the description has the table of programs */
-	bool refused;	      /* its table does not fit, and the user was told */
-	uint64_t start;	      /* start of sampling, ns, monotonic; 0: not started */
-	uint64_t rounds;      /* number of rounds taken or skipped */
+	bool described;		    /* the recording has its description */
+	bool cpu_described;	    /* the description has the kind of CPU */
+	bool refused;		    /* its table does not fit, and the user was told */
+	bool missed[TABLE_ORIGINS]; /* the user was told that a program is not there */
+	size_t files_described;	    /* number of the table's files in the description */
+	uint64_t start;		    /* start of sampling, ns, monotonic; 0: not started */
+	uint64_t rounds;	    /* number of rounds taken or skipped */
 	uint64_t skipped; /* rounds skipped because someone else held the domain paused */
 	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
 	uint64_t thinned; /* slots skipped to limit the overhead */
@@ -47,7 +48,12 @@ void subject_begin(struct subject *subject, uint64_t start);
 /* Notifies the user of an event of the domain: "'NAME' @text". */
 void subject_notify(const struct subject *subject, const char *text);
 
+/* Notifies the user of each file of its table that was given up, once, if others are
+ * used.
+ */
+void subject_notify_missing(struct subject *subject);
+
 /* Notifies the user of what was special about the domain, after @time ns of sampling. */
-void subject_notify_end(const struct subject *subject, uint64_t time);
+void subject_notify_end(struct subject *subject, uint64_t time);
 
 #endif

@@ -77,6 +77,7 @@ static void describe_unwinding(const struct target *target, bool is_first,
 			       struct recording_domain *description)
 {
 	const struct learning *learning = sampler_learning(target->sampler);
+	const struct placed_table *placed = &learning->table.placed;
 	const struct program_table *table = target->sampling.table;
 
 	if (target_captures_stacks(target))
@@ -90,11 +91,13 @@ static void describe_unwinding(const struct target *target, bool is_first,
 		return;
 	description->unwind_way = is_first ? UNWIND_BY_TABLE : UNWIND_BY_TABLE_LATER;
 	description->linux_text = learning_linux(learning);
-	description->table_rows = unwind_table_rows(table->table);
-	program_table_names(table, description->table_files,
-			    sizeof(description->table_files));
-	program_table_build_ids(table, description->build_ids,
-				sizeof(description->build_ids));
+	for (size_t i = 0; i < table->origins; i++)
+		if (placed->is_found[i])
+			description->table_rows += program_table_rows(table, i);
+	placed_table_names(placed, description->table_files,
+			   sizeof(description->table_files));
+	placed_table_build_ids(placed, description->build_ids,
+			       sizeof(description->build_ids));
 }
 
 void target_describe(const struct target *target, bool is_first,

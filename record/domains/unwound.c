@@ -4,26 +4,33 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts a domain that was unwound by the table. A table that domains share is named only
- * once. */
-static void add_table(struct unwound *unwound, const struct program_table *table)
+/* Whether a file is still to be named; from then on, it counts as named. */
+static bool is_new(struct unwound *unwound, const struct table_origin *origin)
 {
-	size_t used = strlen(unwound->names);
+	for (unsigned int i = 0; i < unwound->files; i++)
+		if (unwound->seen[i] == origin)
+			return false;
+	if (unwound->files == UNWOUND_FILES)
+		return false;
+	unwound->seen[unwound->files++] = origin;
+	return true;
+}
 
+/* Counts a domain that was unwound by a table. A file whose table domains share is named
+ * only once. */
+static void add_table(struct unwound *unwound, const struct placed_table *placed)
+{
 	unwound->by_table++;
-	for (unsigned int i = 0; i < unwound->tables; i++)
-		if (unwound->seen[i] == table)
-			return;
-	if (unwound->tables == UNWOUND_TABLES)
-		return;
-	unwound->seen[unwound->tables++] = table;
-	unwound->rows += unwind_table_rows(table->table);
-	if (used)
-		used += (size_t)snprintf(unwound->names + used,
-					 sizeof(unwound->names) - used, ", ");
-	if (used < sizeof(unwound->names))
-		program_table_names(table, unwound->names + used,
-				    sizeof(unwound->names) - used);
+	for (size_t i = 0; i < placed->table->origins; i++) {
+		const struct table_origin *origin = &placed->table->origin[i];
+		size_t used = strlen(unwound->names);
+
+		if (!placed->is_found[i] || !is_new(unwound, origin))
+			continue;
+		unwound->rows += program_table_rows(placed->table, i);
+		snprintf(unwound->names + used, sizeof(unwound->names) - used, "%s%s",
+			 used ? ", " : "", origin->name);
+	}
 }
 
 void unwound_add(struct unwound *unwound, const struct target *target,
@@ -36,7 +43,7 @@ void unwound_add(struct unwound *unwound, const struct target *target,
 	unwound->captured += target_captures_stacks(target);
 	unwound->by_frames += learning->table.state != TABLE_USED && !found;
 	if (learning->table.state == TABLE_USED)
-		add_table(unwound, target->sampling.table);
+		add_table(unwound, &learning->table.placed);
 	if (learning->table.state == TABLE_USED || found)
 		unwound->early += early->samples;
 	if (found) {

@@ -37,13 +37,15 @@ void link_check_renew(struct link_check *check)
 	check->left = LINK_CHECKS;
 }
 
-/* Returns a number that tells where guests have the programs of a table. */
+/* Returns a number that tells where guests have which programs of a table. */
 static uint64_t moves_of(const struct placed_table *placed)
 {
 	uint64_t moves = 0;
 
+	/* Programs are moved by whole pages. */
 	for (size_t i = 0; i < placed->table->origins; i++)
-		moves = moves * 0x9e3779b97f4a7c15 + placed->shift[i];
+		moves = moves * 0x9e3779b97f4a7c15 +
+			(placed->is_found[i] ? placed->shift[i] : 1);
 	return moves;
 }
 

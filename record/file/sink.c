@@ -26,9 +26,10 @@
 /* Time that the end of a recording may take before it can be interrupted, ns */
 #define PATIENCE_NS (2 * NS_PER_S)
 
-/* An entry of the ring is a struct entry, followed by the shifts of the table's programs
- * (struct placed_table), if there is one, and by the samples of a round, each with its
- * chain; or by the description of a domain; or by the names of a domain's kernel. */
+/* An entry of the ring is a struct entry, followed by is_found and shift of the table's
+ * programs (struct placed_table), if there is one, and by the samples of a round, each
+ * with its chain; or by the description of a domain; or by the names of a domain's
+ * kernel. */
 enum entry_kind {
 	ENTRY_ROUND,
 	ENTRY_DOMAIN,
@@ -104,10 +105,16 @@ static int name_marks(struct sink *sink, const struct sample *sample)
 	return name_mark(sink, domain, CHAIN_INTERRUPT, sink->named.interrupt);
 }
 
-/* Returns the size of the shifts in the entry, bytes. */
-static size_t shifts_size(const struct program_table *table)
+/* Reads, from a ring's entry, where the guest has the programs of the table. Returns what
+ * follows. */
+static const uint8_t *read_placed(struct placed_table *placed, const uint8_t *from)
 {
-	return table ? table->origins * sizeof(uint64_t) : 0;
+	size_t origins = placed->table ? placed->table->origins : 0;
+
+	memcpy(placed->is_found, from, origins * sizeof(*placed->is_found));
+	from += origins * sizeof(*placed->is_found);
+	memcpy(placed->shift, from, origins * sizeof(*placed->shift));
+	return from + origins * sizeof(*placed->shift);
 }
 
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
@@ -117,8 +124,7 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 	uint64_t weight = 0; /* equal for all samples of a round */
 	struct sample sample;
 
-	memcpy(placed.shift, from, shifts_size(entry->table));
-	from += shifts_size(entry->table);
+	from = read_placed(&placed, from);
 	if (entry->samples) {
 		int status;
 
@@ -337,7 +343,7 @@ static bool make_parts(struct sink *sink, uint64_t vcpus)
 {
 	if (vcpus <= sink->vcpus)
 		return true;
-	if (!array_grow(&sink->part, 2 + 2 * vcpus, sizeof(*sink->part)))
+	if (!array_grow(&sink->part, 3 + 2 * vcpus, sizeof(*sink->part)))
 		return false;
 	sink->vcpus = vcpus;
 	return true;
@@ -381,9 +387,15 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
 		goto lost;
 	memcpy(entry.pause, round->pause, round->pauses * sizeof(entry.pause[0]));
 	sink->part[parts++] = (struct ring_part){&entry, sizeof(entry)};
-	if (round->table)
-		sink->part[parts++] = (struct ring_part){round->table->shift,
-							 shifts_size(entry.table)};
+	if (round->table) {
+		const struct placed_table *placed = round->table;
+		size_t origins = placed->table->origins;
+
+		sink->part[parts++] = (struct ring_part){
+			placed->is_found, origins * sizeof(*placed->is_found)};
+		sink->part[parts++] = (struct ring_part){
+			placed->shift, origins * sizeof(*placed->shift)};
+	}
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
 

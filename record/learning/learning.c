@@ -76,12 +76,16 @@ static const struct cpu *cpu_of(const struct learning *learning,
 	return &learning->guest->vcpu[sample->vcpu].cpu;
 }
 
-/* Starts to look for modules and tasks of the Linux kernel in the table. */
+/* Starts to look for modules and tasks of the Linux kernel in the table, once it is
+ * found. */
 static void use_kernel(struct learning *learning)
 {
 	const struct program_table *program = learning->table.placed.table;
 	const struct module_layout *modules = program_table_modules(program);
 
+	if (learning->uses_kernel || !placed_table_linux(&learning->table.placed))
+		return;
+	learning->uses_kernel = true;
 	if (modules)
 		learning->modules = modules_new(modules);
 	learning->tasks = (struct tasks){
@@ -225,12 +229,19 @@ const struct placed_table *learning_table(const struct learning *learning)
 	return learning->table.table ? &learning->table.placed : NULL;
 }
 
+size_t learning_files(const struct learning *learning)
+{
+	const struct placed_table *placed = learning_table(learning);
+	size_t count = 0;
+
+	for (size_t i = 0; placed && i < placed->table->origins; i++)
+		count += placed->is_found[i];
+	return count;
+}
+
 uint64_t learning_linux(const struct learning *learning)
 {
 	const struct table_check *check = &learning->table;
-	uint64_t text = 0;
 
-	if (check->state == TABLE_USED)
-		text = program_table_linux(check->placed.table);
-	return text ? text + placed_table_linux_shift(&check->placed) : 0;
+	return check->state == TABLE_USED ? placed_table_linux(&check->placed) : 0;
 }

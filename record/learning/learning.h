@@ -28,6 +28,7 @@ struct learning {
 	struct x86_entries entries;
 	struct starts starts;
 	struct return_notes returns;
+	bool uses_kernel;	 /* the table's Linux kernel was found */
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
 	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
@@ -46,8 +47,8 @@ struct unwind_input learning_input(struct learning *learning,
 				   const void *(*page)(void *memory, uint64_t frame));
 
 /* Checks at times whether the guest runs the programs of its table, and where. True if
- * the table is used from now on: the chains of @round, the last one, were found without
- * it. */
+ * there is a table of more of them from now on: the chains of @round, the last one, were
+ * found without it. */
 bool learning_check_table(struct learning *learning, const struct round *round);
 
 /* Completes a round's samples, as soon after the pause as possible: makes chains of the
@@ -67,6 +68,9 @@ struct kallsyms *learning_take_kallsyms(struct learning *learning);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct placed_table *learning_table(const struct learning *learning);
+
+/* Returns the number of files whose programs are in that table. */
+size_t learning_files(const struct learning *learning);
 
 /* Returns the address in the guest of the symbol _text of the Linux kernel that the table
  * in use describes; 0: not known. */

@@ -3,21 +3,47 @@
 
 #include "base/clock.h"
 
-/* Time between two checks of a table, ns, and limit of map calls in each */
-#define CHECK_NS   (NS_PER_S / 4)
-#define CHECK_MAPS (8 * TABLE_PLACES)
+/* Time between two checks of a table, ns, and limit of map calls in each. Later checks
+ * are further apart: most of what they may find belongs to a program that starts late. */
+#define CHECK_NS     (NS_PER_S / 4)
+#define QUICK_CHECKS 40
+#define LATER_NS     (2 * NS_PER_S)
+#define CHECK_MAPS   (8 * TABLE_PLACES)
 
-/* Number of checks that must find other programs: a program may have been moved, and be
- * found only while it runs. */
-#define MISFITS_MAX 4
+/* Number of checks that must find other code where a program should be. Another process
+ * may have the program's addresses for the moment, or the program may have been moved,
+ * and be found only while it runs. */
+#define MISFITS_MAX 8
 
-/* Number of checks for which a table that was found is waited for. */
+/* Number of checks for which a table is waited for that the user gave, and for one that
+ * was found. */
+#define GIVEN_CHECKS 16
 #define FOUND_CHECKS 4
 
 void table_check_free(struct table_check *check)
 {
 	unwind_table_free(check->hypercalls);
-	unwind_table_free(check->moved);
+	unwind_table_free(check->made);
+}
+
+bool table_check_is_open(const struct table_check *check)
+{
+	return check->state == TABLE_PENDING &&
+	       check->checks <
+		       (check->placed.table->is_found ? FOUND_CHECKS : GIVEN_CHECKS);
+}
+
+const char *table_check_why(const struct table_check *check)
+{
+	const struct program_table *table = check->placed.table;
+
+	for (size_t i = 0; i < table->origins; i++)
+		if (check->miss[i].is_given_up)
+			return check->miss[i].why.text;
+	for (size_t i = 0; i < table->origins; i++)
+		if (!check->placed.is_found[i] && check->miss[i].why.text[0])
+			return check->miss[i].why.text;
+	return "";
 }
 
 /* Returns the vCPU's sample in the round; NULL if it has none. */
@@ -29,40 +55,55 @@ static const struct sample *sample_of(const struct round *round, unsigned int vc
 	return NULL;
 }
 
-static enum table_fit find_fit(struct table_check *check, const struct guest *guest,
-			       const struct guest_memory *memory,
-			       const struct round *round)
+/* Looks for a program in the vCPUs' address spaces, until it is found. Returns what says
+ * most, and sets @why for it. */
+static enum table_fit find_program(struct table_check *check, size_t number,
+				   const struct guest *guest,
+				   const struct guest_memory *memory,
+				   const struct round *round, struct error *why)
 {
 	enum table_fit fit = TABLE_UNSEEN;
 
-	if (!check->why.text[0])
-		error_set(&check->why, "none of its vCPUs could be read");
+	if (!why->text[0])
+		error_set(why, "none of its vCPUs could be read");
 	for (unsigned int i = 0; i < guest->info.vcpus && fit != TABLE_FITS; i++) {
 		const struct sample *sample = sample_of(round, i);
 		enum table_fit here;
+		struct error reason;
 
 		if (!guest->vcpu[i].captured)
 			continue;
-		here = placed_table_find(&check->placed, &guest->vcpu[i].cpu, memory,
-					 sample ? sample->chain.address : NULL,
-					 sample ? sample->chain.count : 0, &check->why);
-		if (here != TABLE_UNSEEN)
-			fit = here;
+		here = placed_table_find(&check->placed, number, &guest->vcpu[i].cpu,
+					 memory, sample ? sample->chain.address : NULL,
+					 sample ? sample->chain.count : 0, &reason);
+		if (here < fit)
+			continue;
+		fit = here;
+		if (here != TABLE_FITS)
+			*why = reason;
 	}
 	return fit;
 }
 
-bool table_check_is_open(const struct table_check *check)
+/* Looks for the programs that were neither found nor given up. True if one is found. */
+static bool find_programs(struct table_check *check, const struct guest *guest,
+			  const struct guest_memory *memory, const struct round *round)
 {
-	return check->state == TABLE_PENDING &&
-	       (!check->placed.table->is_found || check->checks < FOUND_CHECKS);
-}
+	bool is_found = false;
 
-/* Whether enough checks have found other programs. */
-static bool is_refused(struct table_check *check)
-{
-	return !program_table_is_movable(check->placed.table) ||
-	       ++check->misfits >= MISFITS_MAX;
+	for (size_t i = 0; i < check->placed.table->origins; i++) {
+		struct table_miss *miss = &check->miss[i];
+		enum table_fit fit;
+
+		if (check->placed.is_found[i] || miss->is_given_up)
+			continue;
+		fit = find_program(check, i, guest, memory, round, &miss->why);
+		is_found |= fit == TABLE_FITS;
+		miss->misfits += fit == TABLE_DIFFERS;
+		miss->is_given_up = fit == TABLE_FOREIGN || fit == TABLE_TAKEN ||
+				    miss->misfits == MISFITS_MAX;
+	}
+	return is_found;
 }
 
 static void find_hypercalls(struct table_check *check, const struct guest *guest,
@@ -74,44 +115,95 @@ static void find_hypercalls(struct table_check *check, const struct guest *guest
 				&check->placed, &guest->vcpu[i].cpu, memory);
 }
 
-/* Starts to use the table, which fits. False if out of memory. */
+/* Number of the table's programs that were found, and that were given up. */
+static size_t count_found(const struct table_check *check)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < check->placed.table->origins; i++)
+		count += check->placed.is_found[i];
+	return count;
+}
+
+static size_t count_given_up(const struct table_check *check)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < check->placed.table->origins; i++)
+		count += check->miss[i].is_given_up;
+	return count;
+}
+
+/* Uses the table for the programs that were found. False if out of memory. */
 static bool use_table(struct table_check *check)
 {
-	check->table = check->placed.table->table;
+	struct unwind_table *made = NULL;
+
 	if (!placed_table_is_plain(&check->placed)) {
-		check->moved = placed_table_make(&check->placed);
-		check->table = check->moved;
+		made = placed_table_make(&check->placed);
+		if (!made)
+			return false;
 	}
+	unwind_table_free(check->made);
+	check->made = made;
+	check->table = made ? made : check->placed.table->table;
+	return true;
+}
+
+/* Gives up the programs that were not found @before. */
+static void give_up_found(struct table_check *check, const struct placed_table *before)
+{
+	for (size_t i = 0; i < before->table->origins; i++) {
+		if (check->placed.is_found[i] == before->is_found[i])
+			continue;
+		check->miss[i].is_given_up = true;
+		error_set(&check->miss[i].why,
+			  "there is no memory for a table of its programs");
+	}
+	check->placed = *before;
+}
+
+/* Sets the state of a table after a check. */
+static void set_state(struct table_check *check)
+{
+	const struct program_table *table = check->placed.table;
+	size_t given_up = count_given_up(check);
+
 	if (check->table)
-		return true;
-	error_set(&check->why, "there is no memory for a table of its programs");
-	return false;
+		check->state = TABLE_USED;
+	else if (given_up == table->origins ||
+		 (given_up && !program_table_is_separable(table)))
+		check->state = TABLE_REFUSED;
+}
+
+/* Whether another check may find something. */
+static bool is_worth_it(const struct table_check *check)
+{
+	if (check->state == TABLE_USED)
+		return !check->hypercalls || count_found(check) + count_given_up(check) <
+						     check->placed.table->origins;
+	return check->state == TABLE_PENDING;
 }
 
 bool table_check_run(struct table_check *check, const struct guest *guest,
 		     const struct guest_memory *memory, const struct round *round)
 {
-	uint64_t now = round->time;
-	bool is_pending = check->state == TABLE_PENDING;
-	enum table_fit fit = TABLE_FITS;
+	const struct placed_table before = check->placed;
+	bool is_new;
 
-	if (now < check->due ||
-	    !(is_pending || (check->state == TABLE_USED && !check->hypercalls)))
+	if (round->time < check->due || !is_worth_it(check))
 		return false;
-	check->due = now + CHECK_NS;
-	guest->ops->begin_pages(guest->memory, now, CHECK_MAPS);
-	check->checks++;
-	if (is_pending)
-		fit = find_fit(check, guest, memory, round);
-	if (is_pending && fit == TABLE_FITS && !use_table(check)) {
-		check->state = TABLE_REFUSED;
-		return false;
+	check->due = round->time + (++check->checks < QUICK_CHECKS ? CHECK_NS : LATER_NS);
+	guest->ops->begin_pages(guest->memory, round->time, CHECK_MAPS);
+	is_new = find_programs(check, guest, memory, round) &&
+		 (program_table_is_separable(before.table) ||
+		  count_found(check) == before.table->origins);
+	if (is_new && !use_table(check)) {
+		give_up_found(check, &before);
+		is_new = false;
 	}
-	if (fit == TABLE_FITS) {
-		check->state = TABLE_USED;
+	set_state(check);
+	if (check->state == TABLE_USED && !check->hypercalls)
 		find_hypercalls(check, guest, memory);
-	} else if (fit == TABLE_DIFFERS && is_refused(check)) {
-		check->state = TABLE_REFUSED;
-	}
-	return is_pending && fit == TABLE_FITS;
+	return is_new;
 }

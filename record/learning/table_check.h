@@ -8,9 +8,9 @@
 
 enum table_state {
 	TABLE_NONE,    /* no table was given */
-	TABLE_PENDING, /* the programs' code was not seen yet */
-	TABLE_USED,
-	TABLE_REFUSED, /* the guest runs other programs */
+	TABLE_PENDING, /* none of its programs was found yet */
+	TABLE_USED,    /* for those of its programs that were found */
+	TABLE_REFUSED, /* the guest runs none of its programs */
 };
 
 /* Whether a guest runs the programs of a table, and the table as it fits the guest.
@@ -18,30 +18,38 @@ enum table_state {
 struct table_check {
 	struct placed_table placed; /* the programs, and where the guest has them */
 	enum table_state state;
-	unsigned int checks;  /* number of checks */
-	unsigned int misfits; /* number of checks that found other programs */
-	/* the reason for TABLE_PENDING or TABLE_REFUSED */
-	struct error why;
+	unsigned int checks; /* number of checks */
+	/* what is known of a program that was not found; by program */
+	struct table_miss {
+		unsigned int misfits; /* number of checks that found other code */
+		bool is_given_up;     /* it is no longer looked for */
+		struct error why;     /* empty before the first check */
+	} miss[TABLE_ORIGINS];
 	uint64_t due; /* time of the next check, ns, monotonic */
 
 	const struct unwind_table *table; /* to unwind by; NULL unless TABLE_USED */
-	struct unwind_table *moved; /* the table for the guest; NULL: it is as made */
+	struct unwind_table *made; /* the table for the guest; NULL: it is as given */
 	/* rules for the page that Xen fills with hypercalls; NULL: not found yet */
 	struct unwind_table *hypercalls;
 };
 
 void table_check_free(struct table_check *check);
 
-/* Whether the table may still turn out to describe the guest's code. A table that was
- * found, and is not known to fit after some checks, is not waited for any longer. */
+/* Whether the table may soon turn out to describe the code that the guest runs. It is not
+ * waited for after some checks, but may be found later. */
 bool table_check_is_open(const struct table_check *check);
+
+/* Returns why the table is pending or refused; an empty text if it was never checked. */
+const char *table_check_why(const struct table_check *check);
 
 /*
  * Compares the table's programs with the guest's memory, as the vCPUs saw it in the last
- * pause, whose samples are in @round, if a check is due. Programs that the guest has
- * moved are looked for by the code of the chains. Checks end once the table is refused,
- * or once it is used and its hypercalls are found. @memory maps pages. True if the table
- * is used from now on.
+ * pause, whose samples are in @round, if a check is due. Each program is judged by
+ * itself, as long as it is not found: one is given up once several checks have found
+ * other code at its address, and one of which nothing is mapped is looked for to the end.
+ * Programs that the guest has moved are looked for by the code of the chains. Checks end
+ * once all programs are found or given up, and hypercalls are found. @memory maps pages.
+ * True if there is a table of more programs from now on.
  */
 bool table_check_run(struct table_check *check, const struct guest *guest,
 		     const struct guest_memory *memory, const struct round *round);

@@ -42,9 +42,33 @@ static int add_file(struct choice *choice, const char *path, const char *id)
 	return 0;
 }
 
-/* Adds the files given for the domain name @own, or for no domain if @own is NULL; they
- * are added for the domain with this @id, or for all domains if @id is NULL. */
-static int add_given(struct choice *choice, const char *own, const char *id)
+/* Whether the file at @path is one of those that the domain was unwound by; the others
+ * don't fit. */
+static bool is_used(const char *path, const struct recording_domain *domain)
+{
+	const char *shown = symbols_shown_path(path), *slash = strrchr(shown, '/');
+	const char *own = slash ? slash + 1 : shown, *name = domain->table_files;
+
+	/* The list may have been truncated. */
+	if (strlen(name) + 1 >= sizeof(domain->table_files))
+		return true;
+	while (*name) {
+		size_t length = strcspn(name, ",");
+
+		/* So may a name (struct table_origin). An offset may follow. */
+		if (strncmp(own, name, length) == 0 &&
+		    (!own[length] || own[length] == '@' || length >= 63))
+			return true;
+		name += length + strspn(name + length, ", ");
+	}
+	return false;
+}
+
+/* Adds the files given for the domain name @own, or for no domain if @own is NULL, that
+ * @unwound was unwound by; they are added for the domain with this @id, or for all
+ * domains if @id is NULL. */
+static int add_given(struct choice *choice, const char *own, const char *id,
+		     const struct recording_domain *unwound)
 {
 	for (size_t i = 0; i < choice->had->symbol_count; i++) {
 		char *path = strdup(choice->had->symbols[i]);
@@ -54,7 +78,8 @@ static int add_given(struct choice *choice, const char *own, const char *id)
 		if (status == 0)
 			status = symbols_spec_cut_domain(path, &domain, choice->err);
 		if (status == 0 &&
-		    (own && domain ? strcmp(own, domain) == 0 : own == domain))
+		    (own && domain ? strcmp(own, domain) == 0 : own == domain) &&
+		    is_used(path, unwound))
 			status = add_file(choice, path, id);
 		free(path);
 		if (status < 0)
@@ -70,11 +95,11 @@ static int add_for_domain(struct choice *choice, const struct recording_domain *
 	char id[24];
 
 	snprintf(id, sizeof(id), "%" PRIu64, domain->id);
-	if (add_given(choice, domain->name, id) < 0)
+	if (add_given(choice, domain->name, id, domain) < 0)
 		return -1;
-	if (choice->files->count == before && add_given(choice, id, id) < 0)
+	if (choice->files->count == before && add_given(choice, id, id, domain) < 0)
 		return -1;
-	if (choice->files->count == before && add_given(choice, NULL, id) < 0)
+	if (choice->files->count == before && add_given(choice, NULL, id, domain) < 0)
 		return -1;
 	return 0;
 }
@@ -82,14 +107,22 @@ static int add_for_domain(struct choice *choice, const struct recording_domain *
 /* If all domains run the same programs, they share names. */
 static int choose_for_all(struct choice *choice, const struct summary *summary)
 {
+	const struct recording_domain *first = NULL;
 	bool all = true;
 
-	for (size_t i = 0; i < summary->domain_room; i++)
-		all &= !summary->domains[i] || domain_has_table(summary->domains[i]);
+	for (size_t i = 0; i < summary->domain_room; i++) {
+		const struct recording_domain *domain = summary->domains[i];
+
+		if (!domain)
+			continue;
+		first = first ? first : domain;
+		all &= domain_has_table(domain) &&
+		       strcmp(domain->table_files, first->table_files) == 0;
+	}
 	for (size_t i = 0; i < choice->had->symbol_count; i++)
 		all &= !strstr(choice->had->symbols[i], ",domain=");
-	if (all)
-		return add_given(choice, NULL, NULL);
+	if (all && first)
+		return add_given(choice, NULL, NULL, first);
 	for (size_t i = 0; i < summary->domain_room; i++)
 		if (summary->domains[i] && domain_has_table(summary->domains[i]) &&
 		    add_for_domain(choice, summary->domains[i]) < 0)

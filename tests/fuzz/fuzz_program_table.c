@@ -50,7 +50,8 @@ static void use(const struct program_table *table, const uint8_t *data, size_t s
 
 	memcpy(contents, data, size < sizeof(contents) ? size : sizeof(contents));
 	check(table->origins > 0 && table->origins <= TABLE_ORIGINS);
-	placed_table_find(&placed, &cpu, &memory, NULL, 0, &why);
+	for (size_t i = 0; i < table->origins; i++)
+		placed_table_find(&placed, i, &cpu, &memory, NULL, 0, &why);
 	placed.shift[0] = (uint64_t)1 << 21;
 	moved = placed_table_make(&placed);
 	if (moved)
@@ -58,7 +59,7 @@ static void use(const struct program_table *table, const uint8_t *data, size_t s
 	unwind_table_free(moved);
 	program_table_names(table, text, sizeof(text));
 	check(strlen(text) < sizeof(text));
-	program_table_build_ids(table, text, sizeof(text));
+	placed_table_build_ids(&placed, text, sizeof(text));
 	check(strlen(text) < sizeof(text));
 	check(unwind_table_memory(table->table, &bytes) != NULL);
 	for (size_t i = 0; i + 8 <= size; i += 8) {

@@ -1,47 +1,230 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A table that is not used has a reason for that, whatever the vCPUs did. */
+/* When a table's programs are used, and when they are given up. The guest's memory is
+ * this program's, without page tables: only the test decides what a vCPU sees when. */
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/clock.h"
 #include "record/learning/table_check.h"
 
-static void begin_pages(void *memory, uint64_t now, unsigned int map_calls)
+/* Start of this program, and end of its code, from the linker. */
+extern const uint8_t __executable_start[], __etext[];
+
+struct scene {
+	bool is_mapped; /* the guest has this program */
+	struct guest guest;
+	struct guest_vcpu vcpu;
+	struct guest_memory memory;
+	struct program_table *table;
+	struct table_check check;
+	uint64_t time; /* of the last check, ns */
+};
+
+static const void *own_page(void *context, uint64_t frame)
 {
-	(void)memory, (void)now, (void)map_calls;
+	const struct scene *scene = context;
+	uint64_t page = frame * GUEST_PAGE_SIZE;
+
+	if (!scene->is_mapped || page < (uint64_t)__executable_start ||
+	    page >= (uint64_t)__etext)
+		return NULL;
+	return (const void *)page;
 }
 
-static const void *no_page(void *memory, uint64_t frame)
+static void begin_pages(void *memory, uint64_t now, unsigned int map_calls)
 {
-	(void)memory, (void)frame;
-	return NULL;
+	(void)memory;
+	(void)now;
+	(void)map_calls;
+}
+
+static const struct guest_ops ops = {.begin_pages = begin_pages};
+
+/* Where the file of the program says that it is: where it is, or elsewhere. */
+enum file {
+	RIGHT,	/* the program, where it is */
+	OTHER,	/* of another build, at the same address */
+	ABSENT, /* at an address where nothing is mapped */
+	FILES,
+};
+
+static int setup(void **state)
+{
+	static char offset[FILES][64];
+	const char *specs[FILES];
+	struct scene *scene = calloc(1, sizeof(*scene));
+	struct error err;
+
+	assert_non_null(scene);
+	for (unsigned int i = 0; i < FILES; i++) {
+		snprintf(offset[i], sizeof(offset[i]), "/proc/self/exe@0x%llx",
+			 (unsigned long long)__executable_start +
+				 (i == ABSENT ? 1ull << 36 : 0));
+		specs[i] = offset[i];
+	}
+	scene->table = program_table_make_apart(specs, FILES, NULL, &err);
+	assert_non_null(scene->table);
+	strcpy(scene->table->origin[OTHER].name, "other.elf");
+	scene->table->origin[OTHER].build_id[0] ^= 1;
+	for (size_t i = 0; i < scene->table->origin[OTHER].places; i++)
+		scene->table->origin[OTHER].place[i].bytes[0] ^= 1;
+	scene->vcpu = (struct guest_vcpu){.captured = true,
+					  .cpu = {.family = CPU_FAMILY_ARM}};
+	scene->table->cpu = cpu_kind(&scene->vcpu.cpu);
+	scene->guest = (struct guest){
+		.ops = &ops, .info = {.vcpus = 1}, .vcpu = &scene->vcpu};
+	scene->memory = (struct guest_memory){.page = own_page, .context = scene};
+	scene->check.placed.table = scene->table;
+	scene->check.state = TABLE_PENDING;
+	scene->is_mapped = true;
+	*state = scene;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scene *scene = *state;
+
+	table_check_free(&scene->check);
+	program_table_free(scene->table);
+	free(scene);
+	return 0;
+}
+
+static bool check_later(struct scene *scene, uint64_t seconds)
+{
+	const struct round round = {.time = scene->time += seconds * NS_PER_S};
+
+	return table_check_run(&scene->check, &scene->guest, &scene->memory, &round);
+}
+
+static bool is_in_use(const struct scene *scene, enum file file)
+{
+	return scene->check.placed.is_found[file];
+}
+
+static void each_file_is_used_as_soon_as_it_is_found(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t work = (uint64_t)&check_later;
+
+	assert_true(check_later(scene, 1));
+	assert_int_equal(scene->check.state, TABLE_USED);
+	assert_true(is_in_use(scene, RIGHT));
+	assert_false(is_in_use(scene, OTHER) || is_in_use(scene, ABSENT));
+	assert_non_null(unwind_table_find(scene->check.table, work));
+	assert_null(unwind_table_find(scene->check.table, work + (1ull << 36)));
+	assert_false(check_later(scene, 1));
+	assert_non_null(unwind_table_find(scene->check.table, work));
+}
+
+static void a_file_is_given_up_after_some_checks(void **state)
+{
+	struct scene *scene = *state;
+	const struct table_miss *miss = scene->check.miss;
+	unsigned int checks = 0;
+
+	for (; checks < 100 && !miss[OTHER].is_given_up; checks++)
+		check_later(scene, 3);
+	assert_int_equal(checks, 8);
+	assert_non_null(strstr(miss[OTHER].why.text, "other.elf is of another build"));
+	while (checks++ < 100)
+		check_later(scene, 3);
+	/* What is not mapped may still come. */
+	assert_false(miss[ABSENT].is_given_up);
+	assert_non_null(strstr(miss[ABSENT].why.text, "was not found in its memory"));
+	assert_int_equal(scene->check.state, TABLE_USED);
+}
+
+static void a_program_may_start_late(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->is_mapped = false;
+	for (unsigned int i = 0; i < 100; i++) {
+		assert_false(check_later(scene, 3));
+		assert_int_equal(scene->check.state, TABLE_PENDING);
+	}
+	assert_false(table_check_is_open(&scene->check));
+	scene->is_mapped = true;
+	assert_true(check_later(scene, 3));
+	assert_int_equal(scene->check.state, TABLE_USED);
+	assert_true(is_in_use(scene, RIGHT));
+}
+
+static void a_table_is_refused_if_no_file_fits(void **state)
+{
+	struct scene *scene = *state;
+	unsigned int checks = 0;
+
+	/* Of another build, too */
+	scene->table->origins = 2;
+	scene->table->origin[RIGHT] = scene->table->origin[OTHER];
+	while (checks < 8) {
+		assert_int_equal(scene->check.state, TABLE_PENDING);
+		checks++;
+		assert_false(check_later(scene, 3));
+	}
+	assert_int_equal(scene->check.state, TABLE_REFUSED);
+	assert_non_null(strstr(table_check_why(&scene->check), "of another build"));
+	assert_false(check_later(scene, 3));
+	scene->table->origins = FILES;
+}
+
+static void programs_of_a_table_file_are_used_together(void **state)
+{
+	struct scene *scene = *state;
+	struct program_table *table = scene->table;
+	struct table_origin *origin = table->origin;
+	struct program *programs = table->program;
+
+	table->program = NULL;
+	for (size_t i = 0; i < FILES; i++)
+		origin[i].low = origin[i].high = 0;
+	table->origins = 2;
+	for (unsigned int checks = 0; checks < 8; checks++)
+		assert_false(check_later(scene, 3));
+	assert_int_equal(scene->check.state, TABLE_REFUSED);
+	assert_non_null(strstr(table_check_why(&scene->check), "other.elf"));
+	table->program = programs;
+	table->origins = FILES;
 }
 
 static void without_any_registers_there_is_a_reason(void **state)
 {
-	const struct guest_ops ops = {.begin_pages = begin_pages};
-	const struct guest_memory memory = {.page = no_page};
-	const struct round round = {.time = NS_PER_S};
-	struct table_check check = {.state = TABLE_PENDING};
-	struct guest_vcpu vcpu = {.captured = false};
-	const struct guest guest = {.ops = &ops, .info.vcpus = 1, .vcpu = &vcpu};
+	struct scene *scene = *state;
 
-	(void)state;
-	assert_false(table_check_run(&check, &guest, &memory, &round));
-	assert_int_equal(check.state, TABLE_PENDING);
-	assert_string_equal(check.why.text, "none of its vCPUs could be read");
+	scene->vcpu.captured = false;
+	assert_false(check_later(scene, 1));
+	assert_int_equal(scene->check.state, TABLE_PENDING);
+	assert_string_equal(table_check_why(&scene->check),
+			    "none of its vCPUs could be read");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_any_registers_there_is_a_reason),
+		cmocka_unit_test_setup_teardown(each_file_is_used_as_soon_as_it_is_found,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_is_given_up_after_some_checks,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_program_may_start_late, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_table_is_refused_if_no_file_fits, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			programs_of_a_table_file_are_used_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_any_registers_there_is_a_reason,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
