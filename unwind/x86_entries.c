@@ -55,19 +55,9 @@ static void entries_add(struct x86_entries *entries, uint64_t address,
 
 /* Whether the code around @address is there. A guest's pages may be there only some time
  * after they were asked for. */
-static bool is_there(const struct reader *reader, uint64_t address)
+static bool is_there(struct reader *reader, uint64_t address)
 {
-	const struct guest_memory *memory = &reader->input->memory;
-
-	for (unsigned int i = 0; i < 2; i++) {
-		uint64_t frame;
-
-		if (reader->translate(reader->cpu, memory, address - i, &frame) !=
-			    TRANSLATED ||
-		    !memory->page(memory->context, frame))
-			return false;
-	}
-	return true;
+	return reader_enter(reader, address) && reader_enter(reader, address - 1);
 }
 
 bool x86_entries_learn(struct x86_entries *entries, const struct x86_cpu *cpu,
