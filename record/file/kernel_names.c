@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-
-#define KERNEL_HALF ((uint64_t)1 << 63)
+#include "unwind/returns.h"
 
 /* As perf calls a kernel whose file is not known */
 #define KERNEL_DSO "[kernel.kallsyms]"
@@ -113,7 +112,7 @@ int kernel_names_sample(struct kernel_names *names, const struct sample *sample,
 	for (uint32_t i = 0; i < chain->count && !chain->is_stack; i++) {
 		const struct place *place;
 
-		if (chain->address[i] < KERNEL_HALF)
+		if (!is_in_upper_half(chain->address[i]))
 			continue;
 		/* A return address may be the first one behind its function. */
 		place = note_address(names, sample->domain, chain->address[i] - (i > 0));

@@ -17,9 +17,8 @@
  * then what is before the places, from the end to the start.
  */
 
-/* The start of the kernel's half of the addresses, and on arm64, of its code (Linux,
+/* The start of the addresses of a kernel's code on arm64 (Linux,
  * Documentation/arch/arm64/memory.rst). */
-#define KERNEL_HALF  ((uint64_t)1 << 63)
 #define ARM64_KERNEL 0xffff800000000000u
 
 /* Pages and time, ns, after which a look ends, and number of searches in all */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The upper half of the addresses is the kernel's. */
-#define KERNEL_HALF ((uint64_t)1 << 63)
+#include "unwind/returns.h"
 
 /* Maximum distance of an address from the start of its function */
 #define FUNCTION_MAX (1u << 20)
@@ -58,7 +57,7 @@ static bool do_ascend(const struct kallsyms *kallsyms)
 		uint64_t address = address_of(kallsyms, i);
 
 		odd += address < before;
-		high += address >= KERNEL_HALF;
+		high += is_in_upper_half(address);
 		before = address;
 	}
 	return odd <= kallsyms->symbols / 100 && high > kallsyms->symbols / 2;
@@ -146,10 +145,10 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 	int best = 0;
 
 	/* Behind the last symbol, the kernel's end, modules may follow. */
-	if (address < KERNEL_HALF || last >= kallsyms->symbols - 1)
+	if (!is_in_upper_half(address) || last >= kallsyms->symbols - 1)
 		return false;
 	start = address_of(kallsyms, last);
-	if (start < KERNEL_HALF || address - start > FUNCTION_MAX)
+	if (!is_in_upper_half(start) || address - start > FUNCTION_MAX)
 		return false;
 	do {
 		int rank;
