@@ -1,94 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Tables of programs: whether a guest runs them, and their files. */
-#include "tests/unit/arch/test_x86.h"
-
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "tables/build.h"
-#include "tables/program_table.h"
-
-#define CODE  0x401000ull
-#define PAGES 32 /* of code, with two places each */
-
-/* A guest and the table of a program that it may run. */
-struct scene {
-	struct guest *guest;
-	struct cpu cpu;
-	struct program_table *table;
-	struct placed_table placed;
-	struct error why;
-};
-
-/* Start of this program, and end of its code, from the linker. */
-extern const uint8_t __executable_start[], __etext[];
-
-static uint64_t place_address(unsigned int i)
-{
-	return CODE + i * (GUEST_PAGE_SIZE / 2) + 16;
-}
-
-static struct program_table *make_table(void)
-{
-	static const struct unwind_rule rule = {
-		.kind = UNWIND_CALLER, .cfa = 8, .caller = -8, .fp = UNWIND_KEPT};
-	struct unwind_builder *builder = unwind_builder_new();
-	struct program_table *table = calloc(1, sizeof(*table));
-
-	assert_non_null(table);
-	assert_non_null(builder);
-	assert_int_equal(unwind_builder_add(builder, CODE, CODE + 0x1000, &rule), 0);
-	table->table = unwind_builder_finish(builder);
-	table->cpu = CPU_X86_64;
-	table->origin = calloc(1, sizeof(*table->origin));
-	assert_non_null(table->table);
-	assert_non_null(table->origin);
-	unwind_builder_free(builder);
-	table->origins = 1;
-	strcpy(table->origin->name, "web.elf");
-	table->origin->places = 2 * PAGES;
-	for (unsigned int i = 0; i < 2 * PAGES; i++) {
-		table->origin->place[i].address = place_address(i);
-		memset(table->origin->place[i].bytes, (int)i + 1, TABLE_PLACE_SIZE);
-	}
-	return table;
-}
-
-/* The guest's code is the program's in the first @pages pages; others are not mapped. */
-static struct scene scene_new(const struct mode *mode, unsigned int pages)
-{
-	struct scene scene = {.guest = guest_new(mode), .table = make_table()};
-
-	for (unsigned int i = 0; i < pages; i++)
-		map_new(scene.guest, CODE + i * GUEST_PAGE_SIZE);
-	for (unsigned int i = 0; i < 2 * pages; i++)
-		memset(guest_byte(scene.guest, place_address(i)), (int)i + 1,
-		       TABLE_PLACE_SIZE);
-	scene.cpu = (struct cpu){.family = CPU_FAMILY_X86, .x86 = scene.guest->cpu};
-	return scene;
-}
-
-static void scene_free(struct scene *scene)
-{
-	free(scene->guest);
-	program_table_free(scene->table);
-}
-
-static enum table_fit check_table(struct scene *scene)
-{
-	scene->why.text[0] = 0;
-	scene->placed = (struct placed_table){.table = scene->table};
-	return placed_table_find(&scene->placed, 0, &scene->cpu, &scene->guest->memory,
-				 NULL, 0, &scene->why);
-}
-
-static void damage(struct scene *scene, unsigned int places)
-{
-	for (unsigned int i = 0; i < places; i++)
-		*guest_byte(scene->guest, place_address(i) + TABLE_PLACE_SIZE - 1) ^= 1;
-}
+#include "tests/unit/tables/test_scene.h"
 
 static void a_program_that_runs_is_accepted(void **state)
 {
@@ -557,75 +470,6 @@ static void a_file_has_all_of_a_table(void **state)
 	program_table_free(table);
 }
 
-/* XEN_ELFNOTE_HYPERCALL_PAGE */
-asm(".pushsection .note.Xen, \"a\", @note; .balign 4; .long 4, 8, 2; .asciz \"Xen\"\n"
-    ".quad 0xffffffff80003000; .popsection\n");
-
-static void the_note_for_xen_has_the_page_of_hypercalls(void **state)
-{
-	static const char *const specs[] = {"/proc/self/exe", "/proc/self/exe@0x1000"};
-
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct error err;
-		struct program_table *table = program_table_make(&specs[i], 1, NULL, NULL,
-								 &err);
-
-		assert_non_null(table);
-		assert_int_equal(table->origin->hypercall_page,
-				 0xffffffff80003000 + i * 0x1000);
-		program_table_free(table);
-	}
-}
-
-/* Fills the page as Xen does for guests with their own page tables. */
-static void fill_page(struct scene *scene, uint64_t address)
-{
-	for (unsigned int i = 0; i < 32; i++) {
-		const uint8_t stub[] = {0xb8, (uint8_t)i, 0,	0,   0,
-					0x0f, 0x01,	  0xc1, 0xc3};
-
-		memcpy(guest_byte(scene->guest, address + (uint64_t)i * 32), stub,
-		       sizeof(stub));
-	}
-}
-
-static struct unwind_table *find_hypercalls(struct scene *scene)
-{
-	const struct placed_table placed = {scene->table, {true}, {0}};
-
-	return placed_table_hypercalls(&placed, &scene->cpu, &scene->guest->memory);
-}
-
-static void the_page_of_hypercalls_has_rules_once_it_is_filled(void **state)
-{
-	const uint64_t page = CODE - GUEST_PAGE_SIZE;
-	struct scene scene = scene_new(&mode_4_level, 2);
-	struct unwind_table *table;
-
-	(void)state;
-	map_new(scene.guest, page);
-	scene.table->origin->hypercall_page = page;
-	scene.cpu.x86.rip = CODE + 8;
-	assert_null(find_hypercalls(&scene));
-	fill_page(&scene, page);
-	table = find_hypercalls(&scene);
-	assert_non_null(table);
-	assert_non_null(unwind_table_find(table, page + 31 * 32 + 8));
-	assert_null(unwind_table_find(table, page + 32 * 32));
-	unwind_table_free(table);
-
-	/* A hypercall page at an unknown address is found where a vCPU executes it. */
-	scene.table->origin->hypercall_page = 0;
-	assert_null(find_hypercalls(&scene));
-	scene.cpu.x86.rip = page + 29 * 32 + 5;
-	table = find_hypercalls(&scene);
-	assert_non_null(table);
-	assert_non_null(unwind_table_find(table, page + 29 * 32 + 5));
-	unwind_table_free(table);
-	scene_free(&scene);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -644,8 +488,6 @@ int main(void)
 		cmocka_unit_test(places_are_in_functions),
 		cmocka_unit_test(another_cpu_is_refused_unless_the_guest_boots),
 		cmocka_unit_test(a_file_has_all_of_a_table),
-		cmocka_unit_test(the_note_for_xen_has_the_page_of_hypercalls),
-		cmocka_unit_test(the_page_of_hypercalls_has_rules_once_it_is_filled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
