@@ -183,23 +183,31 @@ int kvm_stub_find(uint32_t id, struct kvm_stub *stub)
 						       : 0;
 }
 
-/* Describes a guest whose QEMU has a stub: 0; 1 if the process is not such a QEMU. */
-static int describe_stub(pid_t pid, struct guest_info *info)
+/* Describes the guest of a QEMU that does not use KVM: 0; 1 if the process is gone. */
+static int describe_emulated(pid_t pid, struct guest_info *info)
 {
-	struct kvm_stub stub;
 	struct proc_stat stat;
 	char text[1024];
 
-	if (kvm_stub_find((uint32_t)pid, &stub) < 0 ||
-	    proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
+	if (proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
 	    !proc_parse_stat(text, &stat))
 		return 1;
-	*info = (struct guest_info){
-		.id = (uint32_t)pid, .type = GUEST_GDB, .is_indirect = true};
+	*info = (struct guest_info){.id = (uint32_t)pid, .type = GUEST_GDB};
 	name_guest(pid, &stat, info);
 	snprintf(info->vmm, sizeof(info->vmm), "QEMU");
 	find_state(pid, &stat, info);
 	find_memory(pid, info);
+	return 0;
+}
+
+/* Describes a guest whose QEMU has a stub: 0; 1 if the process is not such a QEMU. */
+static int describe_stub(pid_t pid, struct guest_info *info)
+{
+	struct kvm_stub stub;
+
+	if (kvm_stub_find((uint32_t)pid, &stub) < 0 || describe_emulated(pid, info) > 0)
+		return 1;
+	info->is_indirect = true;
 	return 0;
 }
 
@@ -209,7 +217,6 @@ static int describe_mute(pid_t pid, struct guest_info *info)
 {
 	char text[COMMAND_LINE];
 	ssize_t length = proc_read(pid, 0, "cmdline", text, sizeof(text));
-	struct proc_stat stat;
 	struct vcpu_fd *fds;
 	struct kvm_stub stub;
 	size_t count;
@@ -218,15 +225,9 @@ static int describe_mute(pid_t pid, struct guest_info *info)
 	    kvm_stub_find((uint32_t)pid, &stub) == 0 || vcpus_list(pid, &fds, &count) < 0)
 		return 1;
 	free(fds);
-	if (count || proc_read(pid, 0, "stat", text, sizeof(text)) <= 0 ||
-	    !proc_parse_stat(text, &stat))
+	if (count || describe_emulated(pid, info) > 0)
 		return 1;
-	*info = (struct guest_info){
-		.id = (uint32_t)pid, .type = GUEST_GDB, .is_mute = true};
-	name_guest(pid, &stat, info);
-	snprintf(info->vmm, sizeof(info->vmm), "QEMU");
-	find_state(pid, &stat, info);
-	find_memory(pid, info);
+	info->is_mute = true;
 	return 0;
 }
 

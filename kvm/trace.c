@@ -288,7 +288,8 @@ bool trace_has_room(const struct trace *trace, size_t threads)
 	return threads <= TRACE_LATE_MAX - trace->shared->count;
 }
 
-/* Returns whether a thread is stopped by its tracer; by either of its ids. */
+/* Returns whether its tracer has stopped a thread, which has the process's id if it has
+ * executed a program. */
 static bool is_stopped(pid_t pid, pid_t tid)
 {
 	struct proc_stat stat;
