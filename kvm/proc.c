@@ -99,6 +99,7 @@ bool proc_parse_map(const char *line, struct proc_map *map)
 		   &map->inode) != 7 ||
 	    strlen(flags) != 4 || map->start >= map->end)
 		return false;
+	map->first_end = map->end;
 	map->device = makedev(major, minor);
 	map->readable = flags[0] == 'r';
 	map->writable = flags[1] == 'w';
@@ -134,10 +135,24 @@ bool proc_parse_vcpu(const char *target, unsigned int *number)
 	       !target[end];
 }
 
+/* Joins the mapping with the one before it, if both may be parts of one (proc.h). */
+static bool join_map(struct proc_map *before, const struct proc_map *map)
+{
+	if (before->end != map->start || !before->shared || !map->shared ||
+	    before->device != map->device || before->inode != map->inode ||
+	    before->offset + (before->end - before->start) != map->offset ||
+	    !before->readable || !map->readable || before->executable != map->executable)
+		return false;
+	before->end = map->end;
+	before->writable |= map->writable;
+	return true;
+}
+
 int proc_read_maps(pid_t pid, struct proc_map **maps, size_t *count)
 {
 	int fd = proc_open(pid, 0, "maps"), status = 0;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct proc_map *map;
 	char *line = NULL;
 	size_t size = 0;
 
@@ -154,7 +169,9 @@ int proc_read_maps(pid_t pid, struct proc_map **maps, size_t *count)
 			status = -1;
 			break;
 		}
-		*count += proc_parse_map(line, &(*maps)[*count]);
+		map = *maps + *count;
+		*count += proc_parse_map(line, map) &&
+			  !(*count && join_map(map - 1, map));
 	}
 	free(line);
 	fclose(file);

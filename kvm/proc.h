@@ -22,6 +22,7 @@ struct proc_stat {
 
 struct proc_map {
 	uint64_t start, end; /* addresses in the process */
+	uint64_t first_end;  /* end of the first of the mappings that were joined */
 	uint64_t offset;     /* offset in the file, bytes */
 	dev_t device;	     /* of the file */
 	uint64_t inode;	     /* 0: no file */
@@ -67,8 +68,12 @@ bool proc_parse_vcpu(const char *target, unsigned int *number);
 
 /* The kernel's own default limit on mappings (vm.max_map_count). */
 #define PROC_MAPS_MAX 65530
-/* Reads the mappings of @pid, at most PROC_MAPS_MAX. The caller frees the array. -1 with
- * errno set on failure. */
+/*
+ * Reads the mappings of @pid, at most PROC_MAPS_MAX. Those of one shared file that follow
+ * each other, also in the file, and differ only in whether they can be written, are
+ * joined to one: the kernel splits a mapping when a part of it is protected. The caller
+ * frees the array. -1 with errno set on failure.
+ */
 int proc_read_maps(pid_t pid, struct proc_map **maps, size_t *count);
 
 #endif

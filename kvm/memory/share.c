@@ -138,7 +138,7 @@ static int open_file(pid_t pid, const struct proc_map *map)
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 map->start, map->end);
+		 map->start, map->first_end);
 	return open_read_only(path);
 }
 

@@ -3,11 +3,13 @@
  * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
- *	vmm [--id NAME] [--shared] [--lazy MS] [--high] [--vcpus N] [--parked]
+ *	vmm [--id NAME] [--shared] [--pieces] [--lazy MS] [--high] [--vcpus N] [--parked]
  *	    [--sync HABIT] [--kernel] GUEST
  *
  * --kernel   GUEST is named as by VMMs that uniprof knows: it looks for the file
  * --shared   the guest's memory is a memfd, not private memory
+ * --pieces   the memory is shared, but no file; parts that the guest does not use are not
+ *            writable, so that the kernel shows it as several mappings (Solo5's hvt)
  * --lazy MS  each page of the memory is filled MS milliseconds after it is first
  *accessed, by the VMM's first child
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
@@ -53,6 +55,7 @@
 #include "filler.h"
 
 #define MEMORY	  (32ull << 20)
+#define PIECE	  (1ull << 20)
 #define GAP	  0xd0000000ull
 #define HIGH	  (16ull << 20)
 #define ABOVE	  (1ull << 32)
@@ -90,7 +93,7 @@ struct vcpu {
 
 struct vm {
 	int kvm, fd;
-	bool shared, high, parked;
+	bool shared, pieces, high, parked;
 	int lazy;     /* time to fill a page, ms; -1: the memory is filled at the start */
 	int file;     /* the memory's memfd; -1: private memory */
 	char *memory; /* mapped for the guest */
@@ -143,11 +146,18 @@ static void make_memory(struct vm *vm)
 		check_result(ftruncate(vm->file, (off_t)vm->size), "memfd");
 		flags = MAP_SHARED | MAP_NORESERVE;
 	}
+	if (vm->pieces)
+		flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
 	vm->memory = mmap(NULL, vm->size, PROT_READ | PROT_WRITE, flags, vm->file, 0);
 	if (vm->lazy < 0)
 		vm->image = vm->memory;
 	if (vm->memory == MAP_FAILED || vm->image == MAP_FAILED)
 		die("memory");
+	if (vm->pieces) {
+		check_result(mprotect(vm->memory, PIECE, PROT_READ), "memory");
+		check_result(mprotect(vm->memory + MEMORY / 2, PIECE, PROT_READ),
+			     "memory");
+	}
 	add_slot(vm, 0, 0, vm->high ? GAP : MEMORY, vm->memory);
 	if (vm->high)
 		add_slot(vm, 1, ABOVE, HIGH, vm->memory + GAP);
@@ -453,6 +463,7 @@ int main(int argc, char **argv)
 	static const struct option known[] = {
 		{"id", required_argument, NULL, 'i'},
 		{"shared", no_argument, NULL, 's'},
+		{"pieces", no_argument, NULL, 'q'},
 		{"lazy", required_argument, NULL, 'l'},
 		{"high", no_argument, NULL, 'h'},
 		{"vcpus", required_argument, NULL, 'v'},
@@ -467,6 +478,7 @@ int main(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		vm.shared |= option == 's';
+		vm.pieces |= option == 'q';
 		vm.high |= option == 'h';
 		vm.parked |= option == 'p';
 		if (option == 'l')
@@ -477,9 +489,10 @@ int main(int argc, char **argv)
 			sync_parse(&vm.vcpu[0].sync, optarg);
 	}
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
-		fprintf(stderr, "usage: vmm [--id NAME] [--shared] [--lazy MS] [--high] "
-				"[--vcpus N] [--parked] [--sync HABIT] [--kernel] "
-				"GUEST\n");
+		fprintf(stderr,
+			"usage: vmm [--id NAME] [--shared] [--pieces] [--lazy MS] "
+			"[--high] [--vcpus N] [--parked] [--sync HABIT] [--kernel] "
+			"GUEST\n");
 		return 2;
 	}
 	sigemptyset(&orders);

@@ -169,6 +169,49 @@ static void own_mappings_have_the_device_of_their_file(void **state)
 	assert_int_equal(proc_read_maps(-1, &maps, &count), -1);
 }
 
+/* The mapping that begins there; NULL if none does. */
+static const struct proc_map *find_start(const struct proc_map *maps, size_t count,
+					 const char *start)
+{
+	for (size_t i = 0; i < count; i++)
+		if (maps[i].start == (uintptr_t)start)
+			return &maps[i];
+	return NULL;
+}
+
+static void pieces_of_shared_memory_are_joined(void **state)
+{
+	const struct proc_map *map;
+	struct proc_map *maps;
+	size_t count;
+	char *at = mmap(NULL, 0x6000, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+
+	(void)state;
+	assert_true(at != MAP_FAILED);
+	assert_int_equal(mprotect(at, 0x1000, PROT_READ), 0);
+	assert_int_equal(mprotect(at + 0x2000, 0x1000, PROT_READ), 0);
+	assert_int_equal(mprotect(at + 0x5000, 0x1000, PROT_NONE), 0);
+	assert_int_equal(proc_read_maps(getpid(), &maps, &count), 0);
+	map = find_start(maps, count, at);
+	assert_non_null(map);
+	assert_true(map->end == (uintptr_t)at + 0x5000);
+	assert_true(map->first_end == (uintptr_t)at + 0x1000);
+	assert_true(map->readable && map->writable);
+	assert_non_null(find_start(maps, count, at + 0x5000));
+	free(maps);
+
+	/* Another part of the file follows. */
+	assert_true(mremap(at + 0x3000, 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED,
+			   at + 0x1000) != MAP_FAILED);
+	assert_int_equal(proc_read_maps(getpid(), &maps, &count), 0);
+	map = find_start(maps, count, at);
+	assert_non_null(map);
+	assert_true(map->end == (uintptr_t)at + 0x1000);
+	free(maps);
+	munmap(at, 0x6000);
+}
+
 static void a_thread_in_kvm_run_is_recognized(void **state)
 {
 	int fd = -1;
@@ -346,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_tracer_is_found),
 		cmocka_unit_test(mappings_are_read),
 		cmocka_unit_test(own_mappings_have_the_device_of_their_file),
+		cmocka_unit_test(pieces_of_shared_memory_are_joined),
 		cmocka_unit_test(a_thread_in_kvm_run_is_recognized),
 		cmocka_unit_test(a_vcpu_is_recognized_by_its_link),
 		cmocka_unit_test(vmms_are_known_by_their_program),

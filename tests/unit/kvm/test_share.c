@@ -177,6 +177,23 @@ static void a_truncated_file_is_noticed(void **state)
 }
 
 /* On a disk, a file can't be watched. */
+static void memory_in_pieces_is_mapped_as_one(void **state)
+{
+	struct vmm vmm = {.file = -1};
+
+	(void)state;
+	vmm.memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+	assert_ptr_not_equal(vmm.memory, MAP_FAILED);
+	vmm.memory[0] = 'A';
+	vmm.memory[GUEST_PAGE_SIZE] = 'B';
+	assert_int_equal(mprotect(vmm.memory, GUEST_PAGE_SIZE, PROT_READ), 0);
+	vmm_map(&vmm);
+	assert_int_equal(*page(&vmm, 0), 'A');
+	assert_int_equal(*page(&vmm, 1), 'B');
+	vmm_close(&vmm);
+}
+
 static void private_memory_and_files_on_disks_are_not_mapped(void **state)
 {
 	char path[] = "uniprof-share-XXXXXX";
@@ -355,6 +372,7 @@ int main(void)
 		cmocka_unit_test(a_page_that_is_given_back_is_not_made_again),
 		cmocka_unit_test(a_page_that_vanishes_before_it_is_read_is_zeros),
 		cmocka_unit_test(a_truncated_file_is_noticed),
+		cmocka_unit_test(memory_in_pieces_is_mapped_as_one),
 		cmocka_unit_test(private_memory_and_files_on_disks_are_not_mapped),
 		cmocka_unit_test(another_bus_error_ends_the_process),
 		cmocka_unit_test(only_pages_in_memory_are_copied),
