@@ -94,14 +94,51 @@ static const char *find_value(const char *arguments, size_t length,
 	return NULL;
 }
 
+/*
+ * Names a guest of Solo5's hvt after its unikernel's file, the first argument that is no
+ * option of hvt's: options have no separate values (tenders/hvt/hvt_main.c). What follows
+ * is for the unikernel.
+ */
+static void copy_unikernel(const char *arguments, size_t length, char *name, size_t size)
+{
+	const char *end = arguments + length, *stop = memchr(arguments, 0, length);
+
+	for (const char *at; stop && (at = stop + 1) < end;) {
+		const char *slash;
+
+		stop = memchr(at, 0, (size_t)(end - at));
+		if (!stop || *at == '-')
+			continue;
+		slash = strrchr(at, '/');
+		at = slash ? slash + 1 : at;
+		length = (size_t)(stop - at);
+		if (length > 4 && strcmp(stop - 4, ".hvt") == 0)
+			length -= 4;
+		snprintf(name, size, "%.*s", (int)length, at);
+		return;
+	}
+}
+
+static bool is_solo5(const char *arguments, size_t length)
+{
+	static const char program[] = "solo5-hvt";
+	const char *stop = memchr(arguments, 0, length);
+	const char *slash = stop ? strrchr(arguments, '/') : NULL;
+
+	return stop &&
+	       strncmp(slash ? slash + 1 : arguments, program, strlen(program)) == 0;
+}
+
 int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size)
 {
 	static const char *const options[] = {"-name", "--name", "--id", NULL};
-	const char *value = find_value(arguments, length, options);
+	const char *value;
 
-	if (!value || !*value)
-		return -1;
-	copy_name(value, name, size);
+	*name = 0;
+	if (is_solo5(arguments, length))
+		copy_unikernel(arguments, length, name, size);
+	else if ((value = find_value(arguments, length, options)))
+		copy_name(value, name, size);
 	return *name ? 0 : -1;
 }
 

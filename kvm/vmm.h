@@ -23,7 +23,8 @@ bool vmm_syncs(const char *kind);
 /*
  * Finds a guest's name in its VMM's command line (/proc/PID/cmdline: @length bytes, each
  * argument ends with a 0; the last one may be cut): QEMU's -name, which libvirt gives,
- * too; Firecracker's --id; other VMMs' --name. Returns 0, or -1 if there is none.
+ * too; Firecracker's --id; Solo5's unikernel; other VMMs' --name. Returns 0, or -1 if
+ * there is none.
  */
 int vmm_guest_name(const char *arguments, size_t length, char *name, size_t size);
 

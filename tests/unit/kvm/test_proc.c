@@ -312,6 +312,12 @@ static void guests_are_named_by_their_command_line(void **state)
 	assert_string_equal(name, "f2");
 	assert_int_equal(NAME_OF("lkvm\0run\0--name\0k", name), 0);
 	assert_string_equal(name, "k");
+	assert_int_equal(
+		NAME_OF("/bin/solo5-hvt\0--mem=64\0/srv/a/www.hvt\0--name=x", name), 0);
+	assert_string_equal(name, "www");
+	assert_int_equal(NAME_OF("solo5-hvt\0--net:service=tap0\0--\0x.img\0-v", name),
+			 0);
+	assert_string_equal(name, "x.img");
 	assert_int_equal(NAME_OF("qemu\0-name\0abcdefghijklmnopqrstuvwxyz", name), 0);
 	assert_string_equal(name, "abcdefghijklmno");
 }
@@ -326,6 +332,8 @@ static void guests_without_a_name_have_none(void **state)
 	assert_int_equal(NAME_OF("qemu\0-name", name), -1);
 	assert_int_equal(NAME_OF("qemu\0-name\0", name), -1);
 	assert_int_equal(NAME_OF("qemu\0--identity\0x", name), -1);
+	assert_int_equal(NAME_OF("solo5-hvt\0--mem=64\0--", name), -1);
+	assert_int_equal(NAME_OF("solo5-hvt\0/srv/", name), -1);
 	assert_int_equal(NAME_OF("", name), -1);
 	assert_int_equal(vmm_guest_name("", 0, name, sizeof(name)), -1);
 	/* Cut by the size of the buffer that it was read into. */
