@@ -13,27 +13,22 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "base/tree.h"
 #include "report/model/domains.h"
+#include "report/output/paths.h"
 #include "report/write/json.h"
 
 /* A row: samples that are counted together */
 struct row {
 	uint64_t vcpu;	/* domain's index << 32 | vCPU */
-	uint64_t chain; /* state << 32 | node in functions */
+	uint64_t chain; /* state << 32 | path */
 	uint64_t count;
 };
 
 struct rows {
 	const struct report *report;
 	struct json *json;
-	struct tree functions; /* one root; keys: functions, outermost first */
-	uint32_t *chains; /* by node of the stacks: node in functions; 0: not known yet */
-	uint32_t chain_room;
-	uint32_t *stack; /* space for one chain of functions */
-	size_t stack_room;
-
-	uint64_t second; /* second of the collected rows, see second_of() */
+	struct paths chains; /* of functions */
+	uint64_t second;     /* second of the collected rows, see second_of() */
 	struct row *row;
 	size_t row_count, row_room;
 };
@@ -45,11 +40,17 @@ static void rows_free(void *state)
 	if (!rows)
 		return;
 	json_free(rows->json);
-	tree_free(&rows->functions);
-	free(rows->chains);
-	free(rows->stack);
+	paths_free(&rows->chains);
 	free(rows->row);
 	free(rows);
+}
+
+static uint32_t function_number(void *arg, const struct frame *frame, uint32_t depth)
+{
+	const struct rows *rows = arg;
+
+	return frame ? frames_function_at(rows->report->frames, frame, depth)
+		     : FRAMES_EMPTY_CHAIN;
 }
 
 static void *rows_begin(const struct report *report)
@@ -60,7 +61,9 @@ static void *rows_begin(const struct report *report)
 		return NULL;
 	rows->report = report;
 	rows->json = json_new_lines(report->out);
-	if (rows->json && tree_init(&rows->functions, 1) == 0)
+	rows->chains = (struct paths){
+		.report = report, .number = function_number, .arg = rows};
+	if (rows->json && paths_init(&rows->chains) == 0)
 		return rows;
 	rows_free(rows);
 	return NULL;
@@ -77,117 +80,70 @@ static uint64_t second_of(const struct summary *summary, uint64_t time)
 	       (since % NS_PER_S + wall % NS_PER_S) / NS_PER_S;
 }
 
-static void put_time(const struct rows *rows)
-{
-	uint64_t start = rows->report->summary->info.wall_start;
-	char time[TEXT_TIME_SIZE];
+/* The fields that rows share */
+struct row_texts {
+	char time[TEXT_TIME_SIZE]; /* empty if unknown */
+	char host[sizeof(((struct recording_info *)0)->host)];
+	uint32_t domain; /* index of the domain that the rest is for */
+	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE], comm[RECORDING_COMM];
+	uint64_t id, pid;
+};
 
-	if (start && rows->second <= UINT64_MAX / NS_PER_S) {
-		text_time(time, rows->second * NS_PER_S, true);
-		json_string(rows->json, "time", time);
-	} else {
-		json_null(rows->json, "time");
-	}
-	json_number(rows->json, "second", rows->second - start / NS_PER_S);
+static void set_time(const struct rows *rows, struct row_texts *texts)
+{
+	const struct recording_info *info = &rows->report->summary->info;
+
+	*texts->time = 0;
+	if (info->wall_start && rows->second <= UINT64_MAX / NS_PER_S)
+		text_time(texts->time, rows->second * NS_PER_S, true);
+	text_clean(texts->host, info->host);
 }
 
-/* Adds the functions at an address, outermost first, to the chain @node. TREE_NONE if out
- * of memory. */
-static uint32_t add_functions(struct rows *rows, uint32_t node, uint32_t domain,
-			      uint64_t address, enum frame_use use)
+static void set_domain(const struct rows *rows, struct row_texts *texts, uint32_t domain)
 {
-	struct frames *frames = rows->report->frames;
-	uint32_t number = frames_find(frames, domain, address, use);
-	const struct frame *frame;
+	const struct recording_domain *of = summary_domain(rows->report->summary, domain);
 
-	if (number == FRAMES_NONE)
-		return TREE_NONE;
-	frame = frames_get(frames, number);
-	for (uint32_t i = frame->function_count; i-- > 0 && node != TREE_NONE;)
-		node = tree_intern(&rows->functions, node,
-				   frames_function_at(frames, frame, i));
-	return node;
-}
-
-static uint32_t make_chain(struct rows *rows, uint32_t stack)
-{
-	const struct stacks *stacks = rows->report->stacks;
-	uint32_t domain = stacks->domain[stack], depth = 0, node = 0;
-	uint64_t address[RECORDING_MAX_DEPTH];
-
-	for (; stacks_is_address(stacks, stack); stack = stacks->tree.nodes[stack].parent)
-		address[depth++] = stacks->tree.nodes[stack].key;
-	if (!depth)
-		return tree_intern(&rows->functions, 0, FRAMES_EMPTY_CHAIN);
-	while (depth-- > 0 && node != TREE_NONE)
-		node = add_functions(rows, node, domain, address[depth],
-				     depth ? FRAME_CALLER : FRAME_LEAF);
-	return node;
-}
-
-/* Returns the node in functions of a call chain, which is looked up once. TREE_NONE if
- * out of memory. */
-static uint32_t chain_of(struct rows *rows, uint32_t stack)
-{
-	uint32_t room = rows->report->stacks->tree.capacity;
-
-	if (stack >= rows->chain_room) {
-		if (!array_grow_zeroed(&rows->chains, rows->chain_room, room,
-				       sizeof(*rows->chains)))
-			return TREE_NONE;
-		rows->chain_room = room;
-	}
-	if (!rows->chains[stack])
-		rows->chains[stack] = make_chain(rows, stack);
-	return rows->chains[stack];
+	texts->domain = domain;
+	domain_plain_name(texts->name, of);
+	text_clean(texts->name, texts->name);
+	domain_space(texts->space, of);
+	text_clean(texts->comm, of ? of->process.comm : "");
+	texts->id = of ? of->id : 0;
+	texts->pid = of ? of->process.pid : 0;
 }
 
 static int put_stack(struct rows *rows, uint32_t chain)
 {
-	const struct tree_node *nodes = rows->functions.nodes;
-	size_t depth = 0;
+	const uint32_t *functions;
+	uint32_t count = paths_list(&rows->chains, chain, &functions);
 
-	for (; chain; chain = nodes[chain].parent) {
-		if (depth == rows->stack_room) {
-			size_t room = depth * 2 + 64;
-
-			if (!array_grow(&rows->stack, room, sizeof(*rows->stack)))
-				return -1;
-			rows->stack_room = room;
-		}
-		rows->stack[depth++] = (uint32_t)nodes[chain].key;
-	}
 	json_array(rows->json, "stack");
-	while (depth-- > 0)
-		json_string(
-			rows->json, NULL,
-			frames_function_name(rows->report->frames, rows->stack[depth]));
+	for (uint32_t i = 0; i < count; i++)
+		json_string(rows->json, NULL,
+			    frames_function_name(rows->report->frames, functions[i]));
 	json_end(rows->json);
-	return 0;
+	return count ? 0 : -1;
 }
 
-static int put_row(struct rows *rows, const struct row *row)
+static int put_row(struct rows *rows, const struct row_texts *texts,
+		   const struct row *row)
 {
 	const struct report *report = rows->report;
-	uint32_t domain = (uint32_t)(row->vcpu >> 32);
-	const struct recording_domain *of = summary_domain(report->summary, domain);
-	char host[sizeof(report->summary->info.host)];
-	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE], comm[RECORDING_COMM] = "";
 	struct json *json = rows->json;
 
-	domain_plain_name(name, of);
-	text_clean(name, name);
-	domain_space(space, of);
-	text_clean(comm, of ? of->process.comm : "");
-	text_clean(host, report->summary->info.host);
 	json_object(json, NULL);
-	put_time(rows);
-	json_string(json, "host", host);
-	json_string(json, "domain", name);
-	json_number(json, "domain_id", of ? of->id : 0);
-	json_string(json, "space", space);
-	json_number(json, "pid", of ? of->process.pid : 0);
-	json_string(json, "comm", comm);
+	if (*texts->time)
+		json_string(json, "time", texts->time);
+	else
+		json_null(json, "time");
+	json_number(json, "second",
+		    rows->second - report->summary->info.wall_start / NS_PER_S);
+	json_string(json, "host", texts->host);
+	json_string(json, "domain", texts->name);
+	json_number(json, "domain_id", texts->id);
+	json_string(json, "space", texts->space);
+	json_number(json, "pid", texts->pid);
+	json_string(json, "comm", texts->comm);
 	json_number(json, "vcpu", (uint32_t)row->vcpu);
 	json_string(json, "state", vcpu_state_name((unsigned int)(row->chain >> 32)));
 	if (put_stack(rows, (uint32_t)row->chain) < 0)
@@ -226,10 +182,18 @@ static void merge_rows(struct rows *rows)
 /* Writes the rows that are collected. -1 if out of memory. */
 static int put_rows(struct rows *rows)
 {
+	struct row_texts texts;
+
 	merge_rows(rows);
-	for (size_t i = 0; i < rows->row_count && !ferror(rows->report->out); i++)
-		if (put_row(rows, &rows->row[i]) < 0)
+	set_time(rows, &texts);
+	for (size_t i = 0; i < rows->row_count && !ferror(rows->report->out); i++) {
+		uint32_t domain = (uint32_t)(rows->row[i].vcpu >> 32);
+
+		if (i == 0 || domain != texts.domain)
+			set_domain(rows, &texts, domain);
+		if (put_row(rows, &texts, &rows->row[i]) < 0)
 			return -1;
+	}
 	rows->row_count = 0;
 	return 0;
 }
@@ -256,7 +220,7 @@ static int rows_sample(void *state, const struct counted_sample *sample)
 {
 	struct rows *rows = state;
 	uint64_t second = second_of(rows->report->summary, sample->time);
-	uint32_t chain = chain_of(rows, sample->stack);
+	uint32_t chain = paths_find(&rows->chains, sample->stack);
 	const struct row row = {.vcpu = (uint64_t)sample->domain << 32 | sample->vcpu,
 				.chain = (uint64_t)sample->state << 32 | chain,
 				.count = sample->count};

@@ -45,34 +45,57 @@ void json_free(struct json *json)
 	if (!json)
 		return;
 	if (json->line_depth)
-		putc('\n', json->out);
+		putc_unlocked('\n', json->out);
 	free(json);
 }
 
 static void put_line_break(struct json *json)
 {
-	putc('\n', json->out);
+	putc_unlocked('\n', json->out);
 	for (unsigned int i = 0; i < json->depth; i++)
-		putc('\t', json->out);
+		putc_unlocked('\t', json->out);
+}
+
+/* The length of the start of @text that can be written as it is. */
+static size_t plain_length(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
+	       text[length] != '\\')
+		length++;
+	return length;
+}
+
+/* Writes a character that is not plain; returns its length. */
+static size_t put_character(FILE *out, const char *text)
+{
+	size_t length = text_character(text);
+
+	if (*text == '"' || *text == '\\')
+		fprintf(out, "\\%c", *text);
+	else if (length)
+		fwrite_unlocked(text, 1, length, out);
+	else if ((unsigned char)*text < 0x80)
+		fprintf(out, "\\u%04x", *text);
+	else
+		fputs_unlocked("\\ufffd", out);
+	return length ? length : 1;
 }
 
 static void put_string(FILE *out, const char *text)
 {
-	putc('"', out);
-	while (*text) {
-		size_t length = text_character(text);
+	putc_unlocked('"', out);
+	for (;;) {
+		size_t length = plain_length(text);
 
-		if (*text == '"' || *text == '\\')
-			fprintf(out, "\\%c", *text);
-		else if (length)
-			fwrite(text, 1, length, out);
-		else if ((unsigned char)*text < 0x80)
-			fprintf(out, "\\u%04x", *text);
-		else
-			fputs("\\ufffd", out);
-		text += length ? length : 1;
+		fwrite_unlocked(text, 1, length, out);
+		text += length;
+		if (!*text)
+			break;
+		text += put_character(out, text);
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 /* Writes the separator, indentation and key before a value. */
@@ -91,7 +114,7 @@ static void begin_value(struct json *json, const char *key)
 	}
 	if (key) {
 		put_string(json->out, key);
-		fputs(": ", json->out);
+		fputs_unlocked(": ", json->out);
 	}
 }
 
@@ -99,7 +122,7 @@ static void begin_group(struct json *json, const char *key, char open, char clos
 {
 	begin_value(json, key);
 	assert(json->depth < MAX_DEPTH);
-	putc(open, json->out);
+	putc_unlocked(open, json->out);
 	json->close[json->depth] = close;
 	json->any[json->depth++] = false;
 }
@@ -122,9 +145,9 @@ void json_end(struct json *json)
 	any = json->any[--json->depth];
 	if (any && json->depth < json->line_depth)
 		put_line_break(json);
-	putc(json->close[json->depth], json->out);
+	putc_unlocked(json->close[json->depth], json->out);
 	if (!json->depth && !json->line_depth)
-		putc('\n', json->out);
+		putc_unlocked('\n', json->out);
 }
 
 void json_string(struct json *json, const char *key, const char *value)
@@ -136,7 +159,7 @@ void json_string(struct json *json, const char *key, const char *value)
 void json_null(struct json *json, const char *key)
 {
 	begin_value(json, key);
-	fputs("null", json->out);
+	fputs_unlocked("null", json->out);
 }
 
 void json_number(struct json *json, const char *key, uint64_t value)
@@ -158,5 +181,5 @@ void json_real(struct json *json, const char *key, double value, int digits)
 	if (isfinite(value))
 		fprintf(json->out, "%.*f", digits, value);
 	else
-		fputs("null", json->out);
+		fputs_unlocked("null", json->out);
 }
