@@ -12,36 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/names.h"
 #include "base/tree.h"
 #include "report/model/domains.h"
+#include "report/output/lanes.h"
+#include "report/output/paths.h"
 #include "report/write/json.h"
-
-struct run {
-	uint64_t time; /* time of the first sample, ns */
-	uint64_t count;
-	uint32_t stack;
-};
-
-/* The samples of a vCPU */
-struct lane {
-	uint32_t domain, vcpu;
-	const char *name; /* the domain's name, set at the end */
-	struct run *runs;
-	size_t count, capacity;
-	uint64_t last; /* time of the last sample, ns */
-	bool is_mixed; /* the samples' times are not ascending */
-};
 
 struct speedscope {
 	const struct report *report;
-	struct tree index;  /* one root; keys: domain and vCPU */
-	struct lane *lanes; /* by node of index, less 1 */
-	uint32_t lane_count, lane_capacity;
+	struct lanes *lanes;
 	struct names *files;
-	struct tree frames; /* one root; keys: symbol file and place */
+	struct tree frames;  /* one root; keys: symbol file and place */
+	struct paths chains; /* of frames */
 	struct json *json;
+	uint64_t total; /* sum of the current profile's weights so far */
 };
 
 static void speedscope_free(void *state)
@@ -50,14 +35,29 @@ static void speedscope_free(void *state)
 
 	if (!scope)
 		return;
-	for (uint32_t i = 0; i < scope->lane_count; i++)
-		free(scope->lanes[i].runs);
-	free(scope->lanes);
-	tree_free(&scope->index);
+	lanes_free(scope->lanes);
 	tree_free(&scope->frames);
+	paths_free(&scope->chains);
 	if (scope->files)
 		names_free(scope->files);
 	free(scope);
+}
+
+/* Returns the number in "shared" of the function at @depth of the frame. */
+static uint32_t frame_number(void *arg, const struct frame *frame, uint32_t depth)
+{
+	struct speedscope *scope = arg;
+	struct frames *frames = scope->report->frames;
+	bool has_file = frame && frame->dso;
+	uint32_t file = has_file ? names_intern(scope->files, frame->dso) : 0;
+	uint32_t place = frame ? frames_place_at(frames, frame, depth)
+			       : frames_place_of(frames, FRAMES_EMPTY_CHAIN);
+	uint32_t node;
+
+	if (file == NAMES_NONE || place == FRAMES_NONE)
+		return FRAMES_NONE;
+	node = tree_intern(&scope->frames, 0, (uint64_t)file << 32 | place);
+	return node == TREE_NONE ? FRAMES_NONE : node - 1;
 }
 
 static void *speedscope_begin(const struct report *report)
@@ -68,201 +68,95 @@ static void *speedscope_begin(const struct report *report)
 		return NULL;
 	scope->report = report;
 	scope->files = names_new();
-	if (tree_init(&scope->index, 1) < 0 || tree_init(&scope->frames, 1) < 0 ||
-	    !scope->files || names_intern(scope->files, "") != 0) {
-		speedscope_free(scope);
-		return NULL;
-	}
-	return scope;
-}
-
-/* Returns the vCPU's lane, created if needed; NULL if out of memory. */
-static struct lane *find_lane(struct speedscope *scope, uint32_t domain, uint32_t vcpu)
-{
-	uint32_t node = tree_intern(&scope->index, 0, (uint64_t)domain << 32 | vcpu);
-
-	if (node == TREE_NONE)
-		return NULL;
-	if (node > scope->lane_capacity) {
-		uint32_t capacity = scope->index.capacity;
-
-		if (!array_grow(&scope->lanes, capacity, sizeof(*scope->lanes)))
-			return NULL;
-		scope->lane_capacity = capacity;
-	}
-	if (node > scope->lane_count)
-		scope->lanes[scope->lane_count++] = (struct lane){.domain = domain,
-								  .vcpu = vcpu};
-	return &scope->lanes[node - 1];
+	scope->lanes = lanes_new(report);
+	scope->chains = (struct paths){
+		.report = report, .number = frame_number, .arg = scope};
+	if (scope->lanes && scope->files && tree_init(&scope->frames, 1) == 0 &&
+	    paths_init(&scope->chains) == 0 && names_intern(scope->files, "") == 0)
+		return scope;
+	speedscope_free(scope);
+	return NULL;
 }
 
 static int speedscope_sample(void *state, const struct counted_sample *sample)
 {
-	struct lane *lane = find_lane(state, sample->domain, sample->vcpu);
-	struct run *last;
+	struct speedscope *scope = state;
 
-	if (!lane)
+	return lanes_add(scope->lanes, sample);
+}
+
+static int put_chain(void *arg, const struct lane_run *run)
+{
+	struct speedscope *scope = arg;
+	uint32_t path = paths_find(&scope->chains, run->stack), count;
+	const uint32_t *frames;
+
+	if (path == TREE_NONE)
 		return -1;
-	last = lane->count ? &lane->runs[lane->count - 1] : NULL;
-	lane->is_mixed |= last && sample->time < lane->last;
-	lane->last = sample->time;
-	if (last && last->stack == sample->stack && !lane->is_mixed) {
-		last->count += sample->count;
-		return 0;
-	}
-	if (lane->count == lane->capacity) {
-		size_t capacity = lane->capacity ? lane->capacity * 2 : 64;
+	count = paths_list(&scope->chains, path, &frames);
+	json_numbers(scope->json, NULL, frames, count);
+	return count ? 0 : -1;
+}
 
-		if (!array_grow(&lane->runs, capacity, sizeof(*lane->runs)))
-			return -1;
-		lane->capacity = capacity;
-	}
-	lane->runs[lane->count++] = (struct run){sample->time, sample->count,
-						 sample->stack};
+static int put_weight(void *arg, const struct lane_run *run)
+{
+	struct speedscope *scope = arg;
+
+	json_number(scope->json, NULL, run->count);
+	scope->total += run->count;
 	return 0;
 }
 
-static int compare_runs(const void *a, const void *b)
+/* Writes an array with a value for each run of @count lanes. */
+static int put_runs(struct speedscope *scope, const char *key, uint32_t first,
+		    uint32_t count, int (*put)(void *arg, const struct lane_run *run))
 {
-	const struct run *x = a, *y = b;
-
-	return (x->time > y->time) - (x->time < y->time);
-}
-
-/* Sorts lanes by domain name and vCPU, then by domain index: a rebooted guest has a
- * higher one. */
-static int compare_lanes(const void *a, const void *b)
-{
-	const struct lane *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	if (order)
-		return order;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->domain > y->domain) - (x->domain < y->domain);
-}
-
-static int sort_lanes(struct speedscope *scope)
-{
-	struct frames *frames = scope->report->frames;
-
-	for (uint32_t i = 0; i < scope->lane_count; i++) {
-		struct lane *lane = &scope->lanes[i];
-		uint32_t name = frames_domain(frames, lane->domain);
-
-		if (name == FRAMES_NONE)
+	json_array(scope->json, key);
+	for (uint32_t i = first; i < first + count && !ferror(scope->report->out); i++)
+		if (lanes_visit(scope->lanes, i, put, scope) < 0)
 			return -1;
-		lane->name = frames_function_name(frames, name);
-		if (lane->is_mixed)
-			qsort(lane->runs, lane->count, sizeof(*lane->runs), compare_runs);
-	}
-	if (scope->lane_count)
-		qsort(scope->lanes, scope->lane_count, sizeof(*scope->lanes),
-		      compare_lanes);
-	return 0;
-}
-
-/* Adds the number of a place of the symbol file in "shared"; -1 if out of memory.
- */
-static int put_frame(struct speedscope *scope, const char *dso, uint32_t place)
-{
-	uint32_t file = dso ? names_intern(scope->files, dso) : 0, node;
-
-	if (file == NAMES_NONE || place == FRAMES_NONE)
-		return -1;
-	node = tree_intern(&scope->frames, 0, (uint64_t)file << 32 | place);
-	if (node == TREE_NONE)
-		return -1;
-	json_number(scope->json, NULL, node - 1);
-	return 0;
-}
-
-/* Writes the functions at an address, outermost first. */
-static int put_functions(struct speedscope *scope, uint32_t number)
-{
-	const struct frames *frames = scope->report->frames;
-	const struct frame *frame = frames_get(frames, number);
-
-	for (uint32_t i = frame->function_count; i-- > 0;)
-		if (put_frame(scope, frame->dso, frames_place_at(frames, frame, i)) < 0)
-			return -1;
-	return 0;
-}
-
-static int put_chain(struct speedscope *scope, uint32_t stack)
-{
-	const struct stacks *stacks = scope->report->stacks;
-	uint32_t chain[RECORDING_MAX_DEPTH], depth = 0;
-	enum frame_use use = FRAME_LEAF;
-	int status = 0;
-
-	for (; stacks_is_address(stacks, stack); use = FRAME_CALLER) {
-		const struct tree_node *node = &stacks->tree.nodes[stack];
-
-		chain[depth] = frames_find(scope->report->frames, stacks->domain[stack],
-					   node->key, use);
-		if (chain[depth++] == FRAMES_NONE)
-			return -1;
-		stack = node->parent;
-	}
-	json_array(scope->json, NULL);
-	if (!depth)
-		status = put_frame(
-			scope, NULL,
-			frames_place_of(scope->report->frames, FRAMES_EMPTY_CHAIN));
-	while (depth-- > 0 && status == 0)
-		status = put_functions(scope, chain[depth]);
 	json_end(scope->json);
-	return status;
+	return 0;
 }
 
-/* Writes one profile of the lanes, which are of domains with one name. */
-static int put_profile(struct speedscope *scope, const struct lane *lanes, uint32_t count)
+/* Writes one profile of @count lanes, which are of domains with one name. */
+static int put_profile(struct speedscope *scope, uint32_t first, uint32_t count)
 {
 	bool is_time = measure_is_time(scope->report->measure);
+	const struct lane *lane = lanes_get(scope->lanes, first);
 	struct json *json = scope->json;
 	char name[DOMAIN_NAME_SIZE + 32];
-	uint64_t total = 0;
 
-	snprintf(name, sizeof(name), "%s vCPU %u", lanes->name, lanes->vcpu);
+	scope->total = 0;
+	snprintf(name, sizeof(name), "%s vCPU %u", lane->name, lane->vcpu);
 	json_object(json, NULL);
 	json_string(json, "type", "sampled");
 	json_string(json, "name", name);
 	json_string(json, "unit", is_time ? "microseconds" : "none");
 	json_number(json, "startValue", 0);
-	json_array(json, "samples");
-	for (uint32_t i = 0; i < count; i++)
-		for (size_t j = 0; j < lanes[i].count && !ferror(scope->report->out); j++)
-			if (put_chain(scope, lanes[i].runs[j].stack) < 0)
-				return -1;
-	json_end(json);
-	json_array(json, "weights");
-	for (uint32_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < lanes[i].count; j++) {
-			json_number(json, NULL, lanes[i].runs[j].count);
-			total += lanes[i].runs[j].count;
-		}
-	}
-	json_end(json);
-	json_number(json, "endValue", total);
+	if (put_runs(scope, "samples", first, count, put_chain) < 0 ||
+	    put_runs(scope, "weights", first, count, put_weight) < 0)
+		return -1;
+	json_number(json, "endValue", scope->total);
 	json_end(json);
 	return 0;
 }
 
 static int put_profiles(struct speedscope *scope)
 {
-	uint32_t count;
+	uint32_t lanes = lanes_count(scope->lanes), count;
 
 	json_array(scope->json, "profiles");
-	for (uint32_t i = 0; i < scope->lane_count; i += count) {
-		const struct lane *lane = &scope->lanes[i];
+	for (uint32_t i = 0; i < lanes; i += count) {
+		const struct lane *first = lanes_get(scope->lanes, i), *other;
 
-		for (count = 1; i + count < scope->lane_count; count++)
-			if (lane[count].vcpu != lane->vcpu ||
-			    strcmp(lane[count].name, lane->name) != 0)
+		for (count = 1; i + count < lanes; count++) {
+			other = lanes_get(scope->lanes, i + count);
+			if (other->vcpu != first->vcpu ||
+			    strcmp(other->name, first->name) != 0)
 				break;
-		if (put_profile(scope, lane, count) < 0)
+		}
+		if (put_profile(scope, i, count) < 0)
 			return -1;
 	}
 	json_end(scope->json);
@@ -301,7 +195,7 @@ static int speedscope_end(void *state)
 	const struct report *report = scope->report;
 	int status;
 
-	if (sort_lanes(scope) < 0)
+	if (lanes_finish(scope->lanes) < 0)
 		return -1;
 	scope->json = json_new(report->out);
 	if (!scope->json)

@@ -28,6 +28,9 @@ void json_end(struct json *json);
 void json_string(struct json *json, const char *key, const char *value);
 void json_null(struct json *json, const char *key);
 void json_number(struct json *json, const char *key, uint64_t value);
+/* An array of numbers, in one line. */
+void json_numbers(struct json *json, const char *key, const uint32_t *values,
+		  size_t count);
 /* With @digits after the point. Values that are not finite become null, as JSON can't
  * represent them. */
 void json_real(struct json *json, const char *key, double value, int digits);
