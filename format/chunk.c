@@ -6,10 +6,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* The lowest level with optimal parsing (btopt) for small inputs: chunks are 1/16 smaller
- * than at zstd's default level, at a cost of 0.3 us per sample. */
-#define ZSTD_LEVEL 11
-
 static uint32_t checksum_of(const uint8_t *data, size_t size)
 {
 	return (uint32_t)crc32_z(0, data, size);
@@ -97,7 +93,6 @@ static size_t compress_payload(ZSTD_CCtx *context, uint8_t *to, size_t room,
 	const uint8_t *start = cursor.at;
 	size_t size = 0;
 
-	ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	while (start < cursor.end) {
 		const uint8_t *end = end_of_frame(&cursor, start);
 		size_t frame = ZSTD_compress2(context, to + size, room - size, start,
@@ -109,6 +104,20 @@ static size_t compress_payload(ZSTD_CCtx *context, uint8_t *to, size_t room,
 		start = end;
 	}
 	return size;
+}
+
+ZSTD_CCtx *chunk_context(enum chunk_level level)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+
+	chunk_set_level(context, level);
+	return context;
+}
+
+void chunk_set_level(ZSTD_CCtx *context, enum chunk_level level)
+{
+	if (context)
+		ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, (int)level);
 }
 
 int chunk_encode_with(ZSTD_CCtx *context, struct buffer *file, enum chunk_type type,
@@ -143,7 +152,7 @@ int chunk_encode_with(ZSTD_CCtx *context, struct buffer *file, enum chunk_type t
 
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload)
 {
-	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_CCtx *context = chunk_context(CHUNK_SMALL);
 	int status = chunk_encode_with(context, file, type, payload);
 
 	ZSTD_freeCCtx(context);

@@ -46,12 +46,27 @@ bool chunk_decode(const struct chunk_header *header, const uint8_t *stored,
  * smaller. -1 if out of memory, or if a limit is exceeded. */
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload);
 
+/* zstd's levels that are used. */
+enum chunk_level {
+	/* For copies: a quarter of CHUNK_SMALL's time, for chunks that are 1/18 larger.
+	 */
+	CHUNK_FAST = 1,
+	/* The lowest level with optimal parsing (btopt) for small inputs: chunks are 1/16
+	 * smaller than at zstd's default level, at a cost of 0.3 us per sample. */
+	CHUNK_SMALL = 11,
+};
+
+/* zstd's memory, freed by ZSTD_freeCCtx(); NULL if out of memory. */
+struct ZSTD_CCtx_s; /* ZSTD_CCtx */
+struct ZSTD_CCtx_s *chunk_context(enum chunk_level level);
+/* Changes the level; a @context of NULL is allowed. */
+void chunk_set_level(struct ZSTD_CCtx_s *context, enum chunk_level level);
+
 /*
  * Like chunk_encode(), with zstd's memory, which the caller keeps from one chunk to the
  * next: its allocation takes longer than the compression of a small chunk. With a
  * @context of NULL, the chunk is not compressed.
  */
-struct ZSTD_CCtx_s; /* ZSTD_CCtx */
 int chunk_encode_with(struct ZSTD_CCtx_s *context, struct buffer *file,
 		      enum chunk_type type, const struct buffer *payload);
 

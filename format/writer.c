@@ -145,7 +145,7 @@ struct writer *writer_new(int fd, const struct recording_info *info,
 	if (!writer)
 		goto no_memory;
 	writer->fd = fd;
-	writer->context = ZSTD_createCCtx();
+	writer->context = chunk_context(CHUNK_SMALL);
 	writer->encoder = samples_encoder_new();
 	writer->has_places = true;
 	if (!writer->encoder || describe_recording(writer, info, domains, count) < 0)
@@ -167,7 +167,7 @@ struct writer *writer_copy_new(int fd, struct error *err)
 
 	if (writer) {
 		writer->fd = fd;
-		writer->context = ZSTD_createCCtx();
+		writer->context = chunk_context(CHUNK_FAST);
 		writer->encoder = samples_encoder_new();
 	}
 	if (writer && writer->encoder)
@@ -175,6 +175,11 @@ struct writer *writer_copy_new(int fd, struct error *err)
 	writer_free(writer);
 	error_set(err, "out of memory writing the recording");
 	return NULL;
+}
+
+void writer_compress_fast(struct writer *writer)
+{
+	chunk_set_level(writer->context, CHUNK_FAST);
 }
 
 void writer_free(struct writer *writer)

@@ -33,6 +33,7 @@ int copy_begin(struct copy *copy, struct error *err)
 	copy->writer = writer_new(copy->fd, &info, NULL, 0, err);
 	if (!copy->writer)
 		return -1;
+	writer_compress_fast(copy->writer);
 	for (size_t i = 0; i < summary->domain_room; i++)
 		if (summary->domains[i] &&
 		    writer_domain(copy->writer, summary->domains[i], err) < 0)
