@@ -68,11 +68,10 @@ static void name_thread(char to[DOMAIN_NAME_SIZE], const struct recording_domain
 		domain_name(to, domain);
 }
 
-void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
-		 uint32_t domain, uint32_t vcpu)
+/* Sets @comm to the name of a domain, which may be unknown. */
+static void make_comm(char comm[PERF_COMM_SIZE], const struct recording_domain *of)
 {
-	const struct recording_domain *of = summary_domain(threads->summary, domain);
-	char name[DOMAIN_NAME_SIZE], word[128] = "domain-?", *comm = thread->comm;
+	char name[DOMAIN_NAME_SIZE], word[128] = "domain-?";
 
 	if (of) {
 		name_thread(name, of);
@@ -81,6 +80,17 @@ void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 	if (!word[1] || strspn(word, "0123456789") == strlen(word))
 		comm = stpcpy(comm, "domain-");
 	strcpy(comm, word);
+}
+
+void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
+		 uint32_t domain, uint32_t vcpu)
+{
+	const struct recording_domain *of = summary_domain(threads->summary, domain);
+
+	if (!of || of != threads->last)
+		make_comm(threads->comm, of);
+	threads->last = of;
+	strcpy(thread->comm, threads->comm);
 	thread->pid = pid_of(threads, domain);
 	thread->tid = thread->pid * TIDS_PER_DOMAIN + vcpu;
 }

@@ -36,6 +36,8 @@ struct perf_thread {
 struct perf_threads {
 	const struct summary *summary;
 	uint32_t *pids; /* by domain: pid + 1; 0 until the pid is needed */
+	const struct recording_domain *last; /* the last sample's domain; can be NULL */
+	char comm[PERF_COMM_SIZE];	     /* its name, for the next sample */
 };
 
 /* The caller keeps @summary, which must live as long. -1 if out of memory;

@@ -264,7 +264,7 @@ static int perf_data_sample(void *state, const struct counted_sample *sample)
 	fill_chain(&record, data, sample->stack);
 	record.header.size = (uint16_t)(offsetof(struct sample_record, chain) +
 					record.chain_length * sizeof(*record.chain));
-	fwrite(&record, 1, record.header.size, data->file);
+	fwrite_unlocked(&record, 1, record.header.size, data->file);
 	return spool_check(&data->spool, data->report->why);
 }
 

@@ -261,7 +261,7 @@ static int put_chain(struct perf_script *script, uint32_t domain, uint32_t stack
 		fwrite_unlocked(line->text, 1, line->length, out);
 		use = FRAME_CALLER;
 	}
-	putc('\n', out);
+	putc_unlocked('\n', out);
 	return 0;
 }
 
