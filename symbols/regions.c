@@ -89,13 +89,7 @@ static size_t underscores(const struct symbols_entry *entry)
 	return count;
 }
 
-/*
- * Returns whether @a is a better name for its address than @b. The choice is perf's, so
- * that reports match what perf prints for a recording converted to perf.data (Linux,
- * tools/perf/util/symbol.c, choose_best_symbol). Labels are the exception, see enum
- * symbols_rank.
- */
-static bool is_better(const struct symbols_entry *a, const struct symbols_entry *b)
+bool symbols_entry_is_better(const struct symbols_entry *a, const struct symbols_entry *b)
 {
 	size_t a_underscores, b_underscores;
 
@@ -126,7 +120,7 @@ static size_t merge_aliases(struct symbols_entry *list, size_t count)
 		for (next = i; next < count && list[next].start == best.start; next++) {
 			const struct symbols_entry *alias = &list[next];
 
-			if (is_better(alias, &best))
+			if (symbols_entry_is_better(alias, &best))
 				best = *alias;
 			if (alias->name && alias->extent == EXTENT_SIZED &&
 			    (!sized || alias->last > sized->last))

@@ -86,6 +86,18 @@ bool symbols_is_module_bound(const char *name, size_t length);
  */
 void symbols_entries_drop_labels(struct symbols_entries *entries);
 
+/*
+ * Returns whether @a is a better name for its address than @b. The choice is perf's, so
+ * that reports match what perf prints for a recording converted to perf.data (Linux,
+ * tools/perf/util/symbol.c, choose_best_symbol). Labels are the exception, see enum
+ * symbols_rank.
+ */
+bool symbols_entry_is_better(const struct symbols_entry *a,
+			     const struct symbols_entry *b);
+
+/* Returns the rank of a function with this letter in nm's output; -1 if it is none. */
+int symbols_rank_of(char type);
+
 /* The name of the addresses from @from up to the next region's @from. */
 struct symbols_region {
 	uint64_t from;

@@ -73,11 +73,28 @@ static void take_module(struct line *line)
 	line->name.end = open;
 }
 
+int symbols_rank_of(char type)
+{
+	switch (type) {
+	case 'T':
+	case 'i':
+		return RANK_GLOBAL;
+	case 't':
+		return RANK_LOCAL;
+	case 'W':
+	case 'w':
+		return RANK_WEAK;
+	default:
+		return -1;
+	}
+}
+
 /* Parses ADDRESS [SIZE] TYPE NAME [MODULE], or TYPE NAME for undefined symbols. */
 static enum line_kind parse_nm(struct text text, struct line *line)
 {
 	struct text word, rest;
 	const char *tab;
+	int rank;
 
 	if (is_blank(*text.at)) {
 		skip_blanks(&text);
@@ -105,18 +122,12 @@ static enum line_kind parse_nm(struct text text, struct line *line)
 	if (tab)
 		line->name.end = tab;
 
+	rank = symbols_rank_of(*word.at);
+	if (rank >= 0) {
+		line->rank = (uint8_t)rank;
+		return LINE_FUNCTION;
+	}
 	switch (*word.at) {
-	case 'T':
-	case 'i':
-		line->rank = RANK_GLOBAL;
-		return LINE_FUNCTION;
-	case 't':
-		line->rank = RANK_LOCAL;
-		return LINE_FUNCTION;
-	case 'W':
-	case 'w':
-		line->rank = RANK_WEAK;
-		return LINE_FUNCTION;
 	case 'A': /* a constant, possibly within the range of addresses */
 	case 'a':
 	case 'C': /* the value is a size */

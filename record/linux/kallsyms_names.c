@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/table.h"
 #include "unwind/returns.h"
 
 /* Maximum distance of an address from the start of its function */
@@ -110,16 +111,6 @@ static void expand(const struct kallsyms *kallsyms, uint32_t number,
 	to[length] = '\0';
 }
 
-/* How well the symbol serves as a function's name: 0 if it is none. Global names are
- * better than local and weak ones. */
-static int rank_of(const char *symbol)
-{
-	static const char ranked[] = "wWtT";
-	const char *at = symbol[0] && symbol[1] ? strchr(ranked, symbol[0]) : NULL;
-
-	return at ? (int)(at - ranked) + 1 : 0;
-}
-
 /* Returns the number of the last symbol at or below @address, or @symbols. */
 static uint32_t search(const struct kallsyms *kallsyms, uint64_t address)
 {
@@ -140,9 +131,9 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kallsyms_function *function)
 {
 	uint32_t last = search(kallsyms, address), i = last;
+	struct symbols_entry best = {0};
 	char symbol[KALLSYMS_SYMBOL_MAX];
 	uint64_t start;
-	int best = 0;
 
 	/* Behind the last symbol, the kernel's end, modules may follow. */
 	if (!is_in_upper_half(address) || last >= kallsyms->symbols - 1)
@@ -151,16 +142,23 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 	if (!is_in_upper_half(start) || address - start > FUNCTION_MAX)
 		return false;
 	do {
-		int rank;
+		struct symbols_entry alias;
 
 		expand(kallsyms, i, symbol);
-		rank = rank_of(symbol);
-		if (rank > best) {
-			best = rank;
-			memcpy(function->name, symbol + 1, strlen(symbol));
+		if (!symbol[0] || !symbol[1] || symbols_rank_of(symbol[0]) < 0)
+			continue;
+		alias = (struct symbols_entry){
+			.name = symbol + 1,
+			.order = i,
+			.length = (uint16_t)strlen(symbol + 1),
+			.rank = (uint8_t)symbols_rank_of(symbol[0]),
+		};
+		if (symbols_entry_is_better(&alias, &best)) {
+			best = alias;
+			best.name = strcpy(function->name, alias.name);
 		}
 	} while (i-- > 0 && last - i < KALLSYMS_STEP && address_of(kallsyms, i) == start);
 	function->start = start;
 	function->next = address_of(kallsyms, last + 1);
-	return best > 0;
+	return best.name;
 }
