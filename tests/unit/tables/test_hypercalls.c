@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Xen's page of hypercalls, which tables of programs know and guests have filled in. */
+#include "tables/hypercalls.h"
 #include "tests/unit/tables/test_scene.h"
 
 /* XEN_ELFNOTE_HYPERCALL_PAGE */
@@ -72,9 +73,56 @@ static void the_page_of_hypercalls_has_rules_once_it_is_filled(void **state)
 	scene_free(&scene);
 }
 
+static void expect_rule(const struct unwind_table *table, uint64_t address, int32_t cfa)
+{
+	const struct unwind_rule *rule = unwind_table_find(table, address);
+
+	assert_non_null(rule);
+	assert_int_equal(rule->kind, UNWIND_CALLER);
+	assert_int_equal(rule->caller, -8);
+	assert_int_equal(rule->cfa, cfa);
+	assert_int_equal(rule->fp, UNWIND_KEPT);
+}
+
+static void hypercalls_have_two_kinds_of_stubs(void **state)
+{
+	/* push %rcx; push %r11; mov $1,%eax; syscall; pop %r11; pop %rcx; ret */
+	static const uint8_t pv[] = {0x51, 0x41, 0x53, 0xb8, 1,	   0,	 0,
+				     0,	   0x0f, 0x05, 0x41, 0x5b, 0x59, 0xc3};
+	/* mov $2,%eax; vmcall; ret */
+	static const uint8_t hvm[] = {0xb8, 2, 0, 0, 0, 0x0f, 0x01, 0xc1, 0xc3};
+	/* iret: push %rcx; push %r11; push %rax; mov $23,%eax; syscall */
+	static const uint8_t iret[] = {0x51, 0x41, 0x53, 0x50, 0xb8, 23,
+				       0,    0,	   0,	 0x0f, 0x05};
+	struct unwind_builder *builder = unwind_builder_new();
+	const uint64_t at = 0x400000;
+	struct unwind_table *table;
+	uint8_t page[4096];
+	struct error err;
+
+	(void)state;
+	memset(page, 0xcc, sizeof(page));
+	memcpy(page + 32, pv, sizeof(pv));
+	memcpy(page + 64, hvm, sizeof(hvm));
+	memcpy(page + 23 * 32, iret, sizeof(iret));
+	assert_int_equal(unwind_table_add_hypercalls(builder, page, at, &err), 0);
+	table = unwind_builder_finish(builder);
+	assert_null(unwind_table_find(table, at));
+	expect_rule(table, at + 32, 8);
+	expect_rule(table, at + 33, 16);
+	expect_rule(table, at + 42, 24);
+	expect_rule(table, at + 45, 8);
+	expect_rule(table, at + 64, 8);
+	expect_rule(table, at + 72, 8);
+	assert_null(unwind_table_find(table, at + 23 * 32));
+	unwind_table_free(table);
+	unwind_builder_free(builder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hypercalls_have_two_kinds_of_stubs),
 		cmocka_unit_test(the_note_for_xen_has_the_page_of_hypercalls),
 		cmocka_unit_test(the_page_of_hypercalls_has_rules_once_it_is_filled),
 	};

@@ -16,7 +16,6 @@
 #include "symbols/program.h"
 #include "symbols/source.h"
 #include "tables/code/code.h"
-#include "tables/hypercalls.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define KEPT		UNWIND_KEPT
@@ -469,41 +468,6 @@ static void handlers_of_interrupts_have_no_rules(void **state)
 	unwind_table_free(table);
 }
 
-static void hypercalls_have_two_kinds_of_stubs(void **state)
-{
-	/* push %rcx; push %r11; mov $1,%eax; syscall; pop %r11; pop %rcx; ret */
-	static const uint8_t pv[] = {0x51, 0x41, 0x53, 0xb8, 1,	   0,	 0,
-				     0,	   0x0f, 0x05, 0x41, 0x5b, 0x59, 0xc3};
-	/* mov $2,%eax; vmcall; ret */
-	static const uint8_t hvm[] = {0xb8, 2, 0, 0, 0, 0x0f, 0x01, 0xc1, 0xc3};
-	/* iret: push %rcx; push %r11; push %rax; mov $23,%eax; syscall */
-	static const uint8_t iret[] = {0x51, 0x41, 0x53, 0x50, 0xb8, 23,
-				       0,    0,	   0,	 0x0f, 0x05};
-	struct unwind_builder *builder = unwind_builder_new();
-	const uint8_t *at = (const uint8_t *)0x400000;
-	struct unwind_table *table;
-	uint8_t page[4096];
-	struct error err;
-
-	(void)state;
-	memset(page, 0xcc, sizeof(page));
-	memcpy(page + 32, pv, sizeof(pv));
-	memcpy(page + 64, hvm, sizeof(hvm));
-	memcpy(page + 23 * 32, iret, sizeof(iret));
-	assert_int_equal(unwind_table_add_hypercalls(builder, page, 0x400000, &err), 0);
-	table = unwind_builder_finish(builder);
-	expect_none(table, at);
-	expect_sp(table, at + 32, 8, KEPT);
-	expect_sp(table, at + 33, 16, KEPT);
-	expect_sp(table, at + 42, 24, KEPT);
-	expect_sp(table, at + 45, 8, KEPT);
-	expect_sp(table, at + 64, 8, KEPT);
-	expect_sp(table, at + 72, 8, KEPT);
-	expect_none(table, at + 23 * 32);
-	unwind_table_free(table);
-	unwind_builder_free(builder);
-}
-
 /* Filled by Xen at run time; the file contains something else. */
 asm(".pushsection .text; .balign 4096; .globl hypercall_page\n"
     "hypercall_page: .skip 4096,0x90; .popsection\n");
@@ -592,7 +556,6 @@ int main(void)
 		cmocka_unit_test(calls_that_never_return_end_a_path),
 		cmocka_unit_test(code_that_no_jump_reaches_has_a_likely_state),
 		cmocka_unit_test(handlers_of_interrupts_have_no_rules),
-		cmocka_unit_test(hypercalls_have_two_kinds_of_stubs),
 		cmocka_unit_test(files_have_functions_by_their_symbols),
 		cmocka_unit_test(hostile_code_takes_bounded_time),
 	};
