@@ -273,8 +273,7 @@ static int draw_frames(const struct comparison *comparison)
 	put_lines(comparison);
 	while (flame_svg_next(svg, &frame))
 		put_numbers(comparison, frame);
-	flame_svg_end(svg);
-	return 0;
+	return flame_svg_end(svg);
 }
 
 int diff_flamegraph_write(const struct diff *diff)

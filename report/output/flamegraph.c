@@ -32,7 +32,7 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#ffc36b", NULL},
 	{"#ffa64d", NULL},
 	{"#fbcf7a", NULL},
-	[COLOUR_UPPER] = {"#7fb8f0", "upper addresses: kernel"},
+	[COLOUR_UPPER] = {"#7fb8f0", "upper addresses: kernel, unikernel"},
 	{"#93c6f5", NULL},
 	{"#74c1e8", NULL},
 	{"#9fb9f2", NULL},
@@ -215,8 +215,7 @@ static int draw_frames(const struct flamegraph *graph)
 	heading_svg(report, "", 0);
 	while (flame_svg_next(svg, &frame))
 		put_numbers(graph, frame);
-	flame_svg_end(svg);
-	return 0;
+	return flame_svg_end(svg);
 }
 
 static int flamegraph_end(void *state)

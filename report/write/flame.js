@@ -7,7 +7,8 @@
 	const svg = document.currentScript.closest("svg");
 	const list = svg.querySelector(".frames");
 	const margin = 10, padding = 4;
-	const frames = Array.from(list.children, (g, number) => {
+	const rowHeight = +list.dataset.row, leastWidth = 0.25, mostShown = 40000;
+	const frames = Array.from(list.children, (g) => {
 		const title = g.querySelector("title").textContent;
 		const rect = g.querySelector("rect");
 		return {
@@ -21,7 +22,21 @@
 
 	const all = frames[0];
 	const byElement = new Map(frames.map((f) => [f.g, f]));
-	let zoomed = all, width = svg.viewBox.baseVal.width, character = 7.3;
+	const height = +svg.getAttribute("height");
+	// Frames that are too narrow at first have no elements until they are wide enough.
+	const narrow = svg.querySelector(".narrow"), isIncomplete = "lacks" in narrow.dataset;
+	const names = svg.querySelector(".names").textContent.split("\n");
+	const firstRow = frames.reduce((least, f) => Math.min(least, f.y), all.y);
+	for (const line of narrow.textContent.split("\n").slice(0, -1)) {
+		const [x, depth, n, number, colour] = line.split(" ", 5);
+		const numbers = line.split(" ").slice(5).join(" "), name = names[number];
+		frames.push({
+			name, colour, title: `${name} (${numbers})`,
+			x: +x, n: +n, y: all.y - rowHeight * depth,
+		});
+	}
+	const isAlone = document.documentElement === svg;
+	let zoomed = all, risen = 0, width = svg.viewBox.baseVal.width, character = 7.3;
 
 	function add(parent, name, attributes) {
 		const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -52,14 +67,30 @@
 		return name;
 	}
 
-	function place(f) {
-		const scale = (width - 2 * margin) / zoomed.n;
+	// Returns the part of a frame that is shown: where it starts, and its width, in counts.
+	function shown(f) {
 		const start = Math.max(f.x, zoomed.x);
-		const end = Math.min(f.x + f.n, zoomed.x + zoomed.n);
-		f.g.style.display = end > start ? "" : "none";
-		if (end <= start)
+		return [start, Math.min(f.x + f.n, zoomed.x + zoomed.n) - start];
+	}
+
+	function create(f) {
+		f.g = add(list, "g", { class: "c" + f.colour, "data-x": f.x, "data-n": f.n });
+		add(f.g, "title", {}).textContent = f.title;
+		f.rect = add(f.g, "rect", { y: f.y, height: rowHeight - 1 });
+		f.g.classList.toggle("match", Boolean(f.isMatch));
+		byElement.set(f.g, f);
+	}
+
+	function place(f, scale, least) {
+		const [start, n] = shown(f), pixels = n * scale;
+		const isShown = pixels > 0 && pixels >= least;
+		if (isShown && !f.g)
+			create(f);
+		if (f.g)
+			f.g.style.display = isShown ? "" : "none";
+		if (!isShown)
 			return;
-		const x = margin + (start - zoomed.x) * scale, pixels = (end - start) * scale;
+		const x = margin + (start - zoomed.x) * scale;
 		f.g.classList.toggle("caller", f.y > zoomed.y);
 		f.rect.setAttribute("x", x.toFixed(2));
 		f.rect.setAttribute("width", pixels.toFixed(2));
@@ -72,9 +103,28 @@
 		}
 	}
 
+	// The picture grows by the rows that only a zoom shows.
+	function grow(highest) {
+		const rise = Math.max(0, firstRow - highest);
+		list.setAttribute("transform", `translate(0 ${rise})`);
+		svg.setAttribute("height", height + rise);
+		if (isAlone)
+			scrollBy(0, rise - risen);
+		else
+			svg.setAttribute("viewBox", `0 0 ${width} ${height + rise}`);
+		risen = rise;
+	}
+
 	function zoom(to) {
 		zoomed = to;
-		frames.forEach(place);
+		const scale = (width - 2 * margin) / zoomed.n;
+		const widths = frames.map((f) => shown(f)[1] * scale);
+		let least = leastWidth;
+		while (widths.filter((pixels) => pixels >= least).length > mostShown)
+			least *= 2;
+		frames.forEach((f) => place(f, scale, least));
+		grow(frames.reduce((y, f, i) => widths[i] >= least ? Math.min(y, f.y) : y,
+			firstRow));
 		reset.style.visibility = zoomed === all ? "hidden" : "";
 	}
 
@@ -82,15 +132,18 @@
 	function search() {
 		let pattern = null, n = 0, end = 0;
 		try {
-			pattern = input.value && new RegExp(input.value);
+			// As in less and git: a search without capital letters ignores case.
+			const flags = /[A-Z]/.test(input.value.replace(/\\./g, "")) ? "" : "i";
+			pattern = input.value && new RegExp(input.value, flags);
 			input.setCustomValidity("");
 		} catch (error) {
 			input.setCustomValidity("invalid regular expression");
 		}
 		const matches = frames.filter((f) => {
-			const is = Boolean(pattern) && f !== all && pattern.test(f.name);
-			f.g.classList.toggle("match", is);
-			return is;
+			f.isMatch = Boolean(pattern) && f !== all && pattern.test(f.name);
+			if (f.g)
+				f.g.classList.toggle("match", f.isMatch);
+			return f.isMatch;
 		});
 		matches.sort((a, b) => a.x - b.x || b.n - a.n);
 		for (const f of matches) {
@@ -100,7 +153,7 @@
 			end = f.x + f.n;
 		}
 		matched.textContent = input.validationMessage ||
-			(pattern ? "matched: " + percent(n, all.n) : "");
+			(pattern ? `matched: ${isIncomplete ? "at least " : ""}${percent(n, all.n)}` : "");
 	}
 
 	function clear() {
@@ -124,7 +177,7 @@
 
 	function resize() {
 		// A standalone picture fills its window; an embedded one is unchanged.
-		if (document.documentElement === svg) {
+		if (isAlone) {
 			width = Math.max(600, innerWidth - 16);
 			svg.removeAttribute("viewBox");
 			svg.setAttribute("width", width);
@@ -136,7 +189,7 @@
 	}
 
 	function follow() {
-		if (document.documentElement === svg)
+		if (isAlone)
 			bar.setAttribute("transform", `translate(0 ${Math.max(0, scrollY - top)})`);
 	}
 
@@ -187,4 +240,7 @@
 	character = probe.getComputedTextLength() / 100 || character;
 	probe.remove();
 	resize();
+	// The root is at the bottom.
+	if (isAlone)
+		scrollTo(0, height);
 })();

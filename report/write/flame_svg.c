@@ -8,7 +8,10 @@
  *
  * Interface to flame.js. For each frame: data-n, its count; data-x, the sum of the counts
  * to its left; its title, which ends with the count and percentage in parentheses. For
- * the list of frames: data-top, the position of the bar.
+ * the list of frames: data-top, the position of the bar; data-row, the height of a frame
+ * with its gap. For the frames that are too narrow to be drawn, a line each in .narrow:
+ * data-x, depth, data-n, the line of its name in .names (from 0), colour, and what is in
+ * its title's parentheses; separated by blanks. data-lacks is set if some are not there.
  */
 #include "report/write/flame_svg.h"
 
@@ -16,13 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "report/write/svg.h"
 
 /* Frames below this share of the total, a quarter of a pixel, are not drawn; nor are the
  * narrowest if there would still be more frames than this: some 6 MB. */
-#define LEAST_PART  5000
-#define MOST_FRAMES 40000
+#define LEAST_PART 5000
+#define MOST_DRAWN 40000
+/* Maximum number of frames, drawn or not: some 4 MB more */
+#define MOST_FRAMES (MOST_DRAWN + 100000)
 /* Maximum length of a name, in characters; the longest common C++ names are half as long
  */
 #define MOST_OF_NAME 1000
@@ -58,18 +64,24 @@ static const char style[] =
 struct flame_svg {
 	FILE *out;
 	const struct flame_graph *graph;
-	uint32_t next;	   /* the first frame that is not written yet */
-	uint64_t *left;	   /* by frame: sum of the counts to its left */
-	uint64_t *used;	   /* by frame: sum of its callees so far */
-	uint32_t *depth;   /* by frame */
-	uint32_t deepest;  /* depth of the deepest frame that is drawn */
-	unsigned int top;  /* end of the heading */
-	uint64_t least;	   /* lowest count of frames that are drawn */
-	uint64_t left_out; /* frames that are not drawn */
+	uint32_t next;	     /* the first frame that is not written yet */
+	uint64_t *left;	     /* by frame: sum of the counts to its left */
+	uint64_t *used;	     /* by frame: sum of its callees so far */
+	uint32_t *depth;     /* by frame */
+	uint32_t deepest;    /* depth of the deepest frame that is drawn */
+	unsigned int top;    /* end of the heading */
+	uint64_t least;	     /* lowest count of frames that are drawn */
+	uint64_t narrow;     /* number of frames that are not drawn */
+	uint64_t kept;	     /* lowest count of frames that are drawn or kept */
+	bool is_drawing;     /* the frames that are drawn are being written */
+	struct names *names; /* of frames that are kept */
+	bool failed;	     /* out of memory for a name */
 };
 
 static void flame_svg_free(struct flame_svg *svg)
 {
+	if (svg->names)
+		names_free(svg->names);
 	free(svg->left);
 	free(svg->used);
 	free(svg->depth);
@@ -81,22 +93,26 @@ static bool is_drawn(const struct flame_svg *svg, uint32_t frame)
 	return svg->graph->frames[frame].count >= svg->least;
 }
 
-static uint32_t count_drawn(const struct flame_svg *svg)
+/* Whether the frame is only kept for zoom and search. */
+static bool is_kept(const struct flame_svg *svg, uint32_t frame)
 {
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < svg->graph->frame_count; i++)
-		count += is_drawn(svg, i);
-	return count;
+	return svg->graph->frames[frame].count >= svg->kept && !is_drawn(svg, frame);
 }
 
-static void choose_least(struct flame_svg *svg)
+/* Returns the lowest count, from @least on, that at most @most frames have. */
+static uint64_t choose_least(const struct flame_graph *graph, uint64_t least,
+			     uint32_t most)
 {
-	svg->least = svg->graph->frames[0].count / LEAST_PART;
-	if (!svg->least)
-		svg->least = 1;
-	while (count_drawn(svg) > MOST_FRAMES)
-		svg->least *= 2;
+	uint32_t count;
+
+	least = least ? least : 1;
+	for (;; least *= 2) {
+		count = 0;
+		for (uint32_t i = 0; i < graph->frame_count; i++)
+			count += graph->frames[i].count >= least;
+		if (count <= most)
+			return least;
+	}
 }
 
 static int frames_lay_out(struct flame_svg *svg)
@@ -107,9 +123,11 @@ static int frames_lay_out(struct flame_svg *svg)
 	svg->left = calloc(graph->frame_count, sizeof(*svg->left));
 	svg->used = calloc(graph->frame_count, sizeof(*svg->used));
 	svg->depth = calloc(graph->frame_count, sizeof(*svg->depth));
-	if (!svg->left || !svg->used || !svg->depth)
+	svg->names = names_new();
+	if (!svg->left || !svg->used || !svg->depth || !svg->names)
 		return -1;
-	choose_least(svg);
+	svg->least = choose_least(graph, graph->frames[0].count / LEAST_PART, MOST_DRAWN);
+	svg->kept = choose_least(graph, 1, MOST_FRAMES);
 	for (uint32_t i = 1; i < graph->frame_count; i++) {
 		uint32_t parent = graph->frames[i].parent;
 
@@ -118,7 +136,7 @@ static int frames_lay_out(struct flame_svg *svg)
 		svg->depth[i] = svg->depth[parent] + 1;
 		if (is_drawn(svg, i) && svg->depth[i] > svg->deepest)
 			svg->deepest = svg->depth[i];
-		svg->left_out += graph->frames[i].count && !is_drawn(svg, i);
+		svg->narrow += graph->frames[i].count && !is_drawn(svg, i);
 	}
 	return 0;
 }
@@ -177,6 +195,18 @@ static void frame_end(const struct flame_svg *svg, uint32_t number)
 	fputs("</g>\n", out);
 }
 
+/* Writes the line of a frame that is not drawn, up to the numbers. -1 if out of memory.
+ */
+static int narrow_begin(const struct flame_svg *svg, uint32_t number)
+{
+	const struct flame_frame *frame = &svg->graph->frames[number];
+	uint32_t name = names_intern(svg->names, frame->name);
+
+	fprintf(svg->out, "%" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu32 " %u ",
+		svg->left[number], svg->depth[number], frame->count, name, frame->colour);
+	return name == NAMES_NONE ? -1 : 0;
+}
+
 /* Whether there are frames of the colour or its shades. */
 static bool is_used(const struct flame_graph *graph, unsigned int colour)
 {
@@ -214,11 +244,11 @@ static void put_legend(const struct flame_svg *svg)
 			"<text class=\"dim\" x=\"%d\" y=\"%u\">nothing was "
 			"counted</text>\n",
 			SVG_MARGIN, y);
-	if (svg->left_out)
+	if (svg->narrow)
 		fprintf(out,
 			"<text class=\"dim\" x=\"%zu\" y=\"%u\">not drawn: %" PRIu64
 			" frames of less than %.2g %%</text>\n",
-			x, y, svg->left_out,
+			x, y, svg->narrow,
 			100 * (double)svg->least / (double)graph->frames[0].count);
 }
 
@@ -230,6 +260,7 @@ struct flame_svg *flame_svg_begin(FILE *out, const struct flame_graph *graph)
 		return NULL;
 	svg->out = out;
 	svg->graph = graph;
+	svg->is_drawing = true;
 	if (frames_lay_out(svg) < 0) {
 		flame_svg_free(svg);
 		return NULL;
@@ -249,28 +280,62 @@ static void put_colours(const struct flame_svg *svg)
 		fprintf(svg->out, ".c%u{fill:%s}", i, graph->colours[i].fill);
 	fputs("</style>\n", svg->out);
 	put_legend(svg);
-	fprintf(svg->out, "<g class=\"frames\" data-top=\"%u\">\n", svg->top + BAR);
+	fprintf(svg->out, "<g class=\"frames\" data-top=\"%u\" data-row=\"%d\">\n",
+		svg->top + BAR, ROW);
+}
+
+/* Ends the frames that are drawn. */
+static void end_drawing(struct flame_svg *svg)
+{
+	svg->is_drawing = false;
+	svg->next = 0;
+	fprintf(svg->out, "</g>\n<metadata class=\"narrow\"%s>",
+		svg->kept > 1 ? " data-lacks=\"\"" : "");
+}
+
+/* Moves to the next frame that is drawn or, after these, kept. False after the last. */
+static bool find_next(struct flame_svg *svg)
+{
+	bool (*is_next)(const struct flame_svg *svg,
+			uint32_t frame) = svg->is_drawing ? is_drawn : is_kept;
+
+	while (svg->next < svg->graph->frame_count && !is_next(svg, svg->next))
+		svg->next++;
+	return svg->next < svg->graph->frame_count;
 }
 
 bool flame_svg_next(struct flame_svg *svg, uint32_t *frame)
 {
-	if (svg->next)
+	if (svg->next && svg->is_drawing)
 		frame_end(svg, svg->next - 1);
+	else if (svg->next)
+		putc('\n', svg->out);
 	else
 		put_colours(svg);
-	while (svg->next < svg->graph->frame_count && !is_drawn(svg, svg->next))
-		svg->next++;
-	if (svg->next == svg->graph->frame_count)
+	if (!find_next(svg) && svg->is_drawing)
+		end_drawing(svg);
+	if (!find_next(svg))
 		return false;
 	*frame = svg->next++;
-	frame_begin(svg, *frame);
+	if (svg->is_drawing)
+		frame_begin(svg, *frame);
+	else
+		svg->failed |= narrow_begin(svg, *frame) < 0;
 	return true;
 }
 
-void flame_svg_end(struct flame_svg *svg)
+int flame_svg_end(struct flame_svg *svg)
 {
-	fputs("</g>\n<script><![CDATA[\n", svg->out);
+	int status = svg->failed ? -1 : 0;
+
+	fputs("</metadata>\n<metadata class=\"names\">", svg->out);
+	for (uint32_t i = 0; i < names_count(svg->names); i++) {
+		svg_text(svg->out, names_get(svg->names, i), MOST_OF_NAME);
+		putc('\n', svg->out);
+	}
+	fputs("</metadata>\n<script><![CDATA[\n", svg->out);
 	fwrite(flame_js, 1, (uintptr_t)flame_js_end - (uintptr_t)flame_js, svg->out);
 	fputs("]]></script>\n</svg>\n", svg->out);
 	flame_svg_free(svg);
+	return status;
 }

@@ -39,13 +39,14 @@ struct flame_svg;
 struct flame_svg *flame_svg_begin(FILE *out, const struct flame_graph *graph);
 
 /*
- * Begins the next frame that is drawn, and sets *@frame to its number: the caller then
- * writes its count and share, which follow its name in parentheses and must not contain
- * any. False after the last frame.
+ * Begins the next frame, and sets *@frame to its number: the caller then writes its count
+ * and share in one line, which follow its name in parentheses and must not contain any.
+ * First come the frames that are drawn, then those that are only kept for zoom and
+ * search. False after the last frame.
  */
 bool flame_svg_next(struct flame_svg *svg, uint32_t *frame);
 
-/* Ends the SVG. */
-void flame_svg_end(struct flame_svg *svg);
+/* Ends the SVG. -1 if out of memory. */
+int flame_svg_end(struct flame_svg *svg);
 
 #endif

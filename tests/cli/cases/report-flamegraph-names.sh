@@ -104,7 +104,7 @@ with Browser() as browser:
             }
             return kinds;""")
         assert kinds["script"] == 1, kinds
-        assert set(kinds) <= {"svg", "title", "style", "rect", "text", "g", "script",
+        assert set(kinds) <= {"svg", "title", "style", "rect", "text", "g", "script", "metadata",
                               "foreignObject", "div", "button", "input"}, kinds
         if found:
             browser.point(found[-1]["element"], click=True)
