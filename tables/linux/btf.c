@@ -18,35 +18,54 @@ enum kind {
 	KIND_STRUCT = 4,
 	KIND_UNION = 5,
 	KIND_ENUM = 6,
+	KIND_TYPEDEF = 8,
+	KIND_VOLATILE = 9,
+	KIND_CONST = 10,
+	KIND_RESTRICT = 11,
 	KIND_FUNC_PROTO = 13,
 	KIND_VAR = 14,
 	KIND_DATASEC = 15,
 	KIND_DECL_TAG = 17,
+	KIND_TYPE_TAG = 18,
 	KIND_ENUM64 = 19,
 	KINDS = 20,
 };
 
-/* Unnamed structs in unnamed structs, and members looked at for one question; kernels
- * have less. */
+/* Structs in structs, names and qualifiers of one type, and members looked at for one
+ * question; kernels have less. */
 #define DEPTH_MAX   8
+#define NAMES_MAX   32
 #define MEMBERS_MAX (1u << 16)
 
 struct type {
-	uint32_t name; /* in the strings */
+	const uint8_t *at; /* the struct btf_type */
+	uint32_t name;	   /* in the strings */
 	unsigned int kind, length;
 	bool has_bits; /* members' offsets have the sizes of bit fields, too */
 };
 
-static struct type type_at(const struct btf *btf, size_t at)
+static struct type type_at(const uint8_t *at)
 {
-	uint32_t info = get_le32(btf->types + at + 4);
+	uint32_t info = get_le32(at + 4);
 
 	return (struct type){
-		.name = get_le32(btf->types + at),
+		.at = at,
+		.name = get_le32(at),
 		.kind = info >> 24 & 31,
 		.length = info & 0xffff,
 		.has_bits = info >> 31,
 	};
+}
+
+/* False if there is no type with this number. */
+static bool type_of(const struct btf *btf, size_t number, struct type *type)
+{
+	while (btf->base && number < btf->first)
+		btf = btf->base;
+	if (number < btf->first || number >= btf->end)
+		return false;
+	*type = type_at(btf->types + btf->at[number - btf->first]);
+	return true;
 }
 
 /* Bytes that follow the struct btf_type. */
@@ -66,7 +85,7 @@ static size_t size_of_rest(const struct type *type)
 	return once[type->kind] + (size_t)each[type->kind] * type->length;
 }
 
-/* Notes where the types are. The first one, void, has the number 0 and no place. */
+/* Notes where the types are. */
 static bool index_types(struct btf *btf)
 {
 	size_t at = 0;
@@ -74,9 +93,8 @@ static bool index_types(struct btf *btf)
 	btf->at = calloc(btf->types_size / TYPE_SIZE + 1, sizeof(*btf->at));
 	if (!btf->at)
 		return false;
-	btf->count = 1;
 	while (btf->types_size - at >= TYPE_SIZE) {
-		struct type type = type_at(btf, at);
+		struct type type = type_at(btf->types + at);
 		size_t rest;
 
 		if (type.kind >= KINDS)
@@ -84,7 +102,7 @@ static bool index_types(struct btf *btf)
 		rest = size_of_rest(&type);
 		if (rest > btf->types_size - at - TYPE_SIZE)
 			return false;
-		btf->at[btf->count++] = (uint32_t)at;
+		btf->at[btf->end++ - btf->first] = (uint32_t)at;
 		at += TYPE_SIZE + rest;
 	}
 	return true;
@@ -103,13 +121,24 @@ static const uint8_t *part(const uint8_t *data, size_t size, size_t from,
 
 bool btf_open(struct btf *btf, const void *data, size_t size)
 {
-	*btf = (struct btf){0};
-	if (size < HEADER_SIZE || get_le16(data) != MAGIC)
-		return false;
-	btf->types = part(data, size, 8, &btf->types_size);
-	btf->strings = part(data, size, 16, &btf->strings_size);
-	if (btf->types && btf->strings && index_types(btf))
-		return true;
+	return btf_open_module(btf, NULL, data, size);
+}
+
+bool btf_open_module(struct btf *btf, const struct btf *base, const void *data,
+		     size_t size)
+{
+	*btf = (struct btf){
+		.base = base,
+		.first = base ? base->end : 1,
+		.end = base ? base->end : 1,
+		.strings_first = base ? base->strings_first + base->strings_size : 0,
+	};
+	if (size >= HEADER_SIZE && get_le16(data) == MAGIC) {
+		btf->types = part(data, size, 8, &btf->types_size);
+		btf->strings = part(data, size, 16, &btf->strings_size);
+		if (btf->types && btf->strings && index_types(btf))
+			return true;
+	}
 	btf_close(btf);
 	return false;
 }
@@ -120,43 +149,73 @@ void btf_close(struct btf *btf)
 	*btf = (struct btf){0};
 }
 
-static bool is_called(const struct btf *btf, uint32_t string, const char *name)
+/* Whether the string is the first @length characters of @name. */
+static bool is_called(const struct btf *btf, uint32_t string, const char *name,
+		      size_t length)
 {
-	size_t size = strlen(name) + 1;
+	size_t at = string;
 
-	return string <= btf->strings_size && size <= btf->strings_size - string &&
-	       memcmp(btf->strings + string, name, size) == 0;
+	while (btf->base && at < btf->strings_first)
+		btf = btf->base;
+	at -= btf->strings_first;
+	return at < btf->strings_size && length < btf->strings_size - at &&
+	       memcmp(btf->strings + at, name, length) == 0 && !btf->strings[at + length];
+}
+
+/* The type without names and qualifiers: true if it is a struct or union. */
+static bool struct_of(const struct btf *btf, size_t number, struct type *type)
+{
+	for (unsigned int i = 0; i < NAMES_MAX && type_of(btf, number, type); i++) {
+		switch (type->kind) {
+		case KIND_STRUCT:
+		case KIND_UNION:
+			return true;
+		case KIND_TYPEDEF:
+		case KIND_VOLATILE:
+		case KIND_CONST:
+		case KIND_RESTRICT:
+		case KIND_TYPE_TAG:
+			number = get_le32(type->at + 8);
+			break;
+		default:
+			return false;
+		}
+	}
+	return false;
 }
 
 /* The search for a member. */
 struct search {
 	const struct btf *btf;
-	const char *name;
 	unsigned int left; /* of MEMBERS_MAX */
 };
 
-/* *@offset is that of the struct, and becomes that of the member. */
-static bool member_find(struct search *search, size_t number, unsigned int depth,
-			uint64_t *offset)
+/* *@offset is that of the struct, and becomes that of the member called @name. */
+static bool member_find(struct search *search, const struct type *type, const char *name,
+			unsigned int depth, uint64_t *offset)
 {
 	const struct btf *btf = search->btf;
-	const struct type type = type_at(btf, btf->at[number]);
-	const uint8_t *member = btf->types + btf->at[number] + TYPE_SIZE;
+	const uint8_t *member = type->at + TYPE_SIZE;
+	size_t length = strcspn(name, ".");
 
-	if (type.kind != KIND_STRUCT && type.kind != KIND_UNION)
-		return false;
-	for (unsigned int i = 0; i < type.length && search->left; i++) {
+	for (unsigned int i = 0; i < type->length && search->left; i++) {
 		uint32_t bits = get_le32(member + 8), of = get_le32(member + 4);
+		bool is_wanted = is_called(btf, get_le32(member), name, length);
+		const char *rest = name;
+		struct type inner;
 		uint64_t at;
 
 		search->left--;
-		at = *offset + (type.has_bits ? bits & 0xffffff : bits) / 8;
-		if (is_called(btf, get_le32(member), search->name)) {
+		at = *offset + (type->has_bits ? bits & 0xffffff : bits) / 8;
+		if (is_wanted && !name[length]) {
 			*offset = at;
 			return true;
 		}
-		if (is_called(btf, get_le32(member), "") && of && of < btf->count &&
-		    depth < DEPTH_MAX && member_find(search, of, depth + 1, &at)) {
+		if (is_wanted)
+			rest += length + 1;
+		if ((is_wanted || is_called(btf, get_le32(member), "", 0)) &&
+		    depth < DEPTH_MAX && struct_of(btf, of, &inner) &&
+		    member_find(search, &inner, rest, depth + 1, &at)) {
 			*offset = at;
 			return true;
 		}
@@ -165,18 +224,49 @@ static bool member_find(struct search *search, size_t number, unsigned int depth
 	return false;
 }
 
+/* Finds a struct with the name among the types of @btf, without those of its base, from
+ * @number on. Returns its number, or @btf->end. */
+static size_t struct_find(const struct btf *btf, const char *name, size_t number,
+			  struct type *type)
+{
+	size_t length = strlen(name);
+
+	for (; number < btf->end; number++) {
+		*type = type_at(btf->types + btf->at[number - btf->first]);
+		if (type->kind == KIND_STRUCT && is_called(btf, type->name, name, length))
+			break;
+	}
+	return number;
+}
+
 bool btf_member(const struct btf *btf, const char *type, const char *member,
 		uint64_t *offset)
 {
-	struct search search = {.btf = btf, .name = member, .left = MEMBERS_MAX};
+	struct search search = {.btf = btf, .left = MEMBERS_MAX};
+	struct type found;
 
-	for (size_t i = 1; i < btf->count; i++) {
-		const struct type found = type_at(btf, btf->at[i]);
+	for (; search.btf; search.btf = search.btf->base) {
+		size_t i = search.btf->first;
 
-		if (found.kind != KIND_STRUCT || !is_called(btf, found.name, type))
+		while ((i = struct_find(search.btf, type, i, &found)) < search.btf->end) {
+			*offset = 0;
+			if (member_find(&search, &found, member, 0, offset))
+				return true;
+			i++;
+		}
+	}
+	return false;
+}
+
+bool btf_size(const struct btf *btf, const char *type, uint32_t *size)
+{
+	struct type found;
+
+	for (; btf; btf = btf->base) {
+		if (struct_find(btf, type, btf->first, &found) == btf->end)
 			continue;
-		*offset = 0;
-		return member_find(&search, i, 0, offset);
+		*size = get_le32(found.at + 8);
+		return true;
 	}
 	return false;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Types of a Linux kernel (BTF) with arbitrary contents, alone, and in a kernel's file:
- * its first bytes are then the rows of its exported symbols, which have names in the
- * types.
+ * Types of a Linux kernel (BTF) with arbitrary contents, alone, as a module's that
+ * continue the kernel's, which are the same, and in a kernel's file: its first bytes are
+ * then the rows of its exported symbols, which have names in the types.
  */
 
 #include "tables/linux/btf.h"
@@ -17,14 +17,22 @@
 static void read_types(const uint8_t *data, size_t size)
 {
 	uint64_t offset;
-	struct btf btf;
+	struct btf btf, module;
+	uint32_t bytes;
 
 	if (!btf_open(&btf, data, size))
 		return;
-	check(btf.count <= size / 12 + 1);
+	check(btf.end <= size / 12 + 1);
 	if (btf_member(&btf, "task_struct", "comm", &offset))
 		check(offset < (uint64_t)1 << 33);
 	btf_member(&btf, "mm_struct", "pgd", &offset);
+	btf_member(&btf, "mm_struct", "pgd.comm", &offset);
+	if (btf_open_module(&module, &btf, data, size)) {
+		check(module.end == 2 * btf.end - 1);
+		btf_member(&module, "mm_struct", "pgd.comm", &offset);
+		btf_size(&module, "task_struct", &bytes);
+		btf_close(&module);
+	}
 	btf_close(&btf);
 }
 

@@ -139,6 +139,81 @@ static void a_search_ends(void **state)
 	buffer_free(&made);
 }
 
+#define FILE_PATH   64
+#define PATH_DENTRY 8
+#define VCPU_KVM    40
+#define VCPU_FILE   128
+
+/* A kernel with struct file, whose path is constant and in an unnamed union. */
+static struct buffer kernel_with_file(struct btf_maker *maker)
+{
+	uint32_t number = btf_type(maker, "int", KIND_INT, 0), path;
+
+	path = btf_type(maker, "path", KIND_STRUCT, 2);
+	btf_add(maker, "mnt", number, 0);
+	btf_add(maker, "dentry", number, 8 * PATH_DENTRY);
+	path = btf_const(maker, path);
+	number = btf_type(maker, "", KIND_UNION, 1);
+	btf_add(maker, "f_path", path, 0);
+	btf_type(maker, "file", KIND_STRUCT, 2);
+	btf_add(maker, "f_mode", 1, 0);
+	btf_add(maker, "", number, 8 * FILE_PATH);
+	/* Another struct of this name, as in a kernel's own test modules. */
+	btf_type(maker, "kvm_vcpu", KIND_STRUCT, 1);
+	btf_add(maker, "fake", 1, 0);
+	return btf_finish(maker);
+}
+
+/* A module's types have the numbers and strings after the kernel's. */
+static void types_of_a_module_continue_the_kernels(void **state)
+{
+	struct btf_maker kernel = {0}, module;
+	struct buffer of_kernel = kernel_with_file(&kernel), of_module;
+	uint32_t names = get_le32(of_kernel.data + 20), size = 1;
+	struct btf base, btf;
+	uint64_t offset = 0;
+	void *copies[2];
+
+	(void)state;
+	module = (struct btf_maker){.count = kernel.count, .names = names};
+	btf_type(&module, "kvm_vcpu", KIND_STRUCT, 2);
+	btf_add(&module, "kvm", 1, 8 * VCPU_KVM);
+	btf_add(&module, "file", kernel.count - 1, 8 * VCPU_FILE);
+	of_module = btf_finish(&module);
+	assert_true(open_copy(&base, of_kernel.data, of_kernel.size, &copies[0]));
+	copies[1] = malloc(of_module.size);
+	memcpy(copies[1], of_module.data, of_module.size);
+	assert_true(btf_open_module(&btf, &base, copies[1], of_module.size));
+	assert_true(btf_member(&btf, "kvm_vcpu", "kvm", &offset));
+	assert_int_equal(offset, VCPU_KVM);
+	assert_true(btf_member(&btf, "kvm_vcpu", "file.f_path.dentry", &offset));
+	assert_int_equal(offset, VCPU_FILE + FILE_PATH + PATH_DENTRY);
+	assert_true(btf_member(&btf, "file", "f_path.dentry", &offset));
+	assert_int_equal(offset, FILE_PATH + PATH_DENTRY);
+	assert_true(btf_member(&btf, "file", "f_path", &offset));
+	assert_int_equal(offset, FILE_PATH);
+	assert_true(btf_member(&btf, "kvm_vcpu", "fake", &offset));
+	assert_false(btf_member(&btf, "file", "f_path.", &offset));
+	assert_false(btf_member(&btf, "file", "f_mode.dentry", &offset));
+	assert_false(btf_member(&btf, "file", "dentry", &offset));
+	assert_false(btf_member(&base, "kvm_vcpu", "kvm", &offset));
+	assert_true(btf_size(&btf, "file", &size));
+	assert_int_equal(size, 0);
+	assert_false(btf_size(&btf, "files", &size));
+	btf_close(&btf);
+	/* Another kernel's module. */
+	of_module.data[of_module.size - 1] = 'x';
+	assert_true(btf_open_module(&btf, &base, of_module.data, of_module.size));
+	btf_member(&btf, "file", "f_path.dentry", &offset);
+	btf_member(&btf, "kvm_vcpu", "file.f_path.dentry", &offset);
+	btf_close(&btf);
+	btf_close(&base);
+	free(copies[0]);
+	free(copies[1]);
+	buffer_free(&of_kernel);
+	buffer_free(&of_module);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -146,6 +221,7 @@ int main(void)
 		cmocka_unit_test(damaged_types_are_refused),
 		cmocka_unit_test(any_byte_may_be_wrong),
 		cmocka_unit_test(a_search_ends),
+		cmocka_unit_test(types_of_a_module_continue_the_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

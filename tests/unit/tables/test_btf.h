@@ -17,11 +17,13 @@
 #define KIND_PTR    2
 #define KIND_STRUCT 4
 #define KIND_UNION  5
+#define KIND_CONST  10
 #define HAS_BITS    (1u << 31)
 
 struct btf_maker {
 	struct buffer types, strings;
-	uint32_t count; /* of types */
+	uint32_t count; /* of types, with those of the kernel that a module continues */
+	uint32_t names; /* size of that kernel's strings */
 };
 
 static inline void put32(struct buffer *to, uint32_t number)
@@ -34,9 +36,9 @@ static inline uint32_t btf_name(struct btf_maker *maker, const char *name)
 {
 	uint32_t at;
 
-	if (!maker->strings.size)
+	if (!maker->strings.size && !maker->names)
 		buffer_put(&maker->strings, "", 1);
-	at = (uint32_t)maker->strings.size;
+	at = maker->names + (uint32_t)maker->strings.size;
 	if (!*name)
 		return 0;
 	buffer_put(&maker->strings, name, strlen(name) + 1);
@@ -52,6 +54,15 @@ static inline uint32_t btf_type(struct btf_maker *maker, const char *name, uint3
 	put32(&maker->types, 0);
 	if (kind == KIND_INT)
 		put32(&maker->types, 0);
+	return ++maker->count;
+}
+
+/* Adds a qualifier of the type @of, and returns its number. */
+static inline uint32_t btf_const(struct btf_maker *maker, uint32_t of)
+{
+	put32(&maker->types, 0);
+	put32(&maker->types, KIND_CONST << 24);
+	put32(&maker->types, of);
 	return ++maker->count;
 }
 
