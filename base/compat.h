@@ -53,6 +53,15 @@ int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
 #define EM_RISCV 243
 #endif
 
+/* Headers older than Linux 3.18 lack this number. */
+#ifndef SYS_bpf
+#ifdef __x86_64__
+#define SYS_bpf 321
+#else /* asm-generic/unistd.h */
+#define SYS_bpf 280
+#endif
+#endif
+
 /* Headers older than Linux 3.17 lack these numbers. */
 #ifndef SYS_memfd_create
 #ifdef __x86_64__

@@ -181,6 +181,15 @@ static void print_table_note(const struct target *target)
 				name, table->origin[i].name, check->miss[i].why.text);
 }
 
+/* Says why it is not known where the guest's memory is. */
+static void print_memory_note(const struct guest *guest)
+{
+	struct error line;
+
+	if (guest->ops->explain_memory && !guest->ops->explain_memory(guest, &line))
+		fprintf(stderr, "uniprof stack: %s\n", line.text);
+}
+
 /* How often, and at what distance in ns, rounds are taken until one shows what is needed.
  */
 #define TRIES  20
@@ -265,6 +274,7 @@ static int show_domain(struct host *host, const char *name,
 		error_set(err, "domain '%s' has ended", name);
 	} else {
 		print_table_note(&target);
+		print_memory_note(target.guest);
 		print_round(&target, &round, files);
 		status = 0;
 	}

@@ -88,6 +88,12 @@ struct guest_ops {
 	 * registers are then not reliable, and must be captured again.
 	 */
 	bool (*learn_modes)(struct guest *guest);
+	/*
+	 * Writes to @line how it is known where the guest's memory is, or why it is not,
+	 * and what would help. False if it is not known, as far as the samples so far
+	 * show: their chains are cut for this reason. NULL: it is always known.
+	 */
+	bool (*explain_memory)(const struct guest *guest, struct error *line);
 	/* Returns the kind of CPU at the last pause, or of all guests of this type. */
 	enum cpu_kind (*kind)(const struct guest *guest);
 

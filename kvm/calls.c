@@ -25,6 +25,8 @@ static const struct host_call sampling[] = {
 	HOST_CALL(SYS_timer_settime),
 	HOST_CALL(SYS_timer_delete),
 	HOST_CALL(SYS_process_vm_readv),
+	/* Running programs that were loaded at the start. */
+	HOST_CALL_WITH(SYS_bpf, 0, BPF_RUN),
 	/* Whether a VMM exists and still has its vCPUs. */
 	HOST_CALL_WITH(SYS_kcmp, 2, KCMP_FILE),
 #ifdef SYS_poll

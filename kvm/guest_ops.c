@@ -138,6 +138,17 @@ static bool is_stopped_by_others(const struct kvm_guest *vmm, unsigned int i, ch
 	       !trace_is_late(&vmm->kvm->trace, vmm->vcpu[i].tid);
 }
 
+/* Asks KVM where the guest's memory is. */
+static void follow_memory(struct kvm_guest *vmm)
+{
+	unsigned int i = 0;
+
+	while (i < vmm->guest.info.vcpus && !vmm->vcpu[i].run)
+		i++;
+	if (i < vmm->guest.info.vcpus)
+		kvm_memory_follow(vmm->memory, vmm->vcpu[i].ours);
+}
+
 static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
 			 struct error *err)
 {
@@ -148,6 +159,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 	(void)err;
 	kvm_sweep(vmm->kvm);
 	vmm->observed = now;
+	follow_memory(vmm);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		char state;
 
@@ -384,6 +396,38 @@ static bool learn_modes(struct guest *guest)
 	return kvm_memory_learn(vmm->memory, guest) || vmm->again;
 }
 
+/* Says why KVM does not tell where the memory of a guest is. */
+static const char *explain_no_slots(const struct kvm_guest *vmm,
+				    enum memory_knowledge knowledge)
+{
+	if (knowledge == MEMORY_TOO_MANY)
+		return "its VMM has too many memory slots";
+	return vmm->kvm->kernel ? "this failed" : vmm->kvm->no_kernel.text;
+}
+
+static bool explain_memory(const struct guest *guest, struct error *line)
+{
+	const struct kvm_guest *vmm = (const struct kvm_guest *)guest;
+	enum memory_knowledge knowledge = kvm_memory_knowledge(vmm->memory);
+	const char *name = guest->info.name, *why = explain_no_slots(vmm, knowledge);
+	bool is_qemu = strcmp(guest->info.vmm, "QEMU") == 0;
+
+	if (knowledge == MEMORY_EXACT)
+		error_set(line, "'%s': KVM tells where its memory is", name);
+	else if (knowledge == MEMORY_GUESSED)
+		error_set(
+			line,
+			"'%s': it is guessed where its memory is; KVM was not asked: %s",
+			name, why);
+	else
+		error_set(
+			line,
+			"it is not known where the memory of '%s' is: no guess is right, "
+			"and KVM was not asked: %s%s",
+			name, why, is_qemu ? "; QEMU's GDB stub tells, too (--gdb)" : "");
+	return knowledge == MEMORY_EXACT || knowledge == MEMORY_GUESSED;
+}
+
 static const struct guest_ops operations = {
 	.close = close_guest,
 	.observe = observe_guest,
@@ -395,6 +439,7 @@ static const struct guest_ops operations = {
 	.rest = rest_guest,
 	.take = take_guest,
 	.learn_modes = learn_modes,
+	.explain_memory = explain_memory,
 	.kind = guest_kind,
 	.begin_pages = kvm_memory_begin,
 	.get_page = kvm_memory_get,
@@ -522,10 +567,12 @@ struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 	if (check_is_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
 	    find_all_threads(vmm, err) < 0)
 		goto fail;
-	vmm->memory = kvm_memory_new(vmm->pid, vmm->kvm->watch, vmm->kvm->fetch, err);
+	vmm->memory = kvm_memory_new(vmm->pid, vmm->kvm->watch, vmm->kvm->fetch,
+				     vmm->kvm->kernel, err);
 	if (!vmm->memory)
 		goto fail;
 	vmm->guest.memory = vmm->memory;
+	follow_memory(vmm);
 	return &vmm->guest;
 fail:
 	close_guest(&vmm->guest);

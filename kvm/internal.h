@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "guest/host.h"
+#include "kvm/bpf/kernel.h"
 #include "kvm/kvm.h"
 #include "kvm/memory/fetch.h"
 #include "kvm/requests.h"
@@ -28,7 +29,9 @@ struct kvm {
 	struct request *requests;
 	struct trace trace;
 	struct fetch *fetch;
-	int watch; /* of share_watch() */
+	int watch;		/* of share_watch() */
+	struct kernel *kernel;	/* NULL: KVM can't be asked for slots and threads */
+	struct error no_kernel; /* why not */
 };
 
 static inline struct kvm *kvm_of(struct host *host)

@@ -94,6 +94,7 @@ static void close_kvm(struct host *host)
 	}
 	requests_free(kvm->requests);
 	fetch_end(kvm->fetch);
+	kernel_close(kvm->kernel);
 	if (kvm->watch >= 0)
 		close(kvm->watch);
 	free(kvm);
@@ -116,6 +117,7 @@ static int arm_kvm(struct host *host, struct error *err)
 	if (!kvm->fetch)
 		return -1;
 	kvm->watch = share_watch();
+	kvm->kernel = kernel_open(&kvm->no_kernel);
 	return trace_init(&kvm->trace, err);
 }
 
@@ -124,9 +126,14 @@ static int start_fetching(struct host *host, void (*begin)(void), struct error *
 	return fetch_start(kvm_of(host)->fetch, begin, err);
 }
 
+/* The guard does not ask the kernel. */
 static int adopt_kvm(struct host *host, struct error *err)
 {
-	(void)host, (void)err;
+	struct kvm *kvm = kvm_of(host);
+
+	(void)err;
+	kernel_close(kvm->kernel);
+	kvm->kernel = NULL;
 	return 0;
 }
 

@@ -255,6 +255,25 @@ static size_t count_without_thread(const struct vcpu *vcpus, size_t count)
 	return without;
 }
 
+/* Asks the kernel for the threads. False if it does not know a thread that may exist. */
+static bool ask_for_threads(struct vcpu *vcpus, size_t count, pid_t pid,
+			    const struct kernel *kernel)
+{
+	bool knows_all = true;
+
+	for (size_t i = 0; i < count; i++) {
+		struct kernel_vcpu seen;
+
+		if (!vcpus[i].run || vcpus[i].tid)
+			continue;
+		if (!kernel_look(kernel, vcpus[i].ours, &seen) || seen.tid < 0)
+			knows_all = false;
+		else if (seen.tid)
+			set_thread(&vcpus[i], pid, seen.tid);
+	}
+	return knows_all;
+}
+
 /* Maximum number of threads that are asked to stop in one search. */
 #define ASKED_MAX 256
 
@@ -328,7 +347,8 @@ static void look_at_stopped(struct search *search, struct kvm *kvm)
 	}
 }
 
-/* A thread stops when it gets a CPU. All are asked at once, as each of many threads on a
+/* Without the kernel's word, a thread that runs must stop to be looked at. It stops when
+ * it gets a CPU. All are asked at once, as each of many threads on a
  * busy host waits long for its turn. */
 size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kvm *kvm,
 			  bool *is_held)
@@ -345,6 +365,8 @@ size_t vcpus_find_threads(struct vcpu *vcpus, size_t count, pid_t pid, struct kv
 	*is_held = false;
 	if (!count_without_thread(vcpus, count))
 		return 0;
+	if (kvm->kernel && ask_for_threads(vcpus, count, pid, kvm->kernel))
+		return count_without_thread(vcpus, count);
 	atomic_store(&kvm->shared->since, HOLDS_LATE);
 	look_at_all(&search);
 	while (search.asked_count && clock_monotonic() < until &&

@@ -84,7 +84,8 @@ char vcpu_thread(struct vcpu *vcpu, uint64_t *ran, uint64_t *waited);
 
 /*
  * Looks once for the threads of vCPUs without one, for at most a second or until
- * host_is_over(). A thread that runs must be stopped for a moment to learn what it does.
+ * host_is_over(). If the kernel can't be asked, a thread that runs must be stopped for a
+ * moment to learn what it does.
  * Returns the number of vCPUs that still have none, and in @is_held whether another
  * process traced a thread, so that it could not be looked at.
  */

@@ -2,6 +2,7 @@
 #include "kvm/memory/layout.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 /* Size below which a mapping is not taken for guest memory, bytes. */
 #define LEAST (1u << 20)
@@ -39,7 +40,8 @@ static void found_add(struct found *found, uint64_t low, uint64_t low_size, uint
 
 	if (found->count == LAYOUT_CANDIDATES)
 		return;
-	*layout = (struct layout){.region = {{0, low_size, low}}, .count = 1};
+	layout->region[0] = (struct region){0, low_size, low};
+	layout->count = 1;
 	if (high_size)
 		layout->region[layout->count++] = (struct region){ABOVE, high_size, high};
 	found->count++;
@@ -112,6 +114,58 @@ static void add_pairs(struct found *found, const struct proc_map *low,
 				  blocks[i]->end - blocks[i]->start);
 }
 
+/* Adds to the layout what is next in the guest's memory, cut at @low, from where on it is
+ * above the gap. @guest: the size so far. */
+static void append_part(struct layout *layout, uint64_t guest, uint64_t size,
+			uint64_t address, uint64_t low)
+{
+	uint64_t below = guest >= low ? 0 : low - guest < size ? low - guest : size;
+
+	if (below)
+		layout->region[layout->count++] = (struct region){guest, below, address};
+	if (below < size)
+		layout->region[layout->count++] = (struct region){
+			ABOVE + guest + below - low, size - below, address + below};
+}
+
+/* Adds the layout of @count mappings of one size, one after another: the cells of a NUMA
+ * machine, memory that was added later. Blocks of one size are in the order of their
+ * addresses; the kernel maps downwards, so that the last one is usually the first. */
+static void add_cells(struct found *found, const struct proc_map *const *blocks,
+		      size_t count, uint64_t low, bool is_upwards)
+{
+	uint64_t size = blocks[0]->end - blocks[0]->start;
+	struct layout *layout = &found->layouts[found->count];
+
+	if (found->count == LAYOUT_CANDIDATES)
+		return;
+	layout->count = 0;
+	for (size_t i = 0; i < count; i++)
+		append_part(layout, i * size, size,
+			    blocks[is_upwards ? i : count - 1 - i]->start, low);
+	found->count++;
+}
+
+/* Adds the layouts of all mappings of one size. */
+static void add_all_cells(struct found *found, const struct proc_map *const *blocks,
+			  size_t known, const struct layout_split *split)
+{
+	for (size_t i = 0, same; i < known; i += same) {
+		uint64_t size = blocks[i]->end - blocks[i]->start;
+
+		for (same = 1; i + same < known &&
+			       blocks[i + same]->end - blocks[i + same]->start == size;)
+			same++;
+		for (size_t n = 2; n <= same; n++) {
+			bool is_split = split && n * size >= split->whole;
+			uint64_t low = is_split ? split->low : ABOVE;
+
+			add_cells(found, blocks + i + same - n, n, low, false);
+			add_cells(found, blocks + i, n, low, true);
+		}
+	}
+}
+
 size_t layout_candidates(const struct proc_map *maps, size_t count,
 			 const struct layout_split *split, struct layout *layouts)
 {
@@ -131,7 +185,43 @@ size_t layout_candidates(const struct proc_map *maps, size_t count,
 		if (size >= Q35_WHOLE && size <= gaps[3])
 			found_add(&found, start, size, 0, 0);
 	}
+	add_all_cells(&found, blocks, known, split);
 	return found.count;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct region *x = a, *y = b;
+
+	return (x->guest > y->guest) - (x->guest < y->guest);
+}
+
+/* Whether the mapping that contains the address is a device's. */
+static bool is_device_at(const struct proc_map *maps, size_t count, uint64_t address)
+{
+	for (size_t i = 0; i < count; i++)
+		if (maps[i].start <= address && address < maps[i].end)
+			return maps[i].is_device;
+	return false;
+}
+
+void layout_of_slots(const struct kernel_slots *slots, const struct proc_map *maps,
+		     size_t count, struct layout *layout)
+{
+	layout->count = 0;
+	for (uint64_t i = 0; i < slots->count && i < LAYOUT_REGIONS; i++) {
+		const struct kernel_slot *slot = &slots->slot[i];
+		uint64_t size = slot->pages << GUEST_PAGE_SHIFT;
+
+		if (!slot->pages || slot->pages > FRAME_MAX ||
+		    slot->frame > FRAME_MAX - slot->pages ||
+		    slot->address + size < slot->address ||
+		    is_device_at(maps, count, slot->address))
+			continue;
+		layout->region[layout->count++] = (struct region){
+			slot->frame << GUEST_PAGE_SHIFT, size, slot->address};
+	}
+	qsort(layout->region, layout->count, sizeof(layout->region[0]), compare_regions);
 }
 
 uint64_t layout_memory(const struct proc_map *maps, size_t count)

@@ -6,19 +6,21 @@
 #include <stdint.h>
 
 #include "arch/common.h"
+#include "kvm/bpf/kernel.h"
 #include "kvm/proc.h"
 
 /*
- * Where a guest's memory is in its VMM. Only KVM and the VMM know. What other programs
- * see are the VMM's mappings: the largest is usually the guest's memory, and VMMs put it
- * at guest-physical address 0, with a gap below 4 GiB for devices; the part that does not
- * fit below the gap is at 4 GiB. So there are some candidates, and the guest's own page
- * tables show which one is right (kvm/memory/trial.h). If they use only memory that
+ * Where a guest's memory is in its VMM. KVM knows (layout_of_slots()). If it can't be
+ * asked, what other programs see are the VMM's mappings: the largest is usually the
+ * guest's memory, and VMMs put it at guest-physical address 0, with a gap below 4 GiB for
+ * devices; the part that does not fit below the gap is at 4 GiB. Mappings of one size may
+ * be parts of it, one after another. So there are some candidates, and the guest's own
+ * page tables show which one is right (kvm/memory/trial.h). If they use only memory that
  * several candidates have at one place, what is known of the VMM decides.
  */
 
-#define LAYOUT_REGIONS	  2
-#define LAYOUT_CANDIDATES 128
+#define LAYOUT_REGIONS	  KERNEL_SLOTS_MAX
+#define LAYOUT_CANDIDATES 192
 
 /* A piece of guest memory. */
 struct region {
@@ -27,6 +29,7 @@ struct region {
 	uint64_t address; /* in the VMM */
 };
 
+/* Regions are sorted by their guest-physical addresses, and don't overlap. */
 struct layout {
 	struct region region[LAYOUT_REGIONS];
 	unsigned int count;
@@ -40,15 +43,21 @@ struct layout {
  * none. */
 static inline unsigned int layout_region(const struct layout *layout, uint64_t frame)
 {
-	unsigned int i = 0;
+	unsigned int low = 0, high = layout->count;
+	uint64_t address = frame << GUEST_PAGE_SHIFT;
 
-	if (frame >= FRAME_MAX)
-		return layout->count;
-	while (i < layout->count &&
-	       (frame << GUEST_PAGE_SHIFT) - layout->region[i].guest >=
-		       layout->region[i].size)
-		i++;
-	return i;
+	while (low < high && frame < FRAME_MAX) {
+		unsigned int middle = low + (high - low) / 2;
+		const struct region *region = &layout->region[middle];
+
+		if (address < region->guest)
+			high = middle;
+		else if (address - region->guest < region->size)
+			return middle;
+		else
+			low = middle + 1;
+	}
+	return layout->count;
 }
 
 /* Returns the address, in the VMM, of the page @frame, which is in the region. */
@@ -70,6 +79,14 @@ struct layout_split {
  */
 size_t layout_candidates(const struct proc_map *maps, size_t count,
 			 const struct layout_split *split, struct layout *layouts);
+
+/*
+ * Sets @layout to what KVM's memory slots are, without those that are empty, damaged, or,
+ * by the VMM's mappings @maps, a device's memory: reading that could change the device's
+ * state.
+ */
+void layout_of_slots(const struct kernel_slots *slots, const struct proc_map *maps,
+		     size_t count, struct layout *layout);
 
 /* Returns the size of a VMM's guest memory, bytes: of the largest mapping that may be
  * guest memory, and of others that are too large to be anything else. 0 if there is none.

@@ -25,6 +25,9 @@
 #define LEARN_NS  NS_PER_S
 #define LEARN_MIN (NS_PER_S / 128)
 
+/* Time between two reads of slots, ns: a guest can make its VMM change them often. */
+#define FOLLOW_NS (NS_PER_S / 64)
+
 /* Maximum number of pages that are copied one by one during a pause. */
 #define SINGLE_READS 64
 
@@ -32,6 +35,12 @@ struct kvm_memory {
 	struct vmm_pages pages;
 	int watch; /* for share_map() */
 	struct fetch *fetch;
+	const struct kernel *kernel;	    /* NULL: the layout is guessed */
+	uint64_t generation;		    /* of the slots that @layout is of */
+	uint64_t followed;		    /* last read of slots, ns; 0: none */
+	bool is_exact;			    /* @layout is of the slots */
+	bool is_too_long;		    /* there are too many slots */
+	unsigned int guesses, wrong;	    /* checks of a guess, and those in vain */
 	struct layout layout;		    /* count is 0 if the layout is not known */
 	struct share share[LAYOUT_REGIONS]; /* regions that are mapped */
 	uint64_t now;			    /* start of the round, ns, monotonic */
@@ -56,7 +65,7 @@ struct kvm_memory {
 };
 
 struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
-				  struct error *err)
+				  const struct kernel *kernel, struct error *err)
 {
 	struct kvm_memory *memory = calloc(1, sizeof(*memory));
 
@@ -66,6 +75,7 @@ struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
 	}
 	memory->watch = watch;
 	memory->fetch = fetch;
+	memory->kernel = kernel;
 	memory->copy = mmap(NULL, (size_t)COPIES * GUEST_PAGE_SIZE,
 			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -117,7 +127,73 @@ static void judge_shares(struct kvm_memory *memory)
 	if (is_spoiled) {
 		unmap_regions(memory);
 		memory->learned = 0;
+		memory->is_exact = false;
 	}
+}
+
+/* Takes a layout that differs from what is known. */
+static void take_layout(struct kvm_memory *memory, const struct layout *layout,
+			const struct proc_map *maps, size_t count)
+{
+	unmap_regions(memory);
+	memory->layout = *layout;
+	for (unsigned int i = 0; i < layout->count; i++)
+		share_map(&memory->share[i], memory->watch, memory->pages.pid, maps,
+			  count, &layout->region[i]);
+	kvm_memory_begin(memory, memory->now, memory->allowed);
+}
+
+static bool is_same_layout(const struct layout *a, const struct layout *b)
+{
+	return a->count == b->count &&
+	       memcmp(a->region, b->region, a->count * sizeof(a->region[0])) == 0;
+}
+
+/* Reads the slots; returns whether the layout is now exact. */
+static bool read_slots(struct kvm_memory *memory, int vcpu)
+{
+	const struct kernel_slots *slots = kernel_slots(memory->kernel, vcpu,
+							&memory->is_too_long);
+	struct layout layout;
+	struct proc_map *maps;
+	size_t count;
+
+	if (!slots || proc_read_maps(memory->pages.pid, &maps, &count) < 0)
+		return false;
+	memory->generation = slots->generation;
+	layout_of_slots(slots, maps, count, &layout);
+	if (!is_same_layout(&layout, &memory->layout))
+		take_layout(memory, &layout, maps, count);
+	free(maps);
+	return true;
+}
+
+void kvm_memory_follow(struct kvm_memory *memory, int vcpu)
+{
+	struct kernel_vcpu seen;
+
+	if (!memory->kernel)
+		return;
+	if (!kernel_look(memory->kernel, vcpu, &seen)) {
+		/* What is known may still be right, but will not be corrected. */
+		memory->is_exact = false;
+		return;
+	}
+	if ((memory->is_exact && seen.generation == memory->generation) ||
+	    (memory->followed && memory->now - memory->followed < FOLLOW_NS))
+		return;
+	memory->followed = memory->now;
+	memory->is_exact = read_slots(memory, vcpu);
+}
+
+enum memory_knowledge kvm_memory_knowledge(const struct kvm_memory *memory)
+{
+	if (memory->is_exact)
+		return MEMORY_EXACT;
+	if (2 * memory->wrong <= memory->guesses &&
+	    (memory->layout.count || !memory->learned))
+		return MEMORY_GUESSED;
+	return memory->is_too_long ? MEMORY_TOO_MANY : MEMORY_UNKNOWN;
 }
 
 /* Sets the time to the next search: @is_known after one that has found a layout, or that
@@ -139,22 +215,21 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 	bool found;
 
 	judge_shares(memory);
-	if (!full || (memory->learned && memory->now - memory->learned < memory->wait))
+	if (memory->is_exact || !full ||
+	    (memory->learned && memory->now - memory->learned < memory->wait))
 		return false;
 	memory->learned = memory->now;
 	points = trial_score(&memory->layout, &memory->pages, guest);
+	/* The first searches, soon after each other, count as none. */
+	memory->guesses += memory->wait == LEARN_NS;
+	memory->wrong += memory->wait == LEARN_NS && points < full;
 	set_wait(memory, points > 0);
 	if (points == full || proc_read_maps(memory->pages.pid, &maps, &count) < 0)
 		return false;
 	found = trial_find(&memory->pages, guest, maps, count, points, &best);
 	if (found) {
 		set_wait(memory, true);
-		unmap_regions(memory);
-		memory->layout = best;
-		for (unsigned int i = 0; i < best.count; i++)
-			share_map(&memory->share[i], memory->watch, memory->pages.pid,
-				  maps, count, &best.region[i]);
-		kvm_memory_begin(memory, memory->now, memory->allowed);
+		take_layout(memory, &best, maps, count);
 	}
 	free(maps);
 	return found;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "guest/guest.h"
+#include "kvm/bpf/kernel.h"
 #include "kvm/memory/fetch.h"
 
 /*
@@ -18,18 +19,32 @@
  */
 struct kvm_memory;
 
-/* Allocates all memory that is ever needed. @watch is the result of share_watch(). NULL
- * with the reason in @err on failure. */
+/* Allocates all memory that is ever needed. @watch is the result of share_watch(),
+ * @kernel may be NULL. NULL with the reason in @err on failure. */
 struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
-				  struct error *err);
+				  const struct kernel *kernel, struct error *err);
 void kvm_memory_free(struct kvm_memory *memory);
 
+/* Asks KVM, while the guest runs, where its memory is, unless that has not changed. @vcpu
+ * is this process's descriptor of one of its vCPUs. */
+void kvm_memory_follow(struct kvm_memory *memory, int vcpu);
+
 /*
- * Finds out, while the guest runs and with the registers of its last pause, where its
- * memory is, if that is unknown or no longer fits; at most once per second, but sooner
- * after the first searches that find nothing. True if it was found elsewhere.
+ * If KVM can't be asked: finds out, while the guest runs and with the registers of its
+ * last pause, where its memory is, if that is unknown or no longer fits; at most once per
+ * second, but sooner after the first searches that find nothing. True if it was found
+ * elsewhere.
  */
 bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
+
+enum memory_knowledge {
+	MEMORY_EXACT,	 /* KVM has told */
+	MEMORY_GUESSED,	 /* it is guessed; no guess was wrong so far */
+	MEMORY_UNKNOWN,	 /* no guess is right, or those that are become wrong again */
+	MEMORY_TOO_MANY, /* as MEMORY_UNKNOWN, because there are too many slots */
+};
+/* Returns how it is known where the guest's memory is. */
+enum memory_knowledge kvm_memory_knowledge(const struct kvm_memory *memory);
 
 /* Returns whether the VMM has truncated the file with the guest's memory. */
 bool kvm_memory_is_cut(const struct kvm_memory *memory);

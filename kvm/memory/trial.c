@@ -37,6 +37,12 @@ static const char *try_address(struct trial *trial, const struct x86_cpu *cpu,
 	return trial_page(trial, frame);
 }
 
+/* Without paging there is nothing to compare with. */
+static bool has_paging(const struct cpu *cpu)
+{
+	return cpu->family == CPU_FAMILY_X86 && cpu->x86.cr0 & X86_CR0_PG;
+}
+
 /* Returns points for the layout: a vCPU's current instruction must be there, and its
  * stack should be. Memory that was never used is all zeros, and is neither. */
 static unsigned int score_vcpu(struct trial *trial, const struct cpu *cpu)
@@ -45,8 +51,7 @@ static unsigned int score_vcpu(struct trial *trial, const struct cpu *cpu)
 	const struct x86_cpu *x86 = &cpu->x86;
 	const char *page;
 
-	/* Without paging there is nothing to compare with. */
-	if (cpu->family != CPU_FAMILY_X86 || !(x86->cr0 & X86_CR0_PG))
+	if (!has_paging(cpu))
 		return 0;
 	page = try_address(trial, x86, x86->rip);
 	if (!page || memcmp(page, zeros, sizeof(zeros)) == 0)
@@ -102,6 +107,6 @@ unsigned int trial_full_score(const struct guest *guest)
 	unsigned int sum = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		sum += guest->vcpu[i].captured ? 3 : 0;
+		sum += guest->vcpu[i].captured && has_paging(&guest->vcpu[i].cpu) ? 3 : 0;
 	return sum;
 }

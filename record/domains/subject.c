@@ -14,6 +14,17 @@ uint64_t subject_period(const struct record_options *options)
 	return NS_PER_S / options->frequency;
 }
 
+/* Tells how it is known where the guest's memory is. */
+static void notify_memory(const struct guest *guest, notify_function *to)
+{
+	struct error line;
+
+	if (!guest->ops->explain_memory)
+		return;
+	guest->ops->explain_memory(guest, &line);
+	notify(to, "%s", line.text);
+}
+
 struct subject *subject_new(struct host *host, const struct record_options *options,
 			    const struct guest_info *domain,
 			    const struct program_table *table, struct examiner *examiner,
@@ -38,11 +49,13 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		free(subject);
 		return NULL;
 	}
-	if (options->verbose)
+	if (options->verbose) {
 		notify(options->notify, "domain %u '%s', %s%s%s, %u of %u vCPUs online",
 		       domain->id, domain->name, guest_type_name(domain->type),
 		       domain->vmm[0] ? ", " : "", domain->vmm, domain->online,
 		       domain->vcpus);
+		notify_memory(subject->target.guest, options->notify);
+	}
 	subject->options = options;
 	subject->info = *domain;
 	return subject;
@@ -104,12 +117,16 @@ void subject_notify_end(struct subject *subject, uint64_t time)
 		&sampler_learning(subject->target.sampler)->table;
 	notify_function *to = subject->options->notify;
 	const char *name = subject->info.name;
+	const struct guest_ops *ops = subject->target.guest->ops;
+	struct error memory;
 
 	if (check->state == TABLE_PENDING && table_check_why(check)[0] &&
 	    !check->placed.table->is_found)
 		notify(to, "'%s' was unwound by frame pointers: %s", name,
 		       table_check_why(check));
 	notify_missing(subject, true);
+	if (ops->explain_memory && !ops->explain_memory(subject->target.guest, &memory))
+		notify(to, "%s", memory.text);
 	if (subject->thinned)
 		notify(to,
 		       "the rate was lowered to %.1f Hz on average for '%s': pauses may "

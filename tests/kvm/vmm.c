@@ -3,8 +3,8 @@
  * A small VMM that boots the KVM tests' guest the way Firecracker does: a thread for each
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
- *	vmm [--id NAME] [--shared] [--pieces] [--lazy MS] [--high] [--vcpus N] [--parked]
- *	    [--sync HABIT] [--kernel] GUEST
+ *	vmm [--id NAME] [--shared] [--pieces] [--lazy MS] [--high] [--cells] [--vcpus N]
+ *	    [--parked] [--sync HABIT] [--kernel] GUEST
  *
  * --kernel   GUEST is named as by VMMs that uniprof knows: it looks for the file
  * --shared   the guest's memory is a memfd, not private memory
@@ -13,6 +13,8 @@
  * --lazy MS  each page of the memory is filled MS milliseconds after it is first
  *accessed, by the VMM's first child
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
+ * --cells    the memory is cells of 512 KiB, the last of which is mapped first, as no VMM
+ *            that is known does; so the page tables are in a small block of their own
  * --parked   all vCPUs but the first wait for a start that never comes
  * --sync     how it uses synchronized registers (KVM_CAP_SYNC_REGS) to answer the guest
  *            echo.c: "always", it asks for them once, at the start; "each", before each
@@ -25,7 +27,8 @@
  *            --sync
  * SIGHUP     prints the vCPUs' kvm_valid_regs, and what vCPU 0 has answered
  * SIGWINCH   adds a vCPU
- * SIGURG     adds memory, which the guest does not use
+ * SIGURG     adds memory, which the guest does not use; with --high, the guest's stacks
+ *            move there, and the memory that they were in goes away
  * SIGVTALRM  vCPU 0's thread executes sleep(1) when it next leaves the guest
  * SIGPROF    vCPU 0's thread forks a child, which ends
  * SIGIO      vCPU 0's thread waits in vfork(2), which nothing but SIGKILL interrupts, for
@@ -61,6 +64,9 @@
 #define ABOVE	  (1ull << 32)
 #define MORE	  (64ull << 20) /* memory that SIGURG adds at ADDED */
 #define ADDED	  (8ull << 30)
+#define CELL	  (512ull << 10)
+#define STACKS	  (64ull << 40) /* virtual, start.S */
+#define FRAME	  0xffffffffff000
 #define VCPUS_MAX 63
 #define SECONDS	  4 /* that a vCPU's thread waits in vfork(2) */
 
@@ -79,7 +85,10 @@ struct sync {
 	bool uses; /* the registers in the run page are those of the last exit */
 };
 
+struct vm;
+
 struct vcpu {
+	struct vm *vm;
 	int fd;
 	struct kvm_run *run;
 	struct sync sync;
@@ -93,7 +102,7 @@ struct vcpu {
 
 struct vm {
 	int kvm, fd;
-	bool shared, pieces, high, parked;
+	bool shared, pieces, high, cells, parked;
 	int lazy;     /* time to fill a page, ms; -1: the memory is filled at the start */
 	int file;     /* the memory's memfd; -1: private memory */
 	char *memory; /* mapped for the guest */
@@ -133,6 +142,30 @@ static void add_slot(const struct vm *vm, uint32_t slot, uint64_t guest, uint64_
 	check_result(ioctl(vm->fd, KVM_SET_USER_MEMORY_REGION, &region), "memory slot");
 }
 
+/* Where the guest's physical address is in @memory, all of its memory. */
+static char *place_of(const struct vm *vm, char *memory, uint64_t guest)
+{
+	uint64_t cell = guest / CELL;
+
+	if (vm->cells)
+		cell = vm->size / CELL - 1 - cell;
+	return memory + cell * CELL + guest % CELL;
+}
+
+static void add_slots(const struct vm *vm)
+{
+	if (vm->high) {
+		add_slot(vm, 0, 0, GAP, vm->memory);
+		add_slot(vm, 1, ABOVE, HIGH, vm->memory + GAP);
+	} else if (vm->cells) {
+		for (uint32_t i = 0; i < vm->size / CELL; i++)
+			add_slot(vm, i, i * CELL, CELL,
+				 place_of(vm, vm->memory, i * CELL));
+	} else {
+		add_slot(vm, 0, 0, vm->size, vm->memory);
+	}
+}
+
 static void make_memory(struct vm *vm)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -158,18 +191,24 @@ static void make_memory(struct vm *vm)
 		check_result(mprotect(vm->memory + MEMORY / 2, PIECE, PROT_READ),
 			     "memory");
 	}
-	add_slot(vm, 0, 0, vm->high ? GAP : MEMORY, vm->memory);
-	if (vm->high)
-		add_slot(vm, 1, ABOVE, HIGH, vm->memory + GAP);
+	add_slots(vm);
 }
 
 static void load_part(const struct vm *vm, int fd, const Elf64_Phdr *part,
 		      const char *path)
 {
-	if (part->p_type == PT_LOAD &&
-	    pread(fd, vm->image + part->p_paddr, part->p_filesz, (off_t)part->p_offset) !=
-		    (ssize_t)part->p_filesz)
-		die(path);
+	uint64_t size = part->p_type == PT_LOAD ? part->p_filesz : 0;
+
+	for (uint64_t done = 0, length; done < size; done += length) {
+		uint64_t guest = part->p_paddr + done;
+
+		length = CELL - guest % CELL;
+		if (length > size - done)
+			length = size - done;
+		if (pread(fd, place_of(vm, vm->image, guest), length,
+			  (off_t)(part->p_offset + done)) != (ssize_t)length)
+			die(path);
+	}
 }
 
 static void load_32(struct vm *vm, int fd, const Elf32_Ehdr *head, const char *path)
@@ -259,6 +298,7 @@ static void make_vcpu(struct vm *vm, unsigned int i)
 	int size = check_result(ioctl(vm->kvm, KVM_GET_VCPU_MMAP_SIZE, 0),
 				"size of a vCPU");
 
+	vcpu->vm = vm;
 	vcpu->fd = check_result(ioctl(vm->fd, KVM_CREATE_VCPU, i), "KVM_CREATE_VCPU");
 	vcpu->run = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu->fd,
 			 0);
@@ -354,10 +394,43 @@ static void run_once(struct vcpu *vcpu)
 		die("KVM_RUN");
 }
 
+static char *add_memory(const struct vm *vm)
+{
+	char *memory = mmap(NULL, MORE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		die("memory");
+	add_slot(vm, 2, ADDED, MORE, memory);
+	fprintf(stderr, "memory was added\n");
+	return memory;
+}
+
+/* Moves the stacks to memory that is added. Where the old memory was removed, KVM drops
+ * what it knows of the guest's page tables. */
+static void move_stacks(const struct vm *vm)
+{
+	char *memory = add_memory(vm);
+	struct kvm_sregs sregs;
+	uint64_t *table;
+
+	memcpy(memory, vm->memory + GAP, HIGH);
+	check_result(ioctl(vm->vcpu[0].fd, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	table = (uint64_t *)(vm->memory + (sregs.cr3 & FRAME));
+	for (unsigned int shift = 39; shift > 12; shift -= 9)
+		table = (uint64_t *)(vm->memory + (table[STACKS >> shift & 511] & FRAME));
+	for (unsigned int i = 0; i < 512; i++)
+		table[i] += ADDED - ABOVE;
+	add_slot(vm, 1, ABOVE, 0, vm->memory + GAP);
+	munmap(vm->memory + GAP, HIGH);
+}
+
 static void obey(struct vcpu *vcpu, int order)
 {
 	pid_t child;
 
+	if (order == SIGURG)
+		move_stacks(vcpu->vm);
 	if (order == SIGVTALRM)
 		execlp("sleep", "sleep", "1000", (char *)NULL);
 	if (order == SIGUSR2)
@@ -405,17 +478,6 @@ static void start_vcpu(struct vm *vm, unsigned int i)
 		die("thread");
 }
 
-static void add_memory(const struct vm *vm)
-{
-	char *memory = mmap(NULL, MORE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		die("memory");
-	add_slot(vm, 2, ADDED, MORE, memory);
-	fprintf(stderr, "memory was added\n");
-}
-
 static void print_state(const struct vm *vm)
 {
 	for (unsigned int i = 0; i < vm->vcpus; i++)
@@ -439,7 +501,7 @@ static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 			make_vcpu(vm, vm->vcpus);
 			start_vcpu(vm, vm->vcpus++);
 		}
-		if (number == SIGURG)
+		if (number == SIGURG && !vm->high)
 			add_memory(vm);
 		if (number == SIGXFSZ) {
 			atomic_store(&is_truncated, true);
@@ -448,6 +510,7 @@ static void wait_for_orders(struct vm *vm, const sigset_t *orders)
 		if (number == SIGHUP)
 			print_state(vm);
 		if (number == SIGVTALRM || number == SIGPROF || number == SIGIO ||
+		    (number == SIGURG && vm->high) ||
 		    (number == SIGUSR2 && vm->vcpu[0].sync.habit == SYNC_ONCE))
 			vm->vcpu[0].order = number;
 		else if (number == SIGUSR2 && fork() == 0) {
@@ -466,6 +529,7 @@ int main(int argc, char **argv)
 		{"pieces", no_argument, NULL, 'q'},
 		{"lazy", required_argument, NULL, 'l'},
 		{"high", no_argument, NULL, 'h'},
+		{"cells", no_argument, NULL, 'c'},
 		{"vcpus", required_argument, NULL, 'v'},
 		{"parked", no_argument, NULL, 'p'},
 		{"sync", required_argument, NULL, 'y'},
@@ -480,6 +544,7 @@ int main(int argc, char **argv)
 		vm.shared |= option == 's';
 		vm.pieces |= option == 'q';
 		vm.high |= option == 'h';
+		vm.cells |= option == 'c';
 		vm.parked |= option == 'p';
 		if (option == 'l')
 			vm.lazy = atoi(optarg);
@@ -491,7 +556,8 @@ int main(int argc, char **argv)
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
 		fprintf(stderr,
 			"usage: vmm [--id NAME] [--shared] [--pieces] [--lazy MS] "
-			"[--high] [--vcpus N] [--parked] [--sync HABIT] [--kernel] "
+			"[--high] [--cells] [--vcpus N] [--parked] [--sync HABIT] "
+			"[--kernel] "
 			"GUEST\n");
 		return 2;
 	}

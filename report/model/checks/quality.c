@@ -227,7 +227,8 @@ static const char *explain_ends(const struct quality *quality, uint64_t cut)
 		       "longer recordings";
 	if (2 * quality->ends[CHAIN_NO_PAGE] >= cut && quality->on_kvm)
 		return "; likely it is not known where the VMM has the guest's memory: "
-		       "QEMU's GDB stub tells (record --gdb)";
+		       "KVM tells whoever has CAP_BPF and CAP_PERFMON, and QEMU's GDB "
+		       "stub does (record --gdb)";
 	if (2 * quality->ends[CHAIN_NOT_CAPTURED] >= cut)
 		return "; give the guest's ELF files (-s ELF), by which the captured "
 		       "stacks are unwound; or record with more bytes (--call-graph "

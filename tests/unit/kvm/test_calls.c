@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "base/compat.h"
+#include "kvm/bpf/call.h"
 #include "kvm/internal.h"
 #include "kvm/proc.h"
 #include "kvm/trace.h"
@@ -100,6 +101,9 @@ static void a_recorder(pid_t other, int pidfd)
 	CHECK(REFUSED(open("/dev/null", O_WRONLY)));
 	CHECK(REFUSED(unlink("/nothing")));
 	CHECK(REFUSED(unlinkat(-1, "nothing", 0)));
+	/* Programs can be run, but not loaded; this one does not exist. */
+	CHECK(bpf_program_run(-1, 0, 0) < 0 && !(errno == EPERM));
+	CHECK(bpf_memory_new(8, false) < 0 && errno == EPERM);
 	CHECK(REFUSED(kill(other, SIGTERM)));
 	CHECK(REFUSED(socket(AF_UNIX, SOCK_STREAM, 0)));
 	CHECK(REFUSED(fork()));

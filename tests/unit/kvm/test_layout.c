@@ -159,6 +159,87 @@ static void parts_in_two_mappings_are_put_together(void **state)
 	assert_true(has(layout_candidates(maps, 2, NULL, layouts), &both));
 }
 
+static void mappings_of_one_size_are_put_in_a_row(void **state)
+{
+	const struct proc_map maps[] = {memory(0x7e0000000000, 2 * GIB),
+					memory(0x7f0000000000, 2 * GIB),
+					memory(0x700000000000, MIB)};
+	static const struct layout_split split = {0xe0000000, 0xc0000000};
+	struct layout up = {.region = {{0, 2 * GIB, maps[0].start},
+				       {2 * GIB, 2 * GIB, maps[1].start}},
+			    .count = 2};
+	struct layout down = {.region = {{0, 2 * GIB, maps[1].start},
+					 {2 * GIB, GIB, maps[0].start},
+					 {4 * GIB, GIB, maps[0].start + GIB}},
+			      .count = 3};
+
+	(void)state;
+	assert_true(has(layout_candidates(maps, 3, NULL, layouts), &up));
+	assert_true(has(layout_candidates(maps, 3, &split, layouts), &down));
+}
+
+static struct kernel_slots slots;
+
+static void add_slot(uint64_t guest, uint64_t size, uint64_t address)
+{
+	slots.slot[slots.count++] = (struct kernel_slot){
+		guest >> GUEST_PAGE_SHIFT, size >> GUEST_PAGE_SHIFT, address};
+}
+
+/* Whatever the order and the number of slots is, a page is found in its own. */
+static void slots_are_the_layout(void **state)
+{
+	struct layout *layout = &layouts[0];
+
+	(void)state;
+	slots.count = 0;
+	add_slot(4 * GIB, GIB, 0x7f0000000000);
+	add_slot(0xf0000, 64 << 10, 0x7e0000000000);
+	add_slot(0x100000, 512 * MIB, 0x7d0000100000);
+	add_slot(0, 0xf0000, 0x7d0000000000);
+	layout_of_slots(&slots, NULL, 0, layout);
+	assert_int_equal(layout->count, 4);
+	assert_int_equal(layout_region(layout, 0), 0);
+	assert_int_equal(layout_region(layout, 0xef), 0);
+	assert_int_equal(layout_region(layout, 0xff), 1);
+	assert_true(region_address(&layout->region[1], 0xff) == 0x7e000000f000);
+	assert_int_equal(layout_region(layout, 0x100), 2);
+	assert_int_equal(layout_region(layout, 0x200ff), 2);
+	assert_int_equal(layout_region(layout, 0x20100), 4); /* none */
+	assert_int_equal(layout_region(layout, 4 * GIB >> 12), 3);
+	assert_int_equal(layout_region(layout, (5 * GIB >> 12) - 1), 3);
+	assert_int_equal(layout_region(layout, 5 * GIB >> 12), 4);
+	assert_int_equal(layout_region(layout, UINT64_MAX), 4);
+	slots.count = 0;
+	for (uint64_t i = 0; i < KERNEL_SLOTS_MAX; i++)
+		add_slot((i * 7 % KERNEL_SLOTS_MAX) * MIB, MIB, (i + 1) << 32);
+	layout_of_slots(&slots, NULL, 0, layout);
+	assert_int_equal(layout->count, KERNEL_SLOTS_MAX);
+	for (unsigned int i = 0; i < KERNEL_SLOTS_MAX; i++)
+		assert_int_equal(layout_region(layout, i * 256 + 255), i);
+}
+
+/* A VMM chooses its slots. */
+static void slots_without_memory_are_left_out(void **state)
+{
+	struct proc_map maps[] = {memory(0x7d0000000000, GIB),
+				  memory(0x7e0000000000, GIB)};
+
+	(void)state;
+	maps[1].is_device = true;
+	slots.count = 0;
+	add_slot(0, MIB, 0x7d0000000000);
+	add_slot(GIB, 0, 0x7d0000000000);
+	add_slot(2 * GIB, MIB, 0x7e0000001000);	      /* a device */
+	add_slot(3 * GIB, 2 * GIB, UINT64_MAX - GIB); /* beyond all addresses */
+	add_slot(UINT64_MAX - GIB, GIB, 0x7d0000000000);
+	slots.slot[slots.count++] = (struct kernel_slot){1, UINT64_MAX, 0x1000};
+	slots.slot[slots.count++] = (struct kernel_slot){UINT64_MAX, 1, 0x1000};
+	layout_of_slots(&slots, maps, 2, &layouts[0]);
+	assert_int_equal(layouts[0].count, 1);
+	assert_true(layouts[0].region[0].address == 0x7d0000000000);
+}
+
 static void any_number_of_mappings_gives_a_bounded_number(void **state)
 {
 	struct proc_map maps[100];
@@ -186,6 +267,9 @@ int main(void)
 		cmocka_unit_test(between_two_and_four_gib_there_are_more_ways),
 		cmocka_unit_test(the_first_one_is_that_of_the_machine),
 		cmocka_unit_test(parts_in_two_mappings_are_put_together),
+		cmocka_unit_test(mappings_of_one_size_are_put_in_a_row),
+		cmocka_unit_test(slots_are_the_layout),
+		cmocka_unit_test(slots_without_memory_are_left_out),
 		cmocka_unit_test(any_number_of_mappings_gives_a_bounded_number),
 	};
 

@@ -60,7 +60,7 @@ static void scene_open(struct scene *scene)
 	};
 	scene->guest.info.vcpus = 1;
 	scene->guest.vcpu = &scene->vcpu;
-	scene->pages = kvm_memory_new(getpid(), -1, NULL, &err);
+	scene->pages = kvm_memory_new(getpid(), -1, NULL, NULL, &err);
 	assert_non_null(scene->pages);
 }
 

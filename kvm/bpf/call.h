@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_KVM_BPF_CALL_H
+#define UNIPROF_KVM_BPF_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * bpf(2), as far as it is needed (Linux, include/uapi/linux/bpf.h, which older systems
+ * lack). Results are -1 with errno set on failure.
+ */
+
+/* The command that runs a program, BPF_PROG_TEST_RUN. */
+#define BPF_RUN 10
+
+struct bpf_insn_word {
+	uint8_t code;
+	uint8_t registers; /* the destination in the lower half, the source in the upper
+			    */
+	int16_t offset;
+	int32_t number;
+};
+
+/* Makes memory of @size bytes, zeroed, that only programs can write, and returns its
+ * descriptor (Linux 5.2). With @visible, it can be mapped by bpf_memory_map()
+ * (Linux 5.5). */
+int bpf_memory_new(uint32_t size, int visible);
+/* Maps such memory, read-only; NULL with errno set on failure. */
+const void *bpf_memory_map(int memory, size_t size);
+
+/* Has the kernel check and translate a program under @license. It is attached to nothing,
+ * and its descriptor is returned (Linux 5.10). */
+int bpf_program_load(const struct bpf_insn_word *insns, uint32_t count,
+		     const char *license);
+/* Runs a program once, in the calling thread's context, with two arguments. Returns its
+ * result. */
+int bpf_program_run(int program, uint64_t first, uint64_t second);
+
+#endif

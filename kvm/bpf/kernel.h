@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_KVM_BPF_KERNEL_H
+#define UNIPROF_KVM_BPF_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "kvm/bpf/programs.h"
+
+/*
+ * What only the kernel knows of a VM: its memory slots, which say where the VMM has the
+ * guest's memory, and the threads of its vCPUs. Read by programs of bpf(2) that are made
+ * for the running kernel by its own description of its types (BTF), and run in this
+ * process when they are needed. Belongs to one thread.
+ */
+struct kernel;
+
+/*
+ * Loads the programs, which takes some 10 ms, and needs CAP_BPF and CAP_PERFMON, or
+ * CAP_SYS_ADMIN; the functions below need no capability (Linux 5.19). NULL with the
+ * reason in @err if there is no permission, or the kernel is too old or locked down.
+ */
+struct kernel *kernel_open(struct error *err);
+void kernel_close(struct kernel *kernel);
+
+/* Reads a vCPU, of which this process has the descriptor @fd. False if it can't be read.
+ */
+bool kernel_look(const struct kernel *kernel, int fd, struct kernel_vcpu *vcpu);
+
+/*
+ * Reads the memory slots of the VM of a vCPU, of which this process has the descriptor
+ * @fd. The result changes with the next call. NULL if they can't be read, change at once
+ * again, or are more than KERNEL_SLOTS_MAX; in this last case, *@too_many is set.
+ */
+const struct kernel_slots *kernel_slots(const struct kernel *kernel, int fd,
+					bool *too_many);
+
+#endif

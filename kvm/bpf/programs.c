@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+#include "kvm/bpf/programs.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* Instructions (Linux, Documentation/bpf/standardization/instruction-set.rst). */
+#define ADD_NUMBER   0x07
+#define ADD	     0x0f
+#define SUBTRACT     0x1f
+#define MULTIPLY     0x27
+#define AND_NUMBER   0x57
+#define MOVE_NUMBER  0xb7
+#define MOVE	     0xbf
+#define LOAD_LONG    0x18 /* a number of 64 bits, in two words */
+#define LOAD	     0x79
+#define STORE_32     0x62 /* a number */
+#define STORE_NUMBER 0x7a
+#define STORE	     0x7b
+#define JUMP	     0x05
+#define IF_EQUAL     0x1d
+#define IF_UNEQUAL_0 0x55
+#define IF_EQUAL_TO  0x15
+#define IF_LESS	     0xad
+#define IF_LESS_THAN 0xa5
+#define IF_NOT_BELOW 0x35
+#define CALL	     0x85
+#define EXIT	     0x95
+#define MEMORY	     2 /* the source of LOAD_LONG: a map's value (BPF_PSEUDO_MAP_VALUE) */
+
+/* Functions of the kernel (include/uapi/linux/bpf.h). They change registers 0 to 5. */
+#define CURRENT_TASK 35	 /* bpf_get_current_task() */
+#define READ_KERNEL  113 /* bpf_probe_read_kernel(to, size, from), fills with zeros */
+
+#define FRAME 10 /* register: the end of the stack */
+
+/* Places on the stack. */
+#define SCRATCH	 (-8)
+#define INDEX	 (-16)
+#define COUNTER	 (-24)
+#define VM	 (-32)
+#define NEW_SLOT (-56) /* a struct kernel_slot */
+
+/* Steps of the walk over slots in one run: the kernel checks each of them. */
+#define STEPS 64
+
+#define ANON_INODE_MAGIC 0x09041934	    /* include/uapi/linux/magic.h */
+#define KVM_VCPU	 0x757063762d6d766b /* "kvm-vcpu" */
+#define VM_VCPU		 0x3a757063762d6d76 /* "vm-vcpu:" */
+
+static void emit(struct program *program, uint8_t code, unsigned int to,
+		 unsigned int from, int32_t offset, int32_t number)
+{
+	if (program->count == PROGRAM_MAX)
+		program->is_full = true;
+	else
+		program->insn[program->count++] = (struct bpf_insn_word){
+			code, (uint8_t)(to | from << 4), (int16_t)offset, number};
+}
+
+/* Emits a jump whose end is set by jump_ends_here(), and returns its place. */
+static uint32_t emit_jump(struct program *program, uint8_t code, unsigned int to,
+			  unsigned int from, int32_t number)
+{
+	emit(program, code, to, from, 0, number);
+	return program->count - 1;
+}
+
+static void jump_ends_here(struct program *program, uint32_t jump)
+{
+	program->insn[jump].offset = (int16_t)(program->count - jump - 1);
+}
+
+static void emit_long(struct program *program, unsigned int to, unsigned int kind,
+		      uint64_t number)
+{
+	emit(program, LOAD_LONG, to, kind, 0, (int32_t)(uint32_t)number);
+	emit(program, 0, 0, 0, 0, (int32_t)(uint32_t)(number >> 32));
+}
+
+static void emit_exit(struct program *program, int32_t result)
+{
+	emit(program, MOVE_NUMBER, 0, 0, 0, result);
+	emit(program, EXIT, 0, 0, 0, 0);
+}
+
+/* Ends the program, unless the condition is true. The result tells the place. */
+static void emit_check(struct program *program, uint8_t condition, unsigned int to,
+		       unsigned int from, int32_t number)
+{
+	uint32_t good = emit_jump(program, condition, to, from, number);
+
+	emit_exit(program, (int32_t)program->count);
+	jump_ends_here(program, good);
+}
+
+/* Copies @size bytes from the kernel's address in register @from, plus @offset, to the
+ * address in register @to, plus @place. */
+static void emit_read(struct program *program, unsigned int to, int32_t place,
+		      int32_t size, unsigned int from, int32_t offset)
+{
+	emit(program, MOVE, 3, from, 0, 0);
+	emit(program, ADD_NUMBER, 3, 0, 0, offset);
+	emit(program, MOVE, 1, to, 0, 0);
+	emit(program, ADD_NUMBER, 1, 0, 0, place);
+	emit(program, MOVE_NUMBER, 2, 0, 0, size);
+	emit(program, CALL, 0, 0, 0, READ_KERNEL);
+}
+
+/* Reads 4 or 8 bytes to a register. */
+static void emit_fetch(struct program *program, unsigned int to, int32_t size,
+		       unsigned int from, int32_t offset)
+{
+	emit(program, STORE_NUMBER, FRAME, 0, SCRATCH, 0);
+	emit_read(program, FRAME, SCRATCH, size, from, offset);
+	emit(program, LOAD, to, FRAME, SCRATCH, 0);
+}
+
+/* Reads a pointer, which must not be NULL, to a register. */
+static void emit_follow(struct program *program, unsigned int to, unsigned int from,
+			int32_t offset)
+{
+	emit_fetch(program, to, 8, from, offset);
+	emit_check(program, IF_UNEQUAL_0, to, 0, 0);
+}
+
+/* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
+static void emit_vcpu(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t *offset = layout->offset;
+
+	emit(program, CALL, 0, 0, 0, CURRENT_TASK);
+	emit_follow(program, 8, 0, offset[TASK_FILES]);
+	emit_follow(program, 8, 8, offset[FILES_TABLE]);
+	emit_fetch(program, 1, 4, 8, offset[TABLE_SIZE]);
+	emit_check(program, IF_LESS, 6, 1, 0);
+	emit_follow(program, 8, 8, offset[TABLE_FILES]);
+	emit(program, MULTIPLY, 6, 0, 0, 8);
+	emit(program, ADD, 8, 6, 0, 0);
+	emit_follow(program, 8, 8, 0);
+
+	/* Only the kernel names files of this file system. */
+	emit_follow(program, 9, 8, offset[FILE_DENTRY]);
+	emit_follow(program, 7, 9, offset[DENTRY_SUPER]);
+	emit_fetch(program, 7, 8, 7, offset[SUPER_MAGIC]);
+	emit_check(program, IF_EQUAL_TO, 7, 0, ANON_INODE_MAGIC);
+	emit_follow(program, 9, 9, offset[DENTRY_NAME]);
+	emit_fetch(program, 7, 8, 9, 0);
+	emit_long(program, 1, 0, KVM_VCPU);
+	emit_check(program, IF_EQUAL, 7, 1, 0);
+	emit_fetch(program, 7, 8, 9, 1);
+	emit_long(program, 1, 0, VM_VCPU);
+	emit_check(program, IF_EQUAL, 7, 1, 0);
+	emit_follow(program, 7, 8, offset[FILE_PRIVATE]);
+}
+
+/* Reads the number of the thread in register 8 (struct pid), as the running thread sees
+ * it, to the memory in register 6. A thread of another pid namespace, which is not below,
+ * has none. */
+static void emit_tid(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t *offset = layout->offset;
+	uint32_t is_above, is_other;
+
+	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, tid), -1);
+	emit(program, CALL, 0, 0, 0, CURRENT_TASK);
+	emit_follow(program, 9, 0, offset[TASK_PID]);
+	emit_fetch(program, 7, 4, 9, offset[PID_LEVEL]);
+	emit_fetch(program, 1, 4, 8, offset[PID_LEVEL]);
+	is_above = emit_jump(program, IF_LESS, 1, 7, 0);
+	/* pid->numbers[level of the running thread's own namespace] of both. */
+	emit(program, MULTIPLY, 7, 0, 0, (int32_t)layout->upid_size);
+	emit(program, ADD, 9, 7, 0, 0);
+	emit(program, ADD, 8, 7, 0, 0);
+	emit_follow(program, 9, 9, offset[PID_NUMBERS] + offset[UPID_SPACE]);
+	emit_follow(program, 7, 8, offset[PID_NUMBERS] + offset[UPID_SPACE]);
+	is_other = emit_jump(program, IF_EQUAL, 7, 9, 0);
+	emit_exit(program, PROGRAM_DONE);
+	jump_ends_here(program, is_other);
+	emit_read(program, 6, offsetof(struct kernel_vcpu, tid), 4, 8,
+		  offset[PID_NUMBERS] + offset[UPID_NUMBER]);
+	jump_ends_here(program, is_above);
+	emit_exit(program, PROGRAM_DONE);
+}
+
+void program_look(struct program *program, const struct kernel_layout *layout, int vcpu)
+{
+	const int32_t *offset = layout->offset;
+	uint32_t has_run;
+
+	*program = (struct program){.count = 0};
+	emit(program, LOAD, 6, 1, 0, 0);
+	emit_vcpu(program, layout);
+	emit_long(program, 6, MEMORY, (uint32_t)vcpu);
+	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, tid), 0);
+	emit_follow(program, 8, 7, offset[VCPU_VM]);
+	emit_follow(program, 8, 8, offset[VM_SLOTS]);
+	emit_read(program, 6, offsetof(struct kernel_vcpu, generation), 8, 8,
+		  offset[SLOTS_GENERATION]);
+	emit_fetch(program, 8, 8, 7, offset[VCPU_PID]);
+	has_run = emit_jump(program, IF_UNEQUAL_0, 8, 0, 0);
+	emit_exit(program, PROGRAM_DONE);
+	jump_ends_here(program, has_run);
+	emit_tid(program, layout);
+}
+
+/* Adds the struct kvm_memory_slot in register 9 to the memory in register 6. */
+static void emit_slot(struct program *program, const struct kernel_layout *layout)
+{
+	static const enum kernel_member members[] = {SLOT_FRAME, SLOT_PAGES,
+						     SLOT_ADDRESS};
+	uint32_t has_room;
+
+	for (int32_t i = 0; i < 3; i++)
+		emit_read(program, FRAME, NEW_SLOT + 8 * i, 8, 9,
+			  layout->offset[members[i]]);
+	emit(program, LOAD, 2, 6, offsetof(struct kernel_slots, count), 0);
+	has_room = emit_jump(program, IF_LESS_THAN, 2, 0, KERNEL_SLOTS_MAX);
+	emit_exit(program, PROGRAM_TOO_MANY);
+	jump_ends_here(program, has_room);
+	emit(program, MOVE, 1, 2, 0, 0);
+	emit(program, ADD_NUMBER, 1, 0, 0, 1);
+	emit(program, STORE, 6, 1, offsetof(struct kernel_slots, count), 0);
+	emit(program, MULTIPLY, 2, 0, 0, sizeof(struct kernel_slot));
+	emit(program, MOVE, 1, 6, 0, 0);
+	emit(program, ADD, 1, 2, 0, 0);
+	for (int32_t i = 0; i < 3; i++) {
+		emit(program, LOAD, 2, FRAME, NEW_SLOT + 8 * i, 0);
+		emit(program, STORE, 1, 2,
+		     (int32_t)offsetof(struct kernel_slots, slot) + 8 * i, 0);
+	}
+}
+
+/* Takes the number of the next list or slot to register 9. Returns a jump that is taken
+ * if it is @count, or what is in register 1 if @count is 0: there is none. */
+static uint32_t emit_next(struct program *program, uint32_t count)
+{
+	uint32_t is_last, goes_on;
+
+	emit(program, LOAD, 9, 7, offsetof(struct kernel_walk, next), 0);
+	if (count)
+		return emit_jump(program, IF_NOT_BELOW, 9, 0, (int32_t)count);
+	goes_on = emit_jump(program, IF_LESS, 9, 1, 0);
+	is_last = emit_jump(program, JUMP, 0, 0, 0);
+	jump_ends_here(program, goes_on);
+	return is_last;
+}
+
+static void emit_advance(struct program *program)
+{
+	emit(program, MOVE, 1, 9, 0, 0);
+	emit(program, ADD_NUMBER, 1, 0, 0, 1);
+	emit(program, STORE, 7, 1, offsetof(struct kernel_walk, next), 0);
+}
+
+/* A step through the hash table: a slot, or the start of the next list. A slot is in the
+ * lists of two tables, of which one is in use. Returns a jump that ends the walk. */
+static uint32_t emit_hash_step(struct program *program,
+			       const struct kernel_layout *layout)
+{
+	const int32_t *offset = layout->offset;
+	uint32_t has_slot, is_last, is_list;
+
+	emit(program, LOAD, 9, 7, offsetof(struct kernel_walk, node), 0);
+	has_slot = emit_jump(program, IF_UNEQUAL_0, 9, 0, 0);
+	is_last = emit_next(program, layout->buckets);
+	emit_advance(program);
+	emit(program, MULTIPLY, 9, 0, 0, 8);
+	emit(program, ADD, 9, 8, 0, 0);
+	emit_read(program, 7, offsetof(struct kernel_walk, node), 8, 9,
+		  offset[SLOTS_HASH]);
+	is_list = emit_jump(program, JUMP, 0, 0, 0);
+	jump_ends_here(program, has_slot);
+	emit(program, LOAD, 1, FRAME, INDEX, 0);
+	emit(program, SUBTRACT, 9, 1, 0, 0);
+	emit(program, ADD_NUMBER, 9, 0, 0, -offset[SLOT_NODES]);
+	emit_slot(program, layout);
+	emit(program, LOAD, 1, FRAME, INDEX, 0);
+	emit(program, ADD, 9, 1, 0, 0);
+	emit_read(program, 7, offsetof(struct kernel_walk, node), 8, 9,
+		  offset[SLOT_NODES]);
+	jump_ends_here(program, is_list);
+	return is_last;
+}
+
+/* A step through the array. Returns a jump that ends the walk. */
+static uint32_t emit_array_step(struct program *program,
+				const struct kernel_layout *layout)
+{
+	uint32_t is_last;
+
+	emit(program, LOAD, 1, FRAME, INDEX, 0);
+	is_last = emit_next(program, 0);
+	emit_advance(program);
+	emit(program, MULTIPLY, 9, 0, 0, (int32_t)layout->slot_size);
+	emit(program, ADD, 9, 8, 0, 0);
+	emit(program, ADD_NUMBER, 9, 0, 0, layout->offset[SLOTS_ARRAY]);
+	emit_slot(program, layout);
+	return is_last;
+}
+
+/* Ends the program if the generation in register 9 is not that of the memory in register
+ * 6. */
+static void emit_same(struct program *program)
+{
+	uint32_t is_same;
+
+	emit(program, LOAD, 1, 6, offsetof(struct kernel_slots, generation), 0);
+	is_same = emit_jump(program, IF_EQUAL, 1, 9, 0);
+	emit_exit(program, PROGRAM_CHANGED);
+	jump_ends_here(program, is_same);
+}
+
+/* Begins, with the second argument 0, or continues. Sets registers 6 and 7 to both
+ * memories and 8 to struct kvm_memslots. */
+static void emit_begin(struct program *program, const struct kernel_layout *layout,
+		       int slots, int walk)
+{
+	const int32_t *offset = layout->offset;
+	bool is_hash = layout->buckets != 0;
+	uint32_t continues;
+
+	emit(program, LOAD, 6, 1, 0, 0);
+	emit(program, LOAD, 2, 1, 8, 0);
+	emit(program, STORE, FRAME, 2, COUNTER, 0);
+	emit_vcpu(program, layout);
+	emit_follow(program, 8, 7, offset[VCPU_VM]);
+	emit(program, STORE, FRAME, 8, VM, 0);
+	emit_long(program, 6, MEMORY, (uint32_t)slots);
+	emit_long(program, 7, MEMORY, (uint32_t)walk);
+	emit_follow(program, 8, 8, offset[VM_SLOTS]);
+	emit_fetch(program, 9, 4, 8, offset[is_hash ? SLOTS_INDEX : SLOTS_USED]);
+	if (is_hash) {
+		emit(program, AND_NUMBER, 9, 0, 0, 1);
+		emit(program, MULTIPLY, 9, 0, 0, 16); /* struct hlist_node */
+	}
+	emit(program, STORE, FRAME, 9, INDEX, 0);
+	emit_fetch(program, 9, 8, 8, offset[SLOTS_GENERATION]);
+	emit(program, LOAD, 1, FRAME, COUNTER, 0);
+	continues = emit_jump(program, IF_UNEQUAL_0, 1, 0, 0);
+	emit(program, STORE_NUMBER, 7, 0, offsetof(struct kernel_walk, node), 0);
+	emit(program, STORE_NUMBER, 7, 0, offsetof(struct kernel_walk, next), 0);
+	emit(program, STORE_NUMBER, 6, 0, offsetof(struct kernel_slots, count), 0);
+	emit(program, STORE, 6, 9, offsetof(struct kernel_slots, generation), 0);
+	jump_ends_here(program, continues);
+	/* Slots that were seen may have been freed. */
+	emit_same(program);
+}
+
+void program_slots(struct program *program, const struct kernel_layout *layout, int slots,
+		   int walk)
+{
+	uint32_t top, is_last;
+
+	*program = (struct program){.count = 0};
+	emit_begin(program, layout, slots, walk);
+	emit(program, STORE_NUMBER, FRAME, 0, COUNTER, 0);
+	top = program->count;
+	is_last = layout->buckets ? emit_hash_step(program, layout)
+				  : emit_array_step(program, layout);
+	emit(program, LOAD, 1, FRAME, COUNTER, 0);
+	emit(program, ADD_NUMBER, 1, 0, 0, 1);
+	emit(program, STORE, FRAME, 1, COUNTER, 0);
+	/* Older kernels take only conditional jumps backwards. */
+	emit(program, IF_LESS_THAN, 1, 0, (int32_t)top - (int32_t)program->count - 1,
+	     STEPS);
+	emit_exit(program, PROGRAM_MORE);
+	jump_ends_here(program, is_last);
+	emit(program, LOAD, 8, FRAME, VM, 0);
+	emit_follow(program, 8, 8, layout->offset[VM_SLOTS]);
+	emit_fetch(program, 9, 8, 8, layout->offset[SLOTS_GENERATION]);
+	emit_same(program);
+	emit_exit(program, PROGRAM_DONE);
+}
+
+/* The kernel's functions are for programs whose license it takes for compatible with the
+ * GPL (include/linux/license.h). This file is under both licenses. */
+int program_load(const struct program *program)
+{
+	if (program->is_full) {
+		errno = E2BIG;
+		return -1;
+	}
+	return bpf_program_load(program->insn, program->count, "Dual BSD/GPL");
+}

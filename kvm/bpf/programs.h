@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
+#ifndef UNIPROF_KVM_BPF_PROGRAMS_H
+#define UNIPROF_KVM_BPF_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kvm/bpf/call.h"
+
+/*
+ * The programs that read KVM's structures. Each is given a descriptor of the thread that
+ * runs it, and only goes on if that is a descriptor of a vCPU: whoever has it could as
+ * well stop the vCPU and read it, and what is read exists as long as it is open. Kernel
+ * addresses stay in the programs and in memory that only they can read.
+ */
+
+/* Members of Linux's structures, in the order of kernel.c's table of their names. */
+enum kernel_member {
+	TASK_FILES,
+	TASK_PID,
+	FILES_TABLE,
+	TABLE_SIZE,
+	TABLE_FILES,
+	FILE_DENTRY,
+	FILE_PRIVATE,
+	DENTRY_SUPER,
+	DENTRY_NAME,
+	SUPER_MAGIC,
+	PID_LEVEL,
+	PID_NUMBERS,
+	UPID_NUMBER,
+	UPID_SPACE,
+	VCPU_VM,
+	VCPU_PID,
+	VM_SLOTS,
+	SLOTS_GENERATION,
+	SLOT_FRAME,
+	SLOT_PAGES,
+	SLOT_ADDRESS,
+	MEMBERS_NEEDED,
+	/* The rest depends on the version: a hash table of slots (Linux 5.17), or an
+	 * array. */
+	SLOTS_HASH = MEMBERS_NEEDED,
+	SLOTS_INDEX,
+	SLOT_NODES,
+	SLOTS_USED,
+	SLOTS_ARRAY,
+	KERNEL_MEMBERS
+};
+
+struct kernel_layout {
+	int32_t offset[KERNEL_MEMBERS]; /* bytes */
+	uint32_t upid_size, slot_size;	/* of the structures, bytes */
+	uint32_t buckets; /* number of lists in the hash table of slots; 0: an array */
+};
+
+/* Results of the programs; others are numbers of checks that failed. */
+#define PROGRAM_DONE	 0
+#define PROGRAM_MORE	 1 /* run again with 1 as the second argument */
+#define PROGRAM_CHANGED	 2 /* the slots have changed meanwhile */
+#define PROGRAM_TOO_MANY 3 /* slots */
+
+/* What a program leaves in the memory that it writes. */
+struct kernel_vcpu {
+	uint64_t generation; /* changes whenever the VM's slots do */
+	/* thread that ran the vCPU last, as this process sees it; 0: none; -1: it is in
+	 * another pid namespace */
+	int32_t tid;
+	uint32_t unused;
+};
+
+struct kernel_slot {
+	uint64_t frame, pages; /* of the guest */
+	uint64_t address;      /* in the VMM */
+};
+
+#define KERNEL_SLOTS_MAX 512
+
+struct kernel_slots {
+	uint64_t generation;
+	uint64_t count;
+	struct kernel_slot slot[KERNEL_SLOTS_MAX];
+};
+
+/* Where the program for slots is; only it can read this. */
+struct kernel_walk {
+	uint64_t node; /* address of the next slot's node; 0: none */
+	uint64_t next; /* number of the next list, or slot in the array */
+};
+
+#define PROGRAM_MAX 512
+
+struct program {
+	struct bpf_insn_word insn[PROGRAM_MAX];
+	uint32_t count;
+	bool is_full; /* it does not fit */
+};
+
+/* Makes the program that reads a vCPU into the memory @vcpu. Its first argument is the
+ * descriptor. */
+void program_look(struct program *program, const struct kernel_layout *layout, int vcpu);
+
+/* Makes the program that reads all memory slots of a vCPU's VM into the memory @slots, in
+ * several runs. @walk: the memory for struct kernel_walk. */
+void program_slots(struct program *program, const struct kernel_layout *layout, int slots,
+		   int walk);
+
+/* Loads a program under its license; -1 with errno set on failure. */
+int program_load(const struct program *program);
+
+#endif
