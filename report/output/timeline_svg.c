@@ -13,7 +13,6 @@
 
 #define LEFT	  (SVG_MARGIN + 56) /* left edge of the maps, right of the rows' labels */
 #define INNER	  (SVG_WIDTH - LEFT - SVG_MARGIN - 24)
-#define WIDEST	  40		  /* maximum width of a column, pixels */
 #define LEGEND	  (SVG_HEAD + 30) /* baseline of the legend's text */
 #define HEAD	  (SVG_HEAD + 50)
 #define PANEL_TOP 18 /* height above the cells, for the panel's name */
@@ -22,13 +21,13 @@
 
 static const char style[] =
 	".cells{shape-rendering:crispEdges}"
-	".cells path:hover{stroke:#000;stroke-width:2;vector-effect:non-scaling-stroke}"
+	".cells g path:hover{stroke:#000;stroke-width:2;vector-effect:non-scaling-stroke}"
 	".name{font-weight:600}.axis{stroke:#8c959f}.edge{fill:none;stroke:#d0d7de}"
 	".none{stroke:#d0d7de}"
 	".h0{fill:#dde3ea}.h1{fill:#ffe9a8}.h2{fill:#ffd06b}.h3{fill:#fdaa48}"
 	".h4{fill:#f57f33}.h5{fill:#e0522a}.h6{fill:#b92a26}.h7{fill:#7d1128}"
 	"@media(prefers-color-scheme:dark){.edge,.none{stroke:#3d444d}"
-	".cells path:hover{stroke:#fff}"
+	".cells g path:hover{stroke:#fff}"
 	".h0{fill:#2b323b}.h1{fill:#4a2c17}.h2{fill:#6e3612}.h3{fill:#98430f}"
 	".h4{fill:#c4570f}.h5{fill:#e8782a}.h6{fill:#fba75b}.h7{fill:#ffe2b0}}";
 
@@ -305,8 +304,6 @@ void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 	map.row = grid->rows <= 4 ? 24 : grid->rows >= 33 ? 3 : 100 / (int)grid->rows;
 	if (grid->columns)
 		map.column = (double)INNER / grid->columns;
-	if (map.column > WIDEST)
-		map.column = WIDEST;
 	stride = PANEL_TOP + grid->rows * (uint32_t)map.row + PANEL_END;
 	svg_begin(report->out, "Timeline", heading_name(name, report),
 		  HEAD + stride * grid->shown_panels, style);
