@@ -94,27 +94,6 @@ static int import_text(const struct options *options, struct lines *lines, int f
 	return status;
 }
 
-static int open_input(const struct options *options, struct lines *lines,
-		      struct error *err)
-{
-	int fd = STDIN_FILENO;
-
-	if (strcmp(options->input, "-") != 0)
-		fd = open(options->input, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(err, errno, "can't open");
-	if (lines_init(lines, fd) < 0)
-		return error_set(err, "out of memory");
-	return 0;
-}
-
-static void close_input(struct lines *lines)
-{
-	if (lines->fd > STDIN_FILENO)
-		close(lines->fd);
-	lines_free(lines);
-}
-
 static void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints a line on standard error. */
@@ -128,6 +107,29 @@ static void print_line(const char *format, ...)
 	va_end(args);
 	text_make_printable(text);
 	fprintf(stderr, "uniprof import: %s\n", text);
+}
+
+static int open_input(const struct options *options, struct lines *lines,
+		      struct error *err)
+{
+	int fd = STDIN_FILENO;
+
+	if (strcmp(options->input, "-") != 0)
+		fd = open(options->input, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, errno, "can't open");
+	if (isatty(fd))
+		print_line("reading from the terminal; end the input with Ctrl-D");
+	if (lines_init(lines, fd) < 0)
+		return error_set(err, "out of memory");
+	return 0;
+}
+
+static void close_input(struct lines *lines)
+{
+	if (lines->fd > STDIN_FILENO)
+		close(lines->fd);
+	lines_free(lines);
 }
 
 static void print_weights(const struct import_weights *weights)

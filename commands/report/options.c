@@ -133,6 +133,7 @@ static int fit_format(struct report_options *options)
 				   "refusing to write %s to a terminal; use -o FILE or a "
 				   "pipe",
 				   format->name);
+	options->profile.notes.lacks_functions = format->lacks_functions;
 	if (format->bare_names && rules->demangle == DEMANGLE_FULL)
 		rules->demangle = DEMANGLE_BARE;
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_APART)

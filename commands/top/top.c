@@ -51,12 +51,16 @@ static int check_start(const struct feed *feed, off_t *size, struct error *err)
 	return 0;
 }
 
+/* How long the first table waits for the first samples, at most. */
+#define FIRST_SAMPLES_NS (5 * NS_PER_S)
+
 /* Prints the tables, each after a delay; the last one at once if the recording has ended.
  */
 static int print_tables(struct top *top, struct error *err)
 {
 	const struct recent *recent = &top->feed.recent;
-	uint64_t next = clock_monotonic(), columns = text_columns(stdout);
+	uint64_t next = clock_monotonic(), first_most = next + FIRST_SAMPLES_NS;
+	uint64_t columns = text_columns(stdout);
 	uint64_t printed = 0;
 	off_t size = -1;
 
@@ -71,6 +75,9 @@ static int print_tables(struct top *top, struct error *err)
 				return -1;
 			continue;
 		}
+		if (!printed && !recent->summary.samples && recent->more &&
+		    next < first_most)
+			continue;
 		if (printed++)
 			putchar('\n');
 		if (view_write(&top->view, recent->path, stdout, err) < 0)

@@ -314,7 +314,8 @@ int profile_note_contents(struct profile *profile, const struct note_options *op
 	note_fit(profile, options->verbose);
 	if (!options->names_only)
 		note_counts(profile, options->verbose);
-	note_quality(profile, options);
+	if (!options->lacks_functions)
+		note_quality(profile, options);
 	note_damage(profile);
 	return profile->notes.failed ? -1 : 0;
 }

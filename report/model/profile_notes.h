@@ -6,9 +6,10 @@
 
 /* Which notes on a profile are wanted. */
 struct note_options {
-	bool verbose;	 /* adds details, and notes that are rarely of interest */
-	bool names_only; /* leaves out notes on counts and call chains, which are not
-			    shown */
+	bool verbose;	      /* adds details, and notes that are rarely of interest */
+	bool names_only;      /* leaves out notes on counts and call chains, which are not
+				 shown */
+	bool lacks_functions; /* leaves out notes on names and call chains */
 };
 
 /* Adds notes on the symbol files, before or after the profile is read. */

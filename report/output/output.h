@@ -17,14 +17,15 @@ enum output_lines {
 /* A format of reports: a file of this folder, and a line in output.c's list. */
 struct output {
 	const char *name;
-	const char *about;  /* for --help: one line */
-	bool has_columns;   /* supports per_vcpu and no_children of struct report_view */
-	bool has_limit;	    /* supports percent_limit */
-	bool can_invert;    /* supports invert */
-	bool bare_names;    /* shows C++ names without parameters, as perf does */
-	bool sees_all;	    /* also gets samples that count 0: struct profile_listener */
-	bool is_binary;	    /* is no text, and of no use on a terminal */
-	bool one_recording; /* can't show several recordings: each has its own time */
+	const char *about; /* for --help: one line */
+	bool has_columns;  /* supports per_vcpu and no_children of struct report_view */
+	bool has_limit;	   /* supports percent_limit */
+	bool can_invert;   /* supports invert */
+	bool bare_names;   /* shows C++ names without parameters, as perf does */
+	bool sees_all;	   /* also gets samples that count 0: struct profile_listener */
+	bool lacks_functions; /* shows no functions and no call chains */
+	bool is_binary;	      /* is no text, and of no use on a terminal */
+	bool one_recording;   /* can't show several recordings: each has its own time */
 	enum output_lines lines;
 
 	/* Returns the state for the other functions; NULL if out of memory, or for the

@@ -356,6 +356,7 @@ const struct output output_timeline = {
 	.about = "when each vCPU was busy: SVG heat maps for web browsers",
 	.sees_all = true,
 	.one_recording = true,
+	.lacks_functions = true,
 	.begin = timeline_begin,
 	.sample = timeline_sample,
 	.end = timeline_end,

@@ -39,3 +39,6 @@ echo "# only those with one caller"
 cells --parent middle -s "$data/web.sym"
 echo "# time"
 cells --weight wall
+echo "notes on names, which it does not show:"
+"$UNIPROF" report -i rates.up --format timeline 2>&1 >/dev/null | grep -c "no name"
+"$UNIPROF" report -i rates.up 2>&1 >/dev/null | grep -c "no name"

@@ -56,6 +56,18 @@ echo pipe
 	"$UNIPROF" top -i - --window 60 --batch 1000000 --delay 0.05 2>/dev/null |
 	awk 'BEGIN { RS = "" } { last = $0 } END { print last }'
 
+echo "the first table waits for the first samples"
+"$MAKE_RECORDING" >late.up <<'END'
+info start 1000000000
+domain 0 3 2 1 1 web
+sample 2000000000 0 1 0 0x1004
+flush
+sample 3000000000 0 1 0 0x1104
+end 1 4000000000
+END
+{ head -c 150 late.up; sleep 0.5; tail -c +151 late.up; sleep 0.2; } |
+	"$UNIPROF" top -i - --batch 1 --delay 0.05 2>/dev/null | sed 1,2d
+
 echo "waiting"
 : >empty.up
 "$UNIPROF" top -i empty.up --batch 1 --delay 0.05
