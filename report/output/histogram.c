@@ -7,14 +7,13 @@
 #include "base/array.h"
 #include "base/tree.h"
 #include "report/model/calls.h"
+#include "report/model/counts.h"
 
 struct histogram {
 	const struct report *report;
-	struct tree sampled; /* one root; keys: chain and vCPU */
-	uint64_t *counts;    /* by node of sampled */
-	uint32_t counts_capacity;
-	bool by_address; /* nothing has a name: each address has its own row */
-	uint32_t *vcpus; /* numbers of the vCPUs with samples, ascending */
+	struct counts sampled; /* keys: chain and vCPU */
+	bool by_address;       /* nothing has a name: each address has its own row */
+	uint32_t *vcpus;       /* numbers of the vCPUs with samples, ascending */
 	uint32_t vcpu_count;
 	/* Until all rows are complete, they are indexed by node of a tree: one root, then
 	 * domains, then functions, with function numbers as keys. */
@@ -39,8 +38,7 @@ void *histogram_begin(const struct report *report)
 	if (!histogram)
 		return NULL;
 	histogram->report = report;
-	if (tree_init(&histogram->sampled, 1) < 0 ||
-	    tree_init(&histogram->index, 1) < 0) {
+	if (counts_init(&histogram->sampled) < 0 || tree_init(&histogram->index, 1) < 0) {
 		histogram_free(histogram);
 		return NULL;
 	}
@@ -53,9 +51,8 @@ void histogram_free(void *state)
 
 	if (!histogram)
 		return;
-	tree_free(&histogram->sampled);
+	counts_free(&histogram->sampled);
 	tree_free(&histogram->index);
-	free(histogram->counts);
 	free(histogram->vcpus);
 	free(histogram->rows);
 	free(histogram->cells);
@@ -65,24 +62,11 @@ void histogram_free(void *state)
 int histogram_sample(void *state, const struct counted_sample *sample)
 {
 	struct histogram *histogram = state;
-	uint32_t node;
 
 	if (!histogram->report->view.per_vcpu)
 		return 0;
-	node = tree_intern(&histogram->sampled, 0,
-			   (uint64_t)sample->stack << 32 | sample->vcpu);
-	if (node == TREE_NONE)
-		return -1;
-	if (node >= histogram->counts_capacity) {
-		uint32_t capacity = histogram->sampled.capacity;
-
-		if (!array_grow_zeroed(&histogram->counts, histogram->counts_capacity,
-				       capacity, sizeof(*histogram->counts)))
-			return -1;
-		histogram->counts_capacity = capacity;
-	}
-	histogram->counts[node] += sample->count;
-	return 0;
+	return counts_add(&histogram->sampled,
+			  (uint64_t)sample->stack << 32 | sample->vcpu, sample->count);
 }
 
 /* Whether any function has a name. All functions must be known. */
@@ -202,7 +186,7 @@ static uint32_t sampled_function(const struct report *report, uint32_t stack)
 /* Lists the vCPUs, and sets @columns to their indexes in the list. */
 static int list_vcpus(struct histogram *histogram, uint32_t *columns)
 {
-	const struct tree *sampled = &histogram->sampled;
+	const struct tree *sampled = &histogram->sampled.keys;
 	bool met[RECORDING_MAX_VCPU + 1] = {false};
 
 	histogram->vcpus = malloc(sizeof(met) / sizeof(met[0]) * sizeof(uint32_t));
@@ -223,7 +207,7 @@ static int list_vcpus(struct histogram *histogram, uint32_t *columns)
 static int fill_cells(struct histogram *histogram)
 {
 	const struct report *report = histogram->report;
-	const struct tree *sampled = &histogram->sampled;
+	const struct tree *sampled = &histogram->sampled.keys;
 	uint32_t columns[RECORDING_MAX_VCPU + 1];
 	size_t width;
 
@@ -248,7 +232,8 @@ static int fill_cells(struct histogram *histogram)
 		/* The walk through the calls has created both nodes. */
 		domain = tree_intern(&histogram->index, 0, domain);
 		row = row_of(histogram, domain, function);
-		histogram->cells[row * width + columns[vcpu]] += histogram->counts[i];
+		histogram->cells[row * width + columns[vcpu]] +=
+			histogram->sampled.sums[i];
 	}
 	for (uint32_t i = 0; i < histogram->index.count; i++)
 		histogram->rows[i].vcpus = histogram->cells + i * width;

@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "base/tree.h"
 #include "format/buffer.h"
+#include "report/model/counts.h"
 #include "report/write/gzip.h"
 
 /*
@@ -125,10 +125,7 @@ enum kind {
 
 struct pprof {
 	const struct report *report;
-	struct tree sampled; /* one root; the keys: chain and vCPU */
-	uint64_t *counts;    /* by node of sampled */
-	uint32_t counts_capacity;
-
+	struct counts sampled; /* keys: chain and vCPU */
 	struct tree ids;       /* ids are nodes' numbers */
 	struct names *strings; /* the string table */
 	struct gzip *gzip;
@@ -144,8 +141,7 @@ static void pprof_free(void *state)
 
 	if (!pprof)
 		return;
-	tree_free(&pprof->sampled);
-	free(pprof->counts);
+	counts_free(&pprof->sampled);
 	tree_free(&pprof->ids);
 	if (pprof->strings)
 		names_free(pprof->strings);
@@ -166,7 +162,7 @@ static void *pprof_begin(const struct report *report)
 	pprof->strings = names_new();
 	pprof->gzip = gzip_new(report->out);
 	/* "string_table[0] must always be """. */
-	if (tree_init(&pprof->sampled, 1) < 0 || tree_init(&pprof->ids, KINDS) < 0 ||
+	if (counts_init(&pprof->sampled) < 0 || tree_init(&pprof->ids, KINDS) < 0 ||
 	    !pprof->strings || !pprof->gzip || names_intern(pprof->strings, "") != 0) {
 		pprof_free(pprof);
 		return NULL;
@@ -177,21 +173,9 @@ static void *pprof_begin(const struct report *report)
 static int pprof_sample(void *state, const struct counted_sample *sample)
 {
 	struct pprof *pprof = state;
-	uint32_t node = tree_intern(&pprof->sampled, 0,
-				    (uint64_t)sample->stack << 32 | sample->vcpu);
 
-	if (node == TREE_NONE)
-		return -1;
-	if (node >= pprof->counts_capacity) {
-		uint32_t capacity = pprof->sampled.capacity;
-
-		if (!array_grow_zeroed(&pprof->counts, pprof->counts_capacity, capacity,
-				       sizeof(*pprof->counts)))
-			return -1;
-		pprof->counts_capacity = capacity;
-	}
-	pprof->counts[node] += sample->count;
-	return 0;
+	return counts_add(&pprof->sampled, (uint64_t)sample->stack << 32 | sample->vcpu,
+			  sample->count);
 }
 
 static uint32_t id_of(struct pprof *pprof, enum kind kind, uint64_t key)
@@ -481,8 +465,9 @@ static int pprof_end(void *state)
 	struct pprof *pprof = state;
 
 	put_head(pprof);
-	for (uint32_t i = 1; i < pprof->sampled.count && !pprof->failed; i++)
-		put_sample(pprof, pprof->sampled.nodes[i].key, pprof->counts[i]);
+	for (uint32_t i = 1; i < pprof->sampled.keys.count && !pprof->failed; i++)
+		put_sample(pprof, pprof->sampled.keys.nodes[i].key,
+			   pprof->sampled.sums[i]);
 	for (uint32_t id = KINDS; id < pprof->ids.count && !pprof->failed; id++)
 		put_id(pprof, id);
 	put_strings(pprof);
