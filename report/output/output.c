@@ -11,6 +11,7 @@
 	X(tree)           \
 	X(flamegraph)     \
 	X(timeline)       \
+	X(markdown)       \
 	X(folded)         \
 	X(perf_script)    \
 	X(perf_data)      \

@@ -229,7 +229,7 @@ make_plain()
 # totals OPTION...: prints the total of big.up in each output, in samples or us
 totals()
 {
-	for format in folded perf-script histogram histogram-csv histogram-json rows; do
+	for format in folded perf-script histogram histogram-csv histogram-json rows markdown; do
 		"$UNIPROF" report -i big.up -s big.sym --format $format "$@" \
 			>$format 2>/dev/null || echo "$format failed"
 	done
@@ -249,6 +249,18 @@ totals()
 		2>/dev/null | awk -F , '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^vcpu/) cells[i] }
 		NR > 1 { for (i in cells) sum += $i } END { print sum + 0 }'
+	for table in vCPUs Functions 'Call chains'; do
+		markdown_sum "$table" <markdown
+	done
+}
+
+# markdown_sum TITLE: adds up the first column of that table of the page in standard input
+markdown_sum()
+{
+	awk -F '|' -v title="## $1" '
+		/^## / { is_table = $0 == title }
+		is_table && /^\| [0-9]/ { sum += $2 ~ /ms/ ? $2 * 1000 : $2 }
+		END { printf "%d\n", sum + 0.5 }'
 }
 
 # shorten: writes LONG for each name of 20,000 x in standard input. A regular expression as

@@ -24,6 +24,11 @@ of_all()
 	"$UNIPROF" report -i big.up -s big.sym --format speedscope "$@" 2>/dev/null |
 		sed -n 's/^.*"endValue": \([0-9]*\).*$/\1/p' |
 		awk '{ sum += $1 } END { print sum + 0 }'
+	"$UNIPROF" report -i big.up -s big.sym --format markdown "$@" >page 2>/dev/null
+	sed -n 's/^| counted below | \([0-9]*\) .*/\1/p' page
+	for table in vCPUs Functions 'Call chains'; do
+		markdown_sum "$table" <page
+	done
 	"$UNIPROF" report -i big.up -s big.sym --format flamegraph "$@" 2>/dev/null |
 		sed -n 's/^.*>all (\([0-9,]*\) .*$/\1/p' | tr -d ,
 }
