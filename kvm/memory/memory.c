@@ -25,7 +25,8 @@
 #define LEARN_NS  NS_PER_S
 #define LEARN_MIN (NS_PER_S / 128)
 
-/* Time between two reads of slots, ns: a guest can make its VMM change them often. */
+/* Time between two questions to KVM, ns: they take CPU time from samples at high rates,
+ * and a guest can make its VMM change its slots often. */
 #define FOLLOW_NS (NS_PER_S / 64)
 
 /* Maximum number of pages that are copied one by one during a pause. */
@@ -37,7 +38,7 @@ struct kvm_memory {
 	struct fetch *fetch;
 	const struct kernel *kernel;	    /* NULL: the layout is guessed */
 	uint64_t generation;		    /* of the slots that @layout is of */
-	uint64_t followed;		    /* last read of slots, ns; 0: none */
+	uint64_t followed;		    /* last question to KVM, ns; 0: none */
 	bool is_exact;			    /* @layout is of the slots */
 	bool is_too_long;		    /* there are too many slots */
 	unsigned int guesses, wrong;	    /* checks of a guess, and those in vain */
@@ -172,18 +173,17 @@ void kvm_memory_follow(struct kvm_memory *memory, int vcpu)
 {
 	struct kernel_vcpu seen;
 
-	if (!memory->kernel)
+	if (!memory->kernel ||
+	    (memory->followed && memory->now - memory->followed < FOLLOW_NS))
 		return;
+	memory->followed = memory->now;
 	if (!kernel_look(memory->kernel, vcpu, &seen)) {
 		/* What is known may still be right, but will not be corrected. */
 		memory->is_exact = false;
 		return;
 	}
-	if ((memory->is_exact && seen.generation == memory->generation) ||
-	    (memory->followed && memory->now - memory->followed < FOLLOW_NS))
-		return;
-	memory->followed = memory->now;
-	memory->is_exact = read_slots(memory, vcpu);
+	if (!memory->is_exact || seen.generation != memory->generation)
+		memory->is_exact = read_slots(memory, vcpu);
 }
 
 enum memory_knowledge kvm_memory_knowledge(const struct kvm_memory *memory)
