@@ -73,6 +73,14 @@ uint64_t program_table_linux(const struct program_table *table)
 	return origin ? origin->linux_text : 0;
 }
 
+bool program_table_names_linux(const struct program_table *table)
+{
+	const struct table_origin *origin = find_linux(table);
+
+	return origin && table->program &&
+	       table->program[origin - table->origin].function_count;
+}
+
 const struct task_layout *program_table_tasks(const struct program_table *table)
 {
 	const struct table_origin *origin = find_linux(table);

@@ -197,6 +197,10 @@ void placed_table_build_ids(const struct placed_table *placed, char *to, size_t 
  * such kernel. */
 uint64_t program_table_linux(const struct program_table *table);
 
+/* Whether the file of the table's Linux kernel is known to have functions' names: boot
+ * images have none. */
+bool program_table_names_linux(const struct program_table *table);
+
 /* Where the Linux kernel in the table has its tasks; NULL: not known. */
 const struct task_layout *program_table_tasks(const struct program_table *table);
 

@@ -7,13 +7,12 @@
 /* Limit of map calls while examining the return addresses of a chain */
 #define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
 
-/* Whether names are looked for in the guest's kernel: not if a file may have them, or if
- * the guest is stopped for each page that is read. */
+/* Whether names are looked for in the guest's kernel: not if a file has them, or if the
+ * guest is stopped for each page that is read. */
 static bool wants_kallsyms(const struct guest *guest, const struct sampling *sampling)
 {
 	return guest->info.type != GUEST_GDB && !sampling->stack_bytes &&
-	       !(sampling->table && sampling->table->program &&
-		 program_table_linux(sampling->table));
+	       !(sampling->table && program_table_names_linux(sampling->table));
 }
 
 int learning_open(struct learning *learning, struct guest *guest,

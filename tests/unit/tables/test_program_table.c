@@ -122,6 +122,12 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	assert_false(placed_table_is_plain(&scene.placed));
 	assert_int_equal(placed_table_linux(&scene.placed), text + far);
 	assert_int_equal(program_table_linux(scene.table), text);
+	assert_false(program_table_names_linux(scene.table));
+	scene.table->program = calloc(1, sizeof(*scene.table->program));
+	assert_non_null(scene.table->program);
+	assert_false(program_table_names_linux(scene.table));
+	scene.table->program->function_count = 1;
+	assert_true(program_table_names_linux(scene.table));
 
 	moved = placed_table_make(&scene.placed);
 	assert_non_null(moved);
