@@ -133,3 +133,16 @@ void text_time(char *to, uint64_t ns, bool utc)
 	else /* strftime() can't print +01:00 */
 		snprintf(to, TEXT_TIME_SIZE, "%s%.3s:%.2s", time, zone, zone + 3);
 }
+
+void text_uuid(char *to, const uint8_t *uuid)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*to++ = '-';
+		*to++ = digits[uuid[i] >> 4];
+		*to++ = digits[uuid[i] & 15];
+	}
+	*to = 0;
+}

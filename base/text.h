@@ -39,6 +39,12 @@ size_t text_columns(FILE *out);
  */
 void text_put(FILE *out, const char *text, size_t columns);
 
+#define TEXT_UUID_SIZE 37
+
+/* Writes a UUID of 16 bytes to @to, which holds TEXT_UUID_SIZE bytes, as RFC 4122 does.
+ */
+void text_uuid(char *to, const uint8_t *uuid);
+
 #define TEXT_TIME_SIZE 40
 
 /*

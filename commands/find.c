@@ -29,10 +29,11 @@ void find_files(struct found_files *found, const struct find_wish *wish)
 	size_t count;
 
 	*found = (struct found_files){0};
-	if (host_list_vmms(&guests, &count, &ignored) < 0)
+	if (host_list_once(&guests, &count, &ignored) < 0)
 		return;
 	for (size_t i = 0; wish->all && i < count && clock_monotonic() < end; i++)
-		find_for(found, wish, &guests[i]);
+		if (guests[i].id) /* not Xen's domain 0 */
+			find_for(found, wish, &guests[i]);
 	for (size_t i = 0; i < wish->domains; i++) {
 		size_t j = 0;
 

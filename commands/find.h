@@ -16,9 +16,9 @@ struct find_wish {
 /* The help of --no-find. */
 #define NO_FIND_HELP                                                                   \
 	"without files, don't look for the guest's file where its VMM's command line " \
-	"names it"
+	"or its configuration names it"
 
-/* Looks for the symbol files of guests that VMMs of this host run. Must be called before
+/* Looks for the symbol files of guests of this host. Must be called before
  * anything is opened, because it starts processes. found_files_free() must follow. */
 void find_files(struct found_files *found, const struct find_wish *wish);
 

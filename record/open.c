@@ -149,12 +149,21 @@ static int add_list(struct guest_info **guests, size_t *count,
 	return status;
 }
 
-int host_list_vmms(struct guest_info **guests, size_t *count, struct error *err)
+static int list_domains(struct guest_info **guests, size_t *count, struct error *err)
+{
+	struct host *host = xen_hypervisor.open(false, err);
+	int status = host ? host->ops->list(host, guests, count, err) : -1;
+
+	host_close(host);
+	return status;
+}
+
+int host_list_once(struct guest_info **guests, size_t *count, struct error *err)
 {
 	int status;
 
 	if (xen_hypervisor.exists())
-		return error_set(err, "Xen runs the guests of this host");
+		return list_domains(guests, count, err);
 	status = kvm_vmm_list(guests, count, err);
 	if (status == 0 && add_list(guests, count, kvm_stub_list, err) < 0) {
 		free(*guests);

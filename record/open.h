@@ -38,9 +38,9 @@ struct host *host_open_guest(const char *guest, bool force, struct host_stub *us
 int host_list(struct host *host, struct guest_info **guests, size_t *count,
 	      struct error *err);
 
-/* Lists the guests that programs of this host run (host_ops.has_vmms), also those that
- * only host_open_guest() finds; opens no hypervisor. None on a Xen host. */
-int host_list_vmms(struct guest_info **guests, size_t *count, struct error *err);
+/* Lists the guests of this host, also those that only host_open_guest() finds, and leaves
+ * no hypervisor open. */
+int host_list_once(struct guest_info **guests, size_t *count, struct error *err);
 
 /* Checks the syntax of a GDB stub's address: 0, or -1. */
 int host_check_gdb(const char *gdb, struct error *err);

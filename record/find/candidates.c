@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/find/candidates.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "symbols/symbols.h"
 
 /* Adds the path, unless it is empty, too long, or there already. */
@@ -186,15 +188,13 @@ static const char *skip_to(const char *at, const char *end, char c)
 	return at < end && *at == c ? at + 1 : NULL;
 }
 
-void candidates_add_config(struct candidates *candidates, const char *json, size_t length)
+/* Adds the text after a key in JSON, if it is one. */
+static void add_value(struct candidates *candidates, const char *at, const char *end)
 {
-	static const char key[] = "\"kernel_image_path\"";
-	const char *end = json + length;
-	const char *at = memmem(json, length, key, strlen(key));
 	char path[CANDIDATE_SIZE];
 	size_t used = 0;
 
-	at = at ? skip_to(at + strlen(key), end, ':') : NULL;
+	at = skip_to(at, end, ':');
 	at = at ? skip_to(at, end, '"') : NULL;
 	for (; at && at < end && *at != '"'; at++) {
 		/* Of the other escapes (RFC 8259, section 7), none is usual in a path. */
@@ -206,6 +206,34 @@ void candidates_add_config(struct candidates *candidates, const char *json, size
 	}
 	if (at && at < end)
 		candidate_put(candidates, path, used);
+}
+
+void candidates_add_domain(struct candidates *candidates, uint32_t id,
+			   const uint8_t *uuid)
+{
+	char text[TEXT_UUID_SIZE];
+
+	/* libxl__userdata_path() in Xen, tools/libs/light/libxl_dom.c */
+	text_uuid(text, uuid);
+	snprintf(candidates->config, sizeof(candidates->config),
+		 "/var/lib/xen/userdata-d.%" PRIu32 ".%s.libxl-json", id, text);
+}
+
+void candidates_add_config(struct candidates *candidates, const char *json, size_t length)
+{
+	/* Firecracker's, libxl's */
+	static const char *const keys[] = {"\"kernel_image_path\"", "\"kernel\""};
+	const char *end = json + length;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t size = strlen(keys[i]);
+		const char *at = json;
+
+		while ((at = memmem(at, (size_t)(end - at), keys[i], size))) {
+			at += size;
+			add_value(candidates, at, end);
+		}
+	}
 }
 
 static void __attribute__((format(printf, 2, 3)))

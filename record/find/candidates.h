@@ -3,10 +3,12 @@
 #define UNIPROF_RECORD_FIND_CANDIDATES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * Which files a VMM's command line names as its guest's kernel, and which files beside
- * these have its symbols. Only texts are looked at; no file is.
+ * Which files a VMM's command line, or a domain's configuration, names as the guest's
+ * kernel, and which files beside these have its symbols. Only texts are looked at; no
+ * file is.
  */
 
 #define CANDIDATES_MAX 16
@@ -16,8 +18,8 @@
 struct candidates {
 	char path[CANDIDATES_MAX][CANDIDATE_SIZE];
 	size_t count;
-	char config[CANDIDATE_SIZE]; /* a file with Firecracker's configuration, in JSON;
-					empty: none */
+	char config[CANDIDATE_SIZE]; /* a file with Firecracker's or libxl's
+					configuration, in JSON; empty: none */
 };
 
 /*
@@ -28,7 +30,12 @@ struct candidates {
 void candidates_add(struct candidates *candidates, const char *vmm, const char *arguments,
 		    size_t length);
 
-/* Adds the kernel that a configuration of Firecracker names. */
+/* Sets the file in which libxl, by which xl and libvirt start Xen's domains, keeps the
+ * configuration of domain @id. */
+void candidates_add_domain(struct candidates *candidates, uint32_t id,
+			   const uint8_t *uuid);
+
+/* Adds the kernel that a configuration names. */
 void candidates_add_config(struct candidates *candidates, const char *json,
 			   size_t length);
 

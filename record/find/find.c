@@ -56,7 +56,7 @@ static int read_files(const struct guest_info *guest, struct buffer *to,
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
-		reader_run((pid_t)guest->id, guest->vmm, ends[1]);
+		reader_run(guest, ends[1]);
 		_exit(0);
 	}
 	close(ends[1]);

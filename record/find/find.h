@@ -7,10 +7,11 @@
 #include "tables/program_table.h"
 
 /*
- * The symbol files of guests, found by what their VMMs' command lines name. Whoever runs
- * a VMM has chosen these files, so they are opened and read by a process that has the
- * VMM's user and root directory, no privileges, and nothing of the host's; what it sends
- * is checked (record/find/parcel.h). Whether a guest runs a file, its memory tells later.
+ * The symbol files of guests, found by what their VMMs' command lines or libxl's
+ * configurations name. Whoever runs a VMM has chosen these files, so they are opened and
+ * read by a process that has the VMM's user and root directory, no privileges, and
+ * nothing of the host's; what it sends is checked (record/find/parcel.h). Whether a guest
+ * runs a file, its memory tells later.
  */
 
 struct found_file {
@@ -26,7 +27,7 @@ struct found_files {
 };
 
 /*
- * Looks for the file of a guest that a VMM of this host runs, for up to FIND_NS. Adds it
+ * Looks for the file of a guest, for up to FIND_NS. Adds it
  * for the guest's name or, if @by_id or if it has none, for its id. -1 with the reason in
  * @err if there is none.
  */

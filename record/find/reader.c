@@ -101,17 +101,47 @@ static void read_config(struct reader *reader)
 	candidates_add_config(named, reader->text, length);
 }
 
+/* Whether the guest is not run by a VMM, but by Xen. */
+static bool is_domain(const struct guest_info *guest)
+{
+	return !*guest->vmm;
+}
+
+/* Lists the files that are named: 0, or -1. Sets @err in any case, for the case that none
+ * of them can be read. */
+static int list_named(struct reader *reader, const struct guest_info *guest,
+		      size_t arguments, struct error *err)
+{
+	struct candidates *named = &reader->named;
+	const char *first = named->path[0];
+
+	if (is_domain(guest))
+		candidates_add_domain(named, guest->id, guest->uuid);
+	else
+		candidates_add(named, guest->vmm, reader->text, arguments);
+	read_config(reader);
+	if (!named->count)
+		return error_set(err, "its %s names no kernel",
+				 is_domain(guest) ? "configuration"
+						  : "VMM's command line");
+	if (is_domain(guest) && *first != '/')
+		return error_set(err,
+				 "%s is relative to the folder in which the domain was "
+				 "created, which is not known",
+				 first);
+	error_set(err, "%s can't be read%s", first,
+		  is_domain(guest) ? "" : " by its VMM's user");
+	return 0;
+}
+
 /* Lists the files that exist. */
-static int list_files(struct reader *reader, const char *vmm, size_t arguments,
-		      struct error *err)
+static int list_files(struct reader *reader, const struct guest_info *guest,
+		      size_t arguments, struct error *err)
 {
 	struct candidates *named = &reader->named;
 
-	candidates_add(named, vmm, reader->text, arguments);
-	read_config(reader);
-	if (!named->count)
-		return error_set(err, "its VMM's command line names no kernel");
-	error_set(err, "%s can't be read by its VMM's user", named->path[0]);
+	if (list_named(reader, guest, arguments, err) < 0)
+		return -1;
 	reader->beside = calloc(named->count, sizeof(*reader->beside));
 	if (!reader->beside)
 		return error_set(err, "out of memory");
@@ -282,7 +312,7 @@ static void write_all(int fd, const struct buffer *from)
 	}
 }
 
-void reader_run(pid_t pid, const char *vmm, int out)
+void reader_run(const struct guest_info *guest, int out)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	struct buffer parcel = {0};
@@ -296,8 +326,8 @@ void reader_run(pid_t pid, const char *vmm, int out)
 	out = keep_only(out);
 	if (!reader || out < 0)
 		return;
-	arguments = vmm_become(pid, &reader->rights, reader->text, sizeof(reader->text),
-			       &why);
+	arguments = vmm_become(is_domain(guest) ? getpid() : (pid_t)guest->id,
+			       &reader->rights, reader->text, sizeof(reader->text), &why);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* vmm_become() has cleared it */
 	limit_to(RLIMIT_CORE, 0);
 	limit_to(RLIMIT_CPU, CPU_LIMIT);
@@ -306,7 +336,7 @@ void reader_run(pid_t pid, const char *vmm, int out)
 #endif
 	limit_to(RLIMIT_FSIZE, PARCEL_SIZE);
 	if (arguments >= 0)
-		status = list_files(reader, vmm, (size_t)arguments, &why);
+		status = list_files(reader, guest, (size_t)arguments, &why);
 	if (status == 0) {
 		reader->scratch = memfd_create("table", 0);
 		confine(reader);

@@ -2,14 +2,15 @@
 #ifndef UNIPROF_RECORD_FIND_READER_H
 #define UNIPROF_RECORD_FIND_READER_H
 
-#include <sys/types.h>
+#include "guest/host.h"
 
 /*
- * Runs in a process of its own, which ends afterwards: takes the rights of the VMM @pid,
- * of the kind @vmm, looks for its guest's symbol file, and restricts itself to reading
- * that. Then makes a table of it, and writes a parcel with the file, or with the reason
- * why there is none, to @out.
+ * Runs in a process of its own, which ends afterwards: takes the rights of the guest's
+ * VMM, looks for the guest's symbol file, and restricts itself to reading that. A domain
+ * of Xen was started by the host's administrator, who is this process's user. Then makes
+ * a table of the file, and writes a parcel with it, or with the reason why there is none,
+ * to @out.
  */
-void reader_run(pid_t pid, const char *vmm, int out);
+void reader_run(const struct guest_info *guest, int out);
 
 #endif

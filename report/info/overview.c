@@ -122,16 +122,15 @@ static void put_shares(FILE *out, const struct summary *summary,
 		put_line(out, "CPU time", "%.3f s", (double)sum->cpu_time / 1e6);
 }
 
-static void put_uuid(FILE *out, const uint8_t u[16])
+static void put_uuid(FILE *out, const uint8_t uuid[16])
 {
 	static const uint8_t unknown[16];
+	char text[TEXT_UUID_SIZE];
 
-	if (memcmp(u, unknown, sizeof(unknown)) == 0)
+	if (memcmp(uuid, unknown, sizeof(unknown)) == 0)
 		return;
-	put_line(out, "uuid",
-		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-		 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
-		 u[12], u[13], u[14], u[15]);
+	text_uuid(text, uuid);
+	put_line(out, "uuid", "%s", text);
 }
 
 static void put_unwinding(FILE *out, const struct recording_domain *domain)

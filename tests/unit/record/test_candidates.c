@@ -92,6 +92,27 @@ static void firecracker(void **state)
 	assert_int_equal(found.count, 0);
 }
 
+/* libxl's file of a domain, shortened. */
+static void domain(void **state)
+{
+	static const uint8_t uuid[16] = {0xca, 0x8a, 0x8c, 0x4e, 0x2b, 0x8d, 0x4c, 0x42,
+					 0x94, 0xd2, 0x1f, 0x03, 0x10, 0x00, 0x00, 0xfe};
+	static const char json[] = "{\n    \"c_info\": {\n        \"type\": \"pvh\",\n"
+				   "        \"name\": \"kernel\"\n    },\n"
+				   "    \"b_info\": {\n        \"max_memkb\": 32768,\n"
+				   "        \"kernel\": \"/srv/web\",\n"
+				   "        \"cmdline\": \"\"\n    }\n}\n";
+
+	(void)state;
+	found = (struct candidates){0};
+	candidates_add_domain(&found, 12, uuid);
+	assert_string_equal(found.config,
+			    "/var/lib/xen/userdata-d.12.ca8a8c4e-2b8d-4c42-94d2-"
+			    "1f03100000fe.libxl-json");
+	candidates_add_config(&found, json, strlen(json));
+	assert_one("/srv/web");
+}
+
 static void others(void **state)
 {
 	(void)state;
@@ -210,9 +231,10 @@ static void any_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qemu),	  cmocka_unit_test(firecracker),
-		cmocka_unit_test(others), cmocka_unit_test(limits),
-		cmocka_unit_test(beside), cmocka_unit_test(any_bytes),
+		cmocka_unit_test(qemu),	     cmocka_unit_test(firecracker),
+		cmocka_unit_test(domain),    cmocka_unit_test(others),
+		cmocka_unit_test(limits),    cmocka_unit_test(beside),
+		cmocka_unit_test(any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

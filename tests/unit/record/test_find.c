@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Symbol files that processes name in their command lines: these processes are no VMMs,
- * but only their command lines, folders and users matter here. */
+ * but only their command lines, folders and users matter here. And files that the
+ * configurations of Xen's domains name. */
 
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -315,12 +316,70 @@ static void ended(void **state)
 	found_files_free(&found);
 }
 
+/* Writes what libxl keeps of a domain, with a kernel unless that is NULL. */
+static void configure(const char *kernel)
+{
+	FILE *out = fopen("/var/lib/xen/userdata-d.3.00000000-0000-0000-0000-"
+			  "000000000000.libxl-json",
+			  "w");
+
+	assert_non_null(out);
+	fprintf(out, "{\"c_info\": {\"name\": \"web\"}, \"b_info\": {");
+	if (kernel)
+		fprintf(out, "\"kernel\": \"%s\"", kernel);
+	fprintf(out, "}}\n");
+	assert_int_equal(fclose(out), 0);
+}
+
+static void assert_none_for(const struct guest_info *guest, const char *reason)
+{
+	struct found_files found = {0};
+	struct error why;
+
+	assert_int_equal(found_files_add(&found, guest, false, &why), -1);
+	if (!strstr(why.text, reason))
+		fail_msg("'%s' is not '%s'", why.text, reason);
+	found_files_free(&found);
+}
+
+/* A domain of Xen, whose folder in /var/lib is seen by this process only. The last test.
+ */
+static void domain(void **state)
+{
+	const struct guest_info guest = {.id = 3, .name = "web", .type = GUEST_PVH};
+	struct found_files found = {0};
+	struct error why;
+
+	(void)state;
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/var/lib", "tmpfs", 0, NULL) < 0)
+		skip();
+	assert_none_for(&guest, "its configuration names no kernel");
+	assert_int_equal(mkdir("/var/lib/xen", 0700), 0);
+	configure(NULL);
+	assert_none_for(&guest, "its configuration names no kernel");
+	configure(path_in("none"));
+	assert_none_for(&guest, "none can't be read");
+	configure("kernel");
+	assert_none_for(&guest, "kernel is relative to the folder");
+	configure(path_in("text"));
+	assert_none_for(&guest, "text is not an ELF file");
+	configure(path_in("kernel"));
+	if (found_files_add(&found, &guest, false, &why) < 0)
+		fail_msg("%s", why.text);
+	assert_string_equal(found.list[0].path, path_in("kernel"));
+	assert_true(found.list[0].symbols.size > 0);
+	found_files_free(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_names),	cmocka_unit_test(paths),
 		cmocka_unit_test(other_user),	cmocka_unit_test(other_root),
 		cmocka_unit_test(other_mounts), cmocka_unit_test(ended),
+		cmocka_unit_test(domain),
 	};
 
 	if (getenv("WAIT"))
