@@ -10,17 +10,19 @@ void vmm_kind(const char *program, char *name, size_t size)
 	static const struct {
 		const char *start, *name;
 	} known[] = {
-		{"qemu", "QEMU"},
-		{"kvm", "QEMU"},
-		{"firecracker", "Firecracker"},
+		{"qemu", "QEMU"},    {"kvmtool", "kvmtool"},
+		{"kvm", "QEMU"},     {"firecracker", "Firecracker"},
 		{"lkvm", "kvmtool"},
 	};
 	const char *at = strrchr(program, '/');
 
 	at = at ? at + 1 : program;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (strncmp(at, known[i].start, strlen(known[i].start)) == 0)
-			at = known[i].name;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strncmp(at, known[i].start, strlen(known[i].start)) != 0)
+			continue;
+		at = known[i].name;
+		break;
+	}
 	/* The link of a program whose file was replaced ends with this (proc(5)). */
 	snprintf(name, size, "%.*s", (int)(strcspn(at, " ")), at);
 }

@@ -163,6 +163,7 @@ void candidates_add(struct candidates *candidates, const char *vmm, const char *
 		{"QEMU", add_qemu},
 		{"Firecracker", add_firecracker},
 		{"kvmtool", add_kvmtool},
+		{"vm", add_kvmtool}, /* the name by which it is built, too */
 		{"", add_usual},
 	};
 	struct arguments rest = {arguments, arguments + length};

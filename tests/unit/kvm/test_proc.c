@@ -265,6 +265,8 @@ static void vmms_are_known_by_their_program(void **state)
 		{"/firecracker", "Firecracker"},
 		{"firecracker-v1.7.0-x86_64 (deleted)", "Firecracker"},
 		{"/usr/bin/lkvm", "kvmtool"},
+		{"/usr/local/bin/kvmtool", "kvmtool"},
+		{"/opt/kvmtool/vm", "vm"},
 		{"/opt/cloud-hypervisor", "cloud-hypervisor"},
 		{"/opt/mine (deleted)", "mine"},
 		{"", ""},

@@ -127,6 +127,8 @@ static void others(void **state)
 	assert_one("bzImage");
 	look("kvmtool", "/usr/bin/lkvm run -kImage -d disk");
 	assert_one("Image");
+	look("vm", "./vm run -k bzImage -c 2");
+	assert_one("bzImage");
 	look("solo5-hvt", "/usr/bin/solo5-hvt --mem=64 --net:service=tap0 dist/hello.hvt "
 			  "--ipv4=10.0.0.2/24 other");
 	assert_one("dist/hello.hvt");
