@@ -33,6 +33,7 @@ struct full_lane {
 
 struct lanes {
 	const struct report *report;
+	enum lanes_kind kind;
 	struct tree index;	 /* one root; keys: domain and vCPU */
 	struct full_lane *lanes; /* by node of index, less 1, up to lanes_finish() */
 	uint32_t count, room;
@@ -40,13 +41,14 @@ struct lanes {
 	uint64_t spooled; /* bytes in the file */
 };
 
-struct lanes *lanes_new(const struct report *report)
+struct lanes *lanes_new(const struct report *report, enum lanes_kind kind)
 {
 	struct lanes *lanes = calloc(1, sizeof(*lanes));
 
 	if (!lanes)
 		return NULL;
 	lanes->report = report;
+	lanes->kind = kind;
 	if (tree_init(&lanes->index, 1) == 0)
 		return lanes;
 	free(lanes);
@@ -143,7 +145,8 @@ int lanes_add(struct lanes *lanes, const struct counted_sample *sample)
 		return -1;
 	lane->is_mixed |= lane->last.count && sample->time < lane->time;
 	lane->time = sample->time;
-	if (lane->last.count && lane->last.stack == sample->stack && !lane->is_mixed) {
+	if (lanes->kind == LANES_OF_CHAINS && lane->last.count &&
+	    lane->last.stack == sample->stack && !lane->is_mixed) {
 		lane->last.count += sample->count;
 		return 0;
 	}
@@ -191,6 +194,11 @@ uint32_t lanes_count(const struct lanes *lanes)
 const struct lane *lanes_get(const struct lanes *lanes, uint32_t number)
 {
 	return &lanes->lanes[number].lane;
+}
+
+size_t lanes_runs(const struct lanes *lanes, uint32_t number)
+{
+	return lanes->lanes[number].run_count;
 }
 
 /* The visit of a lane's runs */

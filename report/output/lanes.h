@@ -11,11 +11,16 @@
  */
 struct lanes;
 
-/* Consecutive samples of a vCPU with the same call chain */
+/* What a run is. */
+enum lanes_kind {
+	LANES_OF_CHAINS,  /* consecutive samples of a vCPU with the same call chain */
+	LANES_OF_SAMPLES, /* a sample */
+};
+
 struct lane_run {
 	uint64_t time;	/* time of the first sample, ns */
 	uint64_t count; /* sum of the samples, as in struct counted_sample */
-	uint32_t stack;
+	uint32_t stack; /* as passed to lanes_add(), which does not look at it */
 };
 
 struct lane {
@@ -24,7 +29,7 @@ struct lane {
 };
 
 /* NULL if out of memory. */
-struct lanes *lanes_new(const struct report *report);
+struct lanes *lanes_new(const struct report *report, enum lanes_kind kind);
 void lanes_free(struct lanes *lanes);
 
 /* Adds a sample. -1 if out of memory, or with @report->why set. */
@@ -36,6 +41,9 @@ int lanes_finish(struct lanes *lanes);
 
 uint32_t lanes_count(const struct lanes *lanes);
 const struct lane *lanes_get(const struct lanes *lanes, uint32_t number);
+
+/* Returns the number of runs of a lane. */
+size_t lanes_runs(const struct lanes *lanes, uint32_t number);
 
 /* Passes the runs of a lane to @visit, up to the first that returns -1. -1 also as for
  * lanes_add(). */

@@ -17,6 +17,7 @@
 	X(perf_data)      \
 	X(pprof)          \
 	X(speedscope)     \
+	X(firefox)        \
 	X(callgrind)      \
 	X(rows)
 

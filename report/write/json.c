@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -163,6 +162,12 @@ void json_null(struct json *json, const char *key)
 	fputs_unlocked("null", json->out);
 }
 
+void json_bool(struct json *json, const char *key, bool value)
+{
+	begin_value(json, key);
+	fputs_unlocked(value ? "true" : "false", json->out);
+}
+
 /* Writes @value in decimal before @end; returns its start. fprintf() would take most of
  * the time for files that are lists of numbers. */
 static char *write_number(char *end, uint64_t value)
@@ -179,6 +184,20 @@ void json_number(struct json *json, const char *key, uint64_t value)
 	char digits[NUMBER_SIZE], *end = digits + sizeof(digits);
 	char *at = write_number(end, value);
 
+	begin_value(json, key);
+	fwrite_unlocked(at, 1, (size_t)(end - at), json->out);
+}
+
+void json_decimal(struct json *json, const char *key, uint64_t value, unsigned int digits)
+{
+	char text[NUMBER_SIZE + 2], *end = text + sizeof(text), *at = end;
+
+	assert(digits < NUMBER_SIZE);
+	for (unsigned int i = 0; i < digits; i++, value /= 10)
+		*--at = (char)('0' + value % 10);
+	if (digits)
+		*--at = '.';
+	at = write_number(at, value);
 	begin_value(json, key);
 	fwrite_unlocked(at, 1, (size_t)(end - at), json->out);
 }

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_REPORT_WRITE_JSON_H
 #define UNIPROF_REPORT_WRITE_JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -27,10 +28,14 @@ void json_end(struct json *json);
 
 void json_string(struct json *json, const char *key, const char *value);
 void json_null(struct json *json, const char *key);
+void json_bool(struct json *json, const char *key, bool value);
 void json_number(struct json *json, const char *key, uint64_t value);
 /* An array of numbers, in one line. */
 void json_numbers(struct json *json, const char *key, const uint32_t *values,
 		  size_t count);
+/* @value / 10^@digits, with up to 19 @digits after the point. */
+void json_decimal(struct json *json, const char *key, uint64_t value,
+		  unsigned int digits);
 /* With @digits after the point. Values that are not finite become null, as JSON can't
  * represent them. */
 void json_real(struct json *json, const char *key, double value, int digits);

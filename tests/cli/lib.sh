@@ -229,7 +229,7 @@ make_plain()
 # totals OPTION...: prints the total of big.up in each output, in samples or us
 totals()
 {
-	for format in folded perf-script histogram histogram-csv histogram-json rows markdown; do
+	for format in folded perf-script histogram histogram-csv histogram-json rows markdown firefox; do
 		"$UNIPROF" report -i big.up -s big.sym --format $format "$@" \
 			>$format 2>/dev/null || echo "$format failed"
 	done
@@ -252,6 +252,22 @@ totals()
 	for table in vCPUs Functions 'Call chains'; do
 		markdown_sum "$table" <markdown
 	done
+	firefox_sum <firefox
+}
+
+# firefox_sum: adds up the weights of the profile for the Firefox Profiler in standard input,
+# in samples or us
+firefox_sum()
+{
+	awk '/"weightType"/ {
+		unit = /"weightType": "samples"/ ? 1 : 1000
+		sub(/.*"weight": \[/, "")
+		sub(/\].*/, "")
+		count = split($0, weights, ", ")
+		for (i = 1; i <= count; i++)
+			sum += weights[i] * unit
+	}
+	END { printf "%d\n", sum + 0.5 }'
 }
 
 # markdown_sum TITLE: adds up the first column of that table of the page in standard input

@@ -86,6 +86,9 @@ static const struct line {
 	{&command_archive, true, {"--srcline", "-s", SYMBOLS, DATA}},
 	{&command_archive, false, {"--srcline", "-s", DATA, RECORDING}},
 	{&command_report, true, {"--format", "markdown", "-s", SYMBOLS, DATA}},
+	{&command_report,
+	 true,
+	 {"--format", "firefox", "--srcline", "-s", SYMBOLS, DATA}},
 };
 
 #define LINES (sizeof(lines) / sizeof(lines[0]))

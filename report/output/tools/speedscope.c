@@ -68,7 +68,7 @@ static void *speedscope_begin(const struct report *report)
 		return NULL;
 	scope->report = report;
 	scope->files = names_new();
-	scope->lanes = lanes_new(report);
+	scope->lanes = lanes_new(report, LANES_OF_CHAINS);
 	scope->chains = (struct paths){
 		.report = report, .number = frame_number, .arg = scope};
 	if (scope->lanes && scope->files && tree_init(&scope->frames, 1) == 0 &&
