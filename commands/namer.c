@@ -55,13 +55,13 @@ static int store_in_all(const struct archive_names *names,
 static int store_names(const struct record_options *options, uint64_t first)
 {
 	const struct found_files *had = options->unwinding.found;
-	struct symbols_found *found = calloc(had->count + 1, sizeof(*found));
+	struct symbols_found *found = calloc(had->guests + 1, sizeof(*found));
 	struct archive_names names = {
 		.command = "record",
 		.files = {.symbols = options->unwinding.elf,
 			  .symbol_count = options->unwinding.elfs,
 			  .found = found,
-			  .found_count = found ? had->count : 0},
+			  .found_count = found ? had->guests : 0},
 		.lines = options->lines,
 		.is_brief = has_rotation(options),
 		.verbose = options->verbose,
@@ -69,7 +69,7 @@ static int store_names(const struct record_options *options, uint64_t first)
 	int status;
 
 	for (size_t i = 0; i < names.files.found_count; i++)
-		found[i] = had->list[i].symbols;
+		found[i] = found_files_names(had, i);
 	status = has_rotation(options) ? store_in_all(&names, options, first)
 				       : archive_store(&names, options->output);
 	free(found);
@@ -101,7 +101,7 @@ int namer_start(struct namer *namer, const struct record_options *options,
 	int ends_of_pipe[2];
 
 	*namer = (struct namer){.pipe = -1};
-	if (!(options->unwinding.elfs || options->unwinding.found->count) ||
+	if (!(options->unwinding.elfs || options->unwinding.found->guests) ||
 	    strcmp(options->output, "-") == 0)
 		return 0;
 	if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)

@@ -110,7 +110,7 @@ static void print_round(const struct target *target, const struct round *round,
 	const struct symbols_guest places = find_places(
 		files, sampler_learning(target->sampler), list);
 	const struct guest *guest = target->guest;
-	bool is_unfit = files->found.count &&
+	bool is_unfit = files->found.guests &&
 			!learning_table(sampler_learning(target->sampler));
 	struct symbols *symbols = is_unfit ? files->unnamed : files->symbols;
 	unsigned int sample = 0;
@@ -265,7 +265,7 @@ static int show_domain(struct host *host, const char *name,
 	    sample_domain(host, &info, files->table, &target, &round, err) < 0)
 		return -1;
 	/* It does not run what was found, so its code in memory is all there is. */
-	if (files->found.count && !learning_table(sampler_learning(target.sampler))) {
+	if (files->found.guests && !learning_table(sampler_learning(target.sampler))) {
 		close_target(&target);
 		if (sample_domain(host, &info, NULL, &target, &round, err) < 0)
 			return -1;
@@ -332,7 +332,7 @@ static const struct option_group groups[] = {
 
 static void stack_files_close(struct stack_files *files)
 {
-	if (!files->found.count)
+	if (!files->found.guests)
 		program_table_free(files->table);
 	found_files_free(&files->found);
 	symbols_free(files->symbols);
@@ -427,17 +427,17 @@ static void find_file(struct stack_files *files, char *domain)
 	struct error ignored;
 
 	find_files(&files->found, &wish);
-	found = files->found.list;
-	if (!found || program_table_lock(found->table, &ignored) < 0) {
+	found = files->found.file;
+	if (!files->found.guests || program_table_lock(found->table, &ignored) < 0) {
 		found_files_free(&files->found);
 		return;
 	}
 	files->table = found->table;
 	files->number[0] = NO_NAMES;
 	files->elfs = 1;
-	if (found->symbols.data &&
-	    symbols_add_contents(files->symbols, found->path, found->symbols.data,
-				 found->symbols.size, &ignored) == 0)
+	if (found->names &&
+	    symbols_add_contents(files->symbols, found->path, found->names,
+				 found->names_size, &ignored) == 0)
 		files->number[0] = 0;
 }
 

@@ -131,12 +131,15 @@ static int find_names(struct top *top)
 	struct profile_rules *rules = &top->options.profile.rules;
 
 	top_options_find(&top->options, &top->found);
-	top->names = calloc(top->found.count + 1, sizeof(*top->names));
+	top->names = calloc(top->found.guests + 1, sizeof(*top->names));
 	if (!top->names)
 		return -1;
-	for (size_t i = 0; i < top->found.count; i++)
-		if (top->found.list[i].symbols.data)
-			top->names[rules->found_count++] = top->found.list[i].symbols;
+	for (size_t i = 0; i < top->found.guests; i++) {
+		const struct symbols_found names = found_files_names(&top->found, i);
+
+		if (names.data)
+			top->names[rules->found_count++] = names;
+	}
 	rules->found = top->names;
 	return 0;
 }

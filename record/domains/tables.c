@@ -123,17 +123,21 @@ static void add_found(struct domain_tables *tables, const struct found_files *fo
 {
 	struct error ignored;
 
-	for (size_t i = 0; i < found->count; i++)
-		if (program_table_lock(found->list[i].table, &ignored) == 0)
+	for (size_t i = 0; i < found->guests; i++) {
+		const struct found_guest *guest = &found->guest[i];
+		struct program_table *table = found->file[guest->file].table;
+
+		if (program_table_lock(table, &ignored) == 0)
 			tables->entry[tables->entries++] = (struct domain_table){
-				found->list[i].domain, found->list[i].table};
+				guest->domain, table};
+	}
 }
 
 struct domain_tables *domain_tables_open(const struct unwinding_options *options,
 					 struct error *err)
 {
 	const struct found_files *found = options->found;
-	size_t most = options->elfs + options->tables + (found ? found->count : 0);
+	size_t most = options->elfs + options->tables + (found ? found->guests : 0);
 	struct domain_tables *tables = calloc(1, sizeof(*tables));
 
 	if (tables) {

@@ -18,35 +18,75 @@
 #include "record/find/parcel.h"
 #include "record/find/reader.h"
 
-/* Reads all that the process writes, until it ends or has taken too long. */
-static int receive(int fd, struct buffer *to, struct error *err)
+/* Reads what the process writes, until it ends, there are @enough bytes, or it is @end
+ * (ns, monotonic). */
+static int receive(int fd, struct buffer *to, size_t enough, uint64_t end,
+		   struct error *err)
 {
-	uint64_t end = clock_monotonic() + FIND_NS;
-
-	for (;;) {
+	while (to->size < enough) {
 		struct pollfd ready = {.fd = fd, .events = POLLIN};
 		uint64_t now = clock_monotonic();
 		uint8_t bytes[65536];
+		size_t most = enough - to->size;
 		ssize_t got;
 
-		if (now >= end || to->size > PARCEL_SIZE)
+		if (now >= end)
 			return error_set(err, "reading its files takes too long");
 		if (poll(&ready, 1, (int)((end - now) / 1000000) + 1) < 1)
 			continue;
-		got = read(fd, bytes, sizeof(bytes));
+		got = read(fd, bytes, most < sizeof(bytes) ? most : sizeof(bytes));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return error_errno(err, errno, "can't read a pipe");
 		if (got == 0)
-			return to->failed ? error_set(err, "out of memory") : 0;
+			break;
 		buffer_put(to, bytes, (size_t)got);
 	}
+	return to->failed ? error_set(err, "out of memory") : 0;
 }
 
-/* Has another process read the files, and receives what it sends. */
-static int read_files(const struct guest_info *guest, struct buffer *to,
-		      struct error *err)
+/* Finds a file that was read before; its number, or the number of files. */
+static size_t find_known(const struct found_files *found, const struct found_key *key)
+{
+	size_t i = key->inode ? 0 : found->files;
+
+	while (i < found->files && memcmp(&found->file[i].key, key, sizeof(*key)) != 0)
+		i++;
+	return i;
+}
+
+/* What another process has read. */
+struct received {
+	struct found_key key;
+	size_t known; /* number of the file; as many as there are files: it is new */
+	struct buffer parcel;
+};
+
+/* Receives what the process sends, unless the file is known. */
+static int receive_file(int fd, const struct found_files *found,
+			struct received *received, struct error *err)
+{
+	struct buffer *to = &received->parcel;
+	uint64_t end = clock_monotonic() + FIND_NS;
+
+	if (receive(fd, to, sizeof(received->key), end, err) < 0)
+		return -1;
+	if (to->size < sizeof(received->key))
+		return error_set(err, "the process that reads symbol files has failed");
+	memcpy(&received->key, to->data, sizeof(received->key));
+	buffer_reset(to);
+	received->known = find_known(found, &received->key);
+	if (received->known < found->files)
+		return 0;
+	if (receive(fd, to, PARCEL_SIZE + 1, end, err) < 0)
+		return -1;
+	return to->size > PARCEL_SIZE ? error_set(err, "its file is too large") : 0;
+}
+
+/* Has another process read the file, and receives what it sends. */
+static int read_file(const struct found_files *found, const struct guest_info *guest,
+		     struct received *received, struct error *err)
 {
 	int ends[2], status;
 	pid_t child;
@@ -63,7 +103,7 @@ static int read_files(const struct guest_info *guest, struct buffer *to,
 	if (child < 0)
 		status = error_errno(err, errno, "can't start a process");
 	else
-		status = receive(ends[0], to, err);
+		status = receive_file(ends[0], found, received, err);
 	close(ends[0]);
 	if (child < 0)
 		return -1;
@@ -80,8 +120,8 @@ static int complete_table(struct found_file *file, struct parcel *parcel,
 {
 	struct program program;
 
-	if (program_open_contents(&program, file->path, file->symbols.data,
-				  file->symbols.size, err) < 0)
+	if (program_open_contents(&program, file->path, file->names, file->names_size,
+				  err) < 0)
 		return -1;
 	if (program_table_add_code(parcel->table, &program, err) < 0) {
 		program_close(&program);
@@ -95,84 +135,111 @@ static int complete_table(struct found_file *file, struct parcel *parcel,
 	return 0;
 }
 
+static void free_names(struct found_file *file)
+{
+	free(file->names);
+	file->names = NULL;
+}
+
 static void free_file(struct found_file *file)
 {
 	program_table_free(file->table);
-	free(file->domain);
 	free(file->path);
-	free((void *)file->symbols.data);
-	*file = (struct found_file){0};
+	free_names(file);
 }
 
-static void drop_symbols(struct found_file *file)
-{
-	free((void *)file->symbols.data);
-	file->symbols = (struct symbols_found){0};
-}
-
-static int take_file(struct found_file *file, const struct guest_info *guest, bool by_id,
-		     const struct buffer *received, struct error *err)
+/* Checks what was received, and makes a file of it. */
+static int take_file(struct found_file *file, const struct received *received,
+		     struct error *err)
 {
 	struct parcel parcel;
-	void *data = NULL;
-	int status = parcel_take(&parcel, received, err);
+	int status = parcel_take(&parcel, &received->parcel, err);
 
-	*file = (struct found_file){0};
+	*file = (struct found_file){.key = received->key};
 	if (status == 0)
-		status = plain_write(&parcel.plain, &data, &file->symbols.size, err);
-	file->symbols.data = data;
-	if (status < 0)
-		goto out;
-	file->path = strdup(parcel.path);
-	if (by_id || !*guest->name) {
-		if (asprintf(&file->domain, "%" PRIu32, guest->id) < 0)
-			file->domain = NULL;
-	} else {
-		file->domain = strdup(guest->name);
+		status = plain_write(&parcel.plain, &file->names, &file->names_size, err);
+	if (status == 0) {
+		file->path = strdup(parcel.path);
+		status = file->path ? complete_table(file, &parcel, err)
+				    : error_set(err, "out of memory");
 	}
-	if (file->path && file->domain)
-		status = complete_table(file, &parcel, err);
-	else
-		status = error_set(err, "out of memory");
 	if (!parcel.plain.symbol_count)
-		drop_symbols(file);
-	file->symbols.path = file->path;
-	file->symbols.domain = file->domain;
-out:
+		free_names(file);
 	parcel_free(&parcel);
+	if (status < 0)
+		free_file(file);
 	return status;
+}
+
+/* Adds the file that was received, unless it is known. */
+static int add_file(struct found_files *found, const struct received *received,
+		    struct error *err)
+{
+	if (received->known < found->files)
+		return 0;
+	if (!array_grow(&found->file, found->files + 1, sizeof(*found->file)))
+		return error_set(err, "out of memory");
+	if (take_file(&found->file[found->files], received, err) < 0)
+		return -1;
+	found->files++;
+	return 0;
+}
+
+/* Adds a guest with the file that was received. */
+static int add_guest(struct found_files *found, const struct guest_info *guest,
+		     bool by_id, const struct received *received, struct error *err)
+{
+	struct found_guest *to;
+	char id[16];
+
+	if (!array_grow(&found->guest, found->guests + 1, sizeof(*found->guest)))
+		return error_set(err, "out of memory");
+	snprintf(id, sizeof(id), "%" PRIu32, guest->id);
+	to = &found->guest[found->guests];
+	to->file = received->known;
+	to->domain = strdup(by_id || !*guest->name ? id : guest->name);
+	if (!to->domain)
+		return error_set(err, "out of memory");
+	found->guests++;
+	return 0;
 }
 
 int found_files_add(struct found_files *found, const struct guest_info *guest, bool by_id,
 		    struct error *err)
 {
-	struct buffer received = {0};
-	struct found_file file = {0};
-	int status = read_files(guest, &received, err);
+	struct received received = {.parcel = {0}};
+	int status = read_file(found, guest, &received, err);
 
 	if (status == 0)
-		status = take_file(&file, guest, by_id, &received, err);
-	buffer_free(&received);
-	if (status == 0 &&
-	    !array_grow(&found->list, found->count + 1, sizeof(*found->list)))
-		status = error_set(err, "out of memory");
-	if (status < 0)
-		free_file(&file);
-	else
-		found->list[found->count++] = file;
+		status = add_file(found, &received, err);
+	if (status == 0)
+		status = add_guest(found, guest, by_id, &received, err);
+	buffer_free(&received.parcel);
 	return status;
+}
+
+struct symbols_found found_files_names(const struct found_files *found, size_t guest)
+{
+	const struct found_guest *from = &found->guest[guest];
+	const struct found_file *file = &found->file[from->file];
+
+	return (struct symbols_found){from->domain, file->path, file->names,
+				      file->names_size};
 }
 
 void found_files_drop_symbols(struct found_files *found)
 {
-	for (size_t i = 0; i < found->count; i++)
-		drop_symbols(&found->list[i]);
+	for (size_t i = 0; i < found->files; i++)
+		free_names(&found->file[i]);
 }
 
 void found_files_free(struct found_files *found)
 {
-	for (size_t i = 0; i < found->count; i++)
-		free_file(&found->list[i]);
-	free(found->list);
+	for (size_t i = 0; i < found->files; i++)
+		free_file(&found->file[i]);
+	for (size_t i = 0; i < found->guests; i++)
+		free(found->guest[i].domain);
+	free(found->file);
+	free(found->guest);
 	*found = (struct found_files){0};
 }

@@ -2,6 +2,8 @@
 #ifndef UNIPROF_RECORD_FIND_FIND_H
 #define UNIPROF_RECORD_FIND_FIND_H
 
+#include <stdint.h>
+
 #include "guest/host.h"
 #include "symbols/found.h"
 #include "tables/program_table.h"
@@ -14,16 +16,31 @@
  * runs a file, its memory tells later.
  */
 
+/* The file that a VMM names, which all guests with it share. The VMM's user counts, too,
+ * because what is sent of a file is only as good as its owner. */
+struct found_key {
+	uint64_t device, inode, changed /* mtime, ns */, size, user;
+};
+
 struct found_file {
-	char *domain;		      /* name or id of the guest; owned */
-	char *path;		      /* as the VMM would open it, for messages; owned */
-	struct program_table *table;  /* owned */
-	struct symbols_found symbols; /* its data is owned; no data: no names */
+	struct found_key key;
+	char *path;		     /* as the VMM would open it, for messages; owned */
+	struct program_table *table; /* owned */
+	void *names;		     /* an ELF file; owned; NULL: it has no names */
+	size_t names_size;	     /* bytes */
+};
+
+/* A guest's file. */
+struct found_guest {
+	char *domain; /* name or id of the guest; owned */
+	size_t file;  /* number of the file */
 };
 
 struct found_files {
-	struct found_file *list;
-	size_t count;
+	struct found_file *file;
+	size_t files;
+	struct found_guest *guest;
+	size_t guests;
 };
 
 /*
@@ -34,6 +51,9 @@ struct found_files {
 #define FIND_NS (20ull * 1000000000)
 int found_files_add(struct found_files *found, const struct guest_info *guest, bool by_id,
 		    struct error *err);
+
+/* Returns the names for a guest, by its number. */
+struct symbols_found found_files_names(const struct found_files *found, size_t guest);
 
 /* Frees the names, which are not needed to unwind. */
 void found_files_drop_symbols(struct found_files *found);

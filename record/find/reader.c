@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compat.h"
 #include "record/find/candidates.h"
 #include "record/find/parcel.h"
@@ -299,12 +300,29 @@ static int read_files(const struct reader *reader, struct buffer *to, struct err
 	return to->size ? 0 : -1;
 }
 
-static void write_all(int fd, const struct buffer *from)
+/* Returns what tells the file apart that the guest runs; zeros: it has none. */
+static struct found_key find_key(const struct reader *reader)
+{
+	struct stat st;
+
+	if (!reader->named.count || stat(reader->named.path[0], &st) < 0)
+		return (struct found_key){0};
+	return (struct found_key){
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.changed = (uint64_t)st.st_mtim.tv_sec * NS_PER_S +
+			   (uint64_t)st.st_mtim.tv_nsec,
+		.size = (uint64_t)st.st_size,
+		.user = reader->rights.user,
+	};
+}
+
+static void write_all(int fd, const void *from, size_t size)
 {
 	size_t done = 0;
 
-	while (done < from->size) {
-		ssize_t written = write(fd, from->data + done, from->size - done);
+	while (done < size) {
+		ssize_t written = write(fd, (const char *)from + done, size - done);
 
 		if (written < 0 && errno != EINTR)
 			return;
@@ -317,6 +335,7 @@ void reader_run(const struct guest_info *guest, int out)
 	struct reader *reader = calloc(1, sizeof(*reader));
 	struct buffer parcel = {0};
 	struct error why;
+	struct found_key key;
 	ssize_t arguments;
 	int status = -1;
 
@@ -337,6 +356,9 @@ void reader_run(const struct guest_info *guest, int out)
 	limit_to(RLIMIT_FSIZE, PARCEL_SIZE);
 	if (arguments >= 0)
 		status = list_files(reader, guest, (size_t)arguments, &why);
+	/* Of what is read after this, nothing may be believed. */
+	key = find_key(reader);
+	write_all(out, &key, sizeof(key));
 	if (status == 0) {
 		reader->scratch = memfd_create("table", 0);
 		confine(reader);
@@ -346,5 +368,5 @@ void reader_run(const struct guest_info *guest, int out)
 		buffer_reset(&parcel);
 		parcel_put_reason(&parcel, why.text);
 	}
-	write_all(out, &parcel);
+	write_all(out, parcel.data, parcel.size);
 }

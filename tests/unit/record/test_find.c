@@ -130,7 +130,6 @@ static int look(const struct place *place, const char *path, struct found_files 
 	char byte;
 	pid_t pid;
 
-	*found = (struct found_files){0};
 	assert_int_equal(pipe2(started, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -152,29 +151,30 @@ static int look(const struct place *place, const char *path, struct found_files 
 
 static void assert_found(const struct place *place, const char *path, const char *real)
 {
-	struct found_files found;
+	struct found_files found = {0};
 	struct error why = {""};
 
 	if (look(place, path, &found, &why) < 0)
 		fail_msg("%s", why.text);
-	assert_int_equal(found.count, 1);
-	assert_string_equal(found.list[0].domain, "web");
-	assert_string_equal(found.list[0].path, real);
-	assert_string_equal(found.list[0].table->origin[0].name, strrchr(real, '/') + 1);
-	assert_true(found.list[0].table->is_found);
-	assert_non_null(found.list[0].table->program);
-	assert_true(found.list[0].symbols.size > 0);
+	assert_int_equal(found.guests, 1);
+	assert_int_equal(found.files, 1);
+	assert_string_equal(found.guest[0].domain, "web");
+	assert_string_equal(found.file[0].path, real);
+	assert_string_equal(found.file[0].table->origin[0].name, strrchr(real, '/') + 1);
+	assert_true(found.file[0].table->is_found);
+	assert_non_null(found.file[0].table->program);
+	assert_true(found_files_names(&found, 0).size > 0);
 	found_files_free(&found);
 }
 
 static void assert_missing(const struct place *place, const char *path,
 			   const char *reason)
 {
-	struct found_files found;
+	struct found_files found = {0};
 	struct error why;
 
 	assert_int_equal(look(place, path, &found, &why), -1);
-	assert_int_equal(found.count, 0);
+	assert_int_equal(found.guests, 0);
 	if (!strstr(why.text, reason))
 		fail_msg("'%s' is not '%s'", why.text, reason);
 	found_files_free(&found);
@@ -197,15 +197,15 @@ static void same_names(void **state)
 	const struct symbols_options options = {.demangle = DEMANGLE_NOT};
 	struct symbols *own = symbols_new(&options), *sent = symbols_new(&options);
 	const struct symbols_file *own_file, *sent_file;
-	struct found_files found;
+	struct found_files found = {0};
 	size_t named = 0;
 	struct error err;
 
 	(void)state;
 	assert_int_equal(look(&here, "kernel", &found, &err), 0);
 	assert_int_equal(symbols_add(own, "kernel", &err), 0);
-	if (symbols_add_contents(sent, found.list[0].path, found.list[0].symbols.data,
-				 found.list[0].symbols.size, &err) < 0)
+	if (symbols_add_contents(sent, found.file[0].path, found.file[0].names,
+				 found.file[0].names_size, &err) < 0)
 		fail_msg("%s", err.text);
 	symbols_files(own, &own_file);
 	symbols_files(sent, &sent_file);
@@ -272,6 +272,40 @@ static void other_user(void **state)
 	assert_int_equal(chown("secret", OTHER, OTHER), 0);
 	assert_found(&own, "secret", path_in("secret"));
 	assert_int_equal(chown("secret", 0, 0), 0);
+}
+
+/* A file is read once for all guests that have it, until it changes; and once for each
+ * user, whose VMMs may have sent something else. */
+static void shared(void **state)
+{
+	const struct place here = {.folder = folder};
+	const struct place other = {.folder = folder, .user = OTHER};
+	struct found_files found = {0};
+	struct error why;
+
+	(void)state;
+	assert_int_equal(look(&here, "kernel", &found, &why), 0);
+	assert_int_equal(look(&here, path_in("kernel"), &found, &why), 0);
+	assert_int_equal(found.guests, 2);
+	assert_int_equal(found.files, 1);
+	assert_int_equal(found.guest[1].file, 0);
+	assert_ptr_equal(found_files_names(&found, 0).data,
+			 found_files_names(&found, 1).data);
+	copy_file(program, "second", 0644);
+	assert_int_equal(look(&here, "second", &found, &why), 0);
+	assert_int_equal(found.files, 2);
+	assert_int_equal(look(&here, "none", &found, &why), -1);
+	assert_int_equal(look(&here, "text", &found, &why), -1);
+	assert_int_equal(look(&here, "second", &found, &why), 0);
+	assert_int_equal(found.guest[3].file, 1);
+	copy_file(program, "second", 0644);
+	assert_int_equal(look(&here, "second", &found, &why), 0);
+	assert_int_equal(found.files, 3);
+	if (geteuid() == 0) {
+		assert_int_equal(look(&other, "kernel", &found, &why), 0);
+		assert_int_equal(found.files, 4);
+	}
+	found_files_free(&found);
 }
 
 /* Paths are those of the VMM, even where they are others here. */
@@ -368,18 +402,18 @@ static void domain(void **state)
 	configure(path_in("kernel"));
 	if (found_files_add(&found, &guest, false, &why) < 0)
 		fail_msg("%s", why.text);
-	assert_string_equal(found.list[0].path, path_in("kernel"));
-	assert_true(found.list[0].symbols.size > 0);
+	assert_string_equal(found.file[0].path, path_in("kernel"));
+	assert_true(found.file[0].names_size > 0);
 	found_files_free(&found);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_names),	cmocka_unit_test(paths),
-		cmocka_unit_test(other_user),	cmocka_unit_test(other_root),
-		cmocka_unit_test(other_mounts), cmocka_unit_test(ended),
-		cmocka_unit_test(domain),
+		cmocka_unit_test(same_names), cmocka_unit_test(paths),
+		cmocka_unit_test(other_user), cmocka_unit_test(shared),
+		cmocka_unit_test(other_root), cmocka_unit_test(other_mounts),
+		cmocka_unit_test(ended),      cmocka_unit_test(domain),
 	};
 
 	if (getenv("WAIT"))
