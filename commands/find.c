@@ -11,13 +11,8 @@ static void find_for(struct found_files *found, const struct find_wish *wish,
 {
 	struct error why;
 
-	if (found_files_add(found, guest, wish->all, &why) == 0) {
-		const struct symbols_found names = found_files_names(found,
-								     found->guests - 1);
-
-		error_set(&why, "found %s%s", names.path,
-			  names.data ? "" : ", which has no names");
-	}
+	if (found_files_add(found, guest, wish->by_id, &why) == 0)
+		found_files_describe(found, found->guests - 1, &why);
 	if (wish->notify)
 		notify(wish->notify, "file of '%s': %s", guest->name, why.text);
 }

@@ -9,7 +9,8 @@
 struct find_wish {
 	char *const *domain; /* names or ids */
 	size_t domains;
-	bool all;		 /* of all guests */
+	bool all;   /* of all guests */
+	bool by_id; /* for their ids, as their names may later be those of others */
 	notify_function *notify; /* prints what was found; NULL: nothing is printed */
 };
 

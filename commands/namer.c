@@ -76,47 +76,79 @@ static int store_names(const struct record_options *options, uint64_t first)
 	return status;
 }
 
+/* Whether there are names to store, in a recording that can be read again. */
+static bool has_names(const struct record_options *options,
+		      const struct found_files *found)
+{
+	return strcmp(options->output, "-") != 0 &&
+	       (options->unwinding.elfs || found->guests);
+}
+
 /* Runs in the child. Before the recording is complete, signals are for the recorder.
  * Returns the exit code. */
-static int wait_and_store(int pipe, const struct record_options *options)
+static int wait_and_store(const struct finder *finder,
+			  const struct record_options *options, bool finds)
 {
 	uint64_t first = has_rotation(options) ? opener_highest(options->output) + 1 : 0;
-	ssize_t size;
-	char byte;
+	bool is_complete;
 
 	set_ends(SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "uniprof-namer");
-	privileges_keep_files();
-	while ((size = read(pipe, &byte, 1)) < 0 && errno == EINTR)
-		;
-	if (size != 1)
-		return EXIT_DONE; /* the recorder has failed, or was killed */
+	if (finds)
+		privileges_keep_finding();
+	else
+		privileges_keep_files();
+	is_complete = finder_serve(finder->questions, finder->answers, finder->found);
+	/* Otherwise, the recorder has failed, or was killed. */
+	if (!is_complete || !has_names(options, finder->found))
+		return EXIT_DONE;
+	if (finds)
+		privileges_keep_files();
 	set_ends(SIG_DFL);
 	return store_names(options, first);
 }
 
-int namer_start(struct namer *namer, const struct record_options *options,
-		struct error *err)
+/* Makes the pipes: @own are the recorder's ends, @other the child's. */
+static int make_pipes(struct finder *own, struct finder *other, struct error *err)
 {
-	int ends_of_pipe[2];
+	int questions[2], answers[2];
 
-	*namer = (struct namer){.pipe = -1};
-	if (!(options->unwinding.elfs || options->unwinding.found->guests) ||
-	    strcmp(options->output, "-") == 0)
-		return 0;
-	if (pipe2(ends_of_pipe, O_CLOEXEC) < 0)
+	if (pipe2(questions, O_CLOEXEC) < 0)
 		return error_errno(err, errno, "can't make a pipe");
+	if (pipe2(answers, O_CLOEXEC) < 0) {
+		error_errno(err, errno, "can't make a pipe");
+		close(questions[0]);
+		close(questions[1]);
+		return -1;
+	}
+	own->questions = questions[1];
+	own->answers = answers[0];
+	other->questions = questions[0];
+	other->answers = answers[1];
+	return 0;
+}
+
+int namer_start(struct namer *namer, const struct record_options *options,
+		struct found_files *found, bool finds, struct error *err)
+{
+	struct finder *own = &namer->finder, other = {.found = found};
+
+	*namer = (struct namer){.finder = {-1, -1, found}};
+	if (!finds && !has_names(options, found))
+		return 0;
+	if (make_pipes(own, &other, err) < 0)
+		return -1;
 	fflush(NULL);
 	namer->child = fork();
 	if (namer->child == 0) {
-		close(ends_of_pipe[1]);
-		_exit(wait_and_store(ends_of_pipe[0], options));
+		finder_close(own);
+		_exit(wait_and_store(&other, options, finds));
 	}
-	close(ends_of_pipe[0]);
-	namer->pipe = ends_of_pipe[1];
+	finder_close(&other);
 	if (namer->child > 0)
 		return 0;
-	close(namer->pipe);
+	finder_close(own);
 	namer->child = 0;
 	return error_errno(err, errno, "can't start a process");
 }
@@ -128,8 +160,8 @@ int namer_end(struct namer *namer, bool is_complete)
 
 	if (!namer->child)
 		return 0;
-	asked = is_complete && write(namer->pipe, "", 1) == 1;
-	close(namer->pipe);
+	asked = is_complete && finder_finish(&namer->finder);
+	finder_close(&namer->finder);
 	while (waitpid(namer->child, &status, 0) < 0 && errno == EINTR)
 		;
 	namer->child = 0;

@@ -207,21 +207,25 @@ static int record_domains(const struct record_options *options, int argc, char *
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Looks for files of the guests, if none are given and some are of use. */
-static void find_for(const struct record_options *options, struct found_files *found)
+/* Looks for files of the guests, if none are given and some are of use. Whether that is
+ * so for guests that start later, too. */
+static bool find_for(const struct record_options *options, struct found_files *found)
 {
 	const struct unwinding_options *unwinding = &options->unwinding;
 	const struct find_wish wish = {
 		.domain = options->domain,
 		.domains = options->domains,
 		.all = options->all,
+		.by_id = options->all || options->follow,
 		.notify = options->verbose ? options->notify : NULL,
 	};
 
 	*found = (struct found_files){0};
-	if (!unwinding->no_find && !unwinding->elfs && !unwinding->tables &&
-	    !options->gdb && unwinding->call_graph == CALL_GRAPH_AUTO)
-		find_files(found, &wish);
+	if (unwinding->no_find || unwinding->elfs || unwinding->tables || options->gdb ||
+	    unwinding->call_graph != CALL_GRAPH_AUTO)
+		return false;
+	find_files(found, &wish);
+	return true;
 }
 
 /* Records, with the files that are found, and stores the names in the recording. */
@@ -230,16 +234,17 @@ static int record_with_names(struct record_options *options, int argc, char **ar
 	struct found_files found;
 	struct namer namer;
 	struct error err;
+	bool finds = find_for(options, &found) && options->follow;
 	int code;
 
-	find_for(options, &found);
 	options->unwinding.found = &found;
-	if (namer_start(&namer, options, &err) < 0) {
+	if (namer_start(&namer, options, &found, finds, &err) < 0) {
 		message("record", "%s", err.text);
 		found_files_free(&found);
 		return EXIT_FAILED;
 	}
 	found_files_drop_symbols(&found);
+	options->unwinding.finder = &namer.finder;
 	code = record_domains(options, argc, argv);
 	if (namer_end(&namer, code == EXIT_DONE) < 0)
 		code = EXIT_FAILED;

@@ -11,6 +11,7 @@
 #include "unwind/stack/stack.h"
 
 struct found_files;
+struct finder;
 
 /* How call chains are found. */
 enum call_graph {
@@ -31,6 +32,7 @@ struct unwinding_options {
 	bool no_find; /* don't look for files if none are given */
 	/* files that were found, without which nothing fails; NULL: none */
 	const struct found_files *found;
+	struct finder *finder; /* finds files of guests that start later; NULL: none */
 };
 
 /* What to record, and how. The texts are in the command line. */

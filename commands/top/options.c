@@ -217,7 +217,11 @@ static void add_symbols(const struct top_options *options, struct words *words)
 void top_options_find(const struct top_options *options, struct found_files *found)
 {
 	const struct sampling_options *sampling = &options->sampling;
-	struct find_wish wish = {.domain = options->domains, .all = sampling->all};
+	struct find_wish wish = {
+		.domain = options->domains,
+		.all = sampling->all,
+		.by_id = sampling->all || sampling->follow,
+	};
 
 	*found = (struct found_files){0};
 	if (options->input || sampling->no_find || sampling->table_count ||

@@ -21,11 +21,15 @@ bool roster_needs_tables(const struct roster *roster)
 	return roster->options->unwinding.call_graph == CALL_GRAPH_TABLE;
 }
 
+/* @table: of the domain's file, if that was looked for; NULL: it was not, or there is
+ * none. */
 static int add_subject(struct roster *roster, const struct guest_info *domain,
-		       struct error *err)
+		       const struct program_table *table, struct error *err)
 {
-	const struct program_table *table = domain_tables_find(roster->tables, domain);
 	struct subject *subject;
+
+	if (!table)
+		table = domain_tables_find(roster->tables, domain);
 
 	if (!array_grow(&roster->subject, roster->subjects + 1, sizeof(*roster->subject)))
 		return error_set(err, "out of memory");
@@ -103,31 +107,34 @@ bool roster_is_waiting(const struct roster *roster)
 }
 
 /*
- * Adds the running domains that should be sampled and are not sampled yet. A domain that
- * can't be sampled is reported once. A domain under construction has no vCPUs, or is
+ * Whether a domain should be sampled. A domain under construction has no vCPUs, or is
  * paused by the toolstack: unless @paused_too is set, it is skipped until it runs.
  */
-static void add_listed(struct roster *roster, const struct guest_info *guests,
-		       size_t count, bool paused_too)
+static bool is_wanted(const struct roster *roster, const struct guest_info *domain,
+		      bool paused_too)
 {
+	return domain->id && !domain->dying && !domain->shutdown &&
+	       (domain->vcpus || domain->is_hidden) && (!domain->paused || paused_too) &&
+	       name_is_followed(roster, domain->name);
+}
+
+/* Adds a listed domain, unless it is sampled already. One that can't be sampled is
+ * reported once. */
+static void add_listed(struct roster *roster, const struct watched *guest)
+{
+	const struct guest_info *domain = &guest->info;
 	struct error why;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct guest_info *domain = &guests[i];
-
-		if (!domain->id || domain->dying || domain->shutdown ||
-		    (!domain->vcpus && !domain->is_hidden) ||
-		    (domain->paused && !paused_too) ||
-		    id_is_sampled(roster, domain->id) ||
-		    !name_is_followed(roster, domain->name))
-			continue;
-		if (add_subject(roster, domain, &why) < 0) {
-			if (roster->watch)
-				watch_refuse(roster->watch, domain);
-			notify(roster->options->notify, "skipping '%s': %s", domain->name,
-			       why.text);
-		}
-	}
+	if (id_is_sampled(roster, domain->id))
+		return;
+	if (roster->options->verbose && guest->file.text.text[0])
+		notify(roster->options->notify, "file of '%s': %s", domain->name,
+		       guest->file.text.text);
+	if (add_subject(roster, domain, guest->file.table, &why) == 0)
+		return;
+	if (roster->watch)
+		watch_refuse(roster->watch, domain);
+	notify(roster->options->notify, "skipping '%s': %s", domain->name, why.text);
 }
 
 /* Adds all domains that exist now and should be sampled. */
@@ -139,7 +146,12 @@ static int add_present(struct roster *roster, struct error *err)
 
 	if (host->ops->list(host, &guests, &count, err) < 0)
 		return -1;
-	add_listed(roster, guests, count, true);
+	for (size_t i = 0; i < count; i++) {
+		const struct watched guest = {.info = guests[i]};
+
+		if (is_wanted(roster, &guest.info, true))
+			add_listed(roster, &guest);
+	}
 	free(guests);
 	return 0;
 }
@@ -156,7 +168,8 @@ static int add_named(struct roster *roster, const char *name, struct error *err)
 			err, "domain '%s' %s", name,
 			domain.dying ? "has ended"
 				     : "is not running: it is shut down or suspended");
-	return id_is_sampled(roster, domain.id) ? 0 : add_subject(roster, &domain, err);
+	return id_is_sampled(roster, domain.id) ? 0
+						: add_subject(roster, &domain, NULL, err);
 }
 
 static int add_all(struct roster *roster, struct error *err)
@@ -220,6 +233,25 @@ static int add_wanted(struct roster *roster, struct error *err)
 				       : add_all_named(roster, err);
 }
 
+/* Whether a domain's file should be looked for; for the watch's thread. */
+static bool wants_file(const void *context, const struct guest_info *domain)
+{
+	return is_wanted(context, domain, false);
+}
+
+static int open_watch(struct roster *roster, struct error *err)
+{
+	const struct watch_wish wish = {
+		.finder = roster->options->unwinding.finder,
+		.wants = wants_file,
+		.context = roster,
+	};
+	struct host *host = host_open(NULL, roster->options->force, err);
+
+	roster->watch = watch_new(host, &wish, err);
+	return roster->watch ? 0 : -1;
+}
+
 int roster_open(struct roster *roster, struct host *host,
 		const struct record_options *options, const struct domain_tables *tables,
 		struct examiner *examiner, struct error *err)
@@ -233,11 +265,8 @@ int roster_open(struct roster *roster, struct host *host,
 	roster->name = calloc(options->domains + 1, sizeof(*roster->name));
 	if (!roster->name)
 		return error_set(err, "out of memory");
-	if (options->follow) {
-		roster->watch = watch_new(host_open(NULL, options->force, err), err);
-		if (!roster->watch)
-			return -1;
-	}
+	if (options->follow && open_watch(roster, err) < 0)
+		return -1;
 	return add_wanted(roster, err);
 }
 
@@ -284,12 +313,14 @@ static void begin_added(const struct roster *roster, size_t before, const char *
 void roster_follow(struct roster *roster)
 {
 	size_t before = roster->subjects, count;
-	struct guest_info *guests;
+	struct watched *guests;
 
 	guests = watch_take(roster->watch, roster->dropped, &count);
 	if (!guests)
 		return;
-	add_listed(roster, guests, count, false);
+	for (size_t i = 0; i < count; i++)
+		if (is_wanted(roster, &guests[i].info, false))
+			add_listed(roster, &guests[i]);
 	free(guests);
 	begin_added(roster, before, "has started and is sampled");
 }
@@ -317,6 +348,7 @@ void roster_end(struct roster *roster, size_t i, bool gone)
 
 void roster_renew(struct roster *roster, size_t i)
 {
+	const struct program_table *table = roster->subject[i]->target.sampling.table;
 	uint32_t id = roster->subject[i]->info.id;
 	struct guest_info info;
 	struct error why;
@@ -327,7 +359,7 @@ void roster_renew(struct roster *roster, size_t i)
 	before = roster->subjects;
 	status = roster->host->ops->info(roster->host, id, &info, &why);
 	if (status == 0)
-		status = add_subject(roster, &info, &why);
+		status = add_subject(roster, &info, table, &why);
 	if (status < 0)
 		notify(roster->options->notify, "%s", why.text);
 	begin_added(roster, before, "has new vCPUs, and is sampled with them");

@@ -14,12 +14,14 @@
 
 struct listing {
 	uint64_t begun; /* start of the listing, ns, monotonic */
-	struct guest_info *guests;
+	struct watched *guests;
 	size_t count;
 };
 
 struct watch {
-	struct host *host; /* only for the thread */
+	struct host *host; /* only for the thread, as the next two */
+	struct watch_wish wish;
+	struct listing before; /* guests whose files were looked for */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock; /* for the fields below */
@@ -31,7 +33,8 @@ struct watch {
 	size_t refusals;
 };
 
-struct watch *watch_new(struct host *host, struct error *err)
+struct watch *watch_new(struct host *host, const struct watch_wish *wish,
+			struct error *err)
 {
 	pthread_condattr_t monotonic;
 	struct watch *watch;
@@ -45,6 +48,7 @@ struct watch *watch_new(struct host *host, struct error *err)
 		return NULL;
 	}
 	watch->host = host;
+	watch->wish = *wish;
 	pthread_mutex_init(&watch->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -53,17 +57,74 @@ struct watch *watch_new(struct host *host, struct error *err)
 	return watch;
 }
 
+static bool is_same_guest(const struct guest_info *a, const struct guest_info *b)
+{
+	return a->id == b->id && memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
+}
+
+static const struct watched *find_guest(const struct listing *listing,
+					const struct guest_info *guest)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (is_same_guest(&listing->guests[i].info, guest))
+			return &listing->guests[i];
+	return NULL;
+}
+
+/* Looks for the files of guests that may have one and had none before, and keeps them for
+ * the next listing. If out of memory, they are looked for again. */
+static void find_files(struct watch *watch, struct listing *listing)
+{
+	const struct watch_wish *wish = &watch->wish;
+	struct listing *before = &watch->before, now = {0};
+
+	for (size_t i = 0; wish->finder && i < listing->count; i++) {
+		struct watched *guest = &listing->guests[i];
+		const struct watched *known = find_guest(before, &guest->info);
+
+		if (known)
+			guest->file = known->file;
+		else if (wish->wants(wish->context, &guest->info))
+			finder_ask(wish->finder, &guest->info, &watch->stop,
+				   &guest->file);
+		else
+			continue;
+		if (array_grow(&now.guests, now.count + 1, sizeof(*now.guests)))
+			now.guests[now.count++] = *guest;
+	}
+	free(before->guests);
+	*before = now;
+}
+
+/* Makes a listing: 0, or -1. */
+static int make_listing(struct watch *watch, struct listing *listing)
+{
+	struct guest_info *guests;
+	struct error ignored;
+	size_t count;
+
+	*listing = (struct listing){.begun = clock_monotonic()};
+	if (watch->host->ops->list(watch->host, &guests, &count, &ignored) < 0)
+		return -1;
+	listing->guests = calloc(count + 1, sizeof(*listing->guests));
+	if (listing->guests)
+		listing->count = count;
+	for (size_t i = 0; i < listing->count; i++)
+		listing->guests[i].info = guests[i];
+	free(guests);
+	find_files(watch, listing);
+	return listing->guests ? 0 : -1;
+}
+
 /* Makes a listing; the lock is released meanwhile. After a failure, the next listing may
  * succeed. */
 static void list_guests(struct watch *watch)
 {
-	struct listing listing = {.begun = clock_monotonic()};
-	struct error ignored;
+	struct listing listing;
 	int status;
 
 	pthread_mutex_unlock(&watch->lock);
-	status = watch->host->ops->list(watch->host, &listing.guests, &listing.count,
-					&ignored);
+	status = make_listing(watch, &listing);
 	pthread_mutex_lock(&watch->lock);
 	if (status < 0)
 		return;
@@ -106,31 +167,33 @@ int watch_start(struct watch *watch, struct error *err)
 	return 0;
 }
 
-static bool is_same_guest(const struct guest_info *a, const struct guest_info *b)
+/* Forgets the refused guests that are no longer listed. */
+static void forget_gone(struct watch *watch, const struct listing *listing)
 {
-	return a->id == b->id && memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < watch->refusals; i++)
+		if (find_guest(listing, &watch->refused[i]))
+			watch->refused[kept++] = watch->refused[i];
+	watch->refusals = kept;
 }
 
-static bool is_among(const struct guest_info *guests, size_t count,
-		     const struct guest_info *guest)
+static bool is_refused(const struct watch *watch, const struct guest_info *guest)
 {
-	for (size_t i = 0; i < count; i++)
-		if (is_same_guest(&guests[i], guest))
+	for (size_t i = 0; i < watch->refusals; i++)
+		if (is_same_guest(&watch->refused[i], guest))
 			return true;
 	return false;
 }
 
-/* Keeps the @guests that are among @others or, if !@among, the guests that are not.
- * Returns the number of guests kept. */
-static size_t keep_guests(struct guest_info *guests, size_t count,
-			  const struct guest_info *others, size_t other_count, bool among)
+static void leave_out_refused(const struct watch *watch, struct listing *listing)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (is_among(others, other_count, &guests[i]) == among)
-			guests[kept++] = guests[i];
-	return kept;
+	for (size_t i = 0; i < listing->count; i++)
+		if (!is_refused(watch, &listing->guests[i].info))
+			listing->guests[kept++] = listing->guests[i];
+	listing->count = kept;
 }
 
 /* If out of memory, the guest is listed again. */
@@ -141,25 +204,24 @@ void watch_refuse(struct watch *watch, const struct guest_info *guest)
 	watch->refused[watch->refusals++] = *guest;
 }
 
-struct guest_info *watch_take(struct watch *watch, uint64_t since, size_t *count)
+struct watched *watch_take(struct watch *watch, uint64_t since, size_t *count)
 {
-	struct guest_info *guests = NULL;
+	struct listing listing = {0};
 
 	/* The sampling thread has the highest priority, and must not wait for others. */
 	if (pthread_mutex_trylock(&watch->lock))
 		return NULL;
 	if (watch->listing.guests && watch->listing.begun > since) {
-		guests = watch->listing.guests;
-		*count = watch->listing.count;
+		listing = watch->listing;
 		watch->listing.guests = NULL;
 	}
 	pthread_mutex_unlock(&watch->lock);
-	if (!guests)
+	if (!listing.guests)
 		return NULL;
-	watch->refusals = keep_guests(watch->refused, watch->refusals, guests, *count,
-				      true);
-	*count = keep_guests(guests, *count, watch->refused, watch->refusals, false);
-	return guests;
+	forget_gone(watch, &listing);
+	leave_out_refused(watch, &listing);
+	*count = listing.count;
+	return listing.guests;
 }
 
 void watch_free(struct watch *watch)
@@ -168,7 +230,7 @@ void watch_free(struct watch *watch)
 		return;
 	if (watch->started) {
 		pthread_mutex_lock(&watch->lock);
-		watch->stop = true;
+		__atomic_store_n(&watch->stop, true, __ATOMIC_RELAXED);
 		pthread_cond_signal(&watch->wake);
 		pthread_mutex_unlock(&watch->lock);
 		pthread_join(watch->thread, NULL);
@@ -176,6 +238,7 @@ void watch_free(struct watch *watch)
 	pthread_cond_destroy(&watch->wake);
 	pthread_mutex_destroy(&watch->lock);
 	free(watch->listing.guests);
+	free(watch->before.guests);
 	free(watch->refused);
 	host_close(watch->host);
 	free(watch);

@@ -63,12 +63,11 @@ struct received {
 	struct buffer parcel;
 };
 
-/* Receives what the process sends, unless the file is known. */
-static int receive_file(int fd, const struct found_files *found,
+/* Receives what the process sends up to @end, unless the file is known. */
+static int receive_file(int fd, uint64_t end, const struct found_files *found,
 			struct received *received, struct error *err)
 {
 	struct buffer *to = &received->parcel;
-	uint64_t end = clock_monotonic() + FIND_NS;
 
 	if (receive(fd, to, sizeof(received->key), end, err) < 0)
 		return -1;
@@ -84,9 +83,10 @@ static int receive_file(int fd, const struct found_files *found,
 	return to->size > PARCEL_SIZE ? error_set(err, "its file is too large") : 0;
 }
 
-/* Has another process read the file, and receives what it sends. */
+/* Has another process read the file, for up to @limit (ns), and receives what it sends.
+ */
 static int read_file(const struct found_files *found, const struct guest_info *guest,
-		     struct received *received, struct error *err)
+		     uint64_t limit, struct received *received, struct error *err)
 {
 	int ends[2], status;
 	pid_t child;
@@ -103,7 +103,8 @@ static int read_file(const struct found_files *found, const struct guest_info *g
 	if (child < 0)
 		status = error_errno(err, errno, "can't start a process");
 	else
-		status = receive_file(ends[0], found, received, err);
+		status = receive_file(ends[0], clock_monotonic() + limit, found, received,
+				      err);
 	close(ends[0]);
 	if (child < 0)
 		return -1;
@@ -204,18 +205,56 @@ static int add_guest(struct found_files *found, const struct guest_info *guest,
 	return 0;
 }
 
+static int add_received(struct found_files *found, const struct guest_info *guest,
+			bool by_id, const struct received *received, struct error *err)
+{
+	return add_file(found, received, err) < 0
+		       ? -1
+		       : add_guest(found, guest, by_id, received, err);
+}
+
 int found_files_add(struct found_files *found, const struct guest_info *guest, bool by_id,
 		    struct error *err)
 {
 	struct received received = {.parcel = {0}};
-	int status = read_file(found, guest, &received, err);
+	int status = read_file(found, guest, FIND_NS, &received, err);
 
 	if (status == 0)
-		status = add_file(found, &received, err);
-	if (status == 0)
-		status = add_guest(found, guest, by_id, &received, err);
+		status = add_received(found, guest, by_id, &received, err);
 	buffer_free(&received.parcel);
 	return status;
+}
+
+int found_files_add_later(struct found_files *found, const struct guest_info *guest,
+			  struct buffer *sent, struct error *err)
+{
+	struct received received = {.parcel = {0}};
+	int status = read_file(found, guest, FIND_LATER_NS, &received, err);
+
+	if (status == 0)
+		status = add_received(found, guest, true, &received, err);
+	*sent = received.parcel;
+	return status;
+}
+
+int found_files_take(struct found_files *found, const struct buffer *sent,
+		     struct error *err)
+{
+	const struct received received = {.known = found->files, .parcel = *sent};
+
+	if (add_file(found, &received, err) < 0)
+		return -1;
+	free_names(&found->file[found->files - 1]);
+	return 0;
+}
+
+void found_files_describe(const struct found_files *found, size_t guest,
+			  struct error *line)
+{
+	const struct symbols_found names = found_files_names(found, guest);
+
+	error_set(line, "found %s%s", names.path,
+		  names.data ? "" : ", which has no names");
 }
 
 struct symbols_found found_files_names(const struct found_files *found, size_t guest)

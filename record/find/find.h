@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "format/buffer.h"
 #include "guest/host.h"
 #include "symbols/found.h"
 #include "tables/program_table.h"
@@ -51,6 +52,20 @@ struct found_files {
 #define FIND_NS (20ull * 1000000000)
 int found_files_add(struct found_files *found, const struct guest_info *guest, bool by_id,
 		    struct error *err);
+
+/* Does the same for a guest that starts while others are sampled, for its id, for up to
+ * FIND_LATER_NS. If its file is new, @sent, which is empty, gets what the process sent of
+ * it; the caller frees that. */
+#define FIND_LATER_NS (5ull * 1000000000)
+int found_files_add_later(struct found_files *found, const struct guest_info *guest,
+			  struct buffer *sent, struct error *err);
+/* Adds the file that another process has received, without its names, for no guest. */
+int found_files_take(struct found_files *found, const struct buffer *sent,
+		     struct error *err);
+
+/* Sets @line to where the guest's file was found, for a message. */
+void found_files_describe(const struct found_files *found, size_t guest,
+			  struct error *line);
 
 /* Returns the names for a guest, by its number. */
 struct symbols_found found_files_names(const struct found_files *found, size_t guest);

@@ -139,9 +139,8 @@ static void allow_following(struct draft *draft)
 	const unsigned int thread = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
 	static const int following[] = {
 		SCMP_SYS(clone3), /* fails: deny_clone3() */
-		SCMP_SYS(mlockall),
-		SCMP_SYS(rseq),
-		SCMP_SYS(set_robust_list),
+		SCMP_SYS(mlockall), SCMP_SYS(poll), SCMP_SYS(ppoll),
+		SCMP_SYS(read),	    SCMP_SYS(rseq), SCMP_SYS(set_robust_list),
 	};
 
 	ALLOW(draft, following);

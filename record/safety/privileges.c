@@ -129,14 +129,24 @@ const char *privileges_drop(enum privileges_kept kept)
 				      "files and lock memory";
 }
 
+/* A lease shows whether a file is being written (recent_is_written()). */
+static const uint32_t for_files = CAP_TO_MASK(CAP_CHOWN) | CAP_TO_MASK(CAP_DAC_OVERRIDE) |
+				  CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
+				  CAP_TO_MASK(CAP_FOWNER) | CAP_TO_MASK(CAP_LEASE);
+
+void privileges_keep_finding(void)
+{
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	drop_capabilities(for_files | CAP_TO_MASK(CAP_KILL) | CAP_TO_MASK(CAP_SETGID) |
+			  CAP_TO_MASK(CAP_SETUID) | CAP_TO_MASK(CAP_SYS_CHROOT) |
+			  CAP_TO_MASK(CAP_SYS_PTRACE));
+}
+
 void privileges_keep_files(void)
 {
 	struct error why;
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* A lease shows whether a file is being written (recent_is_written()). */
-	drop_capabilities(CAP_TO_MASK(CAP_CHOWN) | CAP_TO_MASK(CAP_DAC_OVERRIDE) |
-			  CAP_TO_MASK(CAP_DAC_READ_SEARCH) | CAP_TO_MASK(CAP_FOWNER) |
-			  CAP_TO_MASK(CAP_LEASE));
+	drop_capabilities(for_files);
 	filter_reader(host_hypervisors(), &why);
 }

@@ -50,6 +50,13 @@ enum privileges_kept {
 const char *privileges_drop(enum privileges_kept kept);
 
 /*
+ * Permanently drops all capabilities of the calling thread but those that
+ * privileges_keep_files() leaves and those to take other users and root directories, and
+ * the ability to gain any, for a process that finds files (record/find/finder.h).
+ */
+void privileges_keep_finding(void);
+
+/*
  * Permanently restricts a process to reading recordings and symbol files and writing
  * files, wherever its user may: drops all capabilities of the calling thread but the
  * capabilities for other users' files, and the ability to gain any, and calls

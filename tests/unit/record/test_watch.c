@@ -5,10 +5,12 @@
 
 #define _GNU_SOURCE 1
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -43,24 +45,31 @@ static void close_host(struct host *host)
 static const struct host_ops fake_ops = {.list = list_guests, .close = close_host};
 static struct host fake_host = {.ops = &fake_ops};
 
-static struct watch *started(void)
+static struct watch *started_with(const struct watch_wish *wish)
 {
 	struct error err;
 	struct watch *watch;
 
 	delay_ms = 0;
 	third = 1;
-	watch = watch_new(&fake_host, &err);
+	watch = watch_new(&fake_host, wish, &err);
 	assert_non_null(watch);
 	assert_int_equal(watch_start(watch, &err), 0);
 	return watch;
+}
+
+static struct watch *started(void)
+{
+	const struct watch_wish none = {.finder = NULL};
+
+	return started_with(&none);
 }
 
 /* Sets the number of guests in listings started from now on. */
 static size_t listed(struct watch *watch)
 {
 	uint64_t since = clock_monotonic();
-	struct guest_info *guests;
+	struct watched *guests;
 	size_t count;
 
 	while (!(guests = watch_take(watch, since, &count)))
@@ -129,13 +138,116 @@ static void sampling_does_not_wait_for_a_slow_listing(void **state)
 	watch_free(watch);
 }
 
+static void answer_all(int questions, int answers)
+{
+	struct found_files found = {0};
+
+	finder_serve(questions, answers, &found);
+	found_files_free(&found);
+	_exit(0);
+}
+
+static bool wants_second(const void *context, const struct guest_info *guest)
+{
+	(void)context;
+	return guest->id == 2;
+}
+
+/* Takes a listing, and returns its third guest. */
+static struct watched third_of(struct watch *watch)
+{
+	uint64_t since = clock_monotonic();
+	struct watched *guests, guest;
+	size_t count;
+
+	while (!(guests = watch_take(watch, since, &count)))
+		usleep(1000);
+	assert_int_equal(count, 3);
+	assert_string_equal(guests[1].file.text.text, "");
+	guest = guests[2];
+	free(guests);
+	return guest;
+}
+
+/* Questions are asked for guests that are wanted, once for each. This process has no
+ * guest, so that there is no file. */
+static void files_of_new_guests_are_looked_for(void **state)
+{
+	struct found_files found = {0};
+	int questions[2], answers[2], status;
+	struct finder finder;
+	const struct watch_wish wish = {.finder = &finder, .wants = wants_second};
+	struct watch *watch;
+	pid_t server;
+
+	(void)state;
+	assert_int_equal(pipe(questions), 0);
+	assert_int_equal(pipe(answers), 0);
+	finder = (struct finder){questions[1], answers[0], &found};
+	server = fork();
+	if (server == 0) {
+		close(questions[1]);
+		answer_all(questions[0], answers[1]);
+	}
+	close(questions[0]);
+	close(answers[1]);
+	watch = started_with(&wish);
+	assert_string_equal(third_of(watch).file.text.text,
+			    "its configuration names no kernel");
+	/* Another guest with its id is another question. */
+	__atomic_store_n(&third, 2, __ATOMIC_SEQ_CST);
+	while (third_of(watch).info.uuid[0] != 2)
+		usleep(1000);
+	assert_string_equal(third_of(watch).file.text.text,
+			    "its configuration names no kernel");
+	/* Without the other process, what is known stays. */
+	kill(server, SIGKILL);
+	assert_int_equal(waitpid(server, &status, 0), server);
+	assert_string_equal(third_of(watch).file.text.text,
+			    "its configuration names no kernel");
+	__atomic_store_n(&third, 3, __ATOMIC_SEQ_CST);
+	while (strcmp(third_of(watch).file.text.text, "") != 0)
+		usleep(1000);
+	watch_free(watch);
+	assert_int_equal(finder.questions, -1);
+	found_files_free(&found);
+}
+
+/* A process that never answers delays neither a sample nor the end. */
+static void the_end_does_not_wait_for_a_file(void **state)
+{
+	struct found_files found = {0};
+	int questions[2], answers[2];
+	struct finder finder;
+	const struct watch_wish wish = {.finder = &finder, .wants = wants_second};
+	struct watch *watch;
+	uint64_t begun;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(questions), 0);
+	assert_int_equal(pipe(answers), 0);
+	finder = (struct finder){questions[1], answers[0], &found};
+	watch = started_with(&wish);
+	assert_int_equal(read(questions[0], &byte, 1), 1); /* it waits */
+	begun = clock_monotonic();
+	watch_free(watch);
+	assert_true(clock_monotonic() - begun < FIND_LATER_NS / 2);
+	finder_close(&finder);
+	close(questions[0]);
+	close(answers[1]);
+}
+
 int main(void)
 {
 	alarm(300);
+	signal(SIGPIPE, SIG_IGN);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_refused_guest_is_not_listed_while_it_exists),
 		cmocka_unit_test(a_guest_with_the_id_of_a_refused_one_is_listed),
 		cmocka_unit_test(a_guest_that_comes_back_is_listed_again),
+		cmocka_unit_test(files_of_new_guests_are_looked_for),
+		cmocka_unit_test(the_end_does_not_wait_for_a_file),
 		cmocka_unit_test(sampling_does_not_wait_for_a_slow_listing),
 	};
 
