@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/model/domains.h"
 
 int measure_init(struct measure *measure, enum measure_weight weight,
@@ -18,6 +19,7 @@ void measure_free(struct measure *measure)
 {
 	free(measure->counts);
 	free(measure->chosen);
+	free(measure->times);
 	free(measure->met);
 	tree_free(&measure->vcpu_index);
 	*measure = (struct measure){0};
@@ -70,18 +72,23 @@ static uint64_t used_us(struct measure_vcpu *vcpu, uint64_t cpu_time, uint32_t s
 static int weigh_sample(struct measure *measure, const struct samples_batch *batch,
 			size_t i, bool is_chosen, uint64_t *count)
 {
+	struct measure_times times;
 	struct measure_vcpu *vcpu;
 
-	if (measure->weight == MEASURE_SAMPLES) {
-		*count = batch->weight[i];
+	*count = batch->weight[i];
+	if (measure->weight == MEASURE_SAMPLES && !measure->keeps_times)
 		return 0;
-	}
 	vcpu = find_vcpu(measure, batch->domain[i], batch->vcpu[i]);
 	if (!vcpu)
 		return -1;
-	*count = measure->weight == MEASURE_WALL
-			 ? elapsed_us(vcpu, batch->time[i])
-			 : used_us(vcpu, batch->cpu_time[i], batch->state[i]);
+	times.wall = elapsed_us(vcpu, batch->time[i]);
+	times.cpu_time = used_us(vcpu, batch->cpu_time[i], batch->state[i]);
+	if (measure->keeps_times)
+		measure->times[i] = times;
+	if (measure->weight == MEASURE_WALL)
+		*count = times.wall;
+	else if (measure->weight == MEASURE_CPU_TIME)
+		*count = times.cpu_time;
 	vcpu->is_met = true;
 	vcpu->is_chosen = is_chosen;
 	vcpu->last = batch->time[i];
@@ -125,7 +132,7 @@ static bool has_part(const struct measure *measure, const struct summary *summar
 /* Whether all samples of a chunk are selected with their own weight. */
 static bool takes_all(const struct measure *measure)
 {
-	return measure->weight == MEASURE_SAMPLES &&
+	return measure->weight == MEASURE_SAMPLES && !measure->keeps_times &&
 	       measure->states == MEASURE_ALL_STATES &&
 	       measure->part == MEASURE_ALL_PARTS && !measure->list && !measure->vcpus &&
 	       !measure->from && measure->to == UINT64_MAX &&
@@ -145,6 +152,9 @@ static int make_room(struct measure *measure, size_t count)
 	if (!chosen)
 		return -1;
 	measure->chosen = chosen;
+	if (measure->keeps_times &&
+	    !array_grow(&measure->times, count, sizeof(*measure->times)))
+		return -1;
 	measure->capacity = count;
 	return 0;
 }
@@ -197,6 +207,8 @@ uint64_t measure_left(const struct measure *measure)
 {
 	uint64_t sum = 0;
 
+	if (measure->weight != MEASURE_CPU_TIME)
+		return 0;
 	for (uint32_t i = 1; i < measure->vcpu_index.count; i++)
 		if (measure->met[i].is_chosen)
 			sum += measure->met[i].left;

@@ -53,6 +53,12 @@ struct measure_vcpu {
 	uint64_t left;	/* CPU time for its next sample that is not blocked, us */
 };
 
+/* The other weights of a sample, whether it counts or not, us. */
+struct measure_times {
+	uint64_t cpu_time; /* 0 if it is not recorded */
+	uint64_t wall;
+};
+
 /* Which samples count, and their weights. */
 struct measure {
 	enum measure_weight weight;
@@ -62,12 +68,15 @@ struct measure {
 	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	uint64_t from, to; /* sample times, ns, @to excluded; UINT64_MAX: no end */
 
+	bool keeps_times; /* also sets times[]; can be set after measure_init() */
+
 	uint64_t whole; /* sum of all counts so far, with dropped samples */
 	uint64_t total; /* sum of all counts so far, without dropped samples */
 	/* By sample of the last chunk: its weight, and whether it is selected by domain,
 	 * vCPU and time, whatever its state */
 	uint64_t *counts;
 	bool *chosen;
+	struct measure_times *times; /* set if keeps_times */
 	size_t capacity;
 	struct tree vcpu_index;	  /* one root; the keys: domain and vCPU */
 	struct measure_vcpu *met; /* by node of vcpu_index */

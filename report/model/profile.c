@@ -77,6 +77,7 @@ static int open_recordings(struct profile *profile, struct error *err)
 		return profile_out_of_memory(err);
 	profile->measure.vcpus = rules->vcpus;
 	profile->measure.part = rules->part;
+	profile->measure.keeps_times = rules->keeps_times;
 	for (size_t i = 0; i < rules->input_count; i++) {
 		struct input *input = &profile->recordings[i].input;
 

@@ -35,6 +35,7 @@ struct profile_rules {
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	struct window window;
 	enum measure_weight weight;
+	bool keeps_times; /* samples have all weights: struct counted_sample */
 	enum measure_states states;
 	enum measure_part part;
 	struct filter_rules filter;

@@ -167,8 +167,12 @@ static int give_samples(const struct reading *reading, const struct samples_batc
 			.count = profile->measure.counts[i],
 			.rounds = batch->weight[i],
 		};
-		bool is_seen = listener->sees_all ? profile->measure.chosen[i]
-						  : sample.count > 0;
+		bool is_seen;
+
+		if (profile->measure.keeps_times)
+			sample.times = profile->measure.times[i];
+		is_seen = listener->sees_all ? profile->measure.chosen[i]
+					     : sample.count > 0;
 
 		if (is_seen && listener->sample(listener->arg, &sample) < 0)
 			return -1;
