@@ -13,6 +13,7 @@
 
 #include "report/model/domains.h"
 #include "report/output/flame_tree.h"
+#include "report/output/functions.h"
 #include "report/output/heading.h"
 #include "report/write/flame_svg.h"
 
@@ -42,16 +43,11 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#d6d6d6", NULL},
 };
 
-enum part {
-	PART_LOWER = 1,
-	PART_UPPER = 2,
-};
-
 struct flamegraph {
 	const struct report *report;
-	struct flame_tree tree; /* keys are functions; one side */
-	unsigned char *parts;	/* by function: a set of enum part */
-	unsigned char *shades;	/* by function: its shade, plus 1; 0: not known yet */
+	struct flame_tree tree;	       /* keys are functions; one side */
+	struct function_place *places; /* by function */
+	unsigned char *shades; /* by function: its shade, plus 1; 0: not known yet */
 	struct flame_frame *frames;
 };
 
@@ -71,52 +67,10 @@ static void flamegraph_free(void *state)
 	if (!graph)
 		return;
 	flame_tree_free(&graph->tree);
-	free(graph->parts);
+	free(graph->places);
 	free(graph->shades);
 	free(graph->frames);
 	free(graph);
-}
-
-static int note_part(struct flamegraph *graph, uint32_t node, enum frame_use use)
-{
-	const struct stacks *stacks = graph->report->stacks;
-	uint64_t address = stacks->tree.nodes[node].key;
-	struct frames *frames = graph->report->frames;
-	const struct recording_domain *domain = summary_domain(graph->report->summary,
-							       stacks->domain[node]);
-	uint32_t number = frames_find(frames, stacks->domain[node], address, use);
-	const struct frame *frame;
-
-	if (number == FRAMES_NONE)
-		return -1;
-	frame = frames_get(frames, number);
-	for (uint32_t i = 0; i < frame->function_count; i++)
-		graph->parts[frames_function_at(frames, frame, i)] |=
-			domain_is_upper(domain, address) ? PART_UPPER : PART_LOWER;
-	return 0;
-}
-
-/* Finds the parts of the address space that each function is in, once calls_of() has
- * found all functions. */
-static int find_parts(struct flamegraph *graph)
-{
-	const struct stacks *stacks = graph->report->stacks;
-	uint64_t *inclusive = stacks_inclusive(stacks);
-	int status = inclusive ? 0 : -1;
-
-	graph->parts = calloc(frames_functions(graph->report->frames), 1);
-	if (!graph->parts)
-		status = -1;
-	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
-		if (!stacks_is_address(stacks, i))
-			continue;
-		if (stacks->self[i])
-			status = note_part(graph, i, FRAME_LEAF);
-		if (inclusive[i] > stacks->self[i] && status == 0)
-			status = note_part(graph, i, FRAME_CALLER);
-	}
-	free(inclusive);
-	return status;
 }
 
 /* Returns a function's shade, which is found once: names may be long, and functions in
@@ -138,13 +92,15 @@ static unsigned int colour_of(const struct flamegraph *graph, uint32_t node)
 {
 	const struct tree_node *tree_node = &graph->tree.tree.nodes[node];
 	uint32_t function = (uint32_t)tree_node->key;
+	const struct function_place *place;
 	unsigned int shade = shade_of(graph, function);
 
 	if (!tree_node->parent && report_shows_domains(graph->report))
 		return COLOUR_GROUP;
 	if (!frames_function_known(graph->report->frames, function))
 		return COLOUR_UNNAMED + shade;
-	return (graph->parts[function] == PART_UPPER ? COLOUR_UPPER : COLOUR_LOWER) +
+	place = &graph->places[function];
+	return (place->is_upper && !place->is_lower ? COLOUR_UPPER : COLOUR_LOWER) +
 	       shade;
 }
 
@@ -189,9 +145,11 @@ static int build_frames(struct flamegraph *graph)
 	if (calls && flame_tree_init(&graph->tree, report_shows_domains(report)) == 0)
 		status = flame_tree_add(&graph->tree, calls, 0, NULL);
 	calls_free(calls);
-	if (status < 0 || find_parts(graph) < 0)
+	if (status < 0)
 		return -1;
-	return make_frames(graph);
+	/* calls_of() has found all functions. */
+	graph->places = functions_places(report);
+	return graph->places ? make_frames(graph) : -1;
 }
 
 static int draw_frames(const struct flamegraph *graph)
