@@ -114,6 +114,13 @@ $(O)/glibc/libc.so: scripts/portable/stubs
 # Embedded with .incbin, which -MMD does not list.
 $(O)/report/write/flame_svg.o: report/write/flame.js
 
+# The page of report/output/html, put together from its parts.
+PAGE = $(O)/report/output/html/page
+$(PAGE)/body: report/output/html/assemble $(wildcard report/output/html/page/*)
+	$(call step,PAGE,report/output/html/assemble $(PAGE))
+$(O)/report/output/html/page.o: $(PAGE)/body
+$(O)/report/output/html/page.o: ALL_CFLAGS += -DPAGE='"$(PAGE)"'
+
 -include $(OBJECTS:.o=.d) $(O)/uniprof.d
 
 # For the lab's arm64 machine: cross-built with Debian's packages, which

@@ -29,12 +29,11 @@ static int report_run(const struct report_options *options)
 	out.writes.recorded = &profile.bytes;
 	profile_note_symbols(&profile, &options->profile.notes);
 	notes_print(&profile.notes, "report", NULL);
-	status = output_write(options->format, &profile, &options->view,
-			      isatty(fileno(out.stream)) ? NULL : &progress, out.stream,
-			      &err);
-	notes_print(&profile.notes, "report", NULL);
-	if (status == 0 && profile_note_contents(&profile, &options->profile.notes) < 0)
-		status = profile_out_of_memory(&err);
+	status = output_write(
+		options->format, &profile, &options->view, &options->profile.notes,
+		isatty(fileno(out.stream)) ? NULL : &progress, out.stream, &err);
+	if (status < 0)
+		notes_print(&profile.notes, "report", NULL);
 	if (outfile_close(&out, status == 0, &write_err) < 0) {
 		err = write_err;
 		goto out;

@@ -136,6 +136,11 @@ static int fit_format(struct report_options *options)
 	options->profile.notes.lacks_functions = format->lacks_functions;
 	if (format->bare_names && rules->demangle == DEMANGLE_FULL)
 		rules->demangle = DEMANGLE_BARE;
+	if (format->all_weights) {
+		options->view.weight = rules->weight;
+		rules->weight = MEASURE_SAMPLES;
+		rules->keeps_times = true;
+	}
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_APART)
 		rules->lines = SOURCE_LINES_APART;
 	return COMMAND_GO_ON;

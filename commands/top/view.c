@@ -78,8 +78,8 @@ int view_write(struct view *view, const char *path, FILE *out, struct error *err
 	table = open_memstream(&text, &size);
 	if (!table)
 		return error_set(err, "out of memory");
-	status = output_write(view->format, &view->profile, &view->report, NULL, table,
-			      err);
+	status = output_write(view->format, &view->profile, &view->report, NULL, NULL,
+			      table, err);
 	notes_print(&view->profile.notes, "top", NULL);
 	if (fclose(table) != 0 && status == 0)
 		status = error_set(err, "out of memory");

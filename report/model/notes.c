@@ -46,10 +46,15 @@ void notes_add(struct notes *notes, enum note_kind kind, const char *format, ...
 	notes->list[notes->count++].text = copy;
 }
 
+void notes_cut(struct notes *notes, size_t count)
+{
+	while (notes->count > count)
+		free(notes->list[--notes->count].text);
+}
+
 void notes_free(struct notes *notes)
 {
-	for (size_t i = 0; i < notes->count; i++)
-		free(notes->list[i].text);
+	notes_cut(notes, 0);
 	free(notes->list);
 	if (notes->texts)
 		names_free(notes->texts);

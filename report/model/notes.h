@@ -31,6 +31,9 @@ struct notes {
 void notes_add(struct notes *notes, enum note_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Removes all notes but the first @count. */
+void notes_cut(struct notes *notes, size_t count);
+
 void notes_free(struct notes *notes);
 
 #endif

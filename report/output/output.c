@@ -11,6 +11,7 @@
 	X(tree)           \
 	X(flamegraph)     \
 	X(timeline)       \
+	X(html)           \
 	X(markdown)       \
 	X(folded)         \
 	X(perf_script)    \
@@ -53,6 +54,7 @@ struct report report_of(const struct profile *profile, const struct report_view 
 		.coverage = &profile->coverage,
 		.quality = &profile->quality,
 		.filter = profile->filter,
+		.notes = &profile->notes,
 		.recorded = &profile->bytes,
 		.view = *view,
 		.out = out,
@@ -66,8 +68,8 @@ bool report_shows_domains(const struct report *report)
 }
 
 int output_write(const struct output *format, struct profile *profile,
-		 const struct report_view *view, const struct profile_progress *progress,
-		 FILE *out, struct error *err)
+		 const struct report_view *view, const struct note_options *notes,
+		 const struct profile_progress *progress, FILE *out, struct error *err)
 {
 	struct error why = {""};
 	const struct report report = report_of(profile, view, out, &why);
@@ -81,9 +83,14 @@ int output_write(const struct output *format, struct profile *profile,
 	};
 	int status = state ? profile_read(profile, &listener, err)
 			   : profile_out_of_memory(err);
+	size_t note_count = profile->notes.count;
 
+	if (status == 0 && notes && profile_note_contents(profile, notes) < 0)
+		status = profile_out_of_memory(err);
 	if (status == 0 && format->end(state) < 0)
 		status = profile_out_of_memory(err);
+	if (status < 0)
+		notes_cut(&profile->notes, note_count);
 	if (status < 0 && why.text[0])
 		*err = why;
 	if (state)

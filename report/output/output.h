@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "report/model/profile_notes.h"
 #include "report/model/profile_read.h"
 #include "report/output/report.h"
 
@@ -26,6 +27,7 @@ struct output {
 	bool lacks_functions; /* shows no functions and no call chains */
 	bool is_binary;	      /* is no text, and of no use on a terminal */
 	bool one_recording;   /* can't show several recordings: each has its own time */
+	bool all_weights; /* gets samples with all weights; the view has the chosen one */
 	enum output_lines lines;
 
 	/* Returns the state for the other functions; NULL if out of memory, or for the
@@ -41,12 +43,13 @@ struct output {
 };
 
 /*
- * Reads the opened profile and writes it to @out in the format. @progress can be NULL. -1
+ * Reads the opened profile and writes it to @out in the format. Adds the notes on the
+ * profile that @notes asks for, if all is well; NULL: none. @progress can be NULL. -1
  * with @err set, which is empty if @out has a write error.
  */
 int output_write(const struct output *format, struct profile *profile,
-		 const struct report_view *view, const struct profile_progress *progress,
-		 FILE *out, struct error *err);
+		 const struct report_view *view, const struct note_options *notes,
+		 const struct profile_progress *progress, FILE *out, struct error *err);
 
 /* The output called @name; NULL if there is none. */
 const struct output *output_find(const char *name);

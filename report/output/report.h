@@ -24,14 +24,15 @@ struct report_view {
 	bool shows_domains; /* even if there is only one */
 	bool has_limit;	    /* percent_limit was given */
 	double percent_limit;
-	enum report_sort sort; /* sort key of histograms */
-	size_t columns;	       /* width; 0: that of the terminal, or unlimited */
+	enum report_sort sort;	    /* sort key of histograms */
+	enum measure_weight weight; /* first shown, by outputs that get all weights */
+	size_t columns;		    /* width; 0: that of the terminal, or unlimited */
 };
 
 /*
  * A report: the parts of a profile that outputs use, and how to show them. While the
- * profile is read, the summary and the stacks cover the part read so far; coverage and
- * quality are set at the outputs' end().
+ * profile is read, the summary and the stacks cover the part read so far; coverage,
+ * quality and notes are set at the outputs' end().
  */
 struct report {
 	const struct summary *summary;
@@ -42,6 +43,7 @@ struct report {
 	const struct coverage *coverage;
 	const struct quality *quality;
 	struct filter *filter;
+	const struct notes *notes;
 	const uint64_t *recorded; /* bytes of recordings read so far */
 	struct report_view view;
 	FILE *out;	   /* keeps write errors */

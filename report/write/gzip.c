@@ -15,15 +15,15 @@ struct gzip {
 #define GZIP_WINDOW (MAX_WBITS + 16)
 #define MEM_LEVEL   8 /* zlib's default */
 
-struct gzip *gzip_new(FILE *out)
+struct gzip *gzip_new(FILE *out, int level)
 {
 	struct gzip *gzip = calloc(1, sizeof(*gzip));
 
 	if (!gzip)
 		return NULL;
 	gzip->out = out;
-	if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
-			 MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (deflateInit2(&gzip->stream, level, Z_DEFLATED, GZIP_WINDOW, MEM_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(gzip);
 		return NULL;
 	}

@@ -11,8 +11,14 @@
  */
 struct gzip;
 
+/* Levels of compression. */
+enum {
+	GZIP_FAST = 1,
+	GZIP_USUAL = 6,
+};
+
 /* NULL if out of memory. */
-struct gzip *gzip_new(FILE *out);
+struct gzip *gzip_new(FILE *out, int level);
 void gzip_free(struct gzip *gzip);
 
 void gzip_put(struct gzip *gzip, const void *data, size_t size);

@@ -16,7 +16,8 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name for "a reference"
-KEYS = {"Control": "\ue009", "Escape": "\ue00c"}
+KEYS = {"Shift": "\ue008", "Control": "\ue009", "Escape": "\ue00c", "Enter": "\ue007",
+        "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
 
 def wait_for(condition):

@@ -160,7 +160,7 @@ static void *pprof_begin(const struct report *report)
 		return NULL;
 	pprof->report = report;
 	pprof->strings = names_new();
-	pprof->gzip = gzip_new(report->out);
+	pprof->gzip = gzip_new(report->out, GZIP_USUAL);
 	/* "string_table[0] must always be """. */
 	if (counts_init(&pprof->sampled) < 0 || tree_init(&pprof->ids, KINDS) < 0 ||
 	    !pprof->strings || !pprof->gzip || names_intern(pprof->strings, "") != 0) {

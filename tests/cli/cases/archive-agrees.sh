@@ -1,5 +1,5 @@
 # A report of an archived recording is byte for byte that of the recording with the ELF files:
-# in all formats, with lines, inlined functions and mangled names, of one program in all domains
+# in all formats but html, which has the report's notes, with lines, inlined functions and mangled names, of one program in all domains
 # and of one for each.
 . "$CLI/lib.sh"
 g++ -g -O2 -std=c++17 -no-pie -Wl,--build-id=sha1 -o nested "$data/nested.cc" || exit 1
@@ -45,7 +45,7 @@ check()
 	what=$1
 	shift
 	"$UNIPROF" archive -i both.up -o archived.up --srcline "$@" 2>/dev/null
-	for format in $(report_formats); do
+	for format in $(report_formats | grep -v '^html$'); do
 		for options in "" --inline --srcline "--inline --srcline" --no-demangle; do
 			compare $format "$options" "$@"
 		done

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Decodes the page's data, whose parts columns.h describes, into arrays.
+
+// Returns the bytes of a gzip file in base64.
+export async function unpack(text) {
+	const binary = atob(text.trim());
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < binary.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Makes zigzag numbers signed.
+function unfold(numbers, from, to) {
+	for (let i = from; i < to; i++) {
+		const half = Math.floor(numbers[i] / 2);
+		numbers[i] = numbers[i] > half * 2 ? -half - 1 : half;
+	}
+}
+
+// Reads the numbers of a part: the number of rows, then columns.
+export class Columns {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+		this.rows = this.varint();
+	}
+
+	varint() {
+		const bytes = this.bytes;
+		let byte = bytes[this.at++], value = byte & 127;
+		for (let scale = 128; byte > 127; scale *= 128) {
+			byte = bytes[this.at++];
+			value += (byte & 127) * scale;
+		}
+		return value;
+	}
+
+	// Reads a column into an array, from an index on.
+	column(to, from) {
+		const bytes = this.bytes, size = this.varint(), end = this.at + size;
+		let at = this.at;
+		for (let i = from; at < end; i++) {
+			let byte = bytes[at++], value = byte & 127;
+			for (let scale = 128; byte > 127; scale *= 128) {
+				byte = bytes[at++];
+				value += (byte & 127) * scale;
+			}
+			to[i] = value;
+		}
+		this.at = end;
+	}
+
+	// Reads a column of signed numbers.
+	signed(to, from) {
+		this.column(to, from);
+		unfold(to, from, from + this.rows);
+	}
+
+	// Reads a column of the lowest 7 bits, and one of the others.
+	split(to) {
+		const high = new to.constructor(this.rows);
+		this.column(to, 0);
+		this.column(high, 0);
+		for (let i = 0; i < this.rows; i++)
+			to[i] += high[i] * 128;
+	}
+}
+
+// An array that grows by whole parts: the arrays of 10 million samples are made once.
+function join(parts, Type, name, count) {
+	const all = new Type(count);
+	let at = 0;
+	for (const part of parts) {
+		all.set(part[name], at);
+		at += part[name].length;
+	}
+	return all;
+}
+
+// Collects the samples of all parts. Times are us since the page's start.
+export class Samples {
+	constructor() {
+		this.parts = [];
+		this.count = 0;
+		this.now = 0;
+		this.seen = []; // by thread: time of its last sample
+	}
+
+	add(bytes) {
+		const columns = new Columns(bytes), n = columns.rows;
+		const part = {
+			time: new Float64Array(n), thread: new Uint32Array(n),
+			state: new Uint8Array(n), stack: new Uint32Array(n),
+			weight: new Float64Array(n), cpu: new Float64Array(n),
+			wall: new Float64Array(n),
+		};
+		columns.split(part.time);
+		unfold(part.time, 0, n);
+		columns.column(part.thread, 0);
+		columns.column(part.state, 0);
+		columns.split(part.stack);
+		columns.column(part.weight, 0);
+		columns.split(part.cpu);
+		columns.signed(part.wall, 0);
+		for (let i = 0; i < n; i++) {
+			const thread = part.thread[i];
+			this.now = part.time[i] += this.now;
+			part.wall[i] += this.now - (this.seen[thread] || 0);
+			this.seen[thread] = this.now;
+			part.weight[i] += 1;
+		}
+		this.parts.push(part);
+		this.count += n;
+	}
+
+	// Returns all samples, as one array for each property.
+	all() {
+		const { parts, count } = this;
+		return {
+			count,
+			time: join(parts, Float64Array, "time", count),
+			thread: join(parts, Uint32Array, "thread", count),
+			state: join(parts, Uint8Array, "state", count),
+			stack: join(parts, Uint32Array, "stack", count),
+			weights: {
+				samples: join(parts, Float64Array, "weight", count),
+				"cpu-time": join(parts, Float64Array, "cpu", count),
+				wall: join(parts, Float64Array, "wall", count),
+			},
+		};
+	}
+}
+
+// Returns the tree of call chains, numbered as in the part: node 0 is the root.
+export function decodeTree(bytes) {
+	const columns = new Columns(bytes), count = columns.rows + 1;
+	const parent = new Int32Array(count), key = new Int32Array(count);
+	columns.column(parent, 1);
+	columns.column(key, 1);
+	for (let i = 1; i < count; i++)
+		parent[i] = i - parent[i];
+	return { parent, key };
+}
+
+// Returns the node of each call chain.
+export function decodeStacks(bytes) {
+	const columns = new Columns(bytes), node = new Int32Array(columns.rows);
+	columns.signed(node, 0);
+	for (let i = 1; i < node.length; i++)
+		node[i] += node[i - 1];
+	return node;
+}

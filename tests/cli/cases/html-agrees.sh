@@ -1,0 +1,45 @@
+# The page of --format html has the same sums as histograms, for 50 random selections: weights,
+# states, domains, vCPUs and times.
+. "$CLI/lib.sh"
+need_modules
+make_big
+# All functions have names: histograms don't tell addresses apart.
+awk 'BEGIN { for (i = 0; i < 40; i++)
+	printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
+"$UNIPROF" report -i big.up -s big.sym --format html -o big.html || echo "exit code $?"
+python3 - <<'END'
+import json
+import random
+
+random.seed(32)
+STATES = {"all": None, "running": ["running"], "runnable": ["runnable"], "blocked": ["blocked"],
+          "busy": ["running", "runnable"]}
+with open("questions", "w") as questions, open("options", "w") as options:
+    for i in range(50):
+        weight = random.choice(["samples", "cpu-time", "wall"])
+        state = random.choice(list(STATES))
+        domain = random.choice([None, "big", "small"])
+        vcpu = random.choice([None, None, 0, 3])
+        # Most samples are in the first 5 s.
+        ends = sorted(round(random.uniform(0, 5.5), random.choice([1, 3, 6])) for _ in range(2))
+        ranges = random.choice([[], [ends]])
+        print(json.dumps({"weight": weight, "state": STATES[state], "domain": domain,
+                          "vcpu": vcpu, "ranges": ranges}), file=questions)
+        text = f"--weight {weight} --state {state}"
+        text += f" --domain {domain}" if domain else ""
+        text += f" --vcpu {vcpu}" if vcpu is not None else ""
+        text += "".join(f" --time {start},{end}" for start, end in ranges)
+        print(text, file=options)
+END
+node "$CLI/page.mjs" big.html <questions |
+	sed 's/^\[no call chain\],/[unresolved],/' >page || echo "page.mjs failed"
+while read -r options; do
+	"$UNIPROF" report -i big.up -s big.sym --format histogram-csv $options 2>/dev/null |
+		awk -F , '
+			NR == 1 { first = $1 == "domain" ? 2 : 1 }
+			NR > 1 { self[$first] += $(first + 1); total[$first] += $(first + 3) }
+			END { for (name in total) print name "," self[name] "," total[name] }' | sort
+	echo
+done <options >histograms
+grep -c ^function_ histograms
+cmp page histograms && echo "$(grep -c '^$' page) selections are the same"

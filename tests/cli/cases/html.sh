@@ -1,0 +1,82 @@
+# The page of --format html in a browser: what it shows at first, by the address, by keyboard
+# and by mouse; the same by Back; no request and no error.
+. "$CLI/lib.sh"
+need_browser
+make_big
+report -i big.up -s big.sym --format html -o big.html 2>/dev/null
+report -i big.up -s big.sym --format html --weight cpu-time -o cpu.html 2>/dev/null
+grep -c 'default-src .none.' big.html
+grep -oE '(src|href)="[^"]*"' big.html
+drive <<'END'
+import os
+
+from browser import Browser, wait_for
+
+with Browser() as browser:
+    def text(selector):
+        return browser.script("return document.querySelector(arguments[0]).textContent", selector)
+
+    def rows(count=3):
+        return browser.script("""
+            return Array.from(document.querySelectorAll("#table tbody tr"), (row) =>
+                Array.from(row.cells, (cell) => cell.textContent).join(" | "))""")[:count]
+
+    def focus(selector):
+        browser.script("document.querySelector(arguments[0]).focus()", selector)
+
+    def address():
+        return browser.script("return location.hash")
+
+    def show(path):
+        browser.open(os.path.abspath(path))
+        wait_for(lambda: browser.script("return Boolean(globalThis.uniprof)"))
+
+    show("big.html")
+    print(browser.script("return document.title"), "|", text("#summary"))
+    print(*rows(), sep="\n")
+    print("search:")
+    browser.keys("/")
+    browser.type("^function_(3|7)$")
+    print(text("#found"), address())
+    print(*rows(), sep="\n")
+    browser.keys("Escape")
+    print("a range, by keyboard:")
+    focus("#heat")
+    browser.keys("ArrowRight")
+    browser.keys("Shift", "ArrowRight")
+    browser.keys("Enter")
+    print(address(), "|", text("#summary"), "|", text("#ranges"))
+    print("the flame graph, by keyboard:")
+    focus("#flame canvas")
+    for key in ("ArrowUp", "ArrowUp", "ArrowRight"):
+        browser.keys(key)
+    print(text("#frame-details"))
+    browser.keys("Enter")
+    print(address())
+    browser.keys("s")
+    print(address(), text("#frame-details"))
+    print("Back:")
+    browser.script("history.back()")
+    wait_for(lambda: "f=" not in address())
+    browser.script("history.back()")
+    wait_for(lambda: "z=" not in address())
+    print(address(), "|", text("#summary"))
+    print("by mouse:")
+    browser.script("document.querySelector('#reset').click()")
+    browser.point(browser.script("return document.querySelector('#heat')"))
+    print(text("#time-details"))
+    browser.point(browser.script("return document.querySelector('#tabs button:nth-child(4)')"), click=True)
+    print(address(), *rows(), sep="\n")
+    browser.point(browser.script("return document.querySelector('#table tbody button')"), click=True)
+    print(address(), text("#summary"))
+    browser.script("location.hash = '#t=tree&r=1-2,3-4&s=busy'")
+    wait_for(lambda: "Call tree" in text("#table"))
+    print(text("#summary"), *rows(2), sep="\n")
+    browser.script("location.hash = '#r=0-2&c=2-5&y=-change'")
+    wait_for(lambda: "interval" in text("#table"))
+    print(*rows(), sep="\n")
+    show("cpu.html")
+    print(text("#summary"))
+    print("requests:", browser.script("return performance.getEntriesByType('resource').length"),
+          "errors:", browser.errors())
+END
