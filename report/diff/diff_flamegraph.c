@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/output/flame_tree.h"
+#include "report/output/flame/flame_tree.h"
 #include "report/output/heading.h"
 #include "report/write/flame_svg.h"
 #include "report/write/svg.h"

@@ -8,7 +8,7 @@
 #include "report/load/ends.h"
 #include "report/model/checks/ends.h"
 #include "report/model/domains.h"
-#include "report/output/functions.h"
+#include "report/output/flame/functions.h"
 #include "report/output/heading.h"
 #include "report/write/json.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/output/flame_tree.h"
+#include "report/output/flame/flame_tree.h"
 
 #include <stdlib.h>
 

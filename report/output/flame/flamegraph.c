@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "report/model/domains.h"
-#include "report/output/flame_tree.h"
-#include "report/output/functions.h"
+#include "report/output/flame/flame_tree.h"
+#include "report/output/flame/functions.h"
 #include "report/output/heading.h"
 #include "report/write/flame_svg.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_OUTPUT_FUNCTIONS_H
-#define UNIPROF_REPORT_OUTPUT_FUNCTIONS_H
+#ifndef UNIPROF_REPORT_OUTPUT_FLAME_FUNCTIONS_H
+#define UNIPROF_REPORT_OUTPUT_FLAME_FUNCTIONS_H
 
 #include "report/output/report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_OUTPUT_FLAME_TREE_H
-#define UNIPROF_REPORT_OUTPUT_FLAME_TREE_H
+#ifndef UNIPROF_REPORT_OUTPUT_FLAME_FLAME_TREE_H
+#define UNIPROF_REPORT_OUTPUT_FLAME_FLAME_TREE_H
 
 #include "base/tree.h"
 #include "report/model/calls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/output/functions.h"
+#include "report/output/flame/functions.h"
 
 #include <stdlib.h>
 
