@@ -2,17 +2,20 @@
 #include "commands/commands.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands/report/notes.h"
 #include "commands/report/options.h"
+#include "commands/report/pager.h"
 #include "commands/report/progress.h"
 #include "report/write/outfile.h"
 
-static int report_run(const struct report_options *options)
+static int report_write(const struct report_options *options, struct pager *pager)
 {
 	struct profile profile = {0};
 	struct error err = {""}, write_err = {""};
+	struct report_view view = options->view;
 	struct progress line;
 	const struct profile_progress progress = progress_of_profile(&line);
 	int exit_code = EXIT_FAILED, status;
@@ -24,14 +27,17 @@ static int report_run(const struct report_options *options)
 		exit_code = EXIT_USAGE;
 		goto out;
 	}
+	pager_start(pager, !options->no_pager && (!options->output ||
+						  strcmp(options->output, "-") == 0));
+	view.columns = pager->columns;
 	if (outfile_open(&out, options->output, &err) < 0)
 		goto out;
 	out.writes.recorded = &profile.bytes;
 	profile_note_symbols(&profile, &options->profile.notes);
 	notes_print(&profile.notes, "report", NULL);
-	status = output_write(
-		options->format, &profile, &options->view, &options->profile.notes,
-		isatty(fileno(out.stream)) ? NULL : &progress, out.stream, &err);
+	status = output_write(options->format, &profile, &view, &options->profile.notes,
+			      pager->pid || isatty(fileno(out.stream)) ? NULL : &progress,
+			      out.stream, &err);
 	if (status < 0)
 		notes_print(&profile.notes, "report", NULL);
 	if (outfile_close(&out, status == 0, &write_err) < 0) {
@@ -46,6 +52,15 @@ out:
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])
 		fprintf(stderr, "uniprof report: %s\n", err.text);
 	profile_close(&profile);
+	return exit_code;
+}
+
+static int report_run(const struct report_options *options)
+{
+	struct pager pager = {0};
+	int exit_code = report_write(options, &pager);
+
+	pager_end(&pager);
 	return exit_code;
 }
 

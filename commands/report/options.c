@@ -59,6 +59,106 @@ static int set_limit(void *to, const char *argument, struct error *err)
 	return report_parse_limit(argument, &view->percent_limit);
 }
 
+static int set_false(void *to, const char *argument, struct error *err)
+{
+	(void)argument;
+	(void)err;
+	*(bool *)to = false;
+	return 0;
+}
+
+/* perf's --stdio, which asks for what is the case anyway. */
+static int ignore_option(void *to, const char *argument, struct error *err)
+{
+	(void)to;
+	(void)argument;
+	(void)err;
+	return 0;
+}
+
+/* perf's -g. */
+static int ignore_chains(void *to, const char *argument, struct error *err)
+{
+	message("report", "note: -g is not needed: --tree and other formats show call "
+			  "chains");
+	return ignore_option(to, argument, err);
+}
+
+static int set_most_rows(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_number(argument, 1, UINT32_MAX, to);
+}
+
+/* What --sort accepts, each separated by commas: orders, and names that rows have. */
+enum sort_word {
+	SORT_SELF,
+	SORT_TOTAL,
+	SORT_NAME,
+	SORT_FUNCTION,
+	SORT_FILE,
+	SORT_DOMAIN,
+};
+
+static struct option_word sort_word(unsigned int i)
+{
+	static const struct option_word words[] = {
+		{"self", "order by self (default)", SORT_SELF},
+		{"total", "order by total", SORT_TOTAL},
+		{"name", "order by name", SORT_NAME},
+		{"sym", "rows are functions (default)", SORT_FUNCTION},
+		{"dso", "rows are files or, with sym, functions beside their files",
+		 SORT_FILE},
+		{"domain", "rows are domains or, with dso or sym, parts of them",
+		 SORT_DOMAIN},
+		{"comm", "the same as domain", SORT_DOMAIN},
+		{0},
+	};
+
+	return words[i];
+}
+
+/* Returns the word that the @length bytes at @text are; -1 if there is none. */
+static int find_sort_word(const char *text, size_t length)
+{
+	for (unsigned int i = 0; sort_word(i).word; i++)
+		if (strlen(sort_word(i).word) == length &&
+		    strncmp(sort_word(i).word, text, length) == 0)
+			return sort_word(i).value;
+	return -1;
+}
+
+static int set_sort(void *to, const char *argument, struct error *err)
+{
+	struct report_view *view = to;
+	unsigned int words = 0;
+
+	(void)err;
+	for (;; argument++) {
+		size_t length = strcspn(argument, ",");
+		int word = find_sort_word(argument, length);
+
+		if (word < 0)
+			return -1;
+		words |= 1u << word;
+		argument += length;
+		if (!*argument)
+			break;
+	}
+	view->sort = words & 1u << SORT_SELF	? REPORT_SORT_SELF
+		     : words & 1u << SORT_TOTAL ? REPORT_SORT_TOTAL
+		     : words & 1u << SORT_NAME	? REPORT_SORT_NAME
+						: REPORT_SORT_SELF;
+	view->rows = words & 1u << SORT_FUNCTION ? REPORT_ROWS_FUNCTIONS
+		     : words & 1u << SORT_FILE	 ? REPORT_ROWS_FILES
+		     : words & 1u << SORT_DOMAIN ? REPORT_ROWS_DOMAINS
+						 : REPORT_ROWS_FUNCTIONS;
+	view->shows_files = words & 1u << SORT_FILE;
+	view->shows_domains = words & 1u << SORT_DOMAIN;
+	view->is_sorted = true;
+	return 0;
+}
+
 static const struct command_option file_options[] = {
 	{"input", 'i', "FILE",
 	 "recording to read (default: uniprof.data; - for standard input); can be "
@@ -66,6 +166,8 @@ static const struct command_option file_options[] = {
 	 .set = add_input, .offset = offsetof(struct report_options, profile)},
 	{"output", 'o', "FILE", "output file (default: standard output)",
 	 .set = option_set_text, .offset = offsetof(struct report_options, output)},
+	{"no-pager", 0, NULL, "don't show the report page by page on a terminal",
+	 .set = option_set_true, .offset = offsetof(struct report_options, no_pager)},
 	{"verbose", 'v', NULL, "show details of the recording and the symbol files",
 	 .set = option_set_true,
 	 .offset = offsetof(struct report_options, profile.notes.verbose)},
@@ -82,6 +184,19 @@ static const struct command_option view_options[] = {
 	 "start at the sampled functions, followed by their callers (folded, tree, "
 	 "flamegraph)",
 	 .set = option_set_true, .offset = offsetof(struct report_options, view.invert)},
+	{"sort", 0, "LIST",
+	 "order and columns of histograms: names from the list below, separated by "
+	 "commas",
+	 .word = sort_word, .words = "Words for --sort",
+	 .takes = "a list of self, total, name, sym, dso, domain and comm",
+	 .set = set_sort, .offset = offsetof(struct report_options, view)},
+	{"max-rows", 'n', "N", "show only the first N rows (histograms)",
+	 .takes = "a number above 0", .set = set_most_rows,
+	 .offset = offsetof(struct report_options, view.most_rows)},
+	{"children", 0, NULL, NULL, .set = set_false,
+	 .offset = offsetof(struct report_options, view.no_children)},
+	{"stdio", 0, NULL, NULL, .set = ignore_option},
+	{"call-graph", 'g', NULL, NULL, .set = ignore_chains},
 	{"no-children", 0, NULL, "show self only, no totals (histograms)",
 	 .set = option_set_true,
 	 .offset = offsetof(struct report_options, view.no_children)},
@@ -116,6 +231,10 @@ static int fit_format(struct report_options *options)
 		useless = "--per-vcpu";
 	if (view->no_children && !format->has_columns)
 		useless = "--no-children";
+	if (view->is_sorted && !format->has_columns)
+		useless = "--sort";
+	if (view->most_rows && !format->has_columns)
+		useless = "--max-rows";
 	if (view->has_limit && !format->has_limit)
 		useless = "--percent-limit";
 	if (view->invert && !format->can_invert)
@@ -165,7 +284,10 @@ int report_options_parse(struct report_options *options, const struct command *c
 	char **files;
 	int status;
 
-	*options = (struct report_options){.format = output_find("histogram")};
+	*options = (struct report_options){
+		.format = output_find("histogram"),
+		.view.lists_unnamed = true,
+	};
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;
 	status = command_parse(command, argc, argv, options, &files);

@@ -10,6 +10,7 @@ struct report_options {
 	struct profile_options profile;
 	const char *output; /* NULL: standard output */
 	const struct output *format;
+	bool no_pager;
 	struct report_view view;
 };
 

@@ -174,6 +174,7 @@ int top_options_parse(struct top_options *options, const struct command *command
 	*options = (struct top_options){
 		.delay = DEFAULT_DELAY,
 		.format = output_find("histogram"),
+		.view.lists_unnamed = true,
 	};
 	if (profile_options_init(&options->profile, command->name, argc) < 0)
 		return EXIT_FAILED;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/output/histogram.h"
+#include "report/output/histogram/histogram.h"
 
 static int compare_names(const void *a, const void *b)
 {

@@ -16,7 +16,7 @@
 #include "report/model/checks/ends.h"
 #include "report/model/counts.h"
 #include "report/output/heading.h"
-#include "report/output/histogram.h"
+#include "report/output/histogram/histogram.h"
 #include "report/output/paths.h"
 #include "report/write/markdown.h"
 

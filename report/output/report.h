@@ -16,6 +16,13 @@ enum report_sort {
 	REPORT_SORT_NAME,
 };
 
+/* What each row of a histogram stands for. */
+enum report_rows {
+	REPORT_ROWS_FUNCTIONS,
+	REPORT_ROWS_FILES, /* the files that functions are in */
+	REPORT_ROWS_DOMAINS,
+};
+
 /* Presentation options, for the outputs that support them. */
 struct report_view {
 	bool per_vcpu;
@@ -24,7 +31,12 @@ struct report_view {
 	bool shows_domains; /* even if there is only one */
 	bool has_limit;	    /* percent_limit was given */
 	double percent_limit;
-	enum report_sort sort;	    /* sort key of histograms */
+	bool is_sorted;	       /* the next three were given */
+	enum report_sort sort; /* sort key of histograms */
+	enum report_rows rows; /* of histograms */
+	bool shows_files;      /* a column with the files of functions, in histograms */
+	bool lists_unnamed;    /* addresses without a name have rows of their own */
+	uint64_t most_rows;    /* of histograms; 0: all */
 	enum measure_weight weight; /* first shown, by outputs that get all weights */
 	size_t columns;		    /* width; 0: that of the terminal, or unlimited */
 };

@@ -72,7 +72,7 @@ until_shown middle
 
 resize_terminal 200 60
 until_last 60
-until_shown rounds/s unresolved
+until_shown rounds/s 0x9004
 show '200 columns'
 resize_terminal 30 8
 until_last 8

@@ -23,18 +23,17 @@ for symbols in "" "-s big.sym"; do
 		awk -F , 'NR > 1 { for (i = 6; i <= NF; i++) sum += $i }
 			END { print "per vCPU", sum }'
 	# By function: the stacks that end in it, and those that contain it.
-	awk -v symbols="$symbols" '{
+	awk '{
 		count = $NF
 		sub(/ [0-9]+$/, "")
 		frames = split($0, frame, ";")
 		split("", seen)
 		for (i = 1; i <= frames; i++) {
-			name = symbols && frame[i] ~ /^0x/ ? "[unresolved]" : frame[i]
-			if (!(name in seen))
-				total[name] += count
-			seen[name] = 1
+			if (!(frame[i] in seen))
+				total[frame[i]] += count
+			seen[frame[i]] = 1
 		}
-		self[name] += count
+		self[frame[frames]] += count
 	}
 	END { for (name in total) print name "," self[name] + 0 "," total[name] }' \
 		folded | sort >from-folded

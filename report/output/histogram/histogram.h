@@ -11,9 +11,12 @@
 struct histogram;
 
 struct histogram_row {
-	const char *domain;   /* the domain's name */
-	const char *function; /* FILTER_UNNAMED for all addresses without a name */
-	uint64_t self;	      /* samples of the function itself */
+	const char *domain; /* the domain's name */
+	const char *file;   /* NULL: not shown */
+	/* FILTER_UNNAMED for all addresses without a name, unless these have rows; "" if
+	 * rows are not functions. */
+	const char *function;
+	uint64_t self;	/* samples of the function itself */
 	uint64_t total; /* samples with the function in their call chain, once each */
 	const uint64_t *vcpus; /* self by column of histogram_vcpus(); can be NULL */
 };
@@ -30,6 +33,8 @@ const struct report *histogram_report(const struct histogram *histogram);
  * total, function, domain, or as the view says. */
 uint32_t histogram_rows(const struct histogram *histogram,
 			const struct histogram_row **rows);
+/* Returns the number of rows beyond the view's most_rows, which are not shown. */
+uint32_t histogram_left_out(const struct histogram *histogram);
 /* Sets *@vcpus to the vCPUs with columns, ascending, and returns their number: 0 unless
  * per_vcpu is set. */
 uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcpus);

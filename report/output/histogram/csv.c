@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The histogram as comma-separated values (RFC 4180, but with Unix line ends). */
-#include "report/output/histogram.h"
+#include "report/output/histogram/histogram.h"
 
 #include <inttypes.h>
 
 #include "report/write/csv.h"
+
+/* Writes the names of a row or, if it is NULL, of its columns. */
+static void put_names(const struct report *report, const struct histogram_row *row)
+{
+	bool has_file = report->view.rows == REPORT_ROWS_FILES ||
+			report->view.shows_files;
+	const struct {
+		bool is_shown;
+		const char *column, *name;
+	} names[] = {
+		{report_shows_domains(report), "domain", row ? row->domain : NULL},
+		{has_file, "file", row ? row->file : NULL},
+		{report->view.rows == REPORT_ROWS_FUNCTIONS, "function",
+		 row ? row->function : NULL},
+	};
+	const char *separator = "";
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!names[i].is_shown)
+			continue;
+		fputs(separator, report->out);
+		csv_text(report->out, row ? names[i].name : names[i].column);
+		separator = ",";
+	}
+}
 
 static void put_share(const struct histogram *histogram, uint64_t count)
 {
@@ -18,7 +43,6 @@ static int histogram_csv_end(void *state)
 	struct histogram *histogram = state;
 	const struct report *report = histogram_report(histogram);
 	const char *unit = measure_is_time(report->measure) ? "_us" : "";
-	bool has_domains = report_shows_domains(report);
 	FILE *out = report->out;
 	const struct histogram_row *rows;
 	const uint32_t *vcpus;
@@ -28,19 +52,15 @@ static int histogram_csv_end(void *state)
 		return -1;
 	row_count = histogram_rows(histogram, &rows);
 	vcpu_count = histogram_vcpus(histogram, &vcpus);
-	fprintf(out, "%sfunction,self%s,self_percent", has_domains ? "domain," : "",
-		unit);
+	put_names(report, NULL);
+	fprintf(out, ",self%s,self_percent", unit);
 	if (!report->view.no_children)
 		fprintf(out, ",total%s,total_percent", unit);
 	for (uint32_t i = 0; i < vcpu_count; i++)
 		fprintf(out, ",vcpu%" PRIu32 "%s", vcpus[i], unit);
 	putc('\n', out);
 	for (uint32_t i = 0; i < row_count; i++) {
-		if (has_domains) {
-			csv_text(out, rows[i].domain);
-			putc(',', out);
-		}
-		csv_text(out, rows[i].function);
+		put_names(report, &rows[i]);
 		put_share(histogram, rows[i].self);
 		if (!report->view.no_children)
 			put_share(histogram, rows[i].total);

@@ -2,7 +2,7 @@
 
 /* The histogram as JSON, with details of the recording. */
 #include "report/model/checks/ends.h"
-#include "report/output/histogram.h"
+#include "report/output/histogram/histogram.h"
 
 #include "base/text.h"
 #include "report/write/json.h"
@@ -81,7 +81,10 @@ static void put_row(struct json *json, const struct histogram *histogram,
 	json_object(json, NULL);
 	if (report_shows_domains(report))
 		json_string(json, "domain", row->domain);
-	json_string(json, "function", row->function);
+	if (row->file)
+		json_string(json, "file", row->file);
+	if (report->view.rows == REPORT_ROWS_FUNCTIONS)
+		json_string(json, "function", row->function);
 	put_count(json, "self", row->self, is_time);
 	json_real(json, "self_percent", histogram_percent(histogram, row->self), 3);
 	if (!report->view.no_children) {
@@ -96,6 +99,18 @@ static void put_row(struct json *json, const struct histogram *histogram,
 		json_end(json);
 	}
 	json_end(json);
+}
+
+/* Returns the name of the list of rows. */
+static const char *rows_name(const struct report *report)
+{
+	static const char *const names[] = {
+		[REPORT_ROWS_FUNCTIONS] = "functions",
+		[REPORT_ROWS_FILES] = "files",
+		[REPORT_ROWS_DOMAINS] = "domains",
+	};
+
+	return names[report->view.rows];
 }
 
 static int histogram_json_end(void *state)
@@ -126,7 +141,7 @@ static int histogram_json_end(void *state)
 			json_number(json, NULL, vcpus[i]);
 		json_end(json);
 	}
-	json_array(json, "functions");
+	json_array(json, rows_name(report));
 	for (uint32_t i = 0; i < row_count; i++)
 		put_row(json, histogram, &rows[i], vcpu_count);
 	json_end(json);

@@ -2,7 +2,7 @@
 
 /* The histogram as a human-readable table, with times in ms and comments after '#'. On a
  * terminal there are also bars, and long names are shortened. */
-#include "report/output/histogram.h"
+#include "report/output/histogram/histogram.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,6 +25,7 @@ struct layout {
 	bool is_time;
 	int count;   /* width of a number of samples, or of a time with its unit */
 	int domain;  /* width of a domain's name; 0: not shown */
+	int file;    /* width of a file's name; 0: not shown */
 	int bar;     /* width of a bar for 100 %; 0: no bars */
 	size_t name; /* maximum width of a function's name */
 };
@@ -51,6 +52,17 @@ static int domain_width(const struct layout *layout)
 	return width;
 }
 
+/* Returns the maximum width of files' names, in columns; 0 if they are not shown. */
+static int file_width(const struct layout *layout)
+{
+	int width = 0;
+
+	for (uint32_t i = 0; i < layout->row_count && layout->rows[i].file; i++)
+		if ((int)strlen(layout->rows[i].file) > width)
+			width = (int)strlen(layout->rows[i].file);
+	return width && width < 4 ? 4 : width;
+}
+
 /* Returns the part of @columns that numbers and a domain's name leave. */
 static int room_of(const struct layout *layout, size_t columns)
 {
@@ -60,6 +72,8 @@ static int room_of(const struct layout *layout, size_t columns)
 
 	if (layout->domain)
 		used += layout->domain + 2;
+	if (layout->file)
+		used += layout->file + 2;
 	return (int)columns - used;
 }
 
@@ -104,6 +118,26 @@ static void put_count(const struct layout *layout, uint64_t count)
 		fprintf(out, "%*" PRIu64, layout->count, count);
 }
 
+/* Writes a row's names, each in its column, or the columns' names. */
+static void put_names(const struct layout *layout, const char *domain, const char *file,
+		      const char *function)
+{
+	enum report_rows rows = layout->report->view.rows;
+	FILE *out = layout->report->out;
+
+	if (layout->domain)
+		fprintf(out, "  %-*s", rows == REPORT_ROWS_DOMAINS ? 0 : layout->domain,
+			domain);
+	if (layout->file)
+		fprintf(out, "  %-*s", rows == REPORT_ROWS_FILES ? 0 : layout->file,
+			file);
+	if (rows == REPORT_ROWS_FUNCTIONS) {
+		fputs("  ", out);
+		text_put(out, function, layout->name);
+	}
+	putc('\n', out);
+}
+
 static void put_head(const struct layout *layout)
 {
 	FILE *out = layout->report->out;
@@ -118,9 +152,7 @@ static void put_head(const struct layout *layout)
 			digits_of(layout->vcpus[i]), layout->vcpus[i]);
 	if (layout->bar)
 		fprintf(out, "  %-*s", layout->bar, "");
-	if (layout->domain)
-		fprintf(out, "  %-*s", layout->domain, "domain");
-	fputs("  function\n", out);
+	put_names(layout, "domain", "file", "function");
 }
 
 static void put_bar(const struct layout *layout, uint64_t count)
@@ -151,11 +183,7 @@ static void put_row(const struct layout *layout, const struct histogram_row *row
 	}
 	if (layout->bar)
 		put_bar(layout, row->self);
-	if (layout->domain)
-		fprintf(out, "  %-*s", layout->domain, row->domain);
-	fputs("  ", out);
-	text_put(out, row->function, layout->name);
-	putc('\n', out);
+	put_names(layout, row->domain, row->file, row->function);
 }
 
 static int histogram_text_end(void *state)
@@ -174,6 +202,7 @@ static int histogram_text_end(void *state)
 	layout.row_count = histogram_rows(histogram, &layout.rows);
 	layout.vcpu_count = histogram_vcpus(histogram, &layout.vcpus);
 	layout.domain = domain_width(&layout);
+	layout.file = file_width(&layout);
 	layout.count = layout.is_time ? digits_of(whole / 1000) + 7 : digits_of(whole);
 	if (layout.count < 6)
 		layout.count = 6;
@@ -181,6 +210,9 @@ static int histogram_text_end(void *state)
 	put_head(&layout);
 	for (uint32_t i = 0; i < layout.row_count; i++)
 		put_row(&layout, &layout.rows[i]);
+	if (histogram_left_out(histogram))
+		fprintf(report->out, "# %" PRIu32 " more rows\n",
+			histogram_left_out(histogram));
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/output/histogram.h"
+#include "report/output/histogram/histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,26 +8,36 @@
 #include "base/tree.h"
 #include "report/model/calls.h"
 #include "report/model/counts.h"
+#include "report/output/histogram/files.h"
 
 struct histogram {
 	const struct report *report;
-	struct counts sampled; /* keys: chain and vCPU */
-	bool by_address;       /* nothing has a name: each address has its own row */
-	uint32_t *vcpus;       /* numbers of the vCPUs with samples, ascending */
+	struct counts sampled;	     /* keys: chain and vCPU */
+	bool by_address;	     /* each address without a name has its own row */
+	struct function_files files; /* if they are shown */
+	bool has_files;
+	uint32_t *vcpus; /* numbers of the vCPUs with samples, ascending */
 	uint32_t vcpu_count;
 	/* Until all rows are complete, they are indexed by node of a tree: one root, then
-	 * domains, then functions, with function numbers as keys. */
+	 * domains, then what rows stand for, with numbers of functions or files as keys.
+	 */
 	struct tree index;
 	struct histogram_row *rows;
-	uint32_t row_count;
+	uint32_t row_count, left_out;
 	uint64_t *cells; /* owned: what the rows' vcpus point to */
+};
+
+/* A domain's nodes */
+struct domain_nodes {
+	uint32_t rows;	/* in the index */
+	uint32_t files; /* in the table of files */
 };
 
 /* State of the walk through the calls */
 struct tally {
 	struct histogram *histogram;
-	uint32_t domain;   /* the current domain's node in the index */
-	uint32_t *on_path; /* by function: number of times it is among the callers */
+	struct domain_nodes domain; /* the current domain */
+	uint32_t *on_path; /* by key of rows: number of times it is among the callers */
 	bool failed;	   /* out of memory */
 };
 
@@ -53,6 +63,7 @@ void histogram_free(void *state)
 		return;
 	counts_free(&histogram->sampled);
 	tree_free(&histogram->index);
+	function_files_free(&histogram->files);
 	free(histogram->vcpus);
 	free(histogram->rows);
 	free(histogram->cells);
@@ -78,20 +89,28 @@ static bool has_names(const struct frames *frames)
 	return false;
 }
 
-/* Returns the function whose row counts @function: functions without a name share a row,
- * unless none has a name. */
-static uint32_t row_function(const struct histogram *histogram, uint32_t function)
+/* Returns the number of what the row that counts @function stands for. Functions without
+ * a name share a row, unless they are listed by address. */
+static uint32_t row_key(const struct histogram *histogram,
+			const struct domain_nodes *domain, uint32_t function)
 {
+	switch (histogram->report->view.rows) {
+	case REPORT_ROWS_DOMAINS:
+		return 0;
+	case REPORT_ROWS_FILES:
+		return function_files_find(&histogram->files, domain->files, function);
+	case REPORT_ROWS_FUNCTIONS:
+		break;
+	}
 	return histogram->by_address ||
 			       frames_function_known(histogram->report->frames, function)
 		       ? function
 		       : 0;
 }
 
-/* Returns the index of a function's row in a domain; TREE_NONE if out of memory. */
-static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t function)
+/* Returns the row for a key in a domain; TREE_NONE if out of memory. */
+static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t key)
 {
-	uint32_t key = row_function(histogram, function);
 	uint32_t node = tree_intern(&histogram->index, domain, key);
 	uint32_t count = histogram->index.capacity;
 
@@ -104,20 +123,28 @@ static uint32_t row_of(struct histogram *histogram, uint32_t domain, uint32_t fu
 	return node;
 }
 
+/* Finds the nodes of the domain that @function represents. -1 if out of memory. */
+static int find_domain(struct histogram *histogram, uint32_t function,
+		       struct domain_nodes *nodes)
+{
+	nodes->rows = tree_intern(&histogram->index, 0, function);
+	nodes->files = function_files_domain(&histogram->files, function);
+	return nodes->rows == TREE_NONE ? -1 : 0;
+}
+
 static void begin_domain(void *arg, uint32_t function)
 {
 	struct tally *tally = arg;
 
-	tally->domain = tree_intern(&tally->histogram->index, 0, function);
-	tally->failed |= tally->domain == TREE_NONE;
+	tally->failed |= find_domain(tally->histogram, function, &tally->domain) < 0;
 }
 
-/* Returns the function's row; NULL if out of memory, now or earlier. */
-static struct histogram_row *find_row(struct tally *tally, uint32_t function)
+/* Returns the key's row; NULL if out of memory, now or earlier. */
+static struct histogram_row *find_row(struct tally *tally, uint32_t key)
 {
 	struct histogram *histogram = tally->histogram;
 	uint32_t row = tally->failed ? TREE_NONE
-				     : row_of(histogram, tally->domain, function);
+				     : row_of(histogram, tally->domain.rows, key);
 
 	tally->failed |= row == TREE_NONE;
 	return row == TREE_NONE ? NULL : &histogram->rows[row];
@@ -126,21 +153,23 @@ static struct histogram_row *find_row(struct tally *tally, uint32_t function)
 static void count_self(void *arg, uint32_t function, uint64_t count)
 {
 	struct tally *tally = arg;
-	struct histogram_row *row = find_row(tally, function);
+	uint32_t key = row_key(tally->histogram, &tally->domain, function);
+	struct histogram_row *row = find_row(tally, key);
 
 	if (!row)
 		return;
 	row->self += count;
-	if (!tally->on_path[row_function(tally->histogram, function)])
+	if (!tally->on_path[key])
 		row->total += count;
 }
 
 static void enter_caller(void *arg, uint32_t function, uint64_t count)
 {
 	struct tally *tally = arg;
-	struct histogram_row *row = find_row(tally, function);
+	uint32_t key = row_key(tally->histogram, &tally->domain, function);
+	struct histogram_row *row = find_row(tally, key);
 
-	if (!tally->on_path[row_function(tally->histogram, function)]++ && row)
+	if (!tally->on_path[key]++ && row)
 		row->total += count;
 }
 
@@ -148,20 +177,33 @@ static void leave_caller(void *arg, uint32_t function)
 {
 	struct tally *tally = arg;
 
-	tally->on_path[row_function(tally->histogram, function)]--;
+	tally->on_path[row_key(tally->histogram, &tally->domain, function)]--;
+}
+
+/* Returns a number that is higher than all keys of rows. */
+static uint32_t row_keys(const struct histogram *histogram)
+{
+	uint32_t files = function_files_count(&histogram->files);
+	uint32_t functions = frames_functions(histogram->report->frames);
+
+	return files > functions ? files : functions;
 }
 
 static int tally_calls(struct histogram *histogram)
 {
-	struct frames *frames = histogram->report->frames;
+	const struct report *report = histogram->report;
 	struct tally tally = {.histogram = histogram};
 	struct calls_visitor visitor = {count_self, begin_domain, enter_caller,
 					leave_caller, &tally};
-	struct calls *calls = calls_new(histogram->report->stacks, frames);
+	struct calls *calls = calls_new(report->stacks, report->frames);
 
-	histogram->by_address = !has_names(frames);
-	tally.on_path = calloc(frames_functions(frames), sizeof(*tally.on_path));
-	tally.failed = !calls || !tally.on_path;
+	histogram->by_address = report->view.lists_unnamed || !has_names(report->frames);
+	histogram->has_files = report->view.shows_files ||
+			       report->view.rows == REPORT_ROWS_FILES;
+	tally.failed = !calls || (histogram->has_files &&
+				  function_files_fill(&histogram->files, report) < 0);
+	tally.on_path = calloc(row_keys(histogram), sizeof(*tally.on_path));
+	tally.failed |= !tally.on_path;
 	if (!tally.failed)
 		calls_walk(calls, &visitor);
 	free(tally.on_path);
@@ -226,12 +268,13 @@ static int fill_cells(struct histogram *histogram)
 		uint32_t domain = frames_domain(report->frames,
 						report->stacks->domain[stack]);
 		uint32_t function = sampled_function(report, stack), row;
+		struct domain_nodes nodes;
 
-		if (domain == FRAMES_NONE || function == FRAMES_NONE)
+		/* The walk through the calls has created all nodes. */
+		if (domain == FRAMES_NONE || function == FRAMES_NONE ||
+		    find_domain(histogram, domain, &nodes) < 0)
 			return -1;
-		/* The walk through the calls has created both nodes. */
-		domain = tree_intern(&histogram->index, 0, domain);
-		row = row_of(histogram, domain, function);
+		row = row_of(histogram, nodes.rows, row_key(histogram, &nodes, function));
 		histogram->cells[row * width + columns[vcpu]] +=
 			histogram->sampled.sums[i];
 	}
@@ -242,7 +285,9 @@ static int fill_cells(struct histogram *histogram)
 
 static int compare_names(const struct histogram_row *x, const struct histogram_row *y)
 {
-	return strcmp(x->function, y->function) ?: strcmp(x->domain, y->domain);
+	return strcmp(x->function, y->function)	     ?
+	       : strcmp(x->file ?: "", y->file ?: "") ?
+						      : strcmp(x->domain, y->domain);
 }
 
 static int compare_rows(const void *a, const void *b, void *arg)
@@ -261,52 +306,72 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return compare_names(x, y);
 }
 
-/* Whether the row is shown: 1 or 0; -1 if out of memory. @function is its number. */
+/* Whether the row is shown: 1 or 0; -1 if out of memory. @key is what it stands for. */
 static int is_shown(const struct histogram *histogram, const struct histogram_row *row,
-		    uint32_t function)
+		    uint32_t key)
 {
 	const struct report *report = histogram->report;
 	uint64_t count = report->view.no_children ? row->self : row->total;
 
 	if (!count || histogram_percent(histogram, count) < report->view.percent_limit)
 		return 0;
-	return filter_shows(report->filter, function);
+	return report->view.rows == REPORT_ROWS_FUNCTIONS
+		       ? filter_shows(report->filter, key)
+		       : 1;
+}
+
+/* Sets the names of a row of the index. */
+static void name_row(const struct histogram *histogram, uint32_t node,
+		     struct histogram_row *row)
+{
+	const struct frames *frames = histogram->report->frames;
+	const struct tree_node *nodes = histogram->index.nodes;
+	uint32_t key = (uint32_t)nodes[node].key;
+	uint32_t domain = (uint32_t)nodes[nodes[node].parent].key;
+
+	row->domain = frames_function_name(frames, domain);
+	row->function = "";
+	if (histogram->report->view.rows == REPORT_ROWS_FUNCTIONS)
+		row->function = key || histogram->by_address
+					? frames_function_name(frames, key)
+					: FILTER_UNNAMED;
+	if (!histogram->has_files || histogram->report->view.rows == REPORT_ROWS_DOMAINS)
+		return;
+	if (histogram->report->view.rows == REPORT_ROWS_FUNCTIONS)
+		key = function_files_find(
+			&histogram->files,
+			function_files_domain(&histogram->files, domain), key);
+	row->file = function_files_name(&histogram->files, key);
 }
 
 int histogram_finish(struct histogram *histogram)
 {
-	const struct frames *frames = histogram->report->frames;
+	uint64_t most = histogram->report->view.most_rows;
 	enum report_sort sort = histogram->report->view.sort;
-	const struct tree_node *nodes;
 	uint32_t kept = 0;
 
 	if (tally_calls(histogram) < 0 || fill_cells(histogram) < 0)
 		return -1;
-	nodes = histogram->index.nodes;
 	for (uint32_t i = 0; i < histogram->row_count; i++) {
 		struct histogram_row row = histogram->rows[i];
-		uint32_t function;
 		int shown;
 
-		if (!row.total) /* the node is not a function's */
+		if (!row.total) /* the node is a domain's */
 			continue;
-		function = (uint32_t)nodes[i].key;
-		shown = is_shown(histogram, &row, function);
+		shown = is_shown(histogram, &row,
+				 (uint32_t)histogram->index.nodes[i].key);
 		if (shown < 0)
 			return -1;
 		if (!shown)
 			continue;
-		row.function = function || histogram->by_address
-				       ? frames_function_name(frames, function)
-				       : FILTER_UNNAMED;
-		row.domain = frames_function_name(frames,
-						  (uint32_t)nodes[nodes[i].parent].key);
+		name_row(histogram, i, &row);
 		histogram->rows[kept++] = row;
 	}
-	histogram->row_count = kept;
 	if (kept)
 		qsort_r(histogram->rows, kept, sizeof(*histogram->rows), compare_rows,
 			&sort);
+	histogram->row_count = most && kept > most ? (uint32_t)most : kept;
+	histogram->left_out = kept - histogram->row_count;
 	return 0;
 }
 
@@ -320,6 +385,11 @@ uint32_t histogram_rows(const struct histogram *histogram,
 {
 	*rows = histogram->rows;
 	return histogram->row_count;
+}
+
+uint32_t histogram_left_out(const struct histogram *histogram)
+{
+	return histogram->left_out;
 }
 
 uint32_t histogram_vcpus(const struct histogram *histogram, const uint32_t **vcpus)
