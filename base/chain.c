@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/chain.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -38,6 +40,46 @@ const char *unwind_way_name(unsigned int way)
 	};
 
 	return ARRAY_NAME(names, way);
+}
+
+/* Others of KVM's reasons, by their numbers. */
+static const char *kvm_reason(uint64_t reason)
+{
+	static const char *const names[] = {
+		[7] = "interrupt window",  [8] = "shutdown",
+		[9] = "failed entry",	   [10] = "signal",
+		[12] = "tpr access",	   [16] = "nmi",
+		[17] = "internal error",   [24] = "system event",
+		[26] = "end of interrupt", [27] = "hyper-v",
+		[29] = "msr read",	   [30] = "msr write",
+		[33] = "bus lock",	   [34] = "xen",
+		[39] = "memory fault",
+	};
+
+	return reason < sizeof(names) / sizeof(*names) ? names[reason] : NULL;
+}
+
+void exit_name(uint64_t exit, char name[EXIT_NAME_SIZE])
+{
+	static const char *const names[16] = {
+		[VMEXIT_IN] = "io in",	     [VMEXIT_OUT] = "io out",
+		[VMEXIT_READ] = "mmio read", [VMEXIT_WRITE] = "mmio write",
+		[VMEXIT_HALT] = "halt",	     [VMEXIT_HYPERCALL] = "hypercall",
+	};
+	unsigned int kind = exit & 15;
+	uint64_t detail = exit >> 4;
+	const char *reason = kind == VMEXIT_KVM ? kvm_reason(detail) : names[kind];
+
+	if (kind == VMEXIT_IN || kind == VMEXIT_OUT)
+		snprintf(name, EXIT_NAME_SIZE, "[exit: %s 0x%" PRIx64 "]", reason,
+			 detail);
+	else if (kind == VMEXIT_READ || kind == VMEXIT_WRITE)
+		snprintf(name, EXIT_NAME_SIZE, "[exit: %s 0x%" PRIx64 "]", reason,
+			 detail << 12);
+	else if (reason || kind != VMEXIT_KVM)
+		snprintf(name, EXIT_NAME_SIZE, "[exit: %s]", reason ? reason : "unknown");
+	else
+		snprintf(name, EXIT_NAME_SIZE, "[exit: reason %" PRIu64 "]", detail);
 }
 
 static const struct mark {

@@ -74,6 +74,36 @@ enum unwind_way {
  * address. */
 #define CHAIN_INTERRUPT 0x4ffffffffffffffd
 
+/*
+ * Why a vCPU was not in the guest's code, but in the VMM or in the kernel for it: a kind
+ * and, from bit 4 on, a detail. Stored in recordings like the ends above. 0: it was in
+ * the guest's code, or it is not known.
+ */
+enum exit_kind {
+	VMEXIT_IN = 1,	  /* read a port, the detail */
+	VMEXIT_OUT = 2,	  /* wrote to one */
+	VMEXIT_READ = 3,  /* read a device's memory, of the guest's page frame */
+	VMEXIT_WRITE = 4, /* wrote to it */
+	VMEXIT_HALT = 5,  /* waited for an interrupt */
+	VMEXIT_HYPERCALL = 6,
+	VMEXIT_KVM = 7, /* another of KVM's reasons, KVM_EXIT_* in linux/kvm.h */
+};
+
+#define EXIT_MAX (((uint64_t)1 << 48) - 1)
+
+static inline uint64_t exit_make(enum exit_kind kind, uint64_t detail)
+{
+	return kind | (detail << 4 & EXIT_MAX);
+}
+
+/* In reports only, the mark for an exit: the address that stands for it below the code
+ * that was left. As with an interrupt, that code's address + 1 is its caller. */
+#define CHAIN_EXIT	 0x4ffc000000000000
+#define CHAIN_EXIT_IS(a) (((a) & ~EXIT_MAX) == CHAIN_EXIT)
+#define EXIT_NAME_SIZE	 48
+/* Writes the name of an exit: "[exit: io out 0x3f8]". */
+void exit_name(uint64_t exit, char name[EXIT_NAME_SIZE]);
+
 /* Returns the name of a mark in reports; NULL if the address is not a mark. */
 const char *chain_mark_name(uint64_t address);
 /* Returns the mark with this name of @length characters; 0 if there is none. */

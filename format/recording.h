@@ -127,6 +127,7 @@ struct sample {
 	bool has_cpu_time; /* false: cpu_time is not known */
 	struct chain chain;
 	struct recording_process process;
+	uint64_t exit; /* why the vCPU was not in the guest's code, exit_make(); or 0 */
 };
 
 /* A part of a text. It may contain any byte; @at may be NULL if it is empty. */

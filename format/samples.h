@@ -71,6 +71,7 @@ struct samples_batch {
 	uint64_t *cpu_time; /* ns since the vCPU's last sample; 0 without has_cpu_time */
 	bool has_cpu_time;
 	uint32_t *chain_kind;		     /* enum chain_kind */
+	uint64_t *exit;			     /* exit_make(), or 0 */
 	uint32_t *process;		     /* index in @processes */
 	struct recording_process *processes; /* at least one, if there are samples */
 	size_t process_count;
@@ -144,6 +145,7 @@ enum samples_tag {
 	SAMPLES_SPACE = 34,
 	SAMPLES_PID = 35,
 	SAMPLES_COMM = 36,
+	SAMPLES_EXIT = 37,
 };
 
 #endif

@@ -16,7 +16,7 @@ struct columns {
 	uint64_t links[LINK_KINDS];
 	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, chain_kind;
 	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
-	struct cursor pauses, spaces, space, pid, comm;
+	struct cursor pauses, spaces, space, pid, comm, exit;
 };
 
 /* Where a field is stored: a number, or a column of numbers. */
@@ -75,6 +75,7 @@ static const struct place places[] = {
 	[SAMPLES_SPACE] = COLUMN(space),
 	[SAMPLES_PID] = COLUMN(pid),
 	[SAMPLES_COMM] = COLUMN(comm),
+	[SAMPLES_EXIT] = COLUMN(exit),
 };
 
 static bool find_columns(struct cursor payload, struct columns *columns)
@@ -158,6 +159,7 @@ static bool make_room(struct samples_batch *batch, const struct columns *columns
 		    !array_grow(&batch->cpu_time, samples, sizeof(*batch->cpu_time)) ||
 		    !array_grow(&batch->chain_kind, samples,
 				sizeof(*batch->chain_kind)) ||
+		    !array_grow(&batch->exit, samples, sizeof(*batch->exit)) ||
 		    !array_grow(&batch->process, samples, sizeof(*batch->process)) ||
 		    !array_grow(&batch->processes, samples, sizeof(*batch->processes)))
 			return false;
@@ -451,6 +453,18 @@ static bool decode_kinds(struct samples_batch *batch, const struct columns *colu
 	return true;
 }
 
+static bool decode_exits(struct samples_batch *batch, const struct columns *columns)
+{
+	struct cursor from = columns->exit;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		batch->exit[i] = has_column(&from) ? cursor_varint(&from) : 0;
+		if (batch->exit[i] > EXIT_MAX)
+			return false;
+	}
+	return !from.failed;
+}
+
 static bool decode_pauses(struct pauses *pauses, struct cursor column)
 {
 	uint64_t bucket = 0;
@@ -500,7 +514,7 @@ int samples_decode(struct cursor payload, struct samples_batch *batch)
 			   UINT8_MAX) ||
 	    !decode_weights(batch, &columns) || !decode_stacks(batch, &columns) ||
 	    !decode_cpu_times(batch, &columns) || !decode_kinds(batch, &columns) ||
-	    !decode_processes(batch, &columns) ||
+	    !decode_processes(batch, &columns) || !decode_exits(batch, &columns) ||
 	    !decode_counts(&batch->counts, &columns)) {
 		batch->count = 0;
 		return -1;
@@ -522,6 +536,7 @@ struct sample samples_batch_sample(const struct samples_batch *batch, size_t i,
 		.chain.address = address,
 		.chain.frameless = batch->chain_kind[i] == CHAIN_KIND_FRAMELESS,
 		.chain.is_stack = batch->chain_kind[i] == CHAIN_KIND_STACK,
+		.exit = batch->exit[i],
 		.process = batch->processes[batch->process[i]],
 	};
 	uint32_t node = batch->stack[i];
@@ -543,6 +558,7 @@ void samples_batch_free(struct samples_batch *batch)
 	free(batch->cpu_time);
 	free(batch->chain_kind);
 	free(batch->process);
+	free(batch->exit);
 	free(batch->processes);
 	free(batch->parent);
 	free(batch->address);

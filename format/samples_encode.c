@@ -36,6 +36,8 @@ struct samples_encoder {
 	bool plain_kind;		 /* only CHAIN_KIND_FRAMES so far */
 	struct buffer process;		 /* index in the list of processes */
 	bool plain_process;		 /* only process 0 so far */
+	struct buffer exit;
+	bool has_exit;		 /* one was not 0 */
 	struct buffer processes; /* the list of processes: struct recording_process */
 	uint32_t process_count;
 	struct tree process_tree; /* a root, spaces, pids, and two halves of names */
@@ -75,6 +77,7 @@ void samples_encoder_free(struct samples_encoder *encoder)
 	buffer_free(&encoder->cpu_time);
 	buffer_free(&encoder->chain_kind);
 	buffer_free(&encoder->process);
+	buffer_free(&encoder->exit);
 	buffer_free(&encoder->processes);
 	tree_free(&encoder->process_tree);
 	free(encoder->process_index);
@@ -195,6 +198,8 @@ int samples_encoder_add(struct samples_encoder *encoder, const struct sample *sa
 	encoder->plain_kind &= kind == CHAIN_KIND_FRAMES;
 	buffer_put_varint(&encoder->process, process);
 	encoder->plain_process &= process == 0;
+	buffer_put_varint(&encoder->exit, sample->exit & EXIT_MAX);
+	encoder->has_exit |= sample->exit != 0;
 	encoder->count++;
 	return 0;
 }
@@ -214,7 +219,8 @@ bool samples_encoder_full(const struct samples_encoder *encoder)
 	size_t bytes = encoder->time.size + encoder->domain.size + encoder->vcpu.size +
 		       encoder->state.size + encoder->weight.size + encoder->stack.size +
 		       encoder->cpu_time.size + encoder->chain_kind.size +
-		       encoder->process.size + encoder->process_count * PROCESS_BYTES +
+		       encoder->process.size + encoder->exit.size +
+		       encoder->process_count * PROCESS_BYTES +
 		       encoder->nodes.count * NODE_BYTES;
 
 	return encoder->count >= FULL_SAMPLES || encoder->nodes.count >= FULL_NODES ||
@@ -445,6 +451,8 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	if (!encoder->plain_kind)
 		put_column(payload, SAMPLES_CHAIN_KIND, &encoder->chain_kind);
 	put_processes(encoder, payload);
+	if (encoder->has_exit)
+		put_column(payload, SAMPLES_EXIT, &encoder->exit);
 
 	buffer_reset(&encoder->time);
 	buffer_reset(&encoder->state);
@@ -452,6 +460,8 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	buffer_reset(&encoder->weight);
 	buffer_reset(&encoder->cpu_time);
 	buffer_reset(&encoder->chain_kind);
+	buffer_reset(&encoder->exit);
+	encoder->has_exit = false;
 	reset_processes(encoder);
 	encoder->steps = 0;
 	encoder->time_unit = encoder->cpu_time_unit = 0;

@@ -18,6 +18,7 @@ struct guest_vcpu {
 	 * started */
 	bool captured;
 	struct cpu cpu;
+	uint64_t exit; /* why it was not in the guest's code, exit_make(); 0: it was */
 };
 
 /* A guest that can be paused and inspected, created by host_ops.open(). */

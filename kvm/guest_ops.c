@@ -284,6 +284,7 @@ static void take_registers(struct kvm_guest *vmm, unsigned int i)
 	if (!vcpu->captured)
 		return;
 	kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
+	vcpu->exit = vcpu_exit(&vmm->vcpu[i], vcpu->state);
 	vcpu->online = vcpu->captured = cpu_has_started(&vcpu->cpu);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/chain.h"
 #include "base/clock.h"
 #include "base/compat.h"
 #include "kvm/proc.h"
@@ -157,6 +158,7 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 	enum kvm_stop stop = kvm_registers_stop(vcpu->tid, vcpu->theirs);
 	bool stored, met = vcpu->met;
 
+	vcpu->is_out = stop != KVM_STOP_INTERRUPTED;
 	if (!asks_for_all(run_page_valid(vcpu->run)))
 		vcpu->stored = false;
 	else if (stop == KVM_STOP_INTERRUPTED)
@@ -173,6 +175,32 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 	if (stored)
 		return VCPU_STORED;
 	return met ? VCPU_NOT_STORED : VCPU_STORED_SOON;
+}
+
+/* What the VMM may have written to the page decides nothing else. */
+uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state)
+{
+	const struct kvm_run *run = vcpu->run;
+
+	if (!vcpu->is_out)
+		return state == VCPU_BLOCKED ? exit_make(VMEXIT_HALT, 0) : 0;
+	switch (run->exit_reason) {
+	case KVM_EXIT_UNKNOWN:
+		return 0;
+	case KVM_EXIT_IO:
+		return exit_make(run->io.direction == KVM_EXIT_IO_IN ? VMEXIT_IN
+								     : VMEXIT_OUT,
+				 run->io.port);
+	case KVM_EXIT_MMIO:
+		return exit_make(run->mmio.is_write ? VMEXIT_WRITE : VMEXIT_READ,
+				 run->mmio.phys_addr >> GUEST_PAGE_SHIFT);
+	case KVM_EXIT_HLT:
+		return exit_make(VMEXIT_HALT, 0);
+	case KVM_EXIT_HYPERCALL:
+		return exit_make(VMEXIT_HYPERCALL, 0);
+	default:
+		return exit_make(VMEXIT_KVM, run->exit_reason);
+	}
 }
 
 void vcpu_withdraw(struct vcpu *vcpu)

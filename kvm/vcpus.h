@@ -44,6 +44,8 @@ struct vcpu {
 	bool keeps;		 /* requests are kept after a stop of the thread */
 	bool met;    /* the thread was stopped on its way out of KVM_RUN before */
 	bool stored; /* the run page has the registers of the last KVM_RUN */
+	bool is_out; /* at the last stop, it was not in KVM_RUN, or left that for the VMM
+		      */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */
 };
@@ -71,6 +73,10 @@ enum vcpu_registers {
 /* Looks at a vCPU whose thread has stopped. Finds out which registers the VMM asks for
  * itself, and withdraws the request, unless it is kept. */
 enum vcpu_registers vcpu_look(struct vcpu *vcpu);
+
+/* Returns why a vCPU, of which vcpu_look() has looked at the thread, was not in the
+ * guest's code (exit_make()); 0 if it was. @state: before the stop. */
+uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state);
 
 /* Withdraws the request, if there is one. */
 void vcpu_withdraw(struct vcpu *vcpu);

@@ -175,6 +175,7 @@ static void walk_vcpus(struct sampler *sampler, const struct unwind_input *input
 		sample->vcpu = i;
 		sample->weight = sampler->weight;
 		sample->state = (uint8_t)vcpu->state;
+		sample->exit = vcpu->exit;
 		sample->chain.address = sampler->address + round->samples * sampler->room;
 		if (capture_stack(sampler, &vcpu->cpu, &input->memory, round->samples++))
 			continue;

@@ -228,6 +228,10 @@ const struct command_option profile_sample_options[] = {
 	 "only samples with a function that matches; histograms show only those "
 	 "functions",
 	 .set = set_symbol},
+	{"exits", 0, NULL,
+	 "show why a vCPU was not in the guest's code, but in the VMM or halted, as the "
+	 "innermost function: [exit: io out 0x3f8] (KVM)",
+	 .set = option_set_true, .offset = RULE(exits)},
 	{"no-interrupts", 0, NULL,
 	 "leave out handlers of interrupts and exceptions: their time counts for the "
 	 "code that they interrupted",

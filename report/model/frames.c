@@ -231,12 +231,16 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 	uint64_t address = frame->address;
 	struct symbol symbol = {0};
 	uint32_t inlined = 0;
-	char hex[24];
+	char hex[24], name[EXIT_NAME_SIZE];
 
 	if (use == FRAME_CALLER && address)
 		address--;
 	frame->first = frames->chains_count;
-	if (use == FRAME_CALLER && chain_mark_name(frame->address))
+	if (CHAIN_EXIT_IS(frame->address)) {
+		exit_name(frame->address & EXIT_MAX, name);
+		symbol = (struct symbol){
+			.name = name, .dso = "", .start = frame->address};
+	} else if (use == FRAME_CALLER && chain_mark_name(frame->address))
 		symbol = (struct symbol){.name = chain_mark_name(frame->address),
 					 .dso = "",
 					 .start = frame->address};

@@ -31,6 +31,7 @@ struct profile_rules {
 	enum source_lines lines;
 	bool inlined;	     /* inlined functions are separate functions */
 	bool per_process;    /* processes of a domain are told apart */
+	bool exits;	     /* why vCPUs left the guest's code is the innermost frame */
 	const char *domains; /* list of names and ids; NULL: all */
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	struct window window;

@@ -252,6 +252,37 @@ uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth)
 	return node;
 }
 
+/* Returns the chain with the exit's mark below it; TREE_NONE if out of memory. */
+static uint32_t add_exit(struct stacks *stacks, uint32_t chain, uint64_t exit)
+{
+	const struct tree_node *node = &stacks->tree.nodes[chain];
+
+	/* The sampled instruction becomes a caller: it is looked up at its address - 1.
+	 */
+	if (stacks_is_address(stacks, chain))
+		chain = tree_intern(&stacks->tree, node->parent, node->key + 1);
+	if (chain == TREE_NONE)
+		return TREE_NONE;
+	return tree_intern(&stacks->tree, chain, CHAIN_EXIT | exit);
+}
+
+int stacks_add_exits(struct stacks *stacks, const struct samples_batch *batch,
+		     const uint64_t *counts)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t *chain = &stacks->chains[i];
+
+		/* No chain is longer than a recorded one. */
+		if (!counts[i] || !batch->exit[i] ||
+		    batch->depth[batch->stack[i]] == RECORDING_MAX_DEPTH)
+			continue;
+		*chain = add_exit(stacks, *chain, batch->exit[i]);
+		if (*chain == TREE_NONE)
+			return -1;
+	}
+	return fill_nodes(stacks);
+}
+
 uint32_t stacks_interrupted(struct stacks *stacks, uint32_t chain)
 {
 	const struct tree_node *nodes = stacks->tree.nodes;

@@ -54,6 +54,12 @@ int stacks_count(struct stacks *stacks, const uint64_t *counts, size_t count);
  * does; TREE_NONE if out of memory. */
 uint32_t stacks_cut(struct stacks *stacks, uint32_t chain, uint32_t depth);
 
+/* Puts, between stacks_find() and filter_batch(), why a vCPU was not in the guest's code
+ * below the code that it left, in the chains of the chunk's samples that count. -1 if out
+ * of memory. */
+int stacks_add_exits(struct stacks *stacks, const struct samples_batch *batch,
+		     const uint64_t *counts);
+
 /* Returns the chain that the outermost interrupt in @chain interrupted, as if the
  * interrupted code had been sampled; @chain if there is no interrupt. TREE_NONE if out of
  * memory. */

@@ -15,6 +15,7 @@
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: numbers of base/
  *   weight N                    of the samples that follow (default: 1)
  *   in INDEX                    domain of the samples that follow (default: 0)
+ *   exit KIND DETAIL            of the samples that follow: enum exit_kind (default: 0)
  *   cpu-time NS                 of the samples that follow (default: unknown)
  *   frameless 1|0               whether the direct callers in the samples that follow
  * were found without a frame (default: 0) space NUMBER                address space of
@@ -49,6 +50,7 @@ struct maker {
 	bool has_cpu_time;
 	bool frameless;
 	struct recording_process process;
+	uint64_t exit;
 	struct error err;
 };
 
@@ -170,6 +172,7 @@ static int add_sample(struct maker *maker, char *rest)
 		.has_cpu_time = maker->has_cpu_time,
 		.chain.frameless = maker->frameless,
 		.process = maker->process,
+		.exit = maker->exit,
 	};
 
 	sample.chain.address = addresses;
@@ -374,7 +377,10 @@ static int take_line(struct maker *maker, char *rest)
 		maker->process = (struct recording_process){.space = take_number(&rest)};
 	else if (strcmp(kind, "process") == 0)
 		set_process(maker, rest);
-	else if (strcmp(kind, "in") == 0)
+	else if (strcmp(kind, "exit") == 0) {
+		maker->exit = take_number(&rest);
+		maker->exit |= take_number(&rest) << 4;
+	} else if (strcmp(kind, "in") == 0)
 		maker->domain = (uint32_t)take_number(&rest);
 	else if (strcmp(kind, "lost") == 0)
 		writer_counts(maker->writer)->lost += take_number(&rest);

@@ -126,6 +126,7 @@ static inline void expect_sample(const struct sample *sample, const struct sampl
 	assert_int_equal(sample->chain.end, wanted->chain.end);
 	assert_int_equal(sample->chain.frameless, wanted->chain.frameless);
 	assert_int_equal(sample->chain.is_stack, wanted->chain.is_stack);
+	assert_int_equal(sample->exit, wanted->exit);
 	assert_int_equal(sample->process.space, wanted->process.space);
 	assert_int_equal(sample->process.pid, wanted->process.pid);
 	assert_string_equal(sample->process.comm, wanted->process.comm);

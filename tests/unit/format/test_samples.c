@@ -136,6 +136,7 @@ static void extreme_values_round_trip(void **state)
 		sample->has_cpu_time = true;
 		if (i % 4)
 			sample->cpu_time = RECORDING_MAX_CPU_TIME;
+		sample->exit = extremes[i % 6] & EXIT_MAX;
 		sample->process.space = extremes[i % 5];
 		sample->process.pid = (uint32_t)extremes[i % 3];
 		memset(sample->process.comm, 0xff, i % RECORDING_COMM);

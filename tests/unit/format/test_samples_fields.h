@@ -6,7 +6,7 @@
 
 #include "tests/unit/test_recording.h"
 
-#define TAGS (SAMPLES_COMM + 1)
+#define TAGS (SAMPLES_EXIT + 1)
 
 /* The payload of a chunk, field by field, so that a test can replace any field. */
 struct fields {
@@ -43,7 +43,8 @@ static inline int fields_setup(void **state)
 			      drops[] = {0, 0, 5, 0}, growths[] = {2, 2, 3, 4},
 			      known[] = {1, 0}, near[] = {16}, calls[] = {0, 0},
 			      pauses[] = {100, 3, 20, 1}, spaces[] = {0, 0x7000},
-			      space[] = {1, 0, 1}, pids[] = {0, 123};
+			      space[] = {1, 0, 1}, pids[] = {0, 123},
+			      exits[] = {0, 0x3f82, 5};
 	struct fields *fields = calloc(1, sizeof(*fields));
 
 	if (!fields)
@@ -75,6 +76,7 @@ static inline int fields_setup(void **state)
 	set_column(fields, SAMPLES_SPACE, 3, space);
 	set_column(fields, SAMPLES_PID, 2, pids);
 	buffer_put(&fields->field[SAMPLES_COMM], "\0\3web", 5);
+	set_column(fields, SAMPLES_EXIT, 3, exits);
 	for (unsigned int tag = 0; tag < TAGS; tag++)
 		fields->missing[tag] = !fields->field[tag].size;
 	*state = fields;
@@ -120,6 +122,7 @@ static inline void expect_sound(const struct samples_batch *batch)
 		assert_true(batch->weight[i] <= RECORDING_MAX_WEIGHT);
 		assert_true(batch->stack[i] < batch->nodes);
 		assert_true(batch->chain_kind[i] < CHAIN_KINDS);
+		assert_true(batch->exit[i] <= EXIT_MAX);
 		assert_true(batch->process[i] < batch->process_count);
 		assert_true(batch->cpu_time[i] <= RECORDING_MAX_CPU_TIME);
 	}

@@ -17,7 +17,8 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 0,
 		 true,
 		 {chain, 2, CHAIN_WHOLE, true, false},
-		 {0x7000, 123, "web"}},
+		 {0x7000, 123, "web"},
+		 0},
 		{1010,
 		 1,
 		 1,
@@ -26,7 +27,8 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 80000,
 		 true,
 		 {chain + 2, 1, CHAIN_WHOLE, false, false},
-		 {0, 0, ""}},
+		 {0, 0, ""},
+		 0x3f82},
 		{1020,
 		 0,
 		 0,
@@ -35,7 +37,8 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 3000000,
 		 true,
 		 {chain, 0, CHAIN_NOT_CANONICAL, false, true},
-		 {0x7000, 123, "web"}},
+		 {0x7000, 123, "web"},
+		 VMEXIT_HALT},
 	};
 	struct samples_batch batch = {0};
 	struct buffer payload = {0};
@@ -214,6 +217,18 @@ static void address_spaces_must_be_in_the_list(void **state)
 	assert_true(accepted_with(fields, SAMPLES_SPACES, 1, spaces));
 }
 
+static void exits_have_a_limit(void **state)
+{
+	struct fields *fields = *state;
+
+	assert_true(accepted_with(fields, SAMPLES_EXIT, 3, (uint64_t[]){0, 1, EXIT_MAX}));
+	assert_false(
+		accepted_with(fields, SAMPLES_EXIT, 3, (uint64_t[]){0, 1, EXIT_MAX + 1}));
+	assert_false(accepted_with(fields, SAMPLES_EXIT, 2, (uint64_t[]){0, 1}));
+	fields->missing[SAMPLES_EXIT] = true;
+	assert_true(accepted(fields));
+}
+
 static bool accepted_with_names(struct fields *fields, const void *names, size_t size)
 {
 	struct buffer *field = &fields->field[SAMPLES_COMM];
@@ -364,6 +379,7 @@ static void a_chunk_with_too_many_samples_is_refused(void **state)
 		fields->missing[tag] = true;
 	fields->missing[SAMPLES_CPU_TIME] = fields->missing[SAMPLES_CHAIN_KIND] = true;
 	fields->missing[SAMPLES_SPACES] = fields->missing[SAMPLES_SPACE] = true;
+	fields->missing[SAMPLES_EXIT] = true;
 	fields->missing[SAMPLES_PID] = fields->missing[SAMPLES_COMM] = true;
 	for (uint32_t i = 0; i <= RECORDING_MAX_SAMPLES; i++) {
 		buffer_put_varint(&fields->field[SAMPLES_TIME], 0);
@@ -436,6 +452,7 @@ int main(void)
 		FIELDS_TEST(columns_with_too_few_numbers_are_refused),
 		FIELDS_TEST(numbers_above_their_limits_are_refused),
 		FIELDS_TEST(address_spaces_must_be_in_the_list),
+		FIELDS_TEST(exits_have_a_limit),
 		FIELDS_TEST(every_process_has_a_pid_and_a_name),
 		FIELDS_TEST(times_must_match_the_number_of_samples),
 		FIELDS_TEST(cpu_times_above_the_limit_are_refused_in_any_unit),
