@@ -17,6 +17,7 @@
 	X(perf_script)    \
 	X(perf_data)      \
 	X(pprof)          \
+	X(otlp)           \
 	X(speedscope)     \
 	X(firefox)        \
 	X(callgrind)      \

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server that takes profiles as Pyroscope does: ingest.py REQUESTS PORT-FILE
+"""A server that takes profiles as Pyroscope and collectors of OpenTelemetry do:
+ingest.py REQUESTS PORT-FILE
 
 Answers that many requests and ends. What is wrong with one is answered with 422; of each, a
-line is printed. Pyroscope's own server is in no package of Debian or npm.
+line is printed. Pyroscope and OpenTelemetry's own collector are in no package of Debian or npm.
 """
 
 import gzip
@@ -12,43 +13,10 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
+import otlp
+from protobuf import fields, packed
+
 LABELS = {"host", "domain", "vcpu"}
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    """Yields the fields of a message of protocol buffers: (number, value)"""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        value, at = varint(data, at)
-        if key & 7 == 2:
-            assert at + value <= len(data), "the profile is cut"
-            value, at = data[at : at + value], at + value
-        else:
-            assert key & 7 == 0, f"wire type {key & 7}"
-        yield key >> 3, value
-
-
-def packed(value):
-    """Yields the values of a repeated number, which may be packed"""
-    if isinstance(value, int):
-        yield value
-        return
-    at = 0
-    while at < len(value):
-        number, at = varint(value, at)
-        yield number
 
 
 class Profile:
@@ -81,7 +49,7 @@ class Profile:
         return sum(1 for number, value in sample if number == 1 for _ in packed(value))
 
 
-def check(url, body):
+def check_pprof(url, body):
     """Describes the request; raises an exception if there is something wrong with it."""
     query = parse_qs(url.query, strict_parsing=True)
     assert url.path == "/ingest", f"path {url.path}"
@@ -106,13 +74,20 @@ def check(url, body):
     )
 
 
+def check(url, headers, body):
+    if url.path != "/v1development/profiles":
+        return check_pprof(url, body)
+    assert headers["Content-Type"] == "application/x-protobuf", headers["Content-Type"]
+    return otlp.check(body)
+
+
 class Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
-            said, status = check(urlsplit(self.path), body), 200
+            said, status = check(urlsplit(self.path), self.headers, body), 200
         except Exception as error:
             said, status = f"{type(error).__name__}: {error}", 422
         print(status, said, flush=True)

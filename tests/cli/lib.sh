@@ -190,6 +190,12 @@ make_hard()
 	} >hard.sym
 }
 
+# otlp FILE: NAME SELF TOTAL of each function in a profile of OpenTelemetry, as self_and_total
+otlp()
+{
+	PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8 python3 "$CLI/otlp.py" "$@"
+}
+
 npm_modules=$CLI/../../build/npm/node_modules
 
 # need_modules NAME...: skips the case if one of the npm modules, or node, is missing

@@ -85,6 +85,7 @@ static const struct line {
 	{&command_report, true, {"--format", "perf-script", DATA}},
 	{&command_archive, true, {"--srcline", "-s", SYMBOLS, DATA}},
 	{&command_archive, false, {"--srcline", "-s", DATA, RECORDING}},
+	{&command_report, true, {"--format", "otlp", "--inline", "-s", SYMBOLS, DATA}},
 	{&command_report, true, {"--format", "markdown", "-s", SYMBOLS, DATA}},
 	{&command_report,
 	 true,

@@ -20,41 +20,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/names.h"
 #include "base/text.h"
 #include "base/tree.h"
-#include "format/buffer.h"
 #include "report/model/counts.h"
 #include "report/write/gzip.h"
-
-/*
- * Fields of protocol buffers messages are appended to a buffer, which records if it ran
- * out of memory (protobuf.dev, "Encoding": a field is its number and wire type as a
- * varint, then a varint, or a length and as many bytes). Varints are encoded as in
- * recordings.
- */
-#define VARINT 0
-#define LEN    2
-
-/* Appends a field of type int64, uint64, bool or enum. As in proto3, 0 is not written. */
-static void protobuf_number(struct buffer *message, uint32_t field, uint64_t value)
-{
-	if (!value)
-		return;
-	buffer_put_varint(message, field << 3 | VARINT);
-	buffer_put_varint(message, value);
-}
-
-/* Appends a field of type string, bytes, a message, or packed numbers. */
-static void protobuf_bytes(struct buffer *message, uint32_t field, const void *data,
-			   size_t size)
-{
-	buffer_put_varint(message, field << 3 | LEN);
-	buffer_put_varint(message, size);
-	buffer_put(message, data, size);
-}
+#include "report/write/protobuf.h"
 
 /* The fields of each message that are used. */
 enum profile_field {
@@ -211,18 +183,14 @@ static void write_out(struct pprof *pprof)
 /* Appends the message to profile and starts the next one. */
 static void end_message(struct pprof *pprof, enum profile_field field)
 {
-	pprof->failed |= pprof->message.failed;
-	protobuf_bytes(&pprof->profile, field, pprof->message.data, pprof->message.size);
-	buffer_reset(&pprof->message);
+	protobuf_part(&pprof->profile, field, &pprof->message);
 	write_out(pprof);
 }
 
 /* Appends the part to the message and starts the next one. */
 static void end_part(struct pprof *pprof, uint32_t field)
 {
-	pprof->failed |= pprof->part.failed;
-	protobuf_bytes(&pprof->message, field, pprof->part.data, pprof->part.size);
-	buffer_reset(&pprof->part);
+	protobuf_part(&pprof->message, field, &pprof->part);
 }
 
 static void put_value_type(struct pprof *pprof, enum profile_field field,
@@ -453,9 +421,8 @@ static void put_id(struct pprof *pprof, uint32_t id)
 static void put_strings(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < names_count(pprof->strings); i++) {
-		const char *text = names_get(pprof->strings, i);
-
-		protobuf_bytes(&pprof->profile, PROFILE_STRING_TABLE, text, strlen(text));
+		protobuf_text(&pprof->profile, PROFILE_STRING_TABLE,
+			      names_get(pprof->strings, i));
 		write_out(pprof);
 	}
 }

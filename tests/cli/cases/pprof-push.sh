@@ -5,7 +5,7 @@ for program in curl jq python3; do
 done
 make_fleet
 use_uniprof
-python3 "$CLI/ingest.py" 4 port >log 2>&1 &
+PYTHONDONTWRITEBYTECODE=1 python3 "$CLI/ingest.py" 4 port >log 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null' EXIT
 for _ in $(seq 100); do

@@ -1,0 +1,31 @@
+# The example in docs/databases.md that sends profiles of OpenTelemetry, to a server that decodes
+# them and checks them by the schema.
+. "$CLI/fleet.sh"
+for program in curl python3; do
+	command -v $program >/dev/null || skip "$program is not installed"
+done
+make_fleet
+use_uniprof
+PYTHONDONTWRITEBYTECODE=1 python3 "$CLI/ingest.py" 4 port >log 2>&1 &
+server=$!
+trap 'kill $server 2>/dev/null' EXIT
+for _ in $(seq 100); do
+	[ ! -e port ] || break
+	sleep 0.1
+done
+url=http://127.0.0.1:$(cat port)
+run_section OpenTelemetry "s,http://collector:4318,$url,"
+
+send()
+{
+	curl -sS --fail -H "Content-Type: application/$1" --data-binary @xen1.otlp \
+		"$url/v1development/profiles" 2>/dev/null || echo "curl: exit code $?"
+}
+report -s web.elf --format otlp -o xen1.otlp --weight wall xen1.data xen2.data
+send x-protobuf
+# The server refuses another type, and a profile that is cut.
+send json
+truncate -s -10 xen1.otlp
+send x-protobuf
+wait $server
+cat log
