@@ -8,6 +8,9 @@
 
 #include "base/array.h"
 
+/* Maximum number of tables of more files that are taken. */
+#define RENEWALS_MAX 1000
+
 void summary_free(struct summary *summary)
 {
 	for (size_t i = 0; i < summary->domain_room; i++)
@@ -58,13 +61,24 @@ static void update_copies(struct summary *summary, const struct recording_domain
 			take(summary->processes[i], domain);
 }
 
-/* Takes the table and the kind of CPU from a later description of a domain that had none:
- * once each, so that many descriptions and many processes don't cost much. */
+/* Whether the domain has a table only now, or one of more files. */
+static bool has_more_tables(const struct recording_domain *domain,
+			    const struct recording_domain *known)
+{
+	if (!domain->table_rows)
+		return false;
+	return !known->table_rows ||
+	       strlen(domain->table_files) > strlen(known->table_files);
+}
+
+/* Takes tables and the kind of CPU from a later description of a domain: seldom, so that
+ * many descriptions and many processes don't cost much. */
 static void update_domain(struct summary *summary, const struct recording_domain *domain)
 {
 	const struct recording_domain *known = summary->domains[domain->index];
 
-	if (!known->table_rows && domain->table_rows)
+	if (has_more_tables(domain, known) &&
+	    (!known->table_rows || summary->renewals++ < RENEWALS_MAX))
 		update_copies(summary, domain, take_unwinding);
 	if (known->cpu == CPU_UNKNOWN && domain->cpu != CPU_UNKNOWN)
 		update_copies(summary, domain, take_cpu);

@@ -35,6 +35,7 @@ struct summary {
 	struct recording_domain **domains; /* by index; NULL where unknown */
 	size_t domain_room;
 	size_t domain_count;
+	size_t renewals; /* number of tables of more files that were taken */
 	struct recording_domain **processes; /* from SUMMARY_FIRST_PROCESS on */
 	size_t process_count;
 	/* The programs that names in the recording are from */
@@ -67,7 +68,8 @@ struct summary {
 void summary_free(struct summary *summary);
 
 /* Add a chunk. A chunk that repeats an earlier one changes nothing, but that a domain
- * without an unwind table gets the table of a later chunk. -1 if out of memory. */
+ * gets the unwind table of a later chunk, if that is its first or is of more files. -1 if
+ * out of memory. */
 void summary_add_info(struct summary *summary, const struct recording_info *info);
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
 int summary_add_program(struct summary *summary, const struct recording_program *program);

@@ -89,6 +89,14 @@ static void a_later_description_brings_the_table(void **state)
 	web.table_rows = 10; /* the first table counts */
 	assert_int_equal(summary_add_domain(&summary, &web), 0);
 	assert_int_equal(summary_domain(&summary, 0)->table_rows, 9);
+
+	strcpy(web.table_files, "kernel, app"); /* one of more files counts again */
+	web.table_rows = 20;
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_int_equal(summary_domain(&summary, 0)->table_rows, 20);
+	strcpy(web.table_files, "app");
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_string_equal(summary_domain(&summary, 0)->table_files, "kernel, app");
 	summary_free(&summary);
 }
 
