@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * What is known of addresses in chains: whether they are return addresses. Code is
@@ -67,6 +68,12 @@ static inline enum return_kind return_kind_of(const struct return_notes *notes,
 static inline void guess_is_wrong(struct return_notes *notes, uint64_t key)
 {
 	notes->wrong[key % GUESS_NOTES] = key;
+}
+
+/* Forgets which guesses were wrong. */
+static inline void guesses_forgive(struct return_notes *notes)
+{
+	memset(notes->wrong, 0, sizeof(notes->wrong));
 }
 
 static inline bool guess_was_wrong(const struct return_notes *notes, uint64_t key)

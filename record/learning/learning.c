@@ -217,6 +217,9 @@ bool learning_study(struct learning *learning, struct round *round)
 	/* Until its fate is known, the table may describe the code. */
 	is_renewed = !table_check_is_open(&learning->table) &&
 		     code_search_run(&learning->code, learning->guest, &input, round);
+	/* A new table has other guesses than the last one, or than frame pointers. */
+	if (is_renewed)
+		guesses_forgive(&learning->returns);
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);
 	learn_kallsyms(learning, round);

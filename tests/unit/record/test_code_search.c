@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "record/learning/code_search.h"
+#include "record/learning/learning.h"
 #include "tables/found_code.h"
 
 /* The guest has no paging. Its code is on pages in a row, with a function on each. */
@@ -120,6 +120,45 @@ static void code_is_read_in_one_piece(void **state)
 }
 
 /* A page that can't be read does not hold up the search. */
+/* Frame pointers may lead astray until there is a table, which is then not blamed. */
+static void a_new_table_is_not_blamed_for_earlier_chains(void **state)
+{
+	static const struct guest_ops ops = {.begin_pages = begin_pages,
+					     .map_page = late_page};
+	const uint64_t place = CODE + PAGES / 2 * GUEST_PAGE_SIZE, none = place + 0x800;
+	struct scene *scene = scene_new();
+	struct guest_vcpu vcpu = {
+		.captured = true,
+		.cpu = {.family = CPU_FAMILY_X86, .x86.efer = X86_EFER_LMA}};
+	struct guest guest = {
+		.ops = &ops, .memory = scene, .info.vcpus = 1, .vcpu = &vcpu};
+	struct learning *learning = calloc(1, sizeof(*learning));
+	uint64_t key = return_key(place, cpu_space(&vcpu.cpu));
+	bool was_wrong = false;
+
+	(void)state;
+	assert_non_null(learning);
+	learning->guest = &guest;
+	learning->code = scene->search;
+	for (unsigned int i = 0; !code_search_table(&learning->code); i++) {
+		uint64_t address[] = {place, none};
+		struct sample sample = {.chain = {.address = address,
+						  .count = 2,
+						  .end = CHAIN_NOT_PRESENT}};
+		struct round round = {.samples = 1, .sample = &sample};
+
+		assert_true(i < 2 * PAGES);
+		read_pages(scene);
+		learning_study(learning, &round);
+		was_wrong |= guess_was_wrong(&learning->returns, key);
+	}
+	assert_true(was_wrong);
+	assert_false(guess_was_wrong(&learning->returns, key));
+	scene->search = learning->code;
+	free(learning);
+	scene_free(scene);
+}
+
 static void missing_code_is_given_up(void **state)
 {
 	struct scene *scene = scene_new();
@@ -135,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_is_read_in_one_piece),
+		cmocka_unit_test(a_new_table_is_not_blamed_for_earlier_chains),
 		cmocka_unit_test(missing_code_is_given_up),
 	};
 
