@@ -78,6 +78,7 @@ void symbols_entries_drop_labels(struct symbols_entries *entries)
 {
 	struct symbols_entry *list = entries->list;
 	const struct symbols_entry *before = NULL; /* the last function */
+	const struct symbols_entry *below = NULL; /* the last one that starts before it */
 	const struct symbols_entry *around = NULL; /* the typed one that ends last */
 	size_t kept = 0;
 
@@ -90,11 +91,16 @@ void symbols_entries_drop_labels(struct symbols_entries *entries)
 		if (is_untyped(&entry) && entry.name &&
 		    ((around && around->start < entry.start &&
 		      entry.start <= around->last) ||
-		     (before && is_local_to(&entry, before))))
+		     (before && is_local_to(&entry, before)) ||
+		     (below && before->start == entry.start &&
+		      is_local_to(&entry, below))))
 			continue;
 		list[kept] = entry;
-		if (entry.name)
+		if (entry.name) {
+			if (before && before->start != entry.start)
+				below = before;
 			before = &list[kept];
+		}
 		if (entry.name && (entry.rank & RANK_TYPED) &&
 		    entry.extent == EXTENT_SIZED &&
 		    (!around || entry.last > around->last))

@@ -285,6 +285,9 @@ static void labels_of_nasm_are_not_functions(void **state)
 		{"load.first", 0x1020, 0, STB_LOCAL, STT_NOTYPE, TEXT},
 		{"load", 0x1020, 0, STB_LOCAL, STT_NOTYPE, TEXT},
 		{"load.last", 0x1028, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		/* The end of one function is where the next one starts. */
+		{"load.the_end", 0x102c, 0, STB_LOCAL, STT_NOTYPE, TEXT},
+		{"store", 0x102c, 0, STB_LOCAL, STT_NOTYPE, TEXT},
 		/* A name with a dot, but of no function before it. */
 		{"interrupt.copy", 0x1030, 0, STB_LOCAL, STT_NOTYPE, TEXT},
 		{"loaded", 0x1040, 0, STB_LOCAL, STT_NOTYPE, TEXT},
@@ -296,10 +299,11 @@ static void labels_of_nasm_are_not_functions(void **state)
 	expect(f, 0x1008, "interrupt", 0x1000);
 	expect(f, 0x101f, "interrupt", 0x1000);
 	expect(f, 0x1020, "load", 0x1020);
-	expect(f, 0x102f, "load", 0x1020);
+	expect(f, 0x102b, "load", 0x1020);
+	expect(f, 0x102c, "store", 0x102c);
 	expect(f, 0x103f, "interrupt.copy", 0x1030);
 	expect(f, 0x10ff, "loaded", 0x1040);
-	assert_int_equal(last_file(f)->functions, 4);
+	assert_int_equal(last_file(f)->functions, 5);
 }
 
 /* Without function types, as ocamlopt makes them for systems that it does not know. */
