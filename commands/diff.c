@@ -58,6 +58,8 @@ struct diff_options {
 	const struct diff_output *format;
 	double percent_limit;
 	bool has_limit;
+	enum report_sort sort;
+	bool is_sorted;
 	bool normalize;
 	bool invert;
 	enum diff_side widths;
@@ -115,6 +117,28 @@ static int set_limit(void *to, const char *argument, struct error *err)
 	return report_parse_limit(argument, &options->percent_limit);
 }
 
+static struct option_word sort_word(unsigned int i)
+{
+	static const struct option_word words[] = {{"self", NULL, REPORT_SORT_SELF},
+						   {"total", NULL, REPORT_SORT_TOTAL},
+						   {"name", NULL, REPORT_SORT_NAME},
+						   {0}};
+
+	return words[i];
+}
+
+static int set_sort(void *to, const char *argument, struct error *err)
+{
+	struct diff_options *options = to;
+
+	(void)err;
+	options->is_sorted = true;
+	for (unsigned int i = 0; sort_word(i).word; i++)
+		if (strcmp(sort_word(i).word, argument) == 0)
+			options->sort = (enum report_sort)sort_word(i).value;
+	return 0;
+}
+
 static const struct command_option file_options[] = {
 	{"output", 'o', "FILE", "output file (default: standard output)",
 	 .set = option_set_text, .offset = offsetof(struct diff_options, output)},
@@ -134,6 +158,10 @@ static const struct command_option view_options[] = {
 	{"percent-limit", 0, "P",
 	 "omit functions below P percent in both (histograms) (default: 0)",
 	 .takes = "a number from 0 to 100", .set = set_limit},
+	{"sort", 0, "KEY",
+	 "compare and sort by the change of 'self' or 'total', or sort by 'name' "
+	 "(histograms) (default: self)",
+	 .word = sort_word, .set = set_sort},
 	{"invert", 0, NULL,
 	 "start at the sampled functions, followed by their callers (folded, flamegraph)",
 	 .set = option_set_true, .offset = offsetof(struct diff_options, invert)},
@@ -160,6 +188,7 @@ static int check_format(const struct diff_options *options)
 {
 	const struct diff_output *format = options->format;
 	const char *unknown = options->invert && !format->can_invert	 ? "invert"
+			      : options->is_sorted && !format->has_limit ? "sort"
 			      : options->has_limit && !format->has_limit ? "percent-limit"
 			      : options->normalize && !format->can_normalize ? "normalize"
 			      : options->has_widths && !format->has_widths   ? "widths"
@@ -211,7 +240,10 @@ static int options_parse(struct diff_options *options, const struct command *com
 static int read_sides(struct profile *profiles, const struct diff_options *options,
 		      struct diff *diff, struct error *why, struct error *err)
 {
-	const struct report_view view = {.no_children = true, .invert = options->invert};
+	const struct report_view view = {
+		.no_children = options->sort != REPORT_SORT_TOTAL,
+		.invert = options->invert,
+	};
 	struct progress line;
 	const struct profile_progress progress = progress_of_profile(&line);
 	const struct profile_listener listener = {
@@ -254,6 +286,7 @@ static int diff_run(const struct diff_options *options)
 	struct profile profiles[DIFF_SIDES] = {0};
 	struct diff diff = {.normalize = options->normalize,
 			    .widths = options->widths,
+			    .sort = options->sort,
 			    .percent_limit = options->percent_limit};
 	struct error err = {""}, write_err = {""}, why = {""};
 	int exit_code, status;

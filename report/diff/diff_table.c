@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Differences as tables: as in `perf diff`, the self share of a function in the baseline,
- * its change in percentage points, and the function.
+ * Differences as tables: as in `perf diff`, the share of a function in the baseline, its
+ * change in percentage points with its 95 % interval, and the function.
  */
 #include "report/diff/diff.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/output/heading.h"
 #include "report/write/csv.h"
 #include "report/write/json.h"
-
-static double delta_of(const struct diff_row *row)
-{
-	return row->percent[DIFF_NEW] - row->percent[DIFF_BASELINE];
-}
 
 static int domain_width(const struct diff *diff, const struct diff_rows *rows)
 {
@@ -31,37 +27,78 @@ static int domain_width(const struct diff *diff, const struct diff_rows *rows)
 	return width;
 }
 
+/* Says how many differences may be due to chance. */
+static void put_noise(const struct diff *diff, const struct diff_rows *rows)
+{
+	size_t noise = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		noise += diff_is_noise(rows, diff_shown(diff, &rows->list[i]));
+	if (noise == rows->count)
+		fputs("# no function changed by more than noise\n", diff->out);
+	else
+		fprintf(diff->out,
+			"# %zu of %zu functions changed by more than noise; ~ marks the "
+			"others\n",
+			rows->count - noise, rows->count);
+}
+
+static void put_text_row(const struct diff *diff, const struct diff_row *row, int domains,
+			 size_t columns, bool is_noise)
+{
+	const struct diff_value *value = diff_shown(diff, row);
+	FILE *out = diff->out;
+
+	if (value->count[DIFF_BASELINE])
+		fprintf(out, "%9.2f%%", value->percent[DIFF_BASELINE]);
+	else
+		fprintf(out, "%10s", "");
+	fprintf(out, " %+7.2f%% %+8.2f %+8.2f %c", value->delta, value->low, value->high,
+		is_noise ? '~' : ' ');
+	if (domains)
+		fprintf(out, "  %-*s", domains, row->domain);
+	fputs("  ", out);
+	text_put(out, row->function, columns);
+	putc('\n', out);
+}
+
 static void put_text(const struct diff *diff, const struct diff_rows *rows)
 {
 	int domains = domain_width(diff, rows);
 	FILE *out = diff->out;
 	size_t columns = text_columns(out);
-	size_t used = strlen("# baseline    delta  ") +
+	size_t used = strlen("# baseline    delta  95 %: from     to    ") +
 		      (domains ? (size_t)domains + 2 : 0);
+	/* Noise is grey. */
+	bool is_grey = columns != SIZE_MAX && !getenv("NO_COLOR");
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		fprintf(out, "# %s: %s\n", side == DIFF_BASELINE ? "baseline" : "new",
 			diff->names[side]);
 		heading_write(&diff->reports[side]);
 	}
-	fputs("# baseline    delta", out);
+	put_noise(diff, rows);
+	fputs("# baseline    delta  95 %: from     to  ", out);
 	if (domains)
 		fprintf(out, "  %-*s", domains, "domain");
 	fputs("  function\n", out);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->list[i];
+		bool is_noise = diff_is_noise(rows, diff_shown(diff, row));
 
-		if (row->count[DIFF_BASELINE])
-			fprintf(out, "%9.2f%%", row->percent[DIFF_BASELINE]);
-		else
-			fprintf(out, "%10s", "");
-		fprintf(out, " %+7.2f%%", delta_of(row));
-		if (domains)
-			fprintf(out, "  %-*s", domains, row->domain);
-		fputs("  ", out);
-		text_put(out, row->function, columns > used ? columns - used : 0);
-		putc('\n', out);
+		fputs(is_noise && is_grey ? "\033[2m" : "", out);
+		put_text_row(diff, row, domains, columns > used ? columns - used : 0,
+			     is_noise);
+		fputs(is_noise && is_grey ? "\033[m" : "", out);
 	}
+}
+
+static void put_csv_value(FILE *out, const struct diff_value *value)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		fprintf(out, ",%" PRIu64 ",%.3f", value->count[side],
+			value->percent[side]);
+	fprintf(out, ",%.3f,%.3f,%.3f", value->delta, value->low, value->high);
 }
 
 static void put_csv(const struct diff *diff, const struct diff_rows *rows)
@@ -72,8 +109,10 @@ static void put_csv(const struct diff *diff, const struct diff_rows *rows)
 
 	fprintf(out,
 		"%sfunction,baseline%s,baseline_percent,new%s,new_percent,"
-		"delta_percent\n",
-		diff->has_domains ? "domain," : "", unit, unit);
+		"delta_percent,delta_low,delta_high,"
+		"baseline_total%s,baseline_total_percent,new_total%s,new_total_percent,"
+		"total_delta_percent,total_delta_low,total_delta_high\n",
+		diff->has_domains ? "domain," : "", unit, unit, unit, unit);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->list[i];
 
@@ -82,10 +121,9 @@ static void put_csv(const struct diff *diff, const struct diff_rows *rows)
 			putc(',', out);
 		}
 		csv_text(out, row->function);
-		for (int side = 0; side < DIFF_SIDES; side++)
-			fprintf(out, ",%" PRIu64 ",%.3f", row->count[side],
-				row->percent[side]);
-		fprintf(out, ",%.3f\n", delta_of(row));
+		put_csv_value(out, &row->self);
+		put_csv_value(out, &row->total);
+		putc('\n', out);
 	}
 }
 
@@ -99,6 +137,28 @@ static void put_side(struct json *json, const struct diff *diff, enum diff_side 
 	json_number(json, measure_is_time(measure) ? "percent_of_us" : "percent_of",
 		    measure->whole);
 	json_end(json);
+}
+
+/* The fields of a value; @what is "" or "_total". */
+static void put_json_value(struct json *json, const struct diff_value *value,
+			   const char *what, bool is_time)
+{
+	static const char *const sides[] = {"baseline", "new"};
+	char key[40];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		snprintf(key, sizeof(key), "%s%s%s", sides[side], what,
+			 is_time ? "_us" : "");
+		json_number(json, key, value->count[side]);
+		snprintf(key, sizeof(key), "%s%s_percent", sides[side], what);
+		json_real(json, key, value->percent[side], 3);
+	}
+	snprintf(key, sizeof(key), "%sdelta_percent", *what ? "total_" : "");
+	json_real(json, key, value->delta, 3);
+	snprintf(key, sizeof(key), "%sdelta_low", *what ? "total_" : "");
+	json_real(json, key, value->low, 3);
+	snprintf(key, sizeof(key), "%sdelta_high", *what ? "total_" : "");
+	json_real(json, key, value->high, 3);
 }
 
 static void put_json(const struct diff *diff, const struct diff_rows *rows,
@@ -117,12 +177,8 @@ static void put_json(const struct diff *diff, const struct diff_rows *rows,
 		if (diff->has_domains)
 			json_string(json, "domain", row->domain);
 		json_string(json, "function", row->function);
-		json_number(json, is_time ? "baseline_us" : "baseline",
-			    row->count[DIFF_BASELINE]);
-		json_real(json, "baseline_percent", row->percent[DIFF_BASELINE], 3);
-		json_number(json, is_time ? "new_us" : "new", row->count[DIFF_NEW]);
-		json_real(json, "new_percent", row->percent[DIFF_NEW], 3);
-		json_real(json, "delta_percent", delta_of(row), 3);
+		put_json_value(json, &row->self, "", is_time);
+		put_json_value(json, &row->total, "_total", is_time);
 		json_end(json);
 	}
 	json_end(json);

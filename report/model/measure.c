@@ -171,6 +171,7 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 			measure->chosen[i] = true;
 			measure->counts[i] = batch->weight[i];
 			sum += batch->weight[i];
+			measure->squares += (double)batch->weight[i] * batch->weight[i];
 		}
 		measure->whole += sum;
 		measure->total += sum;
@@ -193,6 +194,7 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		measure->chosen[i] = chosen;
 		measure->whole += count;
 		measure->total += count;
+		measure->squares += (double)count * (double)count;
 	}
 	return 0;
 }

@@ -72,6 +72,7 @@ struct measure {
 
 	uint64_t whole; /* sum of all counts so far, with dropped samples */
 	uint64_t total; /* sum of all counts so far, without dropped samples */
+	double squares; /* sum of the squares of the counts in @whole */
 	/* By sample of the last chunk: its weight, and whether it is selected by domain,
 	 * vCPU and time, whatever its state */
 	uint64_t *counts;
