@@ -234,9 +234,11 @@ static int record_with_names(struct record_options *options, int argc, char **ar
 	struct found_files found;
 	struct namer namer;
 	struct error err;
-	bool finds = find_for(options, &found) && options->follow;
+	bool finds;
 	int code;
 
+	record_share_arena();
+	finds = find_for(options, &found) && options->follow;
 	options->unwinding.found = &found;
 	if (namer_start(&namer, options, &found, finds, &err) < 0) {
 		message("record", "%s", err.text);

@@ -244,9 +244,7 @@ static int sample_domains(struct record *record, int argc, char **argv,
 	return status;
 }
 
-/* Makes all threads share one arena of malloc(); must be called before the first thread
- * is started, which queries xenstore. */
-static void share_arena(void)
+void record_share_arena(void)
 {
 #ifdef M_ARENA_MAX
 	/* When glibc trims any arena of malloc() but the first, it reads
@@ -265,7 +263,6 @@ struct record *record_new(const struct record_options *options, struct error *er
 		return NULL;
 	}
 	record->options = options;
-	share_arena();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	/* The process that creates files for a rotation does not share the tables, and

@@ -26,6 +26,10 @@ struct record_summary {
 	struct unwound unwound;
 };
 
+/* Makes all threads share one arena of malloc(); must be called before the first thread
+ * is started, such as one that queries xenstore. */
+void record_share_arena(void);
+
 /*
  * Prepares a recording: makes all tables, begins to count its time limit, and starts the
  * process that creates files for a rotation; so it must be called before anything is
