@@ -46,6 +46,9 @@ static const char *const fills[COLOURS] = {
 	"#ffddd9",
 };
 
+/* Lines of the heading */
+#define LINES 5
+
 struct comparison {
 	const struct diff *diff;
 	struct calls *calls[DIFF_SIDES];
@@ -210,9 +213,11 @@ static void put_lines(const struct comparison *comparison)
 	bool is_new = diff->widths == DIFF_NEW;
 	double missing = percent_missing(comparison);
 
-	heading_svg(&diff->reports[DIFF_BASELINE], "Baseline: ", DIFF_BASELINE);
-	heading_svg(&diff->reports[DIFF_NEW], "New: ", DIFF_NEW);
-	svg_line_begin(diff->out, DIFF_SIDES);
+	heading_svg(&diff->reports[DIFF_BASELINE], "Baseline: ", 0);
+	heading_bill(&diff->reports[DIFF_BASELINE], "Baseline's sampling: ", 1);
+	heading_svg(&diff->reports[DIFF_NEW], "New: ", 2);
+	heading_bill(&diff->reports[DIFF_NEW], "New's sampling: ", 3);
+	svg_line_begin(diff->out, LINES - 1);
 	fprintf(diff->out, "Widths are the %s's.", is_new ? "new recording" : "baseline");
 	if (missing)
 		fprintf(diff->out, " Not drawn: frames with %.2f %% of the %s.", missing,
@@ -250,7 +255,7 @@ static int draw_frames(const struct comparison *comparison)
 		.frame_count = comparison->tree.tree.count,
 		.colours = colours,
 		.colour_count = COLOURS,
-		.lines = DIFF_SIDES + 1,
+		.lines = LINES,
 	};
 	struct flame_svg *svg;
 	uint32_t frame;

@@ -129,3 +129,41 @@ void heading_svg(const struct report *report, const char *label, unsigned int li
 	put_recording(report);
 	svg_line_end(out);
 }
+
+/* Writes how long guests were paused, and what was missed; nothing for imports, which
+ * don't say. */
+static void put_costs(const struct report *report)
+{
+	const struct sampling_counts *counts = &report->summary->counts;
+	uint64_t duration = summary_duration(report->summary);
+	FILE *out = report->out;
+
+	if (!counts->pauses.count)
+		return;
+	if (duration)
+		fprintf(out, "paused for %.2f %% of the time, ",
+			100 * (double)counts->pauses.sum / (double)duration);
+	fprintf(out, "rounds missed: %" PRIu64 " (%.1f %%), ", counts->missed,
+		100 * summary_missed(report->summary));
+	if (counts->lost)
+		fprintf(out, "samples lost: %" PRIu64 ", ", counts->lost);
+}
+
+void heading_bill(const struct report *report, const char *label, unsigned int line)
+{
+	const struct quality *quality = report->quality;
+	double percent = quality->samples ? 100.0 / (double)quality->samples : 0;
+	FILE *out = report->out;
+
+	svg_line_begin(out, line);
+	svg_text(out, label, SIZE_MAX);
+	put_costs(report);
+	fprintf(out,
+		"call chains cut short: %.1f %%, of unknown end: %.1f %%, %s without a "
+		"name: %.1f %%",
+		(double)ends_cut(quality->ends) * percent,
+		(double)quality->ends[CHAIN_UNKNOWN] * percent,
+		measure_noun(report->measure),
+		(double)(quality->samples_unnamed + quality->samples_empty) * percent);
+	svg_line_end(out);
+}

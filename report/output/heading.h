@@ -23,6 +23,10 @@ void heading_write(const struct report *report);
  * counted, when and where it was recorded. */
 void heading_svg(const struct report *report, const char *label, unsigned int line);
 
+/* Writes line @line of a picture's heading: the @label, what sampling has cost the
+ * guests, and what is missing or doubtful. */
+void heading_bill(const struct report *report, const char *label, unsigned int line);
+
 /* Writes a count with its unit: "1 sample", "3 samples", "20 us". */
 void heading_count(FILE *out, const struct measure *measure, uint64_t count);
 

@@ -13,8 +13,9 @@
 
 #define LEFT	  (SVG_MARGIN + 56) /* left edge of the maps, right of the rows' labels */
 #define INNER	  (SVG_WIDTH - LEFT - SVG_MARGIN - 24)
-#define LEGEND	  (SVG_HEAD + 30) /* baseline of the legend's text */
-#define HEAD	  (SVG_HEAD + 50)
+#define TOP	  (SVG_HEAD + SVG_LINE) /* below the heading of two lines */
+#define LEGEND	  (TOP + 30)		/* baseline of the legend's text */
+#define HEAD	  (TOP + 50)
 #define PANEL_TOP 18 /* height above the cells, for the panel's name */
 #define PANEL_END 38 /* height below the cells, for the time axis */
 #define TICK	  70 /* minimum distance of times on the axis, pixels */
@@ -266,7 +267,7 @@ static void put_legend(const struct map *map)
 	int x = SVG_MARGIN + 100;
 
 	fprintf(out, "<text class=\"dim\" x=\"%d\" y=\"%d\">Columns of ", SVG_MARGIN,
-		SVG_HEAD + 12);
+		TOP + 12);
 	put_time(map, grid->seconds);
 	fprintf(out,
 		", from bottom to top in cells of %.6g s. Colour: share of the "
@@ -309,13 +310,14 @@ void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 		  HEAD + stride * grid->shown_panels, style);
 	fputs(hatch, report->out);
 	heading_svg(report, "", 0);
+	heading_bill(report, "Sampling: ", 1);
 	if (grid->shown_panels)
 		put_legend(&map);
 	else
 		fprintf(report->out,
 			"<text class=\"dim\" x=\"%d\" y=\"%d\">nothing was "
 			"counted</text>\n",
-			SVG_MARGIN, SVG_HEAD + 12);
+			SVG_MARGIN, TOP + 12);
 	for (uint32_t i = 0; i < grid->shown_panels; i++)
 		put_panel(&map, &grid->panels[i], HEAD + stride * i);
 	fputs("</svg>\n", report->out);

@@ -163,7 +163,7 @@ static int draw_frames(const struct flamegraph *graph)
 		.frame_count = graph->tree.tree.count,
 		.colours = colours,
 		.colour_count = COLOURS,
-		.lines = 1,
+		.lines = 2,
 	};
 	struct flame_svg *svg = flame_svg_begin(report->out, &picture);
 	uint32_t frame;
@@ -171,6 +171,7 @@ static int draw_frames(const struct flamegraph *graph)
 	if (!svg)
 		return -1;
 	heading_svg(report, "", 0);
+	heading_bill(report, "Sampling: ", 1);
 	while (flame_svg_next(svg, &frame))
 		put_numbers(graph, frame);
 	return flame_svg_end(svg);

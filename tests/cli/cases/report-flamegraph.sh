@@ -5,6 +5,7 @@ need_browser
 make_recording web
 report -i web.up -s "$data/web.sym" --format folded >web.folded 2>/dev/null
 report -i web.up -s "$data/web.sym" --format flamegraph -o web.svg 2>/dev/null
+grep -o 'Sampling: [^<]*' web.svg
 for format in folded flamegraph; do
 	report -i web.up -s "$data/web.sym" --invert --format $format -o inverted.$format 2>/dev/null
 done
