@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands/report/browser.h"
 #include "commands/report/notes.h"
 #include "commands/report/options.h"
 #include "commands/report/pager.h"
@@ -47,6 +48,8 @@ static int report_write(const struct report_options *options, struct pager *page
 	if (status == 0) {
 		exit_code = profile_is_damaged(&profile) ? EXIT_DAMAGED : EXIT_DONE;
 		notes_print(&profile.notes, "report", NULL);
+		if (options->opens)
+			browser_open("report", options->output);
 	}
 out:
 	if ((exit_code == EXIT_FAILED || exit_code == EXIT_USAGE) && err.text[0])

@@ -168,6 +168,9 @@ static const struct command_option file_options[] = {
 	 .set = option_set_text, .offset = offsetof(struct report_options, output)},
 	{"no-pager", 0, NULL, "don't show the report page by page on a terminal",
 	 .set = option_set_true, .offset = offsetof(struct report_options, no_pager)},
+	{"open", 0, NULL,
+	 "open the file in a web browser, by xdg-open (flamegraph, timeline, html)",
+	 .set = option_set_true, .offset = offsetof(struct report_options, opens)},
 	{"verbose", 'v', NULL, "show details of the recording and the symbol files",
 	 .set = option_set_true,
 	 .offset = offsetof(struct report_options, profile.notes.verbose)},
@@ -204,6 +207,8 @@ static const struct command_option view_options[] = {
 	 "omit entries below P percent (default: 0 in histograms, 0.5 in tree)",
 	 .takes = "a number from 0 to 100", .set = set_limit,
 	 .offset = offsetof(struct report_options, view)},
+	{"baseline", 0, "FILE", "earlier recording to compare with (html)",
+	 .set = option_set_text, .offset = offsetof(struct report_options, baseline)},
 	{"per-vcpu", 0, NULL, "add a column for each vCPU (histograms)",
 	 .set = option_set_true,
 	 .offset = offsetof(struct report_options, view.per_vcpu)},
@@ -239,6 +244,10 @@ static int fit_format(struct report_options *options)
 		useless = "--percent-limit";
 	if (view->invert && !format->can_invert)
 		useless = "--invert";
+	if (options->baseline && !format->has_baseline)
+		useless = "--baseline";
+	if (options->opens && !format->for_browsers)
+		useless = "--open";
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_NONE)
 		useless = "--srcline";
 	if (rules->input_count > 1 && format->one_recording)
@@ -246,6 +255,8 @@ static int fit_format(struct report_options *options)
 	if (useless)
 		return usage_error("report", "format %s does not support %s",
 				   format->name, useless);
+	if (options->opens && (!options->output || strcmp(options->output, "-") == 0))
+		return usage_error("report", "--open needs a file: use -o FILE");
 	if (format->is_binary && isatty(STDOUT_FILENO) &&
 	    (!options->output || strcmp(options->output, "-") == 0))
 		return usage_error("report",
@@ -281,6 +292,7 @@ static int add_files(struct profile_options *profile, char **files)
 int report_options_parse(struct report_options *options, const struct command *command,
 			 int argc, char **argv)
 {
+	struct error err;
 	char **files;
 	int status;
 
@@ -295,7 +307,11 @@ int report_options_parse(struct report_options *options, const struct command *c
 		status = add_files(&options->profile, files);
 	if (status != COMMAND_GO_ON)
 		return status;
-	return fit_format(options);
+	status = fit_format(options);
+	if (status == COMMAND_GO_ON && options->baseline &&
+	    profile_options_input(&options->profile, options->baseline, &err) < 0)
+		return usage_error(command->name, "%s", err.text);
+	return status;
 }
 
 void report_options_free(struct report_options *options)

@@ -8,7 +8,9 @@
 /* The options of `uniprof report`. The strings are argv's. */
 struct report_options {
 	struct profile_options profile;
-	const char *output; /* NULL: standard output */
+	const char *output;   /* NULL: standard output */
+	bool opens;	      /* shows the file in a browser */
+	const char *baseline; /* recording to compare with; NULL: none */
 	const struct output *format;
 	bool no_pager;
 	struct report_view view;

@@ -58,3 +58,13 @@ void memory_bound_raise(struct memory_bound *bound, uint64_t bytes)
 	bound->bytes = bytes;
 	bound_set(bound);
 }
+
+void memory_unbound(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_DATA, &limit);
+}

@@ -21,4 +21,7 @@ void memory_bound_begin(struct memory_bound *bound, uint64_t bytes, uint64_t ext
 /* Raises the limit to what a recording of @bytes needs, if that is more. */
 void memory_bound_raise(struct memory_bound *bound, uint64_t bytes);
 
+/* Lets the programs that this process starts use as much memory as it could at first. */
+void memory_unbound(void);
+
 #endif

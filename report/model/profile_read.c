@@ -163,6 +163,7 @@ static int give_samples(const struct reading *reading, const struct samples_batc
 			.domain = batch->domain[i],
 			.vcpu = batch->vcpu[i],
 			.stack = profile->stacks->chains[i],
+			.recording = (uint32_t)(reading->recording - profile->recordings),
 			.state = batch->state[i],
 			.count = profile->measure.counts[i],
 			.rounds = batch->weight[i],

@@ -12,6 +12,7 @@ struct counted_sample {
 	uint32_t domain;
 	uint32_t vcpu;
 	uint32_t stack;		    /* its call chain: a node of the profile's stacks */
+	uint32_t recording;	    /* index of its recording */
 	unsigned int state;	    /* enum vcpu_state, or a later version's */
 	uint64_t count;		    /* samples or us (report/model/measure.h) */
 	uint64_t rounds;	    /* rounds it stands for, whatever is counted */

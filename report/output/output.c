@@ -55,6 +55,8 @@ struct report report_of(const struct profile *profile, const struct report_view 
 		.coverage = &profile->coverage,
 		.quality = &profile->quality,
 		.filter = profile->filter,
+		.recordings = profile->recordings,
+		.recording_count = profile->opened,
 		.notes = &profile->notes,
 		.recorded = &profile->bytes,
 		.view = *view,

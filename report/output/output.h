@@ -26,6 +26,8 @@ struct output {
 	bool sees_all;	   /* also gets samples that count 0: struct profile_listener */
 	bool lacks_functions; /* shows no functions and no call chains */
 	bool is_binary;	      /* is no text, and of no use on a terminal */
+	bool for_browsers;    /* is a file that web browsers show */
+	bool has_baseline;    /* compares with a second recording */
 	bool one_recording;   /* can't show several recordings: each has its own time */
 	bool all_weights; /* gets samples with all weights; the view has the chosen one */
 	enum output_lines lines;

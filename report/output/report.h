@@ -55,6 +55,8 @@ struct report {
 	const struct coverage *coverage;
 	const struct quality *quality;
 	struct filter *filter;
+	const struct recording *recordings;
+	size_t recording_count;
 	const struct notes *notes;
 	const uint64_t *recorded; /* bytes of recordings read so far */
 	struct report_view view;

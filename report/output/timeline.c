@@ -357,6 +357,7 @@ const struct output output_timeline = {
 	.sees_all = true,
 	.one_recording = true,
 	.lacks_functions = true,
+	.for_browsers = true,
 	.begin = timeline_begin,
 	.sample = timeline_sample,
 	.end = timeline_end,

@@ -2,7 +2,8 @@
 //
 // Asks pages of report --format html, without a browser, by their own code for data:
 // node page.mjs FILE, with a question in each line of standard input, as JSON:
-//   weight, state (a list of names, or null), domain and vcpu (or null), ranges (seconds)
+//   weight, state (a list of names, or null), domain, vcpu and recording (or null), ranges
+//   (seconds)
 // For each, prints the lines of histogram-csv without its heading: NAME,SELF,TOTAL, sorted,
 // and an empty line.
 import fs from "node:fs";
@@ -23,12 +24,13 @@ const about = JSON.parse(new TextDecoder().decode(others.about));
 const model = new Model(about, decodeTree(others.tree), decodeStacks(others.stacks), samples.all());
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
-	const { weight, state, domain, vcpu, ranges } = JSON.parse(line);
+	const { weight, state, domain, vcpu, recording, ranges } = JSON.parse(line);
 	const sums = model.byFunction(model.sum({
 		weight,
 		ranges: ranges.map((range) => range.map((second) => Math.round(second * 1e6))),
 		isThread: about.threads.map((thread) => (domain === null || thread.domain === domain) &&
-			(vcpu === null || thread.vcpu === vcpu)),
+			(vcpu === null || thread.vcpu === vcpu) &&
+			(recording === null || thread.recording === recording)),
 		isState: state && Array.from({ length: 256 }, (_, i) =>
 			state.includes(about.states[i] || about.states[0])),
 	}));

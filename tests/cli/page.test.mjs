@@ -38,7 +38,7 @@ function makeModel(facts) {
 	const column = (i, Type) => Type.from(samples, (sample) => sample[i]);
 	return new Model({
 		functions, modules, module_of, shows_domains: 1, states: ["unknown", "running", "runnable", "blocked"],
-		threads: [{ domain: "web", vcpu: 0 }, { domain: "db", vcpu: 0 }], duration: 100, start: 0, ...facts,
+		threads: [{ domain: "web", vcpu: 0 }, { domain: "db", vcpu: 0 }], duration: 100, start: 0, recordings: ["web.data"], ...facts,
 	}, tree, stacks, {
 		count: samples.length, time: column(0, Float64Array), thread: column(1, Uint32Array),
 		state: column(2, Uint8Array), stack: column(3, Uint32Array),

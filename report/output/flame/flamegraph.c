@@ -188,6 +188,7 @@ const struct output output_flamegraph = {
 	.name = "flamegraph",
 	.about = "a flame graph for web browsers: SVG with zoom and search",
 	.can_invert = true,
+	.for_browsers = true,
 	.begin = flamegraph_begin,
 	.end = flamegraph_end,
 	.free = flamegraph_free,

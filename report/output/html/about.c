@@ -90,11 +90,11 @@ static void put_notes(struct json *json, const struct notes *notes)
 }
 
 static void put_threads(struct json *json, const struct summary *summary,
-			const struct tree *threads)
+			const struct page_threads *threads)
 {
 	json_array(json, "threads");
-	for (uint32_t i = 1; i < threads->count; i++) {
-		uint32_t index = (uint32_t)(threads->nodes[i].key >> 32);
+	for (uint32_t i = 1; i < threads->keys->count; i++) {
+		uint32_t index = (uint32_t)(threads->keys->nodes[i].key >> 32);
 		const struct recording_domain *domain = summary_domain(summary, index);
 		char name[DOMAIN_NAME_SIZE];
 
@@ -103,7 +103,8 @@ static void put_threads(struct json *json, const struct summary *summary,
 		put_clean(json, "domain", name);
 		domain_process(name, domain);
 		put_clean(json, "process", name);
-		json_number(json, "vcpu", (uint32_t)threads->nodes[i].key);
+		json_number(json, "vcpu", (uint32_t)threads->keys->nodes[i].key);
+		json_number(json, "recording", threads->recording[i]);
 		json_end(json);
 	}
 	json_end(json);
@@ -185,7 +186,8 @@ static int put_functions(struct json *json, const struct report *report,
 	return status;
 }
 
-int about_write(const struct report *report, uint64_t origin, const struct tree *threads,
+int about_write(const struct report *report, uint64_t origin,
+		const struct page_threads *threads,
 		const struct page_functions *functions, FILE *out)
 {
 	static const char *const weights[] = {
@@ -214,6 +216,10 @@ int about_write(const struct report *report, uint64_t origin, const struct tree 
 		json_string(json, NULL, vcpu_state_name(i));
 	json_end(json);
 	put_domains(json, report->summary);
+	json_array(json, "recordings");
+	for (size_t i = 0; i < report->recording_count; i++)
+		put_clean(json, NULL, report->recordings[i].input.name);
+	json_end(json);
 	put_threads(json, report->summary, threads);
 	status = put_functions(json, report, functions);
 	json_end(json);

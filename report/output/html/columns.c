@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/output/html/columns.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "format/buffer.h"
@@ -60,6 +61,14 @@ struct part {
 	struct gzip *gzip;
 };
 
+int memory_close(FILE *stream, char *const *text)
+{
+	bool failed = ferror(stream);
+
+	/* glibc's fclose() reports no failure, but sets the text to NULL. */
+	return fclose(stream) != 0 || failed || !*text ? -1 : 0;
+}
+
 static int part_begin(struct part *part)
 {
 	*part = (struct part){0};
@@ -79,7 +88,7 @@ static int part_end(struct part *part, const char *name, FILE *out, int status)
 	if (part->gzip && status == 0)
 		gzip_end(part->gzip);
 	gzip_free(part->gzip);
-	if (part->to && fclose(part->to) != 0)
+	if (part->to && memory_close(part->to, &part->file) < 0)
 		status = -1;
 	if (status == 0) {
 		fprintf(out, "<script type=\"application/gzip\" data-part=\"%s\">", name);
@@ -90,31 +99,36 @@ static int part_end(struct part *part, const char *name, FILE *out, int status)
 	return status;
 }
 
-int page_data_write(struct page_data *data, const char *part, unsigned int columns)
+/* Adds a number to the part. -1 if out of memory. */
+static int part_put_number(const struct part *part, uint64_t value)
 {
 	struct buffer number = {0};
+	int status;
+
+	buffer_put_varint(&number, value);
+	status = number.failed ? -1 : 0;
+	if (status == 0)
+		part_put_buffer(part, &number);
+	buffer_free(&number);
+	return status;
+}
+
+int page_data_write(struct page_data *data, const char *part, unsigned int columns)
+{
 	struct part file;
 	int status = part_begin(&file);
 
-	if (status == 0) {
-		buffer_put_varint(&number, data->rows);
-		part_put_buffer(&file, &number);
-	}
+	if (status == 0)
+		status = part_put_number(&file, data->rows);
 	for (unsigned int i = 0; i < columns && status == 0; i++) {
 		struct buffer *column = &data->columns[i];
 
-		buffer_reset(&number);
-		buffer_put_varint(&number, column->size);
-		if (number.failed || column->failed) {
-			status = -1;
-			break;
-		}
-		part_put_buffer(&file, &number);
-		part_put_buffer(&file, column);
+		status = column->failed ? -1 : part_put_number(&file, column->size);
+		if (status == 0)
+			part_put_buffer(&file, column);
 		buffer_reset(column);
 	}
 	data->rows = 0;
-	buffer_free(&number);
 	return part_end(&file, part, data->out, status);
 }
 

@@ -71,4 +71,7 @@ int page_data_write(struct page_data *data, const char *part, unsigned int colum
 int page_data_text(struct page_data *data, const char *part, const char *text,
 		   size_t size);
 
+/* Closes a stream of open_memstream(), whose text is @text. -1 if out of memory. */
+int memory_close(FILE *stream, char *const *text);
+
 #endif

@@ -23,12 +23,13 @@
 struct html {
 	const struct report *report;
 	struct page_data *data;
-	uint64_t origin;     /* the page's time 0, us */
-	bool has_origin;     /* a sample was seen */
+	uint64_t origin;     /* time 0 of the current recording, us */
+	uint32_t recordings; /* number of recordings with samples so far */
 	uint64_t last;	     /* the last sample's time since the origin, us */
 	uint64_t cpu, wall;  /* sums so far, us */
 	struct tree threads; /* one root; keys: domain and vCPU */
 	uint64_t *seen;	     /* by thread: its last sample's time since the origin, us */
+	uint32_t *recording; /* by thread: index of its recording */
 	uint32_t thread_room;
 	uint32_t
 		*numbers; /* by node of the report's stacks: number plus 1; 0: none yet */
@@ -51,6 +52,7 @@ static void html_free(void *state)
 	tree_free(&html->chains);
 	paths_free(&html->paths);
 	free(html->seen);
+	free(html->recording);
 	free(html->numbers);
 	free(html->stacks);
 	free(html->functions.list);
@@ -97,10 +99,13 @@ static int find_thread(struct html *html, const struct counted_sample *sample,
 		return -1;
 	if (node >= html->thread_room) {
 		if (!array_grow_zeroed(&html->seen, html->thread_room, room,
-				       sizeof(*html->seen)))
+				       sizeof(*html->seen)) ||
+		    !array_grow_zeroed(&html->recording, html->thread_room, room,
+				       sizeof(*html->recording)))
 			return -1;
 		html->thread_room = room;
 	}
+	html->recording[node] = sample->recording;
 	*thread = node - 1;
 	return 0;
 }
@@ -151,6 +156,21 @@ static int write_samples(struct html *html)
 	return page_data_write(html->data, "samples", SAMPLE_COLUMNS);
 }
 
+/* Sets the time 0 of a recording by its first sample that counts. */
+static void begin_recording(struct html *html, const struct counted_sample *sample)
+{
+	const struct recording *recording = &html->report->recordings[sample->recording];
+	uint64_t start = recording->start;
+
+	/* The start of the only recording is in its summary. */
+	if (html->report->recording_count == 1)
+		start = summary_start(html->report->summary);
+	else if (!start)
+		start = sample->time;
+	html->origin = (start < sample->time ? start : sample->time) / 1000;
+	html->recordings = sample->recording + 1;
+}
+
 static int html_sample(void *state, const struct counted_sample *sample)
 {
 	struct html *html = state;
@@ -158,12 +178,8 @@ static int html_sample(void *state, const struct counted_sample *sample)
 	uint64_t time, wall = limit_sum(&html->wall, sample->times.wall);
 	uint32_t thread, number;
 
-	if (!html->has_origin) {
-		uint64_t start = summary_start(html->report->summary);
-
-		html->origin = (start < sample->time ? start : sample->time) / 1000;
-		html->has_origin = true;
-	}
+	if (sample->recording >= html->recordings)
+		begin_recording(html, sample);
 	if (find_thread(html, sample, &thread) < 0 ||
 	    find_number(html, sample->stack, &number) < 0)
 		return -1;
@@ -258,13 +274,13 @@ static int write_about(const struct html *html)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
+	const struct page_threads threads = {&html->threads, html->recording};
 	int status;
 
 	if (!to)
 		return -1;
-	status = about_write(html->report, html->origin, &html->threads, &html->functions,
-			     to);
-	if (fclose(to) != 0)
+	status = about_write(html->report, html->origin, &threads, &html->functions, to);
+	if (memory_close(to, &text) < 0)
 		status = -1;
 	if (status == 0)
 		status = page_data_text(html->data, "about", text, size);
@@ -295,6 +311,8 @@ const struct output output_html = {
 	.one_recording = true,
 	.all_weights = true,
 	.lines = OUTPUT_LINES_IN_NAMES,
+	.for_browsers = true,
+	.has_baseline = true,
 	.begin = html_begin,
 	.sample = html_sample,
 	.end = html_end,

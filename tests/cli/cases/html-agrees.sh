@@ -24,15 +24,14 @@ with open("questions", "w") as questions, open("options", "w") as options:
         ends = sorted(round(random.uniform(0, 5.5), random.choice([1, 3, 6])) for _ in range(2))
         ranges = random.choice([[], [ends]])
         print(json.dumps({"weight": weight, "state": STATES[state], "domain": domain,
-                          "vcpu": vcpu, "ranges": ranges}), file=questions)
+                          "vcpu": vcpu, "recording": None, "ranges": ranges}), file=questions)
         text = f"--weight {weight} --state {state}"
         text += f" --domain {domain}" if domain else ""
         text += f" --vcpu {vcpu}" if vcpu is not None else ""
         text += "".join(f" --time {start},{end}" for start, end in ranges)
         print(text, file=options)
 END
-node "$CLI/page.mjs" big.html <questions |
-	sed 's/^\[no call chain\],/[unresolved],/' >page || echo "page.mjs failed"
+node "$CLI/page.mjs" big.html <questions >page || echo "page.mjs failed"
 while read -r options; do
 	"$UNIPROF" report -i big.up -s big.sym --format histogram-csv $options 2>/dev/null |
 		awk -F , '

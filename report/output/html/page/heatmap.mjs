@@ -147,8 +147,9 @@ export class HeatMap {
 	}
 
 	threadName(thread) {
-		const { domain, process, vcpu } = this.model.about.threads[thread];
-		return `${domain}${process ? `:${process}` : ""} vCPU ${vcpu}`;
+		const { threads, recordings } = this.model.about;
+		const { domain, process, vcpu, recording } = threads[thread];
+		return `${recordings.length > 1 ? `${recording + 1}: ` : ""}${domain}${process ? `:${process}` : ""} vCPU ${vcpu}`;
 	}
 
 	drawLabels() {
@@ -179,8 +180,8 @@ export class HeatMap {
 		const { context } = this, length = this.to - this.from;
 		const width = this.cell * this.columns;
 		let step = 10 ** Math.floor(Math.log10(length * 80 / width || 1));
-		while (length / step * 80 > width)
-			step *= 2;
+		for (let i = 0; length / step * 80 > width; i++)
+			step *= i % 3 === 1 ? 2.5 : 2;
 		context.fillStyle = colour("--text");
 		for (let time = Math.ceil(this.from / step) * step; time < this.to; time += step) {
 			const x = this.x(time);

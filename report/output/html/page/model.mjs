@@ -150,8 +150,10 @@ export class Model {
 			else if (time[i] > last)
 				last = time[i];
 		}
-		const start = Math.min(first, Math.max(0, this.about.start || 0));
-		return [start, Math.max(last + 1, start + (this.about.duration || 0))];
+		const { start: begun, duration, recordings } = this.about;
+		const start = Math.min(first, begun);
+		// The duration is that of all recordings together.
+		return [start, Math.max(last + 1, recordings.length > 1 ? 0 : start + duration)];
 	}
 
 	// Returns the length of ranges, or of all, within the recording.

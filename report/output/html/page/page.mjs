@@ -38,7 +38,7 @@ class App {
 		this.domains = distinct(threads, "domain");
 		this.processes = distinct(threads, "process").filter((name) => name);
 		this.vcpus = distinct(threads, "vcpu").sort((a, b) => a - b);
-		this.recordings = model.about.recordings || [];
+		this.recordings = model.about.recordings;
 		const initial = { w: weight, h: "threads" };
 		if (this.recordings.length > 1)
 			Object.assign(initial, { a: 0, b: 1, k: "change", y: "-change" });
@@ -103,9 +103,8 @@ class App {
 		fillSelect(byId("domain"), this.domains, "all");
 		fillSelect(byId("process"), this.processes, "all");
 		fillSelect(byId("vcpu"), this.vcpus.map(String), "all");
-		const names = this.recordings.map((_, i) => `${i + 1}`);
-		fillSelect(byId("recording"), names, "all");
-		fillSelect(byId("baseline"), names, "none");
+		fillSelect(byId("recording"), this.recordings, "all");
+		fillSelect(byId("baseline"), this.recordings, "none");
 		byId("state").replaceChildren(...Object.keys(STATES).map((name) =>
 			make("option", { value: name, textContent: name })));
 		byId("weight").options[1].disabled = !model.about.cpu_times;
@@ -193,8 +192,8 @@ class App {
 	}
 
 	// Returns the selection that the state describes; of what it is compared with, if
-	// @isCompared: null if with nothing.
-	selection(isCompared) {
+	// @isCompared: null if with nothing. @isBoth: of all recordings.
+	selection(isCompared, isBoth) {
 		const { now } = this.state, { about: { threads, states } } = this.model;
 		const ranges = isCompared ? now.c : now.r, recording = isCompared ? now.b : now.a;
 		if (isCompared && !ranges.length && recording < 0)
@@ -206,7 +205,7 @@ class App {
 			(domain === undefined || thread.domain === domain) &&
 			(process === undefined || thread.process === process) &&
 			(vcpu === undefined || thread.vcpu === vcpu) &&
-			(recording < 0 || (thread.recording || 0) === recording));
+			(recording < 0 || isBoth || thread.recording === recording));
 		const isState = STATES[now.s] && this.states(STATES[now.s]);
 		return {
 			ranges, weight: now.w === "cpu-time" && !this.model.about.cpu_times ? "samples" : now.w,
@@ -269,6 +268,7 @@ class App {
 		if (byId("search").value !== now.q)
 			byId("search").value = now.q;
 		const { sums, selection } = this.shown;
+		byId("graph").disabled = byId("grow").disabled = now.f !== NONE;
 		byId("summary").textContent = amount(selection.weight, sums.total) +
 			{ samples: "", "cpu-time": " of CPU time", wall: " of the vCPUs' time" }[selection.weight] +
 			` in ${seconds(this.model.length(selection.ranges))}`;
@@ -296,7 +296,7 @@ class App {
 			? this.states(this.model.about.states.filter((name) => name !== "blocked"))
 			: selection.isState || new Array(256).fill(true);
 		this.heat.show({
-			selection, rows: this.state.now.h, isShown: shown,
+			selection: this.selection(false, true), rows: this.state.now.h, isShown: shown,
 			isStack: this.isMatch ? this.model.matchingStacks(this.isMatch) : null,
 			compared: compared ? compared.ranges : [],
 		});
