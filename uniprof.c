@@ -75,6 +75,8 @@ static int refuse_command(const char *name)
 
 static const struct command *find_command(const char *name)
 {
+	if (strcmp(name, "dump") == 0) /* as in py-spy */
+		return &command_stack;
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];

@@ -196,7 +196,7 @@ static int record_domains(const struct record_options *options, int argc, char *
 	struct host *host = record ? open_for(options, &err) : NULL;
 	int status = host ? record_run(record, host, argc, argv, &summary, &err) : -1;
 
-	if (summary.file)
+	if (summary.file && !options->quiet)
 		print_closing_line(options, &summary);
 	if (status < 0)
 		message("record", "%s", err.text);

@@ -145,6 +145,13 @@ static const struct command_option known[] = {
 	{"time", 'T', "SECONDS", "stop after this time, such as 10, 2.5 or 5m",
 	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m", .set = set_time,
 	 .offset = offsetof(struct record_options, time_limit)},
+	{"duration", 'd', "SECONDS", NULL,
+	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m", .set = set_time,
+	 .offset = offsetof(struct record_options, time_limit)},
+	{"pid", 'p', "PID", NULL, .set = option_set_text,
+	 .offset = offsetof(struct record_options, pid)},
+	{"call-chains", 'g', NULL, NULL, .set = option_set_true,
+	 .offset = offsetof(struct record_options, wants_chains)},
 	{"output", 'o', "FILE",
 	 "output file (default: uniprof.data; - for standard output); an existing "
 	 "recording is kept as FILE.old",
@@ -206,6 +213,8 @@ static const struct command_option known[] = {
 	 .set = option_set_true, .offset = offsetof(struct record_options, unpause)},
 	{"force", 0, NULL, FORCE_HELP, .set = option_set_true,
 	 .offset = offsetof(struct record_options, force)},
+	{"quiet", 'q', NULL, "print only errors", .set = option_set_true,
+	 .offset = offsetof(struct record_options, quiet)},
 	{"verbose", 'v', NULL, "show details of the guests and the hypervisor",
 	 .set = option_set_true, .offset = offsetof(struct record_options, verbose)},
 	{0},
@@ -228,6 +237,11 @@ static int check_unwinding(const struct unwinding_options *options, struct error
 	if (options->call_graph == CALL_GRAPH_TABLE && !has_files)
 		return error_set(err, "--call-graph table needs --symbols or --table");
 	return 0;
+}
+
+static void ignore_notice(const char *line)
+{
+	(void)line;
 }
 
 /* Prints what happens while recording. */
@@ -256,6 +270,18 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	options->domain = domains;
 	while (*domains++)
 		options->domains++;
+	if (options->quiet)
+		options->notify = ignore_notice;
+	if (options->wants_chains)
+		options->notify("note: -g is not needed: call chains are always "
+				"recorded");
+	if (options->pid && (options->domains || options->all || options->gdb))
+		return usage_error(command->name,
+				   "--pid is a single VM's: no domain, -a or --gdb");
+	if (options->pid) {
+		options->domain = (char **)&options->pid;
+		options->domains = 1;
+	}
 	if (options->gdb && (options->domains || options->all || options->follow))
 		return usage_error(command->name,
 				   "--gdb has a single guest: no domain, -a or --follow");

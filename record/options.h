@@ -47,6 +47,9 @@ struct record_options {
 	char **domain;	   /* names or ids of the guests */
 	size_t domains;	   /* number of names and ids */
 	bool all;	   /* sample all guests; there are no names and ids then */
+	const char *pid;   /* of the VMM; NULL: not given */
+	bool wants_chains; /* as it always has them */
+	bool quiet;	   /* only errors are printed */
 	const char *gdb; /* address of a GDB stub, which is also the only name; or NULL */
 	bool follow;	 /* also sample guests that start later or come back */
 	bool unpause;	 /* first resume guests that a killed recorder left paused */
