@@ -180,6 +180,13 @@ has_no_request()
 	[ "$(grep -c '^vCPU [01]: valid_regs 0$' "$1.err")" = 2 ]
 }
 
+# need_slots NAME: exits with 77 if KVM may not be asked where the guest's memory is
+need_slots()
+{
+	record -v -T 0.1 -o /dev/null "$1"
+	! grep 'KVM was not asked' record.err || { stop_all; exit 77; }
+}
+
 # record OPTION...: runs uniprof record; its messages are in record.err
 record()
 {
