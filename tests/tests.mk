@@ -291,6 +291,8 @@ $(O)/instrumented/%.o: %.c Makefile tests/tests.mk
 		-MMD -MP -c -o $@ $<)
 
 $(O)/instrumented/report/write/flame_svg.o: report/write/flame.js
+$(O)/instrumented/report/output/html/page.o: $(PAGE)/body
+$(O)/instrumented/report/output/html/page.o: FUZZ_CC += -DPAGE='"$(PAGE)"'
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
