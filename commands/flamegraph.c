@@ -27,14 +27,24 @@ struct flamegraph_options {
 	bool force, no_find, verbose;
 };
 
+/* The reports, in the order in which they are made and printed. */
+static const struct {
+	const char *format, *suffix, *about;
+} reports[] = {
+	{"flamegraph", "svg", "the flame graph, for a web browser"},
+	{"html", "html", "all of the recording in one page, for a web browser"},
+	{"folded", "folded", "collapsed stacks"},
+};
+#define REPORTS (sizeof(reports) / sizeof(reports[0]))
+
 /* One run of the command. */
 struct flamegraph {
 	const struct command *command;
 	const struct flamegraph_options *options;
 	const char *domain;
-	char config_name[XL_NAME_SIZE];	    /* name of the guest in its configuration */
-	char *folder, *data, *svg, *folded; /* paths; owned */
-	struct words record, report_svg, report_folded; /* command lines */
+	char config_name[XL_NAME_SIZE];	      /* name of the guest in its configuration */
+	char *folder, *data, *path[REPORTS];  /* of the files; owned */
+	struct words record, report[REPORTS]; /* command lines */
 	struct children children;
 };
 
@@ -109,11 +119,14 @@ static int name_files(struct flamegraph *run)
 		return -1;
 	if (asprintf(&run->data, "%s/%s.data", run->folder, name) < 0)
 		run->data = NULL;
-	if (asprintf(&run->svg, "%s/%s.svg", run->folder, name) < 0)
-		run->svg = NULL;
-	if (asprintf(&run->folded, "%s/%s.folded", run->folder, name) < 0)
-		run->folded = NULL;
-	return run->data && run->svg && run->folded ? 0 : -1;
+	for (size_t i = 0; i < REPORTS && run->data; i++) {
+		if (asprintf(&run->path[i], "%s/%s.%s", run->folder, name,
+			     reports[i].suffix) < 0) {
+			run->path[i] = NULL;
+			return -1;
+		}
+	}
+	return run->data ? 0 : -1;
 }
 
 static void make_record(struct flamegraph *run)
@@ -155,11 +168,12 @@ static int make_steps(struct flamegraph *run)
 	if (name_files(run) < 0)
 		return -1;
 	make_record(run);
-	make_report(run, &run->report_svg, "flamegraph", run->svg);
-	make_report(run, &run->report_folded, "folded", run->folded);
-	return run->record.is_cut || run->report_svg.is_cut || run->report_folded.is_cut
-		       ? -1
-		       : 0;
+	for (size_t i = 0; i < REPORTS; i++) {
+		make_report(run, &run->report[i], reports[i].format, run->path[i]);
+		if (run->report[i].is_cut)
+			return -1;
+	}
+	return run->record.is_cut ? -1 : 0;
 }
 
 /* Reads the symbol files as report will. Returns COMMAND_GO_ON, or the exit code with the
@@ -196,8 +210,8 @@ static int check_steps(const struct flamegraph *run)
 	if (status != COMMAND_GO_ON)
 		return status;
 	checked.groups = report_option_groups;
-	status = report_options_parse(&report, &checked, (int)run->report_svg.count,
-				      run->report_svg.word);
+	status = report_options_parse(&report, &checked, (int)run->report[0].count,
+				      run->report[0].word);
 	report_options_free(&report);
 	return status;
 }
@@ -281,43 +295,43 @@ static int run_record(struct flamegraph *run)
 	return code;
 }
 
-/* Writes both reports. Returns the exit code. */
+/* Writes the reports. Returns the exit code. */
 static int run_reports(struct flamegraph *run)
 {
-	int code, other;
+	int code = EXIT_DONE, other;
 
 	children_hold(&run->children);
-	code = child_command(&run->children, &command_report, run->report_svg.word,
-			     false);
-	if (code == EXIT_DONE || code == EXIT_DAMAGED) {
-		/* Quiet: the first report has printed the notes. */
+	for (size_t i = 0; i < REPORTS && code != EXIT_FAILED; i++) {
+		/* Quiet, once the first report has printed the notes. */
 		other = child_command(&run->children, &command_report,
-				      run->report_folded.word, true);
-		if (other != code) {
-			message("flamegraph", "can't write %s", run->folded);
-			code = EXIT_FAILED;
-		}
+				      run->report[i].word, i > 0);
+		if (i == 0)
+			code = other;
+		if (code != EXIT_DONE && code != EXIT_DAMAGED)
+			break;
+		if (other == code)
+			continue;
+		message("flamegraph", "can't write %s", run->path[i]);
+		code = EXIT_FAILED;
 	}
 	children_release(&run->children);
 	return code;
 }
 
+static void print_file(const char *path, const char *about)
+{
+	char *whole = realpath(path, NULL);
+
+	printf("%s  %s\n", whole ? whole : path, about);
+	free(whole);
+}
+
 /* Prints where the files are. */
 static void print_files(const struct flamegraph *run)
 {
-	static const char *const what[] = {
-		"the flame graph, for a web browser",
-		"collapsed stacks",
-		"the recording, for other reports",
-	};
-	const char *const path[] = {run->svg, run->folded, run->data};
-
-	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-		char *whole = realpath(path[i], NULL);
-
-		printf("%s  %s\n", whole ? whole : path[i], what[i]);
-		free(whole);
-	}
+	for (size_t i = 0; i < REPORTS; i++)
+		print_file(run->path[i], reports[i].about);
+	print_file(run->data, "the recording, for other reports");
 }
 
 static int run_steps(struct flamegraph *run)
@@ -368,12 +382,12 @@ static int flamegraph_command(const struct command *command, int argc, char **ar
 		status = run_steps(&run);
 	words_free(&options.symbols);
 	words_free(&run.record);
-	words_free(&run.report_svg);
-	words_free(&run.report_folded);
+	for (size_t i = 0; i < REPORTS; i++) {
+		words_free(&run.report[i]);
+		free(run.path[i]);
+	}
 	free(run.folder);
 	free(run.data);
-	free(run.svg);
-	free(run.folded);
 	return status;
 }
 
@@ -385,7 +399,8 @@ const struct command command_flamegraph = {
 	.about = "Records a Xen domain or a KVM guest, given by name or id, as record "
 		 "does, "
 		 "until the time limit is reached or Ctrl-C is pressed. Then writes a "
-		 "flame graph (DOMAIN.svg) and collapsed stacks (DOMAIN.folded), as "
+		 "flame graph (DOMAIN.svg), a page that shows everything (DOMAIN.html) "
+		 "and collapsed stacks (DOMAIN.folded), as "
 		 "report "
 		 "does, beside the recording (DOMAIN.data).",
 	.damaged = "the recording is damaged, and what could be read was reported",
