@@ -61,6 +61,7 @@ check_whole()
 	awk '/^_start;guest_main/ { whole += $NF } { all += $NF }
 		END { exit !all || whole < all * 0.97 }' folded ||
 		fail "$1: chains are cut: $(cat folded)"
+	check_ends "$1"
 }
 
 # stop_all: ends the VMMs that were started
@@ -226,6 +227,26 @@ report()
 		fail "report failed: $(cat report.err)"
 }
 
+# check_ends FILE: checks that "whole" is the truth, within half a point of all samples, rounded up: of
+# the chains that begin at the guest's start; on CPUs for which info takes files
+check_ends()
+{
+	if ! "$UNIPROF" info "$1" -s "${ELF:-$PROGRAMS/$program}" >ends 2>ends.err; then
+		grep -q 'links are checked in code for x86-64 and arm64 only' ends.err || fail "$1: $(cat ends.err)"
+		return
+	fi
+	whole=$(sed -n 's/^  whole  *\([0-9]*\) .*/\1/p' ends)
+	ELF=${ELF:-$PROGRAMS/$program} report -i "$1" --format folded |
+		awk -v whole="${whole:-0}" '
+		/^_start[; ]/ { true += $NF }
+		{ all += $NF }
+		END {
+			printf "%d of %d chains begin at the start, %d are whole\n", true, all, whole
+			off = whole > true ? whole - true : true - whole
+			exit off > int(all * 0.005) + 1
+		}' >ends || fail "$1: $(cat ends)"
+}
+
 # check_shares FILE: checks that alpha, beta and gamma have 10, 30 and 60 % of vCPU 0's CPU
 # time, give or take two points, in whole chains of known depth, in at least 5000 samples: of
 # 12,000 random samples, two points are 4.5 standard deviations. A sample of a vCPU that has
@@ -264,4 +285,5 @@ check_shares()
 		echo "$count samples"
 		cat shares
 	} >>"$NOTES"
+	check_ends "$1"
 }

@@ -55,6 +55,21 @@ check_harm()
 	python3 "$(dirname "$0")/../hostile.py" "$out" "$1"
 }
 
+# check_ends NAME SYMBOLS: "whole" is the truth, within half a point of all samples: of the chains that
+# begin at the guest's start. After report_all.
+check_ends()
+{
+	whole=$("$uniprof" info "$out/$1.data" -s "$2" | sed -n 's/^  whole  *\([0-9]*\) .*/\1/p')
+	awk -v guest="$1" -v whole="${whole:-0}" '
+	/^_start[; ]/ { true += $NF }
+	{ all += $NF }
+	END {
+		off = whole > true ? whole - true : true - whole
+		printf "%s %s: %d of %d chains begin at the start, %d are whole\n",
+			(all && off <= int(all * 0.005) + 1 ? "ok" : "FAILED"), guest, true, all, whole
+	}' "$out/$1.folded"
+}
+
 # check_work NAME DEPTH: compares the fractions of alpha, beta and gamma with what the guest
 # itself counted, within 3 points, and that with the known work, within 5; and checks that no
 # chain misses a frame. The guest counts by its own clock what it really spent: the emulator
@@ -109,4 +124,5 @@ check_work()
 				"%d known", name[i], spent, known[i]))
 		}
 	}' "$out/$1.before" "$out/$1.after" "$out/$1.folded"
+	check_ends "$1" "${symbols:-$guests/guest.elf}"
 }
