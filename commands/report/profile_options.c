@@ -152,9 +152,13 @@ static struct option_word weight_word(unsigned int i)
 static struct option_word state_word(unsigned int i)
 {
 	static const struct option_word words[] = {
-		{"running", NULL, MEASURE_RUNNING}, {"runnable", NULL, MEASURE_RUNNABLE},
-		{"busy", NULL, MEASURE_BUSY},	    {"blocked", NULL, MEASURE_BLOCKED},
-		{"all", NULL, MEASURE_ALL_STATES},  {0},
+		{"running", NULL, MEASURE_RUNNING},
+		{"runnable", NULL, MEASURE_RUNNABLE},
+		{"busy", NULL, MEASURE_BUSY},
+		{"blocked", NULL, MEASURE_BLOCKED},
+		{"exit", NULL, MEASURE_EXIT},
+		{"all", NULL, MEASURE_ALL_STATES},
+		{0},
 	};
 
 	return words[i];
@@ -197,7 +201,8 @@ const struct command_option profile_sample_options[] = {
 	 .word = weight_word, .offset = RULE(weight)},
 	{"state", 0, "STATE",
 	 "only samples of vCPUs that were running on a physical CPU, runnable (waiting "
-	 "for one), busy (either) or blocked (default: all)",
+	 "for one), busy (either), blocked, or not in the guest's code (exit, KVM) "
+	 "(default: all)",
 	 .word = state_word, .offset = RULE(states)},
 	{"domain", 0, "LIST", "only these domains: names or ids, separated by commas",
 	 .set = option_set_text, .offset = RULE(domains)},

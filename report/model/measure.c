@@ -109,8 +109,13 @@ static bool is_chosen(const struct measure *measure, const struct summary *summa
 	       domain_in_list(summary_domain(summary, batch->domain[i]), measure->list);
 }
 
-static bool has_state(const struct measure *measure, uint32_t state)
+static bool has_state(const struct measure *measure, const struct samples_batch *batch,
+		      size_t i)
 {
+	uint32_t state = batch->state[i];
+
+	if (measure->states == MEASURE_EXIT)
+		return batch->exit[i] != 0;
 	if (state >= SUMMARY_STATES)
 		state = VCPU_UNKNOWN;
 	return (unsigned int)measure->states & 1u << state;
@@ -185,7 +190,7 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		 * one. */
 		if (weigh_sample(measure, batch, i, chosen, &count) < 0)
 			return -1;
-		if (!chosen || !has_state(measure, batch->state[i]) ||
+		if (!chosen || !has_state(measure, batch, i) ||
 		    !has_part(measure, summary, batch, i))
 			count = 0;
 		if (count > MEASURE_MOST - measure->whole)
@@ -255,6 +260,8 @@ const char *measure_states_note(const struct measure *measure)
 		return " while runnable";
 	case MEASURE_BLOCKED:
 		return " while blocked";
+	case MEASURE_EXIT:
+		return " while not in the guest's code";
 	default:
 		return "";
 	}

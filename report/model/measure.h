@@ -37,6 +37,8 @@ enum measure_states {
 	MEASURE_RUNNABLE = 1 << VCPU_RUNNABLE,
 	MEASURE_BUSY = MEASURE_RUNNING | MEASURE_RUNNABLE,
 	MEASURE_BLOCKED = 1 << VCPU_BLOCKED,
+	/* any state, but not in the guest's code: in the VMM, or halted */
+	MEASURE_EXIT = 1 << SUMMARY_STATES,
 };
 
 /* The part of the address space that was sampled. */

@@ -60,6 +60,9 @@ enum measure_states timeline_states(const struct measure *measure)
 {
 	unsigned int busy = measure->states & ~(1u << VCPU_BLOCKED);
 
+	/* Only such samples count, whatever their state. */
+	if (measure->states == MEASURE_EXIT)
+		return MEASURE_ALL_STATES;
 	return (enum measure_states)(busy ? busy : measure->states);
 }
 

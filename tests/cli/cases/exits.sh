@@ -38,6 +38,10 @@ echo "# with"
 show --exits --format folded
 echo "# which code leaves the guest to write to the console"
 show --exits --symbol-filter 'io out' --format folded
+echo "# which code leaves the guest"
+show --state exit --format folded
+show --state exit | head -n 1
+show --state exit --format timeline | grep -c '<rect'
 echo "# by reason"
 show --exits --symbol-filter '^.exit: ' --percent-limit 0
 echo "# perf-script"
