@@ -53,6 +53,7 @@ static const struct command_option line_options[] = {
 static const struct option_group groups[] = {
 	{"Options", file_options, 0},
 	{"Names", profile_file_options, offsetof(struct options, profile)},
+	{NULL, profile_server_options, offsetof(struct options, profile)},
 	{NULL, line_options, 0},
 	{0},
 };

@@ -123,7 +123,7 @@ static int read_elf(struct program *program, const char *debug_directory,
 	program->code = parts->code.list;
 	program->code_count = parts->code.count;
 	if ((!elf.functions || !elf.has_lines) && debug_directory &&
-	    symbols_debug_find(debug, &elf, program->path, debug_directory))
+	    symbols_debug_find(debug, &elf, program->path, debug_directory, false))
 		return no_memory(program, err);
 	if (!debug->path)
 		program->debug_missing = debug->missing;

@@ -46,6 +46,8 @@ struct symbols_options {
 	/* Directory of separate debug files, such as DEBUG_DIRECTORY; NULL: don't look
 	 * for any. Must stay valid as long as the table. */
 	const char *debug_directory;
+	/* Debug files that are not there are asked of servers: debuginfod_find(). */
+	bool debuginfod;
 };
 
 /* Maximum number of lines of a symbol: functions inlined into each other */

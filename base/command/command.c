@@ -182,8 +182,9 @@ static int take_option(const struct parser *parser, int found)
 		return EXIT_FAILED;
 	}
 	if (err.text[0])
-		return usage_error(command, "--%s '%s': %s", option->name, optarg,
-				   err.text);
+		return optarg ? usage_error(command, "--%s '%s': %s", option->name,
+					    optarg, err.text)
+			      : usage_error(command, "--%s: %s", option->name, err.text);
 	return usage_error(command, "--%s takes %s, not '%s'", option->name,
 			   option->takes, optarg);
 }

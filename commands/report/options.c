@@ -218,6 +218,7 @@ static const struct command_option view_options[] = {
 const struct option_group report_option_groups[] = {
 	{"Options", file_options, 0},
 	{"Names", profile_file_options, offsetof(struct report_options, profile)},
+	{NULL, profile_server_options, offsetof(struct report_options, profile)},
 	{NULL, profile_symbol_options, offsetof(struct report_options, profile)},
 	{"Samples", profile_sample_options, offsetof(struct report_options, profile)},
 	{"Presentation", view_options, 0},

@@ -183,6 +183,24 @@ const struct command_option profile_file_options[] = {
 	{0},
 };
 
+static int set_debuginfod(void *to, const char *argument, struct error *err)
+{
+	struct profile_rules *rules = to;
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	(void)argument;
+	rules->debuginfod = urls && *urls;
+	return rules->debuginfod ? 0
+				 : error_set(err, "name the servers in $DEBUGINFOD_URLS");
+}
+
+const struct command_option profile_server_options[] = {
+	{"debuginfod", 0, NULL,
+	 "ask the servers in $DEBUGINFOD_URLS for debug files that are not installed",
+	 .set = set_debuginfod, .offset = offsetof(struct profile_options, rules)},
+	{0},
+};
+
 const struct command_option profile_symbol_options[] = {
 	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL, .offset = RULE(demangle)},
 	{"no-demangle", 0, NULL, "don't demangle C++, Rust and OCaml names",

@@ -17,6 +17,7 @@ struct profile_options {
 /* The options for symbol files, for names, and for the selection and weight of samples.
  */
 extern const struct command_option profile_file_options[];
+extern const struct command_option profile_server_options[]; /* may take long */
 extern const struct command_option profile_symbol_options[];
 extern const struct command_option profile_sample_options[];
 

@@ -54,8 +54,8 @@ static int choose_symbols(struct profile *profile)
 		return -1;
 	}
 	profile->sources = (struct sources){
-		.options = {rules->demangle, needs_lines(rules),
-			    profile->debug_directory},
+		.options = {rules->demangle, needs_lines(rules), profile->debug_directory,
+			    rules->debuginfod},
 		.symfs = rules->symfs,
 		.lines = rules->lines,
 		.inlined = rules->inlined,

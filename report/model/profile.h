@@ -27,6 +27,7 @@ struct profile_rules {
 	size_t found_count;
 	const char *symfs; /* prefix of the symbol files' paths; NULL: none */
 	const char *debug_directory;
+	bool debuginfod; /* debug files that are missing are asked of servers */
 	enum demangle_style demangle;
 	enum source_lines lines;
 	bool inlined;	     /* inlined functions are separate functions */

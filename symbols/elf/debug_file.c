@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "symbols/elf/debuginfod.h"
+
 void symbols_debug_free(struct symbols_debug *debug)
 {
 	symbols_source_close(&debug->source);
@@ -146,8 +148,23 @@ static int try_debuglink(struct symbols_debug *debug, const struct symbols_elf *
 	return status;
 }
 
+static int try_debuginfod(struct symbols_debug *debug, const struct symbols_elf *elf)
+{
+	char id[BUILD_ID_TEXT];
+	struct error why;
+	char *path;
+
+	symbols_build_id_text(elf, id);
+	path = debuginfod_find(id, &why);
+	if (path)
+		return try_file(debug, elf, path, false);
+	if (!debug->refused)
+		debug->refused = strdup(why.text);
+	return debug->refused ? 0 : -1;
+}
+
 int symbols_debug_find(struct symbols_debug *debug, const struct symbols_elf *elf,
-		       const char *path, const char *directory)
+		       const char *path, const char *directory, bool debuginfod)
 {
 	int status = 0;
 
@@ -156,5 +173,7 @@ int symbols_debug_find(struct symbols_debug *debug, const struct symbols_elf *el
 		status = try_build_id(debug, elf, directory);
 	if (!status && elf->debuglink)
 		status = try_debuglink(debug, elf, path, directory);
+	if (!status && elf->build_id_size && debuginfod)
+		status = try_debuginfod(debug, elf);
 	return status < 0 ? -1 : 0;
 }

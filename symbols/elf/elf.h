@@ -61,11 +61,12 @@ struct symbols_debug {
  * Looks for the debug file of the ELF file at @path, like GDB (its manual, "Separate
  * Debug Files"): @directory/.build-id/ab/cdef.debug, then the name in .gnu_debuglink in
  * the file's directory, in .debug/ there, and below @directory. A file with a different
- * build-id or, for .gnu_debuglink, a different CRC is rejected. The caller frees @debug
- * with symbols_debug_free(), even on error. -1 if out of memory.
+ * build-id or, for .gnu_debuglink, a different CRC is rejected. With @debuginfod, servers
+ * are asked last. The caller frees @debug with symbols_debug_free(), even on error. -1 if
+ * out of memory.
  */
 int symbols_debug_find(struct symbols_debug *debug, const struct symbols_elf *elf,
-		       const char *path, const char *directory);
+		       const char *path, const char *directory, bool debuginfod);
 void symbols_debug_free(struct symbols_debug *debug);
 
 /* Adds the functions that a stripped file lacks: from its debug file, if @debug has one,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "symbols/elf/debuginfod.h"
 #include "symbols/elf/unpack.h"
 
 /* Reads the names from the debug file, if it has any. */
@@ -56,8 +57,8 @@ static int no_functions(const char *name, const struct symbols_debug *debug,
 	if (debug->missing)
 		return error_set(err,
 				 "%s: has no function symbols, and its debug file %s is "
-				 "missing; install that or use the unstripped file",
-				 name, debug->missing);
+				 "missing; install that or use the unstripped file%s",
+				 name, debug->missing, debuginfod_hint());
 	return error_set(
 		err, "%s: has no function symbols (stripped?); use the unstripped file",
 		name);
@@ -83,7 +84,8 @@ int symbols_load_elf(const struct symbols_elf_input *input,
 	lacks_lines = input->options->lines && !elf.has_lines;
 	if (elf.functions && !lacks_lines)
 		return 0;
-	if (directory && symbols_debug_find(debug, &elf, input->path, directory))
+	if (directory && symbols_debug_find(debug, &elf, input->path, directory,
+					    input->options->debuginfod))
 		return error_set(err, "%s: out of memory", input->name);
 	if (!elf.functions)
 		symbols_read_stripped(debug, &elf, entries, shown);

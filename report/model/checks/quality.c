@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "report/model/checks/ends.h"
+#include "symbols/elf/debuginfod.h"
 
 /* Context for counting the nodes. */
 struct survey {
@@ -160,8 +161,8 @@ static void explain_names(const struct quality *quality, const struct sources *s
 	else if (is_covered && stripped && stripped->debug_missing)
 		snprintf(to, size,
 			 "; %s is stripped, and its debug file is missing: install %s, "
-			 "or give its directory (--debug-dir)",
-			 stripped->path, stripped->debug_missing);
+			 "or give its directory (--debug-dir)%s",
+			 stripped->path, stripped->debug_missing, debuginfod_hint());
 	else if (is_covered && stripped)
 		snprintf(to, size, "; %s is stripped: use the unstripped file",
 			 stripped->path);
