@@ -7,10 +7,11 @@
 #include "format/buffer.h"
 
 /* struct btf_header and struct btf_type (Linux, include/uapi/linux/btf.h). */
-#define MAGIC	    0xeb9f
-#define HEADER_SIZE 24
-#define TYPE_SIZE   12
-#define MEMBER_SIZE 12
+#define MAGIC		0xeb9f
+#define HEADER_SIZE	24
+#define TYPE_SIZE	12
+#define MEMBER_SIZE	12
+#define ENUMERATOR_SIZE 8
 
 enum kind {
 	KIND_INT = 1,
@@ -74,12 +75,9 @@ static size_t size_of_rest(const struct type *type)
 	static const uint8_t once[KINDS] = {
 		[KIND_INT] = 4, [KIND_ARRAY] = 12, [KIND_VAR] = 4, [KIND_DECL_TAG] = 4};
 	static const uint8_t each[KINDS] = {
-		[KIND_STRUCT] = MEMBER_SIZE,
-		[KIND_UNION] = MEMBER_SIZE,
-		[KIND_ENUM] = 8,
-		[KIND_FUNC_PROTO] = 8,
-		[KIND_DATASEC] = 12,
-		[KIND_ENUM64] = 12,
+		[KIND_STRUCT] = MEMBER_SIZE,   [KIND_UNION] = MEMBER_SIZE,
+		[KIND_ENUM] = ENUMERATOR_SIZE, [KIND_FUNC_PROTO] = 8,
+		[KIND_DATASEC] = 12,	       [KIND_ENUM64] = 12,
 	};
 
 	return once[type->kind] + (size_t)each[type->kind] * type->length;
@@ -224,16 +222,16 @@ static bool member_find(struct search *search, const struct type *type, const ch
 	return false;
 }
 
-/* Finds a struct with the name among the types of @btf, without those of its base, from
- * @number on. Returns its number, or @btf->end. */
-static size_t struct_find(const struct btf *btf, const char *name, size_t number,
-			  struct type *type)
+/* Finds a type with the kind and name among the types of @btf, without those of its base,
+ * from @number on. Returns its number, or @btf->end. */
+static size_t type_find(const struct btf *btf, enum kind kind, const char *name,
+			size_t number, struct type *type)
 {
 	size_t length = strlen(name);
 
 	for (; number < btf->end; number++) {
 		*type = type_at(btf->types + btf->at[number - btf->first]);
-		if (type->kind == KIND_STRUCT && is_called(btf, type->name, name, length))
+		if (type->kind == kind && is_called(btf, type->name, name, length))
 			break;
 	}
 	return number;
@@ -248,7 +246,8 @@ bool btf_member(const struct btf *btf, const char *type, const char *member,
 	for (; search.btf; search.btf = search.btf->base) {
 		size_t i = search.btf->first;
 
-		while ((i = struct_find(search.btf, type, i, &found)) < search.btf->end) {
+		while ((i = type_find(search.btf, KIND_STRUCT, type, i, &found)) <
+		       search.btf->end) {
 			*offset = 0;
 			if (member_find(&search, &found, member, 0, offset))
 				return true;
@@ -263,10 +262,33 @@ bool btf_size(const struct btf *btf, const char *type, uint32_t *size)
 	struct type found;
 
 	for (; btf; btf = btf->base) {
-		if (struct_find(btf, type, btf->first, &found) == btf->end)
+		if (type_find(btf, KIND_STRUCT, type, btf->first, &found) == btf->end)
 			continue;
 		*size = get_le32(found.at + 8);
 		return true;
+	}
+	return false;
+}
+
+bool btf_enumerator(const struct btf *btf, const char *type, const char *name,
+		    int32_t *value)
+{
+	size_t length = strlen(name);
+	struct type found;
+
+	for (; btf; btf = btf->base) {
+		size_t i = btf->first;
+
+		for (; (i = type_find(btf, KIND_ENUM, type, i, &found)) < btf->end; i++)
+			for (unsigned int k = 0; k < found.length; k++) {
+				const uint8_t *at = found.at + TYPE_SIZE +
+						    (size_t)k * ENUMERATOR_SIZE;
+
+				if (!is_called(btf, get_le32(at), name, length))
+					continue;
+				*value = (int32_t)get_le32(at + 4);
+				return true;
+			}
 	}
 	return false;
 }

@@ -41,5 +41,9 @@ bool btf_member(const struct btf *btf, const char *type, const char *member,
 /* Sets *@size to the size in bytes of the first struct called @type. False if there is
  * none. */
 bool btf_size(const struct btf *btf, const char *type, uint32_t *size);
+/* Sets *@value to the value of @name in the first enum called @type that has it. False if
+ * there is none. */
+bool btf_enumerator(const struct btf *btf, const char *type, const char *name,
+		    int32_t *value);
 
 #endif

@@ -65,6 +65,27 @@ static void members_are_found(void **state)
 	buffer_free(&made);
 }
 
+static void enumerators_are_found(void **state)
+{
+	struct buffer made = btf_of_kernel();
+	int32_t value = 0;
+	struct btf btf;
+	void *copy;
+
+	(void)state;
+	assert_true(open_copy(&btf, made.data, made.size, &copy));
+	assert_true(btf_enumerator(&btf, "pid_type", "PIDTYPE_TGID", &value));
+	assert_int_equal(value, 1);
+	assert_true(btf_enumerator(&btf, "pid_type", "PIDTYPE_NONE", &value));
+	assert_int_equal(value, -1);
+	assert_false(btf_enumerator(&btf, "pid_type", "PIDTYPE", &value));
+	assert_false(btf_enumerator(&btf, "pid", "PIDTYPE_TGID", &value));
+	assert_false(btf_enumerator(&btf, "task_struct", "mm", &value));
+	btf_close(&btf);
+	free(copy);
+	buffer_free(&made);
+}
+
 static void damaged_types_are_refused(void **state)
 {
 	struct buffer made = btf_of_kernel();
@@ -106,6 +127,7 @@ static void any_byte_may_be_wrong(void **state)
 
 		for (unsigned int wrong = 0; wrong < 256; wrong += 15) {
 			uint64_t offset;
+			int32_t value;
 			struct btf btf;
 			void *copy;
 
@@ -113,6 +135,7 @@ static void any_byte_may_be_wrong(void **state)
 			if (open_copy(&btf, made.data, made.size, &copy)) {
 				btf_member(&btf, "task_struct", "comm", &offset);
 				btf_member(&btf, "mm_struct", "pgd", &offset);
+				btf_enumerator(&btf, "pid_type", "PIDTYPE_NONE", &value);
 			}
 			btf_close(&btf);
 			free(copy);
@@ -218,6 +241,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_found),
+		cmocka_unit_test(enumerators_are_found),
 		cmocka_unit_test(damaged_types_are_refused),
 		cmocka_unit_test(any_byte_may_be_wrong),
 		cmocka_unit_test(a_search_ends),

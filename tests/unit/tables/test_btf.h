@@ -17,6 +17,7 @@
 #define KIND_PTR    2
 #define KIND_STRUCT 4
 #define KIND_UNION  5
+#define KIND_ENUM   6
 #define KIND_CONST  10
 #define HAS_BITS    (1u << 31)
 
@@ -75,6 +76,13 @@ static inline void btf_add(struct btf_maker *maker, const char *name, uint32_t t
 	put32(&maker->types, at);
 }
 
+/* Adds an enumerator. */
+static inline void btf_value(struct btf_maker *maker, const char *name, int32_t value)
+{
+	put32(&maker->types, btf_name(maker, name));
+	put32(&maker->types, (uint32_t)value);
+}
+
 /* The section; the maker is freed. */
 static inline struct buffer btf_finish(struct btf_maker *maker)
 {
@@ -122,6 +130,9 @@ static inline struct buffer btf_of_kernel(void)
 	btf_add(&maker, "", unnamed, 8 * 16);
 	btf_type(&maker, "pcpu_hot", KIND_STRUCT, 1);
 	btf_add(&maker, "current_task", number, 8 * HOT_CURRENT);
+	btf_type(&maker, "pid_type", KIND_ENUM, 2);
+	btf_value(&maker, "PIDTYPE_TGID", 1);
+	btf_value(&maker, "PIDTYPE_NONE", -1);
 	return btf_finish(&maker);
 }
 
