@@ -53,6 +53,12 @@ int compat_clockjoin(pthread_t thread, void **result, clockid_t clock,
 #define EM_RISCV 243
 #endif
 
+/* Missing in headers older than Linux 5.8 (include/uapi/linux/capability.h). */
+#ifndef CAP_BPF
+#define CAP_PERFMON 38
+#define CAP_BPF	    39
+#endif
+
 /* Headers older than Linux 3.18 lack this number. */
 #ifndef SYS_bpf
 #ifdef __x86_64__

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/compat.h"
 #include "guest/host.h"
 #include "record/open.h"
 #include "record/safety/filter.h"
@@ -84,17 +85,18 @@ int privileges_confine(const struct privileges *needed)
 
 /* Drops all capabilities but @needed (CAP_TO_MASK()), as far as the thread has them.
  * Returns the capabilities that are left. */
-static uint32_t drop_capabilities(uint32_t needed)
+static uint64_t drop_capabilities(uint64_t needed)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
 
 	if (needed && syscall(SYS_capget, &header, kept) == 0)
-		needed &= kept[0].permitted;
+		needed &= (uint64_t)kept[1].permitted << 32 | kept[0].permitted;
 	else
 		needed = 0;
 	memset(kept, 0, sizeof(kept));
-	kept[0].permitted = kept[0].effective = needed;
+	kept[0].permitted = kept[0].effective = (uint32_t)needed;
+	kept[1].permitted = kept[1].effective = (uint32_t)(needed >> 32);
 	syscall(SYS_capset, &header, kept);
 	return needed;
 }
@@ -109,10 +111,12 @@ static bool may_lock(void)
 
 const char *privileges_drop(enum privileges_kept kept)
 {
-	static const uint32_t inspecting = CAP_TO_MASK(CAP_SYS_PTRACE) |
+	/* Before Linux 5.19, a program of bpf(2) needs CAP_BPF to be run, not only to be
+	 * loaded. */
+	static const uint64_t inspecting = CAP_TO_MASK(CAP_SYS_PTRACE) |
 					   CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
-					   CAP_TO_MASK(CAP_IPC_LOCK);
-	uint32_t needed = 0;
+					   CAP_TO_MASK(CAP_IPC_LOCK) | 1ull << CAP_BPF;
+	uint64_t needed = 0;
 
 	if (kept == KEEP_INSPECTING)
 		needed = inspecting;
@@ -126,7 +130,7 @@ const char *privileges_drop(enum privileges_kept kept)
 		return "only the capability to read files";
 	return kept == KEEP_LOCKING ? "only the capability to lock memory"
 				    : "only the capabilities to trace processes, read "
-				      "files and lock memory";
+				      "files, lock memory and use bpf(2)";
 }
 
 /* A lease shows whether a file is being written (recent_is_written()). */
