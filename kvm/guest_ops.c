@@ -224,13 +224,14 @@ static void prepare_pause(struct guest *guest)
 	vmm->refused = 0;
 	begin_hold(vmm);
 	trace_begin(trace, guest->info.vcpus);
+	kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_BEFORE_PAUSE);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct vcpu *vcpu = &vmm->vcpu[i];
 
 		guest->vcpu[i].captured = false;
 		vcpu->traced = (struct traced){0};
-		if (!vcpu->run || !vcpu->tid || vmm->refused || !has_room ||
-		    trace_is_late(trace, vcpu->tid))
+		if (!vcpu->run || !vcpu->tid || vcpu->rests || vmm->refused ||
+		    !has_room || trace_is_late(trace, vcpu->tid))
 			continue;
 		if (trace_attach(&vcpu->traced, vmm->pid, vcpu->tid) < 0 &&
 		    errno == EPERM)
@@ -314,7 +315,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 	vmm->again = false;
 	interrupt_all(vmm);
 	for (unsigned int i = 0; i < vcpus; i++)
-		stopped += trace_wait(trace, &vmm->vcpu[i].traced);
+		stopped += vmm->vcpu[i].rests || trace_wait(trace, &vmm->vcpu[i].traced);
 	vmm->stopping = clock_monotonic() - vmm->begun;
 	if (!stopped) {
 		release_all(vmm);
@@ -324,6 +325,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 	for (unsigned int i = 0; i < vcpus; i++)
 		if (vmm->vcpu[i].traced.state == TRACED_STOPPED)
 			take_registers(vmm, i);
+	vmm->again |= kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_IN_PAUSE);
 	return 0;
 }
 
@@ -379,6 +381,9 @@ static int take_guest(struct guest *guest, struct error *err)
 		guest->vcpu[i].captured = cpu_has_started(&guest->vcpu[i].cpu);
 		any++;
 	}
+	kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_UNPAUSED);
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		any += guest->vcpu[i].captured;
 	if (any)
 		return 0;
 	return error_set(
@@ -566,7 +571,8 @@ struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 		goto fail;
 	}
 	if (check_is_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
-	    find_all_threads(vmm, err) < 0)
+	    find_all_threads(vmm, err) < 0 ||
+	    kvm_registers_check(vmm->kvm->kernel, &vmm->vcpu[0], info->name, err) < 0)
 		goto fail;
 	vmm->memory = kvm_memory_new(vmm->pid, vmm->kvm->watch, vmm->kvm->fetch,
 				     vmm->kvm->kernel, err);

@@ -24,8 +24,8 @@ static bool kvm_exists(void)
 	return access(DEVICE, F_OK) == 0;
 }
 
-/* Checks that KVM stores all wanted registers: an unknown bit in kvm_valid_regs would
- * make KVM_RUN fail in the VMM. */
+/* Checks that KVM can be used and, unless it is asked for registers, that it stores all
+ * wanted ones: an unknown bit in kvm_valid_regs would make KVM_RUN fail in the VMM. */
 static int check_registers(struct error *err)
 {
 	uint64_t wanted = kvm_registers_wanted();
@@ -38,12 +38,40 @@ static int check_registers(struct error *err)
 		return error_errno(err, errno, "can't open " DEVICE);
 	bits = ioctl(fd, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS);
 	close(fd);
-	if (!wanted || bits < 0 || ((uint64_t)bits & wanted) != wanted)
+	if (wanted && (bits < 0 || ((uint64_t)bits & wanted) != wanted))
 		return error_set(err,
 				 "this host's KVM does not show registers of other "
-				 "processes' vCPUs (x86 only, Linux 4.17); QEMU's GDB "
-				 "stub can (-gdb)");
+				 "processes' vCPUs (Linux 4.17); QEMU's GDB stub can "
+				 "(-gdb)");
 	return 0;
+}
+
+static struct kernel *open_kernel(struct error *err)
+{
+	return kernel_open(!kvm_registers_wanted(), err);
+}
+
+/* Checks that KVM can be asked for registers, if it must be. */
+static int check_kernel(const struct kernel *kernel, const struct error *why,
+			struct error *err)
+{
+	if (kernel || kvm_registers_wanted())
+		return 0;
+	return error_set(err, "can't ask KVM for the registers of vCPUs: %s", why->text);
+}
+
+/* Checks the same, before any guest is opened. */
+static int try_kernel(struct error *err)
+{
+	struct kernel *kernel = NULL;
+	struct error why = {.text = ""};
+	int status;
+
+	if (!kvm_registers_wanted())
+		kernel = open_kernel(&why);
+	status = check_kernel(kernel, &why, err);
+	kernel_close(kernel);
+	return status;
 }
 
 /* Checks the permission to trace by duplicating the vCPU @fd, which needs it as well
@@ -77,6 +105,8 @@ int kvm_permits(uint32_t id, struct error *err)
 		status = -1;
 	else if (!is_seen)
 		status = trace_refused(pid, errnum, err);
+	else if (try_kernel(err) < 0)
+		status = -1;
 	else
 		status = check_permission(pid, fds[0].fd, err);
 	if (is_seen)
@@ -117,7 +147,9 @@ static int arm_kvm(struct host *host, struct error *err)
 	if (!kvm->fetch)
 		return -1;
 	kvm->watch = share_watch();
-	kvm->kernel = kernel_open(&kvm->no_kernel);
+	kvm->kernel = open_kernel(&kvm->no_kernel);
+	if (check_kernel(kvm->kernel, &kvm->no_kernel, err) < 0)
+		return -1;
 	return trace_init(&kvm->trace, err);
 }
 

@@ -4,15 +4,17 @@
 
 #include <linux/kvm.h>
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "arch/arch.h"
+#include "guest/guest.h"
+#include "kvm/bpf/kernel.h"
+#include "kvm/vcpus.h"
 
 /* The bits of kvm_run.kvm_valid_regs that make KVM store the needed registers in the run
  * page whenever KVM_RUN returns (KVM_CAP_SYNC_REGS in Documentation/virt/kvm/api.rst). 0:
- * this CPU's KVM has none. */
+ * this CPU's KVM has none, and is asked for them: kvm_registers_ask(). */
 uint64_t kvm_registers_wanted(void);
 
 /* Where a vCPU's thread has stopped. */
@@ -31,5 +33,24 @@ bool kvm_registers_exist(const struct kvm_run *run);
 
 /* Converts the registers that KVM stored in the run page. */
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu);
+
+/* When registers are asked for. */
+enum kvm_moment {
+	/* Only sets vcpu.rests. A stop would wake a halted vCPU on ARM, where WFI may end
+	 * at any time. */
+	KVM_BEFORE_PAUSE,
+	KVM_IN_PAUSE, /* for those of vCPUs that rest or whose threads are stopped */
+	KVM_UNPAUSED, /* for those of vCPUs that no CPU runs anyway */
+};
+
+/* Asks KVM for the registers of the guest's wanted vCPUs, unless it stores them in run
+ * pages. Returns whether some could not be read because a CPU runs the vCPU. */
+bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
+		       struct guest *guest, enum kvm_moment moment);
+
+/* Checks that the registers of the guest called @name, of which @vcpu is one of the
+ * vCPUs, can be read, which a guest may be protected from. */
+int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,
+			const char *name, struct error *err);
 
 #endif

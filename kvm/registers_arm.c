@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kvm/registers.h"
 
-/* On ARM, KVM stores no registers in the run page, so that KVM can't be opened. */
+/*
+ * On ARM, KVM stores no registers in the run page. It has them in memory while no CPU
+ * runs the vCPU, and is asked for them (kvm/bpf/kernel.h), in one run for several vCPUs.
+ */
+
 uint64_t kvm_registers_wanted(void)
 {
 	return 0;
@@ -22,4 +26,89 @@ bool kvm_registers_exist(const struct kvm_run *run)
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)
 {
 	(void)run, (void)cpu;
+}
+
+/* Whether the vCPU's registers are of interest now. */
+static bool is_asked(const struct vcpu *vcpu, const struct guest_vcpu *seen,
+		     enum kvm_moment moment)
+{
+	switch (moment) {
+	case KVM_BEFORE_PAUSE:
+		return vcpu->run && vcpu->tid && seen->state == VCPU_BLOCKED;
+	case KVM_IN_PAUSE:
+		return seen->wanted &&
+		       (vcpu->rests || vcpu->traced.state == TRACED_STOPPED);
+	case KVM_UNPAUSED:
+		break;
+	}
+	return seen->wanted && vcpu->run;
+}
+
+/* Some of a guest's vCPUs. */
+struct batch {
+	unsigned int count;
+	int fd[KERNEL_BATCH];
+	unsigned int number[KERNEL_BATCH];
+};
+
+static bool ask_batch(const struct kernel *kernel, const struct batch *batch,
+		      struct vcpu *vcpus, struct guest *guest, enum kvm_moment moment)
+{
+	const struct kernel_registers *registers = kernel_registers(kernel, batch->fd,
+								    batch->count);
+	bool ran = false;
+
+	for (unsigned int i = 0; registers && i < batch->count; i++, registers++) {
+		struct guest_vcpu *seen = &guest->vcpu[batch->number[i]];
+		bool rests = registers->before == -1 && registers->after == -1;
+
+		if (moment == KVM_BEFORE_PAUSE)
+			vcpus[batch->number[i]].rests = rests;
+		ran |= !rests;
+		if (!rests || moment == KVM_BEFORE_PAUSE)
+			continue;
+		kernel_registers_take(registers, &seen->cpu);
+		seen->online = seen->captured = !registers->is_off;
+	}
+	return ran;
+}
+
+bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
+		       struct guest *guest, enum kvm_moment moment)
+{
+	unsigned int vcpu_count = guest->info.vcpus;
+	struct batch batch = {.count = 0};
+	bool ran = false;
+
+	for (unsigned int i = 0; i < vcpu_count; i++) {
+		if (moment == KVM_BEFORE_PAUSE)
+			vcpus[i].rests = false;
+		if (is_asked(&vcpus[i], &guest->vcpu[i], moment)) {
+			batch.fd[batch.count] = vcpus[i].ours;
+			batch.number[batch.count++] = i;
+		}
+		if (batch.count == KERNEL_BATCH || (batch.count && i == vcpu_count - 1)) {
+			ran |= ask_batch(kernel, &batch, vcpus, guest, moment);
+			batch.count = 0;
+		}
+	}
+	return ran;
+}
+
+int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,
+			const char *name, struct error *err)
+{
+	struct kernel_vcpu seen;
+
+	if (!kernel_look(kernel, vcpu->ours, &seen))
+		return error_set(err, "the vCPUs of '%s' can't be read", name);
+	if (seen.hidden == VCPU_IS_PROTECTED)
+		return error_set(err, "'%s' is a protected VM: its host can't read it",
+				 name);
+	if (seen.hidden == VCPU_IS_NESTED)
+		return error_set(err,
+				 "'%s' may run a hypervisor itself: registers of "
+				 "such vCPUs can't be read",
+				 name);
+	return 0;
 }

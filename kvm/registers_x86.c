@@ -64,3 +64,17 @@ void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)
 	cpu->x86.efer = sregs->efer;
 	cpu->x86.is_compat = !sregs->cs.l;
 }
+
+bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
+		       struct guest *guest, enum kvm_moment moment)
+{
+	(void)kernel, (void)vcpus, (void)guest, (void)moment;
+	return false;
+}
+
+int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,
+			const char *name, struct error *err)
+{
+	(void)kernel, (void)vcpu, (void)name, (void)err;
+	return 0;
+}

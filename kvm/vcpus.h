@@ -46,6 +46,7 @@ struct vcpu {
 	bool stored; /* the run page has the registers of the last KVM_RUN */
 	bool is_out; /* at the last stop, it was not in KVM_RUN, or left that for the VMM
 		      */
+	bool rests;  /* arm64: no CPU runs it, and its thread waits: it is not stopped */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */
 };

@@ -84,12 +84,11 @@ int bpf_program_load(const struct bpf_insn_word *insns, uint32_t count,
 	return bpf_call(PROG_LOAD, &load, sizeof(load));
 }
 
-int bpf_program_run(int program, uint64_t first, uint64_t second)
+int bpf_program_run(int program, const uint64_t *arguments, unsigned int count)
 {
-	const uint64_t context[] = {first, second};
 	struct prog_run run = {.program = (uint32_t)program,
-			       .context_size = sizeof(context),
-			       .context = (uintptr_t)context};
+			       .context_size = count * (uint32_t)sizeof(*arguments),
+			       .context = (uintptr_t)arguments};
 
 	if (bpf_call(BPF_RUN, &run, sizeof(run)) < 0)
 		return -1;

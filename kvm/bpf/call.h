@@ -32,8 +32,11 @@ const void *bpf_memory_map(int memory, size_t size);
  * and its descriptor is returned (Linux 5.10). */
 int bpf_program_load(const struct bpf_insn_word *insns, uint32_t count,
 		     const char *license);
-/* Runs a program once, in the calling thread's context, with two arguments. Returns its
- * result. */
-int bpf_program_run(int program, uint64_t first, uint64_t second);
+/* Maximum number of a program's arguments. */
+#define BPF_ARGUMENTS 12
+
+/* Runs a program once, in the calling thread's context, with @count arguments, which must
+ * be at least those that it uses. Returns its result. */
+int bpf_program_run(int program, const uint64_t *arguments, unsigned int count);
 
 #endif

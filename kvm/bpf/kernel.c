@@ -18,12 +18,6 @@
 #define LOCKDOWN    "/sys/kernel/security/lockdown"
 #define OLDEST_HASH 128 /* number of lists, if the structure does not tell */
 
-/* Missing in headers older than Linux 5.8 (include/uapi/linux/capability.h). */
-#ifndef CAP_BPF
-#define CAP_PERFMON 38
-#define CAP_BPF	    39
-#endif
-
 /* More types than any kernel has, bytes. */
 #define TYPES_MAX ((size_t)256 << 20)
 
@@ -32,10 +26,11 @@
 #define RUNS_MAX 64
 
 struct kernel {
-	int look, slots; /* programs */
-	int look_memory, slots_memory, walk_memory;
+	int look, slots, registers; /* programs; the last one: -1 if it is not needed */
+	int look_memory, slots_memory, walk_memory, registers_memory;
 	const struct kernel_vcpu *looked_at;
 	const struct kernel_slots *read;
+	const struct kernel_registers *captured;
 };
 
 static const char *const members[KERNEL_MEMBERS][2] = {
@@ -65,6 +60,23 @@ static const char *const members[KERNEL_MEMBERS][2] = {
 	[SLOT_NODES] = {"kvm_memory_slot", "id_node"},
 	[SLOTS_USED] = {"kvm_memslots", "used_slots"},
 	[SLOTS_ARRAY] = {"kvm_memslots", "memslots"},
+	[VCPU_CPU] = {"kvm_vcpu", "cpu"},
+	[VCPU_REGISTERS] = {"kvm_vcpu", "arch.ctxt.regs"},
+	[VCPU_SYSTEM] = {"kvm_vcpu", "arch.ctxt.sys_regs"},
+	[VCPU_TRAPS] = {"kvm_vcpu", "arch.hcr_el2"},
+	[VCPU_NESTED] = {"kvm_vcpu", "arch.ctxt.vncr_array"},
+	[VCPU_STATE] = {"kvm_vcpu", "arch.mp_state.mp_state"},
+	[VCPU_OFF] = {"kvm_vcpu", "arch.power_off"},
+	[VM_PROTECTED] = {"kvm", "arch.pkvm.is_protected"},
+	[VM_ENABLED] = {"kvm", "arch.pkvm.enabled"},
+	[VM_REALM] = {"kvm", "arch.is_realm"},
+};
+
+/* Enumerators of enum vcpu_sysreg, which are in another order in many releases. */
+static const char *const systems[KERNEL_SYSTEMS] = {
+	[SYSTEM_SCTLR] = "SCTLR_EL1", [SYSTEM_TCR] = "TCR_EL1",
+	[SYSTEM_TTBR0] = "TTBR0_EL1", [SYSTEM_TTBR1] = "TTBR1_EL1",
+	[SYSTEM_SP] = "SP_EL1",
 };
 
 /* Reads a whole file, which the caller frees; NULL with errno set on failure. */
@@ -142,8 +154,40 @@ static int find_members(const struct btf *types, struct kernel_layout *layout,
 	return 0;
 }
 
+/* Finds a place for each system register: before Linux 5.9, some had another. */
+static bool find_systems(const struct btf *types, struct kernel_layout *layout)
+{
+	for (unsigned int i = 0; i < KERNEL_SYSTEMS; i++) {
+		int32_t number;
+
+		if (!btf_enumerator(types, "vcpu_sysreg", systems[i], &number) ||
+		    number < 0 || number > 1 << 16)
+			return false;
+		layout->system[i] = 8 * number;
+	}
+	return true;
+}
+
+/* Finds what the registers of arm64's vCPUs need. */
+static int find_registers(const struct btf *types, struct kernel_layout *layout,
+			  struct error *err)
+{
+	for (unsigned int i = VCPU_CPU; i < VCPU_NESTED; i++)
+		if (!find_member(types, layout, i))
+			return error_set(err, "this kernel does not tell where %s.%s is",
+					 members[i][0], members[i][1]);
+	for (unsigned int i = VCPU_NESTED; i < KERNEL_MEMBERS; i++)
+		find_member(types, layout, i);
+	if ((!layout->offset[VCPU_STATE] && !layout->offset[VCPU_OFF]) ||
+	    !find_systems(types, layout))
+		return error_set(err, "this kernel does not tell where the registers of "
+				      "vCPUs are");
+	return 0;
+}
+
 /* Finds the layout of this kernel's structures. */
-static int find_layout(struct kernel_layout *layout, struct error *err)
+static int find_layout(struct kernel_layout *layout, bool has_registers,
+		       struct error *err)
 {
 	struct btf kernel = {0}, module = {0};
 	uint8_t *of_kernel, *of_module = NULL;
@@ -161,7 +205,10 @@ static int find_layout(struct kernel_layout *layout, struct error *err)
 	of_module = read_file(KVM_TYPES, &size);
 	if (of_module && btf_open_module(&module, &kernel, of_module, size))
 		types = &module;
+	*layout = (struct kernel_layout){.buckets = 0};
 	status = find_members(types, layout, err);
+	if (status == 0 && has_registers)
+		status = find_registers(types, layout, err);
 out:
 	btf_close(&module);
 	btf_close(&kernel);
@@ -209,6 +256,7 @@ static int explain_failure(int errnum, struct error *err)
 	return error_errno(err, errnum, "bpf(2)");
 }
 
+/* Loads the programs; that for registers if there is memory for them. */
 static int load_programs(struct kernel *kernel, const struct kernel_layout *layout)
 {
 	struct program program;
@@ -219,7 +267,22 @@ static int load_programs(struct kernel *kernel, const struct kernel_layout *layo
 		return -1;
 	program_slots(&program, layout, kernel->slots_memory, kernel->walk_memory);
 	kernel->slots = program_load(&program);
-	return kernel->slots < 0 ? -1 : 0;
+	if (kernel->slots < 0 || kernel->registers_memory < 0)
+		return kernel->slots < 0 ? -1 : 0;
+	program_registers(&program, layout, kernel->registers_memory);
+	kernel->registers = program_load(&program);
+	return kernel->registers < 0 ? -1 : 0;
+}
+
+static int make_registers_memory(struct kernel *kernel)
+{
+	const size_t size = KERNEL_BATCH * sizeof(*kernel->captured);
+
+	kernel->registers_memory = bpf_memory_new((uint32_t)size, true);
+	if (kernel->registers_memory < 0)
+		return -1;
+	kernel->captured = bpf_memory_map(kernel->registers_memory, size);
+	return kernel->captured ? 0 : -1;
 }
 
 static int make_memory(struct kernel *kernel)
@@ -237,7 +300,7 @@ static int make_memory(struct kernel *kernel)
 	return kernel->looked_at && kernel->read ? 0 : -1;
 }
 
-struct kernel *kernel_open(struct error *err)
+struct kernel *kernel_open(bool has_registers, struct error *err)
 {
 	struct kernel *kernel = malloc(sizeof(*kernel));
 	struct kernel_layout layout;
@@ -246,10 +309,11 @@ struct kernel *kernel_open(struct error *err)
 		error_set(err, "out of memory");
 		return NULL;
 	}
-	*kernel = (struct kernel){-1, -1, -1, -1, -1, NULL, NULL};
-	if (make_memory(kernel) < 0) {
+	*kernel = (struct kernel){-1, -1, -1, -1, -1, -1, -1, NULL, NULL, NULL};
+	if (make_memory(kernel) < 0 ||
+	    (has_registers && make_registers_memory(kernel) < 0)) {
 		explain_failure(errno, err);
-	} else if (find_layout(&layout, err) == 0) {
+	} else if (find_layout(&layout, has_registers, err) == 0) {
 		if (load_programs(kernel, &layout) == 0)
 			return kernel;
 		explain_failure(errno, err);
@@ -266,9 +330,17 @@ void kernel_close(struct kernel *kernel)
 		munmap((void *)kernel->looked_at, sizeof(*kernel->looked_at));
 	if (kernel->read)
 		munmap((void *)kernel->read, sizeof(*kernel->read));
-	for (size_t i = 0; i < 5; i++) {
-		const int open[] = {kernel->look, kernel->slots, kernel->look_memory,
-				    kernel->slots_memory, kernel->walk_memory};
+	if (kernel->captured)
+		munmap((void *)kernel->captured,
+		       KERNEL_BATCH * sizeof(*kernel->captured));
+	for (size_t i = 0; i < 7; i++) {
+		const int open[] = {kernel->look,
+				    kernel->slots,
+				    kernel->registers,
+				    kernel->look_memory,
+				    kernel->slots_memory,
+				    kernel->walk_memory,
+				    kernel->registers_memory};
 
 		if (open[i] >= 0)
 			close(open[i]);
@@ -278,7 +350,9 @@ void kernel_close(struct kernel *kernel)
 
 bool kernel_look(const struct kernel *kernel, int fd, struct kernel_vcpu *vcpu)
 {
-	if (fd < 0 || bpf_program_run(kernel->look, (uint64_t)fd, 0) != PROGRAM_DONE)
+	const uint64_t arguments[] = {(uint64_t)fd};
+
+	if (fd < 0 || bpf_program_run(kernel->look, arguments, 1) != PROGRAM_DONE)
 		return false;
 	*vcpu = *(const volatile struct kernel_vcpu *)kernel->looked_at;
 	return true;
@@ -287,10 +361,12 @@ bool kernel_look(const struct kernel *kernel, int fd, struct kernel_vcpu *vcpu)
 /* Runs the program until all slots were seen; returns its last result. */
 static int walk_slots(const struct kernel *kernel, int fd)
 {
-	int result = bpf_program_run(kernel->slots, (uint64_t)fd, 0);
+	uint64_t arguments[] = {(uint64_t)fd, 0};
+	int result = bpf_program_run(kernel->slots, arguments, 2);
 
+	arguments[1] = 1;
 	for (int i = 0; i < RUNS_MAX && result == PROGRAM_MORE; i++)
-		result = bpf_program_run(kernel->slots, (uint64_t)fd, 1);
+		result = bpf_program_run(kernel->slots, arguments, 2);
 	return result;
 }
 
@@ -303,4 +379,16 @@ const struct kernel_slots *kernel_slots(const struct kernel *kernel, int fd,
 		result = walk_slots(kernel, fd);
 	*too_many = result == PROGRAM_TOO_MANY;
 	return result == PROGRAM_DONE ? kernel->read : NULL;
+}
+
+const struct kernel_registers *kernel_registers(const struct kernel *kernel,
+						const int *fds, unsigned int count)
+{
+	uint64_t arguments[KERNEL_BATCH];
+
+	for (unsigned int i = 0; i < KERNEL_BATCH; i++)
+		arguments[i] = i < count ? (uint64_t)fds[i] : UINT64_MAX;
+	if (bpf_program_run(kernel->registers, arguments, KERNEL_BATCH) != PROGRAM_DONE)
+		return NULL;
+	return kernel->captured;
 }

@@ -6,14 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/error.h"
 #include "kvm/bpf/programs.h"
 
 /*
  * What only the kernel knows of a VM: its memory slots, which say where the VMM has the
- * guest's memory, and the threads of its vCPUs. Read by programs of bpf(2) that are made
- * for the running kernel by its own description of its types (BTF), and run in this
- * process when they are needed. Belongs to one thread.
+ * guest's memory, the threads of its vCPUs and, on arm64, their registers. Read by
+ * programs of bpf(2) that are made for the running kernel by its own description of its
+ * types (BTF), and run in this process when they are needed. Belongs to one thread.
  */
 struct kernel;
 
@@ -21,8 +22,9 @@ struct kernel;
  * Loads the programs, which takes some 10 ms, and needs CAP_BPF and CAP_PERFMON, or
  * CAP_SYS_ADMIN; the functions below need no capability (Linux 5.19). NULL with the
  * reason in @err if there is no permission, or the kernel is too old or locked down.
+ * @has_registers: kernel_registers() will be called; on arm64 only.
  */
-struct kernel *kernel_open(struct error *err);
+struct kernel *kernel_open(bool has_registers, struct error *err);
 void kernel_close(struct kernel *kernel);
 
 /* Reads a vCPU, of which this process has the descriptor @fd. False if it can't be read.
@@ -36,5 +38,16 @@ bool kernel_look(const struct kernel *kernel, int fd, struct kernel_vcpu *vcpu);
  */
 const struct kernel_slots *kernel_slots(const struct kernel *kernel, int fd,
 					bool *too_many);
+
+/*
+ * Reads the registers of @count vCPUs, at most KERNEL_BATCH, of which this process has
+ * the descriptors @fds. Those of a vCPU are right if no CPU ran it before and after the
+ * read. The result changes with the next call. NULL if one of them can't be read.
+ */
+const struct kernel_registers *kernel_registers(const struct kernel *kernel,
+						const int *fds, unsigned int count);
+
+/* Converts them; with an AArch32 kernel, too. */
+void kernel_registers_take(const struct kernel_registers *registers, struct cpu *cpu);
 
 #endif

@@ -5,28 +5,28 @@
 #include <stddef.h>
 
 /* Instructions (Linux, Documentation/bpf/standardization/instruction-set.rst). */
-#define ADD_NUMBER   0x07
-#define ADD	     0x0f
-#define SUBTRACT     0x1f
-#define MULTIPLY     0x27
-#define AND_NUMBER   0x57
-#define MOVE_NUMBER  0xb7
-#define MOVE	     0xbf
-#define LOAD_LONG    0x18 /* a number of 64 bits, in two words */
-#define LOAD	     0x79
-#define STORE_32     0x62 /* a number */
-#define STORE_NUMBER 0x7a
-#define STORE	     0x7b
-#define JUMP	     0x05
-#define IF_EQUAL     0x1d
-#define IF_UNEQUAL_0 0x55
-#define IF_EQUAL_TO  0x15
-#define IF_LESS	     0xad
-#define IF_LESS_THAN 0xa5
-#define IF_NOT_BELOW 0x35
-#define CALL	     0x85
-#define EXIT	     0x95
-#define MEMORY	     2 /* the source of LOAD_LONG: a map's value (BPF_PSEUDO_MAP_VALUE) */
+#define ADD_NUMBER    0x07
+#define ADD	      0x0f
+#define SUBTRACT      0x1f
+#define MULTIPLY      0x27
+#define AND_NUMBER    0x57
+#define MOVE_NUMBER   0xb7
+#define MOVE	      0xbf
+#define LOAD_LONG     0x18 /* a number of 64 bits, in two words */
+#define LOAD	      0x79
+#define STORE_32      0x62 /* a number */
+#define STORE_NUMBER  0x7a
+#define STORE	      0x7b
+#define JUMP	      0x05
+#define IF_EQUAL      0x1d
+#define IF_UNEQUAL_TO 0x55
+#define IF_EQUAL_TO   0x15
+#define IF_LESS	      0xad
+#define IF_LESS_THAN  0xa5
+#define IF_NOT_BELOW  0x35
+#define CALL	      0x85
+#define EXIT	      0x95
+#define MEMORY	      2 /* the source of LOAD_LONG: a map's value (BPF_PSEUDO_MAP_VALUE) */
 
 /* Functions of the kernel (include/uapi/linux/bpf.h). They change registers 0 to 5. */
 #define CURRENT_TASK 35	 /* bpf_get_current_task() */
@@ -40,6 +40,10 @@
 #define COUNTER	 (-24)
 #define VM	 (-32)
 #define NEW_SLOT (-56) /* a struct kernel_slot */
+#define CONTEXT	 (-16) /* the program's arguments */
+
+/* KVM_MP_STATE_STOPPED (Linux, include/uapi/linux/kvm.h). */
+#define STATE_STOPPED 5
 
 /* Steps of the walk over slots in one run: the kernel checks each of them. */
 #define STEPS 64
@@ -121,7 +125,7 @@ static void emit_follow(struct program *program, unsigned int to, unsigned int f
 			int32_t offset)
 {
 	emit_fetch(program, to, 8, from, offset);
-	emit_check(program, IF_UNEQUAL_0, to, 0, 0);
+	emit_check(program, IF_UNEQUAL_TO, to, 0, 0);
 }
 
 /* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
@@ -183,6 +187,23 @@ static void emit_tid(struct program *program, const struct kernel_layout *layout
 	emit_exit(program, PROGRAM_DONE);
 }
 
+/* Sets the memory in register 6 to @why a vCPU's registers can't be read if a member of
+ * @size bytes, in the struct in register @from, is not 0. */
+static void emit_hidden(struct program *program, const struct kernel_layout *layout,
+			unsigned int from, enum kernel_member member, int32_t size,
+			int32_t why)
+{
+	const int32_t place = offsetof(struct kernel_vcpu, hidden);
+	uint32_t is_not;
+
+	if (!layout->offset[member])
+		return;
+	emit_fetch(program, 9, size, from, layout->offset[member]);
+	is_not = emit_jump(program, IF_EQUAL_TO, 9, 0, 0);
+	emit(program, STORE_32, 6, 0, place, why);
+	jump_ends_here(program, is_not);
+}
+
 void program_look(struct program *program, const struct kernel_layout *layout, int vcpu)
 {
 	const int32_t *offset = layout->offset;
@@ -193,15 +214,80 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
 	emit_vcpu(program, layout);
 	emit_long(program, 6, MEMORY, (uint32_t)vcpu);
 	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, tid), 0);
+	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, hidden), 0);
 	emit_follow(program, 8, 7, offset[VCPU_VM]);
+	emit_hidden(program, layout, 7, VCPU_NESTED, 8, VCPU_IS_NESTED);
+	emit_hidden(program, layout, 8, VM_PROTECTED, 1, VCPU_IS_PROTECTED);
+	emit_hidden(program, layout, 8, VM_ENABLED, 1, VCPU_IS_PROTECTED);
+	emit_hidden(program, layout, 8, VM_REALM, 1, VCPU_IS_PROTECTED);
 	emit_follow(program, 8, 8, offset[VM_SLOTS]);
 	emit_read(program, 6, offsetof(struct kernel_vcpu, generation), 8, 8,
 		  offset[SLOTS_GENERATION]);
 	emit_fetch(program, 8, 8, 7, offset[VCPU_PID]);
-	has_run = emit_jump(program, IF_UNEQUAL_0, 8, 0, 0);
+	has_run = emit_jump(program, IF_UNEQUAL_TO, 8, 0, 0);
 	emit_exit(program, PROGRAM_DONE);
 	jump_ends_here(program, has_run);
 	emit_tid(program, layout);
+}
+
+/* Reads whether the vCPU in register 7 is off to the memory in register 6. */
+static void emit_is_off(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t place = offsetof(struct kernel_registers, is_off);
+	bool has_state = layout->offset[VCPU_STATE] != 0;
+	uint32_t is_on;
+
+	emit(program, STORE_NUMBER, 6, 0, place, 0);
+	if (has_state)
+		emit_fetch(program, 8, 4, 7, layout->offset[VCPU_STATE]);
+	else
+		emit_fetch(program, 8, 1, 7, layout->offset[VCPU_OFF]);
+	is_on = emit_jump(program, IF_UNEQUAL_TO, 8, 0, has_state ? STATE_STOPPED : 1);
+	emit(program, STORE_NUMBER, 6, 0, place, 1);
+	jump_ends_here(program, is_on);
+}
+
+/* Reads the vCPU in register 7 to the memory in register 6. */
+static void emit_registers(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t *offset = layout->offset;
+
+	emit_read(program, 6, offsetof(struct kernel_registers, before), 4, 7,
+		  offset[VCPU_CPU]);
+	emit_read(program, 6, 0, offsetof(struct kernel_registers, system), 7,
+		  offset[VCPU_REGISTERS]);
+	for (int32_t i = 0; i < KERNEL_SYSTEMS; i++)
+		emit_read(program, 6,
+			  (int32_t)offsetof(struct kernel_registers, system) + 8 * i, 8,
+			  7, offset[VCPU_SYSTEM] + layout->system[i]);
+	emit_read(program, 6, offsetof(struct kernel_registers, traps), 8, 7,
+		  offset[VCPU_TRAPS]);
+	emit_is_off(program, layout);
+	emit_read(program, 6, offsetof(struct kernel_registers, after), 4, 7,
+		  offset[VCPU_CPU]);
+}
+
+/* Not a loop, which old kernels would have to be convinced of. */
+void program_registers(struct program *program, const struct kernel_layout *layout,
+		       int registers)
+{
+	*program = (struct program){.count = 0};
+	emit(program, STORE, FRAME, 1, CONTEXT, 0);
+	for (int32_t i = 0; i < KERNEL_BATCH; i++) {
+		uint32_t goes_on;
+
+		emit(program, LOAD, 1, FRAME, CONTEXT, 0);
+		emit(program, LOAD, 6, 1, 8 * i, 0);
+		goes_on = emit_jump(program, IF_UNEQUAL_TO, 6, 0, -1);
+		emit_exit(program, PROGRAM_DONE);
+		jump_ends_here(program, goes_on);
+		emit_vcpu(program, layout);
+		emit_long(program, 6, MEMORY, (uint32_t)registers);
+		emit(program, ADD_NUMBER, 6, 0, 0,
+		     i * (int32_t)sizeof(struct kernel_registers));
+		emit_registers(program, layout);
+	}
+	emit_exit(program, PROGRAM_DONE);
 }
 
 /* Adds the struct kvm_memory_slot in register 9 to the memory in register 6. */
@@ -262,7 +348,7 @@ static uint32_t emit_hash_step(struct program *program,
 	uint32_t has_slot, is_last, is_list;
 
 	emit(program, LOAD, 9, 7, offsetof(struct kernel_walk, node), 0);
-	has_slot = emit_jump(program, IF_UNEQUAL_0, 9, 0, 0);
+	has_slot = emit_jump(program, IF_UNEQUAL_TO, 9, 0, 0);
 	is_last = emit_next(program, layout->buckets);
 	emit_advance(program);
 	emit(program, MULTIPLY, 9, 0, 0, 8);
@@ -337,7 +423,7 @@ static void emit_begin(struct program *program, const struct kernel_layout *layo
 	emit(program, STORE, FRAME, 9, INDEX, 0);
 	emit_fetch(program, 9, 8, 8, offset[SLOTS_GENERATION]);
 	emit(program, LOAD, 1, FRAME, COUNTER, 0);
-	continues = emit_jump(program, IF_UNEQUAL_0, 1, 0, 0);
+	continues = emit_jump(program, IF_UNEQUAL_TO, 1, 0, 0);
 	emit(program, STORE_NUMBER, 7, 0, offsetof(struct kernel_walk, node), 0);
 	emit(program, STORE_NUMBER, 7, 0, offsetof(struct kernel_walk, next), 0);
 	emit(program, STORE_NUMBER, 6, 0, offsetof(struct kernel_slots, count), 0);

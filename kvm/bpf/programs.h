@@ -45,11 +45,36 @@ enum kernel_member {
 	SLOT_NODES,
 	SLOTS_USED,
 	SLOTS_ARRAY,
+	/* arm64: what the registers need, and the rest of it, which depends on the
+	 * version. */
+	VCPU_CPU,
+	VCPU_REGISTERS,
+	VCPU_SYSTEM,
+	VCPU_TRAPS,
+	VCPU_NESTED, /* Linux 6.8 */
+	VCPU_STATE,  /* Linux 5.19 */
+	VCPU_OFF,    /* before */
+	VM_PROTECTED,
+	VM_ENABLED,
+	VM_REALM,
 	KERNEL_MEMBERS
 };
 
+/* arm64: system registers that are read, in the order of kernel.c's table of their names.
+ */
+enum kernel_system {
+	SYSTEM_SCTLR,
+	SYSTEM_TCR,
+	SYSTEM_TTBR0,
+	SYSTEM_TTBR1,
+	SYSTEM_SP,
+	KERNEL_SYSTEMS
+};
+
 struct kernel_layout {
-	int32_t offset[KERNEL_MEMBERS]; /* bytes */
+	/* bytes; 0: a member that depends on the version, and that this kernel lacks */
+	int32_t offset[KERNEL_MEMBERS];
+	int32_t system[KERNEL_SYSTEMS]; /* in arch.ctxt.sys_regs, bytes */
 	uint32_t upid_size, slot_size;	/* of the structures, bytes */
 	uint32_t buckets; /* number of lists in the hash table of slots; 0: an array */
 };
@@ -66,8 +91,26 @@ struct kernel_vcpu {
 	/* thread that ran the vCPU last, as this process sees it; 0: none; -1: it is in
 	 * another pid namespace */
 	int32_t tid;
-	uint32_t unused;
+	uint32_t hidden; /* arm64: why its registers can't be read; 0: they can */
 };
+
+#define VCPU_IS_NESTED	  1 /* it may run a hypervisor, and has registers elsewhere */
+#define VCPU_IS_PROTECTED 2 /* its registers and memory are hidden from this kernel */
+
+/* arm64: the registers of a vCPU, which are in memory while no CPU runs it. */
+struct kernel_registers {
+	/* x0 to x30, SP_EL0, PC, PSTATE: struct user_pt_regs (Linux,
+	 * arch/arm64/include/uapi/asm/ptrace.h) */
+	uint64_t x[31], sp, pc, pstate;
+	uint64_t system[KERNEL_SYSTEMS];
+	uint64_t traps; /* HCR_EL2 */
+	/* the CPU that ran it, before and after the registers were read; -1: none */
+	int32_t before, after;
+	uint64_t is_off; /* waits until another vCPU starts it */
+};
+
+/* Number of vCPUs whose registers one run reads. */
+#define KERNEL_BATCH 8
 
 struct kernel_slot {
 	uint64_t frame, pages; /* of the guest */
@@ -88,7 +131,7 @@ struct kernel_walk {
 	uint64_t next; /* number of the next list, or slot in the array */
 };
 
-#define PROGRAM_MAX 512
+#define PROGRAM_MAX 2048
 
 struct program {
 	struct bpf_insn_word insn[PROGRAM_MAX];
@@ -104,6 +147,12 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
  * several runs. @walk: the memory for struct kernel_walk. */
 void program_slots(struct program *program, const struct kernel_layout *layout, int slots,
 		   int walk);
+
+/* Makes the program that reads registers into the memory @registers, which holds
+ * KERNEL_BATCH structs. Its arguments are the vCPUs' descriptors, KERNEL_BATCH words, of
+ * which the first -1 ends them. */
+void program_registers(struct program *program, const struct kernel_layout *layout,
+		       int registers);
 
 /* Loads a program under its license; -1 with errno set on failure. */
 int program_load(const struct program *program);

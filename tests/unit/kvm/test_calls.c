@@ -102,7 +102,7 @@ static void a_recorder(pid_t other, int pidfd)
 	CHECK(REFUSED(unlink("/nothing")));
 	CHECK(REFUSED(unlinkat(-1, "nothing", 0)));
 	/* Programs can be run, but not loaded; this one does not exist. */
-	CHECK(bpf_program_run(-1, 0, 0) < 0 && !(errno == EPERM));
+	CHECK(bpf_program_run(-1, NULL, 0) < 0 && !(errno == EPERM));
 	CHECK(bpf_memory_new(8, false) < 0 && errno == EPERM);
 	CHECK(REFUSED(kill(other, SIGTERM)));
 	CHECK(REFUSED(socket(AF_UNIX, SOCK_STREAM, 0)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* What the programs for this kernel refuse. That they read vCPUs, tests/kvm/cases/slots
- * and the lab's case kvm show. */
+ * and the lab's cases kvm and arm64-kvm show. */
 
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -41,7 +42,7 @@ static void only_descriptors_of_vcpus_are_accepted(void **state)
 	int pair[2];
 
 	(void)state;
-	kernel = kernel_open(&err);
+	kernel = kernel_open(false, &err);
 	if (!kernel) {
 		/* Without the permission, or a kernel that describes itself. */
 		assert_true(err.text[0] != 0);
@@ -86,8 +87,74 @@ static void the_program_for_an_array_is_accepted(void **state)
 		skip();
 	assert_true(loaded >= 0);
 	/* It reads nothing without a vCPU. */
-	assert_true(bpf_program_run(loaded, 0, 0) > PROGRAM_TOO_MANY);
+	assert_true(bpf_program_run(loaded, (uint64_t[]){0, 0}, 2) > PROGRAM_TOO_MANY);
 	close(loaded);
+}
+
+/* The offsets are not this kernel's. */
+static void the_program_for_registers_is_accepted(void **state)
+{
+	struct kernel_layout layout = {.upid_size = 16};
+	uint64_t none[KERNEL_BATCH], wrong[KERNEL_BATCH] = {0};
+	struct program program;
+	int memory = bpf_memory_new(KERNEL_BATCH * sizeof(struct kernel_registers), true),
+	    loaded;
+
+	(void)state;
+	if (memory < 0)
+		skip();
+	for (int32_t i = 0; i < KERNEL_MEMBERS; i++)
+		layout.offset[i] = 8 * i;
+	for (int32_t i = 0; i < KERNEL_SYSTEMS; i++)
+		layout.system[i] = 8 * i;
+	program_registers(&program, &layout, memory);
+	loaded = program_load(&program);
+	close(memory);
+	if (loaded < 0 && errno == EPERM)
+		skip();
+	assert_true(loaded >= 0);
+	memset(none, 0xff, sizeof(none));
+	assert_int_equal(bpf_program_run(loaded, none, KERNEL_BATCH), PROGRAM_DONE);
+	assert_true(bpf_program_run(loaded, wrong, KERNEL_BATCH) > PROGRAM_TOO_MANY);
+	close(loaded);
+}
+
+static void registers_are_converted(void **state)
+{
+	struct kernel_registers registers = {.traps = 1ull << 31};
+	struct cpu cpu = {.family = CPU_FAMILY_X86};
+
+	(void)state;
+	for (unsigned int i = 0; i < 31; i++)
+		registers.x[i] = 100 + i;
+	registers.sp = 1;
+	registers.pc = 2;
+	registers.pstate = 0x3c5;
+	for (unsigned int i = 0; i < KERNEL_SYSTEMS; i++)
+		registers.system[i] = 200 + i;
+	kernel_registers_take(&registers, &cpu);
+	assert_int_equal(cpu.family, CPU_FAMILY_ARM);
+	assert_int_equal(cpu.arm.x[0], 100);
+	assert_int_equal(cpu.arm.x[30], 130);
+	assert_int_equal(cpu.arm.sp_el0, 1);
+	assert_int_equal(cpu.arm.pc, 2);
+	assert_int_equal(cpu.arm.cpsr, 0x3c5);
+	assert_int_equal(cpu.arm.sctlr, 200 + SYSTEM_SCTLR);
+	assert_int_equal(cpu.arm.tcr, 200 + SYSTEM_TCR);
+	assert_int_equal(cpu.arm.ttbr0, 200 + SYSTEM_TTBR0);
+	assert_int_equal(cpu.arm.ttbr1, 200 + SYSTEM_TTBR1);
+	assert_int_equal(cpu.arm.sp_el1, 200 + SYSTEM_SP);
+	assert_int_equal(arm_kind(&cpu.arm), CPU_ARM64);
+
+	/* A kernel in AArch32 runs a program; SP_EL1 is left over. */
+	registers.traps = 0;
+	registers.pstate = 0x10;
+	kernel_registers_take(&registers, &cpu);
+	assert_int_equal(arm_kind(&cpu.arm), CPU_ARM32);
+	/* A program in AArch32 on a kernel in AArch64. */
+	registers.traps = 1ull << 31;
+	kernel_registers_take(&registers, &cpu);
+	assert_int_equal(arm_kind(&cpu.arm), CPU_ARM64);
 }
 
 int main(void)
@@ -95,6 +162,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_descriptors_of_vcpus_are_accepted),
 		cmocka_unit_test(the_program_for_an_array_is_accepted),
+		cmocka_unit_test(the_program_for_registers_is_accepted),
+		cmocka_unit_test(registers_are_converted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
