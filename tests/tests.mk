@@ -147,6 +147,16 @@ $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x8
 		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ \
 		tests/kvm/start.S tests/guest/x86/spin.S tests/kvm/hostile.c)
 
+# For an arm64 host, built by `make arm64`: a VMM and a program that compares registers.
+$(O)/tests/kvm/vmm_arm64 $(O)/tests/kvm/compare_arm64: %: %.o $(ALL_OBJECTS)
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(ALL_OBJECTS) $(LIBS) -lpthread)
+
+# A guest for arm64 that halts.
+$(O)/tests/kvm/halt_arm64.elf: tests/kvm/halt_arm64.S tests/gdb/arm64.lds tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -o $@ \
+		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds $<)
+
 kvm: $(O)/uniprof $(KVM_PROGRAMS)
 	UNIPROF=$(O)/uniprof tests/kvm/run $(KVM_CASES)
 
