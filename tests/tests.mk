@@ -90,7 +90,7 @@ threads: $(CLI_PROGRAMS) $(THREADED)
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
 KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm hang.so guest.elf guest-nofp.elf guest-mixed.elf \
-	guest-wide.elf hostile.elf echo.elf lazy.elf) $(GUESTS_32)
+	guest-wide.elf hostile.elf echo.elf halt.elf lazy.elf) $(GUESTS_32)
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
@@ -132,6 +132,11 @@ $(O)/tests/kvm/guest-32-%.elf: tests/kvm/start_32.S tests/kvm/guest.c tests/kvm/
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -DPAGING=$* -fcf-protection=none $(OFFSET_32) \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start_32.S tests/kvm/guest.c)
+
+$(O)/tests/kvm/halt.elf: tests/kvm/halt.S tests/kvm/guest.lds tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m32 -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ \
+		tests/kvm/halt.S)
 
 # A guest that makes a profiler access pages before it does.
 $(O)/tests/kvm/lazy.elf: tests/kvm/start.S tests/kvm/lazy.c tests/kvm/guest.lds tests/tests.mk
