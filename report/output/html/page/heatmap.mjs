@@ -34,12 +34,15 @@ export class HeatMap {
 		canvas.addEventListener("keydown", (event) => this.key(event));
 	}
 
+	// isNew: whether the cells may have changed, and not only ranges.
 	// picture: selection, rows ("threads" or "seconds"), isShown by state, isStack by call
 	// chain or null, compared (ranges)
-	show(picture) {
+	show(isNew, picture) {
 		this.picture = picture;
-		this.lay();
-		this.count();
+		if (isNew) {
+			this.lay();
+			this.count();
+		}
 		this.draw();
 	}
 

@@ -171,14 +171,14 @@ export class Model {
 		const { isThread, isState } = selection;
 		const ranges = selection.ranges.length ? mergeRanges(selection.ranges)
 			: [[-Infinity, Infinity]];
-		let range = 0;
+		let [from, to] = ranges[0];
 		for (let i = 0; i < count; i++) {
 			const t = time[i];
-			if (t < ranges[range][0] || t >= ranges[range][1]) {
-				const found = ranges.findIndex(([from, to]) => t >= from && t < to);
-				if (found < 0)
+			if (t < from || t >= to) {
+				const found = ranges.find((range) => t >= range[0] && t < range[1]);
+				if (!found)
 					continue;
-				range = found;
+				[from, to] = found;
 			}
 			if ((!isThread || isThread[thread[i]]) && (!isState || isState[state[i]]))
 				visit(i);
@@ -457,9 +457,14 @@ class Graph {
 		return { samples: sums.samples, total: sums.total, self, below };
 	}
 
-	// Returns, by node, whether its name matches; domains never do.
-	matches(pattern) {
-		const { count } = this.tree, isMatch = new Uint8Array(count);
+	// Returns, by node, whether its name matches, given by function whether they do; domains
+	// never do.
+	matches(pattern, isFunction) {
+		const { count, key } = this.tree, isMatch = new Uint8Array(count);
+		for (let i = this.ofModules ? count : 1; i < count; i++)
+			isMatch[i] = !this.isDomain(i) && isFunction[key[i]];
+		if (!this.ofModules)
+			return isMatch;
 		const known = new Map();
 		for (let i = 1; i < count; i++) {
 			const key = this.tree.key[i];

@@ -235,8 +235,13 @@ class App {
 		if (has("q", "m"))
 			this.search();
 		this.showControls();
-		if (isCounted || has("h", "q", "m"))
-			this.showHeat();
+		// The heat map is of all times: a range changes only its frame. It follows a search
+		// when there is time.
+		clearTimeout(this.heatTimer);
+		if (keys.length === 1 && keys[0] === "q")
+			this.heatTimer = setTimeout(() => this.showHeat(true), 150);
+		else if (isCounted || has("h", "q", "m"))
+			this.showHeat(has("w", "s", "d", "p", "v", "a", "b", "h", "q", "m"));
 		if (isCounted || has("g", "o", "k", "z", "f", "q", "m"))
 			this.showFlame();
 		if (isCounted || has("t", "y", "q", "m", "g", "f"))
@@ -290,12 +295,12 @@ class App {
 		byId("found").textContent = `${percent(sum, sums.total)} (${amount(selection.weight, sum)})`;
 	}
 
-	showHeat() {
+	showHeat(isNew) {
 		const { selection, compared } = this.shown;
 		const shown = this.state.now.s === "all" && !this.isMatch
 			? this.states(this.model.about.states.filter((name) => name !== "blocked"))
 			: selection.isState || new Array(256).fill(true);
-		this.heat.show({
+		this.heat.show(isNew, {
 			selection: this.selection(false, true), rows: this.state.now.h, isShown: shown,
 			isStack: this.isMatch ? this.model.matchingStacks(this.isMatch) : null,
 			compared: compared ? compared.ranges : [],
@@ -314,7 +319,7 @@ class App {
 			});
 			flame.show({
 				graph, sums, zoomed: zoomed < graph.tree.count ? zoomed : 0, grow, colourOf,
-				isMatch: this.pattern && graph.matches(this.pattern),
+				isMatch: this.pattern && graph.matches(this.pattern, this.isMatch),
 			});
 			byId("legend").replaceChildren(...legend);
 		};
