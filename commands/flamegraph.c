@@ -23,8 +23,9 @@
 /* The options, which are passed to record and report as they were given. */
 struct flamegraph_options {
 	const char *frequency, *time, *max_overhead, *output, *config, *gdb;
+	const char *call_graph, *weight, *state;
 	struct words symbols;
-	bool force, no_find, verbose;
+	bool inlined, per_process, force, no_find, verbose;
 };
 
 /* The reports, in the order in which they are made and printed. */
@@ -72,6 +73,18 @@ static const struct command_option known[] = {
 	 "(default: 5)",
 	 .set = option_set_text,
 	 .offset = offsetof(struct flamegraph_options, max_overhead)},
+	{"call-graph", 0, "WAY", "how to find callers, as in record",
+	 .set = option_set_text,
+	 .offset = offsetof(struct flamegraph_options, call_graph)},
+	{"inline", 0, NULL, "show inlined functions as callees (needs -s, and DWARF)",
+	 .set = option_set_true, .offset = offsetof(struct flamegraph_options, inlined)},
+	{"weight", 0, "WHAT", "weight of a sample, as in report", .set = option_set_text,
+	 .offset = offsetof(struct flamegraph_options, weight)},
+	{"state", 0, "STATE", "only samples of vCPUs in this state, as in report",
+	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, state)},
+	{"per-process", 0, NULL, "tell the processes of a guest apart, as in report",
+	 .set = option_set_true,
+	 .offset = offsetof(struct flamegraph_options, per_process)},
 	{"output", 'o', "DIR", "folder to write to (default: uniprof-DOMAIN)",
 	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, output)},
 	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
@@ -129,18 +142,31 @@ static int name_files(struct flamegraph *run)
 	return run->data ? 0 : -1;
 }
 
+/* Whether record uses ELF files: not with --call-graph fp or stack. */
+static bool takes_files(const struct flamegraph_options *options)
+{
+	return !options->call_graph || (strcmp(options->call_graph, "fp") != 0 &&
+					strncmp(options->call_graph, "stack", 5) != 0);
+}
+
 static void make_record(struct flamegraph *run)
 {
 	const struct flamegraph_options *options = run->options;
 	struct words *words = &run->record;
+	bool has_files = false;
 
 	words_add(words, "record");
 	words_add_option(words, "-F", options->frequency);
 	words_add_option(words, "-T", options->time);
 	words_add_option(words, "--max-overhead", options->max_overhead);
-	for (size_t i = 0; i < options->symbols.count; i++)
-		if (has_table(options->symbols.word[i]))
-			words_add_option(words, "-s", options->symbols.word[i]);
+	words_add_option(words, "--call-graph", options->call_graph);
+	for (size_t i = 0; i < options->symbols.count && takes_files(options); i++) {
+		if (!has_table(options->symbols.word[i]))
+			continue;
+		words_add_option(words, "-s", options->symbols.word[i]);
+		has_files = true;
+	}
+	words_add_flag(words, "--inline", options->inlined && has_files);
 	words_add_flag(words, "--no-find", options->no_find || options->symbols.count);
 	words_add_flag(words, "--force", options->force);
 	words_add_flag(words, "-v", options->verbose);
@@ -159,6 +185,10 @@ static void make_report(const struct flamegraph *run, struct words *words,
 	words_add_option(words, "-o", path);
 	for (size_t i = 0; i < options->symbols.count; i++)
 		words_add_option(words, "-s", options->symbols.word[i]);
+	words_add_flag(words, "--inline", options->inlined);
+	words_add_option(words, "--weight", options->weight);
+	words_add_option(words, "--state", options->state);
+	words_add_flag(words, "--per-process", options->per_process);
 	words_add_flag(words, "-v", options->verbose);
 }
 

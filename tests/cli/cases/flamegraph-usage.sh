@@ -31,6 +31,9 @@ try
 try web mail
 try -F 0 web
 try -T soon --config web.cfg
+try --call-graph no web
+try --weight no web
+try --state no web
 try -s nothing web
 try -s web.cfg web
 try --config nothing.cfg web
