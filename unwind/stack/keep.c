@@ -78,6 +78,16 @@ static enum code code_look(const struct cpu *cpu, const struct guest_memory *mem
 		       : CODE_SOME;
 }
 
+/* Whether the guest maps no memory at @address. Otherwise, its page may be read later. */
+static bool is_unmapped(const struct cpu *cpu, const struct guest_memory *memory,
+			uint64_t address)
+{
+	uint64_t frame;
+	enum translation mapped = cpu_translate(cpu, memory, address, &frame);
+
+	return mapped != TRANSLATED && mapped != NO_PAGE;
+}
+
 static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,
 			 const struct guest_memory *memory, uint64_t address)
 {
@@ -85,10 +95,12 @@ static enum code code_at(struct stack_filter *filter, const struct cpu *cpu,
 	uint64_t key = address ^ cpu_space(cpu) << 20;
 	struct note *note = &filter->note[(key ^ key >> 13) % NOTES];
 
-	if (note->key != key) {
-		note->code = code_look(cpu, memory, address);
-		note->key = key;
-	}
+	if (note->key == key)
+		return note->code;
+	note->code = code_look(cpu, memory, address);
+	note->key = key;
+	if (note->code == CODE_NONE && !is_unmapped(cpu, memory, address))
+		note->key = 0;
 	return note->code;
 }
 

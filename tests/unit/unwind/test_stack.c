@@ -121,6 +121,42 @@ static void only_pointers_to_code_and_stack_are_kept(void **state)
 	captured_free(captured);
 }
 
+/* A guest's memory without the page of the address @missing. */
+struct partial {
+	struct guest_memory all;
+	uint64_t missing; /* number of the frame */
+};
+
+static const void *partial_page(void *context, uint64_t frame)
+{
+	struct partial *partial = context;
+
+	return frame == partial->missing ? NULL
+					 : partial->all.page(partial->all.context, frame);
+}
+
+/* A GDB stub's page is read only in the pause after the one in which it is missed. */
+static void code_that_is_read_later_is_kept_then(void **state)
+{
+	struct captured *captured = captured_new();
+	const struct guest_memory all = captured->scene.guest->memory;
+	struct partial partial = {.all = all};
+
+	(void)state;
+	assert_int_equal(x86_translate(&captured->scene.guest->cpu, &all, RETURN(3),
+				       &partial.missing),
+			 TRANSLATED);
+	captured->scene.guest->memory = (struct guest_memory){.page = partial_page,
+							      .context = &partial};
+	poke(&captured->scene, SP + 0x200, RETURN(3));
+	capture(captured);
+	assert_int_equal(kept_at(captured, SP + 0x200), -1);
+	captured->scene.guest->memory = all;
+	capture(captured);
+	assert_int_equal(kept_at(captured, SP + 0x200), RETURN(3));
+	captured_free(captured);
+}
+
 /* The outermost function's return address may be one. */
 static void zeros_are_kept_above_the_uppermost_return_address(void **state)
 {
@@ -339,6 +375,7 @@ int main(void)
 		cmocka_unit_test(frame_pointers_are_followed_to_the_last),
 		cmocka_unit_test(a_chain_ends_where_nothing_was_captured),
 		cmocka_unit_test(no_stack_is_no_error),
+		cmocka_unit_test(code_that_is_read_later_is_kept_then),
 		cmocka_unit_test(a_full_stack_keeps_its_inner_words),
 		cmocka_unit_test(values_and_distances_are_kept_apart),
 		cmocka_unit_test(hostile_stacks_end),
