@@ -21,7 +21,7 @@ for (const [, part, data] of text.matchAll(/<script type="application\/gzip" dat
 		others[part] = bytes;
 }
 const about = JSON.parse(new TextDecoder().decode(others.about));
-const model = new Model(about, decodeTree(others.tree), decodeStacks(others.stacks), samples.all());
+const model = new Model(about, decodeTree(others.tree), decodeStacks(others.stacks), samples);
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
 	const { weight, state, domain, vcpu, recording, ranges } = JSON.parse(line);

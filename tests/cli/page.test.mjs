@@ -35,18 +35,18 @@ const samples = [
 ];
 
 function makeModel(facts) {
-	const column = (i, Type) => Type.from(samples, (sample) => sample[i]);
+	const column = (rows, i, Type) => Type.from(rows, (sample) => sample[i]);
+	const parts = [samples.slice(0, 2), samples.slice(2)].map((rows) => ({
+		time: column(rows, 0, Float64Array), thread: column(rows, 1, Uint32Array),
+		state: column(rows, 2, Uint8Array), stack: column(rows, 3, Uint32Array),
+		samples: column(rows, 4, Float64Array), "cpu-time": column(rows, 5, Float64Array),
+		wall: column(rows, 6, Float64Array),
+	}));
 	return new Model({
 		functions, modules, module_of, shows_domains: 1, states: ["unknown", "running", "runnable", "blocked"],
-		threads: [{ domain: "web", vcpu: 0 }, { domain: "db", vcpu: 0 }], duration: 100, start: 0, recordings: ["web.data"], ...facts,
-	}, tree, stacks, {
-		count: samples.length, time: column(0, Float64Array), thread: column(1, Uint32Array),
-		state: column(2, Uint8Array), stack: column(3, Uint32Array),
-		weights: {
-			samples: column(4, Float64Array), "cpu-time": column(5, Float64Array),
-			wall: column(6, Float64Array),
-		},
-	});
+		threads: [{ domain: "web", vcpu: 0 }, { domain: "db", vcpu: 0 }], duration: 100, start: 0,
+		recordings: ["web.data"], ...facts,
+	}, tree, stacks, { count: samples.length, parts });
 }
 
 const all = { weight: "samples", ranges: [], isThread: null, isState: null };
@@ -113,7 +113,7 @@ test("searches are exact, and find no domain", () => {
 test("sums by module, thread and time", () => {
 	const { self, total } = model.byModule(model.sum(all));
 	assert.deepEqual([[...self], [...total]], [[0, 3, 5, 2], [0, 8, 7, 2]]);
-	assert.deepEqual([...model.sumBy(all, 2, (i) => model.samples.thread[i])], [8, 2]);
+	assert.deepEqual([...model.sumBy(all, 2, (part, i) => part.thread[i])], [8, 2]);
 	const heat = model.heat({
 		selection: all, from: 0, to: 100, columns: 2, rows: 2, rowOf: [1, 0],
 		isShown: [true, true, true, false], isStack: null,
@@ -125,7 +125,7 @@ test("sums by module, thread and time", () => {
 test("a single domain is no frame", () => {
 	const one = new Model({ ...model.about, shows_domains: 0 }, {
 		parent: Int32Array.of(-1, 0, 1), key: Int32Array.of(-1, 0, 1),
-	}, Int32Array.of(2), { ...model.samples, count: 1 });
+	}, Int32Array.of(2), { count: 0, parts: [] });
 	assert.equal(one.tree.count, 2);
 	assert.equal(one.graph("functions").name(1), "main");
 	assert.equal(one.graph("functions").functionOf(0), NONE);

@@ -2,13 +2,18 @@
 //
 // Decodes the page's data, whose parts columns.h describes, into arrays.
 
-// Returns the bytes of a gzip file in base64.
-export async function unpack(text) {
-	const binary = atob(text.trim());
-	const bytes = new Uint8Array(binary.length);
+function fromBase64(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const binary = atob(text), bytes = new Uint8Array(binary.length);
 	for (let i = 0; i < binary.length; i++)
 		bytes[i] = binary.charCodeAt(i);
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+	return bytes;
+}
+
+// Returns the bytes of a gzip file in base64.
+export async function unpack(text) {
+	const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -69,18 +74,8 @@ export class Columns {
 	}
 }
 
-// An array that grows by whole parts: the arrays of 10 million samples are made once.
-function join(parts, Type, name, count) {
-	const all = new Type(count);
-	let at = 0;
-	for (const part of parts) {
-		all.set(part[name], at);
-		at += part[name].length;
-	}
-	return all;
-}
-
-// Collects the samples of all parts. Times are us since the page's start.
+// Collects the samples: for each part, arrays of times (us since the page's start), threads,
+// states, call chains (stack) and weights, the last ones by their names.
 export class Samples {
 	constructor() {
 		this.parts = [];
@@ -94,7 +89,7 @@ export class Samples {
 		const part = {
 			time: new Float64Array(n), thread: new Uint32Array(n),
 			state: new Uint8Array(n), stack: new Uint32Array(n),
-			weight: new Float64Array(n), cpu: new Float64Array(n),
+			samples: new Float64Array(n), "cpu-time": new Float64Array(n),
 			wall: new Float64Array(n),
 		};
 		columns.split(part.time);
@@ -102,35 +97,18 @@ export class Samples {
 		columns.column(part.thread, 0);
 		columns.column(part.state, 0);
 		columns.split(part.stack);
-		columns.column(part.weight, 0);
-		columns.split(part.cpu);
+		columns.column(part.samples, 0);
+		columns.split(part["cpu-time"]);
 		columns.signed(part.wall, 0);
 		for (let i = 0; i < n; i++) {
 			const thread = part.thread[i];
 			this.now = part.time[i] += this.now;
 			part.wall[i] += this.now - (this.seen[thread] || 0);
 			this.seen[thread] = this.now;
-			part.weight[i] += 1;
+			part.samples[i] += 1;
 		}
 		this.parts.push(part);
 		this.count += n;
-	}
-
-	// Returns all samples, as one array for each property.
-	all() {
-		const { parts, count } = this;
-		return {
-			count,
-			time: join(parts, Float64Array, "time", count),
-			thread: join(parts, Uint32Array, "thread", count),
-			state: join(parts, Uint8Array, "state", count),
-			stack: join(parts, Uint32Array, "stack", count),
-			weights: {
-				samples: join(parts, Float64Array, "weight", count),
-				"cpu-time": join(parts, Float64Array, "cpu", count),
-				wall: join(parts, Float64Array, "wall", count),
-			},
-		};
 	}
 }
 

@@ -86,7 +86,7 @@ function ranks(names) {
 }
 
 export class Model {
-	// about: the part of JSON; tree and stacks as decoded; samples as of Samples.all().
+	// about: the part of JSON; tree and stacks as decoded; samples as of class Samples.
 	constructor(about, tree, stacks, samples) {
 		this.about = about;
 		this.samples = samples;
@@ -142,14 +142,16 @@ export class Model {
 
 	// Returns the first time and the time after the last sample.
 	span() {
-		const { time, count } = this.samples;
-		let first = count ? time[0] : 0, last = first;
-		for (let i = 1; i < count; i++) {
-			if (time[i] < first)
-				first = time[i];
-			else if (time[i] > last)
-				last = time[i];
+		const { parts, count } = this.samples;
+		let first = Infinity, last = -Infinity;
+		for (const { time } of parts) {
+			for (const t of time) {
+				first = t < first ? t : first;
+				last = t > last ? t : last;
+			}
 		}
+		if (!count)
+			first = last = 0;
 		const { start: begun, duration, recordings } = this.about;
 		const start = Math.min(first, begun);
 		// The duration is that of all recordings together.
@@ -165,23 +167,25 @@ export class Model {
 
 	// A selection has ranges, pairs of us from (inclusive) and to (exclusive), none of which
 	// means all; isThread and isState, by thread and state, for which null means all; and a
-	// weight. Calls visit(i) for each sample that it selects.
+	// weight. Calls visit(part, i) for each sample that it selects.
 	visit(selection, visit) {
-		const { count, time, thread, state } = this.samples;
 		const { isThread, isState } = selection;
 		const ranges = selection.ranges.length ? mergeRanges(selection.ranges)
 			: [[-Infinity, Infinity]];
 		let [from, to] = ranges[0];
-		for (let i = 0; i < count; i++) {
-			const t = time[i];
-			if (t < from || t >= to) {
-				const found = ranges.find((range) => t >= range[0] && t < range[1]);
-				if (!found)
-					continue;
-				[from, to] = found;
+		for (const part of this.samples.parts) {
+			const { time, thread, state } = part;
+			for (let i = 0; i < time.length; i++) {
+				const t = time[i];
+				if (t < from || t >= to) {
+					const found = ranges.find((range) => t >= range[0] && t < range[1]);
+					if (!found)
+						continue;
+					[from, to] = found;
+				}
+				if ((!isThread || isThread[thread[i]]) && (!isState || isState[state[i]]))
+					visit(part, i);
 			}
-			if ((!isThread || isThread[thread[i]]) && (!isState || isState[state[i]]))
-				visit(i);
 		}
 	}
 
@@ -189,13 +193,13 @@ export class Model {
 	// the samples with exactly this chain, by node of the tree; below, with those of its
 	// callees.
 	sum(selection) {
-		const { stack } = this.samples, weight = this.samples.weights[selection.weight];
+		const { weight } = selection;
 		const byStack = new Float64Array(this.stackNode.length);
 		const { count, parent } = this.tree;
 		const self = new Float64Array(count);
 		let samples = 0;
-		this.visit(selection, (i) => {
-			byStack[stack[i]] += weight[i];
+		this.visit(selection, (part, i) => {
+			byStack[part.stack[i]] += part[weight][i];
 			samples++;
 		});
 		for (let i = 0; i < byStack.length; i++)
@@ -242,12 +246,11 @@ export class Model {
 		return modules;
 	}
 
-	// Returns the weight of a selection's samples by of(i), an index below @count.
+	// Returns the weight of a selection's samples by of(part, i), an index below @count.
 	sumBy(selection, count, of) {
-		const weight = this.samples.weights[selection.weight];
-		const sums = new Float64Array(count);
-		this.visit(selection, (i) => {
-			sums[of(i)] += weight[i];
+		const { weight } = selection, sums = new Float64Array(count);
+		this.visit(selection, (part, i) => {
+			sums[of(part, i)] += part[weight][i];
 		});
 		return sums;
 	}
@@ -256,20 +259,19 @@ export class Model {
 	// each cell. The columns divide the time from @from to @to. rowOf has a row, or NONE, by
 	// thread; isShown says it by state, and isStack, which may be null, by call chain.
 	heat({ selection, from, to, columns, rows, rowOf, isShown, isStack }) {
-		const { time, thread, state, stack } = this.samples;
-		const weight = this.samples.weights[selection.weight];
+		const { weight } = selection;
 		const shown = new Float64Array(columns * rows);
 		const all = new Float64Array(columns * rows);
 		const scale = columns / (to - from);
 		const everything = { ...selection, ranges: [], isState: null };
-		this.visit(everything, (i) => {
-			const column = Math.floor((time[i] - from) * scale), row = rowOf[thread[i]];
+		this.visit(everything, (part, i) => {
+			const column = Math.floor((part.time[i] - from) * scale), row = rowOf[part.thread[i]];
 			if (column < 0 || column >= columns || row === NONE)
 				return;
 			const cell = row * columns + column;
-			all[cell] += weight[i];
-			if (isShown[state[i]] && (!isStack || isStack[stack[i]]))
-				shown[cell] += weight[i];
+			all[cell] += part[weight][i];
+			if (isShown[part.state[i]] && (!isStack || isStack[part.stack[i]]))
+				shown[cell] += part[weight][i];
 		});
 		return { shown, all };
 	}

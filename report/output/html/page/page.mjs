@@ -424,17 +424,19 @@ class App {
 	// The rows of an attribute that each sample has one value of.
 	attributeRows(tab) {
 		const { model, shown } = this, { threads, states } = model.about;
-		const { thread, state } = model.samples;
 		const ofThread = (values, property) => {
 			const index = new Map(values.map((value, i) => [value, i]));
 			const places = threads.map((t) => index.get(t[property]));
-			return { names: values, of: (i) => places[thread[i]] };
+			return { names: values, of: (part, i) => places[part.thread[i]] };
 		};
 		const kinds = {
 			domains: () => ({ ...ofThread(this.domains, "domain"), key: "d" }),
 			processes: () => ({ ...ofThread(this.processes.concat([""]), "process"), key: "p" }),
 			vcpus: () => ({ ...ofThread(this.vcpus, "vcpu"), key: "v" }),
-			states: () => ({ names: states, of: (i) => (state[i] < states.length ? state[i] : 0), key: "s" }),
+			states: () => ({
+				names: states, key: "s",
+				of: ({ state }, i) => (state[i] < states.length ? state[i] : 0),
+			}),
 		};
 		const { names, of, key } = kinds[tab]();
 		const now = model.sumBy(shown.selection, names.length, of);
@@ -463,7 +465,7 @@ async function load() {
 	}
 	performance.mark("read");
 	const facts = JSON.parse(new TextDecoder().decode(others.about));
-	return new Model(facts, decodeTree(others.tree), decodeStacks(others.stacks), samples.all());
+	return new Model(facts, decodeTree(others.tree), decodeStacks(others.stacks), samples);
 }
 
 async function start() {
