@@ -101,7 +101,11 @@ static bool search_follow(struct search *search, uint64_t start)
 			return false;
 		}
 		at += instruction.size;
-		if (instruction.flow == FLOW_JUMP_INDIRECT)
+		/* A function that ends with a call does not return. Code that it calls,
+		 * and that restores registers, such as Nanos' syscall_return, is often
+		 * unwound by its caller's frame pointer. */
+		if (instruction.flow == FLOW_JUMP_INDIRECT ||
+		    (instruction.flow == FLOW_CALL_INDIRECT && at == end))
 			search->is_vague = true;
 		if (is_jump(instruction.flow) &&
 		    (instruction.target < start || instruction.target >= end) &&

@@ -30,8 +30,14 @@ asm(".pushsection .text\n"
     "call caller_of_work\n"
     ".globl after_caller; after_caller:\n"
     "ret; .size outermost, . - outermost\n"
+    "begin last_is_call; nop; call *%rax; .size last_is_call, . - last_is_call\n"
+    "begin caller_of_last\n"
+    "call last_is_call\n"
+    ".globl after_last; after_last:\n"
+    "ret; .size caller_of_last, . - caller_of_last\n"
     ".popsection\n");
-extern const uint8_t work[], after_work[], after_any[], after_other[], after_caller[];
+extern const uint8_t work[], other[], after_work[], after_any[], after_other[],
+	after_caller[], after_last[];
 extern const uint8_t __executable_start[];
 
 #define WEIGHT 10
@@ -136,6 +142,17 @@ static void an_impossible_link_ends_the_chain(void **state)
 	assert_int_equal(scene->sample.chain.end, CHAIN_NOT_CALLED);
 }
 
+/* The frame of a function that ends with an indirect call may be missing. */
+static void a_last_call_may_lead_anywhere(void **state)
+{
+	struct scene *scene = *state;
+	const uint64_t chain[] = {in_file(other), in_file(after_last)};
+
+	check_links(scene, chain, 2);
+	expect_links(scene, 0, 1, 0, 0);
+	assert_int_equal(scene->sample.chain.count, 2);
+}
+
 static void marks_have_no_links(void **state)
 {
 	static const uint64_t marks[] = {CHAIN_GAP, CHAIN_INTERRUPT};
@@ -206,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_are_counted_and_chains_kept),
 		cmocka_unit_test(an_impossible_link_ends_the_chain),
+		cmocka_unit_test(a_last_call_may_lead_anywhere),
 		cmocka_unit_test(marks_have_no_links),
 		cmocka_unit_test(a_program_is_compared_where_the_guest_has_it),
 		cmocka_unit_test(without_code_nothing_is_known),
