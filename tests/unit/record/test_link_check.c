@@ -186,15 +186,15 @@ static void a_program_is_compared_where_the_guest_has_it(void **state)
 /* A table that was read from a file has no code. */
 static void without_code_nothing_is_known(void **state)
 {
-	struct scene *scene = *state, other = *scene;
+	struct scene *scene = *state, unread = *scene;
 	struct program_table table = *scene->table;
 	const uint64_t chain[] = {in_file(work), in_file(after_other)};
 
 	table.program = NULL;
-	other.table = &table;
-	check_links(&other, chain, 2);
-	expect_links(&other, 0, 0, 0, 1);
-	assert_int_equal(other.sample.chain.count, 2);
+	unread.table = &table;
+	check_links(&unread, chain, 2);
+	expect_links(&unread, 0, 0, 0, 1);
+	assert_int_equal(unread.sample.chain.count, 2);
 }
 
 /* A hostile guest can have different chains each time. */
