@@ -16,7 +16,7 @@
  * addresses up in the file unchanged (internal/elfexec/elfexec.go, GetBase()), and so can
  * disassemble.
  */
-#include "report/output/output.h"
+#include "report/output/histogram/histogram.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -418,6 +418,30 @@ static void put_id(struct pprof *pprof, uint32_t id)
 	}
 }
 
+/* Gives the first mapping's place to the program: readers name the profile by it. That is
+ * the file with the most samples in its functions and their callees, but no name in
+ * brackets, such as a kernel's. */
+static void find_program(struct pprof *pprof)
+{
+	struct report report = *pprof->report;
+	const struct histogram_row *rows;
+	struct histogram *files;
+	uint32_t count, i = 0;
+
+	report.view = (struct report_view){.rows = REPORT_ROWS_FILES,
+					   .sort = REPORT_SORT_TOTAL};
+	files = histogram_begin(&report);
+	pprof->failed |= !files || histogram_finish(files) < 0;
+	if (!pprof->failed) {
+		count = histogram_rows(files, &rows);
+		while (i < count && *rows[i].file == '[')
+			i++;
+		if (i < count)
+			id_of(pprof, KIND_MAPPING, string_of(pprof, rows[i].file));
+	}
+	histogram_free(files);
+}
+
 static void put_strings(struct pprof *pprof)
 {
 	for (uint32_t i = 0; i < names_count(pprof->strings); i++) {
@@ -432,6 +456,7 @@ static int pprof_end(void *state)
 	struct pprof *pprof = state;
 
 	put_head(pprof);
+	find_program(pprof);
 	for (uint32_t i = 1; i < pprof->sampled.keys.count && !pprof->failed; i++)
 		put_sample(pprof, pprof->sampled.keys.nodes[i].key,
 			   pprof->sampled.sums[i]);

@@ -32,3 +32,21 @@ pprof -top wall.pb.gz
 echo "== compared"
 pprof -top -diff_base web.pb.gz two.pb.gz
 pprof -top -base web.pb.gz web.pb.gz
+echo "== the program is the first mapping, also if a kernel or a library is sampled first"
+cat >kernel.txt <<'END'
+web 1/1 [000] 1.0: 1 cycles:
+	ffffffff81000010 do_syscall_64+0x10 ([kernel.kallsyms])
+	7f0000001010 write+0x10 (/usr/lib/libc.so.6)
+	401010 main+0x10 (/srv/web)
+
+web 1/1 [000] 2.0: 1 cycles:
+	7f0000001010 write+0x10 (/usr/lib/libc.so.6)
+	401010 main+0x10 (/srv/web)
+
+web 1/1 [000] 3.0: 1 cycles:
+	401010 main+0x10 (/srv/web)
+
+END
+"$UNIPROF" import -o kernel.up kernel.txt 2>/dev/null
+report -i kernel.up --format pprof -o kernel.pb.gz
+pprof -top kernel.pb.gz
