@@ -156,6 +156,13 @@ $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x8
 $(O)/tests/kvm/vmm_arm64 $(O)/tests/kvm/compare_arm64: %: %.o $(ALL_OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(ALL_OBJECTS) $(LIBS) -lpthread)
 
+# The KVM tests' guest for 32-bit arm.
+$(O)/tests/kvm/arm32.elf: tests/kvm/start_arm32.S tests/kvm/guest.c tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,arm-linux-gnueabi-gcc $(filter-out -mno-omit-leaf-frame-pointer,$(GUEST_FLAGS)) \
+		-marm -march=armv7ve -mfloat-abi=soft -o $@ -Wl$(COMMA)-Ttext=0x40080000 \
+		-Wl$(COMMA)-e$(COMMA)start tests/kvm/start_arm32.S tests/kvm/guest.c)
+
 # A guest for arm64 that halts.
 $(O)/tests/kvm/halt_arm64.elf: tests/kvm/halt_arm64.S tests/gdb/arm64.lds tests/tests.mk
 	@mkdir -p $(@D)

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	const struct timespec moment = {0, 1000000};
 	struct error err = {.text = ""};
 	unsigned int equal = 0, count;
-	uint64_t stops = 0, reads = 0, more = 0;
+	double stops = 0, reads = 0, more = 0;
 	struct kernel_vcpu seen;
 	struct kernel *kernel;
 	struct vcpu_fd *fds;
@@ -99,9 +99,9 @@ int main(int argc, char **argv)
 		read_one = clock_monotonic();
 		registers = kernel_registers(kernel, eight, KERNEL_BATCH);
 		read_eight = clock_monotonic();
-		stops += stopped - begun;
-		reads += read_one - stopped;
-		more += read_eight - read_one - (read_one - stopped);
+		stops += (double)(stopped - begun);
+		reads += (double)(read_one - stopped);
+		more += (double)(read_eight - read_one) - (double)(read_one - stopped);
 		if (!registers || write(ask, "", 1) != 1 ||
 		    read(tell, &told, sizeof(told)) != sizeof(told))
 			return fail("reading registers");
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 		nanosleep(&moment, NULL);
 	}
 	printf("%u of %u equal; stop %.1f us, read %.1f us, each further vCPU %.1f us\n",
-	       equal, count, (double)stops / count / 1000, (double)reads / count / 1000,
-	       (double)more / count / 1000 / (KERNEL_BATCH - 1));
+	       equal, count, stops / count / 1000, reads / count / 1000,
+	       more / count / 1000 / (KERNEL_BATCH - 1));
 	return equal != count;
 }

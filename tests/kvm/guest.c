@@ -12,7 +12,7 @@
 
 static void put_char(char c)
 {
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__arm__)
 	*(volatile uint32_t *)0x9000000 = (uint32_t)c; /* virt's PL011 */
 #elif defined(__riscv)
 	*(volatile uint8_t *)0x10000000 = (uint8_t)c; /* virt's 16550 */

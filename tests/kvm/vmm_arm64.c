@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small VMM for arm64, beside vmm.c: a thread for each vCPU, and a PL011 whose output
- *is its own. Memory is in two slots, whose order in the VMM is not the guest's.
+ * A small VMM for arm64, beside vmm.c: a thread for each vCPU, and a PL011, whose output
+ * is its own. Memory is in two slots, whose order in the VMM is not the guest's. A GUEST
+ * in 32-bit code runs, too.
  *
  *	vmm_arm64 [--id NAME] [--off] [--ask ASK --tell TELL] GUEST
  *
@@ -17,6 +18,7 @@
 #include <getopt.h>
 #include <linux/kvm.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,26 +74,43 @@ static char *place_of(char *memory, uint64_t guest)
 				 : memory + (guest - RAM - LOW);
 }
 
-static uint64_t load_guest(char *memory, const char *path)
+static void load_part(char *memory, int fd, uint64_t guest, size_t size, off_t offset)
+{
+	if (size && pread(fd, place_of(memory, guest), size, offset) != (ssize_t)size)
+		die("a part of the guest");
+}
+
+/* Loads what the program headers, of the type @Phdr, describe. */
+#define LOAD_PARTS(memory, fd, head, Phdr)                                             \
+	for (unsigned int i = 0; i < (head).e_phnum; i++) {                            \
+		Phdr part;                                                             \
+                                                                                       \
+		if (pread(fd, &part, sizeof(part),                                     \
+			  (off_t)((head).e_phoff + i * sizeof(part))) != sizeof(part)) \
+			die("a program header");                                       \
+		if (part.p_type == PT_LOAD)                                            \
+			load_part(memory, fd, part.p_paddr, part.p_filesz,             \
+				  (off_t)part.p_offset);                               \
+	}
+
+/* Returns the entry, and whether it is 32-bit code. */
+static uint64_t load_guest(char *memory, const char *path, bool *is_32)
 {
 	int fd = check_result(open(path, O_RDONLY | O_CLOEXEC), path);
-	Elf64_Ehdr head;
+	union {
+		Elf32_Ehdr of_32;
+		Elf64_Ehdr of_64;
+	} head;
 
 	if (pread(fd, &head, sizeof(head), 0) != sizeof(head))
 		die(path);
-	for (unsigned int i = 0; i < head.e_phnum; i++) {
-		Elf64_Phdr part;
-
-		if (pread(fd, &part, sizeof(part),
-			  (off_t)(head.e_phoff + i * sizeof(part))) != sizeof(part))
-			die(path);
-		if (part.p_type == PT_LOAD && part.p_filesz &&
-		    pread(fd, place_of(memory, part.p_paddr), part.p_filesz,
-			  (off_t)part.p_offset) != (ssize_t)part.p_filesz)
-			die(path);
-	}
+	*is_32 = head.of_32.e_ident[EI_CLASS] == ELFCLASS32;
+	if (*is_32)
+		LOAD_PARTS(memory, fd, head.of_32, Elf32_Phdr)
+	else
+		LOAD_PARTS(memory, fd, head.of_64, Elf64_Phdr)
 	close(fd);
-	return head.e_entry;
+	return *is_32 ? head.of_32.e_entry : head.of_64.e_entry;
 }
 
 static void *run_vcpu(void *context)
@@ -147,8 +166,8 @@ static void tell(const struct vcpu *vcpu, int to)
 		die("told");
 }
 
-static void make_vcpu(int kvm, int vm, unsigned int number, int off, uint64_t entry,
-		      struct vcpu *vcpu)
+static void make_vcpu(int kvm, int vm, unsigned int number, uint32_t features,
+		      uint64_t entry, struct vcpu *vcpu)
 {
 	struct kvm_one_reg pc = {.id = CORE(regs.pc), .addr = (uintptr_t)&entry};
 	struct kvm_vcpu_init init;
@@ -160,9 +179,7 @@ static void make_vcpu(int kvm, int vm, unsigned int number, int off, uint64_t en
 	if (vcpu->run == MAP_FAILED)
 		die("run page");
 	check_result(ioctl(vm, KVM_ARM_PREFERRED_TARGET, &init), "target");
-	init.features[0] |= 1u << KVM_ARM_VCPU_PSCI_0_2;
-	if (off)
-		init.features[0] |= 1u << KVM_ARM_VCPU_POWER_OFF;
+	init.features[0] |= features;
 	check_result(ioctl(vcpu->fd, KVM_ARM_VCPU_INIT, &init), "KVM_ARM_VCPU_INIT");
 	check_result(ioctl(vcpu->fd, KVM_SET_ONE_REG, &pc), "pc");
 }
@@ -179,7 +196,9 @@ int main(int argc, char **argv)
 	const char *ask = NULL, *answer = NULL;
 	unsigned int vcpus = 1;
 	struct vcpu vcpu[VCPUS];
+	uint32_t features = 1u << KVM_ARM_VCPU_PSCI_0_2;
 	uint64_t entry;
+	bool is_32;
 	char *memory, byte;
 	int kvm, vm, option, from, to;
 
@@ -209,11 +228,15 @@ int main(int argc, char **argv)
 		die("memory");
 	add_slot(vm, 0, RAM + LOW, HIGH, memory);
 	add_slot(vm, 1, RAM, LOW, memory + HIGH);
-	entry = load_guest(memory, argv[optind]);
+	entry = load_guest(memory, argv[optind], &is_32);
+	if (is_32)
+		features |= 1u << KVM_ARM_VCPU_EL1_32BIT;
 	for (unsigned int i = 0; i < vcpus; i++) {
 		pthread_t thread;
 
-		make_vcpu(kvm, vm, i, i > 0, entry, &vcpu[i]);
+		if (i > 0)
+			features |= 1u << KVM_ARM_VCPU_POWER_OFF;
+		make_vcpu(kvm, vm, i, features, entry, &vcpu[i]);
 		if (pthread_create(&thread, NULL, run_vcpu, &vcpu[i]))
 			die("thread");
 	}

@@ -16,9 +16,9 @@ arch_qemu()
 	qemu_args=(
 		-accel tcg,thread=multi
 		-machine virt,virtualization=on,gic-version=3
-		-cpu max,pauth-impdef=on
+		-cpu "${KVM_CPU:-max,pauth-impdef=on}"
 		-smp "$cpus" -m "$2"
-		-kernel "$1/kernel" -initrd "$1/initrd"
+		-kernel "${KVM_KERNEL:-$1/kernel}" -initrd "$1/initrd"
 		-append "console=ttyAMA0 rdinit=/init ${KVM_MODE:+kvm-arm.mode=$KVM_MODE} $3"
 	)
 }
