@@ -71,7 +71,7 @@ export class HeatMap {
 		this.rowHeight = picture.rows === "threads"
 			? Math.max(4, Math.min(22, Math.floor(260 / this.rows))) : 5;
 		this.cell = this.picture.rows === "threads" ? this.plot / this.columns
-			: Math.min(12, this.plot / this.columns);
+			: Math.min(48, this.plot / this.columns);
 	}
 
 	count() {

@@ -39,7 +39,7 @@ class App {
 		this.processes = distinct(threads, "process").filter((name) => name);
 		this.vcpus = distinct(threads, "vcpu").sort((a, b) => a - b);
 		this.recordings = model.about.recordings;
-		const initial = { w: weight, h: "threads" };
+		const initial = { w: weight };
 		if (this.recordings.length > 1)
 			Object.assign(initial, { a: 0, b: 1, k: "change", y: "-change" });
 		this.state = new State(initial, (_, keys) => this.changed(keys));
