@@ -66,25 +66,22 @@ static int add_caller(struct naming *naming, struct entry caller)
 	return add_entry(naming, caller);
 }
 
+/* Adds an address of the stacks. -1 with @naming->err set if out of memory. */
+static int add_node(void *arg, uint32_t node, bool is_caller)
+{
+	struct naming *naming = arg;
+	const struct stacks *stacks = naming->profile->stacks;
+	const struct entry entry = {stacks->domain[node], stacks->tree.nodes[node].key};
+
+	return is_caller ? add_caller(naming, entry) : add_entry(naming, entry);
+}
+
 /* Lists the addresses to look up. */
 static int collect_entries(struct naming *naming)
 {
-	const struct stacks *stacks = naming->profile->stacks;
-	uint64_t *inclusive = stacks_inclusive(stacks);
-	int status = inclusive ? 0 : out_of_memory(naming);
-
-	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
-		const struct entry entry = {stacks->domain[i], stacks->tree.nodes[i].key};
-
-		if (!stacks_is_address(stacks, i))
-			continue;
-		if (stacks->self[i])
-			status = add_entry(naming, entry);
-		if (status == 0 && inclusive[i] > stacks->self[i])
-			status = add_caller(naming, entry);
-	}
-	free(inclusive);
-	return status;
+	return stacks_visit(naming->profile->stacks, add_node, naming) < 0
+		       ? out_of_memory(naming)
+		       : 0;
 }
 
 static int compare_entries(const void *left, const void *right)

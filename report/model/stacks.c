@@ -310,3 +310,21 @@ uint64_t *stacks_inclusive(const struct stacks *stacks)
 		inclusive[stacks->tree.nodes[i].parent] += inclusive[i];
 	return inclusive;
 }
+
+int stacks_visit(const struct stacks *stacks,
+		 int (*visit)(void *arg, uint32_t node, bool is_caller), void *arg)
+{
+	uint64_t *inclusive = stacks_inclusive(stacks);
+	int status = inclusive ? 0 : -1;
+
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
+		if (!stacks_is_address(stacks, i))
+			continue;
+		if (stacks->self[i])
+			status = visit(arg, i, false);
+		if (inclusive[i] > stacks->self[i] && status == 0)
+			status = visit(arg, i, true);
+	}
+	free(inclusive);
+	return status;
+}

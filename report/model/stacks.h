@@ -77,4 +77,12 @@ static inline bool stacks_is_address(const struct stacks *stacks, uint32_t node)
  */
 uint64_t *stacks_inclusive(const struct stacks *stacks);
 
+/*
+ * Calls @visit for each address of the chains that count: as a sampled instruction, as a
+ * caller's return address, or as both, one after the other. Nodes come before their
+ * callees. -1 if @visit returns -1, or if out of memory.
+ */
+int stacks_visit(const struct stacks *stacks,
+		 int (*visit)(void *arg, uint32_t node, bool is_caller), void *arg);
+
 #endif

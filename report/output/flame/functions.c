@@ -7,14 +7,15 @@
 #include "report/model/domains.h"
 
 struct seen {
+	const struct report *report;
 	struct function_place *list; /* by function */
 	uint32_t room;
 };
 
 /* Makes room for all functions known so far. -1 if out of memory. */
-static int seen_grow(struct seen *seen, const struct frames *frames)
+static int seen_grow(struct seen *seen)
 {
-	uint32_t count = frames_functions(frames), room = count * 2;
+	uint32_t count = frames_functions(seen->report->frames), room = count * 2;
 
 	if (count <= seen->room)
 		return 0;
@@ -25,9 +26,11 @@ static int seen_grow(struct seen *seen, const struct frames *frames)
 }
 
 /* Adds an address, a node of the report's stacks. -1 if out of memory. */
-static int seen_add(struct seen *seen, const struct report *report, uint32_t node,
-		    enum frame_use use)
+static int seen_add(void *arg, uint32_t node, bool is_caller)
 {
+	struct seen *seen = arg;
+	const struct report *report = seen->report;
+	enum frame_use use = is_caller ? FRAME_CALLER : FRAME_LEAF;
 	const struct stacks *stacks = report->stacks;
 	uint64_t address = stacks->tree.nodes[node].key;
 	const struct recording_domain *domain = summary_domain(report->summary,
@@ -35,7 +38,7 @@ static int seen_add(struct seen *seen, const struct report *report, uint32_t nod
 	uint32_t number = frames_find(report->frames, stacks->domain[node], address, use);
 	const struct frame *frame;
 
-	if (number == FRAMES_NONE || seen_grow(seen, report->frames) < 0)
+	if (number == FRAMES_NONE || seen_grow(seen) < 0)
 		return -1;
 	frame = frames_get(report->frames, number);
 	for (uint32_t i = 0; i < frame->function_count; i++) {
@@ -54,21 +57,9 @@ static int seen_add(struct seen *seen, const struct report *report, uint32_t nod
 
 struct function_place *functions_places(const struct report *report)
 {
-	const struct stacks *stacks = report->stacks;
-	uint64_t *inclusive = stacks_inclusive(stacks);
-	struct seen seen = {0};
-	int status = inclusive ? seen_grow(&seen, report->frames) : -1;
+	struct seen seen = {.report = report};
 
-	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
-		if (!stacks_is_address(stacks, i))
-			continue;
-		if (stacks->self[i])
-			status = seen_add(&seen, report, i, FRAME_LEAF);
-		if (inclusive[i] > stacks->self[i] && status == 0)
-			status = seen_add(&seen, report, i, FRAME_CALLER);
-	}
-	free(inclusive);
-	if (status == 0)
+	if (seen_grow(&seen) == 0 && stacks_visit(report->stacks, seen_add, &seen) == 0)
 		return seen.list;
 	free(seen.list);
 	return NULL;

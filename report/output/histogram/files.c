@@ -49,10 +49,19 @@ static const char *mapped_path(const struct report *report, const struct perf_ma
 	return map ? map->path : NULL;
 }
 
+struct filling {
+	struct function_files *files;
+	const struct report *report;
+	struct perf_maps maps;
+};
+
 /* Adds the functions at a node of the stacks. -1 if out of memory. */
-static int add_node(struct function_files *files, const struct report *report,
-		    const struct perf_maps *maps, uint32_t node, enum frame_use use)
+static int add_node(void *arg, uint32_t node, bool is_caller)
 {
+	const struct filling *filling = arg;
+	const struct report *report = filling->report;
+	struct function_files *files = filling->files;
+	enum frame_use use = is_caller ? FRAME_CALLER : FRAME_LEAF;
 	uint32_t index = report->stacks->domain[node];
 	uint64_t address = report->stacks->tree.nodes[node].key;
 	uint32_t number = frames_find(report->frames, index, address, use);
@@ -63,9 +72,9 @@ static int add_node(struct function_files *files, const struct report *report,
 	if (number == FRAMES_NONE || name == FRAMES_NONE)
 		return -1;
 	frame = frames_get(report->frames, number);
-	path = frame->dso && *frame->dso ? frame->dso
-					 : mapped_path(report, maps, index,
-						       address - (use == FRAME_CALLER));
+	path = frame->dso && *frame->dso
+		       ? frame->dso
+		       : mapped_path(report, &filling->maps, index, address - is_caller);
 	file = path ? names_intern(files->names, path) : FILE_UNKNOWN;
 	domain = tree_intern(&files->places, 0, name);
 	if (file == NAMES_NONE || domain == TREE_NONE)
@@ -77,37 +86,19 @@ static int add_node(struct function_files *files, const struct report *report,
 	return 0;
 }
 
-static int add_nodes(struct function_files *files, const struct report *report,
-		     const struct perf_maps *maps)
-{
-	const struct stacks *stacks = report->stacks;
-	uint64_t *inclusive = stacks_inclusive(stacks);
-	int status = inclusive ? 0 : -1;
-
-	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && status == 0; i++) {
-		if (!stacks_is_address(stacks, i))
-			continue;
-		if (stacks->self[i])
-			status = add_node(files, report, maps, i, FRAME_LEAF);
-		if (inclusive[i] > stacks->self[i] && status == 0)
-			status = add_node(files, report, maps, i, FRAME_CALLER);
-	}
-	free(inclusive);
-	return status;
-}
-
 int function_files_fill(struct function_files *files, const struct report *report)
 {
-	struct perf_maps maps = {0};
+	struct filling filling = {.files = files, .report = report};
 	int status = -1;
 
 	files->names = names_new();
 	if (files->names && tree_init(&files->places, 1) == 0 &&
 	    names_intern(files->names, "[unknown]") == FILE_UNKNOWN &&
 	    names_intern(files->names, "[several]") == FILE_SEVERAL &&
-	    perf_maps_init(&maps, report->sources) == 0 && perf_maps_update(&maps) == 0)
-		status = add_nodes(files, report, &maps);
-	perf_maps_free(&maps);
+	    perf_maps_init(&filling.maps, report->sources) == 0 &&
+	    perf_maps_update(&filling.maps) == 0)
+		status = stacks_visit(report->stacks, add_node, &filling);
+	perf_maps_free(&filling.maps);
 	return status;
 }
 
