@@ -302,11 +302,11 @@ static void put_pauses(const struct report *report)
 		(double)pauses_quantile(pauses, 0.5) / 1e3, (double)pauses->max / 1e3);
 }
 
-static void put_note(FILE *out, const struct error *line)
+/* Writes a note as text: its names of files and guests can contain markup. */
+static void put_note(FILE *out, const struct note *note)
 {
-	fputs("\nNote: ", out);
-	for (const char *c = line->text; *c; c++) {
-		/* Markup in names of files and guests */
+	fprintf(out, "\n%s: ", note->kind == NOTE_WARNING ? "Warning" : "Note");
+	for (const char *c = note->text; *c; c++) {
 		if (strchr("\\`*_{}[]<>#|!&", *c))
 			putc('\\', out);
 		putc(*c, out);
@@ -319,7 +319,6 @@ static void put_quality(const struct report *report)
 	const struct quality *quality = report->quality;
 	const struct summary *summary = report->summary;
 	FILE *out = report->out;
-	struct error line;
 
 	fputs("\n## What is missing or doubtful\n\n| | count | % | "
 	      "|\n|---|--:|--:|---|\n",
@@ -334,14 +333,8 @@ static void put_quality(const struct report *report)
 		summary->counts.lost,
 		percent_of(summary->counts.lost, summary->counts.lost + summary->weight));
 	put_pauses(report);
-	if (summary_damage(summary, "the recording", &line))
-		put_note(out, &line);
-	if (quality_note_names(quality, report->sources, false, &line))
-		put_note(out, &line);
-	if (quality_note_chains(quality, false, &line))
-		put_note(out, &line);
-	if (quality_note_ends(quality, false, &line))
-		put_note(out, &line);
+	for (size_t i = 0; i < report->notes->count; i++)
+		put_note(out, &report->notes->list[i]);
 }
 
 /* Writes a cell with the domain's name, if domains are told apart. */
