@@ -75,8 +75,11 @@ static void a_recorder(pid_t other, int pidfd)
 	sigset_t pending;
 	size_t count;
 	int value = 0, fd;
+	bool runs;
 
 	CHECK(pidfd >= 0 && trace_init(&trace, &err) == 0);
+	/* A container or an older kernel may refuse it to this user. */
+	runs = !REFUSED(bpf_program_run(-1, NULL, 0));
 	CHECK(filter_recorder(&kvm_needs, false, -1, &err) == 0);
 	/* Calls that sampling needs. */
 	CHECK(trace_attach(&traced, other, other) == 0);
@@ -102,7 +105,7 @@ static void a_recorder(pid_t other, int pidfd)
 	CHECK(REFUSED(unlink("/nothing")));
 	CHECK(REFUSED(unlinkat(-1, "nothing", 0)));
 	/* Programs can be run, but not loaded; this one does not exist. */
-	CHECK(bpf_program_run(-1, NULL, 0) < 0 && !(errno == EPERM));
+	CHECK(!runs || !REFUSED(bpf_program_run(-1, NULL, 0)));
 	CHECK(bpf_memory_new(8, false) < 0 && errno == EPERM);
 	CHECK(REFUSED(kill(other, SIGTERM)));
 	CHECK(REFUSED(socket(AF_UNIX, SOCK_STREAM, 0)));
