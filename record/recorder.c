@@ -152,6 +152,8 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	for (unsigned int i = 0; i < round.pauses; i++)
 		paused += round.pause[i];
 	pacer_end(&subject->pacer, paused);
+	if (paused > subject->longest)
+		subject->longest = paused;
 	if (handle_refused_table(recorder, subject, err))
 		return 1;
 	subject_notify_missing(subject);

@@ -129,9 +129,11 @@ void subject_notify_end(struct subject *subject, uint64_t time)
 		notify(to, "%s", memory.text);
 	if (subject->thinned)
 		notify(to,
-		       "the rate was lowered to %.1f Hz on average for '%s': pauses may "
-		       "take at most %g %% of the time (--max-overhead)",
+		       "the rate was lowered to %.1f Hz on average for '%s': pauses, up "
+		       "to %.3g ms in a round, may take at most %g %% of any ten seconds "
+		       "(--max-overhead)",
 		       (double)subject->rounds * NS_PER_S / (double)time, name,
+		       (double)subject->longest / 1000000,
 		       subject->options->max_overhead * 100);
 	if (subject->skipped)
 		notify(to,

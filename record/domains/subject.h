@@ -24,6 +24,7 @@ struct subject {
 	uint64_t skipped; /* rounds skipped because someone else held the domain paused */
 	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
 	uint64_t thinned; /* slots skipped to limit the overhead */
+	uint64_t longest; /* longest pause of a round, ns */
 };
 
 /* Returns the requested time between samples, ns. */
