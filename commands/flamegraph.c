@@ -11,7 +11,6 @@
 #include "base/command/message.h"
 #include "base/text.h"
 #include "commands/child.h"
-#include "commands/find.h"
 #include "commands/open.h"
 #include "commands/record_options.h"
 #include "commands/report/options.h"

@@ -2,6 +2,8 @@
 #ifndef UNIPROF_COMMANDS_OPEN_H
 #define UNIPROF_COMMANDS_OPEN_H
 
+#include "record/find/find.h"
+#include "record/notify.h"
 #include "record/open.h"
 
 /* The help of --force, for all commands that use the hypervisor. */
@@ -28,5 +30,23 @@ struct open_wish {
  * with the reason in @err on failure. */
 struct host *open_host(const char *command, const struct open_wish *wish,
 		       struct error *err);
+
+/* The guests whose symbol files are looked for. */
+struct find_wish {
+	char *const *domain; /* names or ids */
+	size_t domains;
+	bool all;   /* of all guests */
+	bool by_id; /* for their ids, as their names may later be those of others */
+	notify_function *notify; /* prints what was found; NULL: nothing is printed */
+};
+
+/* The help of --no-find. */
+#define NO_FIND_HELP                                                                   \
+	"without files, don't look for the guest's file where its VMM's command line " \
+	"or its configuration names it"
+
+/* Looks for the symbol files of guests of this host. Must be called before
+ * anything is opened, because it starts processes. found_files_free() must follow. */
+void find_files(struct found_files *found, const struct find_wish *wish);
 
 #endif

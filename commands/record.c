@@ -8,9 +8,8 @@
 
 #include "base/clock.h"
 #include "base/command/message.h"
-#include "commands/find.h"
-#include "commands/namer.h"
 #include "commands/open.h"
+#include "commands/namer.h"
 #include "commands/record_options.h"
 #include "record/record.h"
 

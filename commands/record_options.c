@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/parse.h"
-#include "commands/find.h"
 #include "commands/open.h"
 
 #define DEFAULT_FREQUENCY 99

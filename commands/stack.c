@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "commands/commands.h"
-#include "commands/find.h"
 #include "commands/open.h"
 #include "record/domains/target.h"
 #include "record/safety/guard.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/file_kind.h"
+#include "format/file_kind.h"
 
 #define CHUNK_MAX (CHUNK_HEADER_SIZE + RECORDING_MAX_STORED)
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/file_kind.h"
+#include "format/file_kind.h"
 
 /* Initial size of the buffer, bytes; it grows to the longest line, with its line end */
 #define ROOM_FIRST ((size_t)64 << 10)

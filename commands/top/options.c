@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/parse.h"
-#include "commands/find.h"
 #include "commands/open.h"
 #include "tables/program_table.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "report/model/checks/ends.h"
-#include "report/model/counts.h"
+#include "report/output/counts.h"
 #include "report/output/heading.h"
 #include "report/output/histogram/histogram.h"
 #include "report/output/paths.h"

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/tree.h"
 #include "report/model/calls.h"
-#include "report/model/counts.h"
+#include "report/output/counts.h"
 #include "report/output/histogram/files.h"
 
 struct histogram {

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/tree.h"
 #include "base/version.h"
-#include "report/model/counts.h"
+#include "report/output/counts.h"
 #include "report/model/domains.h"
 #include "report/write/protobuf.h"
 

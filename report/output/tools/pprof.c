@@ -24,7 +24,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "base/tree.h"
-#include "report/model/counts.h"
+#include "report/output/counts.h"
 #include "report/write/gzip.h"
 #include "report/write/protobuf.h"
 

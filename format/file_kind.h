@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_BASE_FILE_KIND_H
-#define UNIPROF_BASE_FILE_KIND_H
+#ifndef UNIPROF_FORMAT_FILE_KIND_H
+#define UNIPROF_FORMAT_FILE_KIND_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/model/counts.h"
+#include "report/output/counts.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/file_kind.h"
+#include "format/file_kind.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_MODEL_COUNTS_H
-#define UNIPROF_REPORT_MODEL_COUNTS_H
+#ifndef UNIPROF_REPORT_OUTPUT_COUNTS_H
+#define UNIPROF_REPORT_OUTPUT_COUNTS_H
 
 #include "base/tree.h"
 
