@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The tables: sums by function, module, domain and the like, and the call tree.
-import { button, make, percent, plainAmount } from "./dom.mjs";
+import { button, make, percent, plainAmount, shorten } from "./dom.mjs";
 
 const MORE = 200; // rows that are shown at once
+const LONGEST = 1000; // characters of a name: layout of more takes seconds
 
 function cell(text, part) {
 	const element = make("td", { textContent: text, className: "number" });
@@ -83,8 +84,9 @@ export class Table {
 
 	row(row) {
 		const { whole, weight, compares } = this.content;
-		const name = row.isKnown === false ? make("span", { textContent: row.name })
-			: button(row.name, () => this.on.open(row), row.hint);
+		const text = shorten(row.name, LONGEST);
+		const name = row.isKnown === false ? make("span", { textContent: text })
+			: button(text, () => this.on.open(row), row.hint);
 		const cells = [
 			make("th", { scope: "row" }, name),
 			cell(plainAmount(weight, row.self)), cell(percent(row.self, whole), row.self / whole),
@@ -132,7 +134,7 @@ export class CallTree {
 		const { graph, sums, weight } = this.content, whole = sums.below[0];
 		const children = this.children(node), isOpen = this.open.has(node);
 		const mark = children.length ? (isOpen ? "\u25be " : "\u25b8 ") : "\u2003 ";
-		const name = button(mark + graph.name(node), () => this.toggle(node, children));
+		const name = button(mark + shorten(graph.name(node), LONGEST), () => this.toggle(node, children));
 		if (children.length)
 			name.setAttribute("aria-expanded", String(isOpen));
 		name.dataset.node = node;
