@@ -184,7 +184,8 @@ has_no_request()
 # need_slots NAME: exits with 77 if KVM may not be asked where the guest's memory is
 need_slots()
 {
-	record -v -T 0.1 -o /dev/null "$1"
+	# On a busy machine, this can end before the first sample.
+	"$UNIPROF" record -v -T 0.5 -o /dev/null "$1" 2>record.err
 	! grep 'KVM was not asked' record.err || { stop_all; exit 77; }
 }
 
