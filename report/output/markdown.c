@@ -438,24 +438,50 @@ static int put_functions(const struct markdown *markdown)
 	return 0;
 }
 
+/* Returns how many of the functions, from @at on, are equal: direct recursion. */
+static uint32_t run_length(const uint32_t *functions, uint32_t count, uint32_t at)
+{
+	uint32_t length = 1;
+
+	while (at + length < count && functions[at + length] == functions[at])
+		length++;
+	return length;
+}
+
+static uint32_t count_runs(const uint32_t *functions, uint32_t count)
+{
+	uint32_t runs = 0;
+
+	for (uint32_t at = 0; at < count; at += run_length(functions, count, at))
+		runs++;
+	return runs;
+}
+
 /* Writes the functions of a chain, outermost first. -1 if out of memory. */
 static int put_chain(struct markdown *markdown, uint32_t path)
 {
-	const struct report *report = markdown->report;
+	struct frames *frames = markdown->report->frames;
 	const uint32_t *functions;
-	uint32_t count = paths_list(&markdown->paths, path, &functions);
-	FILE *out = report->out;
+	uint32_t count = paths_list(&markdown->paths, path, &functions), length;
+	uint32_t runs = count_runs(functions, count), run = 0, left_out = 0;
+	FILE *out = markdown->report->out;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (i)
-			fputs(" → ", out);
-		if (i == MOST_OUTERMOST && count > MOST_OUTERMOST + MOST_INNERMOST) {
-			fprintf(out, "(%" PRIu32 " more) → ",
-				count - MOST_OUTERMOST - MOST_INNERMOST);
-			i = count - MOST_INNERMOST;
+	for (uint32_t at = 0; at < count; at += length, run++) {
+		length = run_length(functions, count, at);
+		if (runs > MOST_OUTERMOST + MOST_INNERMOST && run >= MOST_OUTERMOST &&
+		    run < runs - MOST_INNERMOST) {
+			left_out += length;
+			continue;
 		}
-		markdown_cell(out, frames_function_name(report->frames, functions[i]),
+		if (left_out)
+			fprintf(out, " → (%" PRIu32 " more)", left_out);
+		left_out = 0;
+		if (at)
+			fputs(" → ", out);
+		markdown_cell(out, frames_function_name(frames, functions[at]),
 			      MOST_OF_NAME);
+		if (length > 1)
+			fprintf(out, " ×%" PRIu32, length);
 	}
 	return count ? 0 : -1;
 }

@@ -5,6 +5,15 @@ report -i web.up -s "$data/web.sym" --format markdown 2>/dev/null
 echo "== two domains, time"
 report -i two.up -s "$data/web.sym" --format markdown --weight wall 2>/dev/null |
 	sed -n '/^## vCPUs/,$p'
+echo "== a chain of 30 functions, and recursion"
+awk 'BEGIN { for (i = 0; i < 30; i++) printf "%x T f%d\n", 4096 + i * 256, i }' >long.sym
+{
+	echo "domain 0 1 2 1 1 web"
+	echo "sample 1000 0 1 0 $(awk 'BEGIN { for (i = 29; i >= 0; i--)
+		for (n = 0; n < (i % 10 == 5 ? 3 : 1); n++) printf " 0x%x", 4097 + i * 256 }')"
+	echo "end 1 2000"
+} | "$MAKE_RECORDING" >long.up
+report -i long.up -s long.sym --format markdown 2>/dev/null | sed -n '/^## Call chains/,$p'
 echo "== no samples"
 echo "end 1 5" | "$MAKE_RECORDING" >empty.up
 report -i empty.up --format markdown 2>/dev/null
