@@ -114,6 +114,7 @@ $(O)/glibc/libc.so: scripts/portable/stubs
 
 # Embedded with .incbin, which -MMD does not list.
 $(O)/report/write/flame_svg.o: report/write/flame.js
+$(O)/commands/completions.o: scripts/completions
 
 # The page of report/output/html, put together from its parts.
 PAGE = $(O)/report/output/html/page

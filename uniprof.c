@@ -28,6 +28,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } words[] = {
 	{"help", "[COMMAND]", "show the help of uniprof, or of a command", run_help},
+	{"completions", "SHELL", "print completions for bash, zsh or fish",
+	 completions_run},
 	{"version", NULL, "show the version, as --version does", run_version},
 	{"--help", NULL, NULL, run_help},
 	{"-h", NULL, NULL, run_help},
@@ -47,10 +49,10 @@ static void print_help(FILE *to)
 	      "Commands:\n",
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(to, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
 	for (size_t i = 0; i < WORDS; i++)
 		if (words[i].summary)
-			fprintf(to, "  %-10s %s\n", words[i].name, words[i].summary);
+			fprintf(to, "  %-11s %s\n", words[i].name, words[i].summary);
 	fputs("\n"
 	      "Options:\n"
 	      "  -h, --help  show this help; after a command, the help of that command\n"

@@ -312,5 +312,5 @@ pretend_domains()
 # completions SHELL: prints the completions for the shell
 completions()
 {
-	"$CLI/../../scripts/completions" "$1" "$UNIPROF" || echo "exit code $?"
+	"$UNIPROF" completions "$1" || echo "exit code $?"
 }

@@ -21,7 +21,7 @@ while read -r command; do
 done <commands
 [ "$(wc -l <commands)" -ge 8 ] || echo "there are no commands"
 
-for command in $("$UNIPROF" --list-commands | grep -vE '^(help|version)	' | cut -f 1); do
+for command in $("$UNIPROF" --list-commands | grep -vE '^(help|version|completions)	' | cut -f 1); do
 	sed 's/\\-/-/g' "$CLI/../../docs/man/uniprof-$command.1" >page
 	sed -n "/^	$command)\$/,/;;/p" zsh >zsh-options
 	"$UNIPROF" $command --help | grep -oE '^  (-.,|   ) --[a-z-]+' | tr -d , >options
