@@ -69,7 +69,11 @@ start:
 	msr	sctlr_el1, x0
 	isb
 
+	/* A page of the stack for each vCPU. */
+	mrs	x1, mpidr_el1
+	and	x1, x1, #0xff
 	ldr	x0, =STACK + (PAGES << 12)
+	sub	x0, x0, x1, lsl #12
 	mov	sp, x0
 	ldr	x0, =_start
 	br	x0
@@ -78,15 +82,20 @@ start:
 	.text
 	.globl	_start
 	.type	_start, %function
-/* The outermost frame; the frame pointer that guest_main saves is 0. */
+/* The outermost frame; the frame pointer that guest_main saves is 0. All vCPUs but the
+ * first two halt. */
 _start:
 	mov	x29, xzr
 	mov	x30, xzr
 	stp	x29, x30, [sp, #-16]!
 	mov	x29, sp
-	mov	x0, xzr
+	mrs	x0, mpidr_el1
+	and	x0, x0, #0xff
+	cmp	x0, #2
+	b.hs	1f
 	bl	guest_main
-1:	b	1b
+1:	wfi
+	b	1b
 	.size	_start, . - _start
 
 	.section .bss.start, "aw", %nobits

@@ -4,9 +4,9 @@
  * is its own. Memory is in two slots, whose order in the VMM is not the guest's. A GUEST
  * in 32-bit code runs, too.
  *
- *	vmm_arm64 [--id NAME] [--off] [--ask ASK --tell TELL] GUEST
+ *	vmm_arm64 [--id NAME] [--vcpus N] [--off] [--ask ASK --tell TELL] GUEST
  *
- * --off   a second vCPU waits for a start that never comes
+ * --off   all vCPUs but the first wait for a start that never comes
  * --ask   for each byte from the FIFO ASK, the first thread writes vCPU 0's registers, by
  *         KVM_GET_ONE_REG, to the FIFO TELL (struct told, compare_arm64.h)
  *
@@ -35,7 +35,7 @@
 #define LOW   (2ull << 20)
 #define HIGH  (30ull << 20)
 #define UART  0x09000000
-#define VCPUS 2
+#define VCPUS 16
 
 struct vcpu {
 	int fd;
@@ -188,6 +188,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"id", required_argument, NULL, 'i'},
+		{"vcpus", required_argument, NULL, 'v'},
 		{"off", no_argument, NULL, 'o'},
 		{"ask", required_argument, NULL, 'a'},
 		{"tell", required_argument, NULL, 't'},
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
 	const char *ask = NULL, *answer = NULL;
 	unsigned int vcpus = 1;
 	struct vcpu vcpu[VCPUS];
-	uint32_t features = 1u << KVM_ARM_VCPU_PSCI_0_2;
+	uint32_t features = 1u << KVM_ARM_VCPU_PSCI_0_2, off = 0;
 	uint64_t entry;
 	bool is_32;
 	char *memory, byte;
@@ -207,7 +208,10 @@ int main(int argc, char **argv)
 		case 'i':
 			break;
 		case 'o':
-			vcpus = 2;
+			off = 1u << KVM_ARM_VCPU_POWER_OFF;
+			break;
+		case 'v':
+			vcpus = (unsigned int)atoi(optarg);
 			break;
 		case 'a':
 			ask = optarg;
@@ -218,7 +222,7 @@ int main(int argc, char **argv)
 		default:
 			return 2;
 		}
-	if (optind != argc - 1 || !ask != !answer)
+	if (optind != argc - 1 || !ask != !answer || !vcpus || vcpus > VCPUS)
 		return 2;
 	kvm = check_result(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
 	vm = check_result(ioctl(kvm, KVM_CREATE_VM, 0), "VM");
@@ -234,9 +238,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < vcpus; i++) {
 		pthread_t thread;
 
-		if (i > 0)
-			features |= 1u << KVM_ARM_VCPU_POWER_OFF;
-		make_vcpu(kvm, vm, i, features, entry, &vcpu[i]);
+		make_vcpu(kvm, vm, i, features | (i ? off : 0), entry, &vcpu[i]);
 		if (pthread_create(&thread, NULL, run_vcpu, &vcpu[i]))
 			die("thread");
 	}
