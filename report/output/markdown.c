@@ -363,7 +363,7 @@ static void put_others(const struct report *report, size_t count, uint64_t sum,
 	put_share(report, sum);
 	fputs(cells, report->out);
 	put_domain_cell(report, "");
-	fprintf(report->out, "| %zu more %s |\n", count, what);
+	fprintf(report->out, "| other %s: %zu |\n", what, count);
 }
 
 static void put_vcpu_row(const struct report *report, const struct row *row)
@@ -401,7 +401,7 @@ static int put_vcpus(const struct markdown *markdown)
 		put_vcpu_row(report, &rows[i]);
 		left -= rows[i].total;
 	}
-	put_others(report, count - shown, left, "| | | ", "");
+	put_others(report, count - shown, left, "| | | ", "vCPUs");
 	free(rows);
 	return 0;
 }

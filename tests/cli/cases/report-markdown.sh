@@ -14,6 +14,17 @@ awk 'BEGIN { for (i = 0; i < 30; i++) printf "%x T f%d\n", 4096 + i * 256, i }' 
 	echo "end 1 2000"
 } | "$MAKE_RECORDING" >long.up
 report -i long.up -s long.sym --format markdown 2>/dev/null | sed -n '/^## Call chains/,$p'
+echo "== more functions and chains than are shown"
+{
+	echo "domain 0 1 2 1 1 web"
+	i=0
+	while [ $i -lt 30 ]; do
+		echo "sample $((1000 + i)) 0 1 0 $((4096 + i * 256))"
+		i=$((i + 1))
+	done
+	echo "end 1 2000"
+} | "$MAKE_RECORDING" >many.up
+report -i many.up -s long.sym --format markdown 2>/dev/null | grep 'other'
 echo "== no samples"
 echo "end 1 5" | "$MAKE_RECORDING" >empty.up
 report -i empty.up --format markdown 2>/dev/null
