@@ -70,7 +70,7 @@ else
 LIBS += -ldl
 endif
 
-PARTS = base format arch unwind guest xen kvm gdb symbols tables record report import \
+PARTS = base format arch unwind guest xen kvm gdb symbols tables record report output import \
 	commands
 # Of xen/registers_*.c and kvm/registers_*.c, only those for the target CPU are built.
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
@@ -113,15 +113,15 @@ $(O)/glibc/libc.so: scripts/portable/stubs
 		$(CC) $(SYSROOT:%=--sysroot=% -B%/usr/lib/$(MACHINE) -B%/lib/$(MACHINE)))
 
 # Embedded with .incbin, which -MMD does not list.
-$(O)/report/write/flame_svg.o: report/write/flame.js
+$(O)/output/write/flame_svg.o: output/write/flame.js
 $(O)/commands/completions.o: scripts/completions
 
-# The page of report/output/html, put together from its parts.
-PAGE = $(O)/report/output/html/page
-$(PAGE)/body: report/output/html/assemble $(wildcard report/output/html/page/*)
-	$(call step,PAGE,report/output/html/assemble $(PAGE))
-$(O)/report/output/html/page.o: $(PAGE)/body
-$(O)/report/output/html/page.o: ALL_CFLAGS += -DPAGE='"$(PAGE)"'
+# The page of output/html, put together from its parts.
+PAGE = $(O)/output/html/page
+$(PAGE)/body: output/html/assemble $(wildcard output/html/page/*)
+	$(call step,PAGE,output/html/assemble $(PAGE))
+$(O)/output/html/page.o: $(PAGE)/body
+$(O)/output/html/page.o: ALL_CFLAGS += -DPAGE='"$(PAGE)"'
 
 -include $(OBJECTS:.o=.d) $(O)/uniprof.d
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/diff/diff.h"
+#include "output/diff/diff.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "commands/report/notes.h"
 #include "commands/report/options.h"
 #include "commands/report/progress.h"
-#include "report/write/outfile.h"
+#include "output/write/outfile.h"
 
 static const struct diff_output outputs[] = {
 	{

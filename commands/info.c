@@ -11,7 +11,7 @@
 #include "report/load/load.h"
 #include "report/model/checks/ends.h"
 #include "report/model/measure.h"
-#include "report/write/outfile.h"
+#include "output/write/outfile.h"
 
 /* Number of names that are read from a recording, to find where chains start: recorders
  * store fewer, and imported recordings with more would need too much memory. */

@@ -10,7 +10,7 @@
 #include "commands/report/options.h"
 #include "commands/report/pager.h"
 #include "commands/report/progress.h"
-#include "report/write/outfile.h"
+#include "output/write/outfile.h"
 
 static int report_write(const struct report_options *options, struct pager *pager)
 {

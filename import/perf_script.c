@@ -13,7 +13,7 @@
  * Source lines (-F +srcline) are skipped.
  *
  * A process becomes a domain with the PID as its id, and the CPU becomes the vCPU: the
- * inverse of report/output/perf/perf_script.c.
+ * inverse of output/perf/perf_script.c.
  */
 #include "import/format.h"
 
@@ -180,7 +180,7 @@ static bool find_frame(struct recording_text line, struct import_frame *frame)
 		frame->dso.length = 0;
 	if (scan_is(frame->name, "[unknown]"))
 		frame->name.length = 0;
-	/* report/output/perf/perf_script.c writes names that start with '(' like this. */
+	/* output/perf/perf_script.c writes names that start with '(' like this. */
 	if (frame->name.length > 2 && !memcmp(frame->name.at, "::(", 3)) {
 		frame->name.at += 2;
 		frame->name.length -= 2;

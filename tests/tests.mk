@@ -312,9 +312,9 @@ $(O)/instrumented/%.o: %.c Makefile tests/tests.mk
 	$(call step,FUZZ,$(FUZZ_CC) -fsanitize=fuzzer-no-link$(COMMA)address$(COMMA)undefined \
 		-MMD -MP -c -o $@ $<)
 
-$(O)/instrumented/report/write/flame_svg.o: report/write/flame.js
-$(O)/instrumented/report/output/html/page.o: $(PAGE)/body
-$(O)/instrumented/report/output/html/page.o: FUZZ_CC += -DPAGE='"$(PAGE)"'
+$(O)/instrumented/output/write/flame_svg.o: output/write/flame.js
+$(O)/instrumented/output/html/page.o: $(PAGE)/body
+$(O)/instrumented/output/html/page.o: FUZZ_CC += -DPAGE='"$(PAGE)"'
 
 -include $(FUZZ_OBJECTS:.o=.d)
 

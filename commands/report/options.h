@@ -3,7 +3,7 @@
 #define UNIPROF_COMMANDS_REPORT_OPTIONS_H
 
 #include "commands/report/profile_options.h"
-#include "report/output/output.h"
+#include "output/output.h"
 
 /* The options of `uniprof report`. The strings are argv's. */
 struct report_options {

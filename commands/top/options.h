@@ -5,7 +5,7 @@
 #include "commands/report/profile_options.h"
 #include "commands/words.h"
 #include "record/find/find.h"
-#include "report/output/output.h"
+#include "output/output.h"
 
 /* Options that are passed on to `uniprof record`, which checks them. NULL: not given. */
 struct sampling_options {

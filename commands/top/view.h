@@ -3,7 +3,7 @@
 #define UNIPROF_COMMANDS_TOP_VIEW_H
 
 #include "commands/report/profile_options.h"
-#include "report/output/output.h"
+#include "output/output.h"
 
 /* A report of the recent part of a recording, as the user has chosen it: options, and
  * what the functions below change of them while it is shown. */

@@ -8,8 +8,8 @@
 // and an empty line.
 import fs from "node:fs";
 import readline from "node:readline";
-import { Samples, decodeStacks, decodeTree, unpack } from "../../report/output/html/page/decode.mjs";
-import { Model } from "../../report/output/html/page/model.mjs";
+import { Samples, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
+import { Model } from "../../output/html/page/model.mjs";
 
 const text = fs.readFileSync(process.argv[2], "utf8");
 const samples = new Samples(), others = {};

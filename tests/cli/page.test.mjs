@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { Columns, decodeStacks, decodeTree, unpack } from "../../report/output/html/page/decode.mjs";
-import { Model, NONE, changeInterval, mergeRanges, shareInterval } from "../../report/output/html/page/model.mjs";
-import { formatState, parseState } from "../../report/output/html/page/state.mjs";
+import { Columns, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
+import { Model, NONE, changeInterval, mergeRanges, shareInterval } from "../../output/html/page/model.mjs";
+import { formatState, parseState } from "../../output/html/page/state.mjs";
 
 // Functions, modules: web and db are domains; main calls read and itself, through read.
 const functions = ["web", "main", "read", "copy", "db", "idle"];

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "report/write/base64.h"
+#include "output/write/base64.h"
 
 /* Returns the text, which the caller frees. */
 static char *encode(const void *data, size_t size)

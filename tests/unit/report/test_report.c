@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "base/tree.h"
 #include "report/model/calls.h"
-#include "report/write/json.h"
+#include "output/write/json.h"
 #include "tests/unit/report/test_model.h"
 
 static void only_printable_utf8_characters_are_accepted(void **state)

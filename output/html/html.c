@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One page that shows everything, for web browsers: heat map, flame graph, table. It has
+ * the call chains and every sample's time, thread, state and weights (columns.h), so that
+ * it answers on exact counts for any time and selection. It needs no network.
+ *
+ * Samples are written as they come; only the call chains are kept.
+ */
+#include "output/output.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "output/html/about.h"
+#include "output/html/columns.h"
+#include "output/html/page.h"
+#include "output/paths.h"
+
+/* Samples in a part: small enough for a browser to show progress. */
+#define SAMPLES_PART 65536
+
+struct html {
+	const struct report *report;
+	struct page_data *data;
+	uint64_t origin;     /* time 0 of the current recording, us */
+	uint32_t recordings; /* number of recordings with samples so far */
+	uint64_t last;	     /* the last sample's time since the origin, us */
+	uint64_t cpu, wall;  /* sums so far, us */
+	struct tree threads; /* one root; keys: domain and vCPU */
+	uint64_t *seen;	     /* by thread: its last sample's time since the origin, us */
+	uint32_t *recording; /* by thread: index of its recording */
+	uint32_t thread_room;
+	uint32_t
+		*numbers; /* by node of the report's stacks: number plus 1; 0: none yet */
+	uint32_t number_room;
+	uint32_t *stacks; /* by number: the node of the report's stacks */
+	uint32_t stack_count, stack_room;
+	struct paths paths; /* of functions */
+	struct tree chains; /* one root; its children are domains; keys: functions */
+	struct page_functions functions;
+};
+
+static void html_free(void *state)
+{
+	struct html *html = state;
+
+	if (!html)
+		return;
+	page_data_free(html->data);
+	tree_free(&html->threads);
+	tree_free(&html->chains);
+	paths_free(&html->paths);
+	free(html->seen);
+	free(html->recording);
+	free(html->numbers);
+	free(html->stacks);
+	free(html->functions.list);
+	free(html->functions.index);
+	free(html);
+}
+
+static uint32_t function_number(void *arg, const struct frame *frame, uint32_t depth)
+{
+	const struct html *html = arg;
+
+	return frame ? frames_function_at(html->report->frames, frame, depth)
+		     : FRAMES_EMPTY_CHAIN;
+}
+
+static void *html_begin(const struct report *report)
+{
+	struct html *html = calloc(1, sizeof(*html));
+
+	if (!html)
+		return NULL;
+	html->report = report;
+	html->data = page_data_new(report->out);
+	html->paths = (struct paths){
+		.report = report, .number = function_number, .arg = html};
+	if (html->data && tree_init(&html->threads, 1) == 0 &&
+	    tree_init(&html->chains, 1) == 0 && paths_init(&html->paths) == 0) {
+		page_begin(report->out);
+		return html;
+	}
+	html_free(html);
+	return NULL;
+}
+
+/* Sets the sample's thread. -1 if out of memory. */
+static int find_thread(struct html *html, const struct counted_sample *sample,
+		       uint32_t *thread)
+{
+	uint64_t key = (uint64_t)sample->domain << 32 | sample->vcpu;
+	uint32_t node = tree_intern(&html->threads, 0, key);
+	uint32_t room = html->threads.capacity;
+
+	if (node == TREE_NONE)
+		return -1;
+	if (node >= html->thread_room) {
+		if (!array_grow_zeroed(&html->seen, html->thread_room, room,
+				       sizeof(*html->seen)) ||
+		    !array_grow_zeroed(&html->recording, html->thread_room, room,
+				       sizeof(*html->recording)))
+			return -1;
+		html->thread_room = room;
+	}
+	html->recording[node] = sample->recording;
+	*thread = node - 1;
+	return 0;
+}
+
+/* Sets the number of the sample's call chain. -1 if out of memory. */
+static int find_number(struct html *html, uint32_t stack, uint32_t *number)
+{
+	uint32_t room = html->report->stacks->tree.capacity;
+
+	if (stack >= html->number_room) {
+		if (!array_grow_zeroed(&html->numbers, html->number_room, room,
+				       sizeof(*html->numbers)))
+			return -1;
+		html->number_room = room;
+	}
+	if (!html->numbers[stack]) {
+		if (html->stack_count == html->stack_room) {
+			room = html->stack_room * 2 + 1024;
+			if (!array_grow(&html->stacks, room, sizeof(*html->stacks)))
+				return -1;
+			html->stack_room = room;
+		}
+		html->stacks[html->stack_count] = stack;
+		html->numbers[stack] = ++html->stack_count;
+	}
+	*number = html->numbers[stack] - 1;
+	return 0;
+}
+
+/* Returns as much of @count as keeps the sum within MEASURE_MOST. */
+static uint64_t limit_sum(uint64_t *sum, uint64_t count)
+{
+	if (count > MEASURE_MOST - *sum)
+		count = MEASURE_MOST - *sum;
+	*sum += count;
+	return count;
+}
+
+static uint64_t zigzag(int64_t value)
+{
+	uint64_t twice = (uint64_t)value << 1;
+
+	return value < 0 ? ~twice : twice;
+}
+
+static int write_samples(struct html *html)
+{
+	return page_data_write(html->data, "samples", SAMPLE_COLUMNS);
+}
+
+/* Sets the time 0 of a recording by its first sample that counts. */
+static void begin_recording(struct html *html, const struct counted_sample *sample)
+{
+	const struct recording *recording = &html->report->recordings[sample->recording];
+	uint64_t start = recording->start;
+
+	/* The start of the only recording is in its summary. */
+	if (html->report->recording_count == 1)
+		start = summary_start(html->report->summary);
+	else if (!start)
+		start = sample->time;
+	html->origin = (start < sample->time ? start : sample->time) / 1000;
+	html->recordings = sample->recording + 1;
+}
+
+static int html_sample(void *state, const struct counted_sample *sample)
+{
+	struct html *html = state;
+	struct page_data *data = html->data;
+	uint64_t time, wall = limit_sum(&html->wall, sample->times.wall);
+	uint32_t thread, number;
+
+	if (sample->recording >= html->recordings)
+		begin_recording(html, sample);
+	if (find_thread(html, sample, &thread) < 0 ||
+	    find_number(html, sample->stack, &number) < 0)
+		return -1;
+	time = sample->time / 1000 - html->origin;
+	page_data_put_split(data, SAMPLE_TIME, zigzag((int64_t)(time - html->last)));
+	page_data_put(data, SAMPLE_THREAD, thread);
+	page_data_put(data, SAMPLE_STATE, sample->state);
+	page_data_put_split(data, SAMPLE_STACK, number);
+	page_data_put(data, SAMPLE_WEIGHT, sample->count - 1);
+	page_data_put_split(data, SAMPLE_CPU,
+			    limit_sum(&html->cpu, sample->times.cpu_time));
+	page_data_put_signed(data, SAMPLE_WALL,
+			     (int64_t)(wall - (time - html->seen[thread + 1])));
+	html->last = html->seen[thread + 1] = time;
+	return page_data_row(data) < SAMPLES_PART ? 0 : write_samples(html);
+}
+
+/* Returns a function's index in the page; UINT32_MAX if out of memory. */
+static uint32_t use_function(struct page_functions *functions, uint32_t function)
+{
+	if (function >= functions->room) {
+		uint32_t room = function * 2 + 1024;
+
+		if (!array_grow_zeroed(&functions->index, functions->room, room,
+				       sizeof(*functions->index)) ||
+		    !array_grow(&functions->list, room, sizeof(*functions->list)))
+			return UINT32_MAX;
+		functions->room = room;
+	}
+	if (!functions->index[function]) {
+		functions->list[functions->count++] = function;
+		functions->index[function] = functions->count;
+	}
+	return functions->index[function] - 1;
+}
+
+/* Returns the node of a call chain in html->chains: the functions of its path, below its
+ * domain. TREE_NONE if out of memory. */
+static uint32_t add_chain(struct html *html, uint32_t stack)
+{
+	const struct report *report = html->report;
+	uint32_t domain = frames_domain(report->frames, report->stacks->domain[stack]);
+	uint32_t path = paths_find(&html->paths, stack), node, count;
+	const uint32_t *list;
+
+	if (domain == FRAMES_NONE || path == TREE_NONE)
+		return TREE_NONE;
+	count = paths_list(&html->paths, path, &list);
+	node = count ? tree_intern(&html->chains, 0, domain) : TREE_NONE;
+	for (uint32_t i = 0; i < count && node != TREE_NONE; i++)
+		node = tree_intern(&html->chains, node, list[i]);
+	return node;
+}
+
+/* Writes the node of each call chain. */
+static int write_stacks(struct html *html)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < html->stack_count; i++) {
+		uint32_t node = add_chain(html, html->stacks[i]);
+
+		if (node == TREE_NONE)
+			return -1;
+		page_data_put_signed(html->data, STACK_NODE,
+				     (int64_t)node - (int64_t)last);
+		page_data_row(html->data);
+		last = node;
+	}
+	return page_data_write(html->data, "stacks", STACK_COLUMNS);
+}
+
+static int write_tree(struct html *html)
+{
+	const struct tree_node *nodes = html->chains.nodes;
+
+	for (uint32_t i = 1; i < html->chains.count; i++) {
+		uint32_t function = use_function(&html->functions,
+						 (uint32_t)nodes[i].key);
+
+		if (function == UINT32_MAX)
+			return -1;
+		page_data_put(html->data, TREE_PARENT, i - nodes[i].parent);
+		page_data_put(html->data, TREE_FUNCTION, function);
+		page_data_row(html->data);
+	}
+	return page_data_write(html->data, "tree", TREE_COLUMNS);
+}
+
+static int write_about(const struct html *html)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	const struct page_threads threads = {&html->threads, html->recording};
+	int status;
+
+	if (!to)
+		return -1;
+	status = about_write(html->report, html->origin, &threads, &html->functions, to);
+	if (memory_close(to, &text) < 0)
+		status = -1;
+	if (status == 0)
+		status = page_data_text(html->data, "about", text, size);
+	free(text);
+	return status;
+}
+
+static int html_end(void *state)
+{
+	struct html *html = state;
+	const struct report *report = html->report;
+
+	if (report->view.weight == MEASURE_CPU_TIME && report->summary->lacks_cpu_time) {
+		error_set(report->why, "the recording contains no CPU times: use "
+				       "--weight samples or wall");
+		return -1;
+	}
+	if (write_samples(html) < 0 || write_stacks(html) < 0 || write_tree(html) < 0 ||
+	    write_about(html) < 0)
+		return -1;
+	page_end(report->out);
+	return 0;
+}
+
+const struct output output_html = {
+	.name = "html",
+	.about = "one page for web browsers: heat map, flame graph, table",
+	.one_recording = true,
+	.all_weights = true,
+	.lines = OUTPUT_LINES_IN_NAMES,
+	.for_browsers = true,
+	.has_baseline = true,
+	.begin = html_begin,
+	.sample = html_sample,
+	.end = html_end,
+	.free = html_free,
+};
