@@ -109,6 +109,15 @@ class Browser:
         self.call("POST", "/actions", {"actions": [
             {"type": "pointer", "id": "mouse", "actions": actions}]})
 
+    def drag(self, element, start, end):
+        """Drags the real pointer between two offsets from an element's centre."""
+        def move(to):
+            return {"type": "pointerMove", "origin": element, "x": to[0], "y": to[1]}
+        self.call("POST", "/actions", {"actions": [{
+            "type": "pointer", "id": "mouse",
+            "actions": [move(start), {"type": "pointerDown", "button": 0}, move(end),
+                        {"type": "pointerUp", "button": 0}]}]})
+
     def keys(self, *keys):
         """Presses all keys one after the other, then releases them."""
         keys = [KEYS.get(key, key) for key in keys]
