@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/compat.h"
@@ -109,17 +111,27 @@ static bool may_lock(void)
 	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
+/* Before Linux 5.19, a program of bpf(2) needs CAP_BPF to be run, not only to be loaded.
+ */
+static bool runs_need_bpf(void)
+{
+	unsigned int major, minor;
+	struct utsname kernel;
+
+	return uname(&kernel) == 0 &&
+	       sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 19));
+}
+
 const char *privileges_drop(enum privileges_kept kept)
 {
-	/* Before Linux 5.19, a program of bpf(2) needs CAP_BPF to be run, not only to be
-	 * loaded. */
 	static const uint64_t inspecting = CAP_TO_MASK(CAP_SYS_PTRACE) |
 					   CAP_TO_MASK(CAP_DAC_READ_SEARCH) |
-					   CAP_TO_MASK(CAP_IPC_LOCK) | 1ull << CAP_BPF;
+					   CAP_TO_MASK(CAP_IPC_LOCK);
 	uint64_t needed = 0;
 
 	if (kept == KEEP_INSPECTING)
-		needed = inspecting;
+		needed = inspecting | (runs_need_bpf() ? 1ull << CAP_BPF : 0);
 	else if (kept == KEEP_READING)
 		needed = CAP_TO_MASK(CAP_DAC_READ_SEARCH);
 	else if (kept == KEEP_LOCKING && !may_lock())
@@ -130,7 +142,7 @@ const char *privileges_drop(enum privileges_kept kept)
 		return "only the capability to read files";
 	return kept == KEEP_LOCKING ? "only the capability to lock memory"
 				    : "only the capabilities to trace processes, read "
-				      "files, lock memory and use bpf(2)";
+				      "files and lock memory";
 }
 
 /* A lease shows whether a file is being written (recent_is_written()). */

@@ -38,7 +38,8 @@ enum privileges_kept {
 	KEEP_READING,	 /* CAP_DAC_READ_SEARCH */
 	KEEP_LOCKING,	 /* CAP_IPC_LOCK, if the limit on locked memory is not lifted */
 	KEEP_INSPECTING, /* CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH for /proc/PID/fd,
-			    CAP_BPF, and CAP_IPC_LOCK for guests that start later */
+			    CAP_IPC_LOCK for guests that start later, and, before Linux
+			    5.19, CAP_BPF */
 };
 
 /*
