@@ -9,7 +9,7 @@ const GROUP = "#d9d4e8", SHADES = 4;
 
 const kinds = [
 	{ label: "lower addresses: program, unikernel", fills: ["#ffb454", "#ffc36b", "#ffa64d", "#fbcf7a"] },
-	{ label: "upper addresses: kernel", fills: ["#7fb8f0", "#93c6f5", "#74c1e8", "#9fb9f2"] },
+	{ label: "upper addresses: kernel, unikernel", fills: ["#7fb8f0", "#93c6f5", "#74c1e8", "#9fb9f2"] },
 	{ label: "no symbol", fills: ["#c4c4c4", "#cecece", "#bcbcbc", "#d6d6d6"] },
 ];
 
