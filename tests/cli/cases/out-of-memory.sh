@@ -46,7 +46,7 @@ try()
 	FAIL_COUNT=$PWD/count run good "$@"
 	count=$(cat count)
 	[ "$count" -gt 20 ] || echo "$name: only $count allocations"
-	step=$((count / 40 + 1)) at=1 wrong=0
+	step=$((count / 20 + 1)) at=1 wrong=0
 	while [ $at -le "$count" ]; do
 		for rest in '' FAIL_REST=1; do
 			run did env FAIL_AT=$at $rest "$@"
