@@ -60,7 +60,7 @@ static int check_kernel(const struct kernel *kernel, const struct error *why,
 	return error_set(err, "can't ask KVM for the registers of vCPUs: %s", why->text);
 }
 
-/* Checks the same, before any guest is opened. */
+/* Checks, before any guest is opened, that KVM can be asked for registers. */
 static int try_kernel(struct error *err)
 {
 	struct kernel *kernel = NULL;
