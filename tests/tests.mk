@@ -96,7 +96,7 @@ KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm hang.so guest.elf guest-nofp.elf 
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
-$(O)/tests/kvm/vmm: tests/kvm/vmm.c tests/kvm/filler.c tests/kvm/filler.h tests/tests.mk
+$(O)/tests/kvm/vmm: tests/kvm/vmm.c tests/kvm/filler.c tests/kvm/filler.h tests/kvm/die.h tests/tests.mk
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ \
 		$(filter %.c,$^))

@@ -85,3 +85,25 @@ check_fleet()
 		--time 2026-11-22T12:00Z,2026-11-22T13:00Z >folded
 	sort answer.4 | diff folded - && echo $(wc -l <answer.4) chains agree
 }
+
+# start_ingest COUNT: starts a server that decodes COUNT profiles and checks them; its address is in
+# $url, what it says in the file log
+start_ingest()
+{
+	PYTHONDONTWRITEBYTECODE=1 python3 "$CLI/ingest.py" "$1" port >log 2>&1 &
+	server=$!
+	trap 'kill $server 2>/dev/null' EXIT
+	for _ in $(seq 100); do
+		[ ! -e port ] || break
+		sleep 0.1
+	done
+	# shellcheck disable=SC2034 # cases use it
+	url=http://127.0.0.1:$(cat port)
+}
+
+# end_ingest: waits until the server has had all profiles, and prints what it says
+end_ingest()
+{
+	wait $server
+	cat log
+}

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "die.h"
+
 #define PAGE  4096ull
 #define FILES 64 /* more than the VMM has open */
 
@@ -21,12 +23,6 @@ struct filler {
 	const char *image;
 	unsigned int ms;
 };
-
-static void die(const char *what)
-{
-	perror(what);
-	_exit(9);
-}
 
 /* Another thread may have asked for a page as well: it is there then. */
 static void fill(const struct filler *filler)

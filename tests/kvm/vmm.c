@@ -55,6 +55,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "filler.h"
 
 #define MEMORY	  (32ull << 20)
@@ -115,19 +116,6 @@ struct vm {
 
 /* The guest's memory was truncated: the guest can't go on. */
 static atomic_bool is_truncated;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "vmm: %s: %s\n", what, strerror(errno));
-	_exit(9);
-}
-
-static int check_result(int result, const char *what)
-{
-	if (result < 0)
-		die(what);
-	return result;
-}
 
 static void add_slot(const struct vm *vm, uint32_t slot, uint64_t guest, uint64_t size,
 		     const char *memory)

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "compare_arm64.h"
+#include "die.h"
 
 /* The parts of memory, where tests/gdb/arm64.lds has the page tables and the code. */
 #define RAM   0x40000000ull
@@ -41,19 +42,6 @@ struct vcpu {
 	int fd;
 	struct kvm_run *run;
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "vmm: %s: %s\n", what, strerror(errno));
-	_exit(9);
-}
-
-static int check_result(int result, const char *what)
-{
-	if (result < 0)
-		die(what);
-	return result;
-}
 
 static void add_slot(int vm, uint32_t slot, uint64_t guest, uint64_t size, char *memory)
 {

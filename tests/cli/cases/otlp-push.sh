@@ -6,14 +6,7 @@ for program in curl python3; do
 done
 make_fleet
 use_uniprof
-PYTHONDONTWRITEBYTECODE=1 python3 "$CLI/ingest.py" 4 port >log 2>&1 &
-server=$!
-trap 'kill $server 2>/dev/null' EXIT
-for _ in $(seq 100); do
-	[ ! -e port ] || break
-	sleep 0.1
-done
-url=http://127.0.0.1:$(cat port)
+start_ingest 4
 run_section OpenTelemetry "s,http://collector:4318,$url,"
 
 send()
@@ -27,5 +20,4 @@ send x-protobuf
 send json
 truncate -s -10 xen1.otlp
 send x-protobuf
-wait $server
-cat log
+end_ingest

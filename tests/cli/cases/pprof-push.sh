@@ -5,14 +5,7 @@ for program in curl jq python3; do
 done
 make_fleet
 use_uniprof
-PYTHONDONTWRITEBYTECODE=1 python3 "$CLI/ingest.py" 4 port >log 2>&1 &
-server=$!
-trap 'kill $server 2>/dev/null' EXIT
-for _ in $(seq 100); do
-	[ ! -e port ] || break
-	sleep 0.1
-done
-url=http://127.0.0.1:$(cat port)
+start_ingest 4
 run_section Pyroscope "s,http://pyroscope:4040,$url,"
 
 # The server refuses wrong requests: no profile; no labels of the host; another time.
@@ -27,5 +20,4 @@ report -s web.elf --format pprof -o xen1.pb.gz xen1.data xen2.data
 push "$time"
 report -s web.elf --format pprof -o xen1.pb.gz xen1.data
 push "from=1795305600&until=1795305604"
-wait $server
-cat log
+end_ingest
