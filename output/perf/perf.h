@@ -104,11 +104,10 @@ const struct perf_map *perf_maps_find(const struct perf_maps *maps,
  * errors; it must be seekable.
  */
 
-/* The fields of each sample. Readers with one event could do without its id. */
-#define PERF_HEAD_SAMPLE_TYPE                                                   \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-#define PERF_HEAD_EVENT_ID 1
+/* The fields of each sample. There is one event, so samples need no id. */
+#define PERF_HEAD_SAMPLE_TYPE                                                    \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
 /* The times of the first and the last sample, ns; any is false if there are no samples.
  */

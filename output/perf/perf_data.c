@@ -181,10 +181,10 @@ struct sample_record {
 	struct perf_event_header header;
 	uint64_t ip;
 	uint32_t pid, tid;
-	uint64_t time, id;
+	uint64_t time;
 	uint32_t cpu, reserved;
 	uint64_t period, chain_length;
-	uint64_t chain[1 + RECORDING_MAX_DEPTH];
+	uint64_t chain[RECORDING_MAX_DEPTH];
 };
 
 /* Looks up each node once. -1 if out of memory. */
@@ -211,6 +211,8 @@ static int fill_callers(struct perf_data *data, const struct stacks *stacks)
 	return 0;
 }
 
+/* Readers take a chain's addresses for the sample's mode, which is that of users, until a mark
+ * such as PERF_CONTEXT_KERNEL says otherwise. */
 static void fill_chain(struct sample_record *record, const struct perf_data *data,
 		       uint32_t stack)
 {
@@ -220,9 +222,8 @@ static void fill_chain(struct sample_record *record, const struct perf_data *dat
 	bool is_address = stacks_is_address(stacks, stack);
 
 	record->ip = is_address ? plain_address(nodes[stack].key) : 0;
-	record->chain[0] = PERF_CONTEXT_USER;
-	record->chain[1] = record->ip;
-	record->chain_length = 2;
+	record->chain[0] = record->ip;
+	record->chain_length = 1;
 	if (!is_address)
 		return;
 	while (stacks_is_address(stacks, stack = nodes[stack].parent))
@@ -256,7 +257,6 @@ static int perf_data_sample(void *state, const struct counted_sample *sample)
 	record.pid = thread.pid;
 	record.tid = thread.tid;
 	record.time = sample->time;
-	record.id = PERF_HEAD_EVENT_ID;
 	record.cpu = sample->vcpu;
 	record.reserved = 0;
 	add_to_span(&data->span, sample->time);

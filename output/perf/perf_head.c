@@ -70,11 +70,10 @@ struct head {
 	struct section attrs, data, event_types;
 	uint64_t features[4]; /* one bit each */
 	/* At any place in the file: */
-	uint64_t id;
 	struct file_attr attr;
 };
 
-#define HEADER_SIZE offsetof(struct head, id)
+#define HEADER_SIZE offsetof(struct head, attr)
 
 /* tools/lib/perf/include/perf/event.h */
 #define RECORD_BUILD_ID	   67
@@ -213,9 +212,8 @@ static bool put_event(FILE *file, const struct head *head, const char *name)
 	put_number(file, 1); /* events */
 	put_number(file, sizeof(head->attr.attr));
 	fwrite(&head->attr.attr, sizeof(head->attr.attr), 1, file);
-	put_number(file, 1); /* ids */
+	put_number(file, 0); /* ids */
 	put_text(file, name);
-	fwrite(&head->id, sizeof(head->id), 1, file);
 	return true;
 }
 
@@ -312,8 +310,6 @@ void perf_head_finish(FILE *file, const struct report *report,
 		.attr_size = sizeof(struct file_attr),
 		.attrs = {offsetof(struct head, attr), sizeof(struct file_attr)},
 		.data = {.offset = sizeof(struct head)},
-		.id = PERF_HEAD_EVENT_ID,
-		.attr.ids = {offsetof(struct head, id), sizeof(head.id)},
 	};
 	off_t end = ftello(file);
 
