@@ -234,3 +234,17 @@ const char *end_reason_name(unsigned int reason)
 
 	return reason < COUNT_OF(names) ? names[reason] : names[END_UNKNOWN];
 }
+
+const char *wait_state_name(unsigned int state)
+{
+	static const char *const names[WAIT_STATES] = {
+		[WAIT_UNKNOWN] = "unknown",
+		[WAIT_SLEEPING] = "sleeping",
+		[WAIT_UNINTERRUPTIBLE] = "uninterruptible",
+		[WAIT_RUNNABLE] = "runnable",
+		[WAIT_IDLE] = "idle",
+		[WAIT_STOPPED] = "stopped",
+	};
+
+	return state < WAIT_STATES ? names[state] : names[WAIT_UNKNOWN];
+}

@@ -33,6 +33,7 @@ enum chunk_type {
 	CHUNK_END = 4,
 	CHUNK_NAMES = 5,
 	CHUNK_PROGRAM = 6,
+	CHUNK_WAITS = 7,
 };
 
 /*
@@ -55,13 +56,15 @@ struct recording_info {
 /* Bytes of a process's name, with the 0 at its end, as in Linux (TASK_COMM_LEN). */
 #define RECORDING_COMM 16
 
-/* A process of a guest, as far as known. */
+/* A process of a guest and one of its threads, as far as known. */
 struct recording_process {
 	/* The address space: a number that all samples of a process share while it runs
 	 * (arch.h, cpu_space()); 0: not known. */
 	uint64_t space;
-	uint32_t pid;		   /* in the guest; 0: not known */
-	char comm[RECORDING_COMM]; /* its name; empty: not known */
+	uint32_t pid;		     /* in the guest; 0: not known */
+	char comm[RECORDING_COMM];   /* its name; empty: not known */
+	uint64_t tid;		     /* the thread's number in the guest; 0: not known */
+	char thread[RECORDING_COMM]; /* the thread's name; empty: not known */
 };
 
 struct recording_domain {
@@ -128,6 +131,32 @@ struct sample {
 	struct chain chain;
 	struct recording_process process;
 	uint64_t exit; /* why the vCPU was not in the guest's code, exit_make(); or 0 */
+};
+
+/* What a thread that does not run waits for, as far as the guest says. */
+enum wait_state {
+	WAIT_UNKNOWN = 0,
+	WAIT_SLEEPING = 1,	  /* a signal would end it */
+	WAIT_UNINTERRUPTIBLE = 2, /* such as for a disk */
+	WAIT_RUNNABLE = 3,	  /* for a vCPU */
+	WAIT_IDLE = 4,		  /* a worker, for work */
+	WAIT_STOPPED = 5,	  /* by a signal or a debugger */
+	WAIT_STATES
+};
+
+/*
+ * A wait: one thread that did not run, from the round in which it was first seen until
+ * the round in which it was over. One that still goes on is written once as such, and
+ * again, with an equal domain, tid and time, when it is over.
+ */
+struct wait {
+	uint64_t from; /* ns, CLOCK_MONOTONIC, like samples */
+	uint64_t to;   /* ns, if it is over */
+	bool is_over;
+	uint32_t domain; /* recording_domain.index */
+	uint8_t state;	 /* enum wait_state */
+	struct recording_process process;
+	struct chain chain; /* of the innermost function that waits; no captured stack */
 };
 
 /* A part of a text. It may contain any byte; @at may be NULL if it is empty. */
@@ -208,5 +237,6 @@ struct recording_program {
 #define RECORDING_MAX_CPU_TIME ((uint64_t)1 << 53)
 
 const char *end_reason_name(unsigned int reason);
+const char *wait_state_name(unsigned int state);
 
 #endif

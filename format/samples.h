@@ -47,7 +47,8 @@ size_t samples_encoder_count(const struct samples_encoder *encoder);
 size_t samples_encoder_nodes(const struct samples_encoder *encoder);
 
 /* Appends the payload of a CHUNK_SAMPLES and empties the encoder. The payload contains
- * CPU times only if all samples have one: a column can't represent "not known". */
+ * CPU times only if all samples have one: a column can't represent "not known". @counts:
+ * NULL leaves them out, as in a CHUNK_WAITS. */
 void samples_encoder_finish(struct samples_encoder *encoder,
 			    const struct sampling_counts *counts, struct buffer *payload);
 
@@ -146,6 +147,8 @@ enum samples_tag {
 	SAMPLES_PID = 35,
 	SAMPLES_COMM = 36,
 	SAMPLES_EXIT = 37,
+	SAMPLES_TID = 38,
+	SAMPLES_THREAD = 39,
 };
 
 #endif

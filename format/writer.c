@@ -28,6 +28,9 @@ struct writer {
 	struct recording_sums sums;
 	struct samples_encoder *encoder;
 	struct sampling_counts counts; /* since the last flush */
+	struct waits_encoder *waits;   /* NULL: no wait yet */
+	struct waits_counts waits_counts;
+	bool has_waits_due;
 	uint64_t weight; /* total weight of the samples since the last flush */
 	uint64_t total_weight;
 	struct recording_end total;
@@ -188,6 +191,7 @@ void writer_free(struct writer *writer)
 		return;
 	name_list_free(&writer->names);
 	samples_encoder_free(writer->encoder);
+	waits_encoder_free(writer->waits);
 	ZSTD_freeCCtx(writer->context);
 	buffer_free(&writer->description);
 	buffer_free(&writer->payload);
@@ -248,6 +252,32 @@ int writer_sample(struct writer *writer, const struct sample *sample, struct err
 	return samples_encoder_full(writer->encoder) ? writer_flush(writer, err) : 0;
 }
 
+int writer_wait(struct writer *writer, const struct wait *wait, struct error *err)
+{
+	if (writer->failed) {
+		*err = writer->why;
+		return -1;
+	}
+	if (!writer->waits)
+		writer->waits = waits_encoder_new();
+	if (!writer->waits || waits_encoder_add(writer->waits, wait) < 0)
+		return writer_fail(writer, 0, err);
+	if (!waits_encoder_full(writer->waits))
+		return 0;
+	writer_waits(writer);
+	return writer_flush(writer, err);
+}
+
+void writer_waits(struct writer *writer)
+{
+	writer->has_waits_due = true;
+}
+
+struct waits_counts *writer_waits_counts(struct writer *writer)
+{
+	return &writer->waits_counts;
+}
+
 static int too_many_names(struct error *err)
 {
 	return error_set(err, "too many names for a recording");
@@ -300,6 +330,31 @@ static void put_chunk(struct writer *writer, enum chunk_type type,
 		file->failed = true;
 }
 
+/* Appends a chunk of the waits to the file's buffer, if it is due and not empty. Waits
+ * count as samples in the recording's totals. */
+static void put_waits(struct writer *writer)
+{
+	const struct waits_counts *counts = &writer->waits_counts;
+	struct recording_sums more = {0};
+
+	if (!writer->waits && counts->rounds)
+		writer->waits = waits_encoder_new();
+	if (!writer->has_waits_due || !writer->waits)
+		return;
+	writer->has_waits_due = false;
+	more.samples = waits_encoder_count(writer->waits);
+	if (!more.samples && !counts->rounds && !counts->skipped)
+		return;
+	writer_begin(writer, &writer->payload);
+	more.nodes = waits_encoder_finish(writer->waits, counts, &writer->payload);
+	put_chunk(writer, CHUNK_WAITS, &more);
+	writer->waits_counts = (struct waits_counts){
+		.until = counts->until,
+		.period = counts->period,
+		.threads = counts->threads,
+	};
+}
+
 int writer_flush(struct writer *writer, struct error *err)
 {
 	const struct sampling_counts *counts = &writer->counts;
@@ -328,6 +383,7 @@ int writer_flush(struct writer *writer, struct error *err)
 		samples_encoder_finish(writer->encoder, counts, &writer->payload);
 		put_chunk(writer, CHUNK_SAMPLES, &more);
 	}
+	put_waits(writer);
 	if (!writer->file.size && !writer->file.failed)
 		return 0;
 	if (write_out(writer, &writer->file, err) < 0)
@@ -415,8 +471,10 @@ int writer_samples(struct writer *writer, struct cursor payload,
 
 int writer_end(struct writer *writer, struct recording_end *end, struct error *err)
 {
-	int flushed = writer_flush(writer, err);
+	int flushed;
 
+	writer_waits(writer);
+	flushed = writer_flush(writer, err);
 	end->samples = writer->total.samples;
 	end->lost = writer->total.lost;
 	end->missed = writer->total.missed;

@@ -6,6 +6,7 @@
 #include "format/recording.h"
 #include "format/samples.h"
 #include "format/sums.h"
+#include "format/waits.h"
 
 /*
  * Writes a recording, by appending only. Flushed data stays intact, whatever happens to
@@ -73,6 +74,17 @@ int writer_program(struct writer *writer, const struct recording_program *progra
 
 /* Returns whether the writer has failed for good; if not, the last error was a limit. */
 bool writer_failed(const struct writer *writer);
+
+/*
+ * Adds one wait. It is written at the next flush after writer_waits(), or earlier if
+ * there are many. -1 as for writer_sample().
+ */
+int writer_wait(struct writer *writer, const struct wait *wait, struct error *err);
+/* Has the next flush write the waits since the last such call and their counts, which are
+ * then reset. */
+void writer_waits(struct writer *writer);
+/* Returns the counts for the next chunk of waits, to be added to. */
+struct waits_counts *writer_waits_counts(struct writer *writer);
 
 /* Returns the counts for the next chunk of samples, to be added to; reset at each
  * flush. */

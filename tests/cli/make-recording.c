@@ -18,14 +18,23 @@
  *   exit KIND DETAIL            of the samples that follow: enum exit_kind (default: 0)
  *   cpu-time NS                 of the samples that follow (default: unknown)
  *   frameless 1|0               whether the direct callers in the samples that follow
- * were found without a frame (default: 0) space NUMBER                address space of
- * the samples that follow (default: unknown) process PID COMM            pid and name of
- * the process in that space (default, and after each space: unknown) pause NS COUNT, lost
- * N, missed N links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN flush                       starts
- * a new chunk many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random samples, identical in
- * every run; CPU times are below that of cpu-time chunk TYPE HEX              an intact
- * chunk with its place and the payload HEX bytes HEX                   raw bytes end
- * REASON TIME             REASON: enum end_reason; without this line, no end
+ *                               were found without a frame (default: 0)
+ *   space NUMBER                address space of the samples that follow (default:
+ *                               unknown)
+ *   process PID COMM            pid and name of the process in that space (default, and
+ *                               after each space: unknown)
+ *   thread TID NAME             thread of the process (default, and after each space and
+ *                               process: unknown)
+ *   pause NS COUNT, lost N, missed N
+ *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
+ *   flush                       starts a new chunk
+ *   many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random samples, identical in every
+ * run; CPU times are below that of cpu-time wait FROM TO STATE END ADDRESS...       of
+ * the thread above; TO: 0 if it still goes on; STATE: enum wait_state waits UNTIL PERIOD
+ * ROUNDS THREADS TORN UNREAD CPU-TIME    counts of the waits before; ends their chunk
+ *   chunk TYPE HEX              an intact chunk with its place and the payload HEX
+ *   bytes HEX                   raw bytes
+ *   end REASON TIME             REASON: enum end_reason; without this line, no end
  *
  * Numbers are decimal, or hexadecimal with 0x; times are ns.
  */
@@ -185,6 +194,37 @@ static int add_sample(struct maker *maker, char *rest)
 	return writer_sample(maker->writer, &sample, &maker->err);
 }
 
+static int add_wait(struct maker *maker, char *rest)
+{
+	uint64_t addresses[RECORDING_MAX_DEPTH];
+	struct wait wait = {.domain = maker->domain, .process = maker->process};
+
+	wait.chain.address = addresses;
+	wait.from = take_number(&rest);
+	wait.to = take_number(&rest);
+	wait.is_over = wait.to;
+	wait.state = (uint8_t)take_number(&rest);
+	wait.chain.end = (enum chain_end)take_number(&rest);
+	while (*rest && wait.chain.count < RECORDING_MAX_DEPTH)
+		addresses[wait.chain.count++] = take_number(&rest);
+	return writer_wait(maker->writer, &wait, &maker->err);
+}
+
+static int end_waits(struct maker *maker, char *rest)
+{
+	struct waits_counts *counts = writer_waits_counts(maker->writer);
+
+	counts->until = take_number(&rest);
+	counts->period = take_number(&rest);
+	counts->rounds = take_number(&rest);
+	counts->threads = take_number(&rest);
+	counts->torn = take_number(&rest);
+	counts->unread = take_number(&rest);
+	counts->cpu_time = take_number(&rest);
+	writer_waits(maker->writer);
+	return writer_flush(maker->writer, &maker->err);
+}
+
 /* xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
  * generators, scrambled"). */
 static uint64_t random_number(uint64_t *state)
@@ -320,6 +360,17 @@ static void set_process(struct maker *maker, char *rest)
 	process->pid = (uint32_t)take_number(&rest);
 	memset(process->comm, 0, sizeof(process->comm));
 	strncpy(process->comm, rest, sizeof(process->comm) - 1);
+	process->tid = 0;
+	memset(process->thread, 0, sizeof(process->thread));
+}
+
+static void set_thread(struct maker *maker, char *rest)
+{
+	struct recording_process *process = &maker->process;
+
+	process->tid = take_number(&rest);
+	memset(process->thread, 0, sizeof(process->thread));
+	strncpy(process->thread, rest, sizeof(process->thread) - 1);
 }
 
 static int take_line(struct maker *maker, char *rest)
@@ -354,6 +405,10 @@ static int take_line(struct maker *maker, char *rest)
 		return -1;
 	if (strcmp(kind, "sample") == 0)
 		return add_sample(maker, rest);
+	if (strcmp(kind, "wait") == 0)
+		return add_wait(maker, rest);
+	if (strcmp(kind, "waits") == 0)
+		return end_waits(maker, rest);
 	if (strcmp(kind, "many") == 0)
 		return add_many(maker, rest);
 	if (strcmp(kind, "pause") == 0)
@@ -377,6 +432,8 @@ static int take_line(struct maker *maker, char *rest)
 		maker->process = (struct recording_process){.space = take_number(&rest)};
 	else if (strcmp(kind, "process") == 0)
 		set_process(maker, rest);
+	else if (strcmp(kind, "thread") == 0)
+		set_thread(maker, rest);
 	else if (strcmp(kind, "exit") == 0) {
 		maker->exit = take_number(&rest);
 		maker->exit |= take_number(&rest) << 4;

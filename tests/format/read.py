@@ -26,6 +26,7 @@ NAMES_PAYLOAD_LIMIT = 256 << 20
 DEPTH_LIMIT = 1024
 CPU_TIME_LIMIT = 1 << 53
 COMM_LIMIT = 15
+EXIT_LIMIT = (1 << 48) - 1
 NAME_LIMIT = 65535
 LINE_LIMIT = 64
 FIELDS = 4096
@@ -379,12 +380,12 @@ def pauses(fields):
 def cpu_times(fields, states):
     """In ns; "-" if unknown."""
     unit = number(fields, 12, 1)
+    usual = number(fields, 13)
     if not 0 < unit <= CPU_TIME_LIMIT:
         raise Damage
     if 11 not in fields:
         return ["-"] * len(states)
     numbers = Numbers(fields[11])
-    usual = number(fields, 13)
     times = []
     for state in states:
         units = (usual + numbers.signed()) % WRAP if state == RUNNING else numbers.number()
@@ -399,7 +400,7 @@ def weights(fields, count):
 
 
 def processes(fields, count):
-    """The process of each sample: address space, pid, name; 0 or empty if unknown."""
+    """Address space, pid and name, tid and name of each sample; 0 or empty if unknown."""
     numbers = Numbers(fields.get(33, b"\0" if count else b""))
     listed = []
     while numbers.left() and len(listed) < count:
@@ -407,20 +408,24 @@ def processes(fields, count):
     if count and not listed:
         raise Damage
     known = len(listed)
-    names = texts(fields, 36, known, COMM_LIMIT)
-    listed = [f"{space:x} {pid} {name.hex()}-" for space, pid, name in
-              zip(listed, column(fields, 35, known, 2**32 - 1, default=0), names)]
+    listed = [f"{space:x} {pid} {name.hex()}- {tid} {thread.hex()}-"
+              for space, pid, name, tid, thread in
+              zip(listed, column(fields, 35, known, 2**32 - 1, default=0),
+                  texts(fields, 36, known, COMM_LIMIT),
+                  column(fields, 38, known, WRAP - 1, default=0),
+                  texts(fields, 39, known, COMM_LIMIT))]
     return [listed[index] for index in
             column(fields, 34, count, known - 1, default=0)]
 
 
-def samples(fields):
+def rows_of(fields):
+    """What samples and waits have in common, and the counts of samples."""
     count = number(fields, 1)
     if count > SAMPLE_LIMIT:
         raise Damage
     tree = Tree(fields)
     states = column(fields, 9, count, 255, default=0)
-    rest = list(zip(
+    rows = list(zip(
         column(fields, 7, count, 65535, default=0),
         column(fields, 8, count, 8191, default=0),
         states,
@@ -429,11 +434,44 @@ def samples(fields):
         column(fields, 14, count, 2, default=0),
         processes(fields, count)))
     leaf = leaves(fields, count, tree)
+    column(fields, 37, count, EXIT_LIMIT, default=0)
     counts = [number(fields, tag) for tag in (24, 25, 27, 28)] + pauses(fields)
-    for time, numbers, node in zip(times(fields, count), rest, leaf):
-        chain, root = tree.chain(node)
-        print("sample", time, *numbers, root, *(f"{address:x}" for address in chain))
+    for tag in (29, 30, 31, 32):
+        number(fields, tag)
+    chains = [tree.chain(node) for node in leaf]
+    ends = [" ".join([str(root), *(f"{address:x}" for address in chain)])
+            for chain, root in chains]
+    return list(zip(times(fields, count), rows, ends)), counts
+
+
+def samples(fields):
+    rows, counts = rows_of(fields)
+    for time, numbers, chain in rows:
+        print("sample", time, *numbers, chain)
     print("counts", *counts)
+
+
+def waits(fields):
+    rows, _ = rows_of(fields)
+    until = number(fields, 42)
+    unit = number(fields, 41, 1)
+    lengths = column(fields, 40, len(rows), WRAP - 1)
+    counts = [number(fields, tag) for tag in (43, 44, 45, 46, 47, 48, 49, 50)]
+    if not unit:
+        raise Damage
+    lines = []
+    before = 0
+    for (start, row, chain), length in zip(rows, lengths):
+        index, _, state, _, _, kind, process = row
+        start = (start + before) % WRAP
+        end = start + (length - 1) * unit if length else until
+        before += end - start if length else 0
+        if not start <= end <= until or kind == 2:
+            raise Damage
+        lines.append(("wait", start, end, int(length > 0), index, state, process, chain))
+    for line in lines:
+        print(*line)
+    print("rounds", until, *counts)
 
 
 def texts(fields, tag, count, limit=NAME_LIMIT):
@@ -505,7 +543,7 @@ def count_up(sums, kind, payload):
         sums["names payload"] += len(payload)
     try:
         fields = fields_of(payload)
-        if kind == 3:
+        if kind in (3, 7):
             sums["samples"] += number(fields, 1)
             sums["nodes"] += number(fields, 17)
         if kind == 5:
@@ -520,7 +558,8 @@ def is_too_much(sums, end):
             or sums["names payload"] > NAMES_PAYLOAD_LIMIT)
 
 
-KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names, 6: program}
+KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names, 6: program,
+         7: waits}
 
 
 def read(path):

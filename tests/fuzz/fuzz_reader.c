@@ -20,10 +20,11 @@
 #include "format/place.h"
 #include "format/reader.h"
 #include "format/samples.h"
+#include "format/waits.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/mend.h"
 
-#define TYPES	   7	  /* the known ones, and one more on each side */
+#define TYPES	   9	  /* the known ones, and one more on each side */
 #define AGAIN_MOST 100000 /* addresses in a batch that is encoded again */
 
 static void check_info(struct cursor payload)
@@ -230,6 +231,48 @@ static void check_names(struct cursor payload)
 	buffer_free(&encoded);
 }
 
+/* Checks all guarantees of waits_decode(), and that encoding and decoding again gives
+ * equal waits. */
+static void check_waits(struct cursor payload)
+{
+	uint64_t chain[RECORDING_MAX_DEPTH], chain_again[RECORDING_MAX_DEPTH];
+	struct waits_encoder *encoder = waits_encoder_new();
+	struct waits_batch batch = {0}, again = {0};
+	struct buffer encoded = {0};
+
+	check(encoder != NULL);
+	if (waits_decode(payload, &batch) == 0) {
+		check_batch(&batch.samples);
+		for (size_t i = 0; i < batch.samples.count; i++) {
+			struct wait wait = waits_batch_wait(&batch, i, chain);
+
+			check(wait.from <= wait.to && wait.to <= batch.counts.until);
+			check(wait.is_over || wait.to == batch.counts.until);
+			check(wait_state_name(wait.state)[0] != 0);
+			check(waits_encoder_add(encoder, &wait) == 0);
+		}
+		waits_encoder_finish(encoder, &batch.counts, &encoded);
+		check(waits_decode(cursor_of(&encoded), &again) == 0);
+		check(again.samples.count == batch.samples.count);
+		check(memcmp(&again.counts, &batch.counts, sizeof(again.counts)) == 0);
+		for (size_t i = 0; i < batch.samples.count; i++) {
+			struct wait one = waits_batch_wait(&batch, i, chain);
+			struct wait other = waits_batch_wait(&again, i, chain_again);
+
+			check(one.from == other.from && one.to == other.to);
+			check(one.is_over == other.is_over && one.state == other.state);
+			check(one.process.tid == other.process.tid);
+			check(!strcmp(one.process.thread, other.process.thread));
+			check(one.chain.count == other.chain.count);
+			check(one.chain.end == other.chain.end);
+		}
+	}
+	waits_encoder_free(encoder);
+	waits_batch_free(&batch);
+	waits_batch_free(&again);
+	buffer_free(&encoded);
+}
+
 static void check_payload(unsigned int type, struct cursor payload,
 			  struct samples_batch *batch)
 {
@@ -252,6 +295,9 @@ static void check_payload(unsigned int type, struct cursor payload,
 		break;
 	case CHUNK_PROGRAM:
 		check_program(payload);
+		break;
+	case CHUNK_WAITS:
+		check_waits(payload);
 		break;
 	default:
 		break;

@@ -130,6 +130,8 @@ static inline void expect_sample(const struct sample *sample, const struct sampl
 	assert_int_equal(sample->process.space, wanted->process.space);
 	assert_int_equal(sample->process.pid, wanted->process.pid);
 	assert_string_equal(sample->process.comm, wanted->process.comm);
+	assert_int_equal(sample->process.tid, wanted->process.tid);
+	assert_string_equal(sample->process.thread, wanted->process.thread);
 	assert_int_equal(sample->chain.count, wanted->chain.count);
 	assert_memory_equal(sample->chain.address, wanted->chain.address,
 			    wanted->chain.count * sizeof(uint64_t));

@@ -62,6 +62,51 @@ static inline void print_domain(FILE *to, struct cursor payload)
 	fprintf(to, " %" PRIu64 "\n", domain.linux_text);
 }
 
+/* Prints process and thread, with names in hexadecimal. */
+static inline void print_process(FILE *to, const struct recording_process *process)
+{
+	fprintf(to, " %" PRIx64 " %" PRIu32 " ", process->space, process->pid);
+	for (const char *at = process->comm; *at; at++)
+		fprintf(to, "%02x", (uint8_t)*at);
+	fprintf(to, "- %" PRIu64 " ", process->tid);
+	for (const char *at = process->thread; *at; at++)
+		fprintf(to, "%02x", (uint8_t)*at);
+	fprintf(to, "-");
+}
+
+static inline void print_chain(FILE *to, const struct chain *chain)
+{
+	fprintf(to, " %u", (unsigned int)chain->end);
+	for (uint32_t j = 0; j < chain->count; j++)
+		fprintf(to, " %" PRIx64, chain->address[j]);
+	fprintf(to, "\n");
+}
+
+static inline void print_waits(FILE *to, struct cursor payload)
+{
+	static struct waits_batch batch;
+	static uint64_t address[RECORDING_MAX_DEPTH];
+	const struct waits_counts *counts = &batch.counts;
+
+	if (waits_decode(payload, &batch) < 0) {
+		fprintf(to, "waits damaged\n");
+		return;
+	}
+	for (size_t i = 0; i < batch.samples.count; i++) {
+		struct wait wait = waits_batch_wait(&batch, i, address);
+
+		fprintf(to, "wait %" PRIu64 " %" PRIu64 " %d %u %u", wait.from, wait.to,
+			wait.is_over, wait.domain, wait.state);
+		print_process(to, &wait.process);
+		print_chain(to, &wait.chain);
+	}
+	fprintf(to, "rounds %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		counts->until, counts->period, counts->rounds, counts->skipped,
+		counts->threads);
+	fprintf(to, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", counts->read,
+		counts->torn, counts->unread, counts->cpu_time);
+}
+
 static inline void print_samples(FILE *to, struct cursor payload)
 {
 	static struct samples_batch batch;
@@ -80,15 +125,9 @@ static inline void print_samples(FILE *to, struct cursor payload)
 			fprintf(to, " %" PRIu64, sample.cpu_time);
 		else
 			fprintf(to, " -");
-		fprintf(to, " %u %" PRIx64 " %" PRIu32 " ",
-			sample.chain.is_stack ? 2 : sample.chain.frameless,
-			sample.process.space, sample.process.pid);
-		for (const char *at = sample.process.comm; *at; at++)
-			fprintf(to, "%02x", (uint8_t)*at);
-		fprintf(to, "- %u", (unsigned int)sample.chain.end);
-		for (uint32_t j = 0; j < sample.chain.count; j++)
-			fprintf(to, " %" PRIx64, address[j]);
-		fprintf(to, "\n");
+		fprintf(to, " %u", sample.chain.is_stack ? 2 : sample.chain.frameless);
+		print_process(to, &sample.process);
+		print_chain(to, &sample.chain);
 	}
 	fprintf(to, "counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
 		batch.counts.lost, batch.counts.missed, batch.counts.pauses.sum,
@@ -211,6 +250,9 @@ static inline void print_file(FILE *to, const struct buffer *bytes)
 			break;
 		case CHUNK_PROGRAM:
 			print_program(to, payload);
+			break;
+		case CHUNK_WAITS:
+			print_waits(to, payload);
 			break;
 		default:
 			fprintf(to, "chunk %u of %td bytes\n", type,

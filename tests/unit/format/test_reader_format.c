@@ -179,13 +179,53 @@ static void put_changed_samples(struct buffer *bytes, const struct samples *samp
 	buffer_free(&payload);
 }
 
+/* Puts chunks with correct checksums around waits, then with a changed byte each. */
+static void put_changed_waits(struct buffer *bytes, const struct samples *samples,
+			      uint64_t *seed)
+{
+	struct waits_encoder *encoder = waits_encoder_new();
+	struct waits_counts counts = {.rounds = 3, .threads = 5, .cpu_time = 12345};
+	struct buffer payload = {0};
+
+	assert_non_null(encoder);
+	for (size_t i = 0; i < samples->count && i < 5; i++) {
+		const struct sample *sample = &samples->at[i];
+		struct wait wait = {
+			.from = sample->time >> 8,
+			.to = (sample->time >> 8) + random_next(seed) % 3 * 100,
+			.is_over = random_next(seed) & 1,
+			.domain = sample->domain,
+			.state = sample->state,
+			.chain = sample->chain,
+			.process = {.pid = 1,
+				    .tid = random_next(seed) % 3,
+				    .thread = "io"},
+		};
+
+		wait.chain.is_stack = false;
+		assert_int_equal(waits_encoder_add(encoder, &wait), 0);
+	}
+	waits_encoder_finish(encoder, &counts, &payload);
+	put_plain_chunk(bytes, CHUNK_WAITS, &payload);
+	for (unsigned int i = 0; i < 20; i++) {
+		size_t at = random_next(seed) % payload.size;
+		uint8_t change = (uint8_t)random_next(seed);
+
+		payload.data[at] ^= change;
+		put_plain_chunk(bytes, CHUNK_WAITS, &payload);
+		payload.data[at] ^= change;
+	}
+	waits_encoder_free(encoder);
+	buffer_free(&payload);
+}
+
 /* Puts chunks with correct checksums around fields that are often invalid. */
 static void put_hostile_chunks(struct buffer *bytes, uint64_t *seed)
 {
 	struct buffer payload = {0};
 
 	for (unsigned int i = 0; i < 20; i++) {
-		unsigned int type = random_next(seed) % 8;
+		unsigned int type = random_next(seed) % 9;
 
 		buffer_reset(&payload);
 		for (unsigned int tag = 0; tag < 14; tag++) {
@@ -278,6 +318,10 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		if (number % 4 == 1)
 			strcpy(samples.at[i].process.comm,
 			       (const char *[]){"", "sh", "0123456789abcde"}[i % 3]);
+		if (number % 5 == 2)
+			samples.at[i].process.tid = random_next(&seed) >> number % 64;
+		if (number % 6 == 2)
+			strcpy(samples.at[i].process.thread, i % 2 ? "io" : "");
 		samples.at[i].has_cpu_time = number % 3 == 0;
 		if (number % 3 == 0)
 			samples.at[i].cpu_time = (random_next(&seed) >>
@@ -298,6 +342,8 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		put_changed_samples(bytes, &samples, &seed);
 	if (number > 20 && number % 4 == 3)
 		put_changed_names(bytes, &seed);
+	if (number > 20 && number % 4 == 3)
+		put_changed_waits(bytes, &samples, &seed);
 	if (number > 20 && number % 8 == 3)
 		buffer_put(bytes, "\xabUP", 3);
 	if (number > 20 && number % 8 == 7)

@@ -140,6 +140,8 @@ static void extreme_values_round_trip(void **state)
 		sample->process.space = extremes[i % 5];
 		sample->process.pid = (uint32_t)extremes[i % 3];
 		memset(sample->process.comm, 0xff, i % RECORDING_COMM);
+		sample->process.tid = extremes[i / 3 % 6];
+		memset(sample->process.thread, 0xff, (i + 7) % RECORDING_COMM);
 	}
 	expect_round_trip(codec, samples.at, samples.count);
 	samples_free(&samples);
@@ -177,6 +179,10 @@ static void random_samples_round_trip(void **state)
 				sample->process.pid = random_next(&seed) % 3;
 			if (what & 2048)
 				sample->process.comm[0] = "ab"[random_next(&seed) % 3];
+			if (what & 4096)
+				sample->process.tid = random_next(&seed) % 3;
+			if (what & 8192)
+				sample->process.thread[0] = "ab"[random_next(&seed) % 3];
 			sample->has_cpu_time = what & 64;
 			if (what & 64)
 				sample->cpu_time = random_next(&seed) >>

@@ -17,7 +17,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 0,
 		 true,
 		 {chain, 2, CHAIN_WHOLE, true, false},
-		 {0x7000, 123, "web"},
+		 {0x7000, 123, "web", 0, ""},
 		 0},
 		{1010,
 		 1,
@@ -27,7 +27,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 80000,
 		 true,
 		 {chain + 2, 1, CHAIN_WHOLE, false, false},
-		 {0, 0, ""},
+		 {0, 0, "", 0, ""},
 		 0x3f82},
 		{1020,
 		 0,
@@ -37,7 +37,7 @@ static void a_handmade_chunk_is_decoded(void **state)
 		 3000000,
 		 true,
 		 {chain, 0, CHAIN_NOT_CANONICAL, false, true},
-		 {0x7000, 123, "web"},
+		 {0x7000, 123, "web", 0, ""},
 		 VMEXIT_HALT},
 	};
 	struct samples_batch batch = {0};

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "format/chunk.h"
-#include "format/samples_nodes.h"
+#include "format/samples/nodes.h"
 
 /* The fields of the payload. All are located before any is decoded, because they can be
  * in any order and some determine the length of others. */
@@ -16,7 +16,7 @@ struct columns {
 	uint64_t links[LINK_KINDS];
 	struct cursor time, same_time, domain, vcpu, state, weight, cpu_time, chain_kind;
 	struct cursor stack, stack_high, drop, growth, known, near, call, call_low;
-	struct cursor pauses, spaces, space, pid, comm, exit;
+	struct cursor pauses, spaces, space, pid, comm, exit, tid, thread;
 };
 
 /* Where a field is stored: a number, or a column of numbers. */
@@ -76,6 +76,8 @@ static const struct place places[] = {
 	[SAMPLES_PID] = COLUMN(pid),
 	[SAMPLES_COMM] = COLUMN(comm),
 	[SAMPLES_EXIT] = COLUMN(exit),
+	[SAMPLES_TID] = COLUMN(tid),
+	[SAMPLES_THREAD] = COLUMN(thread),
 };
 
 static bool find_columns(struct cursor payload, struct columns *columns)
@@ -401,28 +403,40 @@ static bool decode_cpu_times(struct samples_batch *batch, const struct columns *
 	return !from.failed;
 }
 
-/* Decodes the pids and names of the listed processes. */
+/* Takes the next name of a text column, which may be missing. False if it is damaged. */
+static bool take_comm(struct cursor *column, char to[RECORDING_COMM])
+{
+	uint64_t length = has_column(column) ? cursor_varint(column) : 0;
+	struct cursor text;
+
+	if (length >= RECORDING_COMM)
+		return false;
+	if (!length)
+		return !column->failed;
+	text = cursor_take(column, length);
+	if (text.failed)
+		return false;
+	memcpy(to, text.at, (size_t)length);
+	return true;
+}
+
+/* Decodes numbers and names of the listed processes and their threads. */
 static bool decode_tasks(struct samples_batch *batch, const struct columns *columns)
 {
 	struct cursor pid = columns->pid, comm = columns->comm;
+	struct cursor tid = columns->tid, thread = columns->thread;
 
 	for (size_t i = 0; i < batch->process_count; i++) {
 		struct recording_process *process = &batch->processes[i];
 		uint64_t number = has_column(&pid) ? cursor_varint(&pid) : 0;
-		uint64_t length = has_column(&comm) ? cursor_varint(&comm) : 0;
 
-		if (number > UINT32_MAX || length >= sizeof(process->comm))
+		if (number > UINT32_MAX || !take_comm(&comm, process->comm) ||
+		    !take_comm(&thread, process->thread))
 			return false;
 		process->pid = (uint32_t)number;
-		if (length) {
-			struct cursor text = cursor_take(&comm, length);
-
-			if (text.failed)
-				return false;
-			memcpy(process->comm, text.at, (size_t)length);
-		}
+		process->tid = has_column(&tid) ? cursor_varint(&tid) : 0;
 	}
-	return !pid.failed && !comm.failed;
+	return !pid.failed && !tid.failed;
 }
 
 /* Decodes the list of processes. A missing list stands for one unknown process; entries

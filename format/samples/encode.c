@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/tree.h"
 #include "format/chunk.h"
-#include "format/samples_nodes.h"
+#include "format/samples/nodes.h"
 
 /* A chunk with this many samples or nodes, or bytes of payload, is full. One more sample
  * can't make it exceed the limits. */
@@ -15,8 +15,8 @@
 #define FULL_NODES   (RECORDING_MAX_NODES / 2)
 #define FULL_BYTES   (RECORDING_MAX_PAYLOAD / 2)
 
-/* Maximum size of a listed process, bytes: a space, a pid and a name */
-#define PROCESS_BYTES (10 + 5 + RECORDING_COMM)
+/* Maximum size of a listed process, bytes: a space, a pid, a name, a tid and a name */
+#define PROCESS_BYTES (10 + 5 + RECORDING_COMM + 10 + RECORDING_COMM)
 
 struct samples_encoder {
 	size_t count;
@@ -40,7 +40,7 @@ struct samples_encoder {
 	bool has_exit;		 /* one was not 0 */
 	struct buffer processes; /* the list of processes: struct recording_process */
 	uint32_t process_count;
-	struct tree process_tree; /* a root, spaces, pids, and two halves of names */
+	struct tree process_tree; /* a root, then the parts of each process */
 	uint32_t *process_index;  /* index in the list + 1, by tree node; 0: not listed */
 	uint32_t process_room;
 
@@ -145,13 +145,22 @@ static enum chain_kind kind_of(const struct chain *chain)
 static uint32_t list_process(struct samples_encoder *encoder,
 			     const struct recording_process *process)
 {
-	struct recording_process copy = {.space = process->space, .pid = process->pid};
-	uint64_t key[4] = {process->space, process->pid};
+	struct recording_process copy = {
+		.space = process->space, .pid = process->pid, .tid = process->tid};
+	uint64_t key[7] = {process->space, process->pid};
 	uint32_t node = 0, *index;
+	size_t keys = 4;
 
 	memcpy(copy.comm, process->comm, strnlen(process->comm, sizeof(copy.comm) - 1));
 	memcpy(&key[2], copy.comm, sizeof(copy.comm));
-	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+	if (process->tid || *process->thread) {
+		memcpy(copy.thread, process->thread,
+		       strnlen(process->thread, sizeof(copy.thread) - 1));
+		key[4] = process->tid;
+		memcpy(&key[5], copy.thread, sizeof(copy.thread));
+		keys = 7;
+	}
+	for (size_t i = 0; i < keys; i++) {
 		node = tree_intern(&encoder->process_tree, node, key[i]);
 		if (node == TREE_NONE)
 			return TREE_NONE;
@@ -376,27 +385,57 @@ static void put_links(struct buffer *payload, const uint64_t *links)
 			field_put_number(payload, tags[i], links[i]);
 }
 
-/* Puts the pids and names of the processes, if any are known. */
+static void put_counts(struct buffer *payload, const struct sampling_counts *counts)
+{
+	field_put_number(payload, SAMPLES_LOST, counts->lost);
+	field_put_number(payload, SAMPLES_MISSED, counts->missed);
+	put_pauses(payload, &counts->pauses);
+	put_links(payload, counts->links);
+}
+
+/* Appends a text, with its length before it. Returns whether it is empty. */
+static bool put_text(struct buffer *column, const char *text)
+{
+	size_t length = strlen(text);
+
+	buffer_put_varint(column, length);
+	buffer_put(column, text, length);
+	return !length;
+}
+
+/* Puts the numbers in the first column and the texts in the second, unless all are 0 or
+ * empty. */
+static void put_known(struct samples_encoder *encoder, struct buffer *payload,
+		      enum samples_tag numbers, bool any_number, enum samples_tag texts,
+		      bool any_text)
+{
+	if (any_number)
+		put_column(payload, numbers, &encoder->first);
+	if (any_text)
+		put_column(payload, texts, &encoder->second);
+	buffer_reset(&encoder->first);
+	buffer_reset(&encoder->second);
+}
+
+/* Puts numbers and names of the processes and their threads, if any are known. */
 static void put_tasks(struct samples_encoder *encoder, struct buffer *payload,
 		      const struct recording_process *list)
 {
-	bool has_pid = false, has_comm = false;
+	bool any_number = false, any_text = false;
 
 	for (uint32_t i = 0; i < encoder->process_count; i++) {
-		size_t length = strlen(list[i].comm);
-
 		buffer_put_varint(&encoder->first, list[i].pid);
-		buffer_put_varint(&encoder->second, length);
-		buffer_put(&encoder->second, list[i].comm, length);
-		has_pid |= list[i].pid != 0;
-		has_comm |= length != 0;
+		any_number |= list[i].pid != 0;
+		any_text |= !put_text(&encoder->second, list[i].comm);
 	}
-	if (has_pid)
-		put_column(payload, SAMPLES_PID, &encoder->first);
-	if (has_comm)
-		put_column(payload, SAMPLES_COMM, &encoder->second);
-	buffer_reset(&encoder->first);
-	buffer_reset(&encoder->second);
+	put_known(encoder, payload, SAMPLES_PID, any_number, SAMPLES_COMM, any_text);
+	any_number = any_text = false;
+	for (uint32_t i = 0; i < encoder->process_count; i++) {
+		buffer_put_varint(&encoder->first, list[i].tid);
+		any_number |= list[i].tid != 0;
+		any_text |= !put_text(&encoder->second, list[i].thread);
+	}
+	put_known(encoder, payload, SAMPLES_TID, any_number, SAMPLES_THREAD, any_text);
 }
 
 /* Puts the list of processes, unless no process is known, and the column of indexes,
@@ -408,7 +447,8 @@ static void put_processes(struct samples_encoder *encoder, struct buffer *payloa
 
 	payload->failed |= encoder->processes.failed;
 	if (payload->failed || !count ||
-	    (count == 1 && !list->space && !list->pid && !*list->comm))
+	    (count == 1 && !list->space && !list->pid && !*list->comm && !list->tid &&
+	     !*list->thread))
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		buffer_put_varint(&encoder->first, list[i].space);
@@ -444,10 +484,8 @@ void samples_encoder_finish(struct samples_encoder *encoder,
 	if (!encoder->plain_weight)
 		put_column(payload, SAMPLES_WEIGHT, &encoder->weight);
 	put_stacks(encoder, payload);
-	field_put_number(payload, SAMPLES_LOST, counts->lost);
-	field_put_number(payload, SAMPLES_MISSED, counts->missed);
-	put_pauses(payload, &counts->pauses);
-	put_links(payload, counts->links);
+	if (counts)
+		put_counts(payload, counts);
 	if (!encoder->plain_kind)
 		put_column(payload, SAMPLES_CHAIN_KIND, &encoder->chain_kind);
 	put_processes(encoder, payload);

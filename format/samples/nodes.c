@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "format/samples_nodes.h"
+#include "format/samples/nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
