@@ -22,7 +22,7 @@
 /* The options, which are passed to record and report as they were given. */
 struct flamegraph_options {
 	const char *frequency, *time, *max_overhead, *output, *config, *gdb;
-	const char *call_graph, *weight, *state;
+	const char *call_graph, *weight, *state, *title;
 	struct words symbols;
 	bool inlined, per_process, force, no_find, verbose;
 };
@@ -30,10 +30,11 @@ struct flamegraph_options {
 /* The reports, in the order in which they are made and printed. */
 static const struct {
 	const char *format, *suffix, *about;
+	bool has_title;
 } reports[] = {
-	{"flamegraph", "svg", "the flame graph, for a web browser"},
-	{"html", "html", "all of the recording in one page, for a web browser"},
-	{"folded", "folded", "collapsed stacks"},
+	{"flamegraph", "svg", "the flame graph, for a web browser", true},
+	{"html", "html", "all of the recording in one page, for a web browser", true},
+	{"folded", "folded", "collapsed stacks", false},
 };
 #define REPORTS (sizeof(reports) / sizeof(reports[0]))
 
@@ -84,6 +85,8 @@ static const struct command_option known[] = {
 	{"per-process", 0, NULL, "tell the processes of a guest apart, as in report",
 	 .set = option_set_true,
 	 .offset = offsetof(struct flamegraph_options, per_process)},
+	{"title", 0, "TEXT", "title of the flame graph and the page",
+	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, title)},
 	{"output", 'o', "DIR", "folder to write to (default: uniprof-DOMAIN)",
 	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, output)},
 	{"gdb", 0, "ADDRESS", GDB_HELP, .set = open_set_gdb,
@@ -173,15 +176,18 @@ static void make_record(struct flamegraph *run)
 	words_add_option(words, options->gdb ? "--gdb" : "--", run->domain);
 }
 
-static void make_report(const struct flamegraph *run, struct words *words,
-			const char *format, const char *path)
+/* Makes the command line of a report, by its number. */
+static void make_report(struct flamegraph *run, size_t report)
 {
 	const struct flamegraph_options *options = run->options;
+	struct words *words = &run->report[report];
 
 	words_add(words, "report");
 	words_add_option(words, "-i", run->data);
-	words_add_option(words, "--format", format);
-	words_add_option(words, "-o", path);
+	words_add_option(words, "--format", reports[report].format);
+	words_add_option(words, "-o", run->path[report]);
+	if (reports[report].has_title)
+		words_add_option(words, "--title", options->title);
 	for (size_t i = 0; i < options->symbols.count; i++)
 		words_add_option(words, "-s", options->symbols.word[i]);
 	words_add_flag(words, "--inline", options->inlined);
@@ -198,7 +204,7 @@ static int make_steps(struct flamegraph *run)
 		return -1;
 	make_record(run);
 	for (size_t i = 0; i < REPORTS; i++) {
-		make_report(run, &run->report[i], reports[i].format, run->path[i]);
+		make_report(run, i);
 		if (run->report[i].is_cut)
 			return -1;
 	}

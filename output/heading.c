@@ -23,6 +23,17 @@ const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report
 	return to;
 }
 
+const char *heading_title(char to[HEADING_TITLE_SIZE], const struct report *report,
+			  const char *kind)
+{
+	char name[HEADING_NAME_SIZE];
+
+	if (report->view.title)
+		return report->view.title;
+	snprintf(to, HEADING_TITLE_SIZE, "%s of %s", kind, heading_name(name, report));
+	return to;
+}
+
 size_t heading_columns(const struct report *report)
 {
 	return report->view.columns ? report->view.columns : text_columns(report->out);

@@ -13,6 +13,12 @@
  */
 const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report);
 
+#define HEADING_TITLE_SIZE (HEADING_NAME_SIZE + 64)
+
+/* Returns the title of a picture: the view's or, in @to, "KIND of DOMAIN". */
+const char *heading_title(char to[HEADING_TITLE_SIZE], const struct report *report,
+			  const char *kind);
+
 /* Returns the width of a human-readable report in columns; SIZE_MAX: no limit. */
 size_t heading_columns(const struct report *report);
 

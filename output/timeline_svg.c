@@ -301,7 +301,7 @@ static void put_legend(const struct map *map)
 void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 {
 	struct map map = {.report = report, .grid = grid};
-	char name[HEADING_NAME_SIZE];
+	char title[HEADING_TITLE_SIZE];
 	uint32_t stride;
 
 	qsort(grid->panels, grid->shown_panels, sizeof(grid->panels[0]), compare_panels);
@@ -309,7 +309,7 @@ void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 	if (grid->columns)
 		map.column = (double)INNER / grid->columns;
 	stride = PANEL_TOP + grid->rows * (uint32_t)map.row + PANEL_END;
-	svg_begin(report->out, "Timeline", heading_name(name, report),
+	svg_begin(report->out, heading_title(title, report, "Timeline"),
 		  HEAD + stride * grid->shown_panels, style);
 	fputs(hatch, report->out);
 	heading_svg(report, "", 0);

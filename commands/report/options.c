@@ -209,6 +209,8 @@ static const struct command_option view_options[] = {
 	 .offset = offsetof(struct report_options, view)},
 	{"baseline", 0, "FILE", "earlier recording to compare with (html)",
 	 .set = option_set_text, .offset = offsetof(struct report_options, baseline)},
+	{"title", 0, "TEXT", "title (flamegraph, timeline, html)", .set = option_set_text,
+	 .offset = offsetof(struct report_options, view.title)},
 	{"per-vcpu", 0, NULL, "add a column for each vCPU (histograms)",
 	 .set = option_set_true,
 	 .offset = offsetof(struct report_options, view.per_vcpu)},
@@ -247,6 +249,8 @@ static int fit_format(struct report_options *options)
 		useless = "--invert";
 	if (options->baseline && !format->has_baseline)
 		useless = "--baseline";
+	if (view->title && !format->for_browsers)
+		useless = "--title";
 	if (options->opens && !format->for_browsers)
 		useless = "--open";
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_NONE)

@@ -244,13 +244,14 @@ static int draw_frames(const struct comparison *comparison)
 {
 	const struct diff *diff = comparison->diff;
 	const struct report *report = &diff->reports[diff->widths];
-	char name[HEADING_NAME_SIZE];
+	char title[HEADING_TITLE_SIZE];
 	struct flame_colour colours[COLOURS] = {{0}};
 	char labels[3][80];
 	const struct flame_graph picture = {
-		.kind = report->view.invert ? "Inverted differential flame graph"
-					    : "Differential flame graph",
-		.of = heading_name(name, report),
+		.title = heading_title(title, report,
+				       report->view.invert
+					       ? "Inverted differential flame graph"
+					       : "Differential flame graph"),
 		.frames = comparison->frames,
 		.frame_count = comparison->tree.tree.count,
 		.colours = colours,

@@ -155,10 +155,11 @@ static int build_frames(struct flamegraph *graph)
 static int draw_frames(const struct flamegraph *graph)
 {
 	const struct report *report = graph->report;
-	char name[HEADING_NAME_SIZE];
+	char title[HEADING_TITLE_SIZE];
 	const struct flame_graph picture = {
-		.kind = report->view.invert ? "Inverted flame graph" : "Flame graph",
-		.of = heading_name(name, report),
+		.title = heading_title(title, report,
+				       report->view.invert ? "Inverted flame graph"
+							   : "Flame graph"),
 		.frames = graph->frames,
 		.frame_count = graph->tree.tree.count,
 		.colours = colours,

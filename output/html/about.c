@@ -202,7 +202,7 @@ int about_write(const struct report *report, uint64_t origin,
 	if (!json)
 		return -1;
 	json_object(json, NULL);
-	json_string(json, "name", heading_name(name, report));
+	json_string(json, "name", report->view.title ?: heading_name(name, report));
 	json_string(json, "weight", weights[report->view.weight]);
 	json_number(json, "cpu_times",
 		    report->summary->samples && !report->summary->lacks_cpu_time);

@@ -265,7 +265,7 @@ struct flame_svg *flame_svg_begin(FILE *out, const struct flame_graph *graph)
 		flame_svg_free(svg);
 		return NULL;
 	}
-	svg_begin(out, graph->kind, graph->of,
+	svg_begin(out, graph->title,
 		  svg->top + HEAD + ROW * (svg->deepest + 1) + SVG_MARGIN, style);
 	return svg;
 }

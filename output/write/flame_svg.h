@@ -22,7 +22,7 @@ struct flame_frame {
 };
 
 struct flame_graph {
-	const char *kind, *of;		  /* for the heading: see svg_begin() */
+	const char *title;
 	const struct flame_frame *frames; /* callees are drawn in this order */
 	uint32_t frame_count;
 	const struct flame_colour *colours;

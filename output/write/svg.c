@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* Maximum length of the name in the heading, in characters */
-#define MOST_OF_NAME 60
+#define MOST_OF_TITLE 100
 
 static const char style_of_all[] =
 	"svg{color-scheme:light dark;font:12px system-ui,'Segoe UI',Roboto,Helvetica,"
@@ -60,19 +60,18 @@ void svg_line_end(FILE *out)
 	fputs("</text>\n", out);
 }
 
-void svg_begin(FILE *out, const char *kind, const char *of, unsigned int height,
-	       const char *style)
+void svg_begin(FILE *out, const char *title, unsigned int height, const char *style)
 {
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-		"viewBox=\"0 0 %d %u\">\n<title>%s of ",
-		SVG_WIDTH, height, SVG_WIDTH, height, kind);
-	svg_text(out, of, MOST_OF_NAME);
+		"viewBox=\"0 0 %d %u\">\n<title>",
+		SVG_WIDTH, height, SVG_WIDTH, height);
+	svg_text(out, title, MOST_OF_TITLE);
 	fprintf(out,
 		"</title>\n<style>%s%s</style>\n"
 		"<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n"
-		"<text class=\"kind\" x=\"%d\" y=\"26\">%s of ",
-		style_of_all, style, SVG_MARGIN, kind);
-	svg_text(out, of, MOST_OF_NAME);
+		"<text class=\"kind\" x=\"%d\" y=\"26\">",
+		style_of_all, style, SVG_MARGIN);
+	svg_text(out, title, MOST_OF_TITLE);
 	fputs("</text>\n", out);
 }

@@ -15,11 +15,10 @@
 #define SVG_MARGIN 10
 
 /*
- * Starts the document: the @kind of picture, what it is @of, and a style sheet in
- * addition to the common one. The caller ends it with "</svg>\n".
+ * Starts the document: its @title, and a style sheet in addition to the common one. The
+ * caller ends it with "</svg>\n".
  */
-void svg_begin(FILE *out, const char *kind, const char *of, unsigned int height,
-	       const char *style);
+void svg_begin(FILE *out, const char *title, unsigned int height, const char *style);
 
 /* The heading's lines below the title are numbered from 0. With one line it ends above
  * SVG_HEAD. */
