@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "format/buffer.h"
-#include "output/write/base64.h"
+#include "output/write/base116.h"
 #include "output/write/gzip.h"
 
 struct page_data {
@@ -92,7 +92,7 @@ static int part_end(struct part *part, const char *name, FILE *out, int status)
 		status = -1;
 	if (status == 0) {
 		fprintf(out, "<script type=\"application/gzip\" data-part=\"%s\">", name);
-		base64_write(out, part->file, part->size);
+		base116_write(out, part->file, part->size);
 		fputs("</script>\n", out);
 	}
 	free(part->file);
@@ -113,7 +113,8 @@ static int part_put_number(const struct part *part, uint64_t value)
 	return status;
 }
 
-int page_data_write(struct page_data *data, const char *part, unsigned int columns)
+int page_data_write(struct page_data *data, const char *part, unsigned int columns,
+		    unsigned int noise)
 {
 	struct part file;
 	int status = part_begin(&file);
@@ -124,8 +125,10 @@ int page_data_write(struct page_data *data, const char *part, unsigned int colum
 		struct buffer *column = &data->columns[i];
 
 		status = column->failed ? -1 : part_put_number(&file, column->size);
-		if (status == 0)
+		if (status == 0) {
+			gzip_begin_block(file.gzip, noise >> i & 1);
 			part_put_buffer(&file, column);
+		}
 		buffer_reset(column);
 	}
 	data->rows = 0;

@@ -6,15 +6,16 @@
 #include <stdio.h>
 
 /*
- * The data of a page: parts, each an HTML element with a gzip file in base64, which
- * model.mjs decodes. No text of a recording is markup. A part of numbers begins with the
- * number of rows and consists of columns; each begins with its size in bytes, and has a
- * varint (format/buffer.h) for each row. "Signed" numbers are zigzag varints. A "split"
- * number has two columns, its lowest 7 bits and the others, which deflate compresses
- * better.
+ * The data of a page: parts, each an HTML element with a gzip file in base 116
+ * (output/write/base116.h), which decode.mjs decodes. No text of a recording is markup.
+ * A part of numbers begins with the number of rows and consists of columns; each begins
+ * with its size in bytes, and has a varint (format/buffer.h) for each row. "Signed"
+ * numbers are zigzag varints. A "split" number has two columns, its lowest 7 bits and the
+ * others, which deflate compresses better.
  *
  * samples, any number of times:
- *   time    signed and split: us, minus the time in the row before; 0 is the page's start
+ *   time    signed and split: us, minus the time in the row before and, from the part's
+ *           third row on, minus the time between its first two. 0 is the page's start
  *   thread  index in the list "threads" of part about
  *   state   enum vcpu_state
  *   stack   split: number of the call chain, in order of appearance
@@ -24,7 +25,7 @@
  * tree, once:
  *   parent  the node's number minus its parent's; nodes are numbered from 1, and 0 is the
  *           root
- *   function  of the node: index in the list "functions"
+ *   function  of the node, split: index in the list "functions"
  * stacks, once:
  *   node    signed: the call chain's node, minus the one in the row before
  * about, once: JSON, see about.c
@@ -51,6 +52,7 @@ enum {
 
 	TREE_PARENT = 0,
 	TREE_FUNCTION,
+	TREE_FUNCTION_HIGH,
 	TREE_COLUMNS,
 
 	STACK_NODE = 0,
@@ -64,8 +66,10 @@ void page_data_put_signed(struct page_data *data, unsigned int column, int64_t v
 void page_data_put_split(struct page_data *data, unsigned int column, uint64_t value);
 /* Ends a row. Returns the number of rows in the part so far. */
 uint32_t page_data_row(struct page_data *data);
-/* Writes the part of @columns columns. -1 if out of memory, now or before. */
-int page_data_write(struct page_data *data, const char *part, unsigned int columns);
+/* Writes the part of @columns columns. @noise has a bit, 1 << column, for each in which
+ * bytes hardly repeat themselves. -1 if out of memory, now or before. */
+int page_data_write(struct page_data *data, const char *part, unsigned int columns,
+		    unsigned int noise);
 
 /* Writes a part of text. -1 if out of memory. */
 int page_data_text(struct page_data *data, const char *part, const char *text,

@@ -26,6 +26,8 @@ struct html {
 	uint64_t origin;     /* time 0 of the current recording, us */
 	uint32_t recordings; /* number of recordings with samples so far */
 	uint64_t last;	     /* the last sample's time since the origin, us */
+	uint64_t step;	     /* time between samples that is subtracted, us */
+	uint32_t rows;	     /* number of samples in the current part */
 	uint64_t cpu, wall;  /* sums so far, us */
 	struct tree threads; /* one root; keys: domain and vCPU */
 	uint64_t *seen;	     /* by thread: its last sample's time since the origin, us */
@@ -153,7 +155,23 @@ static uint64_t zigzag(int64_t value)
 
 static int write_samples(struct html *html)
 {
-	return page_data_write(html->data, "samples", SAMPLE_COLUMNS);
+	html->rows = 0;
+	html->step = 0;
+	return page_data_write(html->data, "samples", SAMPLE_COLUMNS,
+			       1u << SAMPLE_TIME | 1u << SAMPLE_CPU);
+}
+
+/* Writes the time of a sample. Many are about as long after the one before as the second
+ * of their part. */
+static void put_time(struct html *html, uint64_t time)
+{
+	uint64_t since = time - html->last;
+
+	page_data_put_split(html->data, SAMPLE_TIME,
+			    zigzag((int64_t)(since - html->step)));
+	if (html->rows == 1)
+		html->step = since;
+	html->last = time;
 }
 
 /* Sets the time 0 of a recording by its first sample that counts. */
@@ -184,7 +202,7 @@ static int html_sample(void *state, const struct counted_sample *sample)
 	    find_number(html, sample->stack, &number) < 0)
 		return -1;
 	time = sample->time / 1000 - html->origin;
-	page_data_put_split(data, SAMPLE_TIME, zigzag((int64_t)(time - html->last)));
+	put_time(html, time);
 	page_data_put(data, SAMPLE_THREAD, thread);
 	page_data_put(data, SAMPLE_STATE, sample->state);
 	page_data_put_split(data, SAMPLE_STACK, number);
@@ -193,8 +211,9 @@ static int html_sample(void *state, const struct counted_sample *sample)
 			    limit_sum(&html->cpu, sample->times.cpu_time));
 	page_data_put_signed(data, SAMPLE_WALL,
 			     (int64_t)(wall - (time - html->seen[thread + 1])));
-	html->last = html->seen[thread + 1] = time;
-	return page_data_row(data) < SAMPLES_PART ? 0 : write_samples(html);
+	html->seen[thread + 1] = time;
+	html->rows = page_data_row(data);
+	return html->rows < SAMPLES_PART ? 0 : write_samples(html);
 }
 
 /* Returns a function's index in the page; UINT32_MAX if out of memory. */
@@ -249,7 +268,7 @@ static int write_stacks(struct html *html)
 		page_data_row(html->data);
 		last = node;
 	}
-	return page_data_write(html->data, "stacks", STACK_COLUMNS);
+	return page_data_write(html->data, "stacks", STACK_COLUMNS, 0);
 }
 
 static int write_tree(struct html *html)
@@ -263,10 +282,10 @@ static int write_tree(struct html *html)
 		if (function == UINT32_MAX)
 			return -1;
 		page_data_put(html->data, TREE_PARENT, i - nodes[i].parent);
-		page_data_put(html->data, TREE_FUNCTION, function);
+		page_data_put_split(html->data, TREE_FUNCTION, function);
 		page_data_row(html->data);
 	}
-	return page_data_write(html->data, "tree", TREE_COLUMNS);
+	return page_data_write(html->data, "tree", TREE_COLUMNS, 0);
 }
 
 static int write_about(const struct html *html)

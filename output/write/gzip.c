@@ -7,6 +7,7 @@
 
 struct gzip {
 	FILE *out;
+	int level;
 	z_stream stream;
 	unsigned char room[16384];
 };
@@ -22,6 +23,7 @@ struct gzip *gzip_new(FILE *out, int level)
 	if (!gzip)
 		return NULL;
 	gzip->out = out;
+	gzip->level = level;
 	if (deflateInit2(&gzip->stream, level, Z_DEFLATED, GZIP_WINDOW, MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(gzip);
@@ -63,6 +65,17 @@ void gzip_put(struct gzip *gzip, const void *data, size_t size)
 		from += part;
 		size -= part;
 	}
+}
+
+void gzip_begin_block(struct gzip *gzip, bool is_noise)
+{
+	z_stream *stream = &gzip->stream;
+
+	compress_input(gzip, Z_BLOCK);
+	stream->next_out = gzip->room;
+	stream->avail_out = sizeof(gzip->room);
+	deflateParams(stream, gzip->level, is_noise ? Z_RLE : Z_DEFAULT_STRATEGY);
+	fwrite(gzip->room, 1, sizeof(gzip->room) - stream->avail_out, gzip->out);
 }
 
 void gzip_end(struct gzip *gzip)

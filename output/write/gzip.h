@@ -2,6 +2,7 @@
 #ifndef UNIPROF_OUTPUT_WRITE_GZIP_H
 #define UNIPROF_OUTPUT_WRITE_GZIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,6 +23,9 @@ struct gzip *gzip_new(FILE *out, int level);
 void gzip_free(struct gzip *gzip);
 
 void gzip_put(struct gzip *gzip, const void *data, size_t size);
+/* Begins a block: what comes next is unlike what came before, and gets a code of its own.
+ * @is_noise: it hardly repeats itself, and only runs of one byte are looked for. */
+void gzip_begin_block(struct gzip *gzip, bool is_noise);
 /* Writes the rest; nothing can be added after that. */
 void gzip_end(struct gzip *gzip);
 

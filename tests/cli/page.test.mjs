@@ -3,8 +3,7 @@
 // Known sums of the page's model: node --test page.test.mjs
 import assert from "node:assert/strict";
 import test from "node:test";
-import { gzipSync } from "node:zlib";
-import { Columns, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
+import { Columns, decodeStacks, decodeTree, fromDigits } from "../../output/html/page/decode.mjs";
 import { Model, NONE, changeInterval, mergeRanges, shareInterval } from "../../output/html/page/model.mjs";
 import { formatState, parseState } from "../../output/html/page/state.mjs";
 
@@ -169,7 +168,12 @@ test("the data's numbers", async () => {
 	long.column(to, 0);
 	assert.equal(to[0], 2 ** 53 - 1);
 	assert.deepEqual([...decodeStacks(part(2, 2, 4, 1))], [2, 1]);
-	assert.deepEqual([...decodeTree(part(2, 2, 1, 1, 2, 7, 8)).parent], [0, 0, 1]);
-	const packed = gzipSync(Buffer.from("names")).toString("base64");
-	assert.equal(new TextDecoder().decode(await unpack(packed)), "names");
+	const tree = decodeTree(part(2, 2, 1, 1, 2, 7, 8, 2, 0, 1));
+	assert.deepEqual([...tree.parent], [0, 0, 1]);
+	assert.deepEqual([...tree.key], [0, 7, 8 + 128]);
+	// As in test_base116.c
+	const bytes = (text) => Buffer.from(fromDigits(text)).toString("latin1");
+	assert.deepEqual(["", "\x01q", "\x02y\v", "\x1dxl1\x1fD", "8#8iDUe"].map(bytes),
+		["", "f", "fo", "fooba", "foobar"]);
+	assert.equal(bytes("~H7$`f>\x03 "), "\xff".repeat(7));
 });

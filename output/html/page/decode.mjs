@@ -2,18 +2,37 @@
 //
 // Decodes the page's data, whose parts columns.h describes, into arrays.
 
-function fromBase64(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const binary = atob(text), bytes = new Uint8Array(binary.length);
-	for (let i = 0; i < binary.length; i++)
-		bytes[i] = binary.charCodeAt(i);
+// The digits of base 116 in ascending order: ASCII, without those that base116.h names.
+const DIGITS = 116, BYTES = 6;
+const digitOf = new Uint8Array(128);
+Array.from({ length: 126 }, (_, i) => String.fromCharCode(i + 1))
+	.filter((character) => !"\x07\b\n\r\x0e\x0f\x1a\x1b&<".includes(character))
+	.forEach((character, digit) => {
+		digitOf[character.charCodeAt(0)] = digit;
+	});
+
+// Returns the bytes that base116_write() wrote as text: groups of six, the last one of fewer.
+export function fromDigits(text) {
+	const { length } = text, bytes = new Uint8Array(Math.floor(length * BYTES / (BYTES + 1)));
+	for (let from = 0, at = 0; from < length; from += BYTES + 1, at += BYTES) {
+		const end = Math.min(from + BYTES + 1, length);
+		let number = 0;
+		for (let i = from; i < end; i++)
+			number = number * DIGITS + digitOf[text.charCodeAt(i)];
+		// Bit operations take 32 bits.
+		let high = Math.floor(number / 0x1000000), low = number % 0x1000000;
+		for (let i = at + end - from - 2; i >= at; i--) {
+			bytes[i] = low;
+			low = low >>> 8 | (high & 255) << 16;
+			high >>>= 8;
+		}
+	}
 	return bytes;
 }
 
-// Returns the bytes of a gzip file in base64.
+// Returns the bytes of a gzip file.
 export async function unpack(text) {
-	const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+	const stream = new Blob([fromDigits(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -65,12 +84,12 @@ export class Columns {
 	}
 
 	// Reads a column of the lowest 7 bits, and one of the others.
-	split(to) {
+	split(to, from) {
 		const high = new to.constructor(this.rows);
-		this.column(to, 0);
+		this.column(to, from);
 		this.column(high, 0);
 		for (let i = 0; i < this.rows; i++)
-			to[i] += high[i] * 128;
+			to[from + i] += high[i] * 128;
 	}
 }
 
@@ -92,17 +111,18 @@ export class Samples {
 			samples: new Float64Array(n), "cpu-time": new Float64Array(n),
 			wall: new Float64Array(n),
 		};
-		columns.split(part.time);
+		columns.split(part.time, 0);
 		unfold(part.time, 0, n);
 		columns.column(part.thread, 0);
 		columns.column(part.state, 0);
-		columns.split(part.stack);
+		columns.split(part.stack, 0);
 		columns.column(part.samples, 0);
-		columns.split(part["cpu-time"]);
+		columns.split(part["cpu-time"], 0);
 		columns.signed(part.wall, 0);
+		const step = n > 1 ? part.time[1] : 0;
 		for (let i = 0; i < n; i++) {
 			const thread = part.thread[i];
-			this.now = part.time[i] += this.now;
+			this.now = part.time[i] += this.now + (i > 1 ? step : 0);
 			part.wall[i] += this.now - (this.seen[thread] || 0);
 			this.seen[thread] = this.now;
 			part.samples[i] += 1;
@@ -117,7 +137,7 @@ export function decodeTree(bytes) {
 	const columns = new Columns(bytes), count = columns.rows + 1;
 	const parent = new Int32Array(count), key = new Int32Array(count);
 	columns.column(parent, 1);
-	columns.column(key, 1);
+	columns.split(key, 1);
 	for (let i = 1; i < count; i++)
 		parent[i] = i - parent[i];
 	return { parent, key };
