@@ -61,14 +61,6 @@ static void markdown_free(void *state)
 	free(markdown);
 }
 
-static uint32_t function_number(void *arg, const struct frame *frame, uint32_t depth)
-{
-	const struct markdown *markdown = arg;
-
-	return frame ? frames_function_at(markdown->report->frames, frame, depth)
-		     : FRAMES_EMPTY_CHAIN;
-}
-
 static void *markdown_begin(const struct report *report)
 {
 	struct markdown *markdown = calloc(1, sizeof(*markdown));
@@ -78,7 +70,7 @@ static void *markdown_begin(const struct report *report)
 	markdown->report = report;
 	markdown->histogram = histogram_begin(report);
 	markdown->paths = (struct paths){
-		.report = report, .number = function_number, .arg = markdown};
+		.report = report, .number = paths_function, .arg = report->frames};
 	if (markdown->histogram && paths_init(&markdown->paths) == 0 &&
 	    counts_init(&markdown->by_path) == 0 && counts_init(&markdown->by_vcpu) == 0)
 		return markdown;

@@ -108,3 +108,39 @@ uint32_t paths_list(struct paths *paths, uint32_t path, const uint32_t **list)
 		paths->list[i] = (uint32_t)nodes[node].key;
 	return count;
 }
+
+uint32_t paths_function(void *arg, const struct frame *frame, uint32_t depth)
+{
+	return frame ? frames_function_at(arg, frame, depth) : FRAMES_EMPTY_CHAIN;
+}
+
+int path_frames_init(struct path_frames *frames, struct frames *of)
+{
+	frames->frames = of;
+	frames->files = names_new();
+	if (!frames->files || tree_init(&frames->keys, 1) < 0)
+		return -1;
+	return names_intern(frames->files, "") == 0 ? 0 : -1;
+}
+
+void path_frames_free(struct path_frames *frames)
+{
+	if (frames->files)
+		names_free(frames->files);
+	tree_free(&frames->keys);
+}
+
+uint32_t path_frames_number(void *arg, const struct frame *frame, uint32_t depth)
+{
+	struct path_frames *frames = arg;
+	uint32_t file = names_intern(frames->files,
+				     frame && frame->dso ? frame->dso : "");
+	uint32_t place = frame ? frames_place_at(frames->frames, frame, depth)
+			       : frames_place_of(frames->frames, FRAMES_EMPTY_CHAIN);
+	uint32_t node;
+
+	if (file == NAMES_NONE || place == FRAMES_NONE)
+		return FRAMES_NONE;
+	node = tree_intern(&frames->keys, 0, (uint64_t)file << 32 | place);
+	return node == TREE_NONE ? FRAMES_NONE : node - 1;
+}

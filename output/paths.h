@@ -2,6 +2,7 @@
 #ifndef UNIPROF_OUTPUT_PATHS_H
 #define UNIPROF_OUTPUT_PATHS_H
 
+#include "base/names.h"
 #include "output/report.h"
 
 /*
@@ -24,6 +25,25 @@ struct paths {
 	uint32_t *list;	    /* space for one list */
 	uint32_t list_room;
 };
+
+/* For number(), with the report's frames as arg: the number of the function. */
+uint32_t paths_function(void *arg, const struct frame *frame, uint32_t depth);
+
+/* Numbers of functions with their place: symbol file, source file and line. */
+struct path_frames {
+	struct frames *frames;
+	struct names *files; /* symbol files; the first has no name and is none */
+	struct tree keys;    /* one root; keys: symbol file << 32 | place. A node's number
+				minus 1 is the frame's. */
+};
+
+/* -1 if out of memory; path_frames_free() must be called either way, and accepts zeros.
+ */
+int path_frames_init(struct path_frames *frames, struct frames *of);
+void path_frames_free(struct path_frames *frames);
+
+/* For number(), with a struct path_frames as arg. */
+uint32_t path_frames_number(void *arg, const struct frame *frame, uint32_t depth);
 
 /* -1 if out of memory; paths_free() must be called either way, and accepts zeros. The
  * first three members are the caller's. */

@@ -45,14 +45,6 @@ static void rows_free(void *state)
 	free(rows);
 }
 
-static uint32_t function_number(void *arg, const struct frame *frame, uint32_t depth)
-{
-	const struct rows *rows = arg;
-
-	return frame ? frames_function_at(rows->report->frames, frame, depth)
-		     : FRAMES_EMPTY_CHAIN;
-}
-
 static void *rows_begin(const struct report *report)
 {
 	struct rows *rows = calloc(1, sizeof(*rows));
@@ -62,7 +54,7 @@ static void *rows_begin(const struct report *report)
 	rows->report = report;
 	rows->json = json_new_lines(report->out);
 	rows->chains = (struct paths){
-		.report = report, .number = function_number, .arg = rows};
+		.report = report, .number = paths_function, .arg = report->frames};
 	if (rows->json && paths_init(&rows->chains) == 0)
 		return rows;
 	rows_free(rows);

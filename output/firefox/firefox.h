@@ -14,9 +14,8 @@
  */
 struct firefox_tables {
 	const struct report *report;
-	struct names *files; /* symbol files and source files; the first is none */
+	struct path_frames frames; /* their files are followed by the source files */
 	struct names *texts;
-	struct tree frames; /* one root; keys: symbol file and place */
 	struct tree places; /* one root; keys: symbol file and source file */
 	struct tree funcs;  /* one root; keys: node of places, and function */
 	struct paths paths; /* of frames */

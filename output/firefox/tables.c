@@ -3,44 +3,24 @@
 
 #include <stdlib.h>
 
-/* Returns the number of the frame for the function at @depth of the frame. */
-static uint32_t frame_number(void *arg, const struct frame *frame, uint32_t depth)
-{
-	struct firefox_tables *tables = arg;
-	struct frames *frames = tables->report->frames;
-	uint32_t file = names_intern(tables->files,
-				     frame && frame->dso ? frame->dso : "");
-	uint32_t place = frame ? frames_place_at(frames, frame, depth)
-			       : frames_place_of(frames, FRAMES_EMPTY_CHAIN);
-	uint32_t node;
-
-	if (file == NAMES_NONE || place == FRAMES_NONE)
-		return FRAMES_NONE;
-	node = tree_intern(&tables->frames, 0, (uint64_t)file << 32 | place);
-	return node == TREE_NONE ? FRAMES_NONE : node - 1;
-}
-
 int firefox_tables_init(struct firefox_tables *tables, const struct report *report)
 {
 	tables->report = report;
-	tables->files = names_new();
 	tables->texts = names_new();
 	tables->paths = (struct paths){
-		.report = report, .number = frame_number, .arg = tables};
-	if (!tables->files || !tables->texts || tree_init(&tables->frames, 1) < 0 ||
+		.report = report, .number = path_frames_number, .arg = &tables->frames};
+	if (!tables->texts || path_frames_init(&tables->frames, report->frames) < 0 ||
 	    tree_init(&tables->places, 1) < 0 || tree_init(&tables->funcs, 1) < 0 ||
 	    tree_init(&tables->leaves, 1) < 0 || paths_init(&tables->paths) < 0)
 		return -1;
-	return names_intern(tables->files, "") == 0 ? 0 : -1;
+	return 0;
 }
 
 void firefox_tables_free(struct firefox_tables *tables)
 {
-	if (tables->files)
-		names_free(tables->files);
 	if (tables->texts)
 		names_free(tables->texts);
-	tree_free(&tables->frames);
+	path_frames_free(&tables->frames);
 	tree_free(&tables->places);
 	tree_free(&tables->funcs);
 	paths_free(&tables->paths);
@@ -76,7 +56,7 @@ uint32_t firefox_text(struct firefox_tables *tables, const char *text)
 /* Finds the funcs of all frames. -1 if out of memory. */
 static int list_funcs(struct firefox_tables *tables)
 {
-	const struct tree *frames = &tables->frames;
+	const struct tree *frames = &tables->frames.keys;
 
 	tables->func_of = malloc(frames->count * sizeof(*tables->func_of));
 	if (!tables->func_of)
@@ -85,7 +65,7 @@ static int list_funcs(struct firefox_tables *tables)
 		uint64_t key = frames->nodes[i].key;
 		struct frame_place place = frames_place(tables->report->frames,
 							(uint32_t)key);
-		uint32_t source = names_intern(tables->files, place.path);
+		uint32_t source = names_intern(tables->frames.files, place.path);
 		uint32_t node = source == NAMES_NONE
 					? TREE_NONE
 					: tree_intern(&tables->places, 0,
@@ -150,7 +130,7 @@ static void cell_none(struct firefox_tables *tables, uint32_t row)
  */
 static uint32_t frames_of(const struct firefox_tables *tables)
 {
-	return tables->frames.count - 1;
+	return tables->frames.keys.count - 1;
 }
 
 static uint32_t leaves_of(const struct firefox_tables *tables)
@@ -205,7 +185,7 @@ static void cell_frame_func(struct firefox_tables *tables, uint32_t row)
 static void cell_frame_line(struct firefox_tables *tables, uint32_t row)
 {
 	uint32_t frame = frame_of_row(tables, row);
-	uint32_t place = (uint32_t)tables->frames.nodes[frame + 1].key;
+	uint32_t place = (uint32_t)tables->frames.keys.nodes[frame + 1].key;
 	uint32_t line = frames_place(tables->report->frames, place).line;
 
 	if (line)
@@ -316,7 +296,7 @@ static void put_funcs(struct firefox_tables *tables)
 static void cell_file_name(struct firefox_tables *tables, uint32_t row)
 {
 	json_number(tables->json, NULL,
-		    firefox_text(tables, names_get(tables->files, row + 1)));
+		    firefox_text(tables, names_get(tables->frames.files, row + 1)));
 }
 
 static void cell_number(struct firefox_tables *tables, uint32_t row)
@@ -332,7 +312,7 @@ static void cell_text(struct firefox_tables *tables, uint32_t row)
 static void put_shared(struct firefox_tables *tables)
 {
 	struct json *json = tables->json;
-	uint32_t files = names_count(tables->files) - 1;
+	uint32_t files = names_count(tables->frames.files) - 1;
 
 	json_object(json, "shared");
 	put_stacks(tables);
@@ -371,8 +351,8 @@ static void put_libs(struct firefox_tables *tables)
 	struct json *json = tables->json;
 
 	json_array(json, "libs");
-	for (uint32_t i = 1; i < names_count(tables->files); i++) {
-		const char *name = names_get(tables->files, i);
+	for (uint32_t i = 1; i < names_count(tables->frames.files); i++) {
+		const char *name = names_get(tables->frames.files, i);
 		const struct symbols_file *file = sources_file(sources, name);
 		char build_id[SYMBOLS_BUILD_ID_TEXT] = "";
 

@@ -62,14 +62,6 @@ static void html_free(void *state)
 	free(html);
 }
 
-static uint32_t function_number(void *arg, const struct frame *frame, uint32_t depth)
-{
-	const struct html *html = arg;
-
-	return frame ? frames_function_at(html->report->frames, frame, depth)
-		     : FRAMES_EMPTY_CHAIN;
-}
-
 static void *html_begin(const struct report *report)
 {
 	struct html *html = calloc(1, sizeof(*html));
@@ -79,7 +71,7 @@ static void *html_begin(const struct report *report)
 	html->report = report;
 	html->data = page_data_new(report->out);
 	html->paths = (struct paths){
-		.report = report, .number = function_number, .arg = html};
+		.report = report, .number = paths_function, .arg = report->frames};
 	if (html->data && tree_init(&html->threads, 1) == 0 &&
 	    tree_init(&html->chains, 1) == 0 && paths_init(&html->paths) == 0) {
 		page_begin(report->out);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
 #include "base/tree.h"
 #include "report/model/domains.h"
 #include "output/lanes.h"
@@ -22,9 +21,8 @@
 struct speedscope {
 	const struct report *report;
 	struct lanes *lanes;
-	struct names *files;
-	struct tree frames;  /* one root; keys: symbol file and place */
-	struct paths chains; /* of frames */
+	struct path_frames frames; /* "shared" */
+	struct paths chains;	   /* of frames */
 	struct json *json;
 	uint64_t total; /* sum of the current profile's weights so far */
 };
@@ -36,28 +34,9 @@ static void speedscope_free(void *state)
 	if (!scope)
 		return;
 	lanes_free(scope->lanes);
-	tree_free(&scope->frames);
+	path_frames_free(&scope->frames);
 	paths_free(&scope->chains);
-	if (scope->files)
-		names_free(scope->files);
 	free(scope);
-}
-
-/* Returns the number in "shared" of the function at @depth of the frame. */
-static uint32_t frame_number(void *arg, const struct frame *frame, uint32_t depth)
-{
-	struct speedscope *scope = arg;
-	struct frames *frames = scope->report->frames;
-	bool has_file = frame && frame->dso;
-	uint32_t file = has_file ? names_intern(scope->files, frame->dso) : 0;
-	uint32_t place = frame ? frames_place_at(frames, frame, depth)
-			       : frames_place_of(frames, FRAMES_EMPTY_CHAIN);
-	uint32_t node;
-
-	if (file == NAMES_NONE || place == FRAMES_NONE)
-		return FRAMES_NONE;
-	node = tree_intern(&scope->frames, 0, (uint64_t)file << 32 | place);
-	return node == TREE_NONE ? FRAMES_NONE : node - 1;
 }
 
 static void *speedscope_begin(const struct report *report)
@@ -67,12 +46,11 @@ static void *speedscope_begin(const struct report *report)
 	if (!scope)
 		return NULL;
 	scope->report = report;
-	scope->files = names_new();
 	scope->lanes = lanes_new(report, LANES_OF_CHAINS);
 	scope->chains = (struct paths){
-		.report = report, .number = frame_number, .arg = scope};
-	if (scope->lanes && scope->files && tree_init(&scope->frames, 1) == 0 &&
-	    paths_init(&scope->chains) == 0 && names_intern(scope->files, "") == 0)
+		.report = report, .number = path_frames_number, .arg = &scope->frames};
+	if (scope->lanes && path_frames_init(&scope->frames, report->frames) == 0 &&
+	    paths_init(&scope->chains) == 0)
 		return scope;
 	speedscope_free(scope);
 	return NULL;
@@ -170,8 +148,8 @@ static void put_frames(const struct speedscope *scope)
 
 	json_object(json, "shared");
 	json_array(json, "frames");
-	for (uint32_t i = 1; i < scope->frames.count; i++) {
-		uint64_t key = scope->frames.nodes[i].key;
+	for (uint32_t i = 1; i < scope->frames.keys.count; i++) {
+		uint64_t key = scope->frames.keys.nodes[i].key;
 		struct frame_place place = frames_place(frames, (uint32_t)key);
 		uint32_t file = (uint32_t)(key >> 32);
 
@@ -180,7 +158,7 @@ static void put_frames(const struct speedscope *scope)
 		if (*place.path)
 			json_string(json, "file", place.path);
 		else if (file)
-			json_string(json, "file", names_get(scope->files, file));
+			json_string(json, "file", names_get(scope->frames.files, file));
 		if (place.line)
 			json_number(json, "line", place.line);
 		json_end(json);
