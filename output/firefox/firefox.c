@@ -14,28 +14,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/text.h"
 #include "report/model/checks/ends.h"
 #include "report/model/domains.h"
+#include "output/chunks.h"
 #include "output/heading.h"
 
 #define FORMAT_VERSION 61
 /* Of Firefox's own format before processing: nothing reads it in such a profile. */
 #define GECKO_VERSION 29
 
-/* The recording's counts after one of its chunks. */
-struct chunk_counts {
-	uint64_t time; /* of the chunk's first sample that counts, ns */
-	uint64_t pauses, paused, missed, lost;
-};
-
 struct firefox {
 	const struct report *report;
 	struct lanes *lanes; /* of leaves */
 	struct firefox_tables tables;
-	struct chunk_counts *chunks;
-	size_t chunk_count, chunk_room;
+	struct chunks chunks;
 	struct json *json;
 };
 
@@ -48,7 +41,7 @@ static void firefox_free(void *state)
 	json_free(firefox->json);
 	lanes_free(firefox->lanes);
 	firefox_tables_free(&firefox->tables);
-	free(firefox->chunks);
+	chunks_free(&firefox->chunks);
 	free(firefox);
 }
 
@@ -66,41 +59,15 @@ static void *firefox_begin(const struct report *report)
 	return NULL;
 }
 
-/* Whether counts other than times are equal. */
-static bool is_same(const struct chunk_counts *x, const struct chunk_counts *y)
-{
-	return x->pauses == y->pauses && x->missed == y->missed && x->lost == y->lost;
-}
-
-/* Notes the recording's counts, which may change with each of its chunks. */
-static int note_chunk(struct firefox *firefox, uint64_t time)
-{
-	const struct sampling_counts *counts = &firefox->report->summary->counts;
-	const struct chunk_counts chunk = {time, counts->pauses.count, counts->pauses.sum,
-					   counts->missed, counts->lost};
-	static const struct chunk_counts none;
-	size_t count = firefox->chunk_count;
-
-	if (is_same(&chunk, count ? &firefox->chunks[count - 1] : &none))
-		return 0;
-	if (count == firefox->chunk_room) {
-		size_t room = count * 2 + 16;
-
-		if (!array_grow(&firefox->chunks, room, sizeof(*firefox->chunks)))
-			return -1;
-		firefox->chunk_room = room;
-	}
-	firefox->chunks[firefox->chunk_count++] = chunk;
-	return 0;
-}
-
 static int firefox_sample(void *state, const struct counted_sample *sample)
 {
 	struct firefox *firefox = state;
 	struct counted_sample with_leaf = *sample;
 
 	with_leaf.stack = firefox_leaf(&firefox->tables, sample->stack, sample->state);
-	if (with_leaf.stack == TREE_NONE || note_chunk(firefox, sample->time) < 0)
+	if (with_leaf.stack == TREE_NONE ||
+	    chunks_note(&firefox->chunks, &firefox->report->summary->counts,
+			sample->time) < 0)
 		return -1;
 	return lanes_add(firefox->lanes, &with_leaf);
 }
@@ -227,20 +194,17 @@ static uint64_t count_of(const struct marker_kind *kind, const struct chunk_coun
 static bool marker_of(const struct firefox *firefox, size_t chunk,
 		      const struct marker_kind *kind, struct marker *marker)
 {
-	const struct chunk_counts *at = &firefox->chunks[chunk];
-	bool is_last = chunk + 1 == firefox->chunk_count;
+	const struct chunk_counts *at = &firefox->chunks.list[chunk];
+	const struct chunk_counts own = chunks_own(&firefox->chunks, chunk);
+	bool is_last = chunk + 1 == firefox->chunks.count;
 
 	*marker = (struct marker){
 		.kind = kind,
 		.start = time_of(firefox, at->time),
 		.end = is_last ? end_time(firefox) : time_of(firefox, at[1].time),
-		.count = count_of(kind, at),
-		.ns = at->paused,
+		.count = count_of(kind, &own),
+		.ns = own.paused,
 	};
-	if (chunk) {
-		marker->count -= count_of(kind, at - 1);
-		marker->ns -= at[-1].paused;
-	}
 	if (marker->end < marker->start)
 		marker->end = marker->start;
 	return marker->count != 0;
@@ -253,7 +217,7 @@ static void put_marker_column(struct firefox *firefox, const char *key, marker_c
 	struct marker marker;
 
 	json_array(firefox->json, key);
-	for (size_t i = 0; put && i < firefox->chunk_count; i++)
+	for (size_t i = 0; put && i < firefox->chunks.count; i++)
 		for (size_t k = 0; k < MARKER_KINDS; k++)
 			if (marker_of(firefox, i, &marker_kinds[k], &marker))
 				put(firefox, &marker);
@@ -304,7 +268,7 @@ static uint64_t count_markers(const struct firefox *firefox)
 	struct marker marker;
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < firefox->chunk_count; i++)
+	for (size_t i = 0; i < firefox->chunks.count; i++)
 		for (size_t k = 0; k < MARKER_KINDS; k++)
 			count += marker_of(firefox, i, &marker_kinds[k], &marker);
 	return count;
