@@ -114,7 +114,14 @@ $(O)/glibc/libc.so: scripts/portable/stubs
 
 # Embedded with .incbin, which -MMD does not list.
 $(O)/output/write/flame_svg.o: output/write/flame.js
-$(O)/commands/completions.o: scripts/completions
+$(O)/commands/help/completions.o: scripts/completions
+
+# Manual pages for help --man.
+$(O)/commands/help/man_pages: $(MAN_PAGES)
+	@mkdir -p $(@D)
+	@cat $(sort $^) >$@
+$(O)/commands/help/man.o: $(O)/commands/help/man_pages
+$(O)/commands/help/man.o: ALL_CFLAGS += -DMAN_PAGES='"$(O)/commands/help/man_pages"'
 
 # The page of output/html, put together from its parts.
 PAGE = $(O)/output/html/page

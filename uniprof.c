@@ -5,6 +5,7 @@
 #include "base/command/nearest.h"
 #include "base/version.h"
 #include "commands/commands.h"
+#include "commands/help/help.h"
 #include "format/recording.h"
 
 static const struct command *const commands[] = {
@@ -56,6 +57,8 @@ static void print_help(FILE *to)
 	fputs("\n"
 	      "Options:\n"
 	      "  -h, --help  show this help; after a command, the help of that command\n"
+	      "  --man       after help: show the manual page of uniprof, or of a "
+	      "command\n"
 	      "  --version   show the version of uniprof and of its recording format\n",
 	      to);
 }
@@ -85,13 +88,17 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* uniprof help [COMMAND] */
+/* uniprof help [--man] [COMMAND] */
 static int run_help(int argc, char **argv)
 {
-	const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
+	bool is_page = argc > 1 && strcmp(argv[1], "--man") == 0;
+	const char *name = argc > 1 + is_page ? argv[1 + is_page] : NULL;
+	const struct command *command = name ? find_command(name) : NULL;
 
-	if (argc > 1 && !command)
-		return refuse_command(argv[1]);
+	if (name && !command)
+		return refuse_command(name);
+	if (is_page)
+		return man_show(command ? command->name : NULL);
 	if (command)
 		command_help(command, stdout);
 	else

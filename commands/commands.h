@@ -17,8 +17,4 @@ extern const struct command command_stack;
 extern const struct command command_table;
 extern const struct command command_top;
 
-/* Runs `uniprof completions SHELL`: becomes the shell script that prints completions for
- * bash, zsh or fish. Returns an enum exit_code if that fails. */
-int completions_run(int argc, char **argv);
-
 #endif

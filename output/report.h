@@ -38,8 +38,8 @@ struct report_view {
 	bool lists_unnamed;    /* addresses without a name have rows of their own */
 	uint64_t most_rows;    /* of histograms; 0: all */
 	enum measure_weight weight; /* first shown, by outputs that get all weights */
-	const char *title;	    /* of pictures and pages; NULL: made of the guest's name */
-	size_t columns;		    /* width; 0: that of the terminal, or unlimited */
+	const char *title; /* of pictures and pages; NULL: made of the guest's name */
+	size_t columns;	   /* width; 0: that of the terminal, or unlimited */
 };
 
 /*

@@ -211,8 +211,8 @@ static int fill_callers(struct perf_data *data, const struct stacks *stacks)
 	return 0;
 }
 
-/* Readers take a chain's addresses for the sample's mode, which is that of users, until a mark
- * such as PERF_CONTEXT_KERNEL says otherwise. */
+/* Readers take a chain's addresses for the sample's mode, which is that of users, until a
+ * mark such as PERF_CONTEXT_KERNEL says otherwise. */
 static void fill_chain(struct sample_record *record, const struct perf_data *data,
 		       uint32_t stack)
 {

@@ -297,14 +297,18 @@ shorten()
 		}'
 }
 
-# pretend_domains: makes bin/uniprof, which comes first in PATH and lists two domains
+# pretend_domains: makes bin/uniprof, which comes first in PATH and lists two domains; and db.up, a
+# recording of two others
 pretend_domains()
 {
 	mkdir bin
 	cat >bin/uniprof <<-'END'
 		#!/bin/sh
 		[ "$*" = list ] && printf '%s\n' '   ID  NAME' '    1  web' '   12  mail'
+		[ "$1" != info ] || exec "$UNIPROF" "$@"
 	END
+	printf '%s\n' 'info host name' 'domain 0 3 2 1 1 db1' 'domain 1 4 2 1 1 db2' 'end 1 9' |
+		"$MAKE_RECORDING" >db.up
 	chmod +x bin/uniprof
 	PATH=$PWD/bin:$PATH
 }

@@ -13,7 +13,9 @@ for line in "uniprof re" "uniprof --v" "uniprof help st" "uniprof record --j" "u
 	"uniprof record -T 1 m" "uniprof record -F " "uniprof stack w" \
 	"uniprof report --format f" "uniprof report --format=f" "uniprof report --state " \
 	"uniprof report --symfs " "uniprof report -s " "uniprof import -f xen" \
-	"uniprof diff --base" "uniprof diff a" "uniprof list "
+	"uniprof diff --base" "uniprof diff a" "uniprof list " "uniprof help --" \
+	"uniprof report --domain " "uniprof report -i ../db.up --domain " \
+	"uniprof top -i ../db.up --domain=db1,"
 	echo "$line:" (complete -C "$line" | string replace \t "|")
 end
 END

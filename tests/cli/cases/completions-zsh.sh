@@ -11,4 +11,6 @@ zsh -f "$CLI/offers.zsh" "$HOME/functions" "uniprof rep" "uniprof --v" "uniprof 
 	"uniprof record --j" "uniprof record " "uniprof record -T 1 m" "uniprof record -F " \
 	"uniprof stack w" "uniprof report --format f" "uniprof report --format=f" \
 	"uniprof report --state " "uniprof report --symfs " "uniprof report -s " \
-	"uniprof import -f xen" "uniprof diff --base" "uniprof diff a" "uniprof list "
+	"uniprof import -f xen" "uniprof diff --base" "uniprof diff a" "uniprof list " "uniprof help --" \
+	"uniprof report --domain " "uniprof report -i ../db.up --domain " \
+	"uniprof top -i ../db.up --domain=db1,d"

@@ -32,4 +32,9 @@ try report -s ""
 try import -f xen
 try diff --base
 try diff a.data b
+try help --m
+try report --domain ""
+try report ../db.up --domain ""
+try report -i ../db.up --domain = db1,
+try top -i ../db.up --domain db1,d
 END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/commands.h"
+#include "commands/help/help.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/command/command.h"
 #include "base/command/message.h"
 
 /* The script that makes completions of this program's own tables, for a shell. */
