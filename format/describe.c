@@ -25,7 +25,12 @@ struct member {
 		tag, kind, offsetof(type, name), sizeof(((type *)0)->name), is_optional \
 	}
 #define MEMBER(tag, kind, type, name) OPTIONAL(tag, kind, type, name, false)
-#define COUNT_OF(array)		      (sizeof(array) / sizeof((array)[0]))
+/* Maximum length of a list */
+#define LIST_MAX 12
+_Static_assert(LIST_MAX >= RECORDING_MOVES &&
+		       LIST_MAX >= RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS,
+	       "lists are too long");
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct member info_members[] = {
 	MEMBER(1, MEMBER_NUMBER, struct recording_info, version),
@@ -55,6 +60,7 @@ static const struct member domain_members[] = {
 	OPTIONAL(12, MEMBER_TEXT, struct recording_domain, build_ids, true),
 	OPTIONAL(13, MEMBER_TEXT, struct recording_domain, vmm, true),
 	OPTIONAL(14, MEMBER_NUMBER, struct recording_domain, linux_text, true),
+	MEMBER(15, MEMBER_LIST, struct recording_domain, moves),
 };
 
 static const struct member program_members[] = {
@@ -80,7 +86,7 @@ static const struct member end_members[] = {
 /* Appends a list as a field, without the zeros at its end. */
 static void encode_list(struct buffer *payload, const struct member *m, const void *from)
 {
-	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS];
+	uint64_t list[LIST_MAX];
 	size_t count = m->size / sizeof(list[0]);
 	struct buffer field = {0};
 
@@ -97,7 +103,7 @@ static void encode_list(struct buffer *payload, const struct member *m, const vo
 
 static int decode_list(const struct member *m, struct cursor bytes, void *to)
 {
-	uint64_t list[RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS] = {0};
+	uint64_t list[LIST_MAX] = {0};
 
 	for (size_t i = 0; i < m->size / sizeof(list[0]) && bytes.at != bytes.end; i++)
 		list[i] = cursor_varint(&bytes);

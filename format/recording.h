@@ -67,6 +67,9 @@ struct recording_process {
 	char thread[RECORDING_COMM]; /* the thread's name; empty: not known */
 };
 
+/* Maximum number of files of which the move is recorded. */
+#define RECORDING_MOVES 12
+
 struct recording_domain {
 	uint64_t index; /* number by which samples refer to the domain, from 0 */
 	uint64_t id;	/* Xen's domain id, or the pid of a VMM */
@@ -85,6 +88,9 @@ struct recording_domain {
 	char build_ids[128];
 	/* Where a Linux kernel runs: the address of its symbol _text; 0: not known. */
 	uint64_t linux_text;
+	/* How much higher the guest has the first of these files than they say; 0: not
+	 * moved, or not known; sums wrap around. */
+	uint64_t moves[RECORDING_MOVES];
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
 	/* In reports only: the process of another domain, with an equal index, that this
 	 * domain stands for; all 0: none. */

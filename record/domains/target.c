@@ -79,6 +79,7 @@ static void describe_unwinding(const struct target *target, bool is_first,
 	const struct learning *learning = sampler_learning(target->sampler);
 	const struct placed_table *placed = &learning->table.placed;
 	const struct program_table *table = target->sampling.table;
+	size_t files = 0;
 
 	if (target_captures_stacks(target))
 		description->unwind_way = UNWIND_LATER;
@@ -91,9 +92,13 @@ static void describe_unwinding(const struct target *target, bool is_first,
 		return;
 	description->unwind_way = is_first ? UNWIND_BY_TABLE : UNWIND_BY_TABLE_LATER;
 	description->linux_text = learning_linux(learning);
-	for (size_t i = 0; i < table->origins; i++)
-		if (placed->is_found[i])
-			description->table_rows += program_table_rows(table, i);
+	for (size_t i = 0; i < table->origins; i++) {
+		if (!placed->is_found[i])
+			continue;
+		description->table_rows += program_table_rows(table, i);
+		if (files < RECORDING_MOVES)
+			description->moves[files++] = placed_table_move(placed, i);
+	}
 	placed_table_names(placed, description->table_files,
 			   sizeof(description->table_files));
 	placed_table_build_ids(placed, description->build_ids,

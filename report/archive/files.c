@@ -42,28 +42,6 @@ static int add_file(struct choice *choice, const char *path, const char *id)
 	return 0;
 }
 
-/* Whether the file at @path is one of those that the domain was unwound by; the others
- * don't fit. */
-static bool is_used(const char *path, const struct recording_domain *domain)
-{
-	const char *shown = symbols_shown_path(path), *slash = strrchr(shown, '/');
-	const char *own = slash ? slash + 1 : shown, *name = domain->table_files;
-
-	/* The list may have been truncated. */
-	if (strlen(name) + 1 >= sizeof(domain->table_files))
-		return true;
-	while (*name) {
-		size_t length = strcspn(name, ",");
-
-		/* So may a name (struct table_origin). An offset may follow. */
-		if (strncmp(own, name, length) == 0 &&
-		    (!own[length] || own[length] == '@' || length >= 63))
-			return true;
-		name += length + strspn(name + length, ", ");
-	}
-	return false;
-}
-
 /* Adds the files given for the domain name @own, or for no domain if @own is NULL, that
  * @unwound was unwound by; they are added for the domain with this @id, or for all
  * domains if @id is NULL. */
@@ -79,7 +57,7 @@ static int add_given(struct choice *choice, const char *own, const char *id,
 			status = symbols_spec_cut_domain(path, &domain, choice->err);
 		if (status == 0 &&
 		    (own && domain ? strcmp(own, domain) == 0 : own == domain) &&
-		    is_used(path, unwound))
+		    domain_table_file(unwound, symbols_shown_path(path)) >= 0)
 			status = add_file(choice, path, id);
 		free(path);
 		if (status < 0)

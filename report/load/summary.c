@@ -40,6 +40,7 @@ static void take_unwinding(struct recording_domain *to,
 	to->unwind_way = domain->unwind_way;
 	to->table_rows = domain->table_rows;
 	to->linux_text = domain->linux_text;
+	memcpy(to->moves, domain->moves, sizeof(to->moves));
 	memcpy(to->table_files, domain->table_files, sizeof(to->table_files));
 	memcpy(to->build_ids, domain->build_ids, sizeof(to->build_ids));
 }

@@ -16,6 +16,32 @@ bool domain_has_table(const struct recording_domain *domain)
 	       domain->unwind_way == UNWIND_BY_TABLE_LATER;
 }
 
+/* Whether @name, of @length bytes, names the file called @own. Names of 63 bytes may have
+ * been truncated (struct table_origin), and an offset may follow a file's own. */
+static bool is_named(const char *own, const char *name, size_t length)
+{
+	return strncmp(own, name, length) == 0 &&
+	       (!own[length] || own[length] == '@' || length >= 63);
+}
+
+int domain_table_file(const struct recording_domain *domain, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
+	const char *name = domain->table_files;
+	int found = -1;
+
+	if (strlen(name) + 1 >= sizeof(domain->table_files))
+		return DOMAIN_FILES;
+	for (int number = 0; *name; number++) {
+		size_t length = strcspn(name, ",");
+
+		if (is_named(own, name, length))
+			found = found < 0 ? number : DOMAIN_FILES;
+		name += length + strspn(name + length, ", ");
+	}
+	return found;
+}
+
 bool domain_in_list(const struct recording_domain *domain, const char *list)
 {
 	if (!list)

@@ -18,6 +18,15 @@
 /* Whether the domain was unwound by a table of its programs. */
 bool domain_has_table(const struct recording_domain *domain);
 
+/* Maximum number of an unwind table's files that the recording can name. */
+#define DOMAIN_FILES 64
+
+/* Finds the symbol file at @path, which may have an offset behind it, among the files
+ * that the domain was unwound by: returns its number, DOMAIN_FILES if it can't be told
+ * because the list was truncated or has several of this name, or -1 if it is none of
+ * them. */
+int domain_table_file(const struct recording_domain *domain, const char *path);
+
 /* domain_is_called() for a whole text. */
 bool domain_is(const struct recording_domain *domain, const char *what);
 

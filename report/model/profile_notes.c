@@ -162,18 +162,22 @@ static void describe_places(struct profile *profile)
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place *place = &places->list[i];
 		const struct symbols_file *files;
-		char name[DOMAIN_NAME_SIZE];
+		char name[DOMAIN_NAME_SIZE], how[96];
 
 		if (!place->is_moved || places_find(places, place) != place)
 			continue;
 		symbols_files(place->symbols, &files);
 		domain_name(name, summary_domain(&profile->summary, place->domain));
+		if (place->votes.inside)
+			snprintf(how, sizeof(how),
+				 "%" PRIu32 " of %" PRIu32
+				 " different return addresses follow a call there",
+				 place->votes.behind, place->votes.inside);
 		notes_add(&profile->notes, NOTE_DETAIL,
-			  "found %s@0x%" PRIx64 " in the domain %s: %" PRIu32
-			  " of %" PRIu32
-			  " different return addresses follow a call there",
+			  "found %s@0x%" PRIx64 " in the domain %s: %s",
 			  files[place->at.file].path, place->at.shift, name,
-			  place->votes.behind, place->votes.inside);
+			  place->votes.inside ? how
+					      : "by its code, when it was recorded");
 	}
 }
 

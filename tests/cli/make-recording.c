@@ -11,6 +11,7 @@
  *   unwound WAY ROWS FILES [BUILD-ID...]    of the last domain
  *   vmm NAME                    of the last domain
  *   linux ADDRESS               of the last domain: where its Linux kernel runs
+ *   moves MOVE...               of the last domain: of the FILES
  *
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: numbers of base/
  *   weight N                    of the samples that follow (default: 1)
@@ -395,6 +396,13 @@ static int take_line(struct maker *maker, char *rest)
 	}
 	if (strcmp(kind, "linux") == 0 && maker->domain_count) {
 		maker->domains[maker->domain_count - 1].linux_text = take_number(&rest);
+		return 0;
+	}
+	if (strcmp(kind, "moves") == 0 && maker->domain_count) {
+		struct recording_domain *last = &maker->domains[maker->domain_count - 1];
+
+		for (size_t i = 0; i < RECORDING_MOVES && *rest; i++)
+			last->moves[i] = take_number(&rest);
 		return 0;
 	}
 	if (strcmp(kind, "uuid") == 0 && maker->domain_count) {

@@ -238,6 +238,17 @@ def info(fields):
           text(fields, 5, 63))
 
 
+def moves(fields):
+    """How much higher the guest has the first 12 files, without zeros at the end."""
+    numbers = Numbers(fields.get(15, b""))
+    values = []
+    while numbers.at < len(numbers.data) and len(values) < 12:
+        values.append(numbers.number())
+    while values and not values[-1]:
+        values.pop()
+    return [f"{value:x}" for value in values]
+
+
 def domain(fields):
     uuid = fields.get(4, bytes(16))
     if len(uuid) != 16:
@@ -245,7 +256,7 @@ def domain(fields):
     print("domain", *(number(fields, tag) for tag in (1, 2, 5, 6, 7, 8)),
           text(fields, 3, 255), uuid.hex(), number(fields, 9), number(fields, 10),
           text(fields, 11, 127), text(fields, 12, 127), text(fields, 13, 31),
-          number(fields, 14))
+          number(fields, 14), *moves(fields))
 
 
 def end(fields):

@@ -9,11 +9,11 @@
 /* Where an address space of a domain has the code of a symbol file. */
 struct place {
 	uint32_t domain;	       /* index of the domain */
-	uint64_t space;		       /* address space */
+	uint64_t space;		       /* address space; 0: not known */
 	const struct symbols *symbols; /* table of the file */
 	struct symbols_place at;
 	bool is_moved;	    /* it is not where it was expected */
-	struct votes votes; /* by which it was found */
+	struct votes votes; /* by which it was found; none inside: by the recorder */
 };
 
 /* The known places of symbol files, in all domains. Starts as zeros. */

@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 #include "base/chain.h"
+#include "report/model/domains.h"
+#include "symbols/spec.h"
 
 /* Maximum number of samples that are examined, and of address spaces in which files are
  * looked for */
@@ -181,6 +183,26 @@ static bool is_known(const struct places *places, const struct place *wanted)
 	return false;
 }
 
+/* Returns how much higher the recorder has found the file in the domain; 0 if not. */
+static uint64_t recorded_move(const struct symbols_file *file,
+			      const struct recording_domain *domain)
+{
+	int number = domain_table_file(domain, symbols_shown_path(file->path));
+
+	return number >= 0 && number < RECORDING_MOVES ? domain->moves[number] : 0;
+}
+
+/* Whether a place of the file is known in the domain. */
+static bool is_anywhere(const struct places *places, const struct place *wanted)
+{
+	for (size_t i = 0; i < places->count; i++)
+		if (places->list[i].symbols == wanted->symbols &&
+		    places->list[i].domain == wanted->domain &&
+		    places->list[i].at.file == wanted->at.file)
+			return true;
+	return false;
+}
+
 /* Looks for a file in the address space. -1 if out of memory. */
 static int find_file(const struct survey *survey, const struct symbols *symbols,
 		     uint32_t number, const struct recording_domain *domain,
@@ -195,13 +217,14 @@ static int find_file(const struct survey *survey, const struct symbols *symbols,
 		.symbols = symbols,
 		.at.file = number,
 	};
-	uint64_t usual; /* the distance by which the file is known to be moved */
+	uint64_t usual, recorded; /* distances by which the file may be moved */
 
 	symbols_files(symbols, &files);
 	if (!code || is_known(places, &place))
 		return 0;
 	usual = symbols_shift(&files[number], domain->linux_text);
-	place.votes = votes_count(code, usual, space->address, space->count);
+	recorded = recorded_move(&files[number], domain);
+	place.votes = votes_count(code, recorded ?: usual, space->address, space->count);
 	if (!votes_confirm(&place.votes) &&
 	    !find_known(places, &place, code, space, &place.votes) &&
 	    !votes_find(code, space->address, space->count, &place.votes))
@@ -209,6 +232,45 @@ static int find_file(const struct survey *survey, const struct symbols *symbols,
 	place.at.shift = place.votes.shift;
 	place.is_moved = place.at.shift != usual;
 	return places_add(places, &place);
+}
+
+/* Adds the places where the recorder has found files of the source in the domain, if
+ * too few return addresses have voted for a place. -1 if out of memory. */
+static int add_recorded(const struct survey *survey, const struct source *source,
+			const struct recording_domain *domain)
+{
+	struct places *places = &survey->sources->places;
+	const struct symbols_file *files;
+	size_t count = symbols_files(source->symbols, &files);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct place place = {
+			.domain = (uint32_t)domain->index + survey->base,
+			.symbols = source->symbols,
+			.at = {i, recorded_move(&files[i], domain)},
+			.is_moved = true,
+		};
+
+		if (place.at.shift && movable_code(source->symbols, i) &&
+		    !is_anywhere(places, &place) && places_add(places, &place) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int survey_use_recorded(const struct survey *survey, const struct summary *summary)
+{
+	const struct sources *sources = survey->sources;
+
+	for (size_t i = 0; i < summary->domain_room; i++) {
+		const struct recording_domain *domain = summary->domains[i];
+
+		for (size_t j = 0; domain && j < sources->count; j++)
+			if (source_is_in(&sources->list[j], domain) &&
+			    add_recorded(survey, &sources->list[j], domain) < 0)
+				return -1;
+	}
+	return 0;
 }
 
 int survey_vote(const struct survey *survey, const struct summary *summary)
@@ -238,5 +300,5 @@ int survey_vote(const struct survey *survey, const struct summary *summary)
 					return -1;
 		}
 	}
-	return 0;
+	return survey_use_recorded(survey, summary);
 }

@@ -8,7 +8,8 @@
 /*
  * Finds the places of symbol files, by the first samples of a recording: each file with
  * code and without a given offset is where the return addresses of an address space put
- * it (symbols/elf/vote.h), if it is not where it says.
+ * it (symbols/elf/vote.h), if it is not where it says; or, if they are too few, where the
+ * recorder has found it.
  */
 struct survey;
 

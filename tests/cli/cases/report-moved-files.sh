@@ -78,3 +78,30 @@ unnamed --per-process -s kernel -s app
 echo "# too few return addresses"
 { echo "domain 0 3 2 1 1 web"; chains $kmove $amove 2>/dev/null | head -n 3; } | record
 unnamed -s kernel -s app
+echo "# too few, but the recorder found the files"
+few()
+{
+	echo "domain 0 3 2 1 1 web"
+	echo "unwound 2 9 $1"
+	echo "moves $2"
+	chains $kmove $amove 2>/dev/null | head -n 3
+}
+few app,kernel "$amove $kmove" | record
+unnamed -v -s kernel -s app
+grep '^uniprof report: found' err
+report -i web.up --format folded -s kernel@$kmove -s app@$amove 2>/dev/null | cmp - folded
+cat web.up | report -i - -s kernel -s app --format folded 2>/dev/null | cmp - folded && echo "from a pipe"
+"$UNIPROF" archive -i web.up -o named.up -s kernel -s app 2>/dev/null
+report -i named.up --format folded 2>/dev/null | cmp - folded && echo "stored"
+echo "# no return address at all"
+{ few app,kernel "$amove $kmove" | head -n 3; printf 'sample 2000 0 1 0 %s\n' \
+	"$(python3 -c "print($kmove + 0x$(head -n 1 kernel.calls) + 1)")"; } | record
+report -v -i web.up --format folded -s kernel -s app 2>err | grep -c 0x
+grep '^uniprof report: found' err
+echo "# which of two files of one name, nobody knows"
+few app,app "$amove $kmove" | record
+unnamed -s app
+echo "# the recorder was wrong"
+{ few app,kernel "$kmove $amove" | head -n 3; chains $kmove $amove; } | record
+unnamed -s kernel -s app
+cmp folded wanted

@@ -41,11 +41,14 @@ static inline void print_info(FILE *to, struct cursor payload)
 static inline void print_domain(FILE *to, struct cursor payload)
 {
 	struct recording_domain domain;
+	size_t last = RECORDING_MOVES;
 
 	if (domain_decode(payload, &domain) < 0) {
 		fprintf(to, "domain damaged\n");
 		return;
 	}
+	while (last && !domain.moves[last - 1])
+		last--;
 	fprintf(to,
 		"domain %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 		" %" PRIu64,
@@ -59,7 +62,10 @@ static inline void print_domain(FILE *to, struct cursor payload)
 	print_hex(to, domain.table_files);
 	print_hex(to, domain.build_ids);
 	print_hex(to, domain.vmm);
-	fprintf(to, " %" PRIu64 "\n", domain.linux_text);
+	fprintf(to, " %" PRIu64, domain.linux_text);
+	for (size_t i = 0; i < last; i++)
+		fprintf(to, " %" PRIx64, domain.moves[i]);
+	fprintf(to, "\n");
 }
 
 /* Prints process and thread, with names in hexadecimal. */

@@ -92,7 +92,9 @@ static void a_later_description_brings_the_table(void **state)
 
 	strcpy(web.table_files, "kernel, app"); /* one of more files counts again */
 	web.table_rows = 20;
+	web.moves[1] = 0x5581b2a05000;
 	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_true(summary_domain(&summary, 0)->moves[1] == web.moves[1]);
 	assert_int_equal(summary_domain(&summary, 0)->table_rows, 20);
 	strcpy(web.table_files, "app");
 	assert_int_equal(summary_add_domain(&summary, &web), 0);
