@@ -9,6 +9,11 @@
 
 #define NEST  5
 #define APART __attribute__((noinline, noclone))
+#ifdef MIXED
+#define LIBRARY __attribute__((section(".library")))
+#else
+#define LIBRARY
+#endif
 
 static void put_char(char c)
 {
@@ -48,19 +53,19 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 	return x;
 }
 
-#define CHAIN(name)                                                            \
-	static APART uint64_t name##_leaf(uint64_t n)                          \
+#define CHAIN(name, place)                                                     \
+	static APART place uint64_t name##_leaf(uint64_t n)                    \
 	{                                                                      \
 		return spin(n);                                                \
 	}                                                                      \
-	static APART uint64_t name##_nest(unsigned int nest, uint64_t n)       \
+	static APART place uint64_t name##_nest(unsigned int nest, uint64_t n) \
 	{                                                                      \
 		uint64_t x = nest ? name##_nest(nest - 1, n) : name##_leaf(n); \
                                                                                \
 		asm volatile("" : "+r"(x));                                    \
 		return x;                                                      \
 	}                                                                      \
-	static APART uint64_t name(uint64_t n)                                 \
+	static APART place uint64_t name(uint64_t n)                           \
 	{                                                                      \
 		uint64_t x = name##_nest(NEST, n);                             \
                                                                                \
@@ -69,18 +74,18 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t n)
 	}
 
 #ifdef MIXED
-/* A library without frame pointers, in a program with them. */
+/* A library without frame pointers, in a program with them, which is a file of its own
+ * once it is cut out. */
 #pragma GCC push_options
 #pragma GCC optimize("omit-frame-pointer")
-CHAIN(alpha)
-CHAIN(beta)
-#pragma GCC pop_options
-#else
-CHAIN(alpha)
-CHAIN(beta)
 #endif
-CHAIN(gamma)
-CHAIN(delta)
+CHAIN(alpha, LIBRARY)
+CHAIN(beta, LIBRARY)
+#ifdef MIXED
+#pragma GCC pop_options
+#endif
+CHAIN(gamma, )
+CHAIN(delta, )
 
 /* Works for about a tenth of a millisecond, so that samples are independent. The length
  * of rounds varies by a quarter, so that no sampling rate runs in lockstep. */
