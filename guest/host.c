@@ -89,7 +89,34 @@ static long long parse_id(const char *name)
 	return *end || errno || id > UINT32_MAX ? -1 : id;
 }
 
-/* Finds a guest by its name: 0; 1 if there is none; -1 if it can't be inspected. */
+/* Whether another guest than @found has the name; if so, sets @err to the ids of all. */
+static bool is_ambiguous(const struct guest_info *guests, size_t count, const char *name,
+			 const struct guest_info *found, struct error *err)
+{
+	size_t named = 0, used = 0;
+	char ids[128] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		const struct guest_info *guest = &guests[i];
+
+		if (guest->is_hidden != found->is_hidden || guest->dying ||
+		    !guest_info_is_named(guest, name))
+			continue;
+		if (used < sizeof(ids))
+			used += (size_t)snprintf(ids + used, sizeof(ids) - used,
+						 "%s%" PRIu32, named ? ", " : "",
+						 guest->id);
+		named++;
+	}
+	if (named > 1)
+		error_set(err,
+			  "%zu guests are called '%s': give the id of one instead (%s%s)",
+			  named, name, ids, used < sizeof(ids) ? "" : "...");
+	return named > 1;
+}
+
+/* Finds a guest by its name: 0; 1 if there is none; -1 if it can't be inspected, or if
+ * several have the name. */
 static int find_name(struct host *host, const char *name, struct guest_info *info,
 		     struct error *err)
 {
@@ -105,7 +132,7 @@ static int find_name(struct host *host, const char *name, struct guest_info *inf
 			found = &guests[i];
 	if (found) {
 		*info = *found;
-		status = 0;
+		status = is_ambiguous(guests, count, name, found, err) ? -1 : 0;
 	}
 	free(guests);
 	return status == 0 && info->is_hidden ? host->ops->info(host, info->id, info, err)
