@@ -125,13 +125,15 @@ static int list_named(struct reader *reader, const struct guest_info *guest,
 		return error_set(err, "its %s names no kernel",
 				 is_domain(guest) ? "configuration"
 						  : "VMM's command line");
+	/* Nothing says in which folder a domain was created: it may be this one. */
 	if (is_domain(guest) && *first != '/')
-		return error_set(err,
-				 "%s is relative to the folder in which the domain was "
-				 "created, which is not known",
-				 first);
-	error_set(err, "%s can't be read%s", first,
-		  is_domain(guest) ? "" : " by its VMM's user");
+		error_set(err,
+			  "%s is relative to the folder in which the domain was created: "
+			  "run uniprof there",
+			  first);
+	else
+		error_set(err, "%s can't be read%s", first,
+			  is_domain(guest) ? "" : " by its VMM's user");
 	return 0;
 }
 
