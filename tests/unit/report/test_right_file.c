@@ -239,72 +239,91 @@ static enum table_fit find_in_memory(const struct files *files, const struct bui
 	return fit;
 }
 
-static void the_recorder_uses_the_right_file_only(void **state)
+/* Numbers of wrong results of runs. */
+struct wrong {
+	unsigned int right; /* the right file was refused, or warned of */
+	unsigned int wrong; /* the wrong file was not */
+};
+
+/* Checks that nothing goes wrong in any of the runs. */
+static void check_runs(void **state, uint64_t seed,
+		       void (*check)(struct files *files, uint64_t *seed,
+				     struct wrong *wrong))
 {
 	struct files *files = files_for_x86(state);
-	unsigned int refused = 0, accepted = 0;
-	uint64_t seed = 1, moved;
+	struct wrong wrong = {0};
 
-	for (int i = 0; i < RUNS; i++) {
-		uint64_t shift = random_shift(&seed);
+	for (int i = 0; i < RUNS; i++)
+		check(files, &seed, &wrong);
+	if (wrong.right || wrong.wrong)
+		fail_msg("wrong results: %u for the right file, %u for the wrong one",
+			 wrong.right, wrong.wrong);
+}
 
-		refused += find_in_memory(files, &files->right, shift, &moved, &seed) !=
-				   TABLE_FITS ||
-			   moved != shift;
-		make_wrong(files, &seed);
-		accepted += find_in_memory(files, &files->wrong, i % 2 ? shift : 0,
-					   &moved, &seed) == TABLE_FITS;
-	}
-	if (refused || accepted)
-		fail_msg("%u refused, %u accepted", refused, accepted);
+static void check_recorder(struct files *files, uint64_t *seed, struct wrong *wrong)
+{
+	uint64_t shift = random_shift(seed), moved;
+
+	wrong->right += find_in_memory(files, &files->right, shift, &moved, seed) !=
+				TABLE_FITS ||
+			moved != shift;
+	make_wrong(files, seed);
+	wrong->wrong += find_in_memory(files, &files->wrong,
+				       random_next(seed) % 2 ? shift : 0, &moved,
+				       seed) == TABLE_FITS;
+}
+
+static void the_recorder_uses_the_right_file_only(void **state)
+{
+	check_runs(state, 1, check_recorder);
+}
+
+static void check_votes(struct files *files, uint64_t *seed, struct wrong *wrong)
+{
+	size_t calls = FEW + random_next(seed) % 80;
+	uint64_t shift = random_shift(seed), other = random_shift(seed);
+	uint64_t address[VOTERS_MAX];
+	struct votes votes;
+	size_t count = run_build(&files->right, shift, calls, calls / 5, address, seed);
+
+	make_wrong(files, seed);
+	/* and another program, elsewhere */
+	count += run_build(&files->wrong, other + ((uint64_t)1 << 40), calls / 2, 0,
+			   address + count, seed);
+	wrong->right += !votes_find(&files->right.code, address, count, &votes) ||
+			votes.shift != shift;
+	wrong->wrong += votes_find(&files->wrong.code, address, calls, &votes);
 }
 
 static void votes_find_the_right_file_only(void **state)
 {
-	struct files *files = files_for_x86(state);
-	unsigned int refused = 0, accepted = 0;
-	uint64_t address[VOTERS_MAX], seed = 2;
+	check_runs(state, 2, check_votes);
+}
 
-	for (int i = 0; i < RUNS; i++) {
-		size_t calls = FEW + random_next(&seed) % 80;
-		uint64_t shift = random_shift(&seed), other = random_shift(&seed);
-		struct votes votes;
-		size_t count = run_build(&files->right, shift, calls, calls / 5, address,
-					 &seed);
+/* Whether few votes of a run of the build confirm that it is the right one. */
+static bool is_confirmed(const struct files *files, const struct build *build,
+			 size_t calls, uint64_t *seed)
+{
+	uint64_t address[VOTERS_MAX];
+	size_t count = run_build(build, 0, calls, 0, address, seed);
+	struct votes votes = votes_count(&files->right.code, 0, address, count);
 
-		make_wrong(files, &seed);
-		/* and another program, elsewhere */
-		count += run_build(&files->wrong, other + ((uint64_t)1 << 40), calls / 2,
-				   0, address + count, &seed);
-		refused += !votes_find(&files->right.code, address, count, &votes) ||
-			   votes.shift != shift;
-		accepted += votes_find(&files->wrong.code, address, calls, &votes);
-	}
-	if (refused || accepted)
-		fail_msg("%u refused, %u accepted", refused, accepted);
+	return votes_confirm(&votes);
+}
+
+static void check_few_votes(struct files *files, uint64_t *seed, struct wrong *wrong)
+{
+	size_t calls = 3 + random_next(seed) % FEW;
+
+	wrong->right += !is_confirmed(files, &files->right, calls, seed);
+	make_wrong(files, seed);
+	wrong->wrong += is_confirmed(files, &files->wrong, calls, seed);
 }
 
 /* Where the place of a file is known, few return addresses say whether it is right. */
 static void few_votes_confirm_the_right_file_only(void **state)
 {
-	struct files *files = files_for_x86(state);
-	unsigned int refused = 0, accepted = 0;
-	uint64_t address[VOTERS_MAX], seed = 3;
-
-	for (int i = 0; i < RUNS; i++) {
-		size_t calls = 3 + random_next(&seed) % FEW, count;
-		struct votes votes;
-
-		run_build(&files->right, 0, calls, 0, address, &seed);
-		votes = votes_count(&files->right.code, 0, address, calls);
-		refused += !votes_confirm(&votes);
-		make_wrong(files, &seed);
-		count = run_build(&files->wrong, 0, calls, 0, address, &seed);
-		votes = votes_count(&files->right.code, 0, address, count);
-		accepted += votes_confirm(&votes);
-	}
-	if (refused || accepted)
-		fail_msg("%u refused, %u accepted", refused, accepted);
+	check_runs(state, 3, check_few_votes);
 }
 
 /* Whether a report says that the right file does not match what ran. */
@@ -331,21 +350,18 @@ static bool is_misfit(const struct files *files, const struct build *build, size
 	return is;
 }
 
+static void check_report(struct files *files, uint64_t *seed, struct wrong *wrong)
+{
+	size_t calls = 1 + random_next(seed) % 100;
+
+	wrong->right += is_misfit(files, &files->right, calls, calls / 12, seed);
+	make_wrong(files, seed);
+	wrong->wrong += !is_misfit(files, &files->wrong, FEW + calls, 0, seed);
+}
+
 static void reports_warn_of_the_wrong_file_only(void **state)
 {
-	struct files *files = files_for_x86(state);
-	unsigned int warned = 0, missed = 0;
-	uint64_t seed = 4;
-
-	for (int i = 0; i < RUNS; i++) {
-		size_t calls = 1 + random_next(&seed) % 100;
-
-		warned += is_misfit(files, &files->right, calls, calls / 12, &seed);
-		make_wrong(files, &seed);
-		missed += !is_misfit(files, &files->wrong, FEW + calls, 0, &seed);
-	}
-	if (warned || missed)
-		fail_msg("%u warnings, %u missed", warned, missed);
+	check_runs(state, 4, check_report);
 }
 
 int main(void)
