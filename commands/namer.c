@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,14 +34,19 @@ static bool has_rotation(const struct record_options *options)
 	return options->rotation.time || options->rotation.size;
 }
 
-/* Stores names in the files from number @first on that still exist. */
+/* Files of a rotation, by their numbers. */
+struct file_range {
+	uint64_t first, last;
+};
+
+/* Stores names in the files that still exist. */
 static int store_in_all(const struct archive_names *names,
-			const struct record_options *options, uint64_t first)
+			const struct record_options *options,
+			const struct file_range *range)
 {
-	uint64_t last = opener_highest(options->output);
 	int exit_code = EXIT_DONE;
 
-	for (uint64_t i = first; i <= last && exit_code == EXIT_DONE; i++) {
+	for (uint64_t i = range->first; i <= range->last && exit_code == EXIT_DONE; i++) {
 		char *path;
 
 		if (asprintf(&path, "%s.%" PRIu64, options->output, i) < 0)
@@ -51,8 +57,9 @@ static int store_in_all(const struct archive_names *names,
 	return exit_code;
 }
 
-/* @first: the number of the first file, with a rotation. Returns the exit code. */
-static int store_names(const struct record_options *options, uint64_t first)
+/* @range: the files, with a rotation. Returns the exit code. */
+static int store_names(const struct record_options *options,
+		       const struct file_range *range)
 {
 	const struct found_files *had = options->unwinding.found;
 	struct symbols_found *found = calloc(had->guests + 1, sizeof(*found));
@@ -70,7 +77,7 @@ static int store_names(const struct record_options *options, uint64_t first)
 
 	for (size_t i = 0; i < names.files.found_count; i++)
 		found[i] = found_files_names(had, i);
-	status = has_rotation(options) ? store_in_all(&names, options, first)
+	status = has_rotation(options) ? store_in_all(&names, options, range)
 				       : archive_store(&names, options->output);
 	free(found);
 	return status;
@@ -84,29 +91,80 @@ static bool has_names(const struct record_options *options,
 	       (options->unwinding.elfs || found->guests);
 }
 
+/* Storing names in the files of a rotation. */
+struct naming {
+	const struct record_options *options;
+	struct file_range range; /* those that @child names, or named last */
+	pid_t child;		 /* 0: none */
+};
+
+/* Notes whether the child has named its files; if not, the next child does. False if it
+ * still runs. */
+static bool naming_has_ended(struct naming *naming, int wait_options)
+{
+	int status = EXIT_FAILED;
+
+	if (!naming->child)
+		return true;
+	if (waitpid(naming->child, &status, wait_options) == 0)
+		return false;
+	naming->child = 0;
+	if (status == 0)
+		naming->range.first = naming->range.last + 1;
+	return true;
+}
+
+/* Starts a child that stores names in all files but the last, which is still written.
+ * While one runs, files wait for the next. */
+static void naming_go_on(struct naming *naming)
+{
+	const struct record_options *options = naming->options;
+	eventfd_t count;
+
+	eventfd_read(options->rotation.complete, &count);
+	if (!has_names(options, options->unwinding.found) ||
+	    !naming_has_ended(naming, WNOHANG))
+		return;
+	naming->range.last = opener_highest(options->output) - 1;
+	naming->child = fork();
+	if (naming->child == 0) {
+		privileges_keep_files();
+		_exit(store_names(options, &naming->range));
+	}
+	if (naming->child < 0)
+		naming->child = 0;
+}
+
 /* Runs in the child. Before the recording is complete, signals are for the recorder.
  * Returns the exit code. */
 static int wait_and_store(const struct finder *finder,
 			  const struct record_options *options, bool finds)
 {
-	uint64_t first = has_rotation(options) ? opener_highest(options->output) + 1 : 0;
-	bool is_complete;
+	struct naming naming = {.options = options};
+	int complete = options->rotation.complete;
+	enum finder_end end;
 
+	if (has_rotation(options))
+		naming.range.first = opener_highest(options->output) + 1;
 	set_ends(SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "uniprof-namer");
-	if (finds)
+	if (finds || complete)
 		privileges_keep_finding();
 	else
 		privileges_keep_files();
-	is_complete = finder_serve(finder->questions, finder->answers, finder->found);
-	/* Otherwise, the recorder has failed, or was killed. */
-	if (!is_complete || !has_names(options, finder->found))
+	while ((end = finder_serve(finder, complete ? complete : -1)) ==
+	       FINDER_INTERRUPTED)
+		naming_go_on(&naming);
+	if (end == FINDER_ABANDONED || !has_names(options, finder->found))
 		return EXIT_DONE;
-	if (finds)
+	naming_has_ended(&naming, 0);
+	if (finds || complete)
 		privileges_keep_files();
 	set_ends(SIG_DFL);
-	return store_names(options, first);
+	if (has_rotation(options))
+		naming.range.last = opener_highest(options->output);
+	return store_names(options, &naming.range);
 }
 
 /* Makes the pipes: @own are the recorder's ends, @other the child's. */
@@ -129,7 +187,7 @@ static int make_pipes(struct finder *own, struct finder *other, struct error *er
 	return 0;
 }
 
-int namer_start(struct namer *namer, const struct record_options *options,
+int namer_start(struct namer *namer, struct record_options *options,
 		struct found_files *found, bool finds, struct error *err)
 {
 	struct finder *own = &namer->finder, other = {.found = found};
@@ -139,6 +197,8 @@ int namer_start(struct namer *namer, const struct record_options *options,
 		return 0;
 	if (make_pipes(own, &other, err) < 0)
 		return -1;
+	if (has_rotation(options))
+		options->rotation.complete = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fflush(NULL);
 	namer->child = fork();
 	if (namer->child == 0) {

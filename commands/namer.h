@@ -20,13 +20,15 @@ struct namer {
 };
 
 /*
- * Starts the process, before anything is opened that it should not inherit; it waits. If
- * it @finds files, they are added to @found there, and their tables to @found here. It
- * stores the names of @found and of the options' files. @options must outlive it. If
- * there is nothing to do, as without symbol files, or if the recording goes to standard
- * output, no process is started. -1 with @err set on failure.
+ * Starts the process, before anything is opened that it should not inherit; it waits.
+ * With a rotation, which gets the descriptor that tells of complete files, each file gets
+ * its names as soon as it is complete, from a child of the process. If it @finds files,
+ * they are added to @found there, and their tables to @found here. It stores the names of
+ * @found and of the options' files. @options must outlive it. If there is nothing to do,
+ * as without symbol files, or if the recording goes to standard output, no process is
+ * started. -1 with @err set on failure.
  */
-int namer_start(struct namer *namer, const struct record_options *options,
+int namer_start(struct namer *namer, struct record_options *options,
 		struct found_files *found, bool finds, struct error *err);
 
 /* Lets the process store the names if the recording @is_complete, and waits for its end.

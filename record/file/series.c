@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -86,6 +87,8 @@ static int rotate_file(struct series *series, uint64_t end_time, uint64_t start,
 	if (recording_file_close(&series->file, err) < 0 || status < 0 ||
 	    open_next(series, err) < 0)
 		return -1;
+	if (series->rotation.complete)
+		eventfd_write(series->rotation.complete, 1);
 	info.wall_start = clock_ns(CLOCK_REALTIME) - clock_monotonic() + start;
 	info.monotonic_start = start;
 	if (series->domains)

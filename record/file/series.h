@@ -11,6 +11,8 @@ struct rotation {
 	uint64_t time; /* time of each file, ns; 0: not by time */
 	uint64_t size; /* size of each file, bytes; 0: not by size */
 	uint64_t keep; /* number of files to keep; 0: all */
+	int complete;  /* eventfd(2) to which 1 is added for each complete file but the
+			  last; 0: none */
 };
 
 /*

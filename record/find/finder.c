@@ -157,15 +157,22 @@ static void answer_question(const struct guest_info *guest, int answers,
 	buffer_free(&parcel);
 }
 
-bool finder_serve(int questions, int answers, struct found_files *found)
+enum finder_end finder_serve(const struct finder *finder, int interrupt)
 {
+	struct pollfd ready[] = {{.fd = finder->questions, .events = POLLIN},
+				 {.fd = interrupt, .events = POLLIN}};
 	struct question question;
 
-	while (read_all(questions, &question, sizeof(question), NULL)) {
+	for (;;) {
+		if (poll(ready, 2, -1) < 1)
+			continue;
+		if (!ready[0].revents)
+			return FINDER_INTERRUPTED;
+		if (!read_all(finder->questions, &question, sizeof(question), NULL))
+			return FINDER_ABANDONED;
 		if (question.is_last)
-			return true;
+			return FINDER_FINISHED;
 		/* An answer that is not read is followed by the last question. */
-		answer_question(&question.guest, answers, found);
+		answer_question(&question.guest, finder->answers, finder->found);
 	}
-	return false;
 }

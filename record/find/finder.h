@@ -35,8 +35,17 @@ void finder_ask(struct finder *finder, const struct guest_info *guest, const boo
 bool finder_finish(struct finder *finder);
 void finder_close(struct finder *finder);
 
-/* Answers questions in the other process, and adds to @found, until the recorder has
- * ended. True if the recording is complete. */
-bool finder_serve(int questions, int answers, struct found_files *found);
+/* Why the other process no longer answers. */
+enum finder_end {
+	FINDER_ABANDONED, /* the recorder has failed, or was killed */
+	FINDER_FINISHED,  /* the recording is complete */
+	FINDER_INTERRUPTED,
+};
+
+/* Answers questions in the other process, whose ends @finder has, and adds to its files,
+ * until the recorder has ended, or there is something to read from @interrupt (-1:
+ * never).
+ */
+enum finder_end finder_serve(const struct finder *finder, int interrupt);
 
 #endif

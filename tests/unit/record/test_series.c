@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -119,9 +120,13 @@ static void end(struct series *series, uint64_t time, struct recording_end *tota
 
 static void every_sample_is_in_the_file_of_its_time(void **state)
 {
-	static const struct rotation each_second = {.time = NS_PER_S};
+	const struct rotation each_second = {
+		.time = NS_PER_S,
+		.complete = eventfd(0, EFD_CLOEXEC),
+	};
 	struct recording_end totals;
 	struct series series;
+	eventfd_t complete;
 	char name[32];
 	struct error err;
 
@@ -143,6 +148,10 @@ static void every_sample_is_in_the_file_of_its_time(void **state)
 	assert_string_equal(series_name(&series), "a.data.4");
 	assert_int_equal(series.files, 4);
 	assert_int_equal(series_close(&series, &err), 0);
+	/* Three files were complete before the last. */
+	assert_int_equal(eventfd_read(each_second.complete, &complete), 0);
+	assert_int_equal(complete, 3);
+	close(each_second.complete);
 
 	for (uint64_t i = 0; i < 4; i++) {
 		uint64_t start = START + i * NS_PER_S;

@@ -142,7 +142,7 @@ static void answer_all(int questions, int answers)
 {
 	struct found_files found = {0};
 
-	finder_serve(questions, answers, &found);
+	finder_serve(&(struct finder){questions, answers, &found}, -1);
 	found_files_free(&found);
 	_exit(0);
 }
