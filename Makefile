@@ -88,6 +88,7 @@ SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(for
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
 	$(PORTABLE:%=$(O)/scripts/portable/glibc.o)
 MAN_PAGES = $(wildcard docs/man/*.1)
+UNITS = $(wildcard scripts/systemd/*.*)
 
 # One line per step; make V=1 shows the commands.
 ifeq ($(V),1)
@@ -187,6 +188,12 @@ install: all $(if $(CROSS_COMPILE),,completions)
 	for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man1/$${page##*/} || exit 1; \
 	done
+	for unit in $(UNITS); do \
+		install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && \
+		sed 's|/usr/bin/|$(BINDIR)/|; s|/usr/lib/|$(PREFIX)/lib/|' $$unit \
+			>$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/} || exit 1; \
+	done
+	install -D -m 755 scripts/systemd/send-rows $(DESTDIR)$(PREFIX)/lib/uniprof/send-rows
 	$(call install_completions,bash,bash-completion/completions/uniprof)
 	$(call install_completions,zsh,zsh/site-functions/_uniprof)
 	$(call install_completions,fish,fish/vendor_completions.d/uniprof.fish)
@@ -195,6 +202,6 @@ include tests/tests.mk
 
 # Downloads stay: the lab's packages and images (scripts/lab clean removes those), programs to
 # test with.
-DOWNLOADS = lab npm clickhouse "chdb-*" roots
+DOWNLOADS = lab npm clickhouse "chdb-*" zookeeper roots
 clean:
 	[ ! -d $(O) ] || find $(O) -mindepth 1 -maxdepth 1 $(DOWNLOADS:%=! -name %) -exec rm -rf {} +
