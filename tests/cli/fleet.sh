@@ -40,18 +40,18 @@ sum_functions()
 		END { for (name in total) print name, self[name], total[name] }' | sort
 }
 
-# run_section HEADING [SED-EXPRESSION]: runs the examples in a section of docs/databases.md:
-# SQL by the function sql, all others as they are, or as sed has changed them
+# run_section HEADING [SED-EXPRESSION [FILE]]: runs the examples in a section of docs/databases.md, or of
+# another file in docs: SQL by the function sql, all others as they are, or as sed has changed them
 run_section()
 {
 	awk -v heading="## $1" '
 		/^## / { inside = $0 == heading }
 		!inside { next }
-		/^```$/ { if (type == "sql") print "END"; type = "" }
+		/^```$/ { if (type ~ /^(sql|xml)$/) print "END"; type = "" }
 		type { print }
-		/^```./ { type = substr($0, 4); if (type == "sql") print "sql <<\"END\"" }' \
-		"$CLI/../../docs/databases.md" | sed "${2-}" >section.sh
-	[ -s section.sh ] || echo "docs/databases.md has no examples of $1"
+		/^```./ { type = substr($0, 4); if (type ~ /^(sql|xml)$/) print type " <<\"END\"" }' \
+		"$CLI/../../docs/${3-databases.md}" | sed "${2-}" >section.sh
+	[ -s section.sh ] || echo "docs/${3-databases.md} has no examples of $1"
 	. ./section.sh
 }
 
