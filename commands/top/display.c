@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/replace.h"
 
@@ -27,8 +26,7 @@ void display_init(struct display *display, struct feed *feed, struct view *view,
 void display_free(struct display *display)
 {
 	snapshot_close(&display->frozen);
-	free(display->table.lines);
-	free(display->table.text);
+	table_free(&display->table);
 }
 
 bool display_is_frozen(const struct display *display)
@@ -43,39 +41,9 @@ static const char *shown_path(const struct display *display)
 					  : display->feed->recent.path;
 }
 
-/* Splits the text into lines. -1 if out of memory. */
-static int table_split(struct table *table)
+static bool is_tree(const struct display *display)
 {
-	char *at = table->text, *end;
-
-	table->line_count = 0;
-	table->heading_count = 0;
-	for (; at && *at; at = end + 1) {
-		end = strchr(at, '\n');
-		if (!end)
-			break;
-		*end = 0;
-		if (table->line_count == table->line_room) {
-			size_t room = table->line_room * 2 + 64;
-
-			if (!array_grow(&table->lines, room, sizeof(*table->lines)))
-				return -1;
-			table->line_room = room;
-		}
-		table->lines[table->line_count++] = at;
-		if (*at == '#')
-			table->heading_count = table->line_count;
-	}
-	return 0;
-}
-
-/* Replaces the table by @text, which it owns from now on. */
-static void table_set(struct table *table, char *text)
-{
-	free(table->text);
-	table->text = text;
-	if (table_split(table) < 0)
-		table->line_count = table->heading_count = 0;
+	return display->view->format == output_find("tree");
 }
 
 /* Returns the text of a new table, which the caller frees; NULL with a note on failure.
@@ -90,6 +58,8 @@ static char *make_table(struct display *display)
 	int status;
 
 	view->report.columns = display->columns;
+	if (is_tree(display) && display->columns > DISPLAY_MARK)
+		view->report.columns -= DISPLAY_MARK;
 	status = out ? view_write(view, shown_path(display), out, &err)
 		     : error_set(&err, "out of memory");
 	if (status < 0)
@@ -115,7 +85,7 @@ void display_update(struct display *display)
 	text = make_table(display);
 	if (!text)
 		return;
-	table_set(&display->table, text);
+	table_set(&display->table, text, is_tree(display));
 	took = clock_monotonic() - began;
 	if (took * LEAST_TIMES > display->delay)
 		display->next = began + took * LEAST_TIMES;
@@ -144,30 +114,37 @@ int display_read(struct display *display, struct error *err)
 	return 0;
 }
 
-void display_set_page(struct display *display, size_t rows)
-{
-	display->table.page = rows;
-	display_scroll(display, 0);
-}
-
-void display_scroll(struct display *display, long rows)
-{
-	struct table *table = &display->table;
-	size_t count = table->line_count - table->heading_count;
-	size_t most = count > table->page ? count - table->page : 0;
-	long first = (long)table->first + rows;
-
-	table->first = first < 0 ? 0 : (size_t)first > most ? most : (size_t)first;
-}
-
 void display_toggle_tree(struct display *display)
 {
 	struct view *view = display->view;
-	const struct output *tree = output_find("tree");
 
-	view->format = view->format == tree ? output_find("histogram") : tree;
-	display->table.first = 0;
+	view->format = output_find(is_tree(display) ? "histogram" : "tree");
+	if (display->is_opened)
+		view->report.invert = display->was_inverted;
+	display->is_opened = false;
+	table_open_all(&display->table, true);
 	display_update(display);
+}
+
+void display_open(struct display *display)
+{
+	struct view *view = display->view;
+	const struct table_row *row = table_at_cursor(&display->table);
+	char *name;
+
+	if (is_tree(display) || !row) {
+		table_toggle(&display->table);
+		return;
+	}
+	name = strdup(row->name);
+	view->format = output_find("tree");
+	display->was_inverted = view->report.invert;
+	display->is_opened = view->report.invert = true;
+	table_open_all(&display->table, false);
+	display_update(display);
+	if (name)
+		table_open(&display->table, name);
+	free(name);
 }
 
 static void toggle(struct display *display, bool *flag)

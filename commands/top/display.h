@@ -4,17 +4,11 @@
 
 #include "commands/top/feed.h"
 #include "commands/top/line.h"
+#include "commands/top/table.h"
 #include "commands/top/view.h"
 
-/* A table as lines, of which some are visible. */
-struct table {
-	char *text;
-	char **lines; /* point into @text */
-	size_t line_count, line_room;
-	size_t heading_count; /* lines before the rows, which begin with '#' */
-	size_t first;	      /* first visible row */
-	size_t page;	      /* rows that fit below the heading */
-};
+/* Columns before the rows of a tree, for a mark of closed branches */
+#define DISPLAY_MARK 2
 
 /* What is shown on a terminal of some size, and the choices of its user. */
 struct display {
@@ -24,6 +18,8 @@ struct display {
 	uint64_t next;	/* when to make the next table, ns, monotonic */
 	size_t columns; /* width of the terminal */
 	struct table table;
+	bool is_opened;		/* the tree was opened at a function of the table */
+	bool was_inverted;	/* before that */
 	struct snapshot frozen; /* shown instead of new samples */
 	struct line note;	/* message about the latest event; empty: none */
 	bool is_help;		/* the list of keys is shown instead of the table */
@@ -47,12 +43,6 @@ void display_update_if_due(struct display *display);
 
 bool display_is_frozen(const struct display *display);
 
-/* Sets how many rows fit below the heading. */
-void display_set_page(struct display *display, size_t rows);
-
-/* Scrolls down by @rows, or up if negative, as far as there are rows. */
-void display_scroll(struct display *display, long rows);
-
 /*
  * Actions of keys. Each makes a new table, and the note says what has changed if the
  * table does not show it, or why nothing has changed.
@@ -61,6 +51,9 @@ void display_toggle_tree(struct display *display);
 void display_toggle_inverted(struct display *display);
 void display_toggle_vcpus(struct display *display);
 void display_sort_next(struct display *display);
+/* In the table: shows who calls the function at the cursor, in a tree. In a tree: opens
+ * or closes the branch at the cursor. */
+void display_open(struct display *display);
 void display_toggle_frozen(struct display *display);
 
 /* Actions of answers to questions: view_set_filter() and so on, with the answer as text.

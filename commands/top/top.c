@@ -14,7 +14,7 @@
 #include "commands/top/feed.h"
 #include "commands/top/messages.h"
 #include "commands/top/options.h"
-#include "commands/top/screen.h"
+#include "commands/top/screen/screen.h"
 #include "commands/top/view.h"
 #include "record/safety/privileges.h"
 

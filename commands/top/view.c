@@ -47,9 +47,31 @@ void view_close(struct view *view)
 	view->spec_count = 0;
 }
 
-/* Writes the rate, and what sampling costs the guests; nothing for imported recordings.
- */
-static void write_rates(const struct summary *summary, FILE *out)
+/* Writes how the guests use their vCPUs, as far as @domains lists them. */
+static void write_states(const struct summary *summary, const char *domains, FILE *out)
+{
+	uint64_t states[SUMMARY_STATES] = {0}, sum = 0;
+
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
+		const struct summary_vcpu *vcpu = &summary->vcpus[i];
+		const struct recording_domain *of = summary_domain(summary, vcpu->domain);
+
+		for (unsigned int s = 0; s < SUMMARY_STATES; s++) {
+			if (of && !domain_in_list(of, domains))
+				continue;
+			states[s] += vcpu->states[s];
+			sum += vcpu->states[s];
+		}
+	}
+	for (unsigned int s = 0; s < SUMMARY_STATES; s++)
+		if (states[s])
+			fprintf(out, "%s %.1f %%, ", vcpu_state_name(s),
+				100 * (double)states[s] / (double)sum);
+}
+
+/* Writes how the guests use their vCPUs, what sampling costs them, and the rate; nothing
+ * for imported recordings. */
+static void write_rates(const struct summary *summary, const char *domains, FILE *out)
 {
 	double rate = summary_rate(summary), wanted = (double)summary->info.frequency;
 	double seconds = (double)summary_duration(summary) / 1e9;
@@ -57,11 +79,13 @@ static void write_rates(const struct summary *summary, FILE *out)
 
 	if (rate <= 0)
 		return;
-	fprintf(out,
-		"# %.4g of %.4g rounds/s%s paused %.3f %% of the time, samples lost: "
-		"%" PRIu64 "\n",
-		rate, wanted / 1000, several ? " each, domains" : ", domain",
-		(double)summary->counts.pauses.sum / 1e7 / seconds, summary->counts.lost);
+	fputs("# vCPUs: ", out);
+	write_states(summary, domains, out);
+	fprintf(out, "paused %.3f %%%s\n",
+		(double)summary->counts.pauses.sum / 1e7 / seconds,
+		several ? " (all together)" : "");
+	fprintf(out, "# %.4g of %.4g rounds/s%s, samples lost: %" PRIu64 "\n", rate,
+		wanted / 1000, several ? " each" : "", summary->counts.lost);
 }
 
 int view_write(struct view *view, const char *path, FILE *out, struct error *err)
@@ -84,7 +108,7 @@ int view_write(struct view *view, const char *path, FILE *out, struct error *err
 	if (fclose(table) != 0 && status == 0)
 		status = error_set(err, "out of memory");
 	if (status == 0) {
-		write_rates(&view->profile.summary, out);
+		write_rates(&view->profile.summary, view->options->rules.domains, out);
 		fwrite(text, 1, size, out);
 		view->is_shown = true;
 	}

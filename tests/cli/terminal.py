@@ -99,7 +99,7 @@ def resize_often():
         top.read(0.1)
     top.shown = b""
     top.resize(25, 81)
-    top.wait_for(b"uniprof top, ended")
+    top.wait_for(b"uniprof top: web, ended")
     top.wait_for(b"90.0%")
     top.wait_for(b"q quit")
     os.write(top.terminal, b"q")

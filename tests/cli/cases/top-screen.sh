@@ -17,6 +17,12 @@ has_keys_in()
 	shown | sed -n "$1p" | grep -q '^q quit'
 }
 
+# coloured: counts the lines with a part in red
+coloured()
+{
+	echo "-- red: $(tmux capture-pane -e -p | grep -c "$(printf '\033')\\[31m")"
+}
+
 # until_last ROW: waits until the list of keys is there
 until_last()
 {
@@ -32,8 +38,9 @@ END
 begin_terminal 80 24
 
 type_line 'clear; uniprof top -i web.up -s web.sym 2>/dev/null; echo "exit $?"'
-until_shown 'uniprof top, ended' 'main'
+until_shown 'uniprof top: web, ended' 'main'
 show '80 columns'
+coloured
 keys t
 until_shown '--50.0%--'
 show 'tree'
@@ -41,6 +48,19 @@ keys i
 until_shown '`--'
 until_gone '90.0%  main'
 show 'inverted'
+keys i
+until_shown '90.0%  main'
+keys Down Enter
+until_gone '--40.0%--leaf'
+show 'a closed branch'
+keys Enter
+until_shown '--40.0%--leaf'
+keys -
+until_shown '+  90.0%'
+until_gone leaf
+keys + t Down Down Enter
+until_shown '+  50.0%' 'main'
+show 'callers of middle'
 keys t v
 until_shown vcpu0 vcpu1
 show 'per vCPU'
@@ -99,9 +119,9 @@ until_shown Stopped
 type_line 'stty -g | cmp - stty.before && echo the terminal is as "be"fore'
 until_shown 'the terminal is as before'
 type_line fg
-until_shown 'uniprof top, domain: web, ended' middle
+until_shown 'uniprof top: web, domain: web, ended' middle
 keys q
-until_gone 'uniprof top,'
+until_gone 'uniprof top:'
 type_line 'echo "exit $?"'
 until_shown 'exit 0'
 type_line 'clear; stty -g | cmp - stty.before && echo the terminal is as "it" was'
@@ -113,7 +133,7 @@ echo "-- saved"
 
 # Names can't reach the terminal as escapes; symbols can be given later.
 printf '0000000000001000 T evil\033]0;title\007\233name\n' >evil.sym
-type_line 'clear; uniprof top -i two.up 2>/dev/null; echo "exit $?"'
+type_line 'clear; NO_COLOR=1 uniprof top -i two.up 2>/dev/null; echo "exit $?"'
 until_shown 0x1104
 keys y
 type_line nothing.sym
@@ -122,6 +142,7 @@ keys y
 type_line evil.sym
 until_shown 'evil?]0:title??name'
 show 'an evil name'
+coloured
 
 # A signal ends top as q does.
 kill -TERM "$(tmux list-panes -F '#{pane_pid}' | xargs -n 1 pgrep -P)"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "commands/top/curses.h"
+#include "commands/top/screen/curses.h"
 
 static void test_numbers(void **state)
 {

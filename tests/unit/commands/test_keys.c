@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "commands/top/curses.h"
-#include "commands/top/keys.h"
+#include "commands/top/screen/curses.h"
+#include "commands/top/screen/keys.h"
 
 /* A display before its first samples, so that no table is made. */
 struct waiting {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "commands/top/terminal.h"
+#include "commands/top/screen/terminal.h"
 
 /* Opens both ends of a new terminal. */
 static void terminal_open(int *master, int *slave)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMANDS_TOP_CURSES_H
-#define UNIPROF_COMMANDS_TOP_CURSES_H
+#ifndef UNIPROF_COMMANDS_TOP_SCREEN_CURSES_H
+#define UNIPROF_COMMANDS_TOP_SCREEN_CURSES_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
-#include "commands/top/terminal.h"
+#include "commands/top/screen/terminal.h"
 
 /*
  * ncurses, loaded when the terminal is used, so that everything else works without it.
@@ -15,6 +15,8 @@
  */
 #define CURSES_REVERSE (1 << 18) /* A_REVERSE */
 #define CURSES_BOLD    (1 << 21) /* A_BOLD */
+#define CURSES_RED     (1 << 8)	 /* COLOR_PAIR(1), as curses_start() sets it */
+#define CURSES_GREEN   (2 << 8)
 
 #define CURSES_NO_KEY	     (-1) /* ERR */
 #define CURSES_KEY_DOWN	     0402
@@ -28,6 +30,7 @@
 
 struct curses {
 	void *screen; /* WINDOW * */
+	bool has_colours;
 	void *(*newterm)(const char *type, FILE *out, FILE *in);
 	int (*endwin)(void);
 	int (*def_shell_mode)(void);
@@ -39,6 +42,10 @@ struct curses {
 	int (*nodelay)(void *window, bool on);
 	int (*set_escdelay)(int ms); /* NULL: the library has no such function */
 	int (*curs_set)(int visible);
+	bool (*has_colors)(void);
+	int (*start_color)(void);
+	int (*use_default_colors)(void);
+	int (*init_pair)(short pair, short text, short page);
 	int (*getmaxx)(const void *window);
 	int (*getmaxy)(const void *window);
 	int (*wgetch)(void *window);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMANDS_TOP_TERMINAL_H
-#define UNIPROF_COMMANDS_TOP_TERMINAL_H
+#ifndef UNIPROF_COMMANDS_TOP_SCREEN_TERMINAL_H
+#define UNIPROF_COMMANDS_TOP_SCREEN_TERMINAL_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top/curses.h"
+#include "commands/top/screen/curses.h"
 
 #include <dlfcn.h>
 #include <locale.h>
@@ -40,6 +40,10 @@ static int load_functions(struct curses *curses, void ***window, struct error *e
 		{&curses->nodelay, "nodelay", false},
 		{&curses->set_escdelay, "set_escdelay", true},
 		{&curses->curs_set, "curs_set", false},
+		{&curses->has_colors, "has_colors", false},
+		{&curses->start_color, "start_color", false},
+		{&curses->use_default_colors, "use_default_colors", false},
+		{&curses->init_pair, "init_pair", false},
 		{&curses->getmaxx, "getmaxx", false},
 		{&curses->getmaxy, "getmaxy", false},
 		{&curses->wgetch, "wgetch", false},
@@ -97,6 +101,18 @@ static void note_leave(const struct curses *curses, struct terminal *terminal)
 	}
 }
 
+/* Red and green on the terminal's own page, unless NO_COLOR is set (no-color.org). */
+static void start_colours(struct curses *curses)
+{
+	const char *none = getenv("NO_COLOR");
+
+	curses->has_colours = (!none || !*none) && curses->has_colors() &&
+			      curses->start_color() == 0 &&
+			      curses->use_default_colors() == 0 &&
+			      curses->init_pair(1, 1, -1) == 0 &&
+			      curses->init_pair(2, 2, -1) == 0;
+}
+
 int curses_start(struct curses *curses, struct terminal *terminal, struct error *err)
 {
 	const char *type = getenv("TERM");
@@ -118,6 +134,7 @@ int curses_start(struct curses *curses, struct terminal *terminal, struct error 
 	curses->keypad(curses->screen, true);
 	curses->nodelay(curses->screen, true);
 	curses->curs_set(0);
+	start_colours(curses);
 	if (curses->set_escdelay)
 		curses->set_escdelay(50);
 	return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMANDS_TOP_KEYS_H
-#define UNIPROF_COMMANDS_TOP_KEYS_H
+#ifndef UNIPROF_COMMANDS_TOP_SCREEN_KEYS_H
+#define UNIPROF_COMMANDS_TOP_SCREEN_KEYS_H
 
 #include "commands/top/display.h"
 
-#define KEYS_SUMMARY "q quit  h help  t tree  v vCPUs  s sort  / filter  f freeze  w save"
+#define KEYS_SUMMARY \
+	"q quit  h help  Enter open  t tree  v vCPUs  s sort  / filter  f freeze"
 
 struct question;
 

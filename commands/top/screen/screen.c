@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top/screen.h"
+#include "commands/top/screen/screen.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "commands/top/curses.h"
-#include "commands/top/keys.h"
+#include "commands/top/screen/curses.h"
+#include "commands/top/screen/keys.h"
+#include "report/model/domains.h"
 #include "record/safety/privileges.h"
+
+#define GUESTS_SIZE 256
+
+/* Rows of this share at least are of this colour, as in perf. */
+#define RED_PERCENT   5
+#define GREEN_PERCENT 0.5
 
 /* The terminal, which shows a display and reads keys. */
 struct screen {
@@ -47,6 +55,30 @@ static void put_line(const struct screen *screen, int y, const char *text, int a
 		curses->wclrtoeol(curses->screen);
 }
 
+/* Names the guests, as far as there is room. */
+static void put_guests(char guests[GUESTS_SIZE], const struct summary *summary)
+{
+	size_t length = 0, rest = summary->domain_count;
+	char name[DOMAIN_NAME_SIZE];
+
+	guests[0] = 0;
+	for (size_t i = 0; i < summary->domain_room; i++) {
+		if (!summary->domains[i])
+			continue;
+		domain_name(name, summary->domains[i]);
+		if (length && length + strlen(name) > GUESTS_SIZE / 3) {
+			snprintf(guests + length, GUESTS_SIZE - length, " and %zu more",
+				 rest);
+			return;
+		}
+		length += (size_t)snprintf(guests + length, GUESTS_SIZE - length, "%s%s",
+					   length ? ", " : "", name);
+		if (length >= GUESTS_SIZE)
+			return;
+		rest--;
+	}
+}
+
 static void put_title(const struct screen *screen)
 {
 	const struct display *display = screen->display;
@@ -55,15 +87,16 @@ static void put_title(const struct screen *screen)
 	const char *domains = view->options->rules.domains;
 	const char *state = feed->recent.more ? "" : ", ended";
 	struct line title, filter = {""};
-	char name[sizeof(view->filter)];
+	char name[sizeof(view->filter)], guests[GUESTS_SIZE];
 
 	text_clean(name, view->filter);
 	if (*name)
 		line_set(&filter, ", functions: %s", name);
 	if (feed->recent.more && feed->is_recording && !recent_is_written(&feed->recent))
 		state = ", not being written";
-	line_set(&title, "uniprof top%s%s%s%s%s", domains ? ", domain: " : "",
-		 domains ? domains : "", filter.text,
+	put_guests(guests, &feed->recent.summary);
+	line_set(&title, "uniprof top%s%s%s%s%s%s%s", *guests ? ": " : "", guests,
+		 domains ? ", domain: " : "", domains ? domains : "", filter.text,
 		 display_is_frozen(display) ? ", frozen" : "", state);
 	put_line(screen, 0, title.text, CURSES_REVERSE);
 }
@@ -99,7 +132,7 @@ static int put_heading(const struct screen *screen)
 
 	for (size_t i = 0; i < table->heading_count; i++) {
 		bool is_last = has_columns && i + 1 == table->heading_count;
-		const char *line = table->lines[i];
+		const char *line = table->heading[i];
 		char aligned[512];
 
 		if (!line[1])
@@ -111,16 +144,54 @@ static int put_heading(const struct screen *screen)
 	return y;
 }
 
+/* Writes the percentage in a row of plain characters again, in the colour of its size, as
+ * perf does. */
+static void put_percentage(const struct screen *screen, int y, const char *text)
+{
+	const struct curses *curses = &screen->curses;
+	const char *end = strchr(text, '%'), *start = end;
+	int colour;
+
+	while (start && start > text && strchr("0123456789.", start[-1]))
+		start--;
+	if (start == end || end - text >= curses->getmaxx(curses->screen))
+		return;
+	colour = atof(start) >= RED_PERCENT	? CURSES_RED
+		 : atof(start) >= GREEN_PERCENT ? CURSES_GREEN
+						: 0;
+	for (const char *at = text; at < start; at++)
+		if ((unsigned char)*at > '~')
+			return;
+	if (!colour || curses->wmove(curses->screen, y, (int)(start - text)) < 0)
+		return;
+	curses->wattron(curses->screen, colour);
+	curses->waddnstr(curses->screen, start, (int)(end + 1 - start));
+	curses->wattroff(curses->screen, colour);
+}
+
+static void put_row(const struct screen *screen, int y, size_t number)
+{
+	const struct table *table = &screen->display->table;
+	const struct table_row *row = &table->rows[table->shown[number]];
+	bool is_cursor = number == table->cursor;
+	char marked[1024];
+
+	snprintf(marked, sizeof(marked), "%.*s%s", table->is_tree ? DISPLAY_MARK : 0,
+		 table_is_closed(table, row) ? "+ " : "  ", row->text);
+	put_line(screen, y, marked, is_cursor ? CURSES_REVERSE : 0);
+	if (screen->curses.has_colours && !is_cursor)
+		put_percentage(screen, y, marked);
+}
+
 /* Writes the heading, and as many rows as fit above line @end. */
 static void put_table(const struct screen *screen, int end)
 {
-	const struct table *table = &screen->display->table;
+	struct table *table = &screen->display->table;
 	int y = put_heading(screen);
 
-	display_set_page(screen->display, end > y ? (size_t)(end - y) : 0);
-	for (size_t row = table->heading_count + table->first;
-	     y < end && row < table->line_count; row++)
-		put_line(screen, y++, table->lines[row], 0);
+	table_set_page(table, end > y ? (size_t)(end - y) : 0);
+	for (size_t row = table->first; y < end && row < table->shown_count; row++)
+		put_row(screen, y++, row);
 }
 
 /* Writes the last line: a question, the message about the latest event, or the keys. */
@@ -146,7 +217,7 @@ static void screen_draw(const struct screen *screen)
 	put_title(screen);
 	if (screen->display->is_help)
 		put_help(screen);
-	else if (!screen->display->table.line_count)
+	else if (!screen->display->table.text)
 		put_no_table(screen);
 	else
 		put_table(screen, last);

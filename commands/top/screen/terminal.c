@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top/terminal.h"
+#include "commands/top/screen/terminal.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_COMMANDS_TOP_SCREEN_H
-#define UNIPROF_COMMANDS_TOP_SCREEN_H
+#ifndef UNIPROF_COMMANDS_TOP_SCREEN_SCREEN_H
+#define UNIPROF_COMMANDS_TOP_SCREEN_SCREEN_H
 
 #include "commands/top/display.h"
 #include "commands/top/messages.h"

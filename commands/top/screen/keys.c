@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/top/keys.h"
+#include "commands/top/screen/keys.h"
 
 #include <string.h>
 
-#include "commands/top/curses.h"
+#include "commands/top/screen/curses.h"
 
 #define ESCAPE 27
 
@@ -84,6 +84,15 @@ static bool take_command(struct keys *keys, struct display *display, int key)
 	case 's':
 		display_sort_next(display);
 		break;
+	case '\n':
+	case '\r':
+	case CURSES_KEY_ENTER:
+		display_open(display);
+		break;
+	case '+':
+	case '-':
+		table_open_all(&display->table, key == '+');
+		break;
 	case 'f':
 	case ' ':
 		display_toggle_frozen(display);
@@ -94,33 +103,33 @@ static bool take_command(struct keys *keys, struct display *display, int key)
 	return true;
 }
 
-/* Scrolls if the key is for scrolling; otherwise returns false. */
-static bool take_scrolling(struct display *display, int key)
+/* Moves the cursor if the key is for that; otherwise returns false. */
+static bool take_cursor(struct display *display, int key)
 {
-	const struct table *table = &display->table;
+	struct table *table = &display->table;
 	const long page = table->page > 1 ? (long)table->page - 1 : 1;
-	const long all = (long)table->line_count;
+	const long all = (long)table->row_count;
 
 	switch (key) {
 	case CURSES_KEY_DOWN:
 	case 'j':
-		display_scroll(display, 1);
+		table_move(table, 1);
 		return true;
 	case CURSES_KEY_UP:
 	case 'k':
-		display_scroll(display, -1);
+		table_move(table, -1);
 		return true;
 	case CURSES_KEY_NEXT_PAGE:
-		display_scroll(display, page);
+		table_move(table, page);
 		return true;
 	case CURSES_KEY_LAST_PAGE:
-		display_scroll(display, -page);
+		table_move(table, -page);
 		return true;
 	case CURSES_KEY_HOME:
-		display_scroll(display, -all);
+		table_move(table, -all);
 		return true;
 	case CURSES_KEY_END:
-		display_scroll(display, all);
+		table_move(table, all);
 		return true;
 	default:
 		return false;
@@ -133,7 +142,7 @@ bool keys_take(struct keys *keys, struct display *display, int key)
 		take_answer(keys, display, key);
 		return true;
 	}
-	if (take_scrolling(display, key))
+	if (take_cursor(display, key))
 		return true;
 	line_set(&display->note, "%s", "");
 	return take_command(keys, display, key);
@@ -151,8 +160,10 @@ const char *keys_help(size_t i)
 {
 	static const char *const lines[] = {
 		"",
+		"  Enter    who calls the function; in the tree, open or close a branch",
 		"  t        a call tree, or the table of functions again",
 		"  i        in the tree, start at the sampled functions",
+		"  + -      in the tree, open or close all branches",
 		"  v        a column for each vCPU, or none",
 		"  s        sort by self, total or name",
 		"  /        only samples with a function that matches",
@@ -161,7 +172,7 @@ const char *keys_help(size_t i)
 		"  f space  freeze what is shown, or go on",
 		"  w        save what is shown as a recording",
 		"",
-		"  up down page-up page-down home end j k  scroll",
+		"  up down page-up page-down home end j k  move the cursor",
 		"  Ctrl-Z   stop, with the sampling; fg goes on",
 		"  h ?      this help",
 		"  q        quit",
