@@ -40,8 +40,10 @@ enum observation {
 /* Results of pause() besides 0 and -1: this call has not paused the guest. */
 enum pause_outcome {
 	PAUSE_GONE = 1,
-	PAUSE_HELD = 2, /* someone else holds the guest paused, such as a debugger */
-	PAUSE_LATE = 3, /* no vCPU stopped in time, as on a busy host */
+	PAUSE_HELD = 2,	    /* someone else holds the guest paused, such as a debugger */
+	PAUSE_LATE = 3,	    /* no vCPU stopped in time, as on a busy host */
+	PAUSE_NEEDLESS = 4, /* no vCPU has run since the last pause: the registers are
+			     * those of then, unless learn_modes() says no */
 };
 
 /*

@@ -230,6 +230,7 @@ static void prepare_pause(struct guest *guest)
 
 		guest->vcpu[i].captured = false;
 		vcpu->traced = (struct traced){0};
+		vcpu->known &= vcpu->rests;
 		if (!vcpu->run || !vcpu->tid || vcpu->rests || vmm->refused ||
 		    !has_room || trace_is_late(trace, vcpu->tid))
 			continue;
@@ -282,6 +283,7 @@ static void take_registers(struct kvm_guest *vmm, unsigned int i)
 
 	vmm->again |= vcpu->wanted && registers == VCPU_STORED_SOON;
 	vcpu->captured = vcpu->wanted && registers == VCPU_STORED;
+	vmm->vcpu[i].known = vcpu->captured;
 	if (!vcpu->captured)
 		return;
 	kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
@@ -306,7 +308,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 	struct trace *trace = &vmm->kvm->trace;
-	unsigned int vcpus = guest->info.vcpus, stopped = 0;
+	unsigned int vcpus = guest->info.vcpus, stopped = 0, resting = 0;
 
 	if (vmm->refused)
 		return refuse_pause(vmm, err);
@@ -314,19 +316,22 @@ static int pause_guest(struct guest *guest, struct error *err)
 	vmm->begun = clock_monotonic();
 	vmm->again = false;
 	interrupt_all(vmm);
-	for (unsigned int i = 0; i < vcpus; i++)
-		stopped += vmm->vcpu[i].rests || trace_wait(trace, &vmm->vcpu[i].traced);
+	for (unsigned int i = 0; i < vcpus; i++) {
+		resting += vmm->vcpu[i].rests;
+		stopped += trace_wait(trace, &vmm->vcpu[i].traced);
+	}
 	vmm->stopping = clock_monotonic() - vmm->begun;
 	if (!stopped) {
 		release_all(vmm);
 		end_trace(vmm);
-		return vmm_is_gone(vmm) ? PAUSE_GONE : PAUSE_LATE;
+		if (vmm_is_gone(vmm) || !resting)
+			return vmm_is_gone(vmm) ? PAUSE_GONE : PAUSE_LATE;
 	}
 	for (unsigned int i = 0; i < vcpus; i++)
 		if (vmm->vcpu[i].traced.state == TRACED_STOPPED)
 			take_registers(vmm, i);
 	vmm->again |= kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_IN_PAUSE);
-	return 0;
+	return stopped ? 0 : PAUSE_NEEDLESS;
 }
 
 static int resume_guest(struct guest *guest, struct error *err)
@@ -393,13 +398,14 @@ static int take_guest(struct guest *guest, struct error *err)
 		vmm->pid);
 }
 
-/* True if a vCPU's registers were not stored, but may be in the next pause, or if
- * registers have shown where the guest's memory is. */
+/* True if a vCPU's registers were not stored, but may be in the next pause, if it has run
+ * unexpectedly, or if registers have shown where the guest's memory is. */
 static bool learn_modes(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
+	bool ran = kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_AFTER_PAUSE);
 
-	return kvm_memory_learn(vmm->memory, guest) || vmm->again;
+	return kvm_memory_learn(vmm->memory, guest) || vmm->again || ran;
 }
 
 /* Says why KVM does not tell where the memory of a guest is. */

@@ -37,14 +37,16 @@ void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu);
 /* When registers are asked for. */
 enum kvm_moment {
 	/* Only sets vcpu.rests. A stop would wake a halted vCPU on ARM, where WFI may end
-	 * at any time. */
+	 * at any time; on x86, it would tell nothing new of a vCPU that has not run. */
 	KVM_BEFORE_PAUSE,
-	KVM_IN_PAUSE, /* for those of vCPUs that rest or whose threads are stopped */
-	KVM_UNPAUSED, /* for those of vCPUs that no CPU runs anyway */
+	KVM_IN_PAUSE,	 /* for those of vCPUs that rest or whose threads are stopped */
+	KVM_AFTER_PAUSE, /* only clears vcpu.rests */
+	KVM_UNPAUSED,	 /* for those of vCPUs that no CPU runs anyway */
 };
 
 /* Asks KVM for the registers of the guest's wanted vCPUs, unless it stores them in run
- * pages. Returns whether some could not be read because a CPU runs the vCPU. */
+ * pages. Returns whether some could not be read because a CPU runs the vCPU, or, after a
+ * pause, whether a vCPU that seemed to rest has run. */
 bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
 		       struct guest *guest, enum kvm_moment moment);
 

@@ -38,6 +38,8 @@ static bool is_asked(const struct vcpu *vcpu, const struct guest_vcpu *seen,
 	case KVM_IN_PAUSE:
 		return seen->wanted &&
 		       (vcpu->rests || vcpu->traced.state == TRACED_STOPPED);
+	case KVM_AFTER_PAUSE:
+		return false;
 	case KVM_UNPAUSED:
 		break;
 	}

@@ -65,11 +65,69 @@ void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)
 	cpu->x86.is_compat = !sregs->cs.l;
 }
 
+/* Returns how often the vCPU has left the guest's code; KERNEL_EXITS_UNKNOWN if it may be
+ * in it. */
+static uint64_t count_exits(const struct kernel *kernel, const struct vcpu *vcpu,
+			    bool is_blocked)
+{
+	struct kernel_vcpu seen;
+
+	if (!kernel || !vcpu->run || !vcpu->tid || !is_blocked ||
+	    !kernel_look(kernel, vcpu->ours, &seen))
+		return KERNEL_EXITS_UNKNOWN;
+	return seen.exits;
+}
+
+/*
+ * A vCPU has not run if it waited at both times, and did not leave the guest's code in
+ * between. The first time is before the last pause: whatever was captured then still
+ * holds. The second one is after the samples were taken.
+ */
+static void begin_rest(const struct kernel *kernel, struct vcpu *vcpu,
+		       const struct guest_vcpu *seen)
+{
+	uint64_t exits = count_exits(kernel, vcpu, seen->state == VCPU_BLOCKED);
+
+	vcpu->rests = vcpu->known && exits == vcpu->exits &&
+		      exits != KERNEL_EXITS_UNKNOWN;
+	vcpu->exits = exits;
+}
+
+static bool has_run(const struct kernel *kernel, struct vcpu *vcpu)
+{
+	uint64_t ran, waited;
+	bool is_blocked = vcpu_thread(vcpu, &ran, &waited) == 'S';
+
+	return count_exits(kernel, vcpu, is_blocked) != vcpu->exits;
+}
+
+/* If one has run, none rests when the samples are taken again. */
+static bool end_rests(const struct kernel *kernel, struct vcpu *vcpus, unsigned int count)
+{
+	bool ran = false;
+
+	for (unsigned int i = 0; i < count; i++) {
+		ran |= vcpus[i].rests && has_run(kernel, &vcpus[i]);
+		vcpus[i].rests = false;
+	}
+	for (unsigned int i = 0; i < count && ran; i++)
+		vcpus[i].known = false;
+	return ran;
+}
+
 bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
 		       struct guest *guest, enum kvm_moment moment)
 {
-	(void)kernel, (void)vcpus, (void)guest, (void)moment;
-	return false;
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		struct guest_vcpu *seen = &guest->vcpu[i];
+
+		if (moment == KVM_BEFORE_PAUSE)
+			begin_rest(kernel, &vcpus[i], seen);
+		else if (moment == KVM_IN_PAUSE && vcpus[i].rests)
+			seen->online = seen->captured = seen->wanted &&
+							cpu_has_started(&seen->cpu);
+	}
+	return moment == KVM_AFTER_PAUSE && end_rests(kernel, vcpus, guest->info.vcpus);
 }
 
 int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,

@@ -46,7 +46,10 @@ struct vcpu {
 	bool stored; /* the run page has the registers of the last KVM_RUN */
 	bool is_out; /* at the last stop, it was not in KVM_RUN, or left that for the VMM
 		      */
-	bool rests;  /* arm64: no CPU runs it, and its thread waits: it is not stopped */
+	bool rests;  /* it is not stopped: on arm64, no CPU runs it, and its thread waits;
+		      * on x86, it has not run since the last pause */
+	bool known; /* x86: its registers were captured in the last pause, or it rested */
+	uint64_t exits; /* x86: before the last pause, as in struct kernel_vcpu */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */
 };

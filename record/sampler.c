@@ -24,7 +24,7 @@
 
 /*
  * A rehearsal costs as much CPU time as the walk itself. After CALM_ROUNDS rounds in
- * which one pause sufficed, a rehearsal is left out if the last one was less than
+ * which one try sufficed, a rehearsal is left out if the last one was less than
  * REHEARSAL_LASTS (ns) ago: caches and TLB still hold most of the data.
  */
 #define CALM_ROUNDS	16
@@ -42,7 +42,8 @@ struct sampler {
 	struct stack_copy *stack; /* one for each sample; NULL unless captured */
 	uint64_t *word;		  /* words of all captured stacks */
 	uint64_t rehearsed;	  /* time of the last rehearsal, ns, monotonic */
-	unsigned int calm;	  /* rounds since the last one with several pauses */
+	unsigned int calm;	  /* rounds since the last one with several tries */
+	unsigned int tries;	  /* to take the round's samples */
 	struct learning learning;
 };
 
@@ -230,12 +231,12 @@ static void walk_unpaused(struct sampler *sampler, struct round *round)
 
 static bool is_rehearsed(const struct sampler *sampler, const struct round *round)
 {
-	return round->pauses == 0 && sampler->calm >= CALM_ROUNDS &&
-	       sampler->guest->ops->are_pages_live &&
+	return sampler->calm >= CALM_ROUNDS && sampler->guest->ops->are_pages_live &&
 	       round->time - sampler->rehearsed < REHEARSAL_LASTS;
 }
 
-/* Takes the samples in one pause: 0, an enum pause_outcome, or -1. */
+/* Takes the samples in one pause, unless it is needless: 0, an enum pause_outcome, or -1.
+ */
 static int take_in_pause(struct sampler *sampler, struct round *round, struct error *err)
 {
 	struct guest *guest = sampler->guest;
@@ -248,10 +249,12 @@ static int take_in_pause(struct sampler *sampler, struct round *round, struct er
 	mapped.notes->budget = PAUSE_CODE_BUDGET;
 	start = clock_monotonic();
 	status = guest->ops->pause(guest, err);
-	if (status)
+	if (status && status != PAUSE_NEEDLESS)
 		return status;
 	round->time = start - start % NS_PER_US;
 	walk_vcpus(sampler, &mapped, round);
+	if (status == PAUSE_NEEDLESS)
+		return 0;
 	status = guest->ops->resume(guest, err);
 	length = clock_monotonic() - start;
 	if (status == 0) {
@@ -269,6 +272,7 @@ static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int m
 	struct guest *guest = sampler->guest;
 
 	sampler->weight = weight;
+	sampler->tries = 0;
 	round->time = clock_monotonic();
 	round->pauses = 0;
 	round->samples = 0;
@@ -278,7 +282,7 @@ static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int m
 	guest->ops->begin_pages(guest->memory, round->time, map_calls);
 }
 
-/* Pauses until nothing is missing, or ROUND_PAUSES times. */
+/* Tries until nothing is missing, or ROUND_PAUSES times. */
 static int take_samples(struct sampler *sampler, struct round *round, struct error *err)
 {
 	static const enum round_outcome outcomes[] = {
@@ -288,12 +292,12 @@ static int take_samples(struct sampler *sampler, struct round *round, struct err
 	};
 	struct guest *guest = sampler->guest;
 
-	while (round->outcome == ROUND_TAKEN && round->pauses < ROUND_PAUSES) {
+	while (round->outcome == ROUND_TAKEN && sampler->tries < ROUND_PAUSES) {
 		struct round discarded = {0};
 		bool missed, learned;
 		int status;
 
-		if (!is_rehearsed(sampler, round)) {
+		if (sampler->tries++ || !is_rehearsed(sampler, round)) {
 			walk_unpaused(sampler, &discarded);
 			sampler->rehearsed = round->time;
 		}
@@ -307,7 +311,7 @@ static int take_samples(struct sampler *sampler, struct round *round, struct err
 		if (!missed && !learned)
 			break;
 	}
-	sampler->calm = round->pauses == 1 ? sampler->calm + 1 : 0;
+	sampler->calm = sampler->tries == 1 ? sampler->calm + 1 : 0;
 	return 0;
 }
 

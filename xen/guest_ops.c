@@ -26,6 +26,10 @@ struct xen_guest {
 	vcpu_guest_context_t *context; /* one per vCPU */
 	unsigned int *target;	       /* element i: the vCPU of pause.entry[i + 1] */
 	struct vcpu_mode *mode;	       /* one per vCPU */
+	uint64_t *ran; /* CPU time of each vCPU before the last pause, ns; or
+			* CPU_TIME_UNKNOWN: it did not wait */
+	bool is_new;   /* the observation is newer than the last pause */
+	bool rests;    /* no vCPU has run since the last pause */
 	struct pages *pages;
 };
 
@@ -87,6 +91,7 @@ static void close_guest(struct guest *guest)
 	hypercall_memory_put(domain->xen, &domain->memory);
 	free(domain->target);
 	free(domain->mode);
+	free(domain->ran);
 	guest_free(guest);
 }
 
@@ -128,6 +133,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 	for (unsigned int i = 0; i < domain->observe.count; i++)
 		domain->observe.domctl[i].domain = (domid_t)id;
 	domain->observed = now;
+	domain->is_new = true;
 	status = batch_call(domain->xen, &domain->observe, 0);
 	if (status == 0)
 		status = batch_result(&domain->observe, 0);
@@ -188,6 +194,42 @@ static void choose_vcpus(struct xen_guest *domain)
 	}
 }
 
+/* Whether the vCPU waited before the last pause, and has not run since. */
+static bool has_not_run(const struct xen_guest *domain, unsigned int i)
+{
+	const struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
+
+	return vcpu->captured && vcpu->state == VCPU_BLOCKED &&
+	       vcpu->cpu_time == domain->ran[i];
+}
+
+static bool nobody_has_run(const struct xen_guest *domain)
+{
+	unsigned int resting = 0;
+
+	for (unsigned int i = 0; i < domain->guest.info.vcpus; i++) {
+		const struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
+
+		if (!vcpu->wanted || !vcpu->online)
+			continue;
+		if (!has_not_run(domain, i))
+			return false;
+		resting++;
+	}
+	return resting > 0;
+}
+
+static void note_cpu_times(struct xen_guest *domain)
+{
+	for (unsigned int i = 0; i < domain->guest.info.vcpus; i++) {
+		const struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
+
+		domain->ran[i] = vcpu->online && vcpu->state == VCPU_BLOCKED
+					 ? vcpu->cpu_time
+					 : CPU_TIME_UNKNOWN;
+	}
+}
+
 static void prepare_pause(struct guest *guest)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
@@ -198,6 +240,11 @@ static void prepare_pause(struct guest *guest)
 		       since * guest->info.vcpus,
 	};
 
+	domain->rests = domain->is_new && nobody_has_run(domain);
+	domain->is_new = false;
+	if (domain->rests)
+		return;
+	note_cpu_times(domain);
 	choose_vcpus(domain);
 	memcpy(left.uuid, guest->info.uuid, sizeof(left.uuid));
 	pause_prepare(domain->xen, &left);
@@ -222,6 +269,8 @@ static int pause_guest(struct guest *guest, struct error *err)
 	struct xen_guest *domain = xen_guest_of(guest);
 	int status;
 
+	if (domain->rests)
+		return PAUSE_NEEDLESS;
 	pause_begin(domain->xen->pause);
 	status = batch_call(domain->xen, &domain->pause, 0);
 	if (!xen_paused_since(&domain->xen->host)) {
@@ -264,11 +313,29 @@ static int take_guest(struct guest *guest, struct error *err)
 	return 0;
 }
 
+/* Whether a vCPU has run after all, while the samples were taken without a pause. */
+static bool has_woken(struct xen_guest *domain)
+{
+	enum observation observation;
+	struct error ignored;
+
+	if (!domain->rests)
+		return false;
+	domain->rests = false;
+	if (observe_guest(&domain->guest, clock_monotonic(), &observation, &ignored) <
+		    0 ||
+	    observation != OBSERVED_RUNNING || !nobody_has_run(domain)) {
+		domain->is_new = false;
+		return true;
+	}
+	return false;
+}
+
 static bool learn_modes(struct guest *guest)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 	const struct guest_memory memory = {.page = pages_map, .context = domain->pages};
-	bool any = false;
+	bool any = has_woken(domain);
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct guest_vcpu *vcpu = &guest->vcpu[i];
@@ -311,7 +378,8 @@ static int allocate(struct xen_guest *domain, struct error *err)
 
 	domain->target = calloc(info->vcpus, sizeof(*domain->target));
 	domain->mode = calloc(info->vcpus, sizeof(*domain->mode));
-	if (!domain->target || !domain->mode)
+	domain->ran = calloc(info->vcpus, sizeof(*domain->ran));
+	if (!domain->target || !domain->mode || !domain->ran)
 		return error_set(err, "out of memory");
 	for (unsigned int i = 0; i < info->vcpus; i++)
 		domain->mode[i].is_pv_32 = is_pv_32;

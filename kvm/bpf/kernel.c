@@ -60,6 +60,7 @@ static const char *const members[KERNEL_MEMBERS][2] = {
 	[SLOT_NODES] = {"kvm_memory_slot", "id_node"},
 	[SLOTS_USED] = {"kvm_memslots", "used_slots"},
 	[SLOTS_ARRAY] = {"kvm_memslots", "memslots"},
+	[VCPU_EXITS] = {"kvm_vcpu", "stat.exits"},
 	[VCPU_CPU] = {"kvm_vcpu", "cpu"},
 	[VCPU_REGISTERS] = {"kvm_vcpu", "arch.ctxt.regs"},
 	[VCPU_SYSTEM] = {"kvm_vcpu", "arch.ctxt.sys_regs"},
@@ -148,6 +149,7 @@ static int find_members(const struct btf *types, struct kernel_layout *layout,
 		if (!find_member(types, layout, i))
 			return error_set(err, "this kernel does not tell where %s.%s is",
 					 members[i][0], members[i][1]);
+	find_member(types, layout, VCPU_EXITS);
 	if (!find_slots(types, layout) || !btf_size(types, "upid", &layout->upid_size) ||
 	    layout->upid_size > 1 << 16)
 		return error_set(err, "this kernel does not tell where memory slots are");

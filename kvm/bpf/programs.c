@@ -216,6 +216,10 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
 	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, tid), 0);
 	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, hidden), 0);
 	emit_follow(program, 8, 7, offset[VCPU_VM]);
+	emit(program, STORE_NUMBER, 6, 0, offsetof(struct kernel_vcpu, exits), -1);
+	if (offset[VCPU_EXITS])
+		emit_read(program, 6, offsetof(struct kernel_vcpu, exits), 8, 7,
+			  offset[VCPU_EXITS]);
 	emit_hidden(program, layout, 7, VCPU_NESTED, 8, VCPU_IS_NESTED);
 	emit_hidden(program, layout, 8, VM_PROTECTED, 1, VCPU_IS_PROTECTED);
 	emit_hidden(program, layout, 8, VM_ENABLED, 1, VCPU_IS_PROTECTED);

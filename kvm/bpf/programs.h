@@ -45,6 +45,7 @@ enum kernel_member {
 	SLOT_NODES,
 	SLOTS_USED,
 	SLOTS_ARRAY,
+	VCPU_EXITS,
 	/* arm64: what the registers need, and the rest of it, which depends on the
 	 * version. */
 	VCPU_CPU,
@@ -92,7 +93,10 @@ struct kernel_vcpu {
 	 * another pid namespace */
 	int32_t tid;
 	uint32_t hidden; /* arm64: why its registers can't be read; 0: they can */
+	uint64_t exits;	 /* how often it left the guest's code; KERNEL_EXITS_UNKNOWN */
 };
+
+#define KERNEL_EXITS_UNKNOWN UINT64_MAX
 
 #define VCPU_IS_NESTED	  1 /* it may run a hypervisor, and has registers elsewhere */
 #define VCPU_IS_PROTECTED 2 /* its registers and memory are hidden from this kernel */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which pauses are rehearsed, for a made-up guest whose memory is all zero. */
+/* Which pauses are made, and which are rehearsed, for a made-up guest whose memory is all
+ * zero. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,9 @@ static const char zeros[GUEST_PAGE_SIZE];
 struct memory {
 	unsigned int mapped;  /* number of calls of map_page() */
 	unsigned int missing; /* number of pauses that will miss something */
+	unsigned int pauses;
+	bool rests; /* it does not run */
+	bool wakes; /* it does, as is seen after the samples were taken */
 };
 
 static int observe(struct guest *guest, uint64_t now, enum observation *observation,
@@ -37,8 +41,13 @@ static void prepare(struct guest *guest)
 
 static int pause_guest(struct guest *guest, struct error *err)
 {
+	struct memory *memory = guest->memory;
+
 	(void)err;
 	guest->vcpu[0].captured = true;
+	if (memory->rests)
+		return PAUSE_NEEDLESS;
+	memory->pauses++;
 	return 0;
 }
 
@@ -56,8 +65,12 @@ static uint64_t finish(struct guest *guest)
 
 static bool learn_modes(struct guest *guest)
 {
-	(void)guest;
-	return false;
+	struct memory *memory = guest->memory;
+	bool has_woken = memory->rests && memory->wakes;
+
+	if (has_woken)
+		memory->rests = false;
+	return has_woken;
 }
 
 static void begin_pages(void *memory, uint64_t now, unsigned int map_calls)
@@ -216,6 +229,36 @@ static void copies_are_always_renewed(void **state)
 	scene_close(&scene);
 }
 
+static void a_guest_that_has_not_run_is_not_paused(void **state)
+{
+	struct scene scene;
+	struct round round;
+	struct error err;
+
+	(void)state;
+	scene_open(&scene, &live);
+	scene.memory.rests = true;
+	assert_int_equal(sampler_round(scene.sampler, 1, &round, &err), 0);
+	assert_int_equal(round.outcome, ROUND_TAKEN);
+	assert_int_equal(round.samples, 1);
+	assert_int_equal(round.pauses, 0);
+	assert_int_equal(scene.memory.pauses, 0);
+
+	/* Pages that are always missing end. */
+	scene.memory.missing = 100;
+	assert_int_equal(sampler_round(scene.sampler, 1, &round, &err), 0);
+	assert_int_equal(scene.memory.missing, 100 - ROUND_PAUSES);
+	assert_int_equal(round.samples, 1);
+
+	scene.memory.missing = 0;
+	scene.memory.wakes = true;
+	assert_int_equal(sampler_round(scene.sampler, 1, &round, &err), 0);
+	assert_int_equal(round.samples, 1);
+	assert_int_equal(round.pauses, 1);
+	assert_int_equal(scene.memory.pauses, 1);
+	scene_close(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +266,7 @@ int main(void)
 		cmocka_unit_test(at_a_usual_rate_all_are),
 		cmocka_unit_test(after_a_missed_page_all_are_for_a_while),
 		cmocka_unit_test(copies_are_always_renewed),
+		cmocka_unit_test(a_guest_that_has_not_run_is_not_paused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
