@@ -97,6 +97,7 @@ uint64_t xen_running_time(unsigned int vcpu, uint64_t *stolen);
 void xen_ask(unsigned long calls);
 
 /* reason: SHUTDOWN_* of xen/sched.h */
+void xen_idle(void) __attribute__((noreturn));
 void xen_shutdown(unsigned int reason) __attribute__((noreturn));
 
 /* Lets Xen map one of its pages at guest frame gfn: XENMAPSPACE_*. Not for PV. */

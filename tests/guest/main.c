@@ -21,14 +21,14 @@
 
 static struct options {
 	const char *mode, *stack, *pages;
-	const char *hostile;	    /* NULL: none */
-	unsigned long depth;	    /* addresses in a chain that is sampled in a leaf */
-	unsigned long smp;	    /* additional vCPUs to start */
-	unsigned long calls;	    /* hypercalls in each round */
-	unsigned long moving;	    /* whether each chain has a different stack */
-	unsigned long chain_bytes;  /* upper bound of a chain's size */
-	unsigned long events;	    /* whether events of Xen interrupt the work */
-	unsigned long exit, reboot; /* after this many heartbeats, 0: never */
+	const char *hostile;	   /* NULL: none */
+	unsigned long depth;	   /* addresses in a chain that is sampled in a leaf */
+	unsigned long smp;	   /* additional vCPUs to start */
+	unsigned long calls;	   /* hypercalls in each round */
+	unsigned long moving;	   /* whether each chain has a different stack */
+	unsigned long chain_bytes; /* upper bound of a chain's size */
+	unsigned long events;	   /* whether events of Xen interrupt the work */
+	unsigned long exit, reboot, idle; /* after this many heartbeats, 0: never */
 } options;
 
 static uint64_t unit; /* iterations that take UNIT_NS */
@@ -97,6 +97,7 @@ void *guest_setup(const void *start_info, bool pv)
 	options.events = option_number(line, "events", 0);
 	options.exit = option_number(line, "exit", 0);
 	options.reboot = option_number(line, "reboot", 0);
+	options.idle = option_number(line, "idle", 0);
 	options.hostile = option_text(line, "hostile");
 	xen_time_init(0);
 	return top;
@@ -196,6 +197,8 @@ static void heartbeat(unsigned long count, uint64_t wall, uint64_t stolen)
 		xen_shutdown(SHUTDOWN_poweroff);
 	if (options.reboot && count >= options.reboot)
 		xen_shutdown(SHUTDOWN_reboot);
+	if (options.idle && count >= options.idle)
+		xen_idle();
 }
 
 /* Inlined: another frame would make the chain deeper. */

@@ -130,6 +130,15 @@ long xen_balloon_in(uint64_t gfn)
 	return change_reservation(XENMEM_populate_physmap, gfn);
 }
 
+void xen_idle(void)
+{
+	struct sched_poll nothing = {.nr_ports = 0};
+
+	for (;;)
+		hypercall(__HYPERVISOR_sched_op, SCHEDOP_poll, (unsigned long)&nothing, 0,
+			  0);
+}
+
 void xen_shutdown(unsigned int reason)
 {
 	struct sched_shutdown shutdown = {.reason = reason};
