@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "report/model/measure.h"
 
 void chunks_free(struct chunks *chunks)
 {
@@ -17,11 +18,18 @@ static bool is_same(const struct chunk_counts *x, const struct chunk_counts *y)
 	return x->pauses == y->pauses && x->missed == y->missed && x->lost == y->lost;
 }
 
-int chunks_note(struct chunks *chunks, const struct sampling_counts *counts,
-		uint64_t time)
+int chunks_note(struct chunks *chunks, const struct summary *summary, uint64_t time)
 {
-	const struct chunk_counts chunk = {time, counts->pauses.count, counts->pauses.sum,
-					   counts->missed, counts->lost};
+	const struct sampling_counts *counts = &summary->counts;
+	const struct chunk_counts chunk = {
+		.time = time,
+		.pauses = counts->pauses.count,
+		.paused = counts->pauses.sum,
+		.missed = counts->missed,
+		.lost = counts->lost,
+		.samples = summary->samples,
+		.weight = summary->weight,
+	};
 	static const struct chunk_counts none;
 	size_t count = chunks->count;
 
@@ -49,6 +57,17 @@ struct chunk_counts chunks_own(const struct chunks *chunks, size_t i)
 		own.paused -= before->paused;
 		own.missed -= before->missed;
 		own.lost -= before->lost;
+		own.samples -= before->samples;
+		own.weight -= before->weight;
 	}
 	return own;
+}
+
+uint64_t chunk_rounds(const struct chunk_counts *own)
+{
+	double rounds = (double)own->pauses;
+
+	if (own->samples)
+		rounds *= (double)own->weight / (double)own->samples;
+	return rounds < (double)MEASURE_MOST ? (uint64_t)(rounds + 0.5) : MEASURE_MOST;
 }

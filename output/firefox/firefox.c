@@ -66,8 +66,7 @@ static int firefox_sample(void *state, const struct counted_sample *sample)
 
 	with_leaf.stack = firefox_leaf(&firefox->tables, sample->stack, sample->state);
 	if (with_leaf.stack == TREE_NONE ||
-	    chunks_note(&firefox->chunks, &firefox->report->summary->counts,
-			sample->time) < 0)
+	    chunks_note(&firefox->chunks, firefox->report->summary, sample->time) < 0)
 		return -1;
 	return lanes_add(firefox->lanes, &with_leaf);
 }

@@ -186,9 +186,19 @@ static int put_functions(struct json *json, const struct report *report,
 	return status;
 }
 
-int about_write(const struct report *report, uint64_t origin,
-		const struct page_threads *threads,
-		const struct page_functions *functions, FILE *out)
+static void put_exits(struct json *json, const struct tree *exits)
+{
+	json_array(json, "exits");
+	for (uint32_t i = 1; i < exits->count; i++) {
+		char name[EXIT_NAME_SIZE];
+
+		exit_name(exits->nodes[i].key, name);
+		json_string(json, NULL, name);
+	}
+	json_end(json);
+}
+
+int about_write(const struct report *report, const struct page_lists *lists, FILE *out)
 {
 	static const char *const weights[] = {
 		[MEASURE_SAMPLES] = "samples",
@@ -207,7 +217,7 @@ int about_write(const struct report *report, uint64_t origin,
 	json_number(json, "cpu_times",
 		    report->summary->samples && !report->summary->lacks_cpu_time);
 	json_number(json, "shows_domains", report_shows_domains(report));
-	put_recording(json, report, origin);
+	put_recording(json, report, lists->origin);
 	put_costs(json, report->summary);
 	put_quality(json, report);
 	put_notes(json, report->notes);
@@ -220,8 +230,9 @@ int about_write(const struct report *report, uint64_t origin,
 	for (size_t i = 0; i < report->recording_count; i++)
 		put_clean(json, NULL, report->recordings[i].input.name);
 	json_end(json);
-	put_threads(json, report->summary, threads);
-	status = put_functions(json, report, functions);
+	put_threads(json, report->summary, &lists->threads);
+	put_exits(json, lists->exits);
+	status = put_functions(json, report, &lists->functions);
 	json_end(json);
 	json_free(json);
 	return status;

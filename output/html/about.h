@@ -17,12 +17,16 @@ struct page_threads {
 	const uint32_t *recording; /* by node of keys: index of its recording */
 };
 
-/*
- * Writes the part "about" of a page: all names, and where and how the recording was made.
- * @origin is the page's time 0, us, if there is one recording. -1 if out of memory.
- */
-int about_write(const struct report *report, uint64_t origin,
-		const struct page_threads *threads,
-		const struct page_functions *functions, FILE *out);
+/* What a page's samples refer to. */
+struct page_lists {
+	uint64_t origin; /* time 0 of the first recording, us */
+	struct page_threads threads;
+	struct page_functions functions;
+	const struct tree *exits; /* one root; keys: exits, in the order of samples */
+};
+
+/* Writes the part "about" of a page: all names, and where and how the recording was made.
+ * -1 if out of memory. */
+int about_write(const struct report *report, const struct page_lists *lists, FILE *out);
 
 #endif

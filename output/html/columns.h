@@ -18,6 +18,7 @@
  *           third row on, minus the time between its first two. 0 is the page's start
  *   thread  index in the list "threads" of part about
  *   state   enum vcpu_state
+ *   exit    index in the list "exits" of part about plus 1; 0: in the guest's code
  *   stack   split: number of the call chain, in order of appearance
  *   weight  samples that it stands for, minus 1
  *   CPU     split: its CPU time, us
@@ -28,6 +29,11 @@
  *   function  of the node, split: index in the list "functions"
  * stacks, once:
  *   node    signed: the call chain's node, minus the one in the row before
+ * chunks, once: counts of the first recording, which change with its chunks
+ *   time    signed: of the chunk's first sample, us, minus that in the row before
+ *   rounds  number of rounds that its samples stand for
+ *   paused  sum of the pauses, us
+ *   missed  number of rounds that would have been too late
  * about, once: JSON, see about.c
  */
 struct page_data;
@@ -42,6 +48,7 @@ enum {
 	SAMPLE_TIME_HIGH,
 	SAMPLE_THREAD,
 	SAMPLE_STATE,
+	SAMPLE_EXIT,
 	SAMPLE_STACK,
 	SAMPLE_STACK_HIGH,
 	SAMPLE_WEIGHT,
@@ -57,6 +64,12 @@ enum {
 
 	STACK_NODE = 0,
 	STACK_COLUMNS,
+
+	CHUNK_TIME = 0,
+	CHUNK_ROUNDS,
+	CHUNK_PAUSED,
+	CHUNK_MISSED,
+	CHUNK_COLUMNS,
 };
 
 /* Appends a number to a column of the next part. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "output/chunks.h"
 #include "output/html/about.h"
 #include "output/html/columns.h"
 #include "output/html/page.h"
@@ -23,6 +24,7 @@
 struct html {
 	const struct report *report;
 	struct page_data *data;
+	uint64_t first;	     /* time 0 of the first recording, us */
 	uint64_t origin;     /* time 0 of the current recording, us */
 	uint32_t recordings; /* number of recordings with samples so far */
 	uint64_t last;	     /* the last sample's time since the origin, us */
@@ -33,6 +35,8 @@ struct html {
 	uint64_t *seen;	     /* by thread: its last sample's time since the origin, us */
 	uint32_t *recording; /* by thread: index of its recording */
 	uint32_t thread_room;
+	struct tree exits;    /* one root; keys: exits */
+	struct chunks chunks; /* of the first recording */
 	uint32_t
 		*numbers; /* by node of the report's stacks: number plus 1; 0: none yet */
 	uint32_t number_room;
@@ -51,7 +55,9 @@ static void html_free(void *state)
 		return;
 	page_data_free(html->data);
 	tree_free(&html->threads);
+	tree_free(&html->exits);
 	tree_free(&html->chains);
+	chunks_free(&html->chunks);
 	paths_free(&html->paths);
 	free(html->seen);
 	free(html->recording);
@@ -73,7 +79,8 @@ static void *html_begin(const struct report *report)
 	html->paths = (struct paths){
 		.report = report, .number = paths_function, .arg = report->frames};
 	if (html->data && tree_init(&html->threads, 1) == 0 &&
-	    tree_init(&html->chains, 1) == 0 && paths_init(&html->paths) == 0) {
+	    tree_init(&html->exits, 1) == 0 && tree_init(&html->chains, 1) == 0 &&
+	    paths_init(&html->paths) == 0) {
 		page_begin(report->out);
 		return html;
 	}
@@ -166,6 +173,13 @@ static void put_time(struct html *html, uint64_t time)
 	html->last = time;
 }
 
+/* Sets the number of the sample's exit. -1 if out of memory. */
+static int find_exit(struct html *html, uint64_t exit, uint32_t *number)
+{
+	*number = exit ? tree_intern(&html->exits, 0, exit) : 0;
+	return *number == TREE_NONE ? -1 : 0;
+}
+
 /* Sets the time 0 of a recording by its first sample that counts. */
 static void begin_recording(struct html *html, const struct counted_sample *sample)
 {
@@ -178,6 +192,8 @@ static void begin_recording(struct html *html, const struct counted_sample *samp
 	else if (!start)
 		start = sample->time;
 	html->origin = (start < sample->time ? start : sample->time) / 1000;
+	if (!html->recordings)
+		html->first = html->origin;
 	html->recordings = sample->recording + 1;
 }
 
@@ -186,17 +202,20 @@ static int html_sample(void *state, const struct counted_sample *sample)
 	struct html *html = state;
 	struct page_data *data = html->data;
 	uint64_t time, wall = limit_sum(&html->wall, sample->times.wall);
-	uint32_t thread, number;
+	uint32_t thread, number, exit;
 
 	if (sample->recording >= html->recordings)
 		begin_recording(html, sample);
 	if (find_thread(html, sample, &thread) < 0 ||
-	    find_number(html, sample->stack, &number) < 0)
+	    find_number(html, sample->stack, &number) < 0 ||
+	    find_exit(html, sample->exit, &exit) < 0 ||
+	    chunks_note(&html->chunks, html->report->summary, sample->time) < 0)
 		return -1;
 	time = sample->time / 1000 - html->origin;
 	put_time(html, time);
 	page_data_put(data, SAMPLE_THREAD, thread);
 	page_data_put(data, SAMPLE_STATE, sample->state);
+	page_data_put(data, SAMPLE_EXIT, exit);
 	page_data_put_split(data, SAMPLE_STACK, number);
 	page_data_put(data, SAMPLE_WEIGHT, sample->count - 1);
 	page_data_put_split(data, SAMPLE_CPU,
@@ -280,17 +299,41 @@ static int write_tree(struct html *html)
 	return page_data_write(html->data, "tree", TREE_COLUMNS, 0);
 }
 
+static int write_chunks(struct html *html)
+{
+	const struct chunk_counts *list = html->chunks.list;
+	uint64_t last = html->first;
+
+	for (size_t i = 0; i < html->chunks.count; i++) {
+		uint64_t time = list[i].time / 1000;
+		struct chunk_counts own = chunks_own(&html->chunks, i);
+
+		page_data_put_signed(html->data, CHUNK_TIME, (int64_t)(time - last));
+		page_data_put(html->data, CHUNK_ROUNDS, chunk_rounds(&own));
+		page_data_put(html->data, CHUNK_PAUSED, own.paused / 1000);
+		page_data_put(html->data, CHUNK_MISSED, own.missed);
+		page_data_row(html->data);
+		last = time;
+	}
+	return page_data_write(html->data, "chunks", CHUNK_COLUMNS, 0);
+}
+
 static int write_about(const struct html *html)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *to = open_memstream(&text, &size);
-	const struct page_threads threads = {&html->threads, html->recording};
+	const struct page_lists lists = {
+		.origin = html->first,
+		.threads = {&html->threads, html->recording},
+		.functions = html->functions,
+		.exits = &html->exits,
+	};
 	int status;
 
 	if (!to)
 		return -1;
-	status = about_write(html->report, html->origin, &threads, &html->functions, to);
+	status = about_write(html->report, &lists, to);
 	if (memory_close(to, &text) < 0)
 		status = -1;
 	if (status == 0)
@@ -310,7 +353,7 @@ static int html_end(void *state)
 		return -1;
 	}
 	if (write_samples(html) < 0 || write_stacks(html) < 0 || write_tree(html) < 0 ||
-	    write_about(html) < 0)
+	    write_chunks(html) < 0 || write_about(html) < 0)
 		return -1;
 	page_end(report->out);
 	return 0;

@@ -167,6 +167,7 @@ static int give_samples(const struct reading *reading, const struct samples_batc
 			.state = batch->state[i],
 			.count = profile->measure.counts[i],
 			.rounds = batch->weight[i],
+			.exit = batch->exit[i],
 		};
 		bool is_seen;
 

@@ -11,11 +11,12 @@ struct counted_sample {
 	uint64_t time; /* ns, CLOCK_MONOTONIC of the recording host */
 	uint32_t domain;
 	uint32_t vcpu;
-	uint32_t stack;		    /* its call chain: a node of the profile's stacks */
-	uint32_t recording;	    /* index of its recording */
-	unsigned int state;	    /* enum vcpu_state, or a later version's */
-	uint64_t count;		    /* samples or us (report/model/measure.h) */
-	uint64_t rounds;	    /* rounds it stands for, whatever is counted */
+	uint32_t stack;	    /* its call chain: a node of the profile's stacks */
+	uint32_t recording; /* index of its recording */
+	unsigned int state; /* enum vcpu_state, or a later version's */
+	uint64_t count;	    /* samples or us (report/model/measure.h) */
+	uint64_t rounds;    /* rounds it stands for, whatever is counted */
+	uint64_t exit; /* why the vCPU was not in the guest's code: exit_make(), or 0 */
 	struct measure_times times; /* all 0 without keeps_times of the profile's rules */
 };
 

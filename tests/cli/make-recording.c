@@ -273,6 +273,7 @@ static int add_many(struct maker *maker, char *rest)
 					    : 0,
 			.has_cpu_time = maker->has_cpu_time,
 			.state = VCPU_RUNNING,
+			.exit = maker->exit,
 			.weight = 1,
 			.chain.address = addresses +
 					 (uint64_t)(at * at * (double)stacks) * depth,

@@ -2,13 +2,13 @@
 //
 // Asks pages of report --format html, without a browser, by their own code for data:
 // node page.mjs FILE, with a question in each line of standard input, as JSON:
-//   weight, state (a list of names, or null), domain, vcpu and recording (or null), ranges
+//   weight, state (a list of names, or null), exit (whether only samples with one), domain, vcpu and recording (or null), ranges
 //   (seconds)
 // For each, prints the lines of histogram-csv without its heading: NAME,SELF,TOTAL, sorted,
 // and an empty line.
 import fs from "node:fs";
 import readline from "node:readline";
-import { Samples, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
+import { Samples, decodeChunks, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
 import { Model } from "../../output/html/page/model.mjs";
 
 const text = fs.readFileSync(process.argv[2], "utf8");
@@ -21,10 +21,11 @@ for (const [, part, data] of text.matchAll(/<script type="application\/gzip" dat
 		others[part] = bytes;
 }
 const about = JSON.parse(new TextDecoder().decode(others.about));
-const model = new Model(about, decodeTree(others.tree), decodeStacks(others.stacks), samples);
+const model = new Model(about, decodeTree(others.tree), decodeStacks(others.stacks), samples,
+	decodeChunks(others.chunks));
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
-	const { weight, state, domain, vcpu, recording, ranges } = JSON.parse(line);
+	const { weight, state, exit, domain, vcpu, recording, ranges } = JSON.parse(line);
 	const sums = model.byFunction(model.sum({
 		weight,
 		ranges: ranges.map((range) => range.map((second) => Math.round(second * 1e6))),
@@ -33,6 +34,7 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
 			(recording === null || thread.recording === recording)),
 		isState: state && Array.from({ length: 256 }, (_, i) =>
 			state.includes(about.states[i] || about.states[0])),
+		isExit: exit ? [false].concat(about.exits.map(() => true)) : null,
 	}));
 	const rows = model.functions.map((name, i) => `${name},${sums.self[i]},${sums.total[i]}`)
 		.filter((_, i) => sums.total[i]).sort();

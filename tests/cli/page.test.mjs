@@ -23,15 +23,18 @@ const tree = {
 };
 const stacks = Int32Array.of(2, 4, 5, 7); // nodes of the chains 0 to 3
 
-// time, thread, state, stack, samples, CPU time, wall time
+// time, thread, state, stack, samples, CPU time, wall time, exit
 const samples = [
-	[0, 0, 1, 0, 1, 5, 0],
-	[10, 1, 3, 3, 1, 0, 0],
-	[20, 0, 1, 1, 2, 15, 20],
-	[30, 1, 2, 3, 1, 7, 20],
-	[40, 0, 3, 2, 1, 0, 20],
-	[60, 0, 9, 2, 4, 20, 20], // a later version's state
+	[0, 0, 1, 0, 1, 5, 0, 0],
+	[10, 1, 3, 3, 1, 0, 0, 2],
+	[20, 0, 1, 1, 2, 15, 20, 1],
+	[30, 1, 2, 3, 1, 7, 20, 0],
+	[40, 0, 3, 2, 1, 0, 20, 0],
+	[60, 0, 9, 2, 4, 20, 20, 1], // a later version's state
 ];
+
+// What chunks counted; the second one is as long as the third, and ends with the recording.
+const chunks = { time: [0, 40, 80], rounds: [4, 3, 0], paused: [2, 0, 10], missed: [0, 1, 5] };
 
 function makeModel(facts) {
 	const column = (rows, i, Type) => Type.from(rows, (sample) => sample[i]);
@@ -39,13 +42,13 @@ function makeModel(facts) {
 		time: column(rows, 0, Float64Array), thread: column(rows, 1, Uint32Array),
 		state: column(rows, 2, Uint8Array), stack: column(rows, 3, Uint32Array),
 		samples: column(rows, 4, Float64Array), "cpu-time": column(rows, 5, Float64Array),
-		wall: column(rows, 6, Float64Array),
+		wall: column(rows, 6, Float64Array), exit: column(rows, 7, Uint32Array),
 	}));
 	return new Model({
 		functions, modules, module_of, shows_domains: 1, states: ["unknown", "running", "runnable", "blocked"],
 		threads: [{ domain: "web", vcpu: 0 }, { domain: "db", vcpu: 0 }], duration: 100, start: 0,
 		recordings: ["web.data"], ...facts,
-	}, tree, stacks, { count: samples.length, parts });
+	}, tree, stacks, { count: samples.length, parts }, chunks);
 }
 
 const all = { weight: "samples", ranges: [], isThread: null, isState: null };
@@ -176,4 +179,26 @@ test("the data's numbers", async () => {
 	assert.deepEqual(["", "\x01q", "\x02y\v", "\x1dxl1\x1fD", "8#8iDUe"].map(bytes),
 		["", "f", "fo", "fooba", "foobar"]);
 	assert.equal(bytes("~H7$`f>\x03 "), "\xff".repeat(7));
+});
+
+test("samples are selected by their exits", () => {
+	assert.deepEqual(table({ isExit: [false, true, true] }), { main: [2, 6], read: [0, 6], copy: [4, 4], idle: [1, 1] });
+	assert.deepEqual(table({ isExit: [false, false, true] }), { idle: [1, 1] });
+	const { shown, all: whole } = model.heat({
+		selection: { ...all, isExit: [false, true, false] }, from: 0, to: 100, columns: 2, rows: 1,
+		rowOf: [0, 0], isShown: new Array(256).fill(true), isStack: null,
+	});
+	assert.deepEqual([...shown, ...whole], [2, 4, 6, 4]);
+});
+
+test("missed rounds and pauses are those of the time's chunks", () => {
+	const rounded = (from, step, columns) => {
+		const { missed, paused } = model.costs({ from, step, columns });
+		return [[...missed], [...paused]].map((list) => list.map((share) => +share.toFixed(6)));
+	};
+	assert.deepEqual(rounded(0, 40, 3), [[0, 0.25, 1], [0.05, 0, 0.25]]);
+	assert.deepEqual(rounded(20, 40, 2), [[0.125, 0.785714], [0.025, 0.25]]);
+	assert.deepEqual(rounded(10, 10, 1), [[0], [0.05]]);
+	assert.deepEqual(rounded(0, 200, 1), [[0.461538], [0.06]]);
+	assert.deepEqual(rounded(-80, 40, 2), [[0, 0], [0, 0]]);
 });

@@ -94,7 +94,7 @@ export class Columns {
 }
 
 // Collects the samples: for each part, arrays of times (us since the page's start), threads,
-// states, call chains (stack) and weights, the last ones by their names.
+// states, exits, call chains (stack) and weights, the last ones by their names.
 export class Samples {
 	constructor() {
 		this.parts = [];
@@ -107,7 +107,7 @@ export class Samples {
 		const columns = new Columns(bytes), n = columns.rows;
 		const part = {
 			time: new Float64Array(n), thread: new Uint32Array(n),
-			state: new Uint8Array(n), stack: new Uint32Array(n),
+			state: new Uint8Array(n), exit: new Uint32Array(n), stack: new Uint32Array(n),
 			samples: new Float64Array(n), "cpu-time": new Float64Array(n),
 			wall: new Float64Array(n),
 		};
@@ -115,6 +115,7 @@ export class Samples {
 		unfold(part.time, 0, n);
 		columns.column(part.thread, 0);
 		columns.column(part.state, 0);
+		columns.column(part.exit, 0);
 		columns.split(part.stack, 0);
 		columns.column(part.samples, 0);
 		columns.split(part["cpu-time"], 0);
@@ -150,4 +151,18 @@ export function decodeStacks(bytes) {
 	for (let i = 1; i < node.length; i++)
 		node[i] += node[i - 1];
 	return node;
+}
+
+// Returns what each chunk of the first recording counted, from its time to that of the next
+// one: rounds, not those missed; paused, us; missed rounds.
+export function decodeChunks(bytes) {
+	const columns = new Columns(bytes), chunks = {};
+	for (const name of ["time", "rounds", "paused", "missed"])
+		chunks[name] = new Float64Array(columns.rows);
+	columns.signed(chunks.time, 0);
+	for (let i = 1; i < columns.rows; i++)
+		chunks.time[i] += chunks.time[i - 1];
+	for (const name of ["rounds", "paused", "missed"])
+		columns.column(chunks[name], 0);
+	return chunks;
 }

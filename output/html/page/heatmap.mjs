@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The heat map over time, in which ranges are selected. Rows are vCPUs or, as in FlameScope,
-// parts of a second, while columns are seconds. Where there is no sample, it is hatched.
+// parts of a second, while columns are seconds. Where there is no sample, it is hatched, and so
+// is the part of a cell whose rounds were missed; the part that was paused has its own colour.
 import { colour, fit, percent, plainAmount, seconds } from "./dom.mjs";
 import { NONE, mergeRanges } from "./model.mjs";
 
@@ -91,6 +92,18 @@ export class HeatMap {
 			columns: isThreads ? columns : columns * rows, rows: isThreads ? rows : 1,
 			rowOf, isShown: picture.isShown, isStack: picture.isStack,
 		});
+		this.costs = model.costs({ from, step, columns: isThreads ? columns : columns * rows });
+	}
+
+	// Returns the shares of a cell's rounds that were missed and of its time that was paused;
+	// only the first recording's are known.
+	cost(column, row) {
+		const { about } = this.model, isThreads = this.picture.rows === "threads";
+		const isFirst = isThreads ? about.threads[this.threads[row]].recording === 0
+			: about.recordings.length === 1;
+		const i = isThreads ? column : this.index(column, row);
+		return isFirst ? { missed: this.costs.missed[i], paused: this.costs.paused[i] }
+			: { missed: 0, paused: 0 };
 	}
 
 	// Returns the index of a cell: cells of seconds are in the order of time.
@@ -135,7 +148,11 @@ export class HeatMap {
 		const { context, cell, rowHeight } = this, { shown, all } = this.cells;
 		const low = colour("--heat-low"), high = colour("--heat-high");
 		const colours = Array.from({ length: LEVELS }, (_, i) => mixHex(low, high, i / (LEVELS - 1)));
-		const none = colour("--heat-none");
+		const none = colour("--heat-none"), paused = colour("--paused");
+		const width = cell + (cell < 4 ? 0.5 : -0.5), height = rowHeight - (rowHeight > 6 ? 1 : 0);
+		const isTall = height > width, length = isTall ? height : width;
+		// From a share of 0.1 pixels on, as much as a pixel is visible.
+		const pixels = (share, most) => Math.max(0, Math.min(most, Math.ceil(share * length - 0.1)));
 		for (let row = 0; row < this.rows; row++) {
 			for (let column = 0; column < this.columns; column++) {
 				const i = this.index(column, row);
@@ -143,8 +160,14 @@ export class HeatMap {
 					continue;
 				const share = Math.min(1, shown[i] / all[i]);
 				context.fillStyle = shown[i] ? colours[Math.round(share * (LEVELS - 1))] : none;
-				context.fillRect(LABELS + column * cell, row * rowHeight,
-					cell + (cell < 4 ? 0.5 : -0.5), rowHeight - (rowHeight > 6 ? 1 : 0));
+				const x = LABELS + column * cell, y = row * rowHeight, cost = this.cost(column, row);
+				const gone = pixels(cost.missed, length - 1);
+				const held = pixels(cost.paused, length - 1 - gone), rest = length - gone - held;
+				const fill = (from, size) => (isTall ? context.fillRect(x, y + from, width, size)
+					: context.fillRect(x + from, y, size, height));
+				fill(gone, rest);
+				context.fillStyle = paused;
+				fill(gone + rest, held);
 			}
 		}
 	}
@@ -264,8 +287,10 @@ export class HeatMap {
 		const name = this.picture.rows === "threads" && this.threads.length
 			? `${this.threadName(this.threads[row])}, ` : "";
 		const what = all ? `${percent(shown, all, 0)} of ${plainAmount(this.picture.selection.weight, all)}`
-			: "no samples";
-		return `${name}${+(from / 1e6).toFixed(3)} to ${+(to / 1e6).toFixed(3)} s: ${what}`;
+			: "no samples", { missed, paused } = this.cost(column, row);
+		const costs = missed || paused ? `; ${percent(missed, 1)} of the rounds missed, ` +
+			`${percent(paused, 1)} of the time paused` : "";
+		return `${name}${+(from / 1e6).toFixed(3)} to ${+(to / 1e6).toFixed(3)} s: ${what}${costs}`;
 	}
 
 	release(event) {

@@ -85,10 +85,39 @@ function ranks(names) {
 	return rank;
 }
 
+// Returns an amount for each column: values[i] from times[i] to the next time, and finally to
+// @end, evenly. Columns begin at @from and are @step long.
+function spread({ times, values, end, from, step, columns }) {
+	const sums = new Float64Array(columns), change = new Float64Array(columns + 1);
+	for (let i = 0; i < times.length; i++) {
+		const next = Math.max(i + 1 < times.length ? times[i + 1] : end, times[i] + 1);
+		const [start, stop] = [times[i], next].map((time) => (time - from) / step);
+		const rate = values[i] / (stop - start);
+		const left = Math.max(start, 0), right = Math.min(stop, columns);
+		if (!(left < right))
+			continue;
+		const first = Math.floor(left), last = Math.min(Math.floor(right), columns - 1);
+		if (first === last) {
+			sums[first] += rate * (right - left);
+			continue;
+		}
+		sums[first] += rate * (first + 1 - left);
+		sums[last] += rate * (right - last);
+		change[first + 1] += rate;
+		change[last] -= rate;
+	}
+	for (let i = 0, rate = 0; i < columns; i++) {
+		rate += change[i];
+		sums[i] += rate;
+	}
+	return sums;
+}
+
 export class Model {
-	// about: the part of JSON; tree and stacks as decoded; samples as of class Samples.
-	constructor(about, tree, stacks, samples) {
+	// about: the part of JSON; tree, stacks and chunks as decoded; samples as of class Samples.
+	constructor(about, tree, stacks, samples, chunks) {
 		this.about = about;
+		this.chunks = chunks;
 		this.samples = samples;
 		this.functions = about.functions;
 		this.rank = ranks(this.functions);
@@ -166,15 +195,15 @@ export class Model {
 	}
 
 	// A selection has ranges, pairs of us from (inclusive) and to (exclusive), none of which
-	// means all; isThread and isState, by thread and state, for which null means all; and a
-	// weight. Calls visit(part, i) for each sample that it selects.
+	// means all; isThread, isState and isExit, by thread, state and exit, for which null means
+	// all; and a weight. Calls visit(part, i) for each sample that it selects.
 	visit(selection, visit) {
-		const { isThread, isState } = selection;
+		const { isThread, isState, isExit } = selection;
 		const ranges = selection.ranges.length ? mergeRanges(selection.ranges)
 			: [[-Infinity, Infinity]];
 		let [from, to] = ranges[0];
 		for (const part of this.samples.parts) {
-			const { time, thread, state } = part;
+			const { time, thread, state, exit } = part;
 			for (let i = 0; i < time.length; i++) {
 				const t = time[i];
 				if (t < from || t >= to) {
@@ -183,7 +212,8 @@ export class Model {
 						continue;
 					[from, to] = found;
 				}
-				if ((!isThread || isThread[thread[i]]) && (!isState || isState[state[i]]))
+				if ((!isThread || isThread[thread[i]]) && (!isState || isState[state[i]]) &&
+					(!isExit || isExit[exit[i]]))
 					visit(part, i);
 			}
 		}
@@ -259,21 +289,35 @@ export class Model {
 	// each cell. The columns divide the time from @from to @to. rowOf has a row, or NONE, by
 	// thread; isShown says it by state, and isStack, which may be null, by call chain.
 	heat({ selection, from, to, columns, rows, rowOf, isShown, isStack }) {
-		const { weight } = selection;
+		const { weight, isExit } = selection;
 		const shown = new Float64Array(columns * rows);
 		const all = new Float64Array(columns * rows);
 		const scale = columns / (to - from);
-		const everything = { ...selection, ranges: [], isState: null };
+		const everything = { ...selection, ranges: [], isState: null, isExit: null };
 		this.visit(everything, (part, i) => {
 			const column = Math.floor((part.time[i] - from) * scale), row = rowOf[part.thread[i]];
 			if (column < 0 || column >= columns || row === NONE)
 				return;
 			const cell = row * columns + column;
 			all[cell] += part[weight][i];
-			if (isShown[part.state[i]] && (!isStack || isStack[part.stack[i]]))
+			if (isShown[part.state[i]] && (!isStack || isStack[part.stack[i]]) &&
+				(!isExit || isExit[part.exit[i]]))
 				shown[cell] += part[weight][i];
 		});
 		return { shown, all };
+	}
+
+	// Returns, for the first recording and by column of @step us from @from, the shares of the
+	// rounds that were missed and of the time that pauses took.
+	costs({ from, step, columns }) {
+		const { time, ...counts } = this.chunks, share = {};
+		for (const name in counts)
+			share[name] = spread({ times: time, values: counts[name], end: this.end, from, step, columns });
+		const { rounds, paused, missed } = share;
+		return {
+			missed: missed.map((late, i) => late / (late + rounds[i] || 1)),
+			paused: paused.map((us) => Math.min(1, us / step)),
+		};
 	}
 
 	// Returns, by function, whether its name matches.

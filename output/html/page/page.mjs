@@ -4,7 +4,7 @@
 // user or the address, goes through App.changed().
 import { about } from "./about.mjs";
 import { colouring } from "./colours.mjs";
-import { Samples, decodeStacks, decodeTree, unpack } from "./decode.mjs";
+import { Samples, decodeChunks, decodeStacks, decodeTree, unpack } from "./decode.mjs";
 import { amount, button, byId, make, percent, seconds } from "./dom.mjs";
 import { Flame } from "./flame.mjs";
 import { HeatMap } from "./heatmap.mjs";
@@ -19,8 +19,16 @@ const STATES = {
 
 const TABS = {
 	functions: "Functions", modules: "Modules", domains: "Domains", processes: "Processes",
-	vcpus: "vCPUs", states: "States", tree: "Call tree", about: "About",
+	vcpus: "vCPUs", states: "States", exits: "Exits", tree: "Call tree", about: "About",
 };
+
+// The elements that choose something, and its key in the state. Numbers are indexes in lists.
+const CONTROLS = [
+	["weight", "w"], ["state", "s"], ["exit", "e", true], ["domain", "d", true],
+	["process", "p", true], ["vcpu", "v", true], ["recording", "a", true],
+	["baseline", "b", true], ["rows", "h"], ["graph", "g"], ["grow", "o"], ["colours", "k"],
+];
+const COUNTED = ["w", "s", "e", "d", "p", "v", "r", "c", "a", "b"]; // keys that change sums
 
 // Returns the distinct values of a property of the threads, in order.
 const distinct = (threads, property) => Array.from(new Set(threads.map((t) => t[property])));
@@ -100,6 +108,7 @@ class App {
 
 	makeFilters() {
 		const { model } = this;
+		fillSelect(byId("exit"), ["[any exit]"].concat(model.about.exits), "all");
 		fillSelect(byId("domain"), this.domains, "all");
 		fillSelect(byId("process"), this.processes, "all");
 		fillSelect(byId("vcpu"), this.vcpus.map(String), "all");
@@ -108,9 +117,7 @@ class App {
 		byId("state").replaceChildren(...Object.keys(STATES).map((name) =>
 			make("option", { value: name, textContent: name })));
 		byId("weight").options[1].disabled = !model.about.cpu_times;
-		for (const [id, key, isNumber] of [["weight", "w"], ["state", "s"], ["domain", "d", true],
-			["process", "p", true], ["vcpu", "v", true], ["recording", "a", true],
-			["baseline", "b", true], ["rows", "h"], ["graph", "g"], ["grow", "o"], ["colours", "k"]])
+		for (const [id, key, isNumber] of CONTROLS)
 			this.bind(id, key, isNumber);
 		byId("filters").addEventListener("reset", (event) => {
 			event.preventDefault();
@@ -138,9 +145,10 @@ class App {
 	}
 
 	makeTabs() {
-		const { threads } = this.model.about;
+		const { threads, exits } = this.model.about;
 		byId("tabs").replaceChildren(...Object.keys(TABS)
-			.filter((tab) => tab !== "processes" || threads.some((thread) => thread.process))
+			.filter((tab) => (tab !== "processes" || threads.some((thread) => thread.process)) &&
+				(tab !== "exits" || exits.length))
 			.map((tab) => {
 				const element = button(TABS[tab], () => this.state.set({ t: tab }, true));
 				element.dataset.tab = tab;
@@ -194,7 +202,7 @@ class App {
 	// Returns the selection that the state describes; of what it is compared with, if
 	// @isCompared: null if with nothing. @isBoth: of all recordings.
 	selection(isCompared, isBoth) {
-		const { now } = this.state, { about: { threads, states } } = this.model;
+		const { now } = this.state, { about: { threads, states, exits } } = this.model;
 		const ranges = isCompared ? now.c : now.r, recording = isCompared ? now.b : now.a;
 		if (isCompared && !ranges.length && recording < 0)
 			return null;
@@ -207,9 +215,11 @@ class App {
 			(vcpu === undefined || thread.vcpu === vcpu) &&
 			(recording < 0 || isBoth || thread.recording === recording));
 		const isState = STATES[now.s] && this.states(STATES[now.s]);
+		const isExit = now.e < 0 || now.e > exits.length ? null
+			: ["", ...exits].map((_, i) => (now.e ? i === now.e : i > 0));
 		return {
 			ranges, weight: now.w === "cpu-time" && !this.model.about.cpu_times ? "samples" : now.w,
-			isThread: isThread.every((is) => is) ? null : isThread, isState, names: states,
+			isThread: isThread.every((is) => is) ? null : isThread, isState, isExit, names: states,
 		};
 	}
 
@@ -223,7 +233,7 @@ class App {
 	// Shows the state; keys are those that changed.
 	changed(keys) {
 		const has = (...list) => list.some((key) => keys.includes(key));
-		const isCounted = has("w", "s", "d", "p", "v", "r", "c", "a", "b");
+		const isCounted = has(...COUNTED);
 		this.shown = this.shown || {};
 		if (isCounted) {
 			const selection = this.selection(false), compared = this.selection(true);
@@ -241,7 +251,7 @@ class App {
 		if (keys.length === 1 && keys[0] === "q")
 			this.heatTimer = setTimeout(() => this.showHeat(true), 150);
 		else if (isCounted || has("h", "q", "m"))
-			this.showHeat(has("w", "s", "d", "p", "v", "a", "b", "h", "q", "m"));
+			this.showHeat(has(...COUNTED.filter((key) => key !== "r" && key !== "c"), "h", "q", "m"));
 		if (isCounted || has("g", "o", "k", "z", "f", "q", "m"))
 			this.showFlame();
 		if (isCounted || has("t", "y", "q", "m", "g", "f"))
@@ -265,9 +275,7 @@ class App {
 
 	showControls() {
 		const { now } = this.state;
-		for (const [id, key] of [["weight", "w"], ["state", "s"], ["domain", "d"], ["process", "p"],
-			["vcpu", "v"], ["recording", "a"], ["baseline", "b"], ["rows", "h"], ["graph", "g"],
-			["grow", "o"], ["colours", "k"]])
+		for (const [id, key] of CONTROLS)
 			byId(id).value = String(now[key]);
 		byId("case").checked = now.m === "case";
 		if (byId("search").value !== now.q)
@@ -297,7 +305,7 @@ class App {
 
 	showHeat(isNew) {
 		const { selection, compared } = this.shown;
-		const shown = this.state.now.s === "all" && !this.isMatch
+		const shown = this.state.now.s === "all" && !this.isMatch && !selection.isExit
 			? this.states(this.model.about.states.filter((name) => name !== "blocked"))
 			: selection.isState || new Array(256).fill(true);
 		this.heat.show(isNew, {
@@ -423,7 +431,7 @@ class App {
 
 	// The rows of an attribute that each sample has one value of.
 	attributeRows(tab) {
-		const { model, shown } = this, { threads, states } = model.about;
+		const { model, shown } = this, { threads, states, exits } = model.about;
 		const ofThread = (values, property) => {
 			const index = new Map(values.map((value, i) => [value, i]));
 			const places = threads.map((t) => index.get(t[property]));
@@ -437,6 +445,9 @@ class App {
 				names: states, key: "s",
 				of: ({ state }, i) => (state[i] < states.length ? state[i] : 0),
 			}),
+			exits: () => ({
+				names: ["(in the guest's code)", ...exits], key: "e", of: ({ exit }, i) => exit[i],
+			}),
 		};
 		const { names, of, key } = kinds[tab]();
 		const now = model.sumBy(shown.selection, names.length, of);
@@ -444,7 +455,7 @@ class App {
 		return names.map((name, i) => ({
 			name: String(name) || "(none)", self: now[i], total: now[i],
 			change: before ? this.change(now[i], before[i]) : undefined,
-			isKnown: key !== "s" || name in STATES,
+			isKnown: key === "s" ? name in STATES : key !== "e" || i > 0,
 			hint: "Show only this", open: () => this.state.set({ [key]: key === "s" ? name : i }),
 		}));
 	}
@@ -465,7 +476,8 @@ async function load() {
 	}
 	performance.mark("read");
 	const facts = JSON.parse(new TextDecoder().decode(others.about));
-	return new Model(facts, decodeTree(others.tree), decodeStacks(others.stacks), samples);
+	return new Model(facts, decodeTree(others.tree), decodeStacks(others.stacks), samples,
+		decodeChunks(others.chunks));
 }
 
 async function start() {

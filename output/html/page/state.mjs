@@ -10,7 +10,7 @@ const choices = {
 	g: ["functions", "modules", "inverted"],
 	o: ["flame", "icicle"],
 	k: ["kind", "module", "state", "change"],
-	t: ["functions", "modules", "domains", "processes", "vcpus", "states", "tree", "about"],
+	t: ["functions", "modules", "domains", "processes", "vcpus", "states", "exits", "tree", "about"],
 	m: ["text", "case"],
 };
 
@@ -19,6 +19,7 @@ const defaults = {
 	w: "samples", // weight
 	s: "all", // states
 	d: -1, p: -1, v: -1, // domain, process, vCPU; -1: all
+	e: -1, // exit; -1: all samples, 0: with any exit, else with this one
 	r: [], // ranges, us
 	c: [], // ranges to compare with
 	a: -1, b: -1, // recordings: shown, compared with; -1: all, none

@@ -1,8 +1,21 @@
 # The page of --format html has the same sums as histograms, for 50 random selections: weights,
-# states, domains, vCPUs and times.
+# states, exits, domains, vCPUs and times.
 . "$CLI/lib.sh"
 need_modules
-make_big
+{
+	begin_big
+	echo "weight 3"
+	echo "exit 2 0x3f8"
+	echo "many 3000 500 10 40"
+	i=0
+	while [ $i -lt 400 ]; do
+		echo "exit $((i % 4)) $((i % 7))"
+		echo "sample $((5000000000 + i * 33333)) $((i % 3)) $((i % 5)) 0" \
+			"0x100001 0x100101 0x100001"
+		i=$((i + 1))
+	done
+	echo "end 1 90000000000"
+} | "$MAKE_RECORDING" >big.up
 # All functions have names: histograms don't tell addresses apart.
 awk 'BEGIN { for (i = 0; i < 40; i++)
 	printf "%016x 0000000000000100 T function_%d\n", 1048576 + i * 256, i }' >big.sym
@@ -13,7 +26,7 @@ import random
 
 random.seed(32)
 STATES = {"all": None, "running": ["running"], "runnable": ["runnable"], "blocked": ["blocked"],
-          "busy": ["running", "runnable"]}
+          "busy": ["running", "runnable"], "exit": None}
 with open("questions", "w") as questions, open("options", "w") as options:
     for i in range(50):
         weight = random.choice(["samples", "cpu-time", "wall"])
@@ -23,7 +36,8 @@ with open("questions", "w") as questions, open("options", "w") as options:
         # Most samples are in the first 5 s.
         ends = sorted(round(random.uniform(0, 5.5), random.choice([1, 3, 6])) for _ in range(2))
         ranges = random.choice([[], [ends]])
-        print(json.dumps({"weight": weight, "state": STATES[state], "domain": domain,
+        print(json.dumps({"weight": weight, "state": STATES[state], "exit": state == "exit",
+                          "domain": domain,
                           "vcpu": vcpu, "recording": None, "ranges": ranges}), file=questions)
         text = f"--weight {weight} --state {state}"
         text += f" --domain {domain}" if domain else ""

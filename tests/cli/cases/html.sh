@@ -5,6 +5,21 @@ need_browser
 make_big
 report -i big.up -s big.sym --format html -o big.html 2>/dev/null
 report -i big.up -s big.sym --format html --weight cpu-time -o cpu.html 2>/dev/null
+{
+	echo "info start 1000000000"
+	echo "info frequency 4000"
+	echo "domain 0 3 4 1 1 web"
+	echo "sample 1000000000 0 1 0 0x100001"
+	echo "sample 1250000000 0 1 0 0x100001"
+	echo "exit 2 0x3f8"
+	echo "sample 1500000000 0 1 0 0x100101"
+	echo "exit 5 0"
+	echo "sample 1750000000 0 3 0 0x100101"
+	echo "pause 20000000 4"
+	echo "missed 4"
+	echo "end 1 2000000000"
+} | "$MAKE_RECORDING" >exits.up
+report -i exits.up -s big.sym --format html -o exits.html 2>/dev/null
 grep -c 'default-src .none.' big.html
 grep -oE '(src|href)="[^"]*"' big.html
 drive <<'END'
@@ -79,6 +94,26 @@ with Browser() as browser:
     browser.script("location.hash = '#r=0-2&c=2-5&y=-change'")
     wait_for(lambda: "interval" in text("#table"))
     print(*rows(), sep="\n")
+    print("exits, missed rounds, pauses:")
+    show("exits.html")
+    browser.script("location.hash = '#t=exits'")
+    wait_for(lambda: "Exits" in text("#table"))
+    print(*rows(), sep="\n")
+    browser.point(browser.script("return document.querySelector('#table tbody button')"), click=True)
+    print(address(), text("#summary"))
+    browser.point(browser.script("return document.querySelector('#heat')"))
+    print(text("#time-details"))
+    # The shares of the cells' width with the colour of pauses, and with any of samples
+    print(browser.script("""
+        const canvas = document.querySelector("#heat"), left = 150, width = canvas.width - left;
+        const { data } = canvas.getContext("2d").getImageData(left, 10, width, 1);
+        const is = (i, ...colour) => colour.every((part, j) => data[i * 4 + j] === part);
+        let paused = 0, drawn = 0;
+        for (let i = 0; i < width; i++) {
+            paused += is(i, 217, 154, 0);
+            drawn += data[i * 4 + 3] === 255 && !is(i, 185, 185, 185);
+        }
+        return [paused, drawn - paused].map((part) => `${(100 * part / width).toFixed(0)} %`)"""))
     show("cpu.html")
     print(text("#summary"))
     print("requests:", browser.script("return performance.getEntriesByType('resource').length"),
