@@ -3,6 +3,7 @@
 // Known sums of the page's model: node --test page.test.mjs
 import assert from "node:assert/strict";
 import test from "node:test";
+import { colouring } from "../../output/html/page/colours.mjs";
 import { Columns, decodeStacks, decodeTree, fromDigits } from "../../output/html/page/decode.mjs";
 import { Model, NONE, changeInterval, mergeRanges, shareInterval } from "../../output/html/page/model.mjs";
 import { formatState, parseState } from "../../output/html/page/state.mjs";
@@ -201,4 +202,13 @@ test("missed rounds and pauses are those of the time's chunks", () => {
 	assert.deepEqual(rounded(10, 10, 1), [[0], [0.05]]);
 	assert.deepEqual(rounded(0, 200, 1), [[0.461538], [0.06]]);
 	assert.deepEqual(rounded(-80, 40, 2), [[0, 0], [0, 0]]);
+});
+
+test("a frame's shade is by the start of its name: reading all of long ones takes seconds", () => {
+	globalThis.document = { createElement: () => ({ style: {}, append() {}, setAttribute() {} }) };
+	const names = Array.from({ length: 20 }, (_, i) => "n".repeat(256) + i);
+	const { colourOf } = colouring("kind", {
+		model: { functions: names, about: { kinds: names.map(() => 0) } }, graph: { functionOf: (node) => node },
+	});
+	assert.equal(new Set(names.map((_, i) => colourOf(i))).size, 1);
 });

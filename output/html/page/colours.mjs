@@ -17,9 +17,10 @@ const kinds = [
 const moduleFills = ["#f5c46b", "#8fd0f5", "#6fcfae", "#f3e87a", "#84b4e0", "#f0a06a", "#dda6c8", "#c4c4c4",
 	"#b7d77a", "#c8b6ee", "#e8b4a0", "#9adbd6"];
 
+// Of the start of a name: guests may choose names of megabytes.
 function hash(name) {
 	let sum = 0;
-	for (let i = 0; i < name.length; i++)
+	for (let i = 0; i < name.length && i < 256; i++)
 		sum = (sum * 31 + name.charCodeAt(i)) % 4294967291;
 	return sum;
 }
