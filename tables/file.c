@@ -33,6 +33,7 @@ enum {
 	TAG_LINUX_TEXT = 6,
 	TAG_TASKS = 7,
 	TAG_MODULES = 8,
+	TAG_THREADS = 9,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
@@ -40,6 +41,7 @@ enum {
 /* Layouts have only numbers. */
 #define TASK_NUMBERS   (sizeof(struct task_layout) / sizeof(uint64_t))
 #define MODULE_NUMBERS (sizeof(struct module_layout) / sizeof(uint64_t))
+#define THREAD_NUMBERS (sizeof(struct thread_layout) / sizeof(uint64_t))
 
 static void put_places(struct buffer *buffer, const struct table_origin *origin)
 {
@@ -85,6 +87,8 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 		put_layout(&program, TAG_TASKS, &origin->tasks, TASK_NUMBERS);
 	if (origin->modules.list)
 		put_layout(&program, TAG_MODULES, &origin->modules, MODULE_NUMBERS);
+	if (origin->threads.init)
+		put_layout(&program, TAG_THREADS, &origin->threads, THREAD_NUMBERS);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
 	to->failed |= program.failed || places.failed;
 	buffer_free(&program);
@@ -201,6 +205,9 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 	case TAG_MODULES:
 		return take_layout(&origin->modules, MODULE_NUMBERS, bytes) &&
 		       module_layout_is_valid(&origin->modules);
+	case TAG_THREADS:
+		return take_layout(&origin->threads, THREAD_NUMBERS, bytes) &&
+		       thread_layout_is_valid(&origin->threads);
 	}
 	return true;
 }

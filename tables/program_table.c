@@ -88,6 +88,14 @@ const struct task_layout *program_table_tasks(const struct program_table *table)
 	return origin && origin->tasks.per_cpu ? &origin->tasks : NULL;
 }
 
+const struct thread_layout *program_table_threads(const struct program_table *table)
+{
+	const struct table_origin *origin = find_linux(table);
+
+	return origin && origin->threads.init && origin->tasks.per_cpu ? &origin->threads
+								       : NULL;
+}
+
 const struct module_layout *program_table_modules(const struct program_table *table)
 {
 	const struct table_origin *origin = find_linux(table);
@@ -298,14 +306,17 @@ static void coverage_measure(const struct unwind_table *table,
 	}
 }
 
-/* Sets the kernel's address and layouts. Without the layouts of tasks and modules,
- * processes have no names, and chains end in modules. */
+/* Sets the kernel's address and layouts. Without the layouts of tasks, modules and
+ * threads, processes have no names, chains end in modules, and waits are not known. */
 static void describe_linux(struct table_origin *origin, const struct program *program)
 {
 	struct task_layout *tasks = &origin->tasks;
 
 	origin->linux_text = program->code[0].address + program->offset;
-	linux_layouts_find(tasks, &origin->modules, program->elf.data, program->elf.size);
+	linux_layouts_find(tasks, &origin->modules, &origin->threads, program->elf.data,
+			   program->elf.size);
+	if (origin->threads.init)
+		origin->threads.init += program->offset;
 	if (tasks->per_cpu)
 		tasks->per_cpu += program->offset;
 	if (tasks->current >= LINUX_START)

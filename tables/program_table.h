@@ -47,6 +47,7 @@ struct table_origin {
 	uint64_t linux_text;
 	struct task_layout tasks;     /* of a Linux kernel; per_cpu is 0: not known */
 	struct module_layout modules; /* of a Linux kernel; list is 0: not known */
+	struct thread_layout threads; /* of a Linux kernel; init is 0: not known */
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 	/* All of its code, from @low up to @high, in the table; 0: not known, because the
@@ -203,6 +204,8 @@ bool program_table_names_linux(const struct program_table *table);
 
 /* Where the Linux kernel in the table has its tasks; NULL: not known. */
 const struct task_layout *program_table_tasks(const struct program_table *table);
+/* Where that kernel has its threads; NULL: not known. */
+const struct thread_layout *program_table_threads(const struct program_table *table);
 
 /* Where the Linux kernel in the table has its modules; NULL: not known. */
 const struct module_layout *program_table_modules(const struct program_table *table);

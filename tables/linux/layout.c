@@ -90,22 +90,65 @@ static bool find_task_members(struct task_layout *layout, const struct btf *btf)
 	       btf_member(btf, "mm_struct", "pgd", &layout->pgd);
 }
 
-static bool find_tasks(struct task_layout *layout, Elf *elf, size_t size,
+/* The symbols that the kernel exports, and the bytes of the lists. */
+static bool read_exports(struct exports *exports, Elf *elf, size_t size)
+{
+	/* One of the lists of symbols may be missing. */
+	read_part(&exports->rows, elf, size, "__ksymtab");
+	read_part(&exports->gpl_rows, elf, size, "__ksymtab_gpl");
+	return read_part(&exports->names, elf, size, "__ksymtab_strings");
+}
+
+static void free_exports(struct exports *exports)
+{
+	section_free(&exports->names.bytes);
+	section_free(&exports->gpl_rows.bytes);
+	section_free(&exports->rows.bytes);
+}
+
+static bool find_tasks(struct task_layout *layout, const struct exports *exports,
 		       const struct btf *btf)
 {
-	struct exports exports = {0};
-	bool found;
+	return find_export(exports, "__per_cpu_offset", &layout->per_cpu) &&
+	       find_current(layout, exports, btf) && find_task_members(layout, btf) &&
+	       task_layout_is_valid(layout);
+}
 
-	/* One of the lists of symbols may be missing. */
-	read_part(&exports.rows, elf, size, "__ksymtab");
-	read_part(&exports.gpl_rows, elf, size, "__ksymtab_gpl");
-	found = read_part(&exports.names, elf, size, "__ksymtab_strings") &&
-		find_export(&exports, "__per_cpu_offset", &layout->per_cpu) &&
-		find_current(layout, &exports, btf) && find_task_members(layout, btf);
-	section_free(&exports.names.bytes);
-	section_free(&exports.gpl_rows.bytes);
-	section_free(&exports.rows.bytes);
-	return found && task_layout_is_valid(layout);
+static bool find_frame(struct thread_layout *layout, const struct btf *btf)
+{
+	static const char frame[] = "inactive_task_frame";
+
+	return btf_member(btf, frame, "bx", &layout->bx) &&
+	       btf_member(btf, frame, "bp", &layout->bp) &&
+	       btf_member(btf, frame, "r12", &layout->r12) &&
+	       btf_member(btf, frame, "r13", &layout->r13) &&
+	       btf_member(btf, frame, "r14", &layout->r14) &&
+	       btf_member(btf, frame, "r15", &layout->r15) &&
+	       btf_member(btf, frame, "ret_addr", &layout->return_address);
+}
+
+static bool find_threads(struct thread_layout *layout, const struct exports *exports,
+			 const struct btf *btf)
+{
+	static const char task[] = "task_struct";
+
+	return find_export(exports, "init_task", &layout->init) &&
+	       btf_member(btf, task, "tasks", &layout->tasks) &&
+	       btf_member(btf, task, "thread_node", &layout->thread_node) &&
+	       btf_member(btf, task, "signal", &layout->signal) &&
+	       btf_member(btf, "signal_struct", "thread_head", &layout->thread_head) &&
+	       btf_member(btf, task, "pid", &layout->pid) &&
+	       btf_member(btf, task, "flags", &layout->flags) &&
+	       /* until Linux 5.13: state */
+	       (btf_member(btf, task, "__state", &layout->state) ||
+		btf_member(btf, task, "state", &layout->state)) &&
+	       btf_member(btf, task, "exit_state", &layout->exit_state) &&
+	       btf_member(btf, task, "on_cpu", &layout->on_cpu) &&
+	       btf_member(btf, task, "nvcsw", &layout->switches) &&
+	       btf_member(btf, task, "nivcsw", &layout->preemptions) &&
+	       btf_member(btf, task, "thread.sp", &layout->sp) &&
+	       btf_member(btf, task, "se.exec_start", &layout->ran) &&
+	       find_frame(layout, btf) && thread_layout_is_valid(layout);
 }
 
 static const char module[] = "module";
@@ -151,33 +194,40 @@ static bool find_modules(struct module_layout *layout, const struct btf *btf)
 }
 
 static void find_layouts(struct task_layout *tasks, struct module_layout *modules,
-			 Elf *elf, size_t size)
+			 struct thread_layout *threads, Elf *elf, size_t size)
 {
+	struct exports exports = {0};
 	struct part types = {0};
 	struct btf btf = {0};
 
 	if (read_part(&types, elf, size, ".BTF") &&
 	    btf_open(&btf, types.bytes.data, types.bytes.size)) {
-		if (!find_tasks(tasks, elf, size, &btf))
+		bool any = read_exports(&exports, elf, size);
+
+		if (!any || !find_tasks(tasks, &exports, &btf))
 			*tasks = (struct task_layout){0};
 		if (!find_modules(modules, &btf))
 			*modules = (struct module_layout){0};
+		if (!any || !find_threads(threads, &exports, &btf))
+			*threads = (struct thread_layout){0};
 	}
+	free_exports(&exports);
 	btf_close(&btf);
 	section_free(&types.bytes);
 }
 
 void linux_layouts_find(struct task_layout *tasks, struct module_layout *modules,
-			const void *data, size_t size)
+			struct thread_layout *threads, const void *data, size_t size)
 {
 	Elf *elf;
 
 	*tasks = (struct task_layout){0};
 	*modules = (struct module_layout){0};
+	*threads = (struct thread_layout){0};
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)(uintptr_t)data, size);
 	if (elf)
-		find_layouts(tasks, modules, elf, size);
+		find_layouts(tasks, modules, threads, elf, size);
 	elf_end(elf);
 }
 
@@ -195,4 +245,16 @@ bool module_layout_is_valid(const struct module_layout *layout)
 	       layout->name < MODULE_OFFSET_MAX && layout->base < MODULE_OFFSET_MAX &&
 	       layout->size < MODULE_OFFSET_MAX && layout->orcs < MODULE_OFFSET_MAX &&
 	       layout->ips < MODULE_OFFSET_MAX && layout->rows < MODULE_OFFSET_MAX;
+}
+
+bool thread_layout_is_valid(const struct thread_layout *layout)
+{
+	const uint64_t *offset = &layout->tasks;
+	size_t count = (sizeof(*layout) - offsetof(struct thread_layout, tasks)) /
+		       sizeof(*offset);
+
+	for (size_t i = 0; i < count; i++)
+		if (offset[i] >= TASK_OFFSET_MAX)
+			return false;
+	return layout->init;
 }

@@ -25,6 +25,25 @@ struct task_layout {
 	uint64_t pgd;
 };
 
+/*
+ * Where all threads are, and what the kernel keeps of one that does not run (Linux,
+ * include/linux/sched.h). Offsets of links are those of the members that links lead to.
+ */
+struct thread_layout {
+	uint64_t init; /* address of the first task, init_task; never 0 */
+	/* Members of struct task_struct: the link between processes, that between the
+	 * threads of a process, what the threads of a process share. */
+	uint64_t tasks, thread_node, signal;
+	uint64_t thread_head; /* in struct signal_struct: the list of its threads */
+	/* Members of struct task_struct: thread id, flags, state, state of a thread that
+	 * ends, whether a CPU executes it, how often it was switched out (by itself, by
+	 * others), the stack pointer. */
+	uint64_t pid, flags, state, exit_state, on_cpu, switches, preemptions, sp;
+	uint64_t ran; /* likewise: when it was last known to run, the guest's ns */
+	/* Members of the frame at the stack pointer, struct inactive_task_frame. */
+	uint64_t bx, bp, r12, r13, r14, r15, return_address;
+};
+
 /* Offsets in a struct task_struct are below this. */
 #define TASK_OFFSET_MAX 0x10000
 
@@ -52,10 +71,11 @@ struct module_layout {
  * something is missing or damaged becomes all 0.
  */
 void linux_layouts_find(struct task_layout *tasks, struct module_layout *modules,
-			const void *data, size_t size);
+			struct thread_layout *threads, const void *data, size_t size);
 
 /* Whether the addresses and offsets are within their limits, and so can be used. */
 bool task_layout_is_valid(const struct task_layout *layout);
 bool module_layout_is_valid(const struct module_layout *layout);
+bool thread_layout_is_valid(const struct thread_layout *layout);
 
 #endif

@@ -46,12 +46,14 @@ static void read_kernel(const uint8_t *data, size_t size)
 	};
 	uint8_t *file = make_elf(EM_X86_64, sections, 3, &made);
 	struct module_layout modules;
+	struct thread_layout threads;
 	struct task_layout tasks;
 
 	check(file != NULL);
-	linux_layouts_find(&tasks, &modules, file, made);
+	linux_layouts_find(&tasks, &modules, &threads, file, made);
 	check(!tasks.per_cpu || task_layout_is_valid(&tasks));
 	check(!modules.list || module_layout_is_valid(&modules));
+	check(!threads.init || thread_layout_is_valid(&threads));
 	free(file);
 }
 

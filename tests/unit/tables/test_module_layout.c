@@ -48,8 +48,9 @@ static struct buffer types_of(const struct types *types)
 static bool find_in_file(struct module_layout *layout, const void *data, size_t size)
 {
 	struct task_layout tasks;
+	struct thread_layout threads;
 
-	linux_layouts_find(&tasks, layout, data, size);
+	linux_layouts_find(&tasks, layout, &threads, data, size);
 	return layout->list != 0;
 }
 

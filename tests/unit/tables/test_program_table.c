@@ -429,6 +429,10 @@ static void a_file_has_all_of_a_table(void **state)
 	table->origin->modules = (struct module_layout){
 		8, 0, 24, 320, 332, 512, 520, MODULE_OFFSET_MAX - 1};
 	assert_ptr_equal(program_table_modules(table), &table->origin->modules);
+	assert_null(program_table_threads(table));
+	table->origin->threads = (struct thread_layout){
+		.init = 0xffffffff82a1aa40, .tasks = 2192, .return_address = 48};
+	assert_ptr_equal(program_table_threads(table), &table->origin->threads);
 	memcpy(table->origin->build_id, "\x01\xab\xff", 3);
 	table->origin->place[1].address = UINT64_MAX - 15;
 	assert_true(fd >= 0);
@@ -461,6 +465,12 @@ static void a_file_has_all_of_a_table(void **state)
 	assert_null(program_table_read(path, &err));
 	assert_non_null(strstr(err.text, "is damaged"));
 	table->origin->modules.rows = 0;
+	table->origin->threads.bp = TASK_OFFSET_MAX;
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(program_table_write(table, fd, path, &err), 0);
+	assert_null(program_table_read(path, &err));
+	assert_non_null(strstr(err.text, "is damaged"));
+	table->origin->threads.bp = 0;
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(program_table_write(table, fd, path, &err), 0);

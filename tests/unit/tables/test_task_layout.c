@@ -75,8 +75,9 @@ static void kernel_free(struct kernel *kernel)
 static bool find_in_file(struct task_layout *layout, const void *data, size_t size)
 {
 	struct module_layout modules;
+	struct thread_layout threads;
 
-	linux_layouts_find(layout, &modules, data, size);
+	linux_layouts_find(layout, &modules, &threads, data, size);
 	return layout->per_cpu != 0;
 }
 
@@ -146,6 +147,86 @@ static void kernels_that_lack_something_have_none(void **state)
 	kernel_free(&kernel);
 }
 
+/* Types of a kernel with all that is needed for threads; @state is the name of the
+ * thread's state, @frame that of the frame on its stack. */
+static struct buffer types_of_threads(const char *state, const char *frame)
+{
+	static const char *const members[] = {"tasks",	"thread_node", "signal",
+					      "pid",	"flags",       "exit_state",
+					      "on_cpu", "nvcsw",       "nivcsw"};
+	static const char *const saved[] = {"r15", "r14", "r13",     "r12",
+					    "bx",  "bp",  "ret_addr"};
+	struct btf_maker maker = {0};
+	uint32_t number = btf_type(&maker, "int", KIND_INT, 0), thread, entity;
+
+	thread = btf_type(&maker, "thread_struct", KIND_STRUCT, 1);
+	btf_add(&maker, "sp", number, 8 * 24);
+	entity = btf_type(&maker, "sched_entity", KIND_STRUCT, 1);
+	btf_add(&maker, "exec_start", number, 8 * 40);
+	btf_type(&maker, "task_struct", KIND_STRUCT, 12);
+	for (uint32_t i = 0; i < 9; i++)
+		btf_add(&maker, members[i], number, 8 * (100 + 8 * i));
+	btf_add(&maker, state, number, 8 * 16);
+	btf_add(&maker, "thread", thread, 8 * 4096);
+	btf_add(&maker, "se", entity, 8 * 200);
+	btf_type(&maker, "signal_struct", KIND_STRUCT, 1);
+	btf_add(&maker, "thread_head", number, 8 * 32);
+	btf_type(&maker, frame, KIND_STRUCT, 7);
+	for (uint32_t i = 0; i < 7; i++)
+		btf_add(&maker, saved[i], number, 64 * i);
+	return btf_finish(&maker);
+}
+
+/* Returns whether threads are found, with these types. */
+static bool find_threads(const char *state, const char *frame,
+			 struct thread_layout *threads)
+{
+	struct module_layout modules;
+	struct task_layout layout;
+	struct kernel kernel;
+	uint8_t *file;
+	size_t size;
+
+	kernel_init(&kernel, before_6_2);
+	buffer_free(&kernel.types);
+	kernel.types = types_of_threads(state, frame);
+	const struct file_section sections[] = {
+		{"__ksymtab", ROWS, kernel.rows, sizeof(kernel.rows), false},
+		{"__ksymtab_strings", STRINGS, kernel.strings.data, kernel.strings.size,
+		 false},
+		{".BTF", 0, kernel.types.data, kernel.types.size, false},
+	};
+	file = make_elf(EM_X86_64, sections, 3, &size);
+	linux_layouts_find(&layout, &modules, threads, file, size);
+	assert_int_equal(layout.per_cpu, 0);
+	free(file);
+	kernel_free(&kernel);
+	return threads->init != 0;
+}
+
+static void threads_are_found(void **state)
+{
+	static const char *const names[] = {"__state", "state"};
+	struct thread_layout threads;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(find_threads(names[i], "inactive_task_frame", &threads));
+		assert_int_equal(threads.init, 0xffffffff82a1aa40);
+		assert_int_equal(threads.tasks, 100);
+		assert_int_equal(threads.thread_node, 108);
+		assert_int_equal(threads.thread_head, 32);
+		assert_int_equal(threads.on_cpu, 148);
+		assert_int_equal(threads.state, 16);
+		assert_int_equal(threads.sp, 4096 + 24);
+		assert_int_equal(threads.ran, 240);
+		assert_int_equal(threads.bp, 40);
+		assert_int_equal(threads.return_address, 48);
+	}
+	assert_false(find_threads("states", "inactive_task_frame", &threads));
+	assert_false(find_threads("state", "active_task_frame", &threads));
+}
+
 static void offsets_have_a_limit(void **state)
 {
 	struct task_layout layout = {.per_cpu = PER_CPU, .pgd = TASK_OFFSET_MAX - 1};
@@ -160,6 +241,12 @@ static void offsets_have_a_limit(void **state)
 	layout.comm = 0;
 	layout.per_cpu = 0;
 	assert_false(task_layout_is_valid(&layout));
+	assert_true(thread_layout_is_valid(&(struct thread_layout){.init = 1}));
+	assert_false(thread_layout_is_valid(&(struct thread_layout){.tasks = 1}));
+	assert_false(thread_layout_is_valid(
+		&(struct thread_layout){.init = 1, .tasks = TASK_OFFSET_MAX}));
+	assert_false(thread_layout_is_valid(
+		&(struct thread_layout){.init = 1, .return_address = TASK_OFFSET_MAX}));
 }
 
 int main(void)
@@ -167,6 +254,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tasks_are_found),
 		cmocka_unit_test(kernels_that_lack_something_have_none),
+		cmocka_unit_test(threads_are_found),
 		cmocka_unit_test(offsets_have_a_limit),
 	};
 
