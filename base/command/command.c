@@ -50,7 +50,9 @@ static void add_option(struct parser *parser, const struct command_option *optio
 	parser->known[i].to = to + option->offset;
 	parser->longs[i] = (struct option){
 		.name = option->name,
-		.has_arg = option->argument ? required_argument : no_argument,
+		.has_arg = !option->argument	 ? no_argument
+			   : option->is_optional ? optional_argument
+						 : required_argument,
 		.val = option->letter ? option->letter : LONG_ONLY + (int)i,
 	};
 	if (!option->letter)

@@ -40,6 +40,7 @@ struct command_option {
 	size_t offset;	   /* offset of @to in the options of its group */
 	const char *takes; /* accepted arguments: "a number from 1 to 9" */
 	int value;	   /* value of an option without @word and @set */
+	bool is_optional;  /* --NAME[=ARGUMENT]: @set may get NULL */
 };
 
 /* Options that --help lists under one heading. */

@@ -43,10 +43,14 @@ static void put_option(FILE *out, const struct command_option *option)
 
 	if (!option->help)
 		return;
-	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", option->letter ? '-' : ' ',
+	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
 		 option->letter ? option->letter : ' ', option->letter ? ',' : ' ',
-		 option->name, option->argument ? " " : "",
-		 option->argument ? option->argument : "");
+		 option->name,
+		 !option->argument     ? ""
+		 : option->is_optional ? "[="
+				       : " ",
+		 option->argument ? option->argument : "",
+		 option->is_optional ? "]" : "");
 	put_entry(out, left, option->help, HELP_COLUMN);
 }
 
@@ -105,7 +109,9 @@ static void list_option(const char *command, const struct command_option *option
 	fprintf(out, "%s\t--%s\t", command, option->name);
 	if (option->letter)
 		fprintf(out, "-%c", option->letter);
-	fprintf(out, "\t%s\t", option->argument ? option->argument : "");
+	/* Shells offer no argument after an option that can do without. */
+	fprintf(out, "\t%s\t",
+		option->argument && !option->is_optional ? option->argument : "");
 	for (unsigned int i = 0; option->word && option->word(i).word; i++)
 		fprintf(out, "%s%s", i ? " " : "", option->word(i).word);
 	fprintf(out, "\t%s\n", option->help ? option->help : "");
