@@ -56,6 +56,40 @@ static void describe_unwinding(const struct unwound *unwound, char *to, size_t s
 			    others, unwound->domains);
 }
 
+/* Writes what was recorded of waits, or why nothing was; empty if nothing was wanted. */
+static void describe_waits(const struct record_options *options,
+			   const struct waits_totals *waits, char *to, size_t size)
+{
+	size_t used;
+
+	*to = 0;
+	if (!options->waits)
+		return;
+	if (!waits->rounds) {
+		append_text(
+			to, 0, size,
+			"; no waits: it is not known where the guest has its threads, "
+			"as it is in the file of a Linux kernel for x86-64 with types "
+			"(BTF)");
+		return;
+	}
+	used = append_text(
+		to, 0, size, "; waits of %" PRIu64 " threads in %" PRIu64 " rounds%s",
+		waits->threads, waits->rounds,
+		waits->is_broken ? " (not all: too many, or damaged lists)" : "");
+	if (waits->skipped)
+		used = append_text(to, used, size,
+				   " (%" PRIu64 " left out for their CPU "
+				   "time, --waits-max-cpu)",
+				   waits->skipped);
+	append_text(to, used, size,
+		    ", %" PRIu64 " chains, %" PRIu64 " torn and %" PRIu64
+		    " unread, by %.2f %% of a CPU",
+		    waits->read, waits->torn, waits->unread,
+		    waits->time ? (double)waits->cpu_time / (double)waits->time * 100
+				: 0);
+}
+
 /* Writes the domain as named by the user, or the number of domains. */
 static void describe_domains(const struct record_options *options, unsigned int domains,
 			     char *to, size_t size)
@@ -73,12 +107,13 @@ static void print_closing_line(const struct record_options *options,
 {
 	const struct pauses *pauses = &summary->pauses;
 	double stopped = 0; /* percent */
-	char domains[512], taken[64] = "", unwound[512], files[64] = "";
+	char domains[512], taken[64] = "", unwound[512], files[64] = "", waits[512];
 
 	if (summary->files > 1)
 		snprintf(files, sizeof(files), "%" PRIu64 " files, the last is ",
 			 summary->files);
 	describe_unwinding(&summary->unwound, unwound, sizeof(unwound));
+	describe_waits(options, &summary->waits, waits, sizeof(waits));
 	describe_domains(options, summary->domains, domains, sizeof(domains));
 	if (summary->weight != summary->samples)
 		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", summary->samples);
@@ -88,11 +123,11 @@ static void print_closing_line(const struct record_options *options,
 		"%" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
 		" bytes in %s%s; lost %" PRIu64 ", missed %" PRIu64
 		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
-		"time; unwound %s",
+		"time; unwound %s%s",
 		summary->weight, taken, domains, (double)summary->duration / NS_PER_S,
 		summary->bytes, files, summary->file, summary->lost, summary->missed,
 		(double)pauses_quantile(pauses, 0.5) / 1000,
-		(double)pauses_quantile(pauses, 0.99) / 1000, stopped, unwound);
+		(double)pauses_quantile(pauses, 0.99) / 1000, stopped, unwound, waits);
 }
 
 static void print_host(const struct host *host)

@@ -15,11 +15,23 @@
 #define DEFAULT_FREQUENCY 99
 #define MAX_FREQUENCY	  10000
 #define DEFAULT_OVERHEAD  0.05
+#define DEFAULT_WAITS	  10
+#define MAX_WAITS	  1000
 
 static int set_frequency(void *to, const char *argument, struct error *err)
 {
 	(void)err;
 	return parse_number(argument, 1, MAX_FREQUENCY, to);
+}
+
+/* Sets the rate of --waits, which may be left out. */
+static int set_waits(void *to, const char *argument, struct error *err)
+{
+	uint64_t *frequency = to;
+
+	(void)err;
+	*frequency = DEFAULT_WAITS;
+	return argument ? parse_number(argument, 1, MAX_WAITS, frequency) : 0;
 }
 
 static int set_time(void *to, const char *argument, struct error *err)
@@ -203,6 +215,15 @@ static const struct command_option known[] = {
 	 "(default: 5)",
 	 .takes = "0.01 to 100 percent", .set = set_percent,
 	 .offset = offsetof(struct record_options, max_overhead)},
+	{"waits", 0, "HZ",
+	 "also record what the threads of Linux guests wait for, looking at all of them "
+	 "this often, without pausing the guest (default: 10)",
+	 .takes = "a rate from 1 to 1000 Hz", .set = set_waits, .is_optional = true,
+	 .offset = offsetof(struct record_options, waits)},
+	{"waits-max-cpu", 0, "PERCENT",
+	 "limit the share of a host CPU that --waits takes (default: 5)",
+	 .takes = "0.01 to 100 percent", .set = set_percent,
+	 .offset = offsetof(struct record_options, waits_max_cpu)},
 	{"jitter", 0, NULL,
 	 "randomize sampling times, to avoid sampling in step with the guest",
 	 .set = option_set_true, .offset = offsetof(struct record_options, jitter)},
@@ -260,6 +281,7 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	*options = (struct record_options){
 		.frequency = DEFAULT_FREQUENCY,
 		.max_overhead = DEFAULT_OVERHEAD,
+		.waits_max_cpu = DEFAULT_OVERHEAD,
 		.output = "uniprof.data",
 		.notify = print_notice,
 	};
@@ -284,6 +306,9 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	if (options->gdb && (options->domains || options->all || options->follow))
 		return usage_error(command->name,
 				   "--gdb has a single guest: no domain, -a or --follow");
+	if (options->gdb && options->waits)
+		return usage_error(command->name, "--waits reads a guest's memory while "
+						  "it runs, which --gdb can't");
 	if (options->gdb) {
 		options->domain = (char **)&options->gdb;
 		options->domains = 1;

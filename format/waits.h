@@ -26,6 +26,9 @@ struct waits_counts {
 	uint64_t cpu_time; /* that the rounds took on the host, ns */
 };
 
+/* Adds what a domain's rounds had: sums, and the latest and the largest of the others. */
+void waits_counts_add(struct waits_counts *to, const struct waits_counts *more);
+
 /* Collects waits for a chunk. */
 struct waits_encoder;
 

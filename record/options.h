@@ -43,13 +43,15 @@ struct record_options {
 	uint64_t time_limit; /* length of the recording, ns; 0: no limit */
 	const char *output;  /* "-" for standard output */
 	struct rotation rotation;
-	const char *vcpus; /* list of the numbers of vCPUs; NULL: all */
-	char **domain;	   /* names or ids of the guests */
-	size_t domains;	   /* number of names and ids */
-	bool all;	   /* sample all guests; there are no names and ids then */
-	const char *pid;   /* of the VMM; NULL: not given */
-	bool wants_chains; /* as it always has them */
-	bool quiet;	   /* only errors are printed */
+	const char *vcpus;    /* list of the numbers of vCPUs; NULL: all */
+	char **domain;	      /* names or ids of the guests */
+	size_t domains;	      /* number of names and ids */
+	bool all;	      /* sample all guests; there are no names and ids then */
+	const char *pid;      /* of the VMM; NULL: not given */
+	uint64_t waits;	      /* rounds of waits per second; 0: none */
+	double waits_max_cpu; /* share of a host CPU that they may take */
+	bool wants_chains;    /* as it always has them */
+	bool quiet;	      /* only errors are printed */
 	const char *gdb; /* address of a GDB stub, which is also the only name; or NULL */
 	bool follow;	 /* also sample guests that start later or come back */
 	bool unpause;	 /* first resume guests that a killed recorder left paused */

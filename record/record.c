@@ -81,6 +81,7 @@ static void summarize(const struct record *record, const struct recording_end *e
 		.lost = end->lost,
 		.missed = end->missed,
 		.unwound = roster->unwound,
+		.waits = roster->waits,
 	};
 	series_pauses(&record->series, &summary->pauses);
 }

@@ -6,6 +6,7 @@
 #include "guest/host.h"
 #include "record/domains/unwound.h"
 #include "record/options.h"
+#include "record/threads/waits.h"
 
 /* One recording, from the options to the complete file or files. */
 struct record;
@@ -24,6 +25,7 @@ struct record_summary {
 	uint64_t missed; /* number of rounds that were too late */
 	struct pauses pauses;
 	struct unwound unwound;
+	struct waits_totals waits;
 };
 
 /* Makes all threads share one arena of malloc(); must be called before the first thread

@@ -269,19 +269,19 @@ struct task {
 		SAMPLE,
 		CHECK,
 		FOLLOW,
+		WAITS,
 		WAIT,
 		END
 	} kind;
 	uint64_t time;	/* ns, monotonic */
-	size_t subject; /* number of the subject to SAMPLE */
+	size_t subject; /* number of the subject to SAMPLE, or whose WAITS to take */
 };
 
 /* Makes this task the next one, unless the next one is due earlier. */
-static void consider_task(struct task *task, int kind, uint64_t time)
+static void consider_task(struct task *task, int kind, uint64_t time, size_t subject)
 {
 	if (time <= task->time)
-		*task = (struct task){
-			.kind = kind, .time = time, .subject = task->subject};
+		*task = (struct task){.kind = kind, .time = time, .subject = subject};
 }
 
 /* Returns the task that is due first; of tasks due at one time, the task considered
@@ -290,25 +290,29 @@ static struct task next_task(const struct recorder *recorder, uint64_t end)
 {
 	struct task task = {.kind = CHECK, .time = recorder->check};
 	size_t i = roster_first_due(&recorder->roster);
+	size_t waiting = roster_first_waits(&recorder->roster);
 	const struct host *host = recorder->roster.host;
 
 	if (recorder->unwatched) {
 		task = (struct task){.kind = WAIT, .time = clock_monotonic() + LATE_NS};
-		consider_task(&task, END, end);
+		consider_task(&task, END, end, 0);
 		return task;
 	}
 	if (host->ops->paused_since(host))
 		task.time -= CHECK_NS - LATE_NS;
+	if (waiting != SIZE_MAX)
+		consider_task(&task, WAITS,
+			      waits_due(recorder->roster.subject[waiting]->waits),
+			      waiting);
 	if (i != SIZE_MAX) {
 		uint64_t due = pacer_due(&recorder->roster.subject[i]->pacer);
 
-		task.subject = i;
 		consider_task(&task, SAMPLE,
-			      due > recorder->rested ? due : recorder->rested);
+			      due > recorder->rested ? due : recorder->rested, i);
 	}
 	if (roster_is_waiting(&recorder->roster))
-		consider_task(&task, FOLLOW, recorder->look);
-	consider_task(&task, END, end);
+		consider_task(&task, FOLLOW, recorder->look, 0);
+	consider_task(&task, END, end, 0);
 	return task;
 }
 
@@ -333,6 +337,9 @@ static enum end_reason run_tasks(struct recorder *recorder, const sigset_t *sign
 			continue;
 		if (task.kind == SAMPLE)
 			status = sample_subject(recorder, task.subject, err);
+		else if (task.kind == WAITS)
+			waits_take(recorder->roster.subject[task.subject]->waits,
+				   recorder->sink);
 		else if (task.kind == CHECK)
 			status = check_subjects(recorder, err);
 		else
@@ -349,7 +356,7 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 	uint64_t until = recorder->roster.host->until;
 	enum end_reason reason;
 
-	recorder->sink = sink;
+	recorder->sink = recorder->roster.sink = sink;
 	recorder->end = clock_monotonic();
 	if (roster_start_watch(&recorder->roster, err) < 0)
 		return END_ERROR;
@@ -362,6 +369,9 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 	if (reason == END_UNKNOWN)
 		reason = run_tasks(recorder, signals, until ? until : UINT64_MAX, err);
 	recorder->end = clock_monotonic();
+	for (size_t i = 0; i < recorder->roster.subjects; i++)
+		if (recorder->roster.subject[i]->waits)
+			waits_end(recorder->roster.subject[i]->waits, sink, false);
 	roster_drop_all(&recorder->roster);
 	return reason;
 }

@@ -121,6 +121,11 @@ const struct learning *sampler_learning(const struct sampler *sampler)
 	return &sampler->learning;
 }
 
+struct learning *sampler_learner(struct sampler *sampler)
+{
+	return &sampler->learning;
+}
+
 struct kallsyms *sampler_take_kallsyms(struct sampler *sampler)
 {
 	return learning_take_kallsyms(&sampler->learning);

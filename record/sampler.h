@@ -22,6 +22,9 @@ void sampler_free(struct sampler *sampler);
 /* Returns what is known of the guest from the rounds so far. */
 const struct learning *sampler_learning(const struct sampler *sampler);
 
+/* Returns the same, to learn more. */
+struct learning *sampler_learner(struct sampler *sampler);
+
 /* See learning_take_kallsyms(). */
 struct kallsyms *sampler_take_kallsyms(struct sampler *sampler);
 

@@ -72,6 +72,21 @@ size_t waits_encoder_count(const struct waits_encoder *encoder)
 	return encoder->count;
 }
 
+void waits_counts_add(struct waits_counts *to, const struct waits_counts *more)
+{
+	if (more->until > to->until)
+		to->until = more->until;
+	if (more->threads > to->threads)
+		to->threads = more->threads;
+	to->period = more->period;
+	to->rounds += more->rounds;
+	to->skipped += more->skipped;
+	to->read += more->read;
+	to->torn += more->torn;
+	to->unread += more->unread;
+	to->cpu_time += more->cpu_time;
+}
+
 /* Gives each wait its copy of the chain, whose place is known only now. */
 static void place_chains(struct waits_encoder *encoder)
 {

@@ -57,6 +57,10 @@ void roster_drop(struct roster *roster, size_t i)
 
 	unwound_add(&roster->unwound, &subject->target, &subject->early);
 	subject_notify_end(subject, time);
+	if (subject->waits) {
+		waits_end(subject->waits, roster->sink, true);
+		waits_add(subject->waits, &roster->waits);
+	}
 	roster->time += time;
 	roster->skipped += subject->skipped;
 	roster->late += subject->late;
@@ -333,6 +337,19 @@ size_t roster_first_due(const struct roster *roster)
 		if (first == SIZE_MAX ||
 		    pacer_due(&roster->subject[i]->pacer) <
 			    pacer_due(&roster->subject[first]->pacer))
+			first = i;
+	return first;
+}
+
+size_t roster_first_waits(const struct roster *roster)
+{
+	size_t first = SIZE_MAX;
+
+	for (size_t i = 0; i < roster->subjects; i++)
+		if (roster->subject[i]->waits &&
+		    (first == SIZE_MAX ||
+		     waits_due(roster->subject[i]->waits) <
+			     waits_due(roster->subject[first]->waits)))
 			first = i;
 	return first;
 }

@@ -21,10 +21,12 @@ struct roster {
 	uint64_t skipped; /* rounds skipped because someone else had paused the domain */
 	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
 	struct unwound unwound;
+	struct waits_totals waits;
 
 	/* Internal members */
 	struct host *host;
 	const struct record_options *options;
+	struct sink *sink; /* takes the last waits of dropped subjects; NULL: not begun */
 	const struct domain_tables *tables;
 	struct examiner *examiner; /* examiner of guests' code; NULL: none */
 	struct watch *watch;	   /* lists domains to follow; NULL: none are followed */
@@ -59,6 +61,10 @@ void roster_follow(struct roster *roster);
 
 /* Returns the number of the subject that is due first; SIZE_MAX if there is none. */
 size_t roster_first_due(const struct roster *roster);
+
+/* Returns the number of the subject whose waits are due first; SIZE_MAX if there is none.
+ */
+size_t roster_first_waits(const struct roster *roster);
 
 /* Stops sampling the @i-th subject, and releases its domain. The last subject gets its
  * number. */

@@ -49,6 +49,18 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		free(subject);
 		return NULL;
 	}
+	if (options->waits) {
+		const struct waits_pace pace = {NS_PER_S / options->waits,
+						options->waits_max_cpu};
+
+		subject->waits = waits_new(
+			&pace, sampler_learner(subject->target.sampler), index);
+		if (!subject->waits) {
+			error_set(err, "out of memory");
+			subject_free(subject);
+			return NULL;
+		}
+	}
 	if (options->verbose) {
 		notify(options->notify, "domain %u '%s', %s%s%s, %u of %u vCPUs online",
 		       domain->id, domain->name, guest_type_name(domain->type),
@@ -63,6 +75,7 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 
 void subject_free(struct subject *subject)
 {
+	waits_free(subject->waits);
 	target_close(&subject->target);
 	free(subject);
 }
@@ -78,6 +91,8 @@ void subject_begin(struct subject *subject, uint64_t start)
 
 	subject->start = start;
 	pacer_start(&subject->pacer, &pace, start, start);
+	if (subject->waits)
+		waits_begin(subject->waits, start);
 }
 
 void subject_notify(const struct subject *subject, const char *text)

@@ -6,6 +6,7 @@
 #include "record/domains/pacer.h"
 #include "record/domains/target.h"
 #include "record/options.h"
+#include "record/threads/waits.h"
 
 /* A domain that is being sampled. */
 struct subject {
@@ -14,6 +15,7 @@ struct subject {
 	struct target target;
 	struct pacer pacer;
 	struct early early;
+	struct waits *waits;	    /* NULL: not recorded */
 	bool described;		    /* the recording has its description */
 	bool cpu_described;	    /* the description has the kind of CPU */
 	bool refused;		    /* its table does not fit, and the user was told */

@@ -168,6 +168,19 @@ int series_sample(struct series *series, const struct sample *sample, struct err
 	return writer_sample(series->writer, sample, err);
 }
 
+int series_wait(struct series *series, const struct wait *wait, struct error *err)
+{
+	if (describe_again(series, wait->domain, err) < 0)
+		return -1;
+	return writer_wait(series->writer, wait, err);
+}
+
+void series_waits(struct series *series, const struct waits_counts *counts)
+{
+	waits_counts_add(writer_waits_counts(series->writer), counts);
+	writer_waits(series->writer);
+}
+
 int series_flush(struct series *series, struct error *err)
 {
 	return writer_flush(series->writer, err);

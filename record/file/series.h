@@ -67,6 +67,10 @@ int series_domain(struct series *series, const struct recording_domain *domain,
 int series_place(struct series *series, const struct recording_name *name,
 		 struct error *err);
 int series_sample(struct series *series, const struct sample *sample, struct error *err);
+int series_wait(struct series *series, const struct wait *wait, struct error *err);
+/* Adds @counts, and has the next series_flush() write the waits, as writer_waits() does.
+ */
+void series_waits(struct series *series, const struct waits_counts *counts);
 /* Writes what was added, as writer_flush() does. */
 int series_flush(struct series *series, struct error *err);
 

@@ -29,11 +29,13 @@
 /* An entry of the ring is a struct entry, followed by is_found and shift of the table's
  * programs (struct placed_table), if there is one, and by the samples of a round, each
  * with its chain; or by the description of a domain; or by the names of a domain's
- * kernel. */
+ * kernel; or by a wait with its chain; or by the counts of waits. */
 enum entry_kind {
 	ENTRY_ROUND,
 	ENTRY_DOMAIN,
 	ENTRY_KERNEL,
+	ENTRY_WAIT,
+	ENTRY_WAITS,
 };
 
 /* Names of a kernel in the ring. */
@@ -60,7 +62,8 @@ struct sink {
 	struct kernel_names *kernels;
 	sem_t ready;
 	sem_t stop;
-	int failed; /* atomic: set once @err has the reason */
+	unsigned int files; /* atomic: number of files begun */
+	int failed;	    /* atomic: set once @err has the reason */
 	struct error err;
 	struct ring_part *part; /* parts of one round of at most @vcpus samples */
 	uint64_t vcpus;
@@ -135,6 +138,7 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		if (status > 0) {
 			memset(&sink->named, 0, sizeof(sink->named));
 			kernel_names_renew(sink->kernels);
+			__atomic_add_fetch(&sink->files, 1, __ATOMIC_RELEASE);
 		}
 	}
 	counts = series_counts(sink->series);
@@ -166,9 +170,28 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 	return 0;
 }
 
+/* Writes a wait, and the names of the addresses in its chain. */
+static int write_wait(struct sink *sink, const uint8_t *from)
+{
+	uint64_t address[CHAIN_MAX];
+	struct sample named = {0};
+	struct wait wait;
+
+	memcpy(&wait, from, sizeof(wait));
+	memcpy(address, from + sizeof(wait), wait.chain.count * sizeof(*address));
+	wait.chain.address = address;
+	named.domain = wait.domain;
+	named.chain = wait.chain;
+	if (name_marks(sink, &named) < 0 ||
+	    kernel_names_sample(sink->kernels, &named, sink->series, &sink->err) < 0)
+		return -1;
+	return series_wait(sink->series, &wait, &sink->err);
+}
+
 static int write_entry(struct sink *sink, const uint8_t *from)
 {
 	struct recording_domain domain;
+	struct waits_counts counts;
 	struct kernel_entry kernel;
 	struct entry entry;
 
@@ -180,6 +203,13 @@ static int write_entry(struct sink *sink, const uint8_t *from)
 		memcpy(&kernel, from, sizeof(kernel));
 		return kernel_names_add(sink->kernels, kernel.domain, kernel.kallsyms,
 					sink->series, &sink->err);
+	}
+	if (entry.kind == ENTRY_WAIT)
+		return write_wait(sink, from);
+	if (entry.kind == ENTRY_WAITS) {
+		memcpy(&counts, from, sizeof(counts));
+		series_waits(sink->series, &counts);
+		return 0;
 	}
 	memcpy(&domain, from, sizeof(domain));
 	return series_domain(sink->series, &domain, &sink->err);
@@ -411,6 +441,34 @@ lost:
 	sink->spill.missed += missed;
 	for (unsigned int i = 0; i < round->pauses; i++)
 		pauses_add(&sink->spill.pauses, round->pause[i]);
+}
+
+void sink_wait(struct sink *sink, const struct wait *wait)
+{
+	const struct entry entry = {.kind = ENTRY_WAIT};
+	const struct ring_part parts[] = {
+		{&entry, sizeof(entry)},
+		{wait, sizeof(*wait)},
+		{wait->chain.address, wait->chain.count * sizeof(*wait->chain.address)},
+	};
+
+	ring_put(sink->ring, parts, 3);
+}
+
+void sink_waits(struct sink *sink, const struct waits_counts *counts)
+{
+	const struct entry entry = {.kind = ENTRY_WAITS};
+	const struct ring_part parts[] = {
+		{&entry, sizeof(entry)},
+		{counts, sizeof(*counts)},
+	};
+
+	ring_put(sink->ring, parts, 2);
+}
+
+unsigned int sink_files(const struct sink *sink)
+{
+	return 1 + __atomic_load_n(&sink->files, __ATOMIC_ACQUIRE);
 }
 
 bool sink_failed(const struct sink *sink)

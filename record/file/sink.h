@@ -46,6 +46,13 @@ void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms);
  */
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed);
 
+/* Adds a wait; without space, it is dropped. */
+void sink_wait(struct sink *sink, const struct wait *wait);
+/* Has the waits so far written as a chunk, with these counts. */
+void sink_waits(struct sink *sink, const struct waits_counts *counts);
+/* Returns the number of files begun so far. */
+unsigned int sink_files(const struct sink *sink);
+
 /* Returns whether writing has failed, so that further samples would be lost. */
 bool sink_failed(const struct sink *sink);
 

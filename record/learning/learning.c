@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/learning/learning.h"
 
+#include "base/clock.h"
+
 /* Limit of map calls while reading the code that captured stacks point to */
 #define STACK_MAPS 128
 
@@ -89,6 +91,7 @@ static void use_kernel(struct learning *learning)
 		learning->modules = modules_new(modules);
 	learning->tasks = (struct tasks){
 		.layout = program_table_tasks(program),
+		.threads = program_table_threads(program),
 		.shift = placed_table_linux_shift(&learning->table.placed),
 	};
 }
@@ -162,6 +165,18 @@ static void learn_entries(struct learning *learning, struct round *round)
 	}
 }
 
+bool learning_study_wait(struct learning *learning, const struct cpu *cpu,
+			 const struct chain *chain, uint64_t now)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+
+	if (!learning->modules || !modules_are_due(learning->modules, chain, now))
+		return false;
+	guest->ops->begin_pages(guest->memory, now, MODULES_MAPS);
+	return modules_look(learning->modules, cpu, &memory, chain, now);
+}
+
 /* Looks for the kernel's modules among the code that the chains lead to. True if there is
  * a new table of modules. */
 static bool learn_modules(struct learning *learning, struct round *round)
@@ -203,6 +218,26 @@ static void learn_kallsyms(struct learning *learning, const struct round *round)
 struct kallsyms *learning_take_kallsyms(struct learning *learning)
 {
 	return learning->kallsyms ? kallsyms_take(learning->kallsyms) : NULL;
+}
+
+struct kallsyms *learning_find_kallsyms(struct learning *learning, const struct cpu *cpu,
+					const struct chain *chain)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+	struct kallsyms *found = NULL;
+
+	/* Each look takes 2 ms at most. */
+	for (int i = 0; i < 500 && !found && learning->kallsyms &&
+			kallsyms_are_due(learning->kallsyms, chain, UINT64_MAX);
+	     i++) {
+		uint64_t now = clock_monotonic();
+
+		guest->ops->begin_pages(guest->memory, now, KALLSYMS_MAPS);
+		kallsyms_look(learning->kallsyms, cpu, &memory, chain, now);
+		found = kallsyms_take(learning->kallsyms);
+	}
+	return found;
 }
 
 bool learning_study(struct learning *learning, struct round *round)

@@ -62,9 +62,20 @@ void learning_complete(struct learning *learning, struct round *round);
  */
 bool learning_study(struct learning *learning, struct round *round);
 
+/* Learns what the chain of a thread that waits tells about the kernel's modules; @cpu has
+ * its registers. True if there is a new table of them. */
+bool learning_study_wait(struct learning *learning, const struct cpu *cpu,
+			 const struct chain *chain, uint64_t now);
+
 /* Returns the names of the guest's Linux kernel once, when they are complete; to be freed
  * with kallsyms_free(). NULL: there are none, or not yet. */
 struct kallsyms *learning_take_kallsyms(struct learning *learning);
+
+/* Looks for these names at once, from code that the chain goes through; @cpu has the
+ * registers there. Takes about a second at most. To be freed with kallsyms_free(); NULL
+ * if they are not found. */
+struct kallsyms *learning_find_kallsyms(struct learning *learning, const struct cpu *cpu,
+					const struct chain *chain);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct placed_table *learning_table(const struct learning *learning);

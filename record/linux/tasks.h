@@ -21,7 +21,8 @@ struct seen_task {
  * Starts as zeros.
  */
 struct tasks {
-	const struct task_layout *layout; /* NULL: not known */
+	const struct task_layout *layout;    /* NULL: not known */
+	const struct thread_layout *threads; /* NULL: not known; for record/threads/ */
 	uint64_t shift; /* distance of the kernel from its file's addresses, bytes */
 	/* seen tasks, in sets chosen by the space; in a set, the task seen last is
 	 * first */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/threads/look.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "unwind/unwind.h"
+
+/* How often the chain of a thread is read that ran meanwhile, and the lists that changed
+ */
+#define READ_TRIES 5
+#define WALK_TRIES 5
+
+/* Limit of map calls for a chain */
+#define CHAIN_MAPS 256
+
+static void begin_pages(const struct learning *learning, unsigned int map_calls)
+{
+	const struct guest *guest = learning->guest;
+
+	guest->ops->begin_pages(guest->memory, clock_monotonic(), map_calls);
+}
+
+/* Whether the thread still waits for what it waited for. */
+static bool is_unchanged(const struct learning *learning, const struct thread_view *view,
+			 const struct thread *thread)
+{
+	struct thread_moment moment;
+
+	/* Of copied pages, those of a moment may be from different times. */
+	for (int i = 0; i < (learning->guest->ops->are_pages_live ? 1 : 2); i++) {
+		begin_pages(learning, THREAD_PAGES);
+		if (!thread_read_moment(view, thread->task, &moment) ||
+		    !thread_is_same(&moment, &thread->moment))
+			return false;
+	}
+	return true;
+}
+
+/* Reads the chain of a thread that waits. */
+static enum thread_chain read_once(struct learning *learning,
+				   const struct thread_view *view,
+				   struct thread_seen *seen)
+{
+	const struct unwind_input input = learning_input(learning,
+							 learning->guest->ops->map_page);
+
+	begin_pages(learning, CHAIN_MAPS);
+	if (!thread_read_wait(view, &seen->thread, &seen->wait))
+		return THREAD_UNREAD;
+	code_notes_renew(input.notes);
+	cpu_unwind(&seen->wait.cpu, &input, &seen->chain);
+	return is_unchanged(learning, view, &seen->thread) ? THREAD_READ : THREAD_TORN;
+}
+
+static enum thread_chain read_chain(struct learning *learning,
+				    const struct thread_view *view,
+				    struct thread_seen *seen)
+{
+	enum thread_chain kind = THREAD_TORN;
+
+	for (int i = 0; i < READ_TRIES; i++) {
+		begin_pages(learning, THREAD_PAGES);
+		if (!thread_read_moment(view, seen->thread.task, &seen->thread.moment))
+			return THREAD_UNREAD;
+		if (!thread_waits(&seen->thread.moment))
+			return THREAD_RUNS;
+		kind = read_once(learning, view, seen);
+		/* A module may have been found on the way, whose code is next. */
+		if (kind == THREAD_READ &&
+		    !(chain_end_is_cut(seen->chain.end) &&
+		      learning_study_wait(learning, &seen->wait.cpu, &seen->chain,
+					  clock_monotonic())))
+			break;
+	}
+	return kind;
+}
+
+static int add_thread(struct learning *learning, const struct thread_view *view,
+		      const struct thread *thread, struct threads_seen *seen)
+{
+	uint64_t address[CHAIN_ROOM];
+	struct thread_seen *one;
+	size_t size;
+
+	if (seen->count % 64 == 0 &&
+	    !array_grow(&seen->list, seen->count + 64, sizeof(*seen->list)))
+		return -1;
+	one = &seen->list[seen->count++];
+	*one = (struct thread_seen){.thread = *thread, .chain.address = address};
+	one->kind = read_chain(learning, view, one);
+	one->chain.address = NULL;
+	if (!cpu_read(&view->cpu, &view->memory, thread->task + view->threads->ran,
+		      &one->ran, sizeof(one->ran)))
+		one->ran = 0;
+	if (one->ran > seen->now)
+		seen->now = one->ran;
+	if (one->kind != THREAD_READ)
+		return 0;
+	size = one->chain.count * sizeof(*address);
+	one->chain.address = malloc(size);
+	if (!one->chain.address)
+		return -1;
+	memcpy(one->chain.address, address, size);
+	return 0;
+}
+
+/* Looks at all threads once; at the end, whether these were all. -1 if out of memory. */
+static int look_once(struct learning *learning, const struct thread_view *view,
+		     struct threads_seen *seen)
+{
+	struct thread_walk walk = {0};
+	enum walk_step step;
+	struct thread thread;
+
+	for (;;) {
+		begin_pages(learning, THREAD_PAGES);
+		if (!thread_walk_holds(&walk, view))
+			return 0;
+		step = thread_walk_step(&walk, view, &thread);
+		if (step != WALK_THREAD)
+			break;
+		if (!thread.moment.has_ended &&
+		    add_thread(learning, view, &thread, seen) < 0)
+			return -1;
+	}
+	seen->is_full = step == WALK_DONE;
+	return 0;
+}
+
+int threads_look(struct learning *learning, struct threads_seen *seen, struct error *err)
+{
+	struct thread_view view;
+
+	*seen = (struct threads_seen){0};
+	if (!thread_view_open(&view, learning))
+		return error_set(err, "it is not known where the guest has its threads: "
+				      "this needs the file of its Linux kernel for "
+				      "x86-64, with types (BTF)");
+	for (int i = 0; i < WALK_TRIES && !seen->is_full; i++) {
+		threads_seen_free(seen);
+		if (look_once(learning, &view, seen) < 0)
+			return error_set(err, "out of memory");
+	}
+	return 0;
+}
+
+void threads_seen_free(struct threads_seen *seen)
+{
+	for (size_t i = 0; i < seen->count; i++)
+		free(seen->list[i].chain.address);
+	free(seen->list);
+	*seen = (struct threads_seen){0};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_THREADS_WAITS_H
+#define UNIPROF_RECORD_THREADS_WAITS_H
+
+#include "record/file/sink.h"
+#include "record/learning/learning.h"
+
+/*
+ * What the threads of a guest wait for. In rounds at a rate of their own, all threads are
+ * looked at in the guest's memory while it runs, and the call chain of each one that
+ * waits for something new is read. A round is taken in small parts, between rounds of
+ * samples, and all rounds together take a bounded share of a host CPU.
+ */
+struct waits;
+
+/* How often to look, and the share of a host CPU that this may take. */
+struct waits_pace {
+	uint64_t period; /* ns */
+	double max_cpu;	 /* 0 to 1 */
+};
+
+/* What was recorded in all. */
+struct waits_totals {
+	uint64_t rounds, skipped, read, torn, unread;
+	uint64_t threads;  /* most threads in a round */
+	uint64_t cpu_time; /* ns */
+	uint64_t time;	   /* ns for which waits were known */
+	bool is_broken;	   /* a round found lists that make no sense, or are too long */
+	bool is_unknown;   /* it was never known where the guest has its threads */
+};
+
+/* NULL if out of memory. @learning, of the domain with the @index, must outlive it. */
+struct waits *waits_new(const struct waits_pace *pace, struct learning *learning,
+			uint32_t index);
+void waits_free(struct waits *waits);
+
+/* Starts the first round at @start, ns, monotonic. */
+void waits_begin(struct waits *waits, uint64_t start);
+
+/* Returns when the next part of a round is due, ns, monotonic. */
+uint64_t waits_due(const struct waits *waits);
+
+/* Takes the next part of a round, and passes waits that are over, and at times those that
+ * go on, to @sink. After a round of samples was taken. */
+void waits_take(struct waits *waits, struct sink *sink);
+
+/* Passes on what is not in the recording yet, once. @is_over: the waits are over, because
+ * the domain has ended. */
+void waits_end(struct waits *waits, struct sink *sink, bool is_over);
+
+/* Adds to @totals what was recorded. */
+void waits_add(const struct waits *waits, struct waits_totals *totals);
+
+#endif
