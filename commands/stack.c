@@ -9,9 +9,9 @@
 #include "base/command/message.h"
 #include "commands/commands.h"
 #include "commands/open.h"
+#include "commands/stack/print.h"
 #include "record/domains/target.h"
 #include "record/safety/guard.h"
-#include "symbols/starts.h"
 #include "symbols/symbols.h"
 
 /* How long to wait for another profiler that holds the guest, ns: on a busy host, it may
@@ -19,55 +19,6 @@
 #define HELD_NS NS_PER_S
 /* How often to try again to get registers: each try pauses the guest. */
 #define REGISTERS_TRIES 5
-
-static void print_registers(const struct cpu *cpu)
-{
-	struct register_value values[REGISTERS_MAX];
-	size_t count = cpu_registers(cpu, values);
-
-	for (size_t i = 0; i < count; i++)
-		printf("%6s %016" PRIx64 "%s", values[i].name, values[i].value,
-		       i % 3 == 2 || i + 1 == count ? "\n" : "  ");
-}
-
-/* Prints an address of a chain, with its name. Returns whether a program or thread starts
- * there. */
-static bool print_address(struct symbols *symbols, const struct symbols_guest *places,
-			  uint64_t address, bool is_caller)
-{
-	struct symbol symbol;
-
-	printf("  %016" PRIx64, address);
-	/* All addresses but the first are return addresses (symbols_find()). */
-	if (!symbols_find_in(symbols, places, address - is_caller, &symbol)) {
-		putchar('\n');
-		return false;
-	}
-	printf(" %s+0x%" PRIx64 " (%s)\n", symbol.name, address - symbol.start,
-	       symbol.dso);
-	return symbols_is_start(symbol.name);
-}
-
-/* Prints a line for each address, and how the chain ends. @places: where the guest has
- * the code of the files. */
-static void print_chain(const struct chain *chain, struct symbols *symbols,
-			const struct symbols_guest *places)
-{
-	bool is_whole = chain->end == CHAIN_WHOLE;
-
-	for (uint32_t i = 0; i < chain->count; i++) {
-		const char *mark = chain_mark_name(chain->address[i]);
-
-		if (mark)
-			printf("  %16s\n", mark);
-		else if (print_address(symbols, places, chain->address[i], i > 0))
-			is_whole |= i + 1 == chain->count;
-	}
-	if (!is_whole)
-		printf("  %s: %s\n",
-		       chain_end_is_cut(chain->end) ? "cut short" : "end unknown",
-		       chain_end_name(chain->end));
-}
 
 /* What chains are unwound and named by. */
 struct stack_files {
@@ -102,16 +53,63 @@ static struct symbols_guest find_places(const struct stack_files *files,
 	return guest;
 }
 
+/* Returns the names for the guest; @list holds the places of the files in it. */
+static struct stack_names find_names(const struct stack_files *files,
+				     const struct target *target,
+				     struct symbols_place list[TABLE_ORIGINS])
+{
+	const struct learning *learning = sampler_learning(target->sampler);
+	bool is_unfit = files->found.guests && !learning_table(learning);
+
+	return (struct stack_names){
+		.symbols = is_unfit ? files->unnamed : files->symbols,
+		.places = find_places(files, learning, list),
+	};
+}
+
+/* Looks for the names of the guest's kernel in its memory, from the code that its threads
+ * wait in; NULL if there are none, or if a file has them. */
+static struct kallsyms *find_kernel(const struct target *target,
+				    const struct threads_seen *seen)
+{
+	struct learning *learning = sampler_learner(target->sampler);
+	struct kallsyms *found = NULL;
+
+	for (size_t i = 0; i < seen->count && i < 4 && !found; i++)
+		if (seen->list[i].kind == THREAD_READ)
+			found = learning_find_kallsyms(learning, &seen->list[i].wait.cpu,
+						       &seen->list[i].chain);
+	return found;
+}
+
+/* Prints all threads of the guest. */
+static int show_threads(const struct target *target, const struct stack_files *files,
+			struct error *err)
+{
+	struct symbols_place list[TABLE_ORIGINS];
+	struct stack_names names = find_names(files, target, list);
+	struct kallsyms *kernel = NULL;
+	struct threads_seen seen;
+	int status = threads_look(sampler_learner(target->sampler), &seen, err);
+
+	if (status == 0) {
+		names.kernel = kernel = find_kernel(target, &seen);
+		print_threads(&seen, &names);
+		if (!seen.is_full)
+			message("stack", "these are not all threads: the guest's lists "
+					 "of them always changed, or make no sense");
+	}
+	kallsyms_free(kernel);
+	threads_seen_free(&seen);
+	return status;
+}
+
 static void print_round(const struct target *target, const struct round *round,
 			const struct stack_files *files)
 {
 	struct symbols_place list[TABLE_ORIGINS];
-	const struct symbols_guest places = find_places(
-		files, sampler_learning(target->sampler), list);
+	const struct stack_names names = find_names(files, target, list);
 	const struct guest *guest = target->guest;
-	bool is_unfit = files->found.guests &&
-			!learning_table(sampler_learning(target->sampler));
-	struct symbols *symbols = is_unfit ? files->unnamed : files->symbols;
 	unsigned int sample = 0;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -123,7 +121,7 @@ static void print_round(const struct target *target, const struct round *round,
 		}
 		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
 		print_registers(&vcpu->cpu);
-		print_chain(&round->sample[sample++].chain, symbols, &places);
+		print_chain(&round->sample[sample++].chain, &names);
 	}
 }
 
@@ -253,7 +251,7 @@ static void close_target(struct target *target)
 
 /* Takes a sample of the domain, and prints it. */
 static int show_domain(struct host *host, const char *name,
-		       const struct stack_files *files, struct error *err)
+		       const struct stack_files *files, bool threads, struct error *err)
 {
 	struct guest_info info;
 	struct target target;
@@ -274,8 +272,11 @@ static int show_domain(struct host *host, const char *name,
 	} else {
 		print_table_note(&target);
 		print_memory_note(target.guest);
-		print_round(&target, &round, files);
 		status = 0;
+		if (threads)
+			status = show_threads(&target, files, err);
+		else
+			print_round(&target, &round, files);
 	}
 	close_target(&target);
 	return status;
@@ -287,6 +288,7 @@ struct stack_options {
 	const char *table; /* path of a file made by `uniprof table`; NULL: none */
 	struct symbols_options symbols;
 	const char *gdb;
+	bool threads; /* show all threads, not the vCPUs */
 	bool no_find; /* don't look for files if none are given */
 	bool force;   /* use a newer Xen than known even if its answers do not fit */
 };
@@ -309,6 +311,9 @@ static const struct command_option known[] = {
 	{"table", 0, "FILE",
 	 "unwind by a table made by uniprof table, instead of by the symbol files",
 	 .set = option_set_text, .offset = offsetof(struct stack_options, table)},
+	{"threads", 0, NULL,
+	 "show all threads of a Linux guest instead, with what they wait for",
+	 .set = option_set_true, .offset = offsetof(struct stack_options, threads)},
 	{"no-find", 0, NULL, NO_FIND_HELP, .set = option_set_true,
 	 .offset = offsetof(struct stack_options, no_find)},
 	{"demangle", 0, NULL, NULL, .value = DEMANGLE_FULL,
@@ -469,7 +474,7 @@ static int stack_run(const struct stack_options *options, char *domain)
 		guard = guard_start(host, print_notice, &err);
 	if (!guard ||
 	    (host->ops->start_helper && host->ops->start_helper(host, NULL, &err) < 0) ||
-	    show_domain(host, domain, &files, &err) < 0) {
+	    show_domain(host, domain, &files, options->threads, &err) < 0) {
 		fprintf(stderr, "uniprof stack: %s\n", err.text);
 		status = EXIT_FAILED;
 	}
@@ -496,7 +501,11 @@ static int stack_command(const struct command *command, int argc, char **argv)
 	status = command_parse(command, argc, argv, &options, &arguments);
 	if (status == COMMAND_GO_ON) {
 		domain = options.gdb ? (char *)options.gdb : *arguments;
-		if (options.gdb && *arguments)
+		if (options.gdb && options.threads)
+			status = usage_error(command->name,
+					     "--threads reads a guest's memory while it "
+					     "runs, which --gdb can't");
+		else if (options.gdb && *arguments)
 			status = usage_error(command->name,
 					     "unexpected argument '%s' with --gdb",
 					     *arguments);

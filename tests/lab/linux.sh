@@ -100,3 +100,13 @@ check_pair()
 			" samples at the entry of system calls, " lost + 0 " without the program")
 	}' "$out/$1.folded"
 }
+
+# check_waits NAME: threads wait where their kernel says, and as long as is known, and all were read
+check_waits()
+{
+	python3 tests/lab/waits.py "$out/$1.log" "$out/$1.threads" "$out/$1.data" build/lab-waits |
+		sed "s/ /& $1: /"
+	check "$1: all of its threads are known: $(tail -n 1 "$out/$1.closing")" \
+		grep -qE '; waits of [0-9]{2,} threads in [0-9]{3,} rounds.* 0 unread, by [0-4]\.[0-9]+ % of a CPU' \
+		"$out/$1.closing"
+}

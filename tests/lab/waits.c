@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The first process of a Linux guest, with eight threads that wait, for known parts of
+ * the time and in known ways. The first thread prints what the kernel itself says about
+ * their stacks (/proc/PID/task/TID/stack), some times; then a heartbeat each second.
+ */
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+
+#include "tests/lab/process.h"
+
+#define MS	1000000L
+#define THREADS 8
+#define STACK	16384
+
+static int ends[2]; /* of a pipe */
+
+static int started; /* number of threads that have begun */
+
+/* Always true; so threads' functions can return, and have frames. */
+static bool goes_on(void)
+{
+	return __atomic_load_n(&started, __ATOMIC_RELAXED) > 0;
+}
+
+static APART void nap(long ms)
+{
+	struct timespec time = {ms / 1000, ms % 1000 * MS};
+
+	system_call(SYS_nanosleep, (long)&time, NULL, 0, 0);
+}
+
+/* Always asleep, for 300 ms each time. */
+static APART void sleep_again(void)
+{
+	while (goes_on())
+		nap(300);
+}
+
+static APART void sleep_forever(void)
+{
+	while (goes_on())
+		nap(1000000000);
+}
+
+/* 60.2 % of the time in futex(), 39.8 % asleep. All times are out of step with rounds. */
+static APART void wait_for_futex(void)
+{
+	static const struct timespec time = {0, 637 * MS};
+	static int word;
+
+	while (goes_on()) {
+		system_call(SYS_futex, (long)&word, (void *)FUTEX_WAIT, 0, (long)&time);
+		nap(421);
+	}
+}
+
+/* 70.0 % of the time in read(), 30.0 % asleep. */
+static APART void read_pipe(void)
+{
+	char byte;
+
+	while (goes_on()) {
+		system_call(SYS_read, ends[0], &byte, 1, 0);
+		nap(311);
+	}
+}
+
+static APART void write_pipe(void)
+{
+	while (goes_on()) {
+		nap(1037);
+		system_call(SYS_write, ends[1], "x", 1, 0);
+	}
+}
+
+static APART void poll_again(void)
+{
+	while (goes_on())
+		system_call(SYS_poll, 0, NULL, 700, 0);
+}
+
+static APART void pause_forever(void)
+{
+	while (goes_on())
+		system_call(SYS_pause, 0, NULL, 0, 0);
+}
+
+/* Calls @function on another stack that ends at @end, in a thread or, with CLONE_VFORK,
+ * while this one waits. */
+static APART long run_apart(long flags, void (*function)(void), char *end)
+{
+	void **top = (void **)end - 2;
+	register long r10 __asm__("r10") = 0, r8 __asm__("r8") = 0;
+	long result;
+
+	/* Asking for its frame makes the compiler set one up. */
+	top[1] = __builtin_frame_address(0);
+	*top = (void *)function;
+	__asm__ volatile("syscall\n"
+			 "test %%eax, %%eax\n"
+			 "jnz 1f\n"
+			 "xor %%ebp, %%ebp\n"
+			 "pop %%rax\n"
+			 "call *%%rax\n"
+			 "1:"
+			 : "=a"(result)
+			 : "a"(SYS_clone), "D"(flags), "S"(top), "d"(0), "r"(r10), "r"(r8)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static APART void nap_and_exit(void)
+{
+	nap(523);
+	system_call(SYS_exit, 0, NULL, 0, 0);
+}
+
+/* 50 % of the time in vfork(), which no signal ends but a fatal one, as waits for disks;
+ * 50 % asleep. */
+static APART void wait_for_child(void)
+{
+	char stack[STACK / 4];
+
+	while (goes_on()) {
+		run_apart(CLONE_VM | CLONE_VFORK, nap_and_exit, stack + sizeof(stack));
+		nap(523);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*function)(void);
+} threads[THREADS] = {
+	{"sleeper", sleep_again},  {"forever", sleep_forever},	{"futex", wait_for_futex},
+	{"reader", read_pipe},	   {"writer", write_pipe},	{"poller", poll_again},
+	{"pauser", pause_forever}, {"vforker", wait_for_child},
+};
+
+static APART void run_thread(void)
+{
+	int number = __atomic_fetch_add(&started, 1, __ATOMIC_SEQ_CST);
+
+	system_call(SYS_prctl, PR_SET_NAME, threads[number].name, 0, 0);
+	threads[number].function();
+}
+
+static void print(const char *text)
+{
+	size_t size = 0;
+
+	while (text[size])
+		size++;
+	system_call(SYS_write, 1, text, size, 0);
+}
+
+static char *put_text(char *to, const char *text)
+{
+	while (*text)
+		*to++ = *text++;
+	*to = 0;
+	return to;
+}
+
+static char *put_number(char *to, long number)
+{
+	if (number >= 10)
+		to = put_number(to, number / 10);
+	*to++ = (char)('0' + number % 10);
+	return to;
+}
+
+/* Prints the thread's stack, as the kernel tells it. */
+static void print_stack(const char *name, long tid)
+{
+	static char text[4096], path[64];
+	long file, size;
+
+	put_text(put_number(put_text(path, "/proc/self/task/"), tid), "/stack");
+	file = system_call(SYS_open, (long)path, (void *)0, 0, 0);
+	print("STACK ");
+	print(name);
+	print("\n");
+	while ((size = system_call(SYS_read, file, text, sizeof(text), 0)) > 0)
+		system_call(SYS_write, 1, text, (size_t)size, 0);
+	system_call(SYS_close, file, NULL, 0, 0);
+}
+
+static APART void mount_proc(void)
+{
+	system_call(SYS_mkdir, (long)"/proc", (void *)0700, 0, 0);
+	system_call(SYS_mount, (long)"proc", "/proc", (size_t) "proc", 0);
+}
+
+int main(void)
+{
+	/* Where only 64-bit code has its stacks. */
+	char stacks[THREADS][STACK];
+	long tid[THREADS];
+
+	mount_proc();
+	system_call(SYS_pipe, (long)ends, NULL, 0, 0);
+	for (int i = 0; i < THREADS; i++) {
+		tid[i] = run_apart(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+					   CLONE_THREAD | CLONE_SYSVSEM,
+				   run_thread, stacks[i] + STACK);
+		while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) == i)
+			nap(1);
+	}
+	for (int round = 0; round < 20; round++) {
+		nap(170);
+		for (int i = 0; i < THREADS; i++)
+			print_stack(threads[i].name, tid[i]);
+	}
+	print("guest: its stacks are printed\n");
+	for (;;) {
+		beat();
+		nap(1000);
+	}
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares what was read of the threads of lab-waits with what is known of them.
+
+usage: waits.py LOG SHOWN [RECORDING PROGRAM]
+
+LOG: the guest's console, with the stacks that its kernel printed; SHOWN: output of `uniprof
+stack --threads`, once or several times, with the names of kernel and program. RECORDING: made with
+--waits. Prints a line for each check, "ok" or "FAILED".
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../format"))
+import read  # pylint: disable=wrong-import-position
+
+# What the program does in each thread: the functions of the chains, outermost first.
+START = ("run_apart", "run_thread")
+NAP = ("nap", "system_call")
+PROGRAM = {
+    "sleeper": {START + ("sleep_again",) + NAP},
+    "forever": {START + ("sleep_forever",) + NAP},
+    "futex": {START + ("wait_for_futex",) + NAP, START + ("wait_for_futex", "system_call")},
+    "reader": {START + ("read_pipe",) + NAP, START + ("read_pipe", "system_call")},
+    "writer": {START + ("write_pipe",) + NAP},
+    "poller": {START + ("poll_again", "system_call")},
+    "pauser": {START + ("pause_forever", "system_call")},
+    "vforker": {START + ("wait_for_child",) + NAP, START + ("wait_for_child", "run_apart")},
+}
+# Parts of the time that a thread does not nap
+SHARES = {"futex": 637 / (637 + 421), "reader": 1 - 311 / 1037, "vforker": 0.5}
+
+
+def verdict(good, text):
+    print("ok" if good else "FAILED", text)
+
+
+def printed_stacks(path):
+    """What the kernel printed: for each thread, a set of chains, outermost first."""
+    stacks, name, chain = {}, None, []
+
+    def keep():
+        if name and chain:
+            stacks.setdefault(name, set()).add(tuple(reversed(chain)))
+
+    with open(path, errors="replace") as log:
+        for line in log:
+            start = re.match(r"STACK (\w+)", line)
+            frame = re.match(r"\[<0>\] ([\w.]+)\+0x", line)
+            if start or not frame:
+                keep()
+                name, chain = start and start.group(1), []
+            else:
+                chain.append(frame.group(1))
+    return stacks
+
+
+def shown_threads(path):
+    """(name, kernel's functions, program's functions) of each chain, outermost first."""
+    name, kernel, own = None, [], []
+    with open(path) as shown:
+        for line in list(shown) + ["thread"]:
+            # The child of vforker is a process of its own, with the same name.
+            head = re.match(r"thread(?: \d+ '([^']*)' of )?", line)
+            frame = re.match(r"  ([0-9a-f]{16})(?: ([\w.]+)\+0x\w+ \()?", line)
+            if head:
+                if kernel:
+                    yield name, tuple(reversed(kernel)), tuple(reversed(own))
+                name, kernel, own = head.group(1), [], []
+            elif frame:
+                (kernel if frame.group(1)[0] == "f" else own).append(frame.group(2) or "?")
+
+
+def is_same(kernel, stack):
+    """Whether a chain and what the kernel printed are of the same calls. A function can have
+    several names: those of system calls that are the same for 32-bit programs. /proc leaves out the innermost functions, which are the scheduler's."""
+    kernel, stack = ([re.sub("^__(ia32|x64|do)_sys_", "sys_", name) for name in names]
+                     for names in (kernel, stack))
+    return kernel[:len(stack)] == stack and kernel[-2:] == ["schedule", "__schedule"]
+
+
+def check_shown(log, path):
+    stacks = printed_stacks(log)
+    counts = {name: [0, 0] for name in PROGRAM}
+    others = {}
+    for name, kernel, own in shown_threads(path):
+        if name not in counts:
+            continue
+        good = (own in PROGRAM[name] and
+                any(is_same(kernel, stack) for stack in stacks.get(name, ())))
+        counts[name][0] += 1
+        counts[name][1] += good
+        if not good:
+            others[name] = (";".join(own), ";".join(kernel))
+    for name, (count, good) in counts.items():
+        verdict(count > 0 and good >= 0.995 * count,
+                f"{name}: {good} of {count} chains are as the kernel says"
+                f"{' but ' + ' and '.join(others[name]) if name in others else ''}")
+
+
+def waits_of(path):
+    """The waits of a recording, joined: (thread, from, to, state, end, addresses)."""
+    run = subprocess.run([sys.executable, read.__file__, path], stdout=subprocess.PIPE,
+                         check=True, text=True)
+    waits = {}
+    until = 0
+    for line in run.stdout.splitlines():
+        word = line.split()
+        if word[0] == "wait":
+            thread = bytes.fromhex(word[10].rstrip("-")).decode()
+            waits[(word[4], word[9], word[1])] = [
+                thread, int(word[1]), int(word[2]), word[3] == "1", word[5], word[11],
+                [int(address, 16) for address in word[12:]]]
+        elif word[0] == "rounds":
+            until = int(word[1])
+    for wait in waits.values():
+        if not wait[3]:
+            wait[2] = until
+    return list(waits.values())
+
+
+def check_recording(path, program):
+    run = subprocess.run(["nm", program], stdout=subprocess.PIPE, check=True, text=True)
+    symbols = sorted((int(line.split()[0], 16), line.split()[2])
+                     for line in run.stdout.splitlines())
+    after = [start for start, name in symbols if start > dict(
+        (name, start) for start, name in symbols)["nap"]][0]
+    nap = range(dict((name, start) for start, name in symbols)["nap"], after)
+    times = {}
+    for thread, start, end, _, _, _, chain in waits_of(path):
+        if thread in SHARES:
+            naps = any(address in nap for address in chain)
+            times.setdefault(thread, [0, 0])[naps] += end - start
+    for thread, share in SHARES.items():
+        other, napped = times.get(thread, (0, 0))
+        seconds = (other + napped) / 1e9
+        got = other / max(1, other + napped)
+        verdict(seconds > 5 and abs(got - share) <= 0.02,
+                f"{thread}: {100 * got:.1f} % of {seconds:.1f} s, of {100 * share:.1f} % known")
+
+
+if __name__ == "__main__":
+    check_shown(sys.argv[1], sys.argv[2])
+    if len(sys.argv) > 3:
+        check_recording(sys.argv[3], sys.argv[4])
