@@ -10,9 +10,9 @@
 #define LATER_NS     (2 * NS_PER_S)
 #define CHECK_MAPS   (8 * TABLE_PLACES)
 
-/* Number of checks that must find other code where a program should be. Another process
- * may have the program's addresses for the moment, or the program may have been moved,
- * and be found only while it runs. */
+/* Number of checks that must find other code where a program should be, before it is
+ * given up until the later checks. Another process may have the program's addresses for
+ * the moment, or the program may have been moved, and be found only while it runs. */
 #define MISFITS_MAX 8
 
 /* Number of checks for which a table is waited for that the user gave, and for one that
@@ -38,7 +38,7 @@ const char *table_check_why(const struct table_check *check)
 	const struct program_table *table = check->placed.table;
 
 	for (size_t i = 0; i < table->origins; i++)
-		if (check->miss[i].is_given_up)
+		if (!check->placed.is_found[i] && check->miss[i].is_given_up)
 			return check->miss[i].why.text;
 	for (size_t i = 0; i < table->origins; i++)
 		if (!check->placed.is_found[i] && check->miss[i].why.text[0])
@@ -85,7 +85,16 @@ static enum table_fit find_program(struct table_check *check, size_t number,
 	return fit;
 }
 
-/* Looks for the programs that were neither found nor given up. True if one is found. */
+/* Whether the program is to be looked for in this check. */
+static bool is_wanted(const struct table_check *check, size_t number)
+{
+	const struct table_miss *miss = &check->miss[number];
+
+	return !check->placed.is_found[number] && !miss->is_final &&
+	       (!miss->is_given_up || check->checks >= QUICK_CHECKS);
+}
+
+/* Looks for the programs that are wanted. True if one is found. */
 static bool find_programs(struct table_check *check, const struct guest *guest,
 			  const struct guest_memory *memory, const struct round *round)
 {
@@ -95,13 +104,13 @@ static bool find_programs(struct table_check *check, const struct guest *guest,
 		struct table_miss *miss = &check->miss[i];
 		enum table_fit fit;
 
-		if (check->placed.is_found[i] || miss->is_given_up)
+		if (!is_wanted(check, i))
 			continue;
 		fit = find_program(check, i, guest, memory, round, &miss->why);
 		is_found |= fit == TABLE_FITS;
 		miss->misfits += fit == TABLE_DIFFERS;
-		miss->is_given_up = fit == TABLE_FOREIGN || fit == TABLE_TAKEN ||
-				    miss->misfits == MISFITS_MAX;
+		miss->is_final = fit == TABLE_FOREIGN || fit == TABLE_TAKEN;
+		miss->is_given_up = miss->is_final || miss->misfits >= MISFITS_MAX;
 	}
 	return is_found;
 }
@@ -115,7 +124,8 @@ static void find_hypercalls(struct table_check *check, const struct guest *guest
 				&check->placed, &guest->vcpu[i].cpu, memory);
 }
 
-/* Number of the table's programs that were found, and that were given up. */
+/* Number of the table's programs that were found, that were given up, and that can't be
+ * found any more. */
 static size_t count_found(const struct table_check *check)
 {
 	size_t count = 0;
@@ -130,7 +140,16 @@ static size_t count_given_up(const struct table_check *check)
 	size_t count = 0;
 
 	for (size_t i = 0; i < check->placed.table->origins; i++)
-		count += check->miss[i].is_given_up;
+		count += check->miss[i].is_given_up && !check->placed.is_found[i];
+	return count;
+}
+
+static size_t count_final(const struct table_check *check)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < check->placed.table->origins; i++)
+		count += check->miss[i].is_final;
 	return count;
 }
 
@@ -156,7 +175,7 @@ static void give_up_found(struct table_check *check, const struct placed_table *
 	for (size_t i = 0; i < before->table->origins; i++) {
 		if (check->placed.is_found[i] == before->is_found[i])
 			continue;
-		check->miss[i].is_given_up = true;
+		check->miss[i].is_given_up = check->miss[i].is_final = true;
 		error_set(&check->miss[i].why,
 			  "there is no memory for a table of its programs");
 	}
@@ -179,10 +198,10 @@ static void set_state(struct table_check *check)
 /* Whether another check may find something. */
 static bool is_worth_it(const struct table_check *check)
 {
-	if (check->state == TABLE_USED)
-		return !check->hypercalls || count_found(check) + count_given_up(check) <
-						     check->placed.table->origins;
-	return check->state == TABLE_PENDING;
+	if (check->state == TABLE_NONE)
+		return false;
+	return (check->state == TABLE_USED && !check->hypercalls) ||
+	       count_found(check) + count_final(check) < check->placed.table->origins;
 }
 
 bool table_check_run(struct table_check *check, const struct guest *guest,

@@ -22,7 +22,8 @@ struct table_check {
 	/* what is known of a program that was not found; by program */
 	struct table_miss {
 		unsigned int misfits; /* number of checks that found other code */
-		bool is_given_up;     /* it is no longer looked for */
+		bool is_given_up;     /* it is looked for rarely, and the user told */
+		bool is_final;	      /* it is given up, and no longer looked for */
 		struct error why;     /* empty before the first check */
 	} miss[TABLE_ORIGINS];
 	uint64_t due; /* time of the next check, ns, monotonic */
@@ -45,10 +46,11 @@ const char *table_check_why(const struct table_check *check);
 /*
  * Compares the table's programs with the guest's memory, as the vCPUs saw it in the last
  * pause, whose samples are in @round, if a check is due. Each program is judged by
- * itself, as long as it is not found: one is given up once several checks have found
- * other code at its address, and one of which nothing is mapped is looked for to the end.
- * Programs that the guest has moved are looked for by the code of the chains. Checks end
- * once all programs are found or given up, and hypercalls are found. @memory maps pages.
+ * itself, as long as it is not found. Once several checks have found other code at its
+ * address, it is given up, but looked for to the end, at longer intervals: what ran may
+ * have been another program at the address. Programs that the guest has moved are looked
+ * for by the code of the chains. Checks end once all programs are found, or can't be, and
+ * hypercalls are found. @memory maps pages.
  * True if there is a table of more programs from now on.
  */
 bool table_check_run(struct table_check *check, const struct guest *guest,

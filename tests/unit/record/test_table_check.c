@@ -180,6 +180,26 @@ static void a_table_is_refused_if_no_file_fits(void **state)
 	scene->table->origins = FILES;
 }
 
+/* Another program may have the address for a long time. */
+static void a_refused_file_may_run_later(void **state)
+{
+	struct scene *scene = *state;
+	struct table_origin right = scene->table->origin[RIGHT];
+
+	scene->table->origins = 1;
+	scene->table->origin[RIGHT] = scene->table->origin[OTHER];
+	while (scene->check.state == TABLE_PENDING)
+		assert_false(check_later(scene, 1));
+	assert_int_equal(scene->check.state, TABLE_REFUSED);
+	scene->table->origin[RIGHT] = right;
+	for (unsigned int i = 0; i < 40 && !check_later(scene, 3); i++)
+		;
+	assert_int_equal(scene->check.state, TABLE_USED);
+	assert_true(is_in_use(scene, RIGHT));
+	assert_string_equal(table_check_why(&scene->check), "");
+	scene->table->origins = FILES;
+}
+
 static void programs_of_a_table_file_are_used_together(void **state)
 {
 	struct scene *scene = *state;
@@ -220,6 +240,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_program_may_start_late, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_table_is_refused_if_no_file_fits, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_refused_file_may_run_later, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			programs_of_a_table_file_are_used_together, setup, teardown),
