@@ -326,7 +326,7 @@ static bool path_take(struct flow *flow, struct path *path,
 		return_far(flow, path);
 		return false;
 	case X86_LEAVE_KERNEL:
-		flow->is_interrupt = true;
+		flow->is_interrupt = flow->is_system_return = true;
 		return false;
 	case X86_STOP:
 		return false;
@@ -412,6 +412,7 @@ static void flow_clear(struct flow *flow)
 	flow->phase = 0;
 	flow->body = 0;
 	flow->returns = flow->is_interrupt = flow->is_guessing = false;
+	flow->is_system_return = false;
 	flow->is_balanced = false;
 }
 

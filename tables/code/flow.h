@@ -62,7 +62,8 @@ struct flow {
 	bool returns;	   /* to its caller, as far as is known */
 	bool is_interrupt; /* it ends by returning from an interrupt, or does so elsewhere
 			    */
-	bool is_balanced;  /* it returns with the stack as at its start */
+	bool is_system_return; /* it ends by returning from a system call */
+	bool is_balanced;      /* it returns with the stack as at its start */
 	bool is_out_of_memory;
 
 	/* Reused for the next function. */

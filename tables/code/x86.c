@@ -427,16 +427,27 @@ static int add_runs(const struct flow *flow, uint64_t end, bool has_caller,
 	return unwind_builder_add(builder, start, end, &rule);
 }
 
+/*
+ * Whether the function, which is called, does nothing but load a program's registers and
+ * return to it: until it takes the program's stack, it has a caller like any other.
+ */
+static bool restores_program(const struct flow *flow)
+{
+	return flow->is_system_return && !flow->body;
+}
+
 static int add_rules(struct analysis *analysis, size_t number,
 		     struct unwind_builder *builder)
 {
 	const struct function *function = &analysis->function[number];
 	uint64_t end = function->start + function->size;
 
-	if (function->is_interrupt)
+	if (function->is_interrupt && !function->is_called)
 		return 0;
 	if (!function_run(analysis, number))
 		return -1;
+	if (function->is_interrupt && !restores_program(&analysis->flow))
+		return 0;
 	if (is_start(function) && is_outermost(function, analysis->flow.code)) {
 		struct unwind_rule rule = {.kind = UNWIND_OUTERMOST};
 

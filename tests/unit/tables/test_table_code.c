@@ -19,6 +19,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define KEPT		UNWIND_KEPT
+#define LOST		UNWIND_LOST
 
 /* Assembles code between code_NAME and code_NAME_end. */
 #define CODE(name, text)                                                           \
@@ -468,6 +469,40 @@ static void handlers_of_interrupts_have_no_rules(void **state)
 	unwind_table_free(table);
 }
 
+/* clang-format off */
+CODE(resume,
+     "push %rbx\n"
+     "call resume_program\n"
+     "ud2\n"
+     MARK(resume_program) "mov 8(%rdi),%rbx\n"
+     "mov 24(%rdi),%rbp\n"
+     MARK(resume_rest) "mov 64(%rdi),%rcx\n"
+     "mov 80(%rdi),%rsp\n"
+     MARK(resume_stack) "mov 88(%rdi),%rdi\n"
+     "sysretq\n"
+     /* An entry, which nothing calls */
+     MARK(resume_entry) "push %rcx\n"
+     "call *%rax\n"
+     "pop %rcx\n"
+     "sysretq\n")
+extern const uint8_t resume_program[], resume_rest[], resume_stack[], resume_entry[];
+/* clang-format on */
+
+/* As in Nanos: a function is called that returns to the program instead. */
+static void a_function_that_resumes_a_program_has_a_caller(void **state)
+{
+	const uint8_t *const all[] = {code_resume, resume_program, resume_entry};
+	struct unwind_table *table = make_table(code_resume, code_resume_end, all,
+						COUNT_OF(all));
+
+	(void)state;
+	expect_sp(table, resume_program, 8, KEPT);
+	expect_sp(table, resume_rest, 8, LOST);
+	expect_none(table, resume_stack);
+	expect_none(table, resume_entry);
+	unwind_table_free(table);
+}
+
 /* Filled by Xen at run time; the file contains something else. */
 asm(".pushsection .text; .balign 4096; .globl hypercall_page\n"
     "hypercall_page: .skip 4096,0x90; .popsection\n");
@@ -556,6 +591,7 @@ int main(void)
 		cmocka_unit_test(calls_that_never_return_end_a_path),
 		cmocka_unit_test(code_that_no_jump_reaches_has_a_likely_state),
 		cmocka_unit_test(handlers_of_interrupts_have_no_rules),
+		cmocka_unit_test(a_function_that_resumes_a_program_has_a_caller),
 		cmocka_unit_test(files_have_functions_by_their_symbols),
 		cmocka_unit_test(hostile_code_takes_bounded_time),
 	};
