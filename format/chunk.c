@@ -150,6 +150,71 @@ int chunk_encode_with(ZSTD_CCtx *context, struct buffer *file, enum chunk_type t
 	return 0;
 }
 
+/* A place's field is shorter. */
+#define PLACE_MOST 64
+
+/* The first zstd frame of a chunk that was read. */
+struct first_frame {
+	size_t stored, content; /* bytes, compressed and not */
+	struct cursor rest;	/* the frames that follow */
+};
+
+/* Finds the first frame. False if the chunk is not compressed, or if its place may be in
+ * more than that frame. */
+static bool find_first_frame(struct first_frame *first, const struct chunk_read *read)
+{
+	const uint8_t *at = read->whole.at ? read->whole.at + CHUNK_HEADER_SIZE : NULL;
+	struct chunk_header header;
+	unsigned long long content;
+
+	if (!at || !chunk_header_decode(read->whole.at, &header) ||
+	    header.encoding != CHUNK_ZSTD)
+		return false;
+	first->stored = ZSTD_findFrameCompressedSize(at, header.stored);
+	content = ZSTD_getFrameContentSize(at, header.stored);
+	if (ZSTD_isError(first->stored) || content > header.payload ||
+	    (content < PLACE_MOST && content < header.payload))
+		return false;
+	first->content = (size_t)content;
+	first->rest = (struct cursor){.at = at + first->stored, .end = read->whole.end};
+	return true;
+}
+
+int chunk_encode_moved(ZSTD_CCtx *context, struct buffer *file, enum chunk_type type,
+		       const struct buffer *payload, const struct chunk_read *read)
+{
+	struct chunk_header header = {.type = (uint16_t)type, .encoding = CHUNK_ZSTD};
+	struct first_frame first;
+	size_t start = file->size, size, stored, rest, bound;
+	uint8_t *to;
+
+	if (payload->failed || payload->size > RECORDING_MAX_PAYLOAD || !context ||
+	    !find_first_frame(&first, read))
+		return chunk_encode_with(context, file, type, payload);
+	/* The place may have become longer or shorter. */
+	size = first.content + payload->size -
+	       (size_t)(read->payload.end - read->payload.at);
+	rest = (size_t)(first.rest.end - first.rest.at);
+	bound = ZSTD_compressBound(size);
+	to = buffer_extend(file, CHUNK_HEADER_SIZE + bound + rest);
+	if (!to)
+		return -1;
+	stored = ZSTD_compress2(context, to + CHUNK_HEADER_SIZE, bound, payload->data,
+				size);
+	if (ZSTD_isError(stored) || stored + rest >= payload->size) {
+		file->size = start;
+		return chunk_encode_with(context, file, type, payload);
+	}
+	if (rest)
+		memcpy(to + CHUNK_HEADER_SIZE + stored, first.rest.at, rest);
+	header.stored = (uint32_t)(stored + rest);
+	header.payload = (uint32_t)payload->size;
+	header.checksum = checksum_of(to + CHUNK_HEADER_SIZE, header.stored);
+	header_encode(to, &header);
+	file->size = start + CHUNK_HEADER_SIZE + header.stored;
+	return 0;
+}
+
 int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer *payload)
 {
 	ZSTD_CCtx *context = chunk_context(CHUNK_SMALL);

@@ -48,7 +48,7 @@ int chunk_encode(struct buffer *file, enum chunk_type type, const struct buffer 
 
 /* zstd's levels that are used. */
 enum chunk_level {
-	/* For copies: a quarter of CHUNK_SMALL's time, for chunks that are 1/18 larger.
+	/* For parts of copies: a quarter of CHUNK_SMALL's time, for 1/18 more bytes.
 	 */
 	CHUNK_FAST = 1,
 	/* The lowest level with optimal parsing (btopt) for small inputs: chunks are 1/16
@@ -69,6 +69,22 @@ void chunk_set_level(struct ZSTD_CCtx_s *context, enum chunk_level level);
  */
 int chunk_encode_with(struct ZSTD_CCtx_s *context, struct buffer *file,
 		      enum chunk_type type, const struct buffer *payload);
+
+/* A chunk as it was read. */
+struct chunk_read {
+	struct cursor payload;
+	struct cursor
+		whole; /* its header and stored bytes; NULL if they are not at hand */
+};
+
+/*
+ * Like chunk_encode_with(), for @payload, which differs from that of @read in its place
+ * only. Of the compressed bytes, only the first frame, which the place is in, is
+ * compressed anew.
+ */
+int chunk_encode_moved(struct ZSTD_CCtx_s *context, struct buffer *file,
+		       enum chunk_type type, const struct buffer *payload,
+		       const struct chunk_read *read);
 
 /* Like chunk_encode(), without compression. */
 int chunk_encode_plain(struct buffer *file, enum chunk_type type,

@@ -33,6 +33,7 @@ struct reader {
 		*kind; /* kind of a file that starts with no chunk, or NULL */
 	struct damage damage;
 	struct buffer payload;
+	size_t whole; /* size of the chunk before the window's start, bytes */
 };
 
 struct reader *reader_new(int fd)
@@ -77,6 +78,13 @@ void reader_follow(struct reader *reader)
 bool reader_ended(const struct reader *reader)
 {
 	return reader->at_eof;
+}
+
+struct cursor reader_whole(const struct reader *reader)
+{
+	const uint8_t *end = reader->window + reader->start;
+
+	return (struct cursor){.at = end - reader->whole, .end = end};
 }
 
 const struct damage *reader_damage(const struct reader *reader)
@@ -227,7 +235,8 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 		pass_over(reader, CHUNK_HEADER_SIZE + header.stored);
 		return 0;
 	}
-	reader->start += CHUNK_HEADER_SIZE + header.stored;
+	reader->whole = CHUNK_HEADER_SIZE + header.stored;
+	reader->start += reader->whole;
 	*type = header.type;
 	*payload = cursor_of(&reader->payload);
 	return 1;

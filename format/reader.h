@@ -47,6 +47,10 @@ bool reader_ended(const struct reader *reader);
 int reader_next(struct reader *reader, unsigned int *type, struct cursor *payload,
 		struct error *err);
 
+/* Returns the bytes of the chunk that reader_next() returned, header included, valid
+ * until its next call. */
+struct cursor reader_whole(const struct reader *reader);
+
 const struct damage *reader_damage(const struct reader *reader);
 /* Returns the number of bytes consumed so far. */
 uint64_t reader_offset(const struct reader *reader);

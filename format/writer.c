@@ -115,10 +115,15 @@ static int describe_recording(struct writer *writer, const struct recording_info
 	return 0;
 }
 
-/* Appends a chunk with the current payload to the file's buffer. */
-static int writer_encode(struct writer *writer, enum chunk_type type)
+/* Appends a chunk with the current payload to the file's buffer; @read is the chunk that
+ * the payload was read from, or NULL. */
+static int writer_encode(struct writer *writer, enum chunk_type type,
+			 const struct chunk_read *read)
 {
-	return chunk_encode_with(writer->context, &writer->file, type, &writer->payload);
+	return read ? chunk_encode_moved(writer->context, &writer->file, type,
+					 &writer->payload, read)
+		    : chunk_encode_with(writer->context, &writer->file, type,
+					&writer->payload);
 }
 
 /* Appends the description from its byte @from on to the file's buffer. */
@@ -134,7 +139,7 @@ static void put_description(struct writer *writer, size_t from)
 			break;
 		writer_begin(writer, &writer->payload);
 		buffer_put(&writer->payload, at + CHUNK_HEADER_SIZE, header.stored);
-		if (writer_encode(writer, header.type) < 0)
+		if (writer_encode(writer, header.type, NULL) < 0)
 			writer->file.failed = true;
 	}
 }
@@ -314,11 +319,11 @@ int writer_name(struct writer *writer, const struct recording_name *name,
  * the file, the chunk is not compressed.
  */
 static void put_chunk(struct writer *writer, enum chunk_type type,
-		      const struct recording_sums *more)
+		      const struct chunk_read *read, const struct recording_sums *more)
 {
 	struct buffer *file = &writer->file;
 	size_t start = file->size;
-	int status = writer_encode(writer, type);
+	int status = writer_encode(writer, type, read);
 
 	sums_add(&writer->sums, more);
 	writer->sums.payload += writer->payload.size;
@@ -347,7 +352,7 @@ static void put_waits(struct writer *writer)
 		return;
 	writer_begin(writer, &writer->payload);
 	more.nodes = waits_encoder_finish(writer->waits, counts, &writer->payload);
-	put_chunk(writer, CHUNK_WAITS, &more);
+	put_chunk(writer, CHUNK_WAITS, NULL, &more);
 	writer->waits_counts = (struct waits_counts){
 		.until = counts->until,
 		.period = counts->period,
@@ -372,7 +377,7 @@ int writer_flush(struct writer *writer, struct error *err)
 							writer->names.lines};
 		name_list_finish(&writer->names, &writer->payload);
 		more.names_payload = writer->payload.size;
-		put_chunk(writer, CHUNK_NAMES, &more);
+		put_chunk(writer, CHUNK_NAMES, NULL, &more);
 	}
 	if (samples || counts->lost || counts->missed || counts->pauses.count) {
 		writer_begin(writer, &writer->payload);
@@ -381,7 +386,7 @@ int writer_flush(struct writer *writer, struct error *err)
 			.nodes = samples_encoder_nodes(writer->encoder),
 		};
 		samples_encoder_finish(writer->encoder, counts, &writer->payload);
-		put_chunk(writer, CHUNK_SAMPLES, &more);
+		put_chunk(writer, CHUNK_SAMPLES, NULL, &more);
 	}
 	put_waits(writer);
 	if (!writer->file.size && !writer->file.failed)
@@ -410,14 +415,15 @@ int writer_program(struct writer *writer, const struct recording_program *progra
 	writer_begin(writer, &writer->payload);
 	program_encode(&writer->payload, program);
 	buffer_reset(&writer->file);
-	put_chunk(writer, CHUNK_PROGRAM, &(struct recording_sums){0});
+	put_chunk(writer, CHUNK_PROGRAM, NULL, &(struct recording_sums){0});
 	return write_out(writer, &writer->file, err);
 }
 
-int writer_copy(struct writer *writer, unsigned int type, struct cursor payload,
+int writer_copy(struct writer *writer, unsigned int type, const struct chunk_read *chunk,
 		const struct recording_sums *sums, struct error *err)
 {
-	const struct chunk_place place = place_of(payload);
+	const struct chunk_place place = place_of(chunk->payload);
+	const struct cursor payload = place_skip(chunk->payload);
 
 	if (writer_flush(writer, err) < 0)
 		return -1;
@@ -431,10 +437,9 @@ int writer_copy(struct writer *writer, unsigned int type, struct cursor payload,
 	writer->number = place.number + writer->added;
 	writer_begin(writer, &writer->payload);
 	writer->added--;
-	payload = place_skip(payload);
 	buffer_put(&writer->payload, payload.at, (size_t)(payload.end - payload.at));
 	buffer_reset(&writer->file);
-	put_chunk(writer, (enum chunk_type)type, sums);
+	put_chunk(writer, (enum chunk_type)type, chunk, sums);
 	return write_out(writer, &writer->file, err);
 }
 
@@ -443,9 +448,10 @@ void writer_leave_out(struct writer *writer)
 	writer->added--;
 }
 
-int writer_samples(struct writer *writer, struct cursor payload,
+int writer_samples(struct writer *writer, const struct chunk_read *chunk,
 		   const struct samples_batch *batch, struct error *err)
 {
+	const struct cursor payload = place_skip(chunk->payload);
 	const struct recording_sums more = {
 		.samples = batch->count,
 		.nodes = batch->nodes - SAMPLES_ROOTS,
@@ -453,11 +459,10 @@ int writer_samples(struct writer *writer, struct cursor payload,
 
 	if (writer_flush(writer, err) < 0)
 		return -1;
-	payload = place_skip(payload);
 	writer_begin(writer, &writer->payload);
 	buffer_put(&writer->payload, payload.at, (size_t)(payload.end - payload.at));
 	buffer_reset(&writer->file);
-	put_chunk(writer, CHUNK_SAMPLES, &more);
+	put_chunk(writer, CHUNK_SAMPLES, chunk, &more);
 	if (write_out(writer, &writer->file, err) < 0)
 		return -1;
 	writer->total.samples += batch->count;
@@ -487,7 +492,7 @@ int writer_end(struct writer *writer, struct recording_end *end, struct error *e
 	put_description(writer, 0);
 	writer_begin(writer, &writer->payload);
 	end_encode(&writer->payload, end);
-	if (writer_encode(writer, CHUNK_END) < 0)
+	if (writer_encode(writer, CHUNK_END, NULL) < 0)
 		writer->file.failed = true;
 	return write_out(writer, &writer->file, err);
 }

@@ -3,6 +3,7 @@
 #define UNIPROF_FORMAT_WRITER_H
 
 #include "base/error.h"
+#include "format/chunk.h"
 #include "format/recording.h"
 #include "format/samples.h"
 #include "format/sums.h"
@@ -29,10 +30,10 @@ struct writer *writer_new(int fd, const struct recording_info *info,
  */
 struct writer *writer_copy_new(int fd, struct error *err);
 
-/* Copies a chunk with its payload, whatever it contains. Its number is adjusted for
+/* Copies a chunk, whatever it contains. Its number is adjusted for
  * the chunks added and left out before. -1 as for writer_sample(), and if there are
  * too many names. */
-int writer_copy(struct writer *writer, unsigned int type, struct cursor payload,
+int writer_copy(struct writer *writer, unsigned int type, const struct chunk_read *chunk,
 		const struct recording_sums *sums, struct error *err);
 /* Leaves out the next chunk of the original, in a copy. */
 void writer_leave_out(struct writer *writer);
@@ -56,9 +57,9 @@ int writer_domain(struct writer *writer, const struct recording_domain *domain,
  */
 int writer_sample(struct writer *writer, const struct sample *sample, struct error *err);
 
-/* Adds a chunk of samples from another recording, given both as @payload and decoded. -1
+/* Adds a chunk of samples from another recording, given both as @chunk and decoded. -1
  * as for writer_sample(). */
-int writer_samples(struct writer *writer, struct cursor payload,
+int writer_samples(struct writer *writer, const struct chunk_read *chunk,
 		   const struct samples_batch *batch, struct error *err);
 
 /*

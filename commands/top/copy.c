@@ -84,7 +84,7 @@ static uint64_t batch_newest(const struct samples_batch *batch)
 }
 
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
-		 struct cursor payload, struct error *err)
+		 const struct chunk_read *read, struct error *err)
 {
 	uint64_t newest = batch_newest(batch);
 
@@ -95,13 +95,13 @@ int copy_samples(struct copy *copy, const struct samples_batch *batch,
 	}
 	if (copy_begin(copy, err) < 0)
 		return -1;
-	return writer_samples(copy->writer, payload, batch, err);
+	return writer_samples(copy->writer, read, batch, err);
 }
 
-static int copy_chunk(void *arg, const struct samples_batch *batch, struct cursor payload,
-		      struct error *err)
+static int copy_chunk(void *arg, const struct samples_batch *batch,
+		      const struct chunk_read *read, struct error *err)
 {
-	return copy_samples(arg, batch, payload, err);
+	return copy_samples(arg, batch, read, err);
 }
 
 struct load_visitor copy_visitor(struct copy *copy)

@@ -21,7 +21,7 @@ struct load_visitor copy_visitor(struct copy *copy);
 
 /* Copies a chunk of samples, or leaves it out, as the visitor does. */
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
-		 struct cursor payload, struct error *err);
+		 const struct chunk_read *read, struct error *err);
 
 /* Writes the start of the copy unless it was written; @copy->summary must have INFO or a
  * sample. -1 with @err set on failure. */

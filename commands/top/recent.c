@@ -102,13 +102,12 @@ static int recent_program(void *arg, const struct recording_program *program,
 }
 
 static int recent_chunk(void *arg, const struct samples_batch *batch,
-			struct cursor payload, struct error *err)
+			const struct chunk_read *read, struct error *err)
 {
 	struct recent *recent = arg;
 
-	return copy_samples(&recent->copy, batch, payload, err) < 0
-		       ? -1
-		       : drop_old(recent, err);
+	return copy_samples(&recent->copy, batch, read, err) < 0 ? -1
+								 : drop_old(recent, err);
 }
 
 int recent_open(struct recent *recent, const struct input *input, uint64_t length,

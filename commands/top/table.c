@@ -138,8 +138,8 @@ static void fit_cursor(struct table *table)
 }
 
 /* Finds the rows that are not in a closed branch, and the cursor's row, which has this
- * key. */
-static void show_rows(struct table *table, uint64_t key)
+ * key; NULL: the cursor stays. */
+static void show_rows(struct table *table, const uint64_t *key)
 {
 	const struct table_row *closed = NULL;
 
@@ -153,7 +153,7 @@ static void show_rows(struct table *table, uint64_t key)
 			continue;
 		if (table_is_closed(table, row))
 			closed = row;
-		if (row->key == key)
+		if (key && row->key == *key)
 			table->cursor = table->shown_count;
 		table->shown[table->shown_count++] = i;
 	}
@@ -165,17 +165,11 @@ const struct table_row *table_at_cursor(const struct table *table)
 	return table->shown_count ? &table->rows[table->shown[table->cursor]] : NULL;
 }
 
-/* The key of the cursor's row; 0, which is unlikely to be a key, for the top. */
-static uint64_t cursor_key(const struct table *table)
-{
-	const struct table_row *row = table_at_cursor(table);
-
-	return row && table->cursor ? row->key : 0;
-}
-
 void table_set(struct table *table, char *text, bool is_tree)
 {
-	uint64_t key = cursor_key(table);
+	const struct table_row *row = table_at_cursor(table);
+	uint64_t key = row ? row->key : 0;
+	bool is_at_top = table->cursor == 0;
 
 	if (!table->seed)
 		table->seed = hash_seed();
@@ -184,7 +178,7 @@ void table_set(struct table *table, char *text, bool is_tree)
 	table->is_tree = is_tree;
 	if (split_text(table) < 0)
 		table->row_count = table->heading_count = 0;
-	show_rows(table, key);
+	show_rows(table, is_at_top ? NULL : &key);
 }
 
 void table_set_page(struct table *table, size_t rows)
@@ -206,7 +200,7 @@ void table_open_all(struct table *table, bool is_open)
 	table->is_closed = !is_open;
 	table->exception_count = 0;
 	table->cursor = 0;
-	show_rows(table, 0);
+	show_rows(table, NULL);
 }
 
 /* Makes the branch differ from others, or not any more. */
@@ -230,7 +224,7 @@ void table_toggle(struct table *table)
 		return;
 	row = &table->rows[row->branch];
 	flip(table, row->key);
-	show_rows(table, row->key);
+	show_rows(table, &row->key);
 }
 
 void table_open(struct table *table, const char *name)
@@ -246,5 +240,5 @@ void table_open(struct table *table, const char *name)
 	for (size_t up = at; up != NONE; up = rows[up].parent)
 		if (table_is_closed(table, &rows[up]))
 			flip(table, rows[up].key);
-	show_rows(table, rows[at].key);
+	show_rows(table, &rows[at].key);
 }

@@ -17,16 +17,16 @@ struct copy {
 static int copy_names(struct copy *copy, const struct ahead_chunk *chunk,
 		      const struct recording_sums *sums)
 {
-	const struct cursor payload = cursor_of(&chunk->payload);
+	const struct chunk_read read = {.payload = cursor_of(&chunk->payload)};
 	struct name_list_reader names, check;
 	struct recording_name name;
 	bool has_symbols = false;
 
-	if (name_list_read(&names, payload) == 0)
+	if (name_list_read(&names, read.payload) == 0)
 		for (check = names; name_list_next(&check, &name);)
 			has_symbols |= name.is_symbol;
 	if (!has_symbols)
-		return writer_copy(copy->writer, chunk->type, payload, sums, copy->err);
+		return writer_copy(copy->writer, chunk->type, &read, sums, copy->err);
 	writer_leave_out(copy->writer);
 	while (name_list_next(&names, &name))
 		if (!name.is_symbol && writer_name(copy->writer, &name, copy->err) < 0)
@@ -71,7 +71,8 @@ int archive_stacks(struct ahead_chunk *chunk)
 }
 
 /* Captured stacks become the chains that were named. */
-static int unwind_chunk(const struct copy *copy, struct ahead_chunk *chunk)
+static int unwind_chunk(const struct copy *copy, struct ahead_chunk *chunk,
+			struct cursor *whole)
 {
 	const struct profile *profile = copy->archive->profile;
 
@@ -81,10 +82,12 @@ static int unwind_chunk(const struct copy *copy, struct ahead_chunk *chunk)
 	if (replay_batch(profile->replay, &profile->summary, &chunk->batch) < 0 ||
 	    archive_stacks(chunk) < 0)
 		return profile_out_of_memory(copy->err);
+	*whole = (struct cursor){0};
 	return 0;
 }
 
-static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk)
+/* @whole: the chunk's bytes */
+static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk, struct cursor whole)
 {
 	struct recording_sums sums;
 	uint64_t missing;
@@ -103,12 +106,13 @@ static int copy_chunk(struct copy *copy, struct ahead_chunk *chunk)
 		writer_leave_out(copy->writer);
 		return 0;
 	}
-	if (unwind_chunk(copy, chunk) < 0)
+	if (unwind_chunk(copy, chunk, &whole) < 0)
 		return -1;
 	sums = ahead_chunk_sums(chunk);
 	if (chunk->type == CHUNK_NAMES)
 		return copy_names(copy, chunk, &sums);
-	return writer_copy(copy->writer, chunk->type, cursor_of(&chunk->payload), &sums,
+	return writer_copy(copy->writer, chunk->type,
+			   &(struct chunk_read){cursor_of(&chunk->payload), whole}, &sums,
 			   copy->err);
 }
 
@@ -134,7 +138,7 @@ static int copy_recording(struct copy *copy)
 			error_set(copy->err, "%s: %s", input->name, chunk.why.text);
 		if (status <= 0)
 			break;
-		if (copy_chunk(copy, &chunk) < 0) {
+		if (copy_chunk(copy, &chunk, reader_whole(reader)) < 0) {
 			status = -1;
 			break;
 		}

@@ -138,7 +138,7 @@ void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader,
 	read_chunk(reader, chunk);
 	if (!is_samples(chunk))
 		return;
-	if (!decode_chunk(chunk))
+	if (!decode_chunk(chunk) && stacks)
 		sum_up(chunk);
 	else if (stacks)
 		unwind_chunk(chunk, stacks);

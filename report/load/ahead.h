@@ -38,7 +38,8 @@ struct ahead_chunk {
 	struct damage damage; /* damage that the reader skipped so far */
 };
 
-/* Reads and decodes the next chunk in this thread. @stacks: NULL leaves them captured. */
+/* Reads and decodes the next chunk in this thread. @stacks: NULL leaves them captured,
+ * and sums up no samples. */
 void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader,
 		      const struct ahead_stacks *stacks);
 void ahead_chunk_free(struct ahead_chunk *chunk);

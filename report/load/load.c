@@ -139,7 +139,9 @@ static int take_samples(struct load *load, struct ahead_chunk *chunk)
 		return out_of_memory(load);
 	if (load->reader && visitor->chunk)
 		return visitor->chunk(visitor->arg, &chunk->batch,
-				      cursor_of(&chunk->payload), load->err);
+				      &(struct chunk_read){cursor_of(&chunk->payload),
+							   reader_whole(load->reader)},
+				      load->err);
 	return visitor->samples(visitor->arg, &chunk->batch, load->err);
 }
 

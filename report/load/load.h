@@ -3,6 +3,7 @@
 #define UNIPROF_REPORT_LOAD_LOAD_H
 
 #include "base/error.h"
+#include "format/chunk.h"
 #include "format/name_list.h"
 #include "report/load/replay.h"
 #include "report/load/summary.h"
@@ -37,10 +38,10 @@ struct load_visitor {
 	/* @batch is valid during the call and may be changed; it was already added to the
 	 * summary. */
 	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);
-	/* Called by load_more() instead of samples(), with the chunk's payload, too. Can
-	 * be NULL. */
-	int (*chunk)(void *arg, const struct samples_batch *batch, struct cursor payload,
-		     struct error *err);
+	/* Called by load_more() instead of samples(), with the chunk as it was read, too.
+	 * Can be NULL. */
+	int (*chunk)(void *arg, const struct samples_batch *batch,
+		     const struct chunk_read *read, struct error *err);
 	void *arg;
 	/* Unwinds captured stacks for samples(); NULL: by frame pointers. */
 	struct replay *replay;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,32 +128,100 @@ static void test_note(void **state)
 	assert_string_equal(waiting->display.note.text, "sorted by total");
 }
 
-static void test_scrolling(void **state)
+static void test_cursor(void **state)
 {
 	struct waiting *waiting = *state;
 	struct table *table = &waiting->display.table;
+	char text[256] = "# heading\n#\n#  self  function\n";
 	const struct {
 		int key;
-		size_t first;
+		size_t cursor, first;
 	} keys[] = {
-		{'k', 0},
-		{'j', 1},
-		{CURSES_KEY_NEXT_PAGE, 5},
-		{CURSES_KEY_DOWN, 6},
-		{CURSES_KEY_END, 15},
-		{CURSES_KEY_NEXT_PAGE, 15},
-		{CURSES_KEY_LAST_PAGE, 11},
-		{CURSES_KEY_UP, 10},
-		{CURSES_KEY_HOME, 0},
+		{'k', 0, 0},
+		{'j', 1, 0},
+		{CURSES_KEY_NEXT_PAGE, 5, 1},
+		{CURSES_KEY_DOWN, 6, 2},
+		{CURSES_KEY_END, 19, 15},
+		{CURSES_KEY_NEXT_PAGE, 19, 15},
+		{CURSES_KEY_LAST_PAGE, 15, 15},
+		{CURSES_KEY_UP, 14, 14},
+		{CURSES_KEY_HOME, 0, 0},
 	};
 
-	table->line_count = 23;
-	table->heading_count = 3;
-	display_set_page(&waiting->display, 5);
+	for (char row = 'a'; row < 'a' + 20; row++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%10c\n", row);
+	table_set(table, strdup(text), false);
+	table_set_page(table, 5);
+	assert_int_equal(table->heading_count, 3);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		keys_take(&waiting->keys, &waiting->display, keys[i].key);
+		assert_int_equal(table->cursor, keys[i].cursor);
 		assert_int_equal(table->first, keys[i].first);
 	}
+	/* The cursor stays with its row, unless it is at the top. */
+	table_set(table, strdup("        z\n        a\n"), false);
+	assert_int_equal(table->cursor, 0);
+	table_move(table, 1);
+	table_set(table, strdup("        a\n        z\n        y\n"), false);
+	assert_string_equal(table_at_cursor(table)->name, "        a");
+	table_set(table, strdup(""), false);
+	assert_null(table_at_cursor(table));
+	type_keys(waiting, "jk\n+-");
+}
+
+/* Checks the names of the rows that are shown, in order. */
+static void check_shown(const struct table *table, const char *names)
+{
+	char shown[256] = "";
+
+	for (size_t i = 0; i < table->shown_count; i++) {
+		const struct table_row *row = &table->rows[table->shown[i]];
+
+		snprintf(shown + strlen(shown), sizeof(shown) - strlen(shown), "%s%s ",
+			 row->name, table_is_closed(table, row) ? "+" : "");
+	}
+	assert_string_equal(shown, names);
+}
+
+static void test_branches(void **state)
+{
+	static const char tree[] = "# heading\n"
+				   " 90.0%  main\n"
+				   "        |--50.0%--middle\n"
+				   "        |         one\n"
+				   "        |         |--40.0%--leaf\n"
+				   "        |         `--5.0%--`--9%--|\n"
+				   "        |                  two\n"
+				   "        `--30.0%--idle\n"
+				   " 10.0%  9%\n"
+				   "        5x\n";
+	struct waiting *waiting = *state;
+	struct table *table = &waiting->display.table;
+
+	waiting->view.format = output_find("tree");
+	table_set(table, strdup(tree), true);
+	table_set_page(table, 20);
+	check_shown(table, "main middle one leaf `--9%--| two idle 9% 5x ");
+	/* Of a row that goes on with a branch, too. */
+	type_keys(waiting, "jj\n");
+	check_shown(table, "main middle+ idle 9% 5x ");
+	assert_string_equal(table_at_cursor(table)->name, "middle");
+	/* Closed branches stay closed in the next table. */
+	table_set(table, strdup(tree), true);
+	check_shown(table, "main middle+ idle 9% 5x ");
+	type_keys(waiting, "\n-");
+	check_shown(table, "main+ 9%+ ");
+	type_keys(waiting, "\n");
+	check_shown(table, "main middle+ idle 9%+ ");
+	table_open(table, "9%");
+	check_shown(table, "main middle+ idle 9% 5x ");
+	assert_string_equal(table_at_cursor(table)->name, "9%");
+	table_open(table, "leaf");
+	check_shown(table, "main middle one leaf `--9%--|+ idle 9% 5x ");
+	table_open(table, "nothing");
+	assert_string_equal(table_at_cursor(table)->name, "leaf");
+	type_keys(waiting, "+");
+	check_shown(table, "main middle one leaf `--9%--| two idle 9% 5x ");
 }
 
 static void test_quit(void **state)
@@ -174,7 +243,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_escape, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_note, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_scrolling, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cursor, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_branches, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_quit, set_up, tear_down),
 	};
 

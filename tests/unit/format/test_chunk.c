@@ -7,6 +7,8 @@
 
 #include <zstd.h>
 
+#include "format/place.h"
+
 static void fill_alike(struct buffer *bytes, size_t size)
 {
 	buffer_reset(bytes);
@@ -392,6 +394,119 @@ static void every_end_reason_has_a_name(void **state)
 	assert_string_equal(end_reason_name(UINT32_MAX), "unknown");
 }
 
+/* Sets a payload of a place with the number, and fields of these sizes. */
+static void fill_fields(struct buffer *payload, uint64_t number, const size_t sizes[2])
+{
+	static const uint8_t zeros[8192];
+
+	buffer_reset(payload);
+	place_put(payload, 1234567, number);
+	for (unsigned int i = 0; i < 2; i++)
+		if (sizes[i])
+			field_put(payload, 20 + i, zeros, sizes[i]);
+}
+
+/* Copies a chunk of fields of these sizes to another place, and decodes the copy. Returns
+ * the end of both chunks that is equal, bytes. */
+static size_t expect_moved(enum chunk_level level, const size_t sizes[2], bool is_whole)
+{
+	static const uint64_t numbers[] = {0, 127, 128, 1 << 20, UINT64_MAX};
+	struct buffer old = {0}, payload = {0}, file = {0}, again = {0};
+	ZSTD_CCtx *context = chunk_context(level), *fast = chunk_context(CHUNK_FAST);
+	struct chunk_header header;
+	struct chunk_read read;
+	size_t same = 0;
+
+	fill_fields(&old, 500, sizes);
+	assert_int_equal(chunk_encode_with(context, &file, CHUNK_SAMPLES, &old), 0);
+	read = (struct chunk_read){cursor_of(&old),
+				   is_whole ? cursor_of(&file) : (struct cursor){0}};
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct buffer moved = {0};
+
+		fill_fields(&payload, numbers[i], sizes);
+		assert_int_equal(
+			chunk_encode_moved(fast, &moved, CHUNK_SAMPLES, &payload, &read),
+			0);
+		assert_true(chunk_header_decode(moved.data, &header));
+		assert_int_equal(header.stored, moved.size - CHUNK_HEADER_SIZE);
+		assert_true(
+			chunk_decode(&header, moved.data + CHUNK_HEADER_SIZE, &again));
+		assert_int_equal(again.size, payload.size);
+		assert_memory_equal(again.data, payload.data, payload.size);
+		for (same = 0; same < moved.size && same < file.size &&
+			       moved.data[moved.size - 1 - same] ==
+				       file.data[file.size - 1 - same];)
+			same++;
+		buffer_free(&moved);
+	}
+	ZSTD_freeCCtx(context);
+	ZSTD_freeCCtx(fast);
+	buffer_free(&old);
+	buffer_free(&payload);
+	buffer_free(&file);
+	buffer_free(&again);
+	return same;
+}
+
+static void a_chunk_that_moves_keeps_its_compressed_bytes(void **state)
+{
+	(void)state;
+	/* The second field is a frame of its own, which is copied. */
+	assert_true(expect_moved(CHUNK_SMALL, (size_t[]){600, 8000}, true) >= 10);
+	expect_moved(CHUNK_SMALL, (size_t[]){600, 8000}, false);
+	/* One frame, and a chunk that is too small to be compressed. */
+	expect_moved(CHUNK_SMALL, (size_t[]){300, 0}, true);
+	expect_moved(CHUNK_SMALL, (size_t[]){1, 0}, true);
+	expect_moved(CHUNK_SMALL, (size_t[]){0, 0}, true);
+}
+
+/* Frames of another writer: of a few bytes, empty, of unknown size. */
+static void a_chunk_of_any_frames_moves(void **state)
+{
+	struct buffer old = {0}, payload = {0}, file = {0}, moved = {0}, again = {0};
+	ZSTD_CCtx *context = chunk_context(CHUNK_FAST);
+	struct chunk_header header;
+	struct chunk_read read;
+
+	(void)state;
+	fill_fields(&old, 500, (size_t[]){600, 8000});
+	fill_fields(&payload, 501, (size_t[]){600, 8000});
+	for (size_t first = 0; first < 80; first += 3) {
+		for (int has_size = 0; has_size < 2; has_size++) {
+			size_t size = 0, part[] = {first, old.size - first};
+			uint8_t stored[1024];
+			const uint8_t *from = old.data;
+
+			ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, has_size);
+			for (unsigned int i = 0; i < 2; from += part[i++])
+				size += ZSTD_compress2(context, stored + size,
+						       sizeof(stored) - size, from,
+						       part[i]);
+			buffer_reset(&file);
+			put_chunk(&file, CHUNK_SAMPLES, CHUNK_ZSTD, stored,
+				  (uint32_t)size, (uint32_t)old.size);
+			read = (struct chunk_read){cursor_of(&old), cursor_of(&file)};
+			buffer_reset(&moved);
+			assert_int_equal(chunk_encode_moved(context, &moved,
+							    CHUNK_SAMPLES, &payload,
+							    &read),
+					 0);
+			assert_true(chunk_header_decode(moved.data, &header));
+			assert_true(chunk_decode(&header, moved.data + CHUNK_HEADER_SIZE,
+						 &again));
+			assert_int_equal(again.size, payload.size);
+			assert_memory_equal(again.data, payload.data, payload.size);
+		}
+	}
+	ZSTD_freeCCtx(context);
+	buffer_free(&old);
+	buffer_free(&payload);
+	buffer_free(&file);
+	buffer_free(&moved);
+	buffer_free(&again);
+}
+
 int main(void)
 {
 	alarm(300);
@@ -405,6 +520,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_encoding_is_refused),
 		cmocka_unit_test(a_zstd_bomb_is_refused),
 		cmocka_unit_test(fields_round_trip),
+		cmocka_unit_test(a_chunk_that_moves_keeps_its_compressed_bytes),
+		cmocka_unit_test(a_chunk_of_any_frames_moves),
 		cmocka_unit_test(a_field_longer_than_its_payload_is_damage),
 		cmocka_unit_test(a_description_round_trips),
 		cmocka_unit_test(missing_fields_are_0_or_empty),
