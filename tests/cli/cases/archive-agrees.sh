@@ -1,6 +1,7 @@
 # A report of an archived recording is byte for byte that of the recording with the ELF files:
 # in all formats but html, which has the report's notes, with lines, inlined functions and mangled names, of one program in all domains
 # and of one for each.
+# Not with sanitizers: other cases archive, and write each output, with them.
 . "$CLI/lib.sh"
 g++ -g -O2 -std=c++17 -no-pie -Wl,--build-id=sha1 -o nested "$data/nested.cc" || exit 1
 build_shop

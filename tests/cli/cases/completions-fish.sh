@@ -1,4 +1,5 @@
 # fish completes commands, options, the values of options, domains and files.
+# Not with sanitizers: it is fish that runs here.
 . "$CLI/lib.sh"
 command -v fish >/dev/null || skip "fish is not installed"
 export HOME="$PWD"

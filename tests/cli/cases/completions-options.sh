@@ -1,5 +1,6 @@
 # Every option that --help shows is in the man page and is completed by every shell, and so is
 # every command.
+# Not with sanitizers: it is texts that are compared.
 . "$CLI/lib.sh"
 completions bash >bash
 completions zsh >zsh

@@ -1,4 +1,5 @@
 # zsh completes commands, options, the values of options, domains and files.
+# Not with sanitizers: it is zsh that runs here.
 . "$CLI/lib.sh"
 command -v zsh >/dev/null || skip "zsh is not installed"
 export HOME="$PWD"

@@ -1,5 +1,6 @@
 # scripts/install-packages reports why npm failed. npm and dpkg are replaced by scripts, so
 # that nothing is installed.
+# Not with sanitizers: uniprof does not run here.
 . "$CLI/lib.sh"
 mkdir scripts bin
 cp "$CLI/../../scripts/install-packages" scripts

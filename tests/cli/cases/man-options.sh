@@ -1,4 +1,5 @@
 # The man page of each command documents exactly the options in its table.
+# Not with sanitizers: it is texts that are compared.
 for command in record top report diff info archive import list stack table flamegraph; do
 	page=$CLI/../../docs/man/uniprof-$command.1
 	"$UNIPROF" --list-options | awk -F '\t' -v command=$command '

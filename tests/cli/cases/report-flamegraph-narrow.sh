@@ -1,6 +1,7 @@
 # Frames that are too narrow to be drawn are found by search and shown by zoom, with the counts
 # of folded; if even their list would be too long, the share is "at least". A picture that is
 # higher than the window opens at its root.
+# Not with sanitizers: it is Chromium that runs here; other cases draw flame graphs with them.
 . "$CLI/lib.sh"
 need_browser
 make_recording_of() {

@@ -1,5 +1,6 @@
 # The flame graph in the real Chromium shows the same as folded; clicks, search, hover and
 # keys work.
+# Not with sanitizers: it is Chromium that runs here; other cases draw flame graphs with them.
 . "$CLI/lib.sh"
 need_browser
 make_recording web

@@ -1,4 +1,5 @@
 # The examples in docs/databases.md, in DuckDB: sums are those of reports.
+# Not with sanitizers: it is DuckDB that is tested.
 . "$CLI/fleet.sh"
 need_modules @duckdb/node-api
 sql()

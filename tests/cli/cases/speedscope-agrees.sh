@@ -1,5 +1,6 @@
 # Each function has the same self and total in Speedscope as in the collapsed stacks,
 # where its format is read and where pprof's and callgrind's are.
+# Not with sanitizers: other cases write the same outputs with them.
 . "$CLI/lib.sh"
 need_modules speedscope ajv
 make_big

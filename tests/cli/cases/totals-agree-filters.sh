@@ -1,4 +1,5 @@
 # Every output has the same total under every filter, and shows it in its heading.
+# Not with sanitizers: other cases filter, and write each output, with them.
 . "$CLI/lib.sh"
 make_plain
 

@@ -1,5 +1,6 @@
 # Every output has the same total, for each weight and domain; the states add up to the
 # whole, and no time is lost or counted twice.
+# Not with sanitizers: other cases use each weight, and write each output, with them.
 . "$CLI/lib.sh"
 {
 	begin_big
