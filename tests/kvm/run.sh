@@ -50,7 +50,7 @@ run_cases()
 {
 	passed=0 failed=0 skipped=0 twice=0
 	before=$(refused)
-	limit=$((300 + ${KILLS:-50} + ${STOPS:-30} + 3 * ${EXECS:-10})) # s
+	limit=$((300 + ${KILLS:-30} + ${STOPS:-20} + 3 * ${EXECS:-6})) # s
 	for case; do
 		name=$(basename "$case")
 		begun=$(date +%s)
