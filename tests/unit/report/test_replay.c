@@ -17,7 +17,7 @@
 #define APART                                                                          \
 	13 /* chunks between the descriptions of the others, which samples may precede \
 	    */
-#define DAMAGES 60
+#define DAMAGES 30
 
 /* Addresses of all stacks, and of the callers. */
 #define STACK	     0x7000000000ull
@@ -419,7 +419,7 @@ static void a_visitor_can_stop_at_any_time(void **state)
 	(void)state;
 	make_recording(&samples, &bytes);
 	fd = file_with(bytes.data, bytes.size);
-	for (unsigned int stop_at = 1; stop_at <= SAMPLES / EACH; stop_at += 3) {
+	for (unsigned int stop_at = 1; stop_at <= SAMPLES / EACH; stop_at += 7) {
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 		load_sized(fd, 1, 0, stop_at, visitor_by(replay), &wanted);
 		assert_string_equal(wanted.err.text, STOPPING);
