@@ -329,35 +329,62 @@ uint64_t summary_duration(const struct summary *summary)
 	return (end > start ? end - start : 0) + summary->appended;
 }
 
-/* Returns the requested rounds of all domains together: the weights of rounds taken, plus
- * the rounds missed. */
-static double wanted_rounds(const struct summary *summary)
+static uint64_t vcpu_weight(const struct summary_vcpu *vcpu)
 {
-	double taken = (double)summary->counts.pauses.count;
+	uint64_t weight = 0;
 
-	if (summary->samples)
-		taken *= (double)summary->weight / (double)summary->samples;
-	return taken + (double)summary->counts.missed;
+	for (unsigned int i = 0; i < SUMMARY_STATES; i++)
+		sum_add(&weight, vcpu->states[i]);
+	return weight;
+}
+
+/*
+ * Returns the weights of the rounds taken, of all domains together; 0 if out of memory.
+ * Of a round, each vCPU that was online has a sample. (There may be fewer pauses, or
+ * more.)
+ */
+static double taken_rounds(const struct summary *summary)
+{
+	uint64_t *most = NULL; /* by domain: that of the vCPU with the most samples */
+	uint32_t room = 0;
+	double taken = 0;
+
+	for (size_t i = 0; i < summary->vcpu_count; i++)
+		if (summary->vcpus[i].domain >= room)
+			room = summary->vcpus[i].domain + 1;
+	most = calloc(room ? room : 1, sizeof(*most));
+	for (size_t i = 0; most && i < summary->vcpu_count; i++) {
+		uint64_t weight = vcpu_weight(&summary->vcpus[i]);
+
+		if (weight > most[summary->vcpus[i].domain])
+			most[summary->vcpus[i].domain] = weight;
+	}
+	for (uint32_t i = 0; most && i < room; i++)
+		taken += (double)most[i];
+	free(most);
+	return taken;
 }
 
 double summary_rate(const struct summary *summary)
 {
 	double seconds = (double)summary_duration(summary) / 1e9;
-	double rounds = (double)summary->counts.pauses.count;
+	double taken = taken_rounds(summary), rounds;
 
-	if (!rounds || seconds <= 0)
+	if (!summary->counts.pauses.count || taken <= 0 || seconds <= 0)
 		return 0;
+	rounds = taken * (double)summary->samples / (double)summary->weight;
 	if (summary->domain_count <= 1)
 		return rounds / seconds;
 	/* Each domain may have existed for part of the time only. */
-	return (double)summary->info.frequency / 1000 * rounds / wanted_rounds(summary);
+	return (double)summary->info.frequency / 1000 * rounds /
+	       (taken + (double)summary->counts.missed);
 }
 
 double summary_missed(const struct summary *summary)
 {
-	if (!summary->counts.pauses.count)
-		return 0;
-	return (double)summary->counts.missed / wanted_rounds(summary);
+	double missed = (double)summary->counts.missed;
+
+	return missed > 0 ? missed / (taken_rounds(summary) + missed) : 0;
 }
 
 /* Describes chunks out of place and missing chunks, for the middle of a sentence. */
