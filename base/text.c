@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -87,6 +88,13 @@ void text_word(char *to, size_t size, const char *from)
 	for (i = 0; i + 1 < size && from[i]; i++)
 		to[i] = strchr(allowed, from[i]) ? from[i] : '_';
 	to[i] = 0;
+}
+
+bool text_may_have_colours(void)
+{
+	const char *none = getenv("NO_COLOR");
+
+	return !none || !*none;
 }
 
 size_t text_columns(FILE *out)

@@ -33,6 +33,10 @@ void text_word(char *to, size_t size, const char *from);
  * or the width is unknown. */
 size_t text_columns(FILE *out);
 
+/* Whether terminals may get colours: unless NO_COLOR is set, and not empty
+ * (no-color.org). */
+bool text_may_have_colours(void);
+
 /*
  * Writes @text, which must be clean, truncated to @columns with "..." at the end. A
  * minimum is written even if @columns is too small.

@@ -8,6 +8,7 @@
 #include "base/command/message.h"
 #include "commands/commands.h"
 #include "commands/report/notes.h"
+#include "commands/report/pager.h"
 #include "commands/report/options.h"
 #include "commands/report/progress.h"
 #include "output/write/outfile.h"
@@ -55,6 +56,7 @@ struct diff_options {
 	const char **baseline_symbols;
 	size_t baseline_symbol_count;
 	const char *output; /* NULL: standard output */
+	bool no_pager;
 	const struct diff_output *format;
 	double percent_limit;
 	bool has_limit;
@@ -142,6 +144,8 @@ static int set_sort(void *to, const char *argument, struct error *err)
 static const struct command_option file_options[] = {
 	{"output", 'o', "FILE", "output file (default: standard output)",
 	 .set = option_set_text, .offset = offsetof(struct diff_options, output)},
+	{"no-pager", 0, NULL, "don't show the comparison page by page on a terminal",
+	 .set = option_set_true, .offset = offsetof(struct diff_options, no_pager)},
 	{"verbose", 'v', NULL, "show details of the recordings and the symbol files",
 	 .set = option_set_true,
 	 .offset = offsetof(struct diff_options, profile.notes.verbose)},
@@ -238,7 +242,8 @@ static int options_parse(struct diff_options *options, const struct command *com
 /* Reads both recordings; @why is where the outputs explain a failure. -1 with @err set.
  */
 static int read_sides(struct profile *profiles, const struct diff_options *options,
-		      struct diff *diff, struct error *why, struct error *err)
+		      struct diff *diff, bool has_pager, struct error *why,
+		      struct error *err)
 {
 	const struct report_view view = {
 		.no_children = options->sort != REPORT_SORT_TOTAL,
@@ -248,7 +253,7 @@ static int read_sides(struct profile *profiles, const struct diff_options *optio
 	const struct profile_progress progress = progress_of_profile(&line);
 	const struct profile_listener listener = {
 		.out = diff->out,
-		.progress = isatty(fileno(diff->out)) ? NULL : &progress,
+		.progress = has_pager || isatty(fileno(diff->out)) ? NULL : &progress,
 	};
 
 	for (int i = 0; i < DIFF_SIDES; i++) {
@@ -281,7 +286,7 @@ static int open_sides(struct profile *profiles, const struct diff_options *optio
 	return EXIT_DONE;
 }
 
-static int diff_run(const struct diff_options *options)
+static int diff_write(const struct diff_options *options, struct pager *pager)
 {
 	struct profile profiles[DIFF_SIDES] = {0};
 	struct diff diff = {.normalize = options->normalize,
@@ -296,12 +301,15 @@ static int diff_run(const struct diff_options *options)
 	if (exit_code != EXIT_DONE)
 		goto out;
 	exit_code = EXIT_FAILED;
+	pager_start(pager, !options->no_pager && (!options->output ||
+						  strcmp(options->output, "-") == 0));
+	diff.columns = pager->columns;
 	if (outfile_open(&out, options->output, &err) < 0)
 		goto out;
 	/* Written when both were read. */
 	out.writes.recorded = &profiles[DIFF_NEW].bytes;
 	diff.out = out.stream;
-	status = read_sides(profiles, options, &diff, &why, &err);
+	status = read_sides(profiles, options, &diff, pager->pid, &why, &err);
 	if (status == 0 && options->format->write(&diff) < 0) {
 		status = error_set(&err, "%s", why.text[0] ? why.text : "out of memory");
 	}
@@ -325,6 +333,15 @@ out:
 		fprintf(stderr, "uniprof diff: %s\n", err.text);
 	for (int i = 0; i < DIFF_SIDES; i++)
 		profile_close(&profiles[i]);
+	return exit_code;
+}
+
+static int diff_run(const struct diff_options *options)
+{
+	struct pager pager = {0};
+	int exit_code = diff_write(options, &pager);
+
+	pager_end(&pager);
 	return exit_code;
 }
 

@@ -21,7 +21,8 @@ struct diff {
 	bool normalize; /* scale the baseline's counts to the total of the new recording
 			 */
 	enum diff_side widths; /* side whose frames pictures draw */
-	FILE *out;	       /* keeps write errors */
+	size_t columns; /* width of tables; 0: that of the terminal, or unlimited */
+	FILE *out;	/* keeps write errors */
 };
 
 /* An output format of `uniprof diff`. */

@@ -59,18 +59,17 @@ static void put_text_row(const struct diff *diff, const struct diff_row *row, in
 		fprintf(out, "  %-*s", domains, row->domain);
 	fputs("  ", out);
 	text_put(out, row->function, columns);
-	putc('\n', out);
 }
 
 static void put_text(const struct diff *diff, const struct diff_rows *rows)
 {
 	int domains = domain_width(diff, rows);
 	FILE *out = diff->out;
-	size_t columns = text_columns(out);
+	size_t columns = diff->columns ?: text_columns(out);
 	size_t used = strlen("# baseline    delta  95 %: from     to    ") +
 		      (domains ? (size_t)domains + 2 : 0);
 	/* Noise is grey. */
-	bool is_grey = columns != SIZE_MAX && !getenv("NO_COLOR");
+	bool is_grey = columns != SIZE_MAX && text_may_have_colours();
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		fprintf(out, "# %s: %s\n", side == DIFF_BASELINE ? "baseline" : "new",
@@ -89,7 +88,7 @@ static void put_text(const struct diff *diff, const struct diff_rows *rows)
 		fputs(is_noise && is_grey ? "\033[2m" : "", out);
 		put_text_row(diff, row, domains, columns > used ? columns - used : 0,
 			     is_noise);
-		fputs(is_noise && is_grey ? "\033[m" : "", out);
+		fputs(is_noise && is_grey ? "\033[m\n" : "\n", out);
 	}
 }
 

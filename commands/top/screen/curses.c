@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/text.h"
+
 /* Prefers libraries with w, which show characters beyond ASCII. NULL: none is installed.
  */
 static void *load_library(void)
@@ -101,12 +103,10 @@ static void note_leave(const struct curses *curses, struct terminal *terminal)
 	}
 }
 
-/* Red and green on the terminal's own page, unless NO_COLOR is set (no-color.org). */
+/* Red and green on the terminal's own page. */
 static void start_colours(struct curses *curses)
 {
-	const char *none = getenv("NO_COLOR");
-
-	curses->has_colours = (!none || !*none) && curses->has_colors() &&
+	curses->has_colours = text_may_have_colours() && curses->has_colors() &&
 			      curses->start_color() == 0 &&
 			      curses->use_default_colors() == 0 &&
 			      curses->init_pair(1, 1, -1) == 0 &&

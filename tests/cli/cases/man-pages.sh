@@ -14,7 +14,7 @@ for page in "$pages"/*.1; do
 	sed '/^EXAMPLES/,$d' shown | awk -v name="$name" 'length > 80 { print name ": " $0 }'
 done
 "$UNIPROF" help --man stack >shown
-sed -n 1,14p shown
+sed -n 1,3p shown
 "$UNIPROF" help --man dump | cmp - shown
 "$UNIPROF" help --man >shown
 wc -l <shown

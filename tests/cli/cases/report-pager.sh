@@ -13,6 +13,10 @@ on_terminal()
 }
 export PAGER='sed s/^/page:/'
 on_terminal "$UNIPROF report web.up -s $data/web.sym"
+echo "== diff"
+make_recording two
+on_terminal "$UNIPROF diff web.up two.up -s $data/web.sym" | grep -v '[0-9]\.[0-9][0-9]%'
+on_terminal "$UNIPROF diff web.up web.up -s $data/web.sym --no-pager" | grep -c -e page: -e main
 echo "== none"
 on_terminal "$UNIPROF report web.up -s $data/web.sym --no-pager" | grep -c -e page: -e main
 on_terminal "$UNIPROF report web.up -o file; $UNIPROF report web.up | wc -l" | grep -c page:
