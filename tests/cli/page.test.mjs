@@ -172,9 +172,9 @@ test("the data's numbers", async () => {
 	long.column(to, 0);
 	assert.equal(to[0], 2 ** 53 - 1);
 	assert.deepEqual([...decodeStacks(part(2, 2, 4, 1))], [2, 1]);
-	const tree = decodeTree(part(2, 2, 1, 1, 2, 7, 8, 2, 0, 1));
-	assert.deepEqual([...tree.parent], [0, 0, 1]);
-	assert.deepEqual([...tree.key], [0, 7, 8 + 128]);
+	const decoded = decodeTree(part(2, 2, 1, 1, 2, 7, 8, 2, 0, 1));
+	assert.deepEqual([...decoded.parent], [0, 0, 1]);
+	assert.deepEqual([...decoded.key], [0, 7, 8 + 128]);
 	// As in test_base116.c
 	const bytes = (text) => Buffer.from(fromDigits(text)).toString("latin1");
 	assert.deepEqual(["", "\x01q", "\x02y\v", "\x1dxl1\x1fD", "8#8iDUe"].map(bytes),

@@ -513,10 +513,9 @@ class Graph {
 			return isMatch;
 		const known = new Map();
 		for (let i = 1; i < count; i++) {
-			const key = this.tree.key[i];
-			if (!known.has(key))
-				known.set(key, pattern.test(this.name(i)) ? 1 : 0);
-			isMatch[i] = this.isDomain(i) ? 0 : known.get(key);
+			if (!known.has(key[i]))
+				known.set(key[i], pattern.test(this.name(i)) ? 1 : 0);
+			isMatch[i] = this.isDomain(i) ? 0 : known.get(key[i]);
 		}
 		return isMatch;
 	}
