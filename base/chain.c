@@ -59,7 +59,21 @@ static const char *kvm_reason(uint64_t reason)
 	return reason < sizeof(names) / sizeof(*names) ? names[reason] : NULL;
 }
 
-void exit_name(uint64_t exit, char name[EXIT_NAME_SIZE])
+/* What the kernel waited for. */
+static const char *wait_reason(uint64_t wait)
+{
+	static const char *const names[] = {
+		[EXIT_WAIT_OTHER] = "wait",
+		[EXIT_WAIT_PAGE] = "wait for page",
+		[EXIT_WAIT_USERFAULT] = "wait for userfault",
+		[EXIT_WAIT_LOCK] = "wait for lock",
+		[EXIT_WAIT_MEMORY] = "wait for memory",
+	};
+
+	return names[wait < sizeof(names) / sizeof(*names) ? wait : EXIT_WAIT_OTHER];
+}
+
+void exit_reason(uint64_t exit, char text[EXIT_NAME_SIZE])
 {
 	static const char *const names[16] = {
 		[VMEXIT_IN] = "io in",	     [VMEXIT_OUT] = "io out",
@@ -68,18 +82,28 @@ void exit_name(uint64_t exit, char name[EXIT_NAME_SIZE])
 	};
 	unsigned int kind = exit & 15;
 	uint64_t detail = exit >> 4;
-	const char *reason = kind == VMEXIT_KVM ? kvm_reason(detail) : names[kind];
+	const char *reason = names[kind];
 
+	if (kind == VMEXIT_KVM)
+		reason = kvm_reason(detail);
+	else if (kind == VMEXIT_WAIT)
+		reason = wait_reason(detail);
 	if (kind == VMEXIT_IN || kind == VMEXIT_OUT)
-		snprintf(name, EXIT_NAME_SIZE, "[exit: %s 0x%" PRIx64 "]", reason,
-			 detail);
+		snprintf(text, EXIT_NAME_SIZE, "%s 0x%" PRIx64, reason, detail);
 	else if (kind == VMEXIT_READ || kind == VMEXIT_WRITE)
-		snprintf(name, EXIT_NAME_SIZE, "[exit: %s 0x%" PRIx64 "]", reason,
-			 detail << 12);
+		snprintf(text, EXIT_NAME_SIZE, "%s 0x%" PRIx64, reason, detail << 12);
 	else if (reason || kind != VMEXIT_KVM)
-		snprintf(name, EXIT_NAME_SIZE, "[exit: %s]", reason ? reason : "unknown");
+		snprintf(text, EXIT_NAME_SIZE, "%s", reason ? reason : "unknown");
 	else
-		snprintf(name, EXIT_NAME_SIZE, "[exit: reason %" PRIu64 "]", detail);
+		snprintf(text, EXIT_NAME_SIZE, "reason %" PRIu64, detail);
+}
+
+void exit_name(uint64_t exit, char name[EXIT_NAME_SIZE])
+{
+	char reason[EXIT_NAME_SIZE];
+
+	exit_reason(exit, reason);
+	snprintf(name, EXIT_NAME_SIZE, "[exit: %.*s]", EXIT_NAME_SIZE - 9, reason);
 }
 
 static const struct mark {

@@ -86,7 +86,17 @@ enum exit_kind {
 	VMEXIT_WRITE = 4, /* wrote to it */
 	VMEXIT_HALT = 5,  /* waited for an interrupt */
 	VMEXIT_HYPERCALL = 6,
-	VMEXIT_KVM = 7, /* another of KVM's reasons, KVM_EXIT_* in linux/kvm.h */
+	VMEXIT_KVM = 7,	 /* another of KVM's reasons, KVM_EXIT_* in linux/kvm.h */
+	VMEXIT_WAIT = 8, /* waited in the kernel, but not for an interrupt: exit_wait */
+};
+
+/* What the kernel waited for, the detail of VMEXIT_WAIT. */
+enum exit_wait {
+	EXIT_WAIT_OTHER,
+	EXIT_WAIT_PAGE,	     /* of the guest's memory, from a disk */
+	EXIT_WAIT_USERFAULT, /* such a page, from another program (userfaultfd) */
+	EXIT_WAIT_LOCK,	     /* in the kernel */
+	EXIT_WAIT_MEMORY,    /* to be freed */
 };
 
 #define EXIT_MAX (((uint64_t)1 << 48) - 1)
@@ -101,6 +111,8 @@ static inline uint64_t exit_make(enum exit_kind kind, uint64_t detail)
 #define CHAIN_EXIT	 0x4ffc000000000000
 #define CHAIN_EXIT_IS(a) (((a) & ~EXIT_MAX) == CHAIN_EXIT)
 #define EXIT_NAME_SIZE	 48
+/* Writes why: "io out 0x3f8". */
+void exit_reason(uint64_t exit, char text[EXIT_NAME_SIZE]);
 /* Writes the name of an exit: "[exit: io out 0x3f8]". */
 void exit_name(uint64_t exit, char name[EXIT_NAME_SIZE]);
 

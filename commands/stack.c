@@ -111,6 +111,7 @@ static void print_round(const struct target *target, const struct round *round,
 	const struct stack_names names = find_names(files, target, list);
 	const struct guest *guest = target->guest;
 	unsigned int sample = 0;
+	char exit[EXIT_NAME_SIZE];
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		const struct guest_vcpu *vcpu = &guest->vcpu[i];
@@ -119,7 +120,10 @@ static void print_round(const struct target *target, const struct round *round,
 			printf("vCPU %u: offline\n", i);
 			continue;
 		}
-		printf("vCPU %u: %s\n", i, vcpu_state_name(vcpu->state));
+		if (vcpu->exit)
+			exit_name(vcpu->exit, exit);
+		printf("vCPU %u: %s%s%s\n", i, vcpu_state_name(vcpu->state),
+		       vcpu->exit ? " " : "", vcpu->exit ? exit : "");
 		print_registers(&vcpu->cpu);
 		print_chain(&round->sample[sample++].chain, &names);
 	}

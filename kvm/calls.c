@@ -20,6 +20,8 @@ static const struct host_call sampling[] = {
 	PTRACE(PTRACE_INTERRUPT),
 #ifdef PT_GETREGS
 	PTRACE(PTRACE_GETREGS),
+#else
+	PTRACE(PTRACE_GETREGSET),
 #endif
 	PTRACE(PTRACE_DETACH),
 	HOST_CALL(SYS_timer_settime),

@@ -227,10 +227,13 @@ static void prepare_pause(struct guest *guest)
 	kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_BEFORE_PAUSE);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct vcpu *vcpu = &vmm->vcpu[i];
+		struct guest_vcpu *seen = &guest->vcpu[i];
 
-		guest->vcpu[i].captured = false;
+		seen->captured = false;
 		vcpu->traced = (struct traced){0};
 		vcpu->known &= vcpu->rests;
+		if (!vcpu->known && seen->wanted && seen->state == VCPU_BLOCKED)
+			vcpu_look_blocked(vcpu, vmm->pid);
 		if (!vcpu->run || !vcpu->tid || vcpu->rests || vmm->refused ||
 		    !has_room || trace_is_late(trace, vcpu->tid))
 			continue;
@@ -380,6 +383,7 @@ static int take_guest(struct guest *guest, struct error *err)
 		struct vcpu *vcpu = &vmm->vcpu[i];
 
 		guest->vcpu[i].captured = false;
+		guest->vcpu[i].exit = 0;
 		if (!vcpu->run || !vcpu->stored || !guest->vcpu[i].wanted)
 			continue;
 		kvm_registers_take(vcpu->run, &guest->vcpu[i].cpu);
@@ -471,7 +475,8 @@ static int open_vcpus(struct kvm_guest *vmm, struct error *err)
 	if (!vmm->vcpu)
 		return error_set(err, "out of memory");
 	for (unsigned int i = 0; i < vcpus; i++)
-		vmm->vcpu[i] = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
+		vmm->vcpu[i] = (struct vcpu){
+			.ours = -1, .stat = -1, .schedstat = -1, .wchan = -1};
 	if (vcpus_list(vmm->pid, &fds, &count) < 0)
 		return trace_refused(vmm->pid, errno, err);
 	if (count < vcpus)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/chain.h"
 
 int proc_open(pid_t pid, pid_t tid, const char *name)
 {
@@ -125,6 +126,37 @@ enum proc_doing proc_parse_syscall(const char *text, long call, int *fd)
 		return PROC_DOES_OTHER;
 	*fd = (int)first;
 	return PROC_RUNS_VCPU;
+}
+
+/* By the starts of the names of the kernel's functions that wait (Linux 5.10 to 6.18). */
+uint64_t proc_parse_wchan(const char *text)
+{
+	static const struct {
+		const char *start;
+		enum exit_kind kind;
+		enum exit_wait wait;
+	} waits[] = {
+		{"kvm_vcpu_block", VMEXIT_HALT, 0},
+		{"kvm_vcpu_halt", VMEXIT_HALT, 0},
+		{"folio_wait_bit", VMEXIT_WAIT, EXIT_WAIT_PAGE},
+		{"wait_on_page_bit", VMEXIT_WAIT, EXIT_WAIT_PAGE},
+		{"migration_entry_wait", VMEXIT_WAIT, EXIT_WAIT_PAGE},
+		{"handle_userfault", VMEXIT_WAIT, EXIT_WAIT_USERFAULT},
+		{"rwsem_", VMEXIT_WAIT, EXIT_WAIT_LOCK},
+		{"__mutex_lock", VMEXIT_WAIT, EXIT_WAIT_LOCK},
+		{"reclaim_throttle", VMEXIT_WAIT, EXIT_WAIT_MEMORY},
+		{"throttle_direct_reclaim", VMEXIT_WAIT, EXIT_WAIT_MEMORY},
+		{"congestion_wait", VMEXIT_WAIT, EXIT_WAIT_MEMORY},
+		{"wait_iff_congested", VMEXIT_WAIT, EXIT_WAIT_MEMORY},
+		{"mem_cgroup_handle_over", VMEXIT_WAIT, EXIT_WAIT_MEMORY},
+	};
+
+	if (!*text || *text == '0')
+		return 0;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+		if (strncmp(text, waits[i].start, strlen(waits[i].start)) == 0)
+			return exit_make(waits[i].kind, waits[i].wait);
+	return exit_make(VMEXIT_WAIT, EXIT_WAIT_OTHER);
 }
 
 bool proc_parse_vcpu(const char *target, unsigned int *number)

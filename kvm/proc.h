@@ -63,6 +63,8 @@ bool proc_parse_map(const char *line, struct proc_map *map);
 /* syscall: what the thread does, where @call is the number of ioctl(2). Sets @fd to the
  * vCPU that it runs, if it does. */
 enum proc_doing proc_parse_syscall(const char *text, long call, int *fd);
+/* wchan: what a blocked thread waits for in KVM_RUN, exit_make(); 0: not known */
+uint64_t proc_parse_wchan(const char *text);
 /* fd: the target of a link to a vCPU, with the vCPU's number */
 bool proc_parse_vcpu(const char *target, unsigned int *number);
 

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kvm/registers.h"
 
+#include <elf.h>
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "base/compat.h"
+#include "kvm/proc.h"
+
 /*
  * On ARM, KVM stores no registers in the run page. It has them in memory while no CPU
  * runs the vCPU, and is asked for them (kvm/bpf/kernel.h), in one run for several vCPUs.
@@ -11,10 +20,22 @@ uint64_t kvm_registers_wanted(void)
 	return 0;
 }
 
+/* Once a system call has returned, its first argument is not known any more. */
 enum kvm_stop kvm_registers_stop(pid_t tid, int fd)
 {
-	(void)tid, (void)fd;
-	return KVM_STOP_ELSEWHERE;
+	uint64_t regs[34]; /* struct user_pt_regs (Linux, asm/ptrace.h) */
+	int call = -1;
+	struct iovec to = {&call, sizeof(call)};
+
+	(void)fd;
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &to) < 0 ||
+	    call != SYS_ioctl)
+		return KVM_STOP_ELSEWHERE;
+	to = (struct iovec){regs, sizeof(regs)};
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &to) < 0 ||
+	    (uint32_t)regs[1] != PROC_KVM_RUN)
+		return KVM_STOP_ELSEWHERE;
+	return (int64_t)regs[0] == -EINTR ? KVM_STOP_INTERRUPTED : KVM_STOP_LEAVING;
 }
 
 bool kvm_registers_exist(const struct kvm_run *run)
@@ -70,6 +91,8 @@ static bool ask_batch(const struct kernel *kernel, const struct batch *batch,
 		if (!rests || moment == KVM_BEFORE_PAUSE)
 			continue;
 		kernel_registers_take(registers, &seen->cpu);
+		if (moment == KVM_IN_PAUSE)
+			seen->exit = vcpu_exit(&vcpus[batch->number[i]], seen->state);
 		seen->online = seen->captured = !registers->is_off;
 	}
 	return ran;

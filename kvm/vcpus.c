@@ -104,8 +104,12 @@ bool vcpus_shared(pid_t a, pid_t b, int fd)
 int vcpu_open(struct vcpu *vcpu, pid_t pid, int pidfd, int fd, struct request *requests,
 	      bool keeps)
 {
-	*vcpu = (struct vcpu){
-		.theirs = fd, .ours = -1, .stat = -1, .schedstat = -1, .keeps = keeps};
+	*vcpu = (struct vcpu){.theirs = fd,
+			      .ours = -1,
+			      .stat = -1,
+			      .schedstat = -1,
+			      .wchan = -1,
+			      .keeps = keeps};
 	vcpu->run = run_page_map(pidfd, fd, &vcpu->ours);
 	if (!vcpu->run)
 		return -1;
@@ -119,7 +123,9 @@ static void forget_thread(struct vcpu *vcpu)
 		close(vcpu->stat);
 	if (vcpu->schedstat >= 0)
 		close(vcpu->schedstat);
-	vcpu->stat = vcpu->schedstat = -1;
+	if (vcpu->wchan >= 0)
+		close(vcpu->wchan);
+	vcpu->stat = vcpu->schedstat = vcpu->wchan = -1;
 	vcpu->tid = 0;
 }
 
@@ -130,7 +136,7 @@ void vcpu_close(struct vcpu *vcpu)
 	requests_remove(vcpu->request);
 	if (vcpu->run)
 		run_page_unmap(vcpu->run, vcpu->ours);
-	*vcpu = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1};
+	*vcpu = (struct vcpu){.ours = -1, .stat = -1, .schedstat = -1, .wchan = -1};
 }
 
 /* Whether the word @valid makes KVM store all registers that are needed. */
@@ -167,7 +173,7 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 	stored = vcpu->stored;
 	if (!vcpu->keeps)
 		vcpu_withdraw(vcpu);
-	if (stop == KVM_STOP_ELSEWHERE)
+	if (stop == KVM_STOP_ELSEWHERE || !kvm_registers_wanted())
 		return stored ? VCPU_STORED : VCPU_NOT_STORED;
 	vcpu->met = true;
 	if (vcpu->request)
@@ -183,7 +189,7 @@ uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state)
 	const struct kvm_run *run = vcpu->run;
 
 	if (!vcpu->is_out)
-		return state == VCPU_BLOCKED ? exit_make(VMEXIT_HALT, 0) : 0;
+		return state == VCPU_BLOCKED ? vcpu->waits : 0;
 	switch (run->exit_reason) {
 	case KVM_EXIT_UNKNOWN:
 		return 0;
@@ -248,11 +254,28 @@ static enum proc_doing read_doing(pid_t pid, pid_t tid, int *fd)
 	return proc_parse_syscall(text, SYS_ioctl, fd);
 }
 
+void vcpu_look_blocked(struct vcpu *vcpu, pid_t pid)
+{
+	const uint64_t halt = exit_make(VMEXIT_HALT, 0);
+	char text[256];
+	int fd;
+
+	vcpu->waits = vcpu->wchan >= 0 && read_again(vcpu->wchan, text, sizeof(text))
+			      ? proc_parse_wchan(text)
+			      : 0;
+	/* Without the name of the kernel's function, it is most likely halted. */
+	if (!vcpu->waits)
+		vcpu->waits = halt;
+	vcpu->is_out = vcpu->rests && vcpu->waits != halt &&
+		       read_doing(pid, vcpu->tid, &fd) == PROC_DOES_OTHER;
+}
+
 static void set_thread(struct vcpu *vcpu, pid_t pid, pid_t tid)
 {
 	forget_thread(vcpu);
 	vcpu->stat = proc_open(pid, tid, "stat");
 	vcpu->schedstat = proc_open(pid, tid, "schedstat");
+	vcpu->wchan = proc_open(pid, tid, "wchan");
 	vcpu->met = vcpu->stored = false;
 	if (vcpu->stat >= 0 && vcpu->schedstat >= 0)
 		vcpu->tid = tid;

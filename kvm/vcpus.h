@@ -38,10 +38,10 @@ struct vcpu {
 	/* The run page, shared with KVM and the VMM: nothing but kvm_valid_regs is ever
 	 * written. */
 	struct kvm_run *run;
-	struct request *request; /* NULL: none is free, nothing is requested */
-	pid_t tid;		 /* the thread that runs the vCPU; 0: not known */
-	int stat, schedstat;	 /* the thread's files in /proc; -1: none */
-	bool keeps;		 /* requests are kept after a stop of the thread */
+	struct request *request;    /* NULL: none is free, nothing is requested */
+	pid_t tid;		    /* the thread that runs the vCPU; 0: not known */
+	int stat, schedstat, wchan; /* the thread's files in /proc; -1: none */
+	bool keeps;		    /* requests are kept after a stop of the thread */
 	bool met;    /* the thread was stopped on its way out of KVM_RUN before */
 	bool stored; /* the run page has the registers of the last KVM_RUN */
 	bool is_out; /* at the last stop, it was not in KVM_RUN, or left that for the VMM
@@ -50,6 +50,7 @@ struct vcpu {
 		      * on x86, it has not run since the last pause */
 	bool known; /* x86: its registers were captured in the last pause, or it rested */
 	uint64_t exits; /* x86: before the last pause, as in struct kernel_vcpu */
+	uint64_t waits; /* what its blocked thread waited for in KVM_RUN, exit_make() */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */
 };
@@ -78,8 +79,13 @@ enum vcpu_registers {
  * itself, and withdraws the request, unless it is kept. */
 enum vcpu_registers vcpu_look(struct vcpu *vcpu);
 
-/* Returns why a vCPU, of which vcpu_look() has looked at the thread, was not in the
- * guest's code (exit_make()); 0 if it was. @state: before the stop. */
+/* Looks at a vCPU whose thread is blocked, before it is stopped, or not stopped at all,
+ * for what it waits for. */
+void vcpu_look_blocked(struct vcpu *vcpu, pid_t pid);
+
+/* Returns why a vCPU, of which vcpu_look() or, if it rests, vcpu_look_blocked() has
+ * looked at the thread, was not in the guest's code (exit_make()); 0 if it was. @state:
+ * before the stop. */
 uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state);
 
 /* Withdraws the request, if there is one. */

@@ -35,8 +35,9 @@ struct report_view {
 	enum report_sort sort; /* sort key of histograms */
 	enum report_rows rows; /* of histograms */
 	bool shows_files;      /* a column with the files of functions, in histograms */
-	bool lists_unnamed;    /* addresses without a name have rows of their own */
-	uint64_t most_rows;    /* of histograms; 0: all */
+	bool only_exits; /* of functions, frames_function_is_exit() only, in histograms */
+	bool lists_unnamed;	    /* addresses without a name have rows of their own */
+	uint64_t most_rows;	    /* of histograms; 0: all */
 	enum measure_weight weight; /* first shown, by outputs that get all weights */
 	const char *title; /* of pictures and pages; NULL: made of the guest's name */
 	size_t columns;	   /* width; 0: that of the terminal, or unlimited */

@@ -3,14 +3,15 @@
 /*
  * Rows for a database, as JSON lines (one object in each): ClickHouse's JSONEachRow,
  * DuckDB's read_json(), Spark's read.json(). A row has the samples of a second, domain,
- * vCPU, state and chain of functions. All fields are in all rows, with the same type, so
- * that files of many recordings can be joined with cat(1).
+ * vCPU, state, exit and chain of functions. All fields are in all rows, with the same
+ * type, so that files of many recordings can be joined with cat(1).
  */
 #include "output/output.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/chain.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/model/domains.h"
@@ -21,6 +22,7 @@
 struct row {
 	uint64_t vcpu;	/* domain's index << 32 | vCPU */
 	uint64_t chain; /* state << 32 | path */
+	uint64_t exit;	/* exit_make(), or 0 */
 	uint64_t count;
 };
 
@@ -70,6 +72,17 @@ static uint64_t second_of(const struct summary *summary, uint64_t time)
 
 	return since / NS_PER_S + wall / NS_PER_S +
 	       (since % NS_PER_S + wall % NS_PER_S) / NS_PER_S;
+}
+
+/* Writes why the vCPU was not in the guest's code, without the brackets: "io out 0x3f8";
+ * nothing if it was. */
+static void put_exit(struct json *json, uint64_t exit)
+{
+	char name[EXIT_NAME_SIZE] = "";
+
+	if (exit)
+		exit_reason(exit, name);
+	json_string(json, "exit", name);
 }
 
 /* The fields that rows share */
@@ -138,6 +151,7 @@ static int put_row(struct rows *rows, const struct row_texts *texts,
 	json_string(json, "comm", texts->comm);
 	json_number(json, "vcpu", (uint32_t)row->vcpu);
 	json_string(json, "state", vcpu_state_name((unsigned int)(row->chain >> 32)));
+	put_exit(json, row->exit);
 	if (put_stack(rows, (uint32_t)row->chain) < 0)
 		return -1;
 	json_number(json, measure_name(report->measure), row->count);
@@ -151,7 +165,9 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x->vcpu != y->vcpu)
 		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->chain > y->chain) - (x->chain < y->chain);
+	if (x->chain != y->chain)
+		return x->chain < y->chain ? -1 : 1;
+	return (x->exit > y->exit) - (x->exit < y->exit);
 }
 
 /* Sorts the rows, and adds up equal ones. */
@@ -215,6 +231,7 @@ static int rows_sample(void *state, const struct counted_sample *sample)
 	uint32_t chain = paths_find(&rows->chains, sample->stack);
 	const struct row row = {.vcpu = (uint64_t)sample->domain << 32 | sample->vcpu,
 				.chain = (uint64_t)sample->state << 32 | chain,
+				.exit = sample->exit,
 				.count = sample->count};
 
 	if (chain == TREE_NONE)

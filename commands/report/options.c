@@ -98,6 +98,7 @@ enum sort_word {
 	SORT_FUNCTION,
 	SORT_FILE,
 	SORT_DOMAIN,
+	SORT_EXIT,
 };
 
 static struct option_word sort_word(unsigned int i)
@@ -112,6 +113,10 @@ static struct option_word sort_word(unsigned int i)
 		{"domain", "rows are domains or, with dso or sym, parts of them",
 		 SORT_DOMAIN},
 		{"comm", "the same as domain", SORT_DOMAIN},
+		{"exit",
+		 "rows are reasons why guests' code was left (KVM), as with "
+		 "--exits, and hypercalls (Xen)",
+		 SORT_EXIT},
 		{0},
 	};
 
@@ -149,12 +154,14 @@ static int set_sort(void *to, const char *argument, struct error *err)
 		     : words & 1u << SORT_TOTAL ? REPORT_SORT_TOTAL
 		     : words & 1u << SORT_NAME	? REPORT_SORT_NAME
 						: REPORT_SORT_SELF;
-	view->rows = words & 1u << SORT_FUNCTION ? REPORT_ROWS_FUNCTIONS
+	view->rows = words & (1u << SORT_FUNCTION | 1u << SORT_EXIT)
+			     ? REPORT_ROWS_FUNCTIONS
 		     : words & 1u << SORT_FILE	 ? REPORT_ROWS_FILES
 		     : words & 1u << SORT_DOMAIN ? REPORT_ROWS_DOMAINS
 						 : REPORT_ROWS_FUNCTIONS;
 	view->shows_files = words & 1u << SORT_FILE;
 	view->shows_domains = words & 1u << SORT_DOMAIN;
+	view->only_exits = words & 1u << SORT_EXIT;
 	view->is_sorted = true;
 	return 0;
 }
@@ -260,6 +267,7 @@ static int fit_format(struct report_options *options)
 	if (useless)
 		return usage_error("report", "format %s does not support %s",
 				   format->name, useless);
+	rules->exits |= view->only_exits;
 	if (options->opens && (!options->output || strcmp(options->output, "-") == 0))
 		return usage_error("report", "--open needs a file: use -o FILE");
 	if (format->is_binary && isatty(STDOUT_FILENO) &&

@@ -315,6 +315,8 @@ static int is_shown(const struct histogram *histogram, const struct histogram_ro
 
 	if (!count || histogram_percent(histogram, count) < report->view.percent_limit)
 		return 0;
+	if (report->view.only_exits && !frames_function_is_exit(report->frames, key))
+		return 0;
 	return report->view.rows == REPORT_ROWS_FUNCTIONS
 		       ? filter_shows(report->filter, key)
 		       : 1;

@@ -201,6 +201,39 @@ static int chain_decide(struct filter *filter, struct stacks *stacks, uint32_t c
 	return 0;
 }
 
+/* Whether a chain's sampled function is a hypercall: 1 or 0; -1 if out of memory. */
+static int is_hypercall(const struct filter *filter, const struct stacks *stacks,
+			uint32_t chain)
+{
+	uint32_t frame;
+
+	if (!stacks_is_address(stacks, chain))
+		return 0;
+	frame = frames_find(filter->frames, stacks->domain[chain],
+			    stacks->tree.nodes[chain].key, FRAME_LEAF);
+	if (frame == FRAMES_NONE)
+		return -1;
+	return frames_function_is_exit(filter->frames,
+				       frames_get(filter->frames, frame)->function);
+}
+
+int filter_exits(struct filter *filter, const struct stacks *stacks,
+		 struct measure *measure, const struct samples_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		int status;
+
+		if (!measure->counts[i] || batch->exit[i])
+			continue;
+		status = is_hypercall(filter, stacks, stacks->chains[i]);
+		if (status < 0)
+			return -1;
+		if (!status)
+			measure_take_back(measure, i);
+	}
+	return 0;
+}
+
 int filter_batch(struct filter *filter, struct stacks *stacks, struct measure *measure,
 		 size_t count)
 {

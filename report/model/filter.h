@@ -41,6 +41,11 @@ void filter_free(struct filter *filter);
 int filter_batch(struct filter *filter, struct stacks *stacks, struct measure *measure,
 		 size_t count);
 
+/* Takes back the samples of a chunk that were in the guest's code: those without a
+ * reason why it was left that are not in a hypercall. -1 if out of memory. */
+int filter_exits(struct filter *filter, const struct stacks *stacks,
+		 struct measure *measure, const struct samples_batch *batch);
+
 /* Whether a function matches the rules' symbol, or there is no such rule: 1 or 0; -1 if
  * out of memory. */
 int filter_shows(struct filter *filter, uint32_t function);

@@ -365,6 +365,13 @@ bool frames_function_known(const struct frames *frames, uint32_t function)
 	return frames->origins[function].known;
 }
 
+bool frames_function_is_exit(const struct frames *frames, uint32_t function)
+{
+	const char *name = frames_function_name(frames, function);
+
+	return strncmp(name, "[exit: ", 7) == 0 || strncmp(name, "[hypercall ", 11) == 0;
+}
+
 uint32_t frames_merged(const struct frames *frames, const char **example)
 {
 	uint32_t count = 0;

@@ -116,6 +116,9 @@ uint32_t frames_functions(const struct frames *frames);
  * hexadecimal if no symbol is known. Valid until frames_free(). */
 const char *frames_function_name(const struct frames *frames, uint32_t function);
 bool frames_function_known(const struct frames *frames, uint32_t function);
+/* Whether it stands for a reason why the guest's code was left: "[exit: halt]" or, on
+ * Xen, "[hypercall sched_op]". */
+bool frames_function_is_exit(const struct frames *frames, uint32_t function);
 /* The number of known functions whose demangled name is that of several symbols, which
  * are thus merged; @example is one of the names. */
 uint32_t frames_merged(const struct frames *frames, const char **example);

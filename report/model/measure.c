@@ -114,8 +114,9 @@ static bool has_state(const struct measure *measure, const struct samples_batch 
 {
 	uint32_t state = batch->state[i];
 
+	/* Without a reason, it depends on the function: filter_exits(). */
 	if (measure->states == MEASURE_EXIT)
-		return batch->exit[i] != 0;
+		return true;
 	if (state >= SUMMARY_STATES)
 		state = VCPU_UNKNOWN;
 	return (unsigned int)measure->states & 1u << state;
@@ -208,6 +209,15 @@ void measure_drop(struct measure *measure, size_t sample)
 {
 	measure->total -= measure->counts[sample];
 	measure->counts[sample] = 0;
+}
+
+void measure_take_back(struct measure *measure, size_t sample)
+{
+	double count = (double)measure->counts[sample];
+
+	measure->whole -= measure->counts[sample];
+	measure->squares -= count * count;
+	measure_drop(measure, sample);
 }
 
 uint64_t measure_left(const struct measure *measure)

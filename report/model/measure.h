@@ -37,7 +37,7 @@ enum measure_states {
 	MEASURE_RUNNABLE = 1 << VCPU_RUNNABLE,
 	MEASURE_BUSY = MEASURE_RUNNING | MEASURE_RUNNABLE,
 	MEASURE_BLOCKED = 1 << VCPU_BLOCKED,
-	/* any state, but not in the guest's code: in the VMM, or halted */
+	/* any state, but not in the guest's code: in the VMM, halted or in Xen */
 	MEASURE_EXIT = 1 << SUMMARY_STATES,
 };
 
@@ -101,6 +101,9 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 
 /* Drops a sample of the chunk, by its index: it counts 0, and is part of @whole only. */
 void measure_drop(struct measure *measure, size_t sample);
+
+/* Takes back a sample of the chunk, by its index: it was not selected. */
+void measure_take_back(struct measure *measure, size_t sample);
 
 /* Returns the CPU time, in us, that is in no count, because the vCPUs were blocked in all
  * later samples. */

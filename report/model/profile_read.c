@@ -205,6 +205,8 @@ static int count_samples(const struct reading *reading, struct samples_batch *ba
 	    processes_split(&profile->processes, &profile->summary, batch) < 0)
 		return -1;
 	if (stacks_find(profile->stacks, batch, measure->counts) < 0 ||
+	    (measure->states == MEASURE_EXIT &&
+	     filter_exits(profile->filter, profile->stacks, measure, batch) < 0) ||
 	    (profile->rules->exits &&
 	     stacks_add_exits(profile->stacks, batch, measure->counts) < 0) ||
 	    filter_batch(profile->filter, profile->stacks, measure, batch->count) < 0 ||

@@ -24,6 +24,10 @@
 	echo "exit 7 4095"
 	echo "sample 1100000000 0 1 0 0x1204"
 	echo "exit 15 7" # of a later version
+	for wait in 0 1 2 3 4 99; do
+		echo "sample 1105000000 0 3 0 0x1204"
+		echo "exit 8 $wait"
+	done
 	echo "sample 1110000000 0 1 0"
 	echo "end 1 2000000000"
 } | "$MAKE_RECORDING" >exits.up
@@ -44,8 +48,26 @@ show --state exit | head -n 1
 show --state exit --format timeline | grep -c '<rect'
 echo "# by reason"
 show --exits --symbol-filter '^.exit: ' --percent-limit 0
+show --sort exit --percent-limit 6
+echo "# and by function"
+show --state exit --exits --tree --invert --symbol-filter 'io out'
+echo "# rows"
+show --format rows --time ,0.06
 echo "# perf-script"
 show --exits --format perf-script --time ,0.03
+echo "# on Xen, hypercalls are such reasons"
+{
+	echo "domain 0 3 1 1 1 web"
+	echo "sample 1010000000 0 1 0 0x13a4 0x1204"
+	echo "sample 1020000000 0 3 0 0x13a4 0x1004"
+	echo "sample 1030000000 0 1 0 0x1344 0x1204"
+	echo "sample 1040000000 0 1 0 0x1204 0x13a4"
+	echo "sample 1050000000 0 1 0"
+	echo "end 1 2000000000"
+} | "$MAKE_RECORDING" >exits.up
+printf '%s\n' '1000 T idle' '1200 T main' '1300 T hypercall_page' '2300 T end' >xen.sym
+report -i exits.up -s xen.sym --state exit --format folded 2>/dev/null
+report -i exits.up -s xen.sym --sort exit 2>/dev/null
 echo "# the longest chain stays as it is"
 {
 	echo "domain 0 3 4 1 1 web"

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/chain.h"
 #include "base/compat.h"
 #include "kvm/proc.h"
 #include "kvm/vmm.h"
@@ -37,6 +38,25 @@ static void a_stat_is_read_whatever_the_command_is(void **state)
 	assert_false(proc_parse_stat("12 )( S 7", &stat));
 	assert_false(proc_parse_stat("12 (qemu)", &stat));
 	assert_false(proc_parse_stat("12 (qemu) S", &stat));
+}
+
+static void what_a_blocked_vcpu_waits_for_is_known_by_the_kernels_function(void **state)
+{
+	(void)state;
+	assert_int_equal(proc_parse_wchan("kvm_vcpu_block"), exit_make(VMEXIT_HALT, 0));
+	assert_int_equal(proc_parse_wchan("folio_wait_bit_common"),
+			 exit_make(VMEXIT_WAIT, EXIT_WAIT_PAGE));
+	assert_int_equal(proc_parse_wchan("handle_userfault.isra.0"),
+			 exit_make(VMEXIT_WAIT, EXIT_WAIT_USERFAULT));
+	assert_int_equal(proc_parse_wchan("rwsem_down_read_slowpath"),
+			 exit_make(VMEXIT_WAIT, EXIT_WAIT_LOCK));
+	assert_int_equal(proc_parse_wchan("reclaim_throttle"),
+			 exit_make(VMEXIT_WAIT, EXIT_WAIT_MEMORY));
+	assert_int_equal(proc_parse_wchan("futex_wait_queue"),
+			 exit_make(VMEXIT_WAIT, EXIT_WAIT_OTHER));
+	/* The thread has gone on, or the kernel has no names. */
+	assert_int_equal(proc_parse_wchan("0"), 0);
+	assert_int_equal(proc_parse_wchan(""), 0);
 }
 
 static void fields_of_a_stat_are_found_by_number(void **state)
@@ -392,6 +412,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stat_is_read_whatever_the_command_is),
+		cmocka_unit_test(
+			what_a_blocked_vcpu_waits_for_is_known_by_the_kernels_function),
 		cmocka_unit_test(fields_of_a_stat_are_found_by_number),
 		cmocka_unit_test(a_real_stat_has_all_fields),
 		cmocka_unit_test(a_long_command_is_cut),
