@@ -3,7 +3,7 @@
 #define UNIPROF_BASE_COMPAT_H
 
 /*
- * Replacements for functions that glibc 2.17 to 2.33 lack. A file that uses such a
+ * Replacements for functions that glibc 2.17 to 2.33 and musl lack. A file that uses such a
  * function by its usual name includes this header. The functions behave as in their
  * manual pages, except as noted here.
  *
@@ -25,8 +25,8 @@
 #define COMPAT_NEEDED(minor) (COMPAT_GLIBC < (minor))
 #elif defined(__GLIBC__)
 #define COMPAT_NEEDED(minor) (!__GLIBC_PREREQ(2, minor))
-#else
-#define COMPAT_NEEDED(minor) 0
+#else /* musl, which has getrandom() and memfd_create(), but not the others */
+#define COMPAT_NEEDED(minor) ((minor) >= 30)
 #endif
 
 ssize_t compat_getrandom(void *data, size_t size, unsigned int flags);

@@ -17,6 +17,11 @@
 #include "base/clock.h"
 #include "kvm/proc.h"
 
+/* timer_create(2); glibc has no name for it. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 /*
  * How long to wait for a thread to stop, ns. A thread that waits for a CPU of a busy host
  * stops when it gets one; a thread that waits for a device in a state that nothing
@@ -65,8 +70,7 @@ int trace_init(struct trace *trace, struct error *err)
 	sigemptyset(&mask);
 	sigaddset(&mask, WAKE);
 	sigprocmask(SIG_UNBLOCK, &mask, NULL);
-	/* sigev_notify_thread_id is not declared by glibc (timer_create(2)). */
-	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
 	/* Not timer_create(), which is in a library of its own before glibc 2.34. */
 	if (sigaction(WAKE, &action, NULL) < 0 ||
 	    syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &id) < 0)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE_SIZE 4096u
+#define PAGE_BYTES 4096u
 
 /* Whether the mapping at @address is shared, according to /proc/self/maps. The library's
  * memory is shared if the kernel has /dev/xen/hypercall (Linux 4.18). */
@@ -35,7 +35,7 @@ static bool is_shared(const void *address)
 static int map_memory(struct hypercall_memory *memory, struct error *err)
 {
 	memory->from_library = false;
-	memory->data = mmap(NULL, memory->pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
+	memory->data = mmap(NULL, memory->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS | MAP_LOCKED | MAP_POPULATE, -1,
 			    0);
 	if (memory->data != MAP_FAILED)
@@ -43,18 +43,18 @@ static int map_memory(struct hypercall_memory *memory, struct error *err)
 	memory->data = NULL;
 	return error_errno(err, errno,
 			   "can't lock %zu KiB of memory for hypercalls (ulimit -l)",
-			   memory->pages * PAGE_SIZE / 1024);
+			   memory->pages * PAGE_BYTES / 1024);
 }
 
 int hypercall_memory_get(struct xen *xen, struct hypercall_memory *memory, size_t size,
 			 struct error *err)
 {
-	memory->pages = (size + PAGE_SIZE - 1) / PAGE_SIZE;
+	memory->pages = (size + PAGE_BYTES - 1) / PAGE_BYTES;
 	memory->data = xen->lib.alloc_pages(xen->call, memory->pages);
 	memory->from_library = true;
 	if (!memory->data)
 		return map_memory(memory, err);
-	memset(memory->data, 0, memory->pages * PAGE_SIZE);
+	memset(memory->data, 0, memory->pages * PAGE_BYTES);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ void hypercall_memory_put(struct xen *xen, struct hypercall_memory *memory)
 	if (memory->from_library)
 		xen->lib.free_pages(xen->call, memory->data, memory->pages);
 	else
-		munmap(memory->data, memory->pages * PAGE_SIZE);
+		munmap(memory->data, memory->pages * PAGE_BYTES);
 	memory->data = NULL;
 }
 

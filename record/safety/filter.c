@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ioctl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
