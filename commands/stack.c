@@ -64,16 +64,17 @@ static struct stack_names find_names(const struct stack_files *files,
 	return (struct stack_names){
 		.symbols = is_unfit ? files->unnamed : files->symbols,
 		.places = find_places(files, learning, list),
+		.kernel = learning_kallsyms(learning),
 	};
 }
 
 /* Looks for the names of the guest's kernel in its memory, from the code that its threads
  * wait in; NULL if there are none, or if a file has them. */
-static struct kallsyms *find_kernel(const struct target *target,
-				    const struct threads_seen *seen)
+static const struct kallsyms *find_kernel(const struct target *target,
+					  const struct threads_seen *seen)
 {
 	struct learning *learning = sampler_learner(target->sampler);
-	struct kallsyms *found = NULL;
+	const struct kallsyms *found = learning_kallsyms(learning);
 
 	for (size_t i = 0; i < seen->count && i < 4 && !found; i++)
 		if (seen->list[i].kind == THREAD_READ)
@@ -88,18 +89,16 @@ static int show_threads(const struct target *target, const struct stack_files *f
 {
 	struct symbols_place list[TABLE_ORIGINS];
 	struct stack_names names = find_names(files, target, list);
-	struct kallsyms *kernel = NULL;
 	struct threads_seen seen;
 	int status = threads_look(sampler_learner(target->sampler), &seen, err);
 
 	if (status == 0) {
-		names.kernel = kernel = find_kernel(target, &seen);
+		names.kernel = find_kernel(target, &seen);
 		print_threads(&seen, &names);
 		if (!seen.is_full)
 			message("stack", "these are not all threads: the guest's lists "
 					 "of them always changed, or make no sense");
 	}
-	kallsyms_free(kernel);
 	threads_seen_free(&seen);
 	return status;
 }
@@ -223,6 +222,11 @@ static int take_rounds(const struct target *target, struct round *round,
 		if (goes_on && !round->found_code)
 			nanosleep(&moment, NULL);
 	} while (round->found_code || goes_on);
+	/* The tables of a kernel lead to more callers, and its names are for any round.
+	 */
+	if (round->outcome == ROUND_TAKEN &&
+	    learning_find_kernel(sampler_learner(target->sampler), round))
+		return take_round(target, round, err);
 	return 0;
 }
 

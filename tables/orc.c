@@ -504,8 +504,10 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 int unwind_table_add_orc_module(struct unwind_builder *builder,
 				const struct orc_module *module)
 {
-	const struct kernel kernel = {
-		.builder = builder, .start = module->start, .end = module->end};
+	struct kernel kernel = {.builder = builder,
+				.start = module->start,
+				.end = module->end,
+				.code = module->code};
 	const struct section_bytes ips = {module->ips, module->count * IP_SIZE, NULL};
 	const struct section_bytes data = {module->rows, module->count * ROW_SIZE, NULL};
 	struct rows rows;
@@ -515,7 +517,9 @@ int unwind_table_add_orc_module(struct unwind_builder *builder,
 		return 0;
 	if (!read_rows(&rows, &ips, module->address, &data))
 		return -1;
-	status = add_rows(&kernel, &rows);
+	for (size_t i = 0; i < kernel.code.count; i++)
+		kernel.size += kernel.code.list[i].size;
+	status = add_retpolines(&kernel) || add_rows(&kernel, &rows);
 	free(rows.list);
 	return status ? -1 : 0;
 }

@@ -3,6 +3,7 @@
 #define UNIPROF_TABLES_ORC_H
 
 #include "base/error.h"
+#include "symbols/code.h"
 #include "tables/build.h"
 
 /*
@@ -22,12 +23,13 @@ int unwind_table_add_orc(struct unwind_builder *builder, const char *path,
 #define ORC_IP_SIZE  4
 #define ORC_ROW_SIZE 6
 
-/* The ORC tables of a kernel's module, as copied from a guest's memory. */
+/* The ORC tables of a kernel or its module, as copied from a guest's memory. */
 struct orc_module {
 	const uint8_t *ips, *rows;
 	size_t count;	     /* of each */
 	uint64_t address;    /* where the guest has ips */
 	uint64_t start, end; /* of the module's code: there are no rules outside */
+	struct code code;    /* of entries and retpolines, as far as it is known */
 };
 
 /* Adds their rules. -1 if out of memory, or over the limits of tables. */

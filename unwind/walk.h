@@ -136,7 +136,7 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 		walk->serial ^= unwind_table_serial(walk->found) + !walk->is_found_here;
 	walk->registers = registers;
 	walk->register_count = count;
-	walk->has_rules = walk->table || walk->found;
+	walk->has_rules = walk->table || walk->modules || walk->found;
 	walk->has_floor = walk->has_rules;
 	walk->state.floor = walk->has_rules ? walk->state.sp : 0;
 }

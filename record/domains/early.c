@@ -5,7 +5,8 @@
 
 static bool has_table(const struct learning *learning)
 {
-	return learning_table(learning) || code_search_table(&learning->code);
+	return learning_table(learning) || learning_kernel(learning) ||
+	       code_search_table(&learning->code);
 }
 
 void early_begin(struct early *early, const struct learning *learning)

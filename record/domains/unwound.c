@@ -38,16 +38,19 @@ void unwound_add(struct unwound *unwound, const struct target *target,
 {
 	const struct learning *learning = sampler_learning(target->sampler);
 	const struct unwind_table *found = code_search_table(&learning->code);
+	const struct unwind_table *kernel = learning_kernel(learning);
+	bool by_code = found || kernel;
 
 	unwound->domains++;
 	unwound->captured += target_captures_stacks(target);
-	unwound->by_frames += learning->table.state != TABLE_USED && !found;
+	unwound->by_frames += learning->table.state != TABLE_USED && !by_code;
 	if (learning->table.state == TABLE_USED)
 		add_table(unwound, &learning->table.placed);
-	if (learning->table.state == TABLE_USED || found)
+	if (learning->table.state == TABLE_USED || by_code)
 		unwound->early += early->samples;
-	if (found) {
+	if (by_code) {
 		unwound->by_code++;
-		unwound->code_rows += unwind_table_rows(found);
+		unwound->code_rows += (found ? unwind_table_rows(found) : 0) +
+				      (kernel ? unwind_table_rows(kernel) : 0);
 	}
 }

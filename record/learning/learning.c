@@ -40,6 +40,7 @@ void learning_close(struct learning *learning)
 {
 	modules_free(learning->modules);
 	kallsyms_search_free(learning->kallsyms);
+	kernel_orc_free(&learning->orc);
 	table_check_free(&learning->table);
 	code_search_free(&learning->code);
 	stack_filter_free(learning->filter);
@@ -56,7 +57,8 @@ struct unwind_input learning_input(struct learning *learning,
 		.found_space = code_search_space(&learning->code),
 		.returns = &learning->returns,
 		.hypercalls = learning->table.hypercalls,
-		.modules = learning->modules ? modules_table(learning->modules) : NULL,
+		.modules = learning->modules ? modules_table(learning->modules)
+					     : learning_kernel(learning),
 		.entries = &learning->entries,
 	};
 }
@@ -198,6 +200,13 @@ static bool learn_modules(struct learning *learning, struct round *round)
 	return is_renewed;
 }
 
+/* Whether the kernel's tables are looked for: not if a file has them, or if only frame
+ * pointers are asked for. */
+static bool wants_orc(const struct learning *learning)
+{
+	return !learning->uses_kernel && learning->code.examiner;
+}
+
 /* Goes on to look for the names of the guest's kernel, from one of the round's chains. */
 static void learn_kallsyms(struct learning *learning, const struct round *round)
 {
@@ -212,7 +221,28 @@ static void learn_kallsyms(struct learning *learning, const struct round *round)
 		guest->ops->begin_pages(guest->memory, round->time, KALLSYMS_MAPS);
 		kallsyms_look(learning->kallsyms, cpu_of(learning, sample), &memory,
 			      &sample->chain, round->time);
+		if (kallsyms_get(learning->kallsyms) && wants_orc(learning))
+			kernel_orc_find(&learning->orc, kallsyms_get(learning->kallsyms));
 	}
+}
+
+/* Goes on to read the tables of the guest's kernel. True if they are complete. */
+static bool learn_orc(struct learning *learning, const struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		if (!kernel_orc_is_due(&learning->orc, &sample->chain, round->time))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, KERNEL_ORC_MAPS);
+		if (kernel_orc_look(&learning->orc, cpu_of(learning, sample), &memory,
+				    round->time))
+			return true;
+	}
+	return false;
 }
 
 struct kallsyms *learning_take_kallsyms(struct learning *learning)
@@ -220,24 +250,58 @@ struct kallsyms *learning_take_kallsyms(struct learning *learning)
 	return learning->kallsyms ? kallsyms_take(learning->kallsyms) : NULL;
 }
 
-struct kallsyms *learning_find_kallsyms(struct learning *learning, const struct cpu *cpu,
-					const struct chain *chain)
+const struct kallsyms *learning_kallsyms(const struct learning *learning)
+{
+	return learning->kallsyms ? kallsyms_get(learning->kallsyms) : NULL;
+}
+
+const struct kallsyms *learning_find_kallsyms(struct learning *learning,
+					      const struct cpu *cpu,
+					      const struct chain *chain)
 {
 	struct guest *guest = learning->guest;
 	const struct guest_memory memory = running_memory(learning);
-	struct kallsyms *found = NULL;
 
 	/* Each look takes 2 ms at most. */
-	for (int i = 0; i < 500 && !found && learning->kallsyms &&
+	for (int i = 0; i < 500 && learning->kallsyms &&
 			kallsyms_are_due(learning->kallsyms, chain, UINT64_MAX);
 	     i++) {
 		uint64_t now = clock_monotonic();
 
 		guest->ops->begin_pages(guest->memory, now, KALLSYMS_MAPS);
 		kallsyms_look(learning->kallsyms, cpu, &memory, chain, now);
-		found = kallsyms_take(learning->kallsyms);
 	}
-	return found;
+	return learning_kallsyms(learning);
+}
+
+/* Reads the kernel's tables at once, from the same code. True if there is a new table. */
+static bool find_orc(struct learning *learning, const struct cpu *cpu,
+		     const struct chain *chain)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+	const struct kallsyms *kallsyms = learning_find_kallsyms(learning, cpu, chain);
+
+	if (kallsyms && wants_orc(learning))
+		kernel_orc_find(&learning->orc, kallsyms);
+	while (kernel_orc_is_due(&learning->orc, chain, UINT64_MAX)) {
+		uint64_t now = clock_monotonic();
+
+		guest->ops->begin_pages(guest->memory, now, KERNEL_ORC_MAPS);
+		if (kernel_orc_look(&learning->orc, cpu, &memory, now))
+			return true;
+	}
+	return false;
+}
+
+bool learning_find_kernel(struct learning *learning, const struct round *round)
+{
+	bool is_new = false;
+
+	for (unsigned int i = 0; i < round->samples && !is_new; i++)
+		is_new = find_orc(learning, cpu_of(learning, &round->sample[i]),
+				  &round->sample[i].chain);
+	return is_new;
 }
 
 bool learning_study(struct learning *learning, struct round *round)
@@ -258,7 +322,16 @@ bool learning_study(struct learning *learning, struct round *round)
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);
 	learn_kallsyms(learning, round);
+	if (learn_orc(learning, round)) {
+		guesses_forgive(&learning->returns);
+		is_renewed = true;
+	}
 	return is_renewed;
+}
+
+const struct unwind_table *learning_kernel(const struct learning *learning)
+{
+	return learning->orc.table;
 }
 
 const struct placed_table *learning_table(const struct learning *learning)

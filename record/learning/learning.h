@@ -8,6 +8,7 @@
 #include "record/learning/starts.h"
 #include "record/learning/table_check.h"
 #include "record/linux/kallsyms.h"
+#include "record/linux/kernel_orc.h"
 #include "record/linux/modules.h"
 #include "record/linux/tasks.h"
 #include "record/sampling.h"
@@ -32,7 +33,8 @@ struct learning {
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
 	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
-	struct stack_filter *filter;	  /* NULL unless stacks are captured */
+	struct kernel_orc orc;	     /* of its Linux kernel, if no file's table has it */
+	struct stack_filter *filter; /* NULL unless stacks are captured */
 };
 
 /* Starts with nothing known, on memory that is all zero. -1 if out of memory;
@@ -72,13 +74,25 @@ bool learning_study_wait(struct learning *learning, const struct cpu *cpu,
 struct kallsyms *learning_take_kallsyms(struct learning *learning);
 
 /* Looks for these names at once, from code that the chain goes through; @cpu has the
- * registers there. Takes about a second at most. To be freed with kallsyms_free(); NULL
- * if they are not found. */
-struct kallsyms *learning_find_kallsyms(struct learning *learning, const struct cpu *cpu,
-					const struct chain *chain);
+ * registers there. Takes about a second at most. They are valid until learning_close();
+ * NULL if they are not found, or were taken. */
+const struct kallsyms *learning_find_kallsyms(struct learning *learning,
+					      const struct cpu *cpu,
+					      const struct chain *chain);
+
+/* Finds the names and the tables of a Linux kernel without a file at once, if a chain of
+ * the round is in it. True if there is a new table. */
+bool learning_find_kernel(struct learning *learning, const struct round *round);
+
+/* Returns these names if they were found and not taken; else NULL. */
+const struct kallsyms *learning_kallsyms(const struct learning *learning);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct placed_table *learning_table(const struct learning *learning);
+
+/* Returns the table of the Linux kernel that is made from its memory; NULL: there is
+ * none, or not yet. */
+const struct unwind_table *learning_kernel(const struct learning *learning);
 
 /* Returns the number of files whose programs are in that table. */
 size_t learning_files(const struct learning *learning);

@@ -100,6 +100,11 @@ void kallsyms_search_free(struct kallsyms_search *search)
 	free(search);
 }
 
+const struct kallsyms *kallsyms_get(const struct kallsyms_search *search)
+{
+	return search->is_complete ? search->kallsyms : NULL;
+}
+
 struct kallsyms *kallsyms_take(struct kallsyms_search *search)
 {
 	struct kallsyms *kallsyms = search->is_complete ? search->kallsyms : NULL;

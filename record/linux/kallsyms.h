@@ -40,6 +40,9 @@ void kallsyms_look(struct kallsyms_search *search, const struct cpu *cpu,
 		   const struct guest_memory *memory, const struct chain *chain,
 		   uint64_t now);
 
+/* Returns the names if they are complete and were not taken yet; else NULL. */
+const struct kallsyms *kallsyms_get(const struct kallsyms_search *search);
+
 /* Returns the names once they are complete, to be freed with kallsyms_free(); NULL: they
  * are not, or were taken already. */
 struct kallsyms *kallsyms_take(struct kallsyms_search *search);

@@ -162,3 +162,35 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 	function->next = address_of(kallsyms, last + 1);
 	return best.name;
 }
+
+/* Whether the symbol, whose tokens' numbers are at @place, is called @name. */
+static bool is_called(const struct kallsyms *kallsyms, const struct kallsyms_place *place,
+		      const char *name)
+{
+	size_t seen = 0; /* characters, the type included */
+
+	for (uint32_t i = 0; i < place->length; i++) {
+		uint16_t at = kallsyms->token_at[kallsyms->name[place->at + i]];
+
+		for (; kallsyms->token[at]; at++, seen++)
+			if (seen && (char)kallsyms->token[at] != name[seen - 1])
+				return false;
+	}
+	return seen && !name[seen - 1];
+}
+
+void kallsyms_addresses(const struct kallsyms *kallsyms, const char *const *names,
+			size_t count, uint64_t *addresses)
+{
+	struct kallsyms_place place = {0};
+
+	memset(addresses, 0, count * sizeof(*addresses));
+	for (uint32_t i = 0; i < kallsyms->symbols; i++) {
+		if (!kallsyms_place(kallsyms->name, kallsyms->name_size, place.next,
+				    &place))
+			return;
+		for (size_t j = 0; j < count; j++)
+			if (is_called(kallsyms, &place, names[j]))
+				addresses[j] = address_of(kallsyms, i);
+	}
+}

@@ -75,4 +75,9 @@ struct kallsyms_function {
 bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kallsyms_function *function);
 
+/* Sets @addresses to those of the @count symbols called @names, of any type; 0 if there
+ * is none. Goes through all symbols, which takes some milliseconds. */
+void kallsyms_addresses(const struct kallsyms *kallsyms, const char *const *names,
+			size_t count, uint64_t *addresses);
+
 #endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record/linux/kernel_orc.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "symbols/symbols.h"
+#include "tables/orc.h"
+
+/* Maximum number of rows; Debian's kernel 6.1 has 385,000. */
+#define ROWS_MAX ((size_t)1 << 21)
+/* Maximum size of a part that is code; that kernel's entries have 10 KB. */
+#define CODE_MAX ((size_t)1 << 18)
+
+/* Pages and time, ns, after which a look ends, and how many times that time passes until
+ * the next one */
+#define LOOK_PAGES  (KERNEL_ORC_MAPS / 2)
+#define LOOK_NS	    (NS_PER_S / 500)
+#define COST_FACTOR 4
+
+/* Time after a look that found a page missing, ns, and number of such looks */
+#define RETRY_NS    (NS_PER_S / 4)
+#define MISSING_MAX 8
+
+void kernel_orc_free(struct kernel_orc *orc)
+{
+	unwind_table_free(orc->table);
+	free(orc->bytes);
+}
+
+/* Ends the search, with or without a table. */
+static void end_search(struct kernel_orc *orc)
+{
+	free(orc->bytes);
+	orc->bytes = NULL;
+	orc->size = 0;
+}
+
+/* Whether the tables have equal numbers of rows, and code is not too large to be it. */
+static bool are_parts(const struct orc_part *part)
+{
+	size_t count = part[ORC_IPS].size / ORC_IP_SIZE;
+
+	return count && count <= ROWS_MAX &&
+	       part[ORC_ROWS].size == count * ORC_ROW_SIZE &&
+	       part[ORC_ENTRIES].size <= CODE_MAX && part[ORC_THUNKS].size <= CODE_MAX;
+}
+
+void kernel_orc_find(struct kernel_orc *orc, const struct kallsyms *kallsyms)
+{
+	/* Linux, include/asm-generic/vmlinux.lds.h, and arch/x86/kernel/vmlinux.lds.S */
+	static const char *const names[2 * ORC_PARTS] = {
+		"__start_orc_unwind_ip",  "__stop_orc_unwind_ip", "__start_orc_unwind",
+		"__stop_orc_unwind",	  "__entry_text_start",	  "__entry_text_end",
+		"__indirect_thunk_start", "__indirect_thunk_end",
+	};
+	uint64_t at[2 * ORC_PARTS];
+	size_t size = 0;
+
+	if (orc->table || orc->size)
+		return;
+	kallsyms_addresses(kallsyms, names, 2 * ORC_PARTS, at);
+	for (int i = 0; i < ORC_PARTS; i++) {
+		bool has_both = at[2 * i] && at[2 * i + 1] >= at[2 * i];
+
+		orc->part[i].address = at[2 * i];
+		orc->part[i].size = has_both ? at[2 * i + 1] - at[2 * i] : 0;
+		size += orc->part[i].size;
+	}
+	if (!are_parts(orc->part))
+		return;
+	orc->bytes = malloc(size);
+	orc->size = orc->bytes ? size : 0;
+	orc->done = 0;
+}
+
+bool kernel_orc_is_due(const struct kernel_orc *orc, const struct chain *chain,
+		       uint64_t now)
+{
+	return orc->size && now >= orc->due && chain->count &&
+	       chain->address[0] >= LINUX_START;
+}
+
+/* Copies up to a page of the next part. False if it is missing. */
+static bool copy_page(struct kernel_orc *orc, const struct cpu *cpu,
+		      const struct guest_memory *memory)
+{
+	const struct orc_part *part = orc->part;
+	size_t at = orc->done, size;
+
+	for (; at >= part->size; part++)
+		at -= part->size;
+	size = part->size - at < GUEST_PAGE_SIZE ? part->size - at : GUEST_PAGE_SIZE;
+	if (!cpu_copy(cpu, memory, part->address + at, orc->bytes + orc->done, size))
+		return false;
+	orc->done += size;
+	return true;
+}
+
+/* Makes the table; NULL if out of memory. */
+static struct unwind_table *make_table(const struct kernel_orc *orc)
+{
+	const struct orc_part *part = orc->part;
+	const uint8_t *rows = orc->bytes + part[ORC_IPS].size,
+		      *entries = rows + part[ORC_ROWS].size;
+	struct code_range code[] = {
+		{part[ORC_ENTRIES].address, part[ORC_ENTRIES].size, entries},
+		{part[ORC_THUNKS].address, part[ORC_THUNKS].size,
+		 entries + part[ORC_ENTRIES].size},
+	};
+	const struct orc_module kernel = {
+		.ips = orc->bytes,
+		.rows = rows,
+		.count = part[ORC_IPS].size / ORC_IP_SIZE,
+		.address = part[ORC_IPS].address,
+		.start = LINUX_START,
+		.end = LINUX_END,
+		.code = {CPU_X86_64, code, 2},
+	};
+	struct unwind_builder *builder = unwind_builder_new();
+	struct unwind_table *table = NULL;
+
+	if (builder && unwind_table_add_orc_module(builder, &kernel) == 0)
+		table = unwind_builder_finish(builder);
+	unwind_builder_free(builder);
+	if (table && unwind_table_lock(table) == 0)
+		return table;
+	unwind_table_free(table);
+	return NULL;
+}
+
+bool kernel_orc_look(struct kernel_orc *orc, const struct cpu *cpu,
+		     const struct guest_memory *memory, uint64_t now)
+{
+	uint64_t begun = clock_monotonic(), spent = 0;
+
+	if (cpu_kind(cpu) != CPU_X86_64)
+		return false;
+	for (size_t i = 0; i < LOOK_PAGES && spent < LOOK_NS && orc->done < orc->size;
+	     i++) {
+		if (!copy_page(orc, cpu, memory)) {
+			orc->due = now + RETRY_NS;
+			if (++orc->missing == MISSING_MAX)
+				end_search(orc);
+			return false;
+		}
+		spent = clock_monotonic() - begun;
+	}
+	orc->due = now + COST_FACTOR * spent;
+	if (orc->done < orc->size)
+		return false;
+	orc->table = make_table(orc);
+	end_search(orc);
+	return orc->table;
+}

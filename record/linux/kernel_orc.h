@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_LINUX_KERNEL_ORC_H
+#define UNIPROF_RECORD_LINUX_KERNEL_ORC_H
+
+#include "base/chain.h"
+#include "record/linux/kallsyms_names.h"
+#include "unwind/table.h"
+
+/* What is copied. */
+enum {
+	ORC_IPS,
+	ORC_ROWS,
+	ORC_ENTRIES, /* code of entries, for the rules that rows lack */
+	ORC_THUNKS,  /* code of retpolines, likewise */
+	ORC_PARTS
+};
+
+/*
+ * Copies the tables by which a Linux kernel for x86-64 unwinds itself, called ORC, and
+ * the code of its entries, from its memory while the guest runs, and makes an unwind
+ * table of them. No file is needed: the kernel's own names say where they are
+ * (CONFIG_KALLSYMS_ALL). Nothing there is trusted: at worst, a hostile guest gets other
+ * chains. Starts as zeros.
+ */
+struct kernel_orc {
+	struct orc_part {
+		uint64_t address;
+		size_t size; /* bytes; 0: there is none */
+	} part[ORC_PARTS];
+	size_t size;	      /* of all parts, bytes; 0: not known, or done */
+	uint8_t *bytes;	      /* copies of the parts, one after the other */
+	size_t done;	      /* bytes copied */
+	unsigned int missing; /* looks that found a page missing */
+	uint64_t due;	      /* time of the next look, ns, monotonic */
+	struct unwind_table
+		*table; /* locked in memory; NULL: there is none, or not yet */
+};
+
+/* Limit of map calls in one kernel_orc_look() */
+#define KERNEL_ORC_MAPS 2048
+
+void kernel_orc_free(struct kernel_orc *orc);
+
+/* Finds the tables by the kernel's names, unless they are found already. */
+void kernel_orc_find(struct kernel_orc *orc, const struct kallsyms *kallsyms);
+
+/* Returns whether kernel_orc_look() is due: there is something left to copy, and the
+ * chain is of a vCPU in the kernel. @now: ns, monotonic. */
+bool kernel_orc_is_due(const struct kernel_orc *orc, const struct chain *chain,
+		       uint64_t now);
+
+/* Copies the next part of the tables. Takes some milliseconds, and once, with all of
+ * them, some ten. @cpu has a vCPU's registers. True if there is a table now. */
+bool kernel_orc_look(struct kernel_orc *orc, const struct cpu *cpu,
+		     const struct guest_memory *memory, uint64_t now);
+
+#endif
