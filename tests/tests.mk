@@ -320,6 +320,8 @@ $(O)/instrumented/%.o: %.c Makefile tests/tests.mk
 $(O)/instrumented/output/write/flame_svg.o: output/write/flame.js
 $(O)/instrumented/output/html/page.o: $(PAGE)/body
 $(O)/instrumented/output/html/page.o: FUZZ_CC += -DPAGE='"$(PAGE)"'
+$(O)/instrumented/commands/help/man.o: $(O)/commands/help/man_pages
+$(O)/instrumented/commands/help/man.o: FUZZ_CC += -DMAN_PAGES='"$(O)/commands/help/man_pages"'
 
 -include $(FUZZ_OBJECTS:.o=.d)
 
