@@ -25,6 +25,8 @@
 #define LOOK_PAGES   (KALLSYMS_MAPS / 2)
 #define LOOK_NS	     (NS_PER_S / 500)
 #define SEARCHES_MAX 8
+/* Number of searches that skip executable pages */
+#define SKIPPING_SEARCHES 2
 /* How many times the time of a look passes until the next one, and time between two
  * searches, ns */
 #define COST_FACTOR 20
@@ -273,8 +275,9 @@ static bool read_next(struct kallsyms_search *search, const struct view *view,
 		return false;
 	}
 	search->missing = 0;
-	/* Read-only data begins in another 2 MiB (arch/x86/kernel/vmlinux.lds.S). */
-	if (view->cpu->family == CPU_FAMILY_X86 &&
+	/* Read-only data begins in another 2 MiB (arch/x86/kernel/vmlinux.lds.S). It is
+	 * executable until the kernel has booted (mark_rodata_ro()). */
+	if (view->cpu->family == CPU_FAMILY_X86 && search->searches < SKIPPING_SEARCHES &&
 	    cpu_is_executable(view->cpu, view->memory, page)) {
 		search->page = (page | (PART_SIZE - 1)) + 1;
 		return false;
