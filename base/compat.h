@@ -3,8 +3,8 @@
 #define UNIPROF_BASE_COMPAT_H
 
 /*
- * Replacements for functions that glibc 2.17 to 2.33 and musl lack. A file that uses such a
- * function by its usual name includes this header. The functions behave as in their
+ * Replacements for functions that glibc 2.17 to 2.33 and musl lack. A file that uses such
+ * a function by its usual name includes this header. The functions behave as in their
  * manual pages, except as noted here.
  *
  * With -DCOMPAT_GLIBC=17, all functions that glibc 2.17 lacks are replaced, also on a

@@ -208,13 +208,18 @@ static int check_format(const struct diff_options *options)
 static int choose_sides(struct diff_options *options, char **names)
 {
 	struct profile_rules *rules = options->rules;
+	const char *given[DIFF_SIDES] = {
+		names[0] ? names[0] : "uniprof.data.old",
+		names[0] ? names[1] : "uniprof.data",
+	};
 	struct error err;
 
-	if (!names[0] || !names[1])
+	if (!given[1])
 		return usage_error("diff",
-				   "two recordings are required: BASELINE and NEW");
+				   "two recordings are required, or none: BASELINE and "
+				   "NEW");
 	for (int i = 0; i < DIFF_SIDES; i++)
-		if (profile_options_input(&options->profile, names[i], &err) < 0)
+		if (profile_options_input(&options->profile, given[i], &err) < 0)
 			return usage_error("diff", "%s", err.text);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		rules[i] = options->profile.rules;
@@ -369,10 +374,11 @@ out:
 
 const struct command command_diff = {
 	.name = "diff",
-	.arguments = "BASELINE NEW",
+	.arguments = "[BASELINE NEW]",
 	.most = DIFF_SIDES,
 	.summary = "compare two recordings",
-	.about = "Compares two recordings.",
+	.about = "Compares two recordings; without names, uniprof.data.old, which "
+		 "uniprof record leaves, and uniprof.data.",
 	.damaged = "a recording is damaged, and what could be read was compared",
 	.groups = groups,
 	.run = diff_command,

@@ -46,7 +46,7 @@ int input_open(struct input *input, const char *path, struct error *err)
 		if (input->fd < 0 && errno == ENOENT)
 			return error_set(err,
 					 "there is no recording %s (make one with "
-					 "uniprof record, or give its name with -i)",
+					 "uniprof record, or name another)",
 					 path);
 		if (input->fd < 0)
 			return error_errno(err, errno, "can't open the recording %s",

@@ -8,6 +8,10 @@ diff_of()
 }
 
 diff_of
+cp web.up uniprof.data.old
+cp web.up uniprof.data
+diff_of | head -n 1
+rm uniprof.data*
 diff_of web.up
 diff_of web.up web.up web.up
 diff_of - -
