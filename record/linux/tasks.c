@@ -70,9 +70,25 @@ static bool read_comm(const struct view *view, uint64_t address, char to[RECORDI
 	return true;
 }
 
+/* Reads the thread's own id and name, if the layout is known; else they stay unknown. */
+static void read_thread(const struct view *view, uint64_t task,
+			struct recording_process *process)
+{
+	const struct thread_layout *layout = view->tasks->threads;
+	struct recording_process read = {0};
+	uint32_t tid;
+
+	if (!layout ||
+	    !cpu_read(&view->cpu, view->memory, task + layout->pid, &tid, sizeof(tid)) ||
+	    !read_comm(view, task + view->tasks->layout->comm, read.thread))
+		return;
+	process->tid = tid;
+	memcpy(process->thread, read.thread, sizeof(process->thread));
+}
+
 /* Reads pid and name. The name of a process is its first thread's, which remains until
- * the process has ended. */
-static bool read_process(const struct view *view, uint64_t task,
+ * the process has ended. @is_current: the task is the thread that runs. */
+static bool read_process(const struct view *view, uint64_t task, bool is_current,
 			 struct recording_process *process)
 {
 	const struct task_layout *layout = view->tasks->layout;
@@ -84,6 +100,8 @@ static bool read_process(const struct view *view, uint64_t task,
 	    !read_word(view, task + layout->group_leader, &leader) ||
 	    leader < KERNEL_START || !read_comm(view, leader + layout->comm, read.comm))
 		return false;
+	if (is_current)
+		read_thread(view, task, &read);
 	/* The process may have ended meanwhile, and another may have its memory. */
 	if (!read.pid || !is_in_space(view, task))
 		return false;
@@ -128,6 +146,7 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 	struct view view = {
 		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};
 	struct seen_task *set = set_of(tasks, process->space);
+	bool is_current = false;
 	uint64_t task;
 	size_t way;
 
@@ -135,9 +154,11 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		return;
 	/* The page tables of user mode may lack the kernel. */
 	view.cpu.x86.cr3 = process->space;
-	if (read_current(&view, vcpu, &task) && is_in_space(&view, task))
+	if (read_current(&view, vcpu, &task) && is_in_space(&view, task)) {
 		remember_task(set, process->space, task);
+		is_current = true;
+	}
 	way = find_way(set, process->space);
-	if (way < TASK_WAYS && !read_process(&view, set[way].task, process))
+	if (way < TASK_WAYS && !read_process(&view, set[way].task, is_current, process))
 		set[way].space = 0;
 }

@@ -22,7 +22,7 @@ struct seen_task {
  */
 struct tasks {
 	const struct task_layout *layout;    /* NULL: not known */
-	const struct thread_layout *threads; /* NULL: not known; for record/threads/ */
+	const struct thread_layout *threads; /* NULL: not known */
 	uint64_t shift; /* distance of the kernel from its file's addresses, bytes */
 	/* seen tasks, in sets chosen by the space; in a set, the task seen last is
 	 * first */
@@ -35,9 +35,9 @@ struct tasks {
 /*
  * Sets pid and name in @process, whose address space is known. They are from the task
  * that @vcpu executes now or, if that task is in another space, from the task that was
- * last seen in the space and still has it. @cpu has the vCPU's registers at the sample.
- * Leaves pid and name unknown if neither task is certain, because the guest has gone on
- * meanwhile.
+ * last seen in the space and still has it. The thread is set only if it executes now.
+ * @cpu has the vCPU's registers at the sample. Leaves pid and name unknown if neither
+ * task is certain, because the guest has gone on meanwhile.
  */
 void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		const struct guest_memory *memory, unsigned int vcpu,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "record/threads/linux.h"
 #include "unwind/unwind.h"
@@ -31,7 +32,7 @@
 
 /* A thread that waits. */
 struct tracked {
-	uint64_t task; /* 0: the slot is free */
+	uint64_t task;
 	struct thread_moment moment;
 	uint64_t seen;	 /* the last round that saw it, ns */
 	bool is_written; /* as a wait that goes on */
@@ -39,20 +40,37 @@ struct tracked {
 	struct wait wait;
 };
 
+/* A thread whose chain is to be read. */
+struct candidate {
+	struct thread thread;
+	struct thread_wait wait;
+	struct chain chain;
+	bool is_read;
+};
+
+/* What is done of a round at once. */
+struct part {
+	struct thread_view view;
+	struct candidate candidate[PART_CHAINS];
+	unsigned int candidates;
+	uint64_t address[PART_CHAINS][CHAIN_ROOM];
+};
+
 struct waits {
 	struct waits_pace pace;
 	struct learning *learning;
 	uint32_t index;
-	struct tracked *slot;
-	unsigned int used;
-	uint64_t key; /* of the hash, so that no guest can predict it */
+	struct part *part;
+	struct tracked *list;
+	unsigned int count, capacity;
+	uint16_t *slot; /* a hash table by task: index in the list + 1; 0: free */
+	uint64_t key;	/* of the hash, so that no guest can predict it */
 	uint64_t start, due;
 	struct thread_walk walk; /* of the round */
 	bool in_round;
 	bool is_ended;
-	uint64_t round;	    /* time of the round, or of the last one, ns */
-	uint64_t last_full; /* time of the last round that saw all threads, ns */
-	uint64_t chunk;	    /* time of the next chunk, ns */
+	uint64_t round; /* time of the round, or of the last one, ns */
+	uint64_t chunk; /* time of the next chunk, ns */
 	uint64_t chunk_wait;
 	unsigned int files;	    /* of the sink, when the last chunk was passed on */
 	struct waits_counts counts; /* since the last chunk */
@@ -67,8 +85,9 @@ struct waits *waits_new(const struct waits_pace *pace, struct learning *learning
 	if (!waits)
 		return NULL;
 	waits->slot = calloc(SLOTS, sizeof(*waits->slot));
-	if (!waits->slot) {
-		free(waits);
+	waits->part = calloc(1, sizeof(*waits->part));
+	if (!waits->slot || !waits->part) {
+		waits_free(waits);
 		return NULL;
 	}
 	waits->pace = *pace;
@@ -83,9 +102,11 @@ void waits_free(struct waits *waits)
 {
 	if (!waits)
 		return;
-	for (size_t i = 0; i < SLOTS; i++)
-		free(waits->slot[i].wait.chain.address);
+	for (unsigned int i = 0; i < waits->count; i++)
+		free(waits->list[i].wait.chain.address);
+	free(waits->list);
 	free(waits->slot);
+	free(waits->part);
 	free(waits);
 }
 
@@ -108,60 +129,75 @@ static uint64_t thread_cpu_time(void)
 }
 
 /* Returns the slot of the task, or a free one for it. */
-static struct tracked *slot_of(const struct waits *waits, uint64_t task)
+static uint16_t *slot_of(const struct waits *waits, uint64_t task)
 {
 	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4), twice, as
 	 * in xen/pages.c. */
 	uint64_t hash = (task ^ waits->key) * 0x9e3779b97f4a7c15u;
 	size_t i = (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32) % SLOTS;
 
-	while (waits->slot[i].task && waits->slot[i].task != task)
+	while (waits->slot[i] && waits->list[waits->slot[i] - 1].task != task)
 		i = (i + 1) % SLOTS;
 	return &waits->slot[i];
 }
 
-static void free_slot(struct waits *waits, struct tracked *slot)
+/* Returns the wait of the task; NULL if it has none. Valid until one is added or dropped.
+ */
+static struct tracked *find_tracked(const struct waits *waits, uint64_t task)
 {
-	size_t hole = (size_t)(slot - waits->slot);
+	uint16_t slot = *slot_of(waits, task);
 
-	free(slot->wait.chain.address);
-	*slot = (struct tracked){0};
-	waits->used--;
-	/* Those after it that would have been put there are moved up. */
-	for (size_t i = (hole + 1) % SLOTS; waits->slot[i].task; i = (i + 1) % SLOTS) {
-		struct tracked moved = waits->slot[i];
+	return slot ? &waits->list[slot - 1] : NULL;
+}
 
-		waits->slot[i].task = 0;
-		*slot_of(waits, moved.task) = moved;
-		if (waits->slot[i].task != moved.task)
-			waits->slot[i] = (struct tracked){0};
+/* Adds a wait of a task that has none. False if there is no room. */
+static bool add_tracked(struct waits *waits, const struct tracked *tracked)
+{
+	if (waits->count == waits->capacity) {
+		unsigned int capacity = waits->capacity ? waits->capacity * 2 : 64;
+
+		if (capacity > THREADS_MAX ||
+		    !array_grow(&waits->list, capacity, sizeof(*waits->list)))
+			return false;
+		waits->capacity = capacity;
 	}
+	*slot_of(waits, tracked->task) = (uint16_t)(waits->count + 1);
+	waits->list[waits->count++] = *tracked;
+	return true;
+}
+
+/* Drops a wait; the last one gets its place in the list. */
+static void drop_tracked(struct waits *waits, struct tracked *tracked)
+{
+	const struct tracked *last = &waits->list[waits->count - 1];
+	uint16_t *hole = slot_of(waits, tracked->task);
+	size_t i = (size_t)(hole - waits->slot);
+
+	*hole = 0;
+	/* Slots after the hole may have been meant for it. */
+	for (i = (i + 1) % SLOTS; waits->slot[i]; i = (i + 1) % SLOTS) {
+		uint16_t number = waits->slot[i];
+
+		waits->slot[i] = 0;
+		*slot_of(waits, waits->list[number - 1].task) = number;
+	}
+	free(tracked->wait.chain.address);
+	if (tracked != last) {
+		*slot_of(waits, last->task) = (uint16_t)(tracked - waits->list + 1);
+		*tracked = *last;
+	}
+	waits->count--;
 }
 
 /* Passes on a wait that is over now, in the round at @time, and forgets it. */
-static void end_wait(struct waits *waits, struct tracked *slot, uint64_t time,
+static void end_wait(struct waits *waits, struct tracked *tracked, uint64_t time,
 		     struct sink *sink)
 {
-	slot->wait.to = time;
-	slot->wait.is_over = true;
-	sink_wait(sink, &slot->wait);
-	free_slot(waits, slot);
+	tracked->wait.to = time;
+	tracked->wait.is_over = true;
+	sink_wait(sink, &tracked->wait);
+	drop_tracked(waits, tracked);
 }
-
-/* A thread whose chain is to be read. */
-struct candidate {
-	struct thread thread;
-	struct thread_wait wait;
-	struct chain chain;
-	bool is_read;
-};
-
-struct part {
-	struct thread_view view;
-	struct candidate candidate[PART_CHAINS];
-	unsigned int candidates;
-	uint64_t address[PART_CHAINS][CHAIN_ROOM];
-};
 
 static void begin_pages(const struct waits *waits, unsigned int map_calls)
 {
@@ -172,30 +208,30 @@ static void begin_pages(const struct waits *waits, unsigned int map_calls)
 
 /* Looks at one thread: ends its wait if it is over, and notes the thread if it waits for
  * something new. */
-static void look_at(struct waits *waits, struct part *part, const struct thread *thread,
-		    struct sink *sink)
+static void look_at(struct waits *waits, const struct thread *thread, struct sink *sink)
 {
-	struct tracked *slot = slot_of(waits, thread->task);
+	struct tracked *tracked = find_tracked(waits, thread->task);
 	bool waits_now = thread_waits(&thread->moment);
+	struct part *part = waits->part;
 
-	if (slot->task && slot->wait.process.tid == thread->tid && waits_now &&
-	    thread_is_same(&slot->moment, &thread->moment)) {
-		slot->seen = waits->round;
-		if (!chain_end_is_cut(slot->wait.chain.end) || slot->tries == TRIES)
+	if (tracked && tracked->wait.process.tid == thread->tid && waits_now &&
+	    thread_is_same(&tracked->moment, &thread->moment)) {
+		tracked->seen = waits->round;
+		if (!chain_end_is_cut(tracked->wait.chain.end) || tracked->tries == TRIES)
 			return;
-		slot->tries++;
-	} else if (slot->task) {
-		end_wait(waits, slot, waits->round, sink);
+		tracked->tries++;
+	} else if (tracked) {
+		end_wait(waits, tracked, waits->round, sink);
 	}
-	if (!waits_now || waits->used == THREADS_MAX)
-		return;
-	part->candidate[part->candidates++] = (struct candidate){.thread = *thread};
+	if (waits_now)
+		part->candidate[part->candidates++] = (struct candidate){
+			.thread = *thread};
 }
 
 /* Moves on in the round until there is enough to do. */
-static enum walk_step look_around(struct waits *waits, struct part *part,
-				  struct sink *sink)
+static enum walk_step look_around(struct waits *waits, struct sink *sink)
 {
+	const struct part *part = waits->part;
 	enum walk_step step = WALK_THREAD;
 
 	begin_pages(waits, PART_THREADS * THREAD_PAGES);
@@ -208,14 +244,15 @@ static enum walk_step look_around(struct waits *waits, struct part *part,
 		step = thread_walk_step(&waits->walk, &part->view, &thread);
 		if (step != WALK_THREAD)
 			break;
-		look_at(waits, part, &thread, sink);
+		look_at(waits, &thread, sink);
 	}
 	return step;
 }
 
 /* Reads the chains of the part's candidates. */
-static void read_chains(struct waits *waits, struct part *part)
+static void read_chains(struct waits *waits)
 {
+	struct part *part = waits->part;
 	const struct unwind_input input = learning_input(
 		waits->learning, waits->learning->guest->ops->map_page);
 
@@ -234,8 +271,9 @@ static void read_chains(struct waits *waits, struct part *part)
 
 /* Drops the candidates that have run since they were looked at: their chains may be of
  * two waits. */
-static void drop_torn(struct waits *waits, struct part *part)
+static void drop_torn(struct waits *waits)
 {
+	struct part *part = waits->part;
 	unsigned int kept = 0;
 
 	begin_pages(waits, PART_CHAINS * THREAD_PAGES);
@@ -254,10 +292,10 @@ static void drop_torn(struct waits *waits, struct part *part)
 
 /* Replaces the chain of a wait that goes on, if it was cut, by one that is not or is
  * longer. */
-static void improve_wait(struct tracked *slot, const struct chain *chain,
+static void improve_wait(struct tracked *tracked, const struct chain *chain,
 			 uint64_t *address)
 {
-	struct chain *old = &slot->wait.chain;
+	struct chain *old = &tracked->wait.chain;
 
 	if (chain_end_is_cut(chain->end) && chain->count <= old->count) {
 		free(address);
@@ -266,41 +304,40 @@ static void improve_wait(struct tracked *slot, const struct chain *chain,
 	free(old->address);
 	*old = *chain;
 	old->address = address;
-	slot->is_written = false;
+	tracked->is_written = false;
 }
 
 /* Starts to follow the wait of a candidate, whose chain was read in one piece. */
 static void begin_wait(struct waits *waits, const struct candidate *candidate)
 {
-	struct tracked *slot = slot_of(waits, candidate->thread.task);
+	struct tracked *old = find_tracked(waits, candidate->thread.task);
 	size_t size = candidate->chain.count * sizeof(*candidate->chain.address);
 	uint64_t *address = malloc(size);
+	struct tracked tracked = {.task = candidate->thread.task,
+				  .moment = candidate->thread.moment,
+				  .seen = waits->round,
+				  .wait = {
+					  .from = waits->round,
+					  .domain = waits->index,
+					  .state = candidate->wait.state,
+					  .process = candidate->wait.process,
+					  .chain = candidate->chain,
+				  }};
 
 	if (!address)
 		return;
 	memcpy(address, candidate->chain.address, size);
-	if (slot->task) {
-		improve_wait(slot, &candidate->chain, address);
-		return;
-	}
-	*slot = (struct tracked){.task = candidate->thread.task,
-				 .moment = candidate->thread.moment,
-				 .seen = waits->round,
-				 .wait = {
-					 .from = waits->round,
-					 .domain = waits->index,
-					 .state = candidate->wait.state,
-					 .process = candidate->wait.process,
-					 .chain = candidate->chain,
-				 }};
-	slot->wait.chain.address = address;
-	waits->used++;
+	tracked.wait.chain.address = address;
+	if (old)
+		improve_wait(old, &candidate->chain, address);
+	else if (!add_tracked(waits, &tracked))
+		free(address);
 }
 
-static void begin_waits(struct waits *waits, struct part *part)
+static void begin_waits(struct waits *waits)
 {
-	for (unsigned int i = 0; i < part->candidates; i++) {
-		struct candidate *candidate = &part->candidate[i];
+	for (unsigned int i = 0; i < waits->part->candidates; i++) {
+		const struct candidate *candidate = &waits->part->candidate[i];
 
 		if (!candidate->is_read) {
 			waits->counts.unread++;
@@ -316,14 +353,13 @@ static void begin_waits(struct waits *waits, struct part *part)
 /* Passes on the waits that go on, have done so for a while, and are not in the file. */
 static void pass_open(struct waits *waits, uint64_t age, struct sink *sink)
 {
-	for (size_t i = 0; i < SLOTS; i++) {
-		struct tracked *slot = &waits->slot[i];
+	for (unsigned int i = 0; i < waits->count; i++) {
+		struct tracked *tracked = &waits->list[i];
 
-		if (!slot->task || slot->is_written ||
-		    waits->round - slot->wait.from < age)
+		if (tracked->is_written || waits->round - tracked->wait.from < age)
 			continue;
-		sink_wait(sink, &slot->wait);
-		slot->is_written = true;
+		sink_wait(sink, &tracked->wait);
+		tracked->is_written = true;
 	}
 }
 
@@ -353,8 +389,8 @@ static void pass_chunks(struct waits *waits, struct sink *sink)
 	unsigned int files = sink_files(sink);
 
 	if (files != waits->files) {
-		for (size_t i = 0; waits->files && i < SLOTS; i++)
-			waits->slot[i].is_written = false;
+		for (unsigned int i = 0; waits->files && i < waits->count; i++)
+			waits->list[i].is_written = false;
 		if (waits->files)
 			waits->chunk = waits->round;
 		waits->files = files;
@@ -371,14 +407,9 @@ static void pass_chunks(struct waits *waits, struct sink *sink)
 /* Ends the waits of threads that are gone. */
 static void end_unseen(struct waits *waits, struct sink *sink)
 {
-	for (size_t i = 0; i < SLOTS;) {
-		struct tracked *slot = &waits->slot[i];
-
-		if (slot->task && slot->seen != waits->round)
-			end_wait(waits, slot, waits->round, sink);
-		else
-			i++;
-	}
+	for (unsigned int i = waits->count; i-- > 0;)
+		if (waits->list[i].seen != waits->round)
+			end_wait(waits, &waits->list[i], waits->round, sink);
 }
 
 /* Begins the round of this time, or the first one after it. */
@@ -401,7 +432,6 @@ static void end_round(struct waits *waits, bool is_full, struct sink *sink)
 	if (is_full) {
 		end_unseen(waits, sink);
 		waits->counts.threads = waits->walk.threads;
-		waits->last_full = waits->round;
 		if (waits->walk.threads > waits->totals.threads)
 			waits->totals.threads = waits->walk.threads;
 	} else {
@@ -413,23 +443,22 @@ static void end_round(struct waits *waits, bool is_full, struct sink *sink)
 /* Takes a part of the round. Returns whether the round is done. */
 static bool take_part(struct waits *waits, struct sink *sink)
 {
-	static struct part part;
 	enum walk_step step;
 
-	part.candidates = 0;
-	if (!thread_view_open(&part.view, waits->learning))
+	waits->part->candidates = 0;
+	if (!thread_view_open(&waits->part->view, waits->learning))
 		return false;
 	waits->totals.is_unknown = false;
 	if (!waits->in_round)
 		begin_round(waits, clock_monotonic());
-	step = look_around(waits, &part, sink);
-	if (part.candidates) {
-		read_chains(waits, &part);
-		drop_torn(waits, &part);
+	step = look_around(waits, sink);
+	if (waits->part->candidates) {
+		read_chains(waits);
+		drop_torn(waits);
 		/* Of copied pages, those of a moment may be from different times. */
 		if (!waits->learning->guest->ops->are_pages_live)
-			drop_torn(waits, &part);
-		begin_waits(waits, &part);
+			drop_torn(waits);
+		begin_waits(waits);
 	}
 	if (step == WALK_THREAD)
 		return false;
@@ -460,11 +489,8 @@ void waits_end(struct waits *waits, struct sink *sink, bool is_over)
 	if (waits->is_ended || !waits->round)
 		return;
 	waits->is_ended = true;
-	for (size_t i = 0; is_over && i < SLOTS;)
-		if (waits->slot[i].task)
-			end_wait(waits, &waits->slot[i], waits->round, sink);
-		else
-			i++;
+	while (is_over && waits->count)
+		end_wait(waits, &waits->list[waits->count - 1], waits->round, sink);
 	pass_chunk(waits, 0, sink);
 	waits->totals.time += waits->round - waits->start;
 }
@@ -472,14 +498,15 @@ void waits_end(struct waits *waits, struct sink *sink, bool is_over)
 void waits_add(const struct waits *waits, struct waits_totals *totals)
 {
 	const struct waits_totals *more = &waits->totals;
+	const struct waits_counts *last = &waits->counts;
 
-	totals->rounds += more->rounds;
-	totals->skipped += more->skipped;
-	totals->read += more->read;
-	totals->torn += more->torn;
-	totals->unread += more->unread;
+	totals->rounds += more->rounds + last->rounds;
+	totals->skipped += more->skipped + last->skipped;
+	totals->read += more->read + last->read;
+	totals->torn += more->torn + last->torn;
+	totals->unread += more->unread + last->unread;
 	totals->threads += more->threads;
-	totals->cpu_time += more->cpu_time;
+	totals->cpu_time += more->cpu_time + last->cpu_time;
 	totals->time += more->time;
 	totals->is_broken |= more->is_broken;
 	totals->is_unknown |= more->is_unknown;

@@ -156,6 +156,34 @@ static void a_name_may_change(void **state)
 	expect(scene, 123, "0123456789abcde");
 }
 
+/* The thread is that of the CPU now; it is not known if another process runs. */
+static void a_thread_has_its_own_name_while_it_runs(void **state)
+{
+	const struct thread_layout threads = {.init = 1, .pid = 2416};
+	struct scene *scene = *state;
+	struct recording_process process;
+	uint32_t tid = 125;
+
+	put_task(scene->guest, 3, MM(0), 123, "C2 CompilerThre");
+	put_bytes(scene->guest, TASK(3) + threads.pid, &tid, sizeof(tid));
+	put_word(scene->guest, TASK(3) + layout.group_leader, TASK(0));
+	set_current(scene->guest, 0, TASK(3));
+	process = look_at(scene, 0);
+	assert_int_equal(process.tid, 0);
+	assert_string_equal(process.thread, "");
+	scene->tasks.threads = &threads;
+	process = look_at(scene, 0);
+	assert_int_equal(process.pid, 123);
+	assert_string_equal(process.comm, "nginx");
+	assert_int_equal(process.tid, 125);
+	assert_string_equal(process.thread, "C2 CompilerThre");
+	set_current(scene->guest, 0, TASK(1));
+	process = look_at(scene, 0);
+	assert_int_equal(process.pid, 123);
+	assert_int_equal(process.tid, 0);
+	assert_string_equal(process.thread, "");
+}
+
 static void a_thread_has_the_name_of_its_process(void **state)
 {
 	struct scene *scene = *state;
@@ -306,6 +334,7 @@ int main(void)
 		TEST(another_process_of_the_same_cpu_is_not_mistaken),
 		TEST(a_process_that_has_ended_is_forgotten),
 		TEST(a_name_may_change),
+		TEST(a_thread_has_its_own_name_while_it_runs),
 		TEST(a_thread_has_the_name_of_its_process),
 		TEST(processes_of_a_set_do_not_displace_each_other),
 		TEST(each_cpu_has_a_task),

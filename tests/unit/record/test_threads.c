@@ -11,7 +11,7 @@
 #include "record/threads/look.h"
 #include "record/threads/waits.h"
 
-#define PAGES	  64
+#define PAGES	  256
 #define DIRECT	  0xffff888000000000
 #define IMAGE	  0xffffffff80000000
 #define SHIFT	  ((uint64_t)0 - 0x1000000)
@@ -472,6 +472,132 @@ static void a_thread_that_runs_meanwhile_is_torn(void **state)
 	waits_batch_free(&taken.batch);
 }
 
+/* Threads that come and go, each in a process of its own; signal and stack are in the
+ * same bytes as the task. */
+#define MANY   150
+#define ONE(i) (DIRECT + 0x50000 + (i)*0x800ull)
+
+static bool is_waiting[MANY];
+static unsigned int begun; /* waits so far */
+
+static void put_many(void)
+{
+	uint64_t last = INIT + layout.tasks;
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		uint64_t task = ONE(i), link = task + layout.tasks, sp = task + 0x400;
+		uint64_t head = task + 0x200 + layout.thread_head;
+
+		put(last, link);
+		put(link + 8, last);
+		last = link;
+		put(task + layout.signal, task + 0x200);
+		put(head, task + layout.thread_node);
+		put(head + 8, task + layout.thread_node);
+		put(task + layout.thread_node, head);
+		put(task + layout.thread_node + 8, head);
+		put_half(task + layout.pid, 1000 + i);
+		put_half(task + tasks.tgid, 1000 + i);
+		put_half(task + layout.state, 1);
+		put(task + tasks.group_leader, task);
+		put(task + layout.sp, sp);
+		put(sp + layout.return_address, IMAGE + 0x5010 + i);
+		is_waiting[i] = true;
+	}
+	put(last, INIT + layout.tasks);
+	put(INIT + layout.tasks + 8, last);
+	begun = MANY;
+}
+
+/* Between two rounds, some threads begin to run, others wait for something new. */
+static void change_many(uint64_t *seed)
+{
+	for (unsigned int i = 0; i < MANY; i++) {
+		uint64_t choice = random_next(seed) % 8;
+
+		if (choice == 0 && is_waiting[i])
+			put_half(ONE(i) + layout.on_cpu, 1);
+		if (choice == 1 || (choice == 0 && !is_waiting[i])) {
+			put_half(ONE(i) + layout.on_cpu, 0);
+			add(ONE(i) + layout.switches, 1);
+			begun++;
+		}
+		is_waiting[i] = choice == 1 || (choice == 0) != is_waiting[i];
+	}
+}
+
+static void many_threads_come_and_go(void **state)
+{
+	const struct waits_pace pace = {NS_PER_S / 1000, 1};
+	struct scene *scene = *state;
+	struct waits *waits;
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_info info = test_info();
+	int fd = file_with(NULL, 0);
+	struct error err;
+	struct series series = {.writer = writer_new(fd, &info, NULL, 0, &err)};
+	struct sink *sink = sink_new(&err);
+	struct waits_totals totals = {0};
+	struct waits_batch batch = {0};
+	uint64_t last[MANY] = {0}; /* begin of each thread's wait that goes on */
+	unsigned int over = 0, open = 0, rest = 0;
+	struct reader *reader;
+	struct cursor payload;
+	unsigned int type;
+	uint64_t seed = 5;
+	sigset_t none;
+
+	put_many();
+	waits = waits_new(&pace, &scene->learning, 0);
+	sigemptyset(&none);
+	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
+	waits_begin(waits, clock_monotonic());
+	for (unsigned int round = 0; round < 60; round++) {
+		uint64_t rounds;
+
+		do {
+			totals = (struct waits_totals){0};
+			waits_add(waits, &totals);
+			rounds = totals.rounds;
+			while (clock_monotonic() < waits_due(waits))
+				;
+			waits_take(waits, sink);
+			totals = (struct waits_totals){0};
+			waits_add(waits, &totals);
+		} while (totals.rounds == rounds);
+		if (round < 59)
+			change_many(&seed);
+	}
+	for (unsigned int i = 0; i < MANY; i++)
+		rest += is_waiting[i];
+	waits_end(waits, sink, false);
+	waits_free(waits);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		if (type != CHUNK_WAITS)
+			continue;
+		assert_int_equal(waits_decode(payload, &batch), 0);
+		/* One that goes on may be there again, complete. */
+		for (size_t i = 0; i < batch.samples.count; i++) {
+			uint32_t process = batch.samples.process[i];
+			uint64_t tid = batch.samples.processes[process].tid - 1000;
+
+			assert_in_range(tid, 0, MANY - 1);
+			over += batch.is_over[i];
+			last[tid] = batch.is_over[i] ? 0 : batch.samples.time[i];
+		}
+	}
+	for (unsigned int i = 0; i < MANY; i++)
+		open += last[i] != 0;
+	assert_int_equal(open, rest);
+	assert_int_equal(over, begun - rest);
+	waits_batch_free(&batch);
+	reader_free(reader);
+	close(fd);
+}
+
 static void break_lists(void)
 {
 	put(TASK(1) + layout.thread_node, 0);
@@ -523,6 +649,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_thread_that_runs_meanwhile_is_torn,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(many_threads_come_and_go, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(broken_lists_end_no_waits, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(without_a_layout_nothing_is_known, setup,
