@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What is recorded of a guest's threads that wait. */
+
+#define _GNU_SOURCE 1
+#include "tests/unit/record/test_guest_threads.h"
+
+/* A stand-in for the recorder: rounds of waits, until there were @count of them. */
+static void take_rounds(struct waits *waits, struct sink *sink, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		while (clock_monotonic() < waits_due(waits))
+			;
+		waits_take(waits, sink);
+	}
+}
+
+struct taken {
+	struct waits_batch batch;
+	struct waits_totals totals;
+	struct wait wait[32];
+	uint64_t address[32][RECORDING_MAX_DEPTH];
+	unsigned int waits;
+};
+
+/* Records two parts of a guest's waits, with @between in the middle. */
+static void record_waits(struct scene *scene, void (*between)(void), struct taken *taken)
+{
+	const struct waits_pace pace = {NS_PER_S / 1000, 1};
+	struct waits *waits = waits_new(&pace, &scene->learning, 3);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_info info = test_info();
+	int fd = file_with(NULL, 0);
+	struct error err;
+	struct series series = {.writer = writer_new(fd, &info, NULL, 0, &err)};
+	struct sink *sink = sink_new(&err);
+	struct reader *reader;
+	struct cursor payload;
+	unsigned int type;
+	sigset_t none;
+
+	sigemptyset(&none);
+	assert_non_null(waits);
+	assert_non_null(sink);
+	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
+	waits_begin(waits, clock_monotonic());
+	take_rounds(waits, sink, 5);
+	between();
+	take_rounds(waits, sink, 5);
+	waits_end(waits, sink, false);
+	waits_add(waits, &taken->totals);
+	waits_free(waits);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		if (type != CHUNK_WAITS)
+			continue;
+		assert_int_equal(waits_decode(payload, &taken->batch), 0);
+		for (size_t i = 0; i < taken->batch.samples.count; i++, taken->waits++)
+			taken->wait[taken->waits] = waits_batch_wait(
+				&taken->batch, i, taken->address[taken->waits]);
+	}
+	reader_free(reader);
+	close(fd);
+}
+
+static void change_waits(void)
+{
+	/* Thread 0 has run and waits again, 1 runs, 3 has ended. */
+	add(TASK(0) + layout.switches, 1);
+	put_half(TASK(1) + layout.on_cpu, 1);
+	put_half(TASK(3) + layout.exit_state, 32);
+}
+
+static void only_changes_are_written(void **state)
+{
+	static struct taken taken;
+	unsigned int over = 0;
+
+	taken = (struct taken){0};
+	record_waits(*state, change_waits, &taken);
+	assert_int_equal(taken.totals.rounds, 10);
+	assert_int_equal(taken.totals.threads, 4);
+	assert_int_equal(taken.totals.read, 5);
+	assert_int_equal(taken.totals.torn + taken.totals.unread, 0);
+	assert_false(taken.totals.is_unknown || taken.totals.is_broken);
+	/* Three waits that are over, and two that go on. */
+	assert_int_equal(taken.waits, 5);
+	for (unsigned int i = 0; i < taken.waits; i++) {
+		const struct wait *wait = &taken.wait[i];
+
+		over += wait->is_over;
+		assert_int_equal(wait->domain, 3);
+		assert_int_equal(wait->chain.count, 2);
+		assert_true(wait->to > wait->from);
+		assert_true(wait->is_over || wait->process.tid == 100 ||
+			    wait->process.tid == 102);
+	}
+	assert_int_equal(over, 3);
+	waits_batch_free(&taken.batch);
+}
+
+static void nothing(void)
+{
+}
+
+static void a_thread_that_runs_meanwhile_is_torn(void **state)
+{
+	static struct taken taken;
+
+	taken = (struct taken){0};
+	running = TASK(1);
+	record_waits(*state, nothing, &taken);
+	assert_int_equal(taken.totals.torn, 10);
+	assert_int_equal(taken.totals.read, 3);
+	for (unsigned int i = 0; i < taken.waits; i++)
+		assert_int_not_equal(taken.wait[i].process.tid, 101);
+	waits_batch_free(&taken.batch);
+}
+
+/* Threads that come and go, each in a process of its own; signal and stack are in the
+ * same bytes as the task. */
+#define MANY   150
+#define ONE(i) (DIRECT + 0x50000 + (i)*0x800ull)
+
+static bool is_waiting[MANY];
+static unsigned int begun; /* waits so far */
+
+static void put_many(void)
+{
+	uint64_t last = INIT + layout.tasks;
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		uint64_t task = ONE(i), link = task + layout.tasks, sp = task + 0x400;
+		uint64_t head = task + 0x200 + layout.thread_head;
+
+		put(last, link);
+		put(link + 8, last);
+		last = link;
+		put(task + layout.signal, task + 0x200);
+		put(head, task + layout.thread_node);
+		put(head + 8, task + layout.thread_node);
+		put(task + layout.thread_node, head);
+		put(task + layout.thread_node + 8, head);
+		put_half(task + layout.pid, 1000 + i);
+		put_half(task + tasks.tgid, 1000 + i);
+		put_half(task + layout.state, 1);
+		put(task + tasks.group_leader, task);
+		put(task + layout.sp, sp);
+		put(sp + layout.return_address, IMAGE + 0x5010 + i);
+		is_waiting[i] = true;
+	}
+	put(last, INIT + layout.tasks);
+	put(INIT + layout.tasks + 8, last);
+	begun = MANY;
+}
+
+/* Between two rounds, some threads begin to run, others wait for something new. */
+static void change_many(uint64_t *seed)
+{
+	for (unsigned int i = 0; i < MANY; i++) {
+		uint64_t choice = random_next(seed) % 8;
+
+		if (choice == 0 && is_waiting[i])
+			put_half(ONE(i) + layout.on_cpu, 1);
+		if (choice == 1 || (choice == 0 && !is_waiting[i])) {
+			put_half(ONE(i) + layout.on_cpu, 0);
+			add(ONE(i) + layout.switches, 1);
+			begun++;
+		}
+		is_waiting[i] = choice == 1 || (choice == 0) != is_waiting[i];
+	}
+}
+
+static void many_threads_come_and_go(void **state)
+{
+	const struct waits_pace pace = {NS_PER_S / 1000, 1};
+	struct scene *scene = *state;
+	struct waits *waits;
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_info info = test_info();
+	int fd = file_with(NULL, 0);
+	struct error err;
+	struct series series = {.writer = writer_new(fd, &info, NULL, 0, &err)};
+	struct sink *sink = sink_new(&err);
+	struct waits_totals totals = {0};
+	struct waits_batch batch = {0};
+	uint64_t last[MANY] = {0}; /* begin of each thread's wait that goes on */
+	unsigned int over = 0, open = 0, rest = 0;
+	struct reader *reader;
+	struct cursor payload;
+	unsigned int type;
+	uint64_t seed = 5;
+	sigset_t none;
+
+	put_many();
+	waits = waits_new(&pace, &scene->learning, 0);
+	sigemptyset(&none);
+	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
+	waits_begin(waits, clock_monotonic());
+	for (unsigned int round = 0; round < 60; round++) {
+		uint64_t rounds;
+
+		do {
+			totals = (struct waits_totals){0};
+			waits_add(waits, &totals);
+			rounds = totals.rounds;
+			while (clock_monotonic() < waits_due(waits))
+				;
+			waits_take(waits, sink);
+			totals = (struct waits_totals){0};
+			waits_add(waits, &totals);
+		} while (totals.rounds == rounds);
+		if (round < 59)
+			change_many(&seed);
+	}
+	for (unsigned int i = 0; i < MANY; i++)
+		rest += is_waiting[i];
+	waits_end(waits, sink, false);
+	waits_free(waits);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	lseek(fd, 0, SEEK_SET);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		if (type != CHUNK_WAITS)
+			continue;
+		assert_int_equal(waits_decode(payload, &batch), 0);
+		/* One that goes on may be there again, complete. */
+		for (size_t i = 0; i < batch.samples.count; i++) {
+			uint32_t process = batch.samples.process[i];
+			uint64_t tid = batch.samples.processes[process].tid - 1000;
+
+			assert_in_range(tid, 0, MANY - 1);
+			over += batch.is_over[i];
+			last[tid] = batch.is_over[i] ? 0 : batch.samples.time[i];
+		}
+	}
+	for (unsigned int i = 0; i < MANY; i++)
+		open += last[i] != 0;
+	assert_int_equal(open, rest);
+	assert_int_equal(over, begun - rest);
+	waits_batch_free(&batch);
+	reader_free(reader);
+	close(fd);
+}
+
+static void break_lists(void)
+{
+	put(TASK(1) + layout.thread_node, 0);
+}
+
+/* What was not seen, because the lists lead nowhere, is not over. */
+static void broken_lists_end_no_waits(void **state)
+{
+	static struct taken taken;
+
+	taken = (struct taken){0};
+	record_waits(*state, break_lists, &taken);
+	assert_int_equal(taken.waits, 4);
+	for (unsigned int i = 0; i < taken.waits; i++)
+		assert_false(taken.wait[i].is_over);
+	waits_batch_free(&taken.batch);
+}
+
+static void without_a_layout_nothing_is_known(void **state)
+{
+	struct scene *scene = *state;
+	struct threads_seen seen;
+	static struct taken taken;
+	struct error err;
+
+	taken = (struct taken){0};
+	scene->learning.tasks.threads = NULL;
+	assert_int_equal(threads_look(&scene->learning, &seen, &err), -1);
+	assert_non_null(strstr(err.text, "not known"));
+	record_waits(scene, nothing, &taken);
+	assert_true(taken.totals.is_unknown);
+	assert_int_equal(taken.totals.rounds, 0);
+	assert_int_equal(taken.waits, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_changes_are_written, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_thread_that_runs_meanwhile_is_torn,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(many_threads_come_and_go, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(broken_lists_end_no_waits, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(without_a_layout_nothing_is_known, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
