@@ -18,6 +18,9 @@
 #define LOOK_NS	    (NS_PER_S / 500)
 #define COST_FACTOR 4
 
+/* Number of rows that are made rules at once, which takes less than a millisecond */
+#define SLICE_ROWS 8192
+
 /* Time after a look that found a page missing, ns, and number of such looks */
 #define RETRY_NS    (NS_PER_S / 4)
 #define MISSING_MAX 8
@@ -25,12 +28,15 @@
 void kernel_orc_free(struct kernel_orc *orc)
 {
 	unwind_table_free(orc->table);
+	unwind_builder_free(orc->builder);
 	free(orc->bytes);
 }
 
 /* Ends the search, with or without a table. */
 static void end_search(struct kernel_orc *orc)
 {
+	unwind_builder_free(orc->builder);
+	orc->builder = NULL;
 	free(orc->bytes);
 	orc->bytes = NULL;
 	orc->size = 0;
@@ -71,7 +77,7 @@ void kernel_orc_find(struct kernel_orc *orc, const struct kallsyms *kallsyms)
 		return;
 	orc->bytes = malloc(size);
 	orc->size = orc->bytes ? size : 0;
-	orc->done = 0;
+	orc->done = orc->added = 0;
 }
 
 bool kernel_orc_is_due(const struct kernel_orc *orc, const struct chain *chain,
@@ -97,59 +103,87 @@ static bool copy_page(struct kernel_orc *orc, const struct cpu *cpu,
 	return true;
 }
 
-/* Makes the table; NULL if out of memory. */
-static struct unwind_table *make_table(const struct kernel_orc *orc)
+static size_t count_rows(const struct kernel_orc *orc)
+{
+	return orc->part[ORC_IPS].size / ORC_IP_SIZE;
+}
+
+/* Adds the rules of the next rows. False if out of memory. */
+static bool add_slice(struct kernel_orc *orc)
 {
 	const struct orc_part *part = orc->part;
 	const uint8_t *rows = orc->bytes + part[ORC_IPS].size,
 		      *entries = rows + part[ORC_ROWS].size;
+	size_t left = count_rows(orc) - orc->added;
 	struct code_range code[] = {
 		{part[ORC_ENTRIES].address, part[ORC_ENTRIES].size, entries},
 		{part[ORC_THUNKS].address, part[ORC_THUNKS].size,
 		 entries + part[ORC_ENTRIES].size},
 	};
-	const struct orc_module kernel = {
-		.ips = orc->bytes,
-		.rows = rows,
-		.count = part[ORC_IPS].size / ORC_IP_SIZE,
-		.address = part[ORC_IPS].address,
+	const struct orc_module slice = {
+		.ips = orc->bytes + orc->added * ORC_IP_SIZE,
+		.rows = rows + orc->added * ORC_ROW_SIZE,
+		/* with the row that ends the last one */
+		.count = left > SLICE_ROWS ? SLICE_ROWS + 1 : left,
+		.address = part[ORC_IPS].address + orc->added * ORC_IP_SIZE,
 		.start = LINUX_START,
 		.end = LINUX_END,
 		.code = {CPU_X86_64, code, 2},
 	};
-	struct unwind_builder *builder = unwind_builder_new();
-	struct unwind_table *table = NULL;
 
-	if (builder && unwind_table_add_orc_module(builder, &kernel) == 0)
-		table = unwind_builder_finish(builder);
-	unwind_builder_free(builder);
-	if (table && unwind_table_lock(table) == 0)
-		return table;
-	unwind_table_free(table);
-	return NULL;
+	orc->added += SLICE_ROWS;
+	return unwind_table_add_orc_module(orc->builder, &slice) == 0;
+}
+
+/* Goes on to make the table, up to LOOK_NS from @begun on. False if out of memory. */
+static bool make_table(struct kernel_orc *orc, uint64_t begun)
+{
+	if (!orc->builder)
+		orc->builder = unwind_builder_new();
+	while (orc->builder && orc->added < count_rows(orc)) {
+		if (clock_monotonic() - begun >= LOOK_NS)
+			return true;
+		if (!add_slice(orc))
+			return false;
+	}
+	orc->table = orc->builder ? unwind_builder_finish(orc->builder) : NULL;
+	if (orc->table && unwind_table_lock(orc->table) == 0)
+		return true;
+	unwind_table_free(orc->table);
+	orc->table = NULL;
+	return false;
+}
+
+/* Copies the next pages, up to LOOK_NS from @begun on. False if one is missing. */
+static bool copy_pages(struct kernel_orc *orc, const struct cpu *cpu,
+		       const struct guest_memory *memory, uint64_t begun)
+{
+	for (size_t i = 0; i < LOOK_PAGES && orc->done < orc->size; i++) {
+		if (!copy_page(orc, cpu, memory))
+			return false;
+		if (clock_monotonic() - begun >= LOOK_NS)
+			break;
+	}
+	return true;
 }
 
 bool kernel_orc_look(struct kernel_orc *orc, const struct cpu *cpu,
 		     const struct guest_memory *memory, uint64_t now)
 {
-	uint64_t begun = clock_monotonic(), spent = 0;
+	uint64_t begun = clock_monotonic();
 
 	if (cpu_kind(cpu) != CPU_X86_64)
 		return false;
-	for (size_t i = 0; i < LOOK_PAGES && spent < LOOK_NS && orc->done < orc->size;
-	     i++) {
-		if (!copy_page(orc, cpu, memory)) {
+	if (orc->done < orc->size) {
+		if (!copy_pages(orc, cpu, memory, begun)) {
 			orc->due = now + RETRY_NS;
 			if (++orc->missing == MISSING_MAX)
 				end_search(orc);
 			return false;
 		}
-		spent = clock_monotonic() - begun;
+	} else if (!make_table(orc, begun) || orc->table) {
+		end_search(orc);
 	}
-	orc->due = now + COST_FACTOR * spent;
-	if (orc->done < orc->size)
-		return false;
-	orc->table = make_table(orc);
-	end_search(orc);
+	orc->due = now + COST_FACTOR * (clock_monotonic() - begun);
 	return orc->table;
 }

@@ -4,7 +4,7 @@
 
 #include "base/chain.h"
 #include "record/linux/kallsyms_names.h"
-#include "unwind/table.h"
+#include "tables/build.h"
 
 /* What is copied. */
 enum {
@@ -27,11 +27,13 @@ struct kernel_orc {
 		uint64_t address;
 		size_t size; /* bytes; 0: there is none */
 	} part[ORC_PARTS];
-	size_t size;	      /* of all parts, bytes; 0: not known, or done */
-	uint8_t *bytes;	      /* copies of the parts, one after the other */
-	size_t done;	      /* bytes copied */
-	unsigned int missing; /* looks that found a page missing */
-	uint64_t due;	      /* time of the next look, ns, monotonic */
+	size_t size;			/* of all parts, bytes; 0: not known, or done */
+	uint8_t *bytes;			/* copies of the parts, one after the other */
+	size_t done;			/* bytes copied */
+	struct unwind_builder *builder; /* of the table; NULL: all is not copied yet */
+	size_t added;			/* rows added to the table */
+	unsigned int missing;		/* looks that found a page missing */
+	uint64_t due;			/* time of the next look, ns, monotonic */
 	struct unwind_table
 		*table; /* locked in memory; NULL: there is none, or not yet */
 };
@@ -49,8 +51,8 @@ void kernel_orc_find(struct kernel_orc *orc, const struct kallsyms *kallsyms);
 bool kernel_orc_is_due(const struct kernel_orc *orc, const struct chain *chain,
 		       uint64_t now);
 
-/* Copies the next part of the tables. Takes some milliseconds, and once, with all of
- * them, some ten. @cpu has a vCPU's registers. True if there is a table now. */
+/* Copies the next pages, or makes more of the table. Takes some milliseconds. @cpu has a
+ * vCPU's registers. True if there is a table now. */
 bool kernel_orc_look(struct kernel_orc *orc, const struct cpu *cpu,
 		     const struct guest_memory *memory, uint64_t now);
 

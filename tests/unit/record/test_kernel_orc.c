@@ -11,9 +11,9 @@
 
 #define TEXT	 0xffffffff9a000000u /* moved by KASLR */
 #define IPS	 (TEXT + 0x1c5f474)
-#define ROWS	 4096 /* several pages of both tables */
-#define DISTANCE 64   /* of code, to the next row */
-#define LOOKS	 100  /* more than any search takes */
+#define ROWS	 20000 /* several pages of both tables, and several slices */
+#define DISTANCE 64    /* of code, to the next row */
+#define LOOKS	 100   /* more than any search takes */
 #define SYMBOLS	 9
 #define TABLES	 5 /* symbols of the start and of the tables, which must fit */
 #define THUNKS	 (TEXT + 2 * ROWS * DISTANCE)
