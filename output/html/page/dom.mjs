@@ -44,6 +44,9 @@ export function shorten(name, columns) {
 		: columns > 2 ? `${name.slice(0, columns - 1)}\u2026` : "";
 }
 
+// How much larger canvases' text and rows are in a wide window, as the style sheet's text is.
+export const SCALE = globalThis.innerWidth >= 2600 ? 1.4 : 1;
+
 // Fits a canvas to its element's size, in the device's pixels. Returns its context, which
 // draws in CSS's pixels.
 export function fit(canvas, width, height) {

@@ -2,9 +2,9 @@
 //
 // A flame graph on a canvas: the width of a frame is its share of the zoomed frame, its row is
 // its depth. Only the rows in view are drawn, and no frame narrower than half a pixel.
-import { colour, fit, shorten } from "./dom.mjs";
+import { SCALE, colour, fit, shorten } from "./dom.mjs";
 
-const ROW = 18, CHARACTER = 7.3, PADDING = 4, LEAST = 0.5;
+const ROW = Math.round(18 * SCALE), CHARACTER = 7.3 * SCALE, PADDING = 4, LEAST = 0.5;
 
 export class Flame {
 	// grow is "flame", upwards, or "icicle"; on has the functions hover(node), select(node),
@@ -87,7 +87,7 @@ export class Flame {
 		const selected = this.selected, gap = colour("--ground");
 		context.fillStyle = gap;
 		context.fillRect(0, 0, this.width, height);
-		context.font = "12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+		context.font = `${12 * SCALE}px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace`;
 		context.textBaseline = "middle";
 		this.visit((i, x, width) => {
 			const y = this.top(graph.tree.depth[i]) - scroll;

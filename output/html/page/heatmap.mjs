@@ -3,10 +3,10 @@
 // The heat map over time, in which ranges are selected. Rows are vCPUs or, as in FlameScope,
 // parts of a second, while columns are seconds. Where there is no sample, it is hatched, and so
 // is the part of a cell whose rounds were missed; the part that was paused has its own colour.
-import { colour, fit, percent, plainAmount, seconds } from "./dom.mjs";
+import { SCALE, colour, fit, percent, plainAmount, seconds } from "./dom.mjs";
 import { NONE, mergeRanges } from "./model.mjs";
 
-const LABELS = 150, AXIS = 20, LEVELS = 32, MOST_ROWS = 64, PARTS = 50;
+const LABELS = 150 * SCALE, AXIS = 20 * SCALE, LEVELS = 32, MOST_ROWS = 64, PARTS = 50;
 
 function mixHex(low, high, share) {
 	const [a, b] = [low, high].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
@@ -70,7 +70,7 @@ export class HeatMap {
 			this.step = this.second / this.rows;
 		}
 		this.rowHeight = picture.rows === "threads"
-			? Math.max(4, Math.min(22, Math.floor(260 / this.rows))) : 5;
+			? Math.max(4, Math.min(22 * SCALE, Math.floor(260 * SCALE / this.rows))) : 5 * SCALE;
 		this.cell = this.picture.rows === "threads" ? this.plot / this.columns
 			: Math.min(48, this.plot / this.columns);
 	}
@@ -116,7 +116,7 @@ export class HeatMap {
 		const height = this.rows * this.rowHeight + AXIS;
 		const context = this.context = fit(this.canvas, this.plot + LABELS, height);
 		context.clearRect(0, 0, this.plot + LABELS, height);
-		context.font = "12px system-ui, sans-serif";
+		context.font = `${12 * SCALE}px system-ui, sans-serif`;
 		context.textBaseline = "middle";
 		this.drawHatching(this.cell * this.columns, height - AXIS);
 		this.drawCells();
@@ -172,26 +172,20 @@ export class HeatMap {
 		}
 	}
 
-	threadName(thread) {
-		const { threads, recordings } = this.model.about;
-		const { domain, process, vcpu, recording } = threads[thread];
-		return `${recordings.length > 1 ? `${recording + 1}: ` : ""}${domain}${process ? `:${process}` : ""} vCPU ${vcpu}`;
-	}
-
 	drawLabels() {
 		const { context, rowHeight } = this;
 		context.fillStyle = colour("--text");
 		if (this.picture.rows === "seconds") {
-			context.fillText(`${seconds(this.second)} up,`, 4, 8);
-			context.fillText("columns side by side", 4, 24);
+			context.fillText(`${seconds(this.second)} up,`, 4, 8 * SCALE);
+			context.fillText("columns side by side", 4, 24 * SCALE);
 			return;
 		}
-		const every = Math.ceil(14 / rowHeight);
+		const every = Math.ceil(14 * SCALE / rowHeight);
 		for (let row = 0; row < this.threads.length; row += every) {
-			let name = this.threadName(this.threads[row]);
+			let name = this.model.threadName(this.threads[row]);
 			while (name.length > 4 && context.measureText(name).width > LABELS - 10)
 				name = `\u2026${name.slice(2)}`;
-			context.fillText(name, 4, row * rowHeight + Math.max(rowHeight, 12) / 2);
+			context.fillText(name, 4, row * rowHeight + Math.max(rowHeight, 12 * SCALE) / 2);
 		}
 	}
 
@@ -205,15 +199,15 @@ export class HeatMap {
 	drawAxis(top) {
 		const { context } = this, length = this.to - this.from;
 		const width = this.cell * this.columns;
-		let step = 10 ** Math.floor(Math.log10(length * 80 / width || 1));
-		for (let i = 0; length / step * 80 > width; i++)
+		let step = 10 ** Math.floor(Math.log10(length * 80 * SCALE / width || 1));
+		for (let i = 0; length / step * 80 * SCALE > width; i++)
 			step *= i % 3 === 1 ? 2.5 : 2;
 		context.fillStyle = colour("--text");
 		for (let time = Math.ceil(this.from / step) * step; time < this.to; time += step) {
 			const x = this.x(time);
 			context.fillRect(x, top, 1, 4);
-			if (x + 40 < LABELS + this.plot)
-				context.fillText(`${+(time / 1e6).toFixed(6)} s`, x + 3, top + 12);
+			if (x + 40 * SCALE < LABELS + this.plot)
+				context.fillText(`${+(time / 1e6).toFixed(6)} s`, x + 3, top + 12 * SCALE);
 		}
 	}
 
@@ -285,7 +279,7 @@ export class HeatMap {
 	describe(column, row, [from, to]) {
 		const i = this.index(column, row), all = this.cells.all[i], shown = this.cells.shown[i];
 		const name = this.picture.rows === "threads" && this.threads.length
-			? `${this.threadName(this.threads[row])}, ` : "";
+			? `${this.model.threadName(this.threads[row])}, ` : "";
 		const what = all ? `${percent(shown, all, 0)} of ${plainAmount(this.picture.selection.weight, all)}`
 			: "no samples", { missed, paused } = this.cost(column, row);
 		const costs = missed || paused ? `; ${percent(missed, 1)} of the rounds missed, ` +

@@ -348,6 +348,13 @@ export class Model {
 		return sum;
 	}
 
+	// Returns the name of a thread, one vCPU of a domain or of a process in it.
+	threadName(thread) {
+		const { threads, recordings } = this.about;
+		const { domain, process, vcpu, recording } = threads[thread];
+		return `${recordings.length > 1 ? `${recording + 1}: ` : ""}${domain}${process ? `:${process}` : ""} vCPU ${vcpu}`;
+	}
+
 	module(function_) {
 		return this.about.module_of[function_];
 	}

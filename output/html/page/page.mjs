@@ -19,7 +19,7 @@ const STATES = {
 
 const TABS = {
 	functions: "Functions", modules: "Modules", domains: "Domains", processes: "Processes",
-	vcpus: "vCPUs", states: "States", exits: "Exits", tree: "Call tree", about: "About",
+	vcpus: "vCPUs", threads: "vCPUs of each", states: "States", exits: "Exits", tree: "Call tree", about: "About",
 };
 
 // The elements that choose something, and its key in the state. Numbers are indexes in lists.
@@ -148,7 +148,8 @@ class App {
 		const { threads, exits } = this.model.about;
 		byId("tabs").replaceChildren(...Object.keys(TABS)
 			.filter((tab) => (tab !== "processes" || threads.some((thread) => thread.process)) &&
-				(tab !== "exits" || exits.length))
+				(tab !== "exits" || exits.length) &&
+				(tab !== "threads" || threads.length > this.vcpus.length))
 			.map((tab) => {
 				const element = button(TABS[tab], () => this.state.set({ t: tab }, true));
 				element.dataset.tab = tab;
@@ -441,6 +442,13 @@ class App {
 			domains: () => ({ ...ofThread(this.domains, "domain"), key: "d" }),
 			processes: () => ({ ...ofThread(this.processes.concat([""]), "process"), key: "p" }),
 			vcpus: () => ({ ...ofThread(this.vcpus, "vcpu"), key: "v" }),
+			threads: () => ({
+				names: threads.map((_, i) => model.threadName(i)), of: ({ thread }, i) => thread[i],
+				open: (i) => ({
+					d: this.domains.indexOf(threads[i].domain), v: this.vcpus.indexOf(threads[i].vcpu),
+					p: this.processes.indexOf(threads[i].process),
+				}),
+			}),
 			states: () => ({
 				names: states, key: "s",
 				of: ({ state }, i) => (state[i] < states.length ? state[i] : 0),
@@ -449,14 +457,15 @@ class App {
 				names: ["(in the guest's code)", ...exits], key: "e", of: ({ exit }, i) => exit[i],
 			}),
 		};
-		const { names, of, key } = kinds[tab]();
+		const { names, of, key, open } = kinds[tab]();
 		const now = model.sumBy(shown.selection, names.length, of);
 		const before = shown.compared && model.sumBy(shown.compared, names.length, of);
 		return names.map((name, i) => ({
 			name: String(name) || "(none)", self: now[i], total: now[i],
 			change: before ? this.change(now[i], before[i]) : undefined,
 			isKnown: key === "s" ? name in STATES : key !== "e" || i > 0,
-			hint: "Show only this", open: () => this.state.set({ [key]: key === "s" ? name : i }),
+			hint: "Show only this",
+			open: () => this.state.set(open ? open(i) : { [key]: key === "s" ? name : i }),
 		}));
 	}
 }

@@ -10,7 +10,7 @@ const choices = {
 	g: ["functions", "modules", "inverted"],
 	o: ["flame", "icicle"],
 	k: ["kind", "module", "state", "change"],
-	t: ["functions", "modules", "domains", "processes", "vcpus", "states", "exits", "tree", "about"],
+	t: ["functions", "modules", "domains", "processes", "vcpus", "threads", "states", "exits", "tree", "about"],
 	m: ["text", "case"],
 };
 
