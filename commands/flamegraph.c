@@ -24,17 +24,20 @@ struct flamegraph_options {
 	const char *frequency, *time, *max_overhead, *output, *config, *gdb;
 	const char *call_graph, *weight, *state, *title;
 	struct words symbols;
-	bool inlined, per_process, force, no_find, verbose;
+	bool inlined, per_process, waits, force, no_find, verbose;
 };
 
 /* The reports, in the order in which they are made and printed. */
 static const struct {
 	const char *format, *suffix, *about;
-	bool has_title;
+	bool has_title, of_waits;
 } reports[] = {
-	{"flamegraph", "svg", "the flame graph, for a web browser", true},
-	{"html", "html", "all of the recording in one page, for a web browser", true},
-	{"folded", "folded", "collapsed stacks", false},
+	{"flamegraph", "svg", "the flame graph, for a web browser", true, false},
+	{"flamegraph", "waits.svg", "what threads waited for, as a flame graph", true,
+	 true},
+	{"html", "html", "all of the recording in one page, for a web browser", true,
+	 false},
+	{"folded", "folded", "collapsed stacks", false, false},
 };
 #define REPORTS (sizeof(reports) / sizeof(reports[0]))
 
@@ -85,6 +88,9 @@ static const struct command_option known[] = {
 	{"per-process", 0, NULL, "tell the processes of a guest apart, as in report",
 	 .set = option_set_true,
 	 .offset = offsetof(struct flamegraph_options, per_process)},
+	{"waits", 0, NULL,
+	 "also record what a Linux guest's threads wait for, and draw that by time",
+	 .set = option_set_true, .offset = offsetof(struct flamegraph_options, waits)},
 	{"title", 0, "TEXT", "title of the flame graph and the page",
 	 .set = option_set_text, .offset = offsetof(struct flamegraph_options, title)},
 	{"output", 'o', "DIR", "folder to write to (default: uniprof-DOMAIN)",
@@ -111,6 +117,11 @@ static const struct option_group groups[] = {
 };
 
 /* Whether record can unwind by the file; says so if the file only has names. */
+static bool is_wanted(const struct flamegraph *run, size_t report)
+{
+	return run->options->waits || !reports[report].of_waits;
+}
+
 static bool has_table(const char *spec)
 {
 	struct error why;
@@ -169,6 +180,7 @@ static void make_record(struct flamegraph *run)
 		has_files = true;
 	}
 	words_add_flag(words, "--inline", options->inlined && has_files);
+	words_add_flag(words, "--waits", options->waits);
 	words_add_flag(words, "--no-find", options->no_find || options->symbols.count);
 	words_add_flag(words, "--force", options->force);
 	words_add_flag(words, "-v", options->verbose);
@@ -191,8 +203,10 @@ static void make_report(struct flamegraph *run, size_t report)
 	for (size_t i = 0; i < options->symbols.count; i++)
 		words_add_option(words, "-s", options->symbols.word[i]);
 	words_add_flag(words, "--inline", options->inlined);
-	words_add_option(words, "--weight", options->weight);
-	words_add_option(words, "--state", options->state);
+	words_add_option(words, "--weight",
+			 reports[report].of_waits ? "wait" : options->weight);
+	if (!reports[report].of_waits)
+		words_add_option(words, "--state", options->state);
 	words_add_flag(words, "--per-process", options->per_process);
 	words_add_flag(words, "-v", options->verbose);
 }
@@ -337,6 +351,8 @@ static int run_reports(struct flamegraph *run)
 
 	children_hold(&run->children);
 	for (size_t i = 0; i < REPORTS && code != EXIT_FAILED; i++) {
+		if (!is_wanted(run, i))
+			continue;
 		/* Quiet, once the first report has printed the notes. */
 		other = child_command(&run->children, &command_report,
 				      run->report[i].word, i > 0);
@@ -365,7 +381,8 @@ static void print_file(const char *path, const char *about)
 static void print_files(const struct flamegraph *run)
 {
 	for (size_t i = 0; i < REPORTS; i++)
-		print_file(run->path[i], reports[i].about);
+		if (is_wanted(run, i))
+			print_file(run->path[i], reports[i].about);
 	print_file(run->data, "the recording, for other reports");
 }
 

@@ -275,6 +275,7 @@ const struct output output_tree = {
 	.about = "a call tree with percentages (human-readable)",
 	.has_limit = true,
 	.can_invert = true,
+	.counts_waits = true,
 	.begin = call_tree_begin,
 	.end = call_tree_end,
 	.free = call_tree_free,

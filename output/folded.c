@@ -118,6 +118,7 @@ const struct output output_folded = {
 	.name = "folded",
 	.about = "collapsed stacks, for flamegraph.pl, speedscope, inferno",
 	.can_invert = true,
+	.counts_waits = true,
 	.begin = folded_begin,
 	.end = folded_end,
 	.free = folded_free,

@@ -49,8 +49,7 @@ static void put_total(const struct report *report)
 		fprintf(report->out, "%.3f s of ", (double)total / 1e6);
 		if (total != whole)
 			fprintf(report->out, "%.3f s of ", (double)whole / 1e6);
-		fputs(measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time",
-		      report->out);
+		fputs(measure_long_noun(measure), report->out);
 		return;
 	}
 	fprintf(report->out, "%" PRIu64, total);
@@ -133,7 +132,7 @@ void heading_svg(const struct report *report, const char *label, unsigned int li
 	svg_text(out, label, SIZE_MAX);
 	if (measure_is_time(measure))
 		fprintf(out, "%.3f s of %s", (double)measure->total / 1e6,
-			measure->weight == MEASURE_CPU_TIME ? "CPU time" : "vCPU time");
+			measure_long_noun(measure));
 	else
 		heading_count(out, measure, measure->total);
 	fputs(measure_states_note(measure), out);

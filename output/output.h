@@ -28,6 +28,7 @@ struct output {
 	bool is_binary;	      /* is no text, and of no use on a terminal */
 	bool for_browsers;    /* is a file that web browsers show */
 	bool has_baseline;    /* compares with a second recording */
+	bool counts_waits;    /* supports MEASURE_WAIT, without samples of vCPUs */
 	bool one_recording;   /* can't show several recordings: each has its own time */
 	bool all_weights; /* gets samples with all weights; the view has the chosen one */
 	enum output_lines lines;

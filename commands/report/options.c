@@ -234,6 +234,24 @@ const struct option_group report_option_groups[] = {
 	{0},
 };
 
+/* Fails if an option is for samples only, or for waits only. */
+static int fit_weight(const struct report_options *options)
+{
+	const struct profile_rules *rules = &options->profile.rules;
+
+	if (rules->weight != MEASURE_WAIT && (rules->min_wait || rules->no_idle))
+		return usage_error("report",
+				   "--min-wait and --wait-filter need --weight wait");
+	if (rules->weight == MEASURE_WAIT &&
+	    (options->view.per_vcpu || rules->vcpus || rules->exits ||
+	     rules->states != MEASURE_ALL_STATES))
+		return usage_error(
+			"report",
+			"--per-vcpu, --vcpu, --state and --exits are for samples, "
+			"not for --weight wait");
+	return COMMAND_GO_ON;
+}
+
 /* Fails if the format doesn't support an option; sets what depends on the format. */
 static int fit_format(struct report_options *options)
 {
@@ -262,6 +280,8 @@ static int fit_format(struct report_options *options)
 		useless = "--open";
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_NONE)
 		useless = "--srcline";
+	if (rules->weight == MEASURE_WAIT && !format->counts_waits)
+		useless = "--weight wait";
 	if (rules->input_count > 1 && format->one_recording)
 		useless = "more than one recording";
 	if (useless)
@@ -321,6 +341,8 @@ int report_options_parse(struct report_options *options, const struct command *c
 	if (status != COMMAND_GO_ON)
 		return status;
 	status = fit_format(options);
+	if (status == COMMAND_GO_ON)
+		status = fit_weight(options);
 	if (status == COMMAND_GO_ON && options->baseline &&
 	    profile_options_input(&options->profile, options->baseline, &err) < 0)
 		return usage_error(command->name, "%s", err.text);

@@ -137,12 +137,19 @@ static int set_depth(void *to, const char *argument, struct error *err)
 	return 0;
 }
 
+static int set_time(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_time(argument, to);
+}
+
 static struct option_word weight_word(unsigned int i)
 {
 	static const struct option_word words[] = {
 		{"samples", NULL, MEASURE_SAMPLES},
 		{"cpu-time", NULL, MEASURE_CPU_TIME},
 		{"wall", NULL, MEASURE_WALL},
+		{"wait", NULL, MEASURE_WAIT},
 		{0},
 	};
 
@@ -215,7 +222,10 @@ const struct command_option profile_symbol_options[] = {
 const struct command_option profile_sample_options[] = {
 	{"weight", 0, "WHAT",
 	 "weight of a sample: 1 (samples), the CPU time its vCPU used before it "
-	 "(cpu-time), or the time since its vCPU's last sample (wall) (default: samples)",
+	 "(cpu-time), or the time since its vCPU's last sample (wall); or not samples, "
+	 "but "
+	 "what threads waited for, by time (wait), of a recording made with --waits "
+	 "(default: samples)",
 	 .word = weight_word, .offset = RULE(weight)},
 	{"state", 0, "STATE",
 	 "only samples of vCPUs that were running on a physical CPU, runnable (waiting "
@@ -229,6 +239,10 @@ const struct command_option profile_sample_options[] = {
 	 "named DOMAIN:COMM[PID] or, if that is not known, DOMAIN:SPACE; symbol files of "
 	 "one are given with -s FILE,comm=COMM or -s FILE,space=SPACE",
 	 .set = option_set_true, .offset = RULE(per_process)},
+	{"per-thread", 0, NULL,
+	 "tell the threads of a domain's processes apart, too, named "
+	 "DOMAIN:COMM[PID]:THREAD[TID]",
+	 .set = option_set_true, .offset = RULE(per_thread)},
 	{"kernel-only", 0, NULL,
 	 "only samples at upper addresses, where kernels such as Linux are",
 	 .value = MEASURE_KERNEL, .offset = RULE(part)},
@@ -251,6 +265,15 @@ const struct command_option profile_sample_options[] = {
 	 "only samples with a function that matches; histograms show only those "
 	 "functions",
 	 .set = set_symbol},
+	{"min-wait", 0, "TIME",
+	 "with --weight wait, only waits that are at least so long",
+	 .takes = "seconds, or a time with a unit, e.g. 1ms", .set = set_time,
+	 .offset = RULE(min_wait)},
+	{"wait-filter", 0, NULL,
+	 "with --weight wait, leave out threads that wait for work, such as a kernel's "
+	 "idle "
+	 "workers",
+	 .set = option_set_true, .offset = RULE(no_idle)},
 	{"exits", 0, NULL,
 	 "show why a vCPU was not in the guest's code, but in the VMM or halted, as the "
 	 "innermost function: [exit: io out 0x3f8] (KVM)",

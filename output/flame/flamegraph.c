@@ -43,6 +43,23 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#d6d6d6", NULL},
 };
 
+/* Time in which nothing runs is blue, as in off-CPU flame graphs. */
+static const struct flame_colour wait_colours[COLOURS] = {
+	[COLOUR_GROUP] = {"#d9d4e8", NULL},
+	[COLOUR_LOWER] = {"#8fd3e8", "lower addresses: program, unikernel"},
+	{"#a4dcec", NULL},
+	{"#82c9e0", NULL},
+	{"#b0e0ea", NULL},
+	[COLOUR_UPPER] = {"#7fa8f0", "upper addresses: kernel, unikernel"},
+	{"#93b6f5", NULL},
+	{"#749ee8", NULL},
+	{"#9fb4f2", NULL},
+	[COLOUR_UNNAMED] = {"#c4c4c4", "no symbol"},
+	{"#cecece", NULL},
+	{"#bcbcbc", NULL},
+	{"#d6d6d6", NULL},
+};
+
 struct flamegraph {
 	const struct report *report;
 	struct flame_tree tree;	       /* keys are functions; one side */
@@ -162,7 +179,8 @@ static int draw_frames(const struct flamegraph *graph)
 							   : "Flame graph"),
 		.frames = graph->frames,
 		.frame_count = graph->tree.tree.count,
-		.colours = colours,
+		.colours = report->measure->weight == MEASURE_WAIT ? wait_colours
+								   : colours,
 		.colour_count = COLOURS,
 		.lines = 2,
 	};
@@ -189,6 +207,7 @@ const struct output output_flamegraph = {
 	.name = "flamegraph",
 	.about = "a flame graph for web browsers: SVG with zoom and search",
 	.can_invert = true,
+	.counts_waits = true,
 	.for_browsers = true,
 	.begin = flamegraph_begin,
 	.end = flamegraph_end,

@@ -76,6 +76,7 @@ const struct output output_histogram_csv = {
 	.about = "the same as CSV",
 	.has_columns = true,
 	.has_limit = true,
+	.counts_waits = true,
 	.begin = histogram_begin,
 	.sample = histogram_sample,
 	.end = histogram_csv_end,

@@ -155,6 +155,7 @@ const struct output output_histogram_json = {
 	.about = "the same as JSON, with details of the recording",
 	.has_columns = true,
 	.has_limit = true,
+	.counts_waits = true,
 	.begin = histogram_begin,
 	.sample = histogram_sample,
 	.end = histogram_json_end,

@@ -221,6 +221,7 @@ const struct output output_histogram = {
 	.about = "a table of functions (human-readable)",
 	.has_columns = true,
 	.has_limit = true,
+	.counts_waits = true,
 	.begin = histogram_begin,
 	.sample = histogram_sample,
 	.end = histogram_text_end,

@@ -204,6 +204,7 @@ int about_write(const struct report *report, const struct page_lists *lists, FIL
 		[MEASURE_SAMPLES] = "samples",
 		[MEASURE_CPU_TIME] = "cpu-time",
 		[MEASURE_WALL] = "wall",
+		[MEASURE_WAIT] = "wait",
 	};
 	struct json *json = json_new_lines(out);
 	char name[HEADING_NAME_SIZE];

@@ -482,6 +482,7 @@ const struct output output_callgrind = {
 	.name = "callgrind",
 	.about = "callgrind format, for KCachegrind, callgrind_annotate",
 	.lines = OUTPUT_LINES_APART,
+	.counts_waits = true,
 	.begin = callgrind_begin,
 	.end = callgrind_end,
 	.free = callgrind_free,

@@ -284,6 +284,7 @@ static void put_head(struct otlp *otlp, struct buffer *profile)
 		[MEASURE_SAMPLES] = "samples",
 		[MEASURE_CPU_TIME] = "cpu",
 		[MEASURE_WALL] = "wall",
+		[MEASURE_WAIT] = "wait",
 	};
 	const struct report *report = otlp->report;
 	const struct measure *measure = report->measure;

@@ -212,6 +212,7 @@ static void put_head(struct pprof *pprof)
 		[MEASURE_SAMPLES] = "samples",
 		[MEASURE_CPU_TIME] = "cpu",
 		[MEASURE_WALL] = "wall",
+		[MEASURE_WAIT] = "wait",
 	};
 	const struct summary *summary = pprof->report->summary;
 	const struct recording_info *info = &summary->info;
@@ -285,10 +286,17 @@ static void put_host(struct pprof *pprof)
 		put_label(pprof, "host", host);
 }
 
-/* Adds the name and pid of a process as labels, if they are known. */
+/* Adds the names and numbers of a process and its thread as labels, if they are known. */
 static void put_process(struct pprof *pprof, const struct recording_domain *domain)
 {
-	char comm[RECORDING_COMM], pid[16];
+	char comm[RECORDING_COMM], pid[24];
+
+	if (domain && domain->process.tid) {
+		text_clean(comm, domain->process.thread);
+		snprintf(pid, sizeof(pid), "%" PRIu64, domain->process.tid);
+		put_label(pprof, "thread", comm);
+		put_label(pprof, "tid", pid);
+	}
 
 	if (!domain || !domain->process.pid)
 		return;
@@ -312,9 +320,11 @@ static void put_sample(struct pprof *pprof, uint64_t key, uint64_t count)
 	put_chain(pprof, stack);
 	/* MEASURE_MOST us are less than 2^63 ns. */
 	protobuf_number(&pprof->message, SAMPLE_VALUE, is_time ? count * 1000 : count);
-	/* A number would be treated as an amount, and shown as a range. */
-	snprintf(number, sizeof(number), "%u", vcpu);
-	put_label(pprof, "vcpu", number);
+	if (report->measure->weight != MEASURE_WAIT) {
+		/* A number would be treated as an amount, and shown as a range. */
+		snprintf(number, sizeof(number), "%u", vcpu);
+		put_label(pprof, "vcpu", number);
+	}
 	put_label(pprof, "domain", function_name(pprof, domain));
 	put_process(pprof,
 		    summary_domain(report->summary, report->stacks->domain[stack]));
@@ -451,12 +461,24 @@ static void put_strings(struct pprof *pprof)
 	}
 }
 
+/* Waits are of no vCPU. */
+static void put_waits(struct pprof *pprof)
+{
+	const struct stacks *stacks = pprof->report->stacks;
+
+	for (uint32_t i = SAMPLES_ROOTS; i < stacks->tree.count && !pprof->failed; i++)
+		if (stacks->self[i])
+			put_sample(pprof, (uint64_t)i << 32, stacks->self[i]);
+}
+
 static int pprof_end(void *state)
 {
 	struct pprof *pprof = state;
 
 	put_head(pprof);
 	find_program(pprof);
+	if (pprof->report->measure->weight == MEASURE_WAIT)
+		put_waits(pprof);
 	for (uint32_t i = 1; i < pprof->sampled.keys.count && !pprof->failed; i++)
 		put_sample(pprof, pprof->sampled.keys.nodes[i].key,
 			   pprof->sampled.sums[i]);
@@ -471,6 +493,7 @@ const struct output output_pprof = {
 	.name = "pprof",
 	.about = "a gzipped profile.proto, for go tool pprof",
 	.is_binary = true,
+	.counts_waits = true,
 	.lines = OUTPUT_LINES_APART,
 	.begin = pprof_begin,
 	.sample = pprof_sample,

@@ -16,6 +16,7 @@ struct entry {
 /* The names of a profile, on their way into the copy. */
 struct naming {
 	const struct profile *profile;
+	const struct stacks *stacks; /* whose addresses are listed */
 	struct writer *writer;
 	struct tree seen; /* one root, then domains, then addresses */
 	struct entry *entries;
@@ -70,7 +71,7 @@ static int add_caller(struct naming *naming, struct entry caller)
 static int add_node(void *arg, uint32_t node, bool is_caller)
 {
 	struct naming *naming = arg;
-	const struct stacks *stacks = naming->profile->stacks;
+	const struct stacks *stacks = naming->stacks;
 	const struct entry entry = {stacks->domain[node], stacks->tree.nodes[node].key};
 
 	return is_caller ? add_caller(naming, entry) : add_entry(naming, entry);
@@ -79,9 +80,15 @@ static int add_node(void *arg, uint32_t node, bool is_caller)
 /* Lists the addresses to look up. */
 static int collect_entries(struct naming *naming)
 {
-	return stacks_visit(naming->profile->stacks, add_node, naming) < 0
-		       ? out_of_memory(naming)
-		       : 0;
+	const struct profile *profile = naming->profile;
+	const struct stacks *const lists[] = {profile->stacks, profile->wait_stacks};
+
+	for (size_t i = 0; i < 2; i++) {
+		naming->stacks = lists[i];
+		if (lists[i] && stacks_visit(lists[i], add_node, naming) < 0)
+			return out_of_memory(naming);
+	}
+	return 0;
 }
 
 static int compare_entries(const void *left, const void *right)

@@ -461,6 +461,28 @@ static void put_pauses(FILE *out, const struct summary *summary)
 	put_bars(out, pauses);
 }
 
+/* Writes what looking at threads took and found. */
+static void put_waits(FILE *out, const struct summary *summary)
+{
+	const struct waits_counts *waits = &summary->waits;
+	uint64_t duration = summary_duration(summary);
+
+	fputs("Waits of threads\n", out);
+	if (waits->period)
+		put_line(out, "requested rate", "%.6g rounds per second",
+			 1e9 / (double)waits->period);
+	put_line(out, "rounds", "%" PRIu64 ", and %" PRIu64 " left out", waits->rounds,
+		 waits->skipped);
+	put_line(out, "threads", "%" PRIu64 " at most", waits->threads);
+	put_line(out, "chains read", "%" PRIu64, waits->read);
+	put_line(out, "torn", "%" PRIu64 " (the thread ran meanwhile)", waits->torn);
+	put_line(out, "unread", "%" PRIu64 " (no memory there, or too many threads)",
+		 waits->unread);
+	if (duration)
+		put_line(out, "host's CPU", "%.3f %% of one",
+			 100.0 * (double)waits->cpu_time / (double)duration);
+}
+
 int overview_write(FILE *out, const char *name, const struct summary *summary,
 		   const struct stacks *stacks, const uint64_t *ends,
 		   const struct processes *processes, bool all)
@@ -477,6 +499,8 @@ int overview_write(FILE *out, const char *name, const struct summary *summary,
 		return -1;
 	if (summary->counts.pauses.count)
 		put_pauses(out, summary);
+	if (summary->waits.rounds)
+		put_waits(out, summary);
 	return 0;
 }
 

@@ -118,6 +118,16 @@ static bool decode_chunk(struct ahead_chunk *chunk)
 	return chunk->is_decoded && chunk->batch.has_stacks;
 }
 
+/* Decodes a chunk of waits, and keeps the payload, which programs that copy chunks need.
+ */
+static void decode_waits(struct ahead_chunk *chunk)
+{
+	if (chunk->status <= 0 || chunk->type != CHUNK_WAITS)
+		return;
+	chunk->is_decoded = waits_decode(cursor_of(&chunk->payload), &chunk->waits) == 0;
+	chunk->nodes = chunk->waits.samples.nodes;
+}
+
 static void sum_up(struct ahead_chunk *chunk)
 {
 	chunk->is_summed_up = chunk->is_decoded &&
@@ -136,6 +146,7 @@ void ahead_chunk_read(struct ahead_chunk *chunk, struct reader *reader,
 		      const struct ahead_stacks *stacks)
 {
 	read_chunk(reader, chunk);
+	decode_waits(chunk);
 	if (!is_samples(chunk))
 		return;
 	if (!decode_chunk(chunk) && stacks)
@@ -148,10 +159,12 @@ struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk)
 {
 	struct recording_sums sums = {.payload = chunk->payload_size};
 
-	if (chunk->type == CHUNK_SAMPLES && chunk->is_decoded) {
-		sums.samples = chunk->batch.count;
+	bool is_waits = chunk->type == CHUNK_WAITS;
+
+	if ((chunk->type == CHUNK_SAMPLES || is_waits) && chunk->is_decoded) {
+		sums.samples = is_waits ? chunk->waits.samples.count : chunk->batch.count;
 		sums.nodes = chunk->nodes - SAMPLES_ROOTS;
-	} else if (chunk->type == CHUNK_SAMPLES) {
+	} else if (chunk->type == CHUNK_SAMPLES || is_waits) {
 		sums.nodes = sums.payload;
 	} else if (chunk->type == CHUNK_NAMES) {
 		sums.names = name_list_count(cursor_of(&chunk->payload));
@@ -164,6 +177,7 @@ void ahead_chunk_free(struct ahead_chunk *chunk)
 {
 	buffer_free(&chunk->payload);
 	samples_batch_free(&chunk->batch);
+	waits_batch_free(&chunk->waits);
 	summary_free(&chunk->summary);
 }
 
@@ -196,6 +210,7 @@ static bool fill_slot(struct ahead *ahead)
 
 	if (!slot)
 		return false;
+	decode_waits(&slot->chunk);
 	if (is_samples(&slot->chunk)) {
 		if (!decode_chunk(&slot->chunk))
 			sum_up(&slot->chunk);

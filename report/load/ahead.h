@@ -4,6 +4,7 @@
 
 #include "format/place.h"
 #include "format/sums.h"
+#include "format/waits.h"
 #include "report/load/replay.h"
 #include "report/load/summary.h"
 
@@ -30,7 +31,8 @@ struct ahead_chunk {
 	size_t payload_size;
 	struct chunk_place place;
 	struct samples_batch batch; /* decoded chunk of samples */
-	bool is_decoded;	    /* the payload of samples was valid */
+	struct waits_batch waits;   /* decoded chunk of waits */
+	bool is_decoded;	    /* the payload of samples or waits was valid */
 	size_t nodes; /* number of nodes in the payload's call tree, roots included */
 	struct summary summary; /* sums of the samples */
 	bool is_summed_up;   /* false if out of memory, or if captured stacks were left */

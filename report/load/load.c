@@ -145,6 +145,17 @@ static int take_samples(struct load *load, struct ahead_chunk *chunk)
 	return visitor->samples(visitor->arg, &chunk->batch, load->err);
 }
 
+static int take_waits(struct load *load, struct ahead_chunk *chunk)
+{
+	const struct load_visitor *visitor = load->visitor;
+
+	if (!chunk->is_decoded)
+		return chunk->waits.samples.no_memory ? out_of_memory(load) : DAMAGED;
+	summary_add_waits(load->summary, &chunk->waits);
+	return visitor->waits ? visitor->waits(visitor->arg, &chunk->waits, load->err)
+			      : 0;
+}
+
 static int take_names(struct load *load, struct cursor payload)
 {
 	const struct load_visitor *visitor = load->visitor;
@@ -208,6 +219,8 @@ static int take_chunk(struct load *load, struct ahead_chunk *chunk)
 		return take_domain(load, payload);
 	case CHUNK_SAMPLES:
 		return take_samples(load, chunk);
+	case CHUNK_WAITS:
+		return take_waits(load, chunk);
 	case CHUNK_NAMES:
 		return take_names(load, payload);
 	case CHUNK_PROGRAM:

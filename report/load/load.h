@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "format/chunk.h"
 #include "format/name_list.h"
+#include "format/waits.h"
 #include "report/load/replay.h"
 #include "report/load/summary.h"
 
@@ -38,6 +39,8 @@ struct load_visitor {
 	/* @batch is valid during the call and may be changed; it was already added to the
 	 * summary. */
 	int (*samples)(void *arg, struct samples_batch *batch, struct error *err);
+	/* Waits of threads; @batch as for samples(). Can be NULL. */
+	int (*waits)(void *arg, struct waits_batch *batch, struct error *err);
 	/* Called by load_more() instead of samples(), with the chunk as it was read, too.
 	 * Can be NULL. */
 	int (*chunk)(void *arg, const struct samples_batch *batch,

@@ -154,6 +154,30 @@ uint32_t summary_recorded(const struct summary *summary, uint32_t index)
 		       : (uint32_t)summary_domain(summary, index)->index;
 }
 
+/* Adds to a sum, up to the highest number, which only hostile recordings reach. */
+static void sum_add(uint64_t *sum, uint64_t more)
+{
+	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
+
+static void add_waits(struct waits_counts *sum, const struct waits_counts *more)
+{
+	sum->until = more->until > sum->until ? more->until : sum->until;
+	sum->period = more->period ? more->period : sum->period;
+	sum->threads = more->threads > sum->threads ? more->threads : sum->threads;
+	sum_add(&sum->rounds, more->rounds);
+	sum_add(&sum->skipped, more->skipped);
+	sum_add(&sum->read, more->read);
+	sum_add(&sum->torn, more->torn);
+	sum_add(&sum->unread, more->unread);
+	sum_add(&sum->cpu_time, more->cpu_time);
+}
+
+void summary_add_waits(struct summary *summary, const struct waits_batch *batch)
+{
+	add_waits(&summary->waits, &batch->counts);
+}
+
 /* Returns the vCPU, created if needed; NULL if out of memory. */
 static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 				      uint32_t vcpu)
@@ -257,12 +281,6 @@ static void keep_common_info(struct recording_info *info,
 		info->frequency = 0;
 }
 
-/* Adds to a sum, up to the highest number, which only hostile recordings reach. */
-static void sum_add(uint64_t *sum, uint64_t more)
-{
-	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
-}
-
 /* Adds the sums of vCPUs and samples. -1 if out of memory. */
 static int add_summary(struct summary *summary, const struct summary *other,
 		       uint32_t base)
@@ -308,6 +326,7 @@ int summary_append(struct summary *summary, const struct summary *other, uint32_
 	if (add_summary(summary, other, base) < 0)
 		return -1;
 	keep_common_info(&summary->info, &other->info);
+	add_waits(&summary->waits, &other->waits);
 	summary->appended += summary_duration(other);
 	summary->names += other->names;
 	summary->bytes += other->bytes;

@@ -8,6 +8,7 @@
 #include "format/reader.h"
 #include "format/recording.h"
 #include "format/samples.h"
+#include "format/waits.h"
 
 /* States that are counted separately; states of later versions count as VCPU_UNKNOWN. */
 #define SUMMARY_STATES (VCPU_BLOCKED + 1)
@@ -57,6 +58,7 @@ struct summary {
 	bool lacks_cpu_time;		 /* some samples have no CPU time */
 	unsigned int deepest;		 /* addresses in the longest chain */
 	struct sampling_counts counts;
+	struct waits_counts waits; /* sums; threads: the most; until: the last */
 	uint64_t names; /* number of addresses' names in the recording itself */
 
 	uint64_t bytes;	 /* read so far */
@@ -73,6 +75,7 @@ void summary_free(struct summary *summary);
 void summary_add_info(struct summary *summary, const struct recording_info *info);
 int summary_add_domain(struct summary *summary, const struct recording_domain *domain);
 int summary_add_program(struct summary *summary, const struct recording_program *program);
+void summary_add_waits(struct summary *summary, const struct waits_batch *batch);
 int summary_add_samples(struct summary *summary, const struct samples_batch *batch);
 
 /* Adds the sums of @part, which started as zeros, over other samples of this recording.

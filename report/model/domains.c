@@ -146,11 +146,19 @@ void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *dom
 
 void domain_process(char to[DOMAIN_PROCESS_SIZE], const struct recording_domain *domain)
 {
-	if (domain && domain->process.pid)
-		snprintf(to, DOMAIN_PROCESS_SIZE, "%s[%" PRIu32 "]", domain->process.comm,
-			 domain->process.pid);
+	const struct recording_process *process = domain ? &domain->process : NULL;
+	size_t length;
+
+	if (process && process->pid)
+		snprintf(to, DOMAIN_PROCESS_SIZE, "%s[%" PRIu32 "]", process->comm,
+			 process->pid);
 	else
 		domain_space(to, domain);
+	length = strlen(to);
+	/* The first thread has the process's number. */
+	if (process && process->tid && process->tid != process->pid)
+		snprintf(to + length, DOMAIN_PROCESS_SIZE - length, "%s%s[%" PRIu64 "]",
+			 length ? ":" : "", process->thread, process->tid);
 }
 
 void domain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)

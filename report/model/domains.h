@@ -45,7 +45,7 @@ bool domain_list_is_known(const struct summary *summary, const char *list,
  * unknown domain, with 64-bit addresses. */
 bool domain_is_upper(const struct recording_domain *domain, uint64_t address);
 
-#define DOMAIN_NAME_SIZE 280
+#define DOMAIN_NAME_SIZE 340
 
 /* Sets @to to the domain's name, or to a substitute if it has no name or is NULL
  * (unknown). */
@@ -56,7 +56,7 @@ void domain_plain_name(char to[DOMAIN_NAME_SIZE], const struct recording_domain 
 /* Sets @to to the address space of a process, as a number; to "" for other domains. */
 void domain_space(char to[DOMAIN_SPACE_SIZE], const struct recording_domain *domain);
 
-#define DOMAIN_PROCESS_SIZE (RECORDING_COMM + 16)
+#define DOMAIN_PROCESS_SIZE (2 * RECORDING_COMM + 48)
 
 /* Sets @to to a process as NAME[PID] or, if its name and pid are not known, its address
  * space; to "" for other domains. */

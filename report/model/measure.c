@@ -165,6 +165,16 @@ static int make_room(struct measure *measure, size_t count)
 	return 0;
 }
 
+uint64_t measure_add(struct measure *measure, uint64_t count)
+{
+	if (count > MEASURE_MOST - measure->whole)
+		count = MEASURE_MOST - measure->whole;
+	measure->whole += count;
+	measure->total += count;
+	measure->squares += (double)count * (double)count;
+	return count;
+}
+
 int measure_batch(struct measure *measure, const struct summary *summary,
 		  const struct samples_batch *batch)
 {
@@ -194,15 +204,58 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 		if (!chosen || !has_state(measure, batch, i) ||
 		    !has_part(measure, summary, batch, i))
 			count = 0;
-		if (count > MEASURE_MOST - measure->whole)
-			count = MEASURE_MOST - measure->whole;
-		measure->counts[i] = count;
+		measure->counts[i] = measure_add(measure, count);
 		measure->chosen[i] = chosen;
-		measure->whole += count;
-		measure->total += count;
-		measure->squares += (double)count * (double)count;
 	}
 	return 0;
+}
+
+uint64_t measure_wait(const struct measure *measure, uint64_t from, uint64_t to)
+{
+	if (to - from < measure->min_wait)
+		return 0;
+	if (from < measure->from)
+		from = measure->from;
+	if (to > measure->to)
+		to = measure->to;
+	return to > from ? to / 1000 - from / 1000 : 0;
+}
+
+static bool waits_for_chosen(const struct measure *measure, const struct summary *summary,
+			     const struct samples_batch *batch, size_t i)
+{
+	if (measure->no_idle && batch->state[i] == WAIT_IDLE)
+		return false;
+	if (!has_part(measure, summary, batch, i))
+		return false;
+	return !measure->list ||
+	       domain_in_list(summary_domain(summary, batch->domain[i]), measure->list);
+}
+
+int measure_waits(struct measure *measure, const struct summary *summary,
+		  const struct waits_batch *batch)
+{
+	const struct samples_batch *samples = &batch->samples;
+
+	if (samples->count > measure->capacity && make_room(measure, samples->count) < 0)
+		return -1;
+	for (size_t i = 0; i < samples->count; i++) {
+		uint64_t length = measure_wait(measure, samples->time[i], batch->to[i]);
+
+		measure->chosen[i] = waits_for_chosen(measure, summary, samples, i);
+		if (!batch->is_over[i])
+			length = 1;
+		measure->counts[i] = measure_add(measure,
+						 measure->chosen[i] ? length : 0);
+	}
+	return 0;
+}
+
+void measure_remove(struct measure *measure, uint64_t count, bool is_dropped)
+{
+	measure->whole -= count;
+	measure->total -= is_dropped ? 0 : count;
+	measure->squares -= (double)count * (double)count;
 }
 
 void measure_drop(struct measure *measure, size_t sample)
@@ -243,9 +296,15 @@ const char *measure_noun(const struct measure *measure)
 		[MEASURE_SAMPLES] = "samples",
 		[MEASURE_CPU_TIME] = "CPU time",
 		[MEASURE_WALL] = "time",
+		[MEASURE_WAIT] = "waiting time",
 	};
 
 	return nouns[measure->weight];
+}
+
+const char *measure_long_noun(const struct measure *measure)
+{
+	return measure->weight == MEASURE_WALL ? "vCPU time" : measure_noun(measure);
 }
 
 const char *measure_name(const struct measure *measure)
@@ -254,6 +313,7 @@ const char *measure_name(const struct measure *measure)
 		[MEASURE_SAMPLES] = "samples",
 		[MEASURE_CPU_TIME] = "cpu_time_us",
 		[MEASURE_WALL] = "wall_us",
+		[MEASURE_WAIT] = "wait_us",
 	};
 
 	return names[measure->weight];

@@ -12,6 +12,7 @@ enum measure_weight {
 	MEASURE_SAMPLES,  /* number of samples that the recorded one stands for */
 	MEASURE_CPU_TIME, /* CPU time of its vCPU, us; see below */
 	MEASURE_WALL, /* time since its vCPU's last sample, us; 0 for the first sample */
+	MEASURE_WAIT, /* samples count 0; waits of threads by their lengths, us */
 };
 
 /*
@@ -69,6 +70,8 @@ struct measure {
 	const char *list;  /* domains' names and ids, see domain_in_list(); NULL: all */
 	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	uint64_t from, to; /* sample times, ns, @to excluded; UINT64_MAX: no end */
+	uint64_t min_wait; /* waits that are shorter count 0, ns */
+	bool no_idle;	   /* threads that wait for work count 0 */
 
 	bool keeps_times; /* also sets times[]; can be set after measure_init() */
 
@@ -99,6 +102,19 @@ void measure_free(struct measure *measure);
 int measure_batch(struct measure *measure, const struct summary *summary,
 		  const struct samples_batch *batch);
 
+/* Does the same for a chunk of waits, for MEASURE_WAIT: by the part of each wait that is
+ * in the selected time. A wait that is not over counts 1 (report/model/open_waits.h). */
+int measure_waits(struct measure *measure, const struct summary *summary,
+		  const struct waits_batch *batch);
+
+/* Returns the weight of a wait from @from to @to, ns. */
+uint64_t measure_wait(const struct measure *measure, uint64_t from, uint64_t to);
+
+/* Adds a count of no chunk to the sums, and returns what was added. */
+uint64_t measure_add(struct measure *measure, uint64_t count);
+/* Takes a count out of the sums; @is_dropped: it was dropped by measure_drop(). */
+void measure_remove(struct measure *measure, uint64_t count, bool is_dropped);
+
 /* Drops a sample of the chunk, by its index: it counts 0, and is part of @whole only. */
 void measure_drop(struct measure *measure, size_t sample);
 
@@ -111,9 +127,10 @@ uint64_t measure_left(const struct measure *measure);
 
 /* Whether counts are us, not samples. */
 bool measure_is_time(const struct measure *measure);
-/* What is counted: as words, "samples", "CPU time" or "time"; and as a field name that
- * ends with the unit. */
+/* What is counted: as words, "samples", "CPU time", "time" or "waiting time"; the same,
+ * but "vCPU time"; and as a field name that ends with the unit. */
 const char *measure_noun(const struct measure *measure);
+const char *measure_long_noun(const struct measure *measure);
 const char *measure_name(const struct measure *measure);
 /* The vCPU states that count, e.g. " while blocked"; "" for all. */
 const char *measure_states_note(const struct measure *measure);

@@ -17,11 +17,12 @@ void processes_free(struct processes *processes)
 static uint32_t find_process(struct processes *processes, uint32_t domain,
 			     const struct recording_process *process)
 {
-	uint64_t key[5] = {domain, process->space, process->pid};
+	uint64_t key[8] = {domain, process->space, process->pid, process->tid};
 	uint32_t node = 0;
 
 	_Static_assert(sizeof(process->comm) == 2 * sizeof(key[0]), "two keys");
-	memcpy(&key[3], process->comm, sizeof(process->comm));
+	memcpy(&key[4], process->comm, sizeof(process->comm));
+	memcpy(&key[6], process->thread, sizeof(process->thread));
 	if (!processes->index.count && tree_init(&processes->index, 1) < 0)
 		return TREE_NONE;
 	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
@@ -65,12 +66,17 @@ static int split_domain(struct processes *processes, struct summary *summary,
 static int split_sample(struct processes *processes, struct summary *summary,
 			const struct samples_batch *batch, size_t i, uint32_t *domain)
 {
-	const struct recording_process *process = &batch->processes[batch->process[i]];
+	struct recording_process process = batch->processes[batch->process[i]];
 
 	*domain = batch->domain[i];
-	if ((!process->space && !process->pid) || !summary_domain(summary, *domain))
+	if (!processes->threads) {
+		process.tid = 0;
+		memset(process.thread, 0, sizeof(process.thread));
+	}
+	if ((!process.space && !process.pid && !process.tid) ||
+	    !summary_domain(summary, *domain))
 		return 0;
-	return split_domain(processes, summary, domain, process);
+	return split_domain(processes, summary, domain, &process);
 }
 
 int processes_split(struct processes *processes, struct summary *summary,

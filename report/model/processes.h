@@ -10,13 +10,15 @@
 
 /*
  * Tells the processes of a domain apart, by their address spaces, pids and names: to the
- * rest of a report, each is a domain of its own. Starts as zeros.
+ * rest of a report, each is a domain of its own; if wanted, each of their threads. Starts
+ * as zeros.
  */
 struct processes {
 	struct tree index; /* one root, domains, and the parts of processes */
 	uint32_t *domain;  /* by node of the index: domain index + 1; 0: not known yet */
 	uint32_t room;
 	bool is_full; /* some are not told apart: there are too many */
+	bool threads; /* threads of a process are told apart, too */
 	/* By index of the process - SUMMARY_FIRST_PROCESS: the weight of its samples, for
 	 * processes_count(). */
 	uint64_t weight[SUMMARY_PROCESSES];

@@ -26,7 +26,8 @@ const char *profile_name(const struct profile *profile)
 
 bool profile_by_process(const struct profile *profile)
 {
-	return profile->rules->per_process || sources_by_process(&profile->sources);
+	return profile->rules->per_process || profile->rules->per_thread ||
+	       sources_by_process(&profile->sources);
 }
 
 bool profile_is_damaged(const struct profile *profile)
@@ -70,14 +71,19 @@ static int open_recordings(struct profile *profile, struct error *err)
 
 	profile->recordings = calloc(rules->input_count, sizeof(*profile->recordings));
 	profile->stacks = stacks_new();
+	profile->wait_stacks = rules->names_waits ? stacks_new() : NULL;
 	profile->sources.recorded = recorded_new(rules->demangle);
-	if (!profile->recordings || !profile->stacks || !profile->sources.recorded ||
+	if (!profile->recordings || !profile->stacks ||
+	    (rules->names_waits && !profile->wait_stacks) || !profile->sources.recorded ||
 	    measure_init(&profile->measure, rules->weight, rules->states,
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);
 	profile->measure.vcpus = rules->vcpus;
 	profile->measure.part = rules->part;
 	profile->measure.keeps_times = rules->keeps_times;
+	profile->measure.min_wait = rules->min_wait;
+	profile->measure.no_idle = rules->no_idle;
+	profile->processes.threads = rules->per_thread;
 	for (size_t i = 0; i < rules->input_count; i++) {
 		struct input *input = &profile->recordings[i].input;
 
@@ -147,6 +153,8 @@ static void close_recordings(struct profile *profile)
 	recorded_free(profile->sources.recorded);
 	profile->sources.recorded = NULL;
 	measure_free(&profile->measure);
+	open_waits_free(&profile->waits);
+	stacks_free(profile->wait_stacks);
 	processes_free(&profile->processes);
 	fit_free(&profile->fit);
 	stacks_free(profile->stacks);

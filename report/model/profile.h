@@ -15,6 +15,7 @@
 #include "report/model/notes.h"
 #include "report/model/processes.h"
 #include "report/model/sources.h"
+#include "report/model/open_waits.h"
 
 /* What a profile is made of: which recordings to read, which of their samples count,
  * their weights, and where names come from. The caller keeps the strings and arrays. */
@@ -32,11 +33,15 @@ struct profile_rules {
 	enum source_lines lines;
 	bool inlined;	     /* inlined functions are separate functions */
 	bool per_process;    /* processes of a domain are told apart */
+	bool per_thread;     /* and their threads */
+	bool names_waits;    /* the chains of waits are wanted, too: wait_stacks */
 	bool exits;	     /* why vCPUs left the guest's code is the innermost frame */
 	const char *domains; /* list of names and ids; NULL: all */
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	struct window window;
 	enum measure_weight weight;
+	uint64_t min_wait; /* ns: for MEASURE_WAIT, see struct measure */
+	bool no_idle;
 	bool keeps_times; /* samples have all weights: struct counted_sample */
 	enum measure_states states;
 	enum measure_part part;
@@ -74,7 +79,9 @@ struct profile {
 	char *debug_directory; /* including --symfs */
 	struct measure measure;
 	struct processes processes; /* told apart if profile_by_process() */
+	struct open_waits waits;
 	struct stacks *stacks;
+	struct stacks *wait_stacks; /* NULL unless wanted by the rules */
 	struct frames *frames;
 	struct filter *filter;
 	struct names *domains; /* names of the domains with samples */

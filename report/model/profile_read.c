@@ -215,11 +215,33 @@ static int count_samples(const struct reading *reading, struct samples_batch *ba
 	return reading->listener->sample ? give_samples(reading, batch) : 0;
 }
 
+/* Stops, with nothing to say, if the output failed. */
+static int check_output(const struct reading *reading, struct error *err)
+{
+	FILE *out = reading->listener->out;
+
+	if (!out || !ferror(out))
+		return 0;
+	err->text[0] = 0; /* reported when the output is closed */
+	return -1;
+}
+
+/* Adds what comes before the recording's domains to those of the batch. */
+static int shift_domains(const struct reading *reading, struct samples_batch *batch,
+			 struct error *err)
+{
+	for (size_t i = 0; i < batch->count && reading->base; i++) {
+		batch->domain[i] += reading->base;
+		if (batch->domain[i] > RECORDING_MAX_DOMAIN)
+			return too_many_domains(reading, err);
+	}
+	return 0;
+}
+
 static int read_samples(void *arg, struct samples_batch *batch, struct error *err)
 {
 	struct reading *reading = arg;
 	struct profile *profile = reading->profile;
-	FILE *out = reading->listener->out;
 
 	profile->bytes = reading->bytes_before + reading->summary->bytes;
 	progress_update(reading);
@@ -230,19 +252,77 @@ static int read_samples(void *arg, struct samples_batch *batch, struct error *er
 				 reading->recording->input.name);
 	if (find_places(reading, batch) < 0)
 		return profile_out_of_memory(err);
-	for (size_t i = 0; i < batch->count && reading->base; i++) {
-		batch->domain[i] += reading->base;
-		if (batch->domain[i] > RECORDING_MAX_DOMAIN)
-			return too_many_domains(reading, err);
-	}
-	if (set_window(reading, err) < 0)
+	if (profile->measure.weight == MEASURE_WAIT)
+		return 0;
+	if (shift_domains(reading, batch, err) < 0 || set_window(reading, err) < 0)
 		return -1;
 	if (count_samples(reading, batch) < 0)
 		return profile_out_of_memory(err);
-	if (out && ferror(out)) {
-		err->text[0] = 0; /* reported when the output is closed */
+	return check_output(reading, err);
+}
+
+/* Counts the batch's waits. -1 if out of memory. */
+static int count_waits(struct profile *profile, struct waits_batch *batch)
+{
+	struct measure *measure = &profile->measure;
+	struct samples_batch *samples = &batch->samples;
+
+	if (measure_waits(measure, &profile->summary, batch) < 0)
 		return -1;
-	}
+	if (profile_by_process(profile) &&
+	    processes_split(&profile->processes, &profile->summary, samples) < 0)
+		return -1;
+	if (stacks_find(profile->stacks, samples, measure->counts) < 0 ||
+	    filter_batch(profile->filter, profile->stacks, measure, samples->count) < 0 ||
+	    stacks_count(profile->stacks, measure->counts, samples->count) < 0)
+		return -1;
+	return open_waits_follow(&profile->waits, measure, profile->stacks, batch);
+}
+
+/* Adds the waits' chains to those that are wanted besides the samples'. -1 if out of
+ * memory. */
+static int keep_chains(struct profile *profile, const struct samples_batch *samples)
+{
+	uint64_t *ones = calloc(samples->count + 1, sizeof(*ones));
+	int status = -1;
+
+	for (size_t i = 0; ones && i < samples->count; i++)
+		ones[i] = 1;
+	if (ones)
+		status = stacks_add(profile->wait_stacks, samples, ones);
+	free(ones);
+	return status;
+}
+
+static int read_waits(void *arg, struct waits_batch *batch, struct error *err)
+{
+	struct reading *reading = arg;
+	struct profile *profile = reading->profile;
+
+	if (profile->wait_stacks && keep_chains(profile, &batch->samples) < 0)
+		return profile_out_of_memory(err);
+	if (profile->measure.weight != MEASURE_WAIT)
+		return 0;
+	if (shift_domains(reading, &batch->samples, err) < 0 ||
+	    set_window(reading, err) < 0)
+		return -1;
+	return count_waits(profile, batch) < 0 ? profile_out_of_memory(err) : 0;
+}
+
+/* Counts the waits that went on until the recording's end. */
+static int end_waits(struct reading *reading, struct error *err)
+{
+	struct profile *profile = reading->profile;
+	const struct waits_counts *counts = &reading->summary->waits;
+
+	if (profile->measure.weight != MEASURE_WAIT)
+		return 0;
+	if (!counts->rounds)
+		return error_set(err,
+				 "%s contains no waits: record them with record --waits",
+				 reading->recording->input.name);
+	open_waits_end(&profile->waits, &profile->measure, profile->stacks,
+		       counts->until);
 	return 0;
 }
 
@@ -333,6 +413,7 @@ static int load_counted(struct reading *reading, struct error *err)
 		.names = read_names,
 		.program = read_program,
 		.samples = read_samples,
+		.waits = read_waits,
 		.arg = reading,
 		.replay = reading->profile->replay,
 	};
@@ -409,6 +490,8 @@ static int read_recording(struct reading *reading, struct recording *recording,
 	status = begin_places(reading, err);
 	if (status == 0)
 		status = load_counted(reading, err);
+	if (status == 0)
+		status = end_waits(reading, err);
 	survey_free(reading->places);
 	if (status == 0 &&
 	    !summary_damage(reading->summary, recording->input.name, &recording->damage))
