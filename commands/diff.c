@@ -183,6 +183,8 @@ static const struct option_group groups[] = {
 	{"Names", profile_file_options, offsetof(struct diff_options, profile)},
 	{NULL, profile_symbol_options, offsetof(struct diff_options, profile)},
 	{"Samples", profile_sample_options, offsetof(struct diff_options, profile)},
+	{"Waits, with --weight wait", profile_wait_options,
+	 offsetof(struct diff_options, profile)},
 	{"Presentation", view_options, 0},
 	{0},
 };
@@ -241,6 +243,8 @@ static int options_parse(struct diff_options *options, const struct command *com
 
 	if (status == COMMAND_GO_ON)
 		status = choose_sides(options, names);
+	if (status == COMMAND_GO_ON)
+		status = profile_options_check(&options->profile);
 	return status == COMMAND_GO_ON ? check_format(options) : status;
 }
 

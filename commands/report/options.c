@@ -230,27 +230,11 @@ const struct option_group report_option_groups[] = {
 	{NULL, profile_server_options, offsetof(struct report_options, profile)},
 	{NULL, profile_symbol_options, offsetof(struct report_options, profile)},
 	{"Samples", profile_sample_options, offsetof(struct report_options, profile)},
+	{"Waits, with --weight wait", profile_wait_options,
+	 offsetof(struct report_options, profile)},
 	{"Presentation", view_options, 0},
 	{0},
 };
-
-/* Fails if an option is for samples only, or for waits only. */
-static int fit_weight(const struct report_options *options)
-{
-	const struct profile_rules *rules = &options->profile.rules;
-
-	if (rules->weight != MEASURE_WAIT && (rules->min_wait || rules->no_idle))
-		return usage_error("report",
-				   "--min-wait and --wait-filter need --weight wait");
-	if (rules->weight == MEASURE_WAIT &&
-	    (options->view.per_vcpu || rules->vcpus || rules->exits ||
-	     rules->states != MEASURE_ALL_STATES))
-		return usage_error(
-			"report",
-			"--per-vcpu, --vcpu, --state and --exits are for samples, "
-			"not for --weight wait");
-	return COMMAND_GO_ON;
-}
 
 /* Fails if the format doesn't support an option; sets what depends on the format. */
 static int fit_format(struct report_options *options)
@@ -260,7 +244,7 @@ static int fit_format(struct report_options *options)
 	struct profile_rules *rules = &options->profile.rules;
 	const char *useless = NULL;
 
-	if (view->per_vcpu && !format->has_columns)
+	if (view->per_vcpu && (!format->has_columns || rules->weight == MEASURE_WAIT))
 		useless = "--per-vcpu";
 	if (view->no_children && !format->has_columns)
 		useless = "--no-children";
@@ -342,7 +326,7 @@ int report_options_parse(struct report_options *options, const struct command *c
 		return status;
 	status = fit_format(options);
 	if (status == COMMAND_GO_ON)
-		status = fit_weight(options);
+		status = profile_options_check(&options->profile);
 	if (status == COMMAND_GO_ON && options->baseline &&
 	    profile_options_input(&options->profile, options->baseline, &err) < 0)
 		return usage_error(command->name, "%s", err.text);

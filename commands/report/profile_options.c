@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/command/message.h"
 #include "symbols/program.h"
 
 int profile_options_init(struct profile_options *options, const char *command, int argc)
@@ -219,6 +220,18 @@ const struct command_option profile_symbol_options[] = {
 	{0},
 };
 
+const struct command_option profile_wait_options[] = {
+	{"min-wait", 0, "TIME", "only waits that are at least so long",
+	 .takes = "seconds, or a time with a unit, e.g. 1ms", .set = set_time,
+	 .offset = RULE(min_wait)},
+	{"wait-filter", 0, NULL,
+	 "with --weight wait, leave out threads that wait for work, such as a kernel's "
+	 "idle "
+	 "workers",
+	 .set = option_set_true, .offset = RULE(no_idle)},
+	{0},
+};
+
 const struct command_option profile_sample_options[] = {
 	{"weight", 0, "WHAT",
 	 "weight of a sample: 1 (samples), the CPU time its vCPU used before it "
@@ -265,15 +278,6 @@ const struct command_option profile_sample_options[] = {
 	 "only samples with a function that matches; histograms show only those "
 	 "functions",
 	 .set = set_symbol},
-	{"min-wait", 0, "TIME",
-	 "with --weight wait, only waits that are at least so long",
-	 .takes = "seconds, or a time with a unit, e.g. 1ms", .set = set_time,
-	 .offset = RULE(min_wait)},
-	{"wait-filter", 0, NULL,
-	 "with --weight wait, leave out threads that wait for work, such as a kernel's "
-	 "idle "
-	 "workers",
-	 .set = option_set_true, .offset = RULE(no_idle)},
 	{"exits", 0, NULL,
 	 "show why a vCPU was not in the guest's code, but in the VMM or halted, as the "
 	 "innermost function: [exit: io out 0x3f8] (KVM)",
@@ -287,3 +291,18 @@ const struct command_option profile_sample_options[] = {
 	 .offset = RULE(filter.max_depth)},
 	{0},
 };
+
+int profile_options_check(const struct profile_options *options)
+{
+	const struct profile_rules *rules = &options->rules;
+
+	if (rules->weight != MEASURE_WAIT && (rules->min_wait || rules->no_idle))
+		return usage_error(options->command,
+				   "--min-wait and --wait-filter need --weight wait");
+	if (rules->weight == MEASURE_WAIT &&
+	    (rules->vcpus || rules->exits || rules->states != MEASURE_ALL_STATES))
+		return usage_error(options->command,
+				   "--vcpu, --state and --exits are for samples, not for "
+				   "--weight wait");
+	return COMMAND_GO_ON;
+}

@@ -20,11 +20,16 @@ extern const struct command_option profile_file_options[];
 extern const struct command_option profile_server_options[]; /* may take long */
 extern const struct command_option profile_symbol_options[];
 extern const struct command_option profile_sample_options[];
+extern const struct command_option profile_wait_options[];
 
 /* Sets the defaults. -1 if out of memory, with a message written; profile_options_free()
  * must be called either way. @command is for messages, @argc is main()'s. */
 int profile_options_init(struct profile_options *options, const char *command, int argc);
 void profile_options_free(struct profile_options *options);
+
+/* Fails if an option is for samples only and waits are wanted, or the reverse:
+ * COMMAND_GO_ON, or the exit code with a message written. */
+int profile_options_check(const struct profile_options *options);
 
 /* Sets the filter of functions, a regular expression; "" removes it. -1 with @err set,
  * and nothing changed, if it is invalid. */

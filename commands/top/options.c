@@ -144,6 +144,9 @@ static int top_options_check(const struct top_options *options)
 {
 	const struct window *time = &options->profile.rules.window;
 
+	if (options->profile.rules.weight == MEASURE_WAIT)
+		return usage_error("top",
+				   "--weight wait is for report: top shows samples");
 	if (options->input && options->domains[0])
 		return usage_error("top", "unexpected argument '%s' with -i",
 				   options->domains[0]);

@@ -8,7 +8,7 @@ for title in "A <script> & a 'b' \"c\"" "$(printf '%0200d\377' 1)"; do
 			grep -oE '<(title|text class="kind"[^>]*)>[^<(]*</'
 	done
 	report -i web.up -s web.sym --format html --title "$title" |
-		sed -n 's/.*data-part="about">\([^<]*\)<.*/\1/p' | base64 -d | gzip -d |
+		node "$CLI/page-part.mjs" about |
 		grep -aoE "\"name\": .*, \"weight\"" 
 done
 report -i web.up -s web.sym --format flamegraph --invert | grep -o '<title>Inv.*</title>'
