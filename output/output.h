@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "report/model/profile_notes.h"
+#include "report/model/notes/profile_notes.h"
 #include "report/model/profile_read.h"
 #include "output/report.h"
 

@@ -3,7 +3,7 @@
 #define UNIPROF_COMMANDS_REPORT_PROFILE_OPTIONS_H
 
 #include "base/command/command.h"
-#include "report/model/profile_notes.h"
+#include "report/model/notes/profile_notes.h"
 
 /* The options that define the contents of a profile, shared by several commands. */
 struct profile_options {

@@ -12,7 +12,7 @@
 #include "report/model/checks/quality.h"
 #include "report/model/filter.h"
 #include "report/model/measure.h"
-#include "report/model/notes.h"
+#include "report/model/notes/notes.h"
 #include "report/model/processes.h"
 #include "report/model/sources.h"
 #include "report/model/open_waits.h"

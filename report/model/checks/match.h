@@ -3,7 +3,7 @@
 #define UNIPROF_REPORT_MODEL_CHECKS_MATCH_H
 
 #include "report/load/summary.h"
-#include "report/model/notes.h"
+#include "report/model/notes/notes.h"
 #include "report/model/sources.h"
 
 /* Whether symbol files are of what ran, by what they and the recordings say. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/model/notes.h"
+#include "report/model/notes/notes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_REPORT_MODEL_NOTES_H
-#define UNIPROF_REPORT_MODEL_NOTES_H
+#ifndef UNIPROF_REPORT_MODEL_NOTES_NOTES_H
+#define UNIPROF_REPORT_MODEL_NOTES_NOTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/model/profile_notes.h"
+#include "report/model/notes/profile_notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
