@@ -19,6 +19,7 @@ grep -c '##' typescript
 long=$(yes name_ | head -n 30 | tr -d '\n')
 printf '%b\n' "1000 T leaf_$long" "1100 T \303\251\303\251_$long" '1200 T main' \
 	'1300 T idle' >long.sym
+export PAGER=cat
 for columns in 60 20; do
 	for command in "report" "report --tree" "diff web.up"; do
 		echo "$command, $columns columns"
