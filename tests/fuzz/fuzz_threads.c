@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Linux guests with arbitrary threads. The first 16 frames, of 4 KiB, are mapped to all
+ * addresses of the kernel again and again. The input is the guest's memory: words of 8
+ * bytes, each after 2 bytes with its position (the rest is 0).
+ */
+
+#include "record/threads/linux.h"
+#include "tests/fuzz/guest.h"
+
+#define KERNEL 0xffffffff80000000
+
+/* A walk through a circle has many more. */
+#define THREADS 40
+
+static const struct task_layout tasks = {
+	.tgid = 0x6c,
+	.comm = 0xa0,
+	.group_leader = 0x80,
+	.mm = 0x78,
+	.pgd = 0x18,
+};
+
+static const struct thread_layout threads = {
+	.init = KERNEL,
+	.tasks = 0x20,
+	.thread_node = 0x40,
+	.signal = 0x60,
+	.thread_head = 0x10,
+	.pid = 0x68,
+	.flags = 0x74,
+	.state = 0x10,
+	.exit_state = 0x70,
+	.on_cpu = 0x14,
+	.switches = 0x88,
+	.preemptions = 0x90,
+	.sp = 0xc0,
+	.ran = 0xc8,
+	.bx = 32,
+	.bp = 40,
+	.return_address = 48,
+};
+
+/* As in fuzz_modules.c: all entries of each table lead to the same next one, and those of
+ * the last to the frames in turn. */
+static const void *page(void *context, uint64_t frame)
+{
+	static uint64_t table[GUEST_PAGE_SIZE / 8];
+	const uint64_t first = 0x1000;
+
+	if (frame < first || frame > first + 3)
+		return guest_page(context, frame);
+	for (uint64_t i = 0; i < GUEST_PAGE_SIZE / 8; i++)
+		table[i] = (frame == first + 3 ? i % FRAMES : frame + 1)
+				   << GUEST_PAGE_SHIFT |
+			   1;
+	return table;
+}
+
+static void look_at(const struct thread_view *view, const struct thread *thread)
+{
+	struct thread_wait wait;
+
+	check(thread->tid != 0);
+	if (!thread_read_wait(view, thread, &wait))
+		return;
+	check(wait.state < WAIT_STATES);
+	check(wait.process.tid == thread->tid);
+	check(strnlen(wait.process.comm, RECORDING_COMM) < RECORDING_COMM);
+	check(strnlen(wait.process.thread, RECORDING_COMM) < RECORDING_COMM);
+	check(wait.process.space % GUEST_PAGE_SIZE == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct guest guest;
+	const struct thread_view view = {
+		.memory = {.page = page, .context = &guest},
+		.tasks = &tasks,
+		.threads = &threads,
+		.cpu = {.family = CPU_FAMILY_X86,
+			.x86 = {.cr0 = X86_CR0_PE | X86_CR0_PG,
+				.cr3 = 0x1000 << GUEST_PAGE_SHIFT,
+				.cr4 = X86_CR4_PAE,
+				.efer = X86_EFER_LMA}},
+	};
+	struct thread_walk walk = {0};
+	struct thread thread;
+
+	fill_memory(&guest, data, size, false);
+	while (walk.threads < THREADS &&
+	       thread_walk_step(&walk, &view, &thread) == WALK_THREAD) {
+		unsigned int before = guest.calls;
+
+		look_at(&view, &thread);
+		check(guest.calls - before <= THREAD_PAGES);
+		thread_walk_holds(&walk, &view);
+	}
+	free(guest.page);
+	guest.page = NULL;
+	return 0;
+}
