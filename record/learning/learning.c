@@ -9,6 +9,9 @@
 /* Limit of map calls while examining the return addresses of a chain */
 #define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
 
+/* Time for which the names of a kernel are looked for at once, ns */
+#define FIND_NS (2 * NS_PER_S)
+
 /* Whether names are looked for in the guest's kernel: not if a file has them, or if the
  * guest is stopped for each page that is read. */
 static bool wants_kallsyms(const struct guest *guest, const struct sampling *sampling)
@@ -261,15 +264,13 @@ const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 {
 	struct guest *guest = learning->guest;
 	const struct guest_memory memory = running_memory(learning);
+	uint64_t now = clock_monotonic(), until = now + FIND_NS;
 
-	/* Each look takes 2 ms at most. */
-	for (int i = 0; i < 500 && learning->kallsyms &&
-			kallsyms_are_due(learning->kallsyms, chain, UINT64_MAX);
-	     i++) {
-		uint64_t now = clock_monotonic();
-
+	while (learning->kallsyms && now < until &&
+	       kallsyms_are_due(learning->kallsyms, chain, UINT64_MAX)) {
 		guest->ops->begin_pages(guest->memory, now, KALLSYMS_MAPS);
 		kallsyms_look(learning->kallsyms, cpu, &memory, chain, now);
+		now = clock_monotonic();
 	}
 	return learning_kallsyms(learning);
 }

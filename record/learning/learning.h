@@ -74,7 +74,7 @@ bool learning_study_wait(struct learning *learning, const struct cpu *cpu,
 struct kallsyms *learning_take_kallsyms(struct learning *learning);
 
 /* Looks for these names at once, from code that the chain goes through; @cpu has the
- * registers there. Takes about a second at most. They are valid until learning_close();
+ * registers there. Takes two seconds at most. They are valid until learning_close();
  * NULL if they are not found, or were taken. */
 const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 					      const struct cpu *cpu,
