@@ -23,9 +23,10 @@ struct recorder {
 	struct examiner *examiner; /* examiner of guests' code; NULL: not used */
 	struct roster roster;
 	struct sink *sink;
-	struct share share; /* share of the CPU */
-	uint64_t rested;    /* no round starts before this time, ns, monotonic */
-	uint64_t look;	    /* time of the next look for new domains, ns, monotonic */
+	struct share share;    /* share of the CPU */
+	uint64_t rested;       /* no round starts before this time, ns, monotonic */
+	uint64_t waits_rested; /* likewise no part of a round of waits */
+	uint64_t look;	       /* time of the next look for new domains, ns, monotonic */
 	uint64_t check; /* time of the next check that domains still exist, ns, monotonic
 			 */
 	uint64_t end;	/* end of sampling, ns, monotonic */
@@ -189,6 +190,18 @@ static int sample_subject(struct recorder *recorder, size_t i, struct error *err
 	return 0;
 }
 
+/* Takes a part of a round of the @i-th subject's waits, and rests as long as all of them
+ * need to stay within their share of a CPU. */
+static void take_waits(struct recorder *recorder, size_t i)
+{
+	struct waits *waits = recorder->roster.subject[i]->waits;
+	uint64_t used = waits_take(waits, recorder->sink);
+
+	recorder->waits_rested = clock_monotonic() +
+				 (uint64_t)((double)used /
+					    recorder->options->waits_max_cpu);
+}
+
 static void follow_domains(struct recorder *recorder)
 {
 	recorder->look = clock_monotonic() + LOOK_NS;
@@ -300,10 +313,13 @@ static struct task next_task(const struct recorder *recorder, uint64_t end)
 	}
 	if (host->ops->paused_since(host))
 		task.time -= CHECK_NS - LATE_NS;
-	if (waiting != SIZE_MAX)
+	if (waiting != SIZE_MAX) {
+		uint64_t due = waits_due(recorder->roster.subject[waiting]->waits);
+
 		consider_task(&task, WAITS,
-			      waits_due(recorder->roster.subject[waiting]->waits),
+			      due > recorder->waits_rested ? due : recorder->waits_rested,
 			      waiting);
+	}
 	if (i != SIZE_MAX) {
 		uint64_t due = pacer_due(&recorder->roster.subject[i]->pacer);
 
@@ -338,8 +354,7 @@ static enum end_reason run_tasks(struct recorder *recorder, const sigset_t *sign
 		if (task.kind == SAMPLE)
 			status = sample_subject(recorder, task.subject, err);
 		else if (task.kind == WAITS)
-			waits_take(recorder->roster.subject[task.subject]->waits,
-				   recorder->sink);
+			take_waits(recorder, task.subject);
 		else if (task.kind == CHECK)
 			status = check_subjects(recorder, err);
 		else

@@ -50,11 +50,9 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		return NULL;
 	}
 	if (options->waits) {
-		const struct waits_pace pace = {NS_PER_S / options->waits,
-						options->waits_max_cpu};
-
-		subject->waits = waits_new(
-			&pace, sampler_learner(subject->target.sampler), index);
+		subject->waits = waits_new(NS_PER_S / options->waits,
+					   sampler_learner(subject->target.sampler),
+					   index);
 		if (!subject->waits) {
 			error_set(err, "out of memory");
 			subject_free(subject);

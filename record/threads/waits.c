@@ -57,7 +57,7 @@ struct part {
 };
 
 struct waits {
-	struct waits_pace pace;
+	uint64_t period; /* ns */
 	struct learning *learning;
 	uint32_t index;
 	struct part *part;
@@ -77,8 +77,7 @@ struct waits {
 	struct waits_totals totals;
 };
 
-struct waits *waits_new(const struct waits_pace *pace, struct learning *learning,
-			uint32_t index)
+struct waits *waits_new(uint64_t period, struct learning *learning, uint32_t index)
 {
 	struct waits *waits = calloc(1, sizeof(*waits));
 
@@ -90,7 +89,7 @@ struct waits *waits_new(const struct waits_pace *pace, struct learning *learning
 		waits_free(waits);
 		return NULL;
 	}
-	waits->pace = *pace;
+	waits->period = period;
 	waits->learning = learning;
 	waits->index = index;
 	waits->key = clock_monotonic();
@@ -113,7 +112,7 @@ void waits_free(struct waits *waits)
 void waits_begin(struct waits *waits, uint64_t start)
 {
 	waits->start = start;
-	waits->due = start + waits->pace.period;
+	waits->due = start + waits->period;
 	waits->chunk_wait = CHUNK_FIRST;
 	waits->chunk = start + waits->chunk_wait;
 }
@@ -370,7 +369,7 @@ static void pass_chunk(struct waits *waits, uint64_t age, struct sink *sink)
 
 	pass_open(waits, age, sink);
 	counts->until = waits->round;
-	counts->period = waits->pace.period;
+	counts->period = waits->period;
 	sink_waits(sink, counts);
 	totals->rounds += counts->rounds;
 	totals->skipped += counts->skipped;
@@ -415,11 +414,11 @@ static void end_unseen(struct waits *waits, struct sink *sink)
 /* Begins the round of this time, or the first one after it. */
 static void begin_round(struct waits *waits, uint64_t now)
 {
-	uint64_t number = (now - waits->start) / waits->pace.period;
-	uint64_t time = waits->start + number * waits->pace.period;
+	uint64_t number = (now - waits->start) / waits->period;
+	uint64_t time = waits->start + number * waits->period;
 
-	if (waits->round && time > waits->round + waits->pace.period)
-		waits->counts.skipped += (time - waits->round) / waits->pace.period - 1;
+	if (waits->round && time > waits->round + waits->period)
+		waits->counts.skipped += (time - waits->round) / waits->period - 1;
 	waits->round = time;
 	waits->walk = (struct thread_walk){0};
 	waits->in_round = true;
@@ -466,22 +465,17 @@ static bool take_part(struct waits *waits, struct sink *sink)
 	return true;
 }
 
-void waits_take(struct waits *waits, struct sink *sink)
+uint64_t waits_take(struct waits *waits, struct sink *sink)
 {
-	uint64_t before = thread_cpu_time(), now, used;
-	bool is_done = take_part(waits, sink);
+	uint64_t before = thread_cpu_time(), used;
+	bool is_done = take_part(waits, sink) || !waits->in_round;
 
-	now = clock_monotonic();
+	waits->due = clock_monotonic();
+	if (is_done)
+		waits->due += waits->period - (waits->due - waits->start) % waits->period;
 	used = thread_cpu_time() - before;
 	waits->counts.cpu_time += used;
-	waits->due = now + (uint64_t)((double)used / waits->pace.max_cpu);
-	if (is_done || !waits->in_round) {
-		uint64_t number = (now - waits->start) / waits->pace.period + 1;
-		uint64_t next = waits->start + number * waits->pace.period;
-
-		if (waits->due < next)
-			waits->due = next;
-	}
+	return used;
 }
 
 void waits_end(struct waits *waits, struct sink *sink, bool is_over)

@@ -9,15 +9,9 @@
  * What the threads of a guest wait for. In rounds at a rate of their own, all threads are
  * looked at in the guest's memory while it runs, and the call chain of each one that
  * waits for something new is read. A round is taken in small parts, between rounds of
- * samples, and all rounds together take a bounded share of a host CPU.
+ * samples, and the caller bounds the share of a host CPU that they take.
  */
 struct waits;
-
-/* How often to look, and the share of a host CPU that this may take. */
-struct waits_pace {
-	uint64_t period; /* ns */
-	double max_cpu;	 /* 0 to 1 */
-};
 
 /* What was recorded in all. */
 struct waits_totals {
@@ -29,9 +23,9 @@ struct waits_totals {
 	bool is_unknown;   /* it was never known where the guest has its threads */
 };
 
-/* NULL if out of memory. @learning, of the domain with the @index, must outlive it. */
-struct waits *waits_new(const struct waits_pace *pace, struct learning *learning,
-			uint32_t index);
+/* Rounds have a distance of @period ns. NULL if out of memory. @learning, of the domain
+ * with the @index, must outlive the result. */
+struct waits *waits_new(uint64_t period, struct learning *learning, uint32_t index);
 void waits_free(struct waits *waits);
 
 /* Starts the first round at @start, ns, monotonic. */
@@ -41,8 +35,8 @@ void waits_begin(struct waits *waits, uint64_t start);
 uint64_t waits_due(const struct waits *waits);
 
 /* Takes the next part of a round, and passes waits that are over, and at times those that
- * go on, to @sink. After a round of samples was taken. */
-void waits_take(struct waits *waits, struct sink *sink);
+ * go on, to @sink. After a round of samples was taken. Returns the CPU time used, ns. */
+uint64_t waits_take(struct waits *waits, struct sink *sink);
 
 /* Passes on what is not in the recording yet, once. @is_over: the waits are over, because
  * the domain has ended. */

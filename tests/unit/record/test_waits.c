@@ -26,8 +26,7 @@ struct taken {
 /* Records two parts of a guest's waits, with @between in the middle. */
 static void record_waits(struct scene *scene, void (*between)(void), struct taken *taken)
 {
-	const struct waits_pace pace = {NS_PER_S / 1000, 1};
-	struct waits *waits = waits_new(&pace, &scene->learning, 3);
+	struct waits *waits = waits_new(NS_PER_S / 1000, &scene->learning, 3);
 	struct recording_end end = {.reason = END_TIME};
 	struct recording_info info = test_info();
 	int fd = file_with(NULL, 0);
@@ -175,7 +174,6 @@ static void change_many(uint64_t *seed)
 
 static void many_threads_come_and_go(void **state)
 {
-	const struct waits_pace pace = {NS_PER_S / 1000, 1};
 	struct scene *scene = *state;
 	struct waits *waits;
 	struct recording_end end = {.reason = END_TIME};
@@ -195,7 +193,7 @@ static void many_threads_come_and_go(void **state)
 	sigset_t none;
 
 	put_many();
-	waits = waits_new(&pace, &scene->learning, 0);
+	waits = waits_new(NS_PER_S / 1000, &scene->learning, 0);
 	sigemptyset(&none);
 	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
 	waits_begin(waits, clock_monotonic());
