@@ -215,7 +215,7 @@ int main(void)
 		for (int i = 0; i < THREADS; i++)
 			print_stack(threads[i].name, tid[i]);
 	}
-	print("guest: its stacks are printed\n");
+	print("guest: stacks of all threads are printed\n");
 	for (;;) {
 		beat();
 		nap(1000);
