@@ -1,5 +1,6 @@
 # What threads waited for, by time: a wait that goes on is written again when it is over, and else
-# ends with the recording.
+# ends with the recording. If what ended it was lost, it ended when the thread waited again, or before:
+# only what is known of it counts.
 . "$CLI/lib.sh"
 cat >web.sym <<END
 1000 T futex_wait
@@ -21,6 +22,8 @@ wait 1100000000 0 2 0 0x1104 0x1304
 thread 11 pool
 wait 1000000000 1000500000 1 0 0x1004 0x1204
 wait 1000600000 0 1 0 0x1004 0x1204
+thread 12 lost
+wait 1000000000 0 1 0 0x1104 0x1204
 space 0
 process 2 kworker
 thread 2 kworker
@@ -31,7 +34,9 @@ process 10 nginx
 thread 10 nginx
 wait 1100000000 1700000000 2 0 0x1104 0x1304
 wait 1800000000 0 1 0 0x1004 0x1304
-waits 2000000000 100000000 5 3 1 2 12345
+thread 12 lost
+wait 1700000000 1800000000 1 0 0x1104 0x1204
+waits 2000000000 100000000 5 4 1 2 12345
 end 1 2000000000
 END
 waits="waits.up --weight wait -s web.sym"
