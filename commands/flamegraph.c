@@ -30,14 +30,13 @@ struct flamegraph_options {
 /* The reports, in the order in which they are made and printed. */
 static const struct {
 	const char *format, *suffix, *about;
-	bool has_title, of_waits;
+	bool lacks_title, of_waits;
 } reports[] = {
-	{"flamegraph", "svg", "the flame graph, for a web browser", true, false},
-	{"flamegraph", "waits.svg", "what threads waited for, as a flame graph", true,
-	 true},
-	{"html", "html", "all of the recording in one page, for a web browser", true,
-	 false},
-	{"folded", "folded", "collapsed stacks", false, false},
+	{"flamegraph", "svg", "the flame graph, for a web browser"},
+	{"html", "html", "all of the recording in one page, for a web browser"},
+	{"folded", "folded", "collapsed stacks", .lacks_title = true},
+	{"flamegraph", "waits.svg", "what threads waited for, as a flame graph",
+	 .of_waits = true},
 };
 #define REPORTS (sizeof(reports) / sizeof(reports[0]))
 
@@ -198,7 +197,7 @@ static void make_report(struct flamegraph *run, size_t report)
 	words_add_option(words, "-i", run->data);
 	words_add_option(words, "--format", reports[report].format);
 	words_add_option(words, "-o", run->path[report]);
-	if (reports[report].has_title)
+	if (!reports[report].lacks_title)
 		words_add_option(words, "--title", options->title);
 	for (size_t i = 0; i < options->symbols.count; i++)
 		words_add_option(words, "-s", options->symbols.word[i]);
@@ -353,9 +352,10 @@ static int run_reports(struct flamegraph *run)
 	for (size_t i = 0; i < REPORTS && code != EXIT_FAILED; i++) {
 		if (!is_wanted(run, i))
 			continue;
-		/* Quiet, once the first report has printed the notes. */
+		/* Quiet, once the first report has printed the notes; that of waits has
+		 * its own. */
 		other = child_command(&run->children, &command_report,
-				      run->report[i].word, i > 0);
+				      run->report[i].word, i > 0 && !reports[i].of_waits);
 		if (i == 0)
 			code = other;
 		if (code != EXIT_DONE && code != EXIT_DAMAGED)
