@@ -32,8 +32,9 @@ static const struct {
 	const char *format, *suffix, *about;
 	bool lacks_title, of_waits;
 } reports[] = {
-	{"flamegraph", "svg", "the flame graph, for a web browser"},
-	{"html", "html", "all of the recording in one page, for a web browser"},
+	{"flamegraph", "svg", "the flame graph, for a web browser", .lacks_title = false},
+	{"html", "html", "all of the recording in one page, for a web browser",
+	 .lacks_title = false},
 	{"folded", "folded", "collapsed stacks", .lacks_title = true},
 	{"flamegraph", "waits.svg", "what threads waited for, as a flame graph",
 	 .of_waits = true},
