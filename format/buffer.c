@@ -66,7 +66,7 @@ void buffer_put(struct buffer *buffer, const void *data, size_t size)
 		memcpy(at, data, size);
 }
 
-void buffer_put_varint(struct buffer *buffer, uint64_t value)
+void buffer_put_long_varint(struct buffer *buffer, uint64_t value)
 {
 	uint8_t *at;
 

@@ -23,8 +23,18 @@ void buffer_put(struct buffer *buffer, const void *data, size_t size);
 /* Appends @size uninitialized bytes. Returns a pointer to them, or NULL on failure. */
 uint8_t *buffer_extend(struct buffer *buffer, size_t size);
 
+/* Appends a varint of any length; buffer_put_varint() is faster for one of one byte. */
+void buffer_put_long_varint(struct buffer *buffer, uint64_t value);
+
 /* Appends a varint: LEB128 (DWARF 5, section 7.6), 7 bits per byte, lowest first. */
-void buffer_put_varint(struct buffer *buffer, uint64_t value);
+static inline void buffer_put_varint(struct buffer *buffer, uint64_t value)
+{
+	if (value < 0x80 && buffer->size < buffer->capacity && !buffer->failed)
+		buffer->data[buffer->size++] = (uint8_t)value;
+	else
+		buffer_put_long_varint(buffer, value);
+}
+
 /* Appends a zigzag varint: 0, -1, 1, -2 ... become 0, 1, 2, 3 ... */
 void buffer_put_signed(struct buffer *buffer, int64_t value);
 
