@@ -439,14 +439,17 @@ static void end_round(struct waits *waits, bool is_full, struct sink *sink)
 	pass_chunks(waits, sink);
 }
 
-/* Takes a part of the round. Returns whether the round is done. */
+/* Takes a part of the round. Returns whether the round is done, or can't go on. */
 static bool take_part(struct waits *waits, struct sink *sink)
 {
 	enum walk_step step;
 
 	waits->part->candidates = 0;
-	if (!thread_view_open(&waits->part->view, waits->learning))
-		return false;
+	if (!thread_view_open(&waits->part->view, waits->learning)) {
+		if (waits->in_round)
+			end_round(waits, false, sink);
+		return true;
+	}
 	waits->totals.is_unknown = false;
 	if (!waits->in_round)
 		begin_round(waits, clock_monotonic());
@@ -468,7 +471,7 @@ static bool take_part(struct waits *waits, struct sink *sink)
 uint64_t waits_take(struct waits *waits, struct sink *sink)
 {
 	uint64_t before = thread_cpu_time(), used;
-	bool is_done = take_part(waits, sink) || !waits->in_round;
+	bool is_done = take_part(waits, sink);
 
 	waits->due = clock_monotonic();
 	if (is_done)

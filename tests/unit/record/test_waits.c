@@ -261,6 +261,43 @@ static void broken_lists_end_no_waits(void **state)
 	waits_batch_free(&taken.batch);
 }
 
+/* A round that can't go on, as no vCPU has an address space, is not tried at once again.
+ */
+static void without_registers_the_round_ends(void **state)
+{
+	struct scene *scene = *state;
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_info info = test_info();
+	int fd = file_with(NULL, 0);
+	struct error err;
+	struct series series = {.writer = writer_new(fd, &info, NULL, 0, &err)};
+	struct sink *sink = sink_new(&err);
+	struct waits *waits = waits_new(NS_PER_S / 1000, &scene->learning, 0);
+	uint64_t start = clock_monotonic() - NS_PER_S;
+	sigset_t none;
+
+	put_many();
+	sigemptyset(&none);
+	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
+	waits_begin(waits, start);
+	waits_take(waits, sink);
+	/* In the middle of a round */
+	assert_true(waits_due(waits) <= clock_monotonic());
+	scene->vcpu.captured = false;
+	for (unsigned int i = 0; i < 3; i++) {
+		waits_take(waits, sink);
+		assert_int_equal((waits_due(waits) - start) % (NS_PER_S / 1000), 0);
+		while (clock_monotonic() < waits_due(waits))
+			;
+	}
+	scene->vcpu.captured = true;
+	take_rounds(waits, sink, 30);
+	waits_end(waits, sink, false);
+	waits_free(waits);
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	close(fd);
+}
+
 static void without_a_layout_nothing_is_known(void **state)
 {
 	struct scene *scene = *state;
@@ -288,6 +325,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_threads_come_and_go, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(broken_lists_end_no_waits, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(without_registers_the_round_ends, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(without_a_layout_nothing_is_known, setup,
 						teardown),
