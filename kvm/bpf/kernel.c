@@ -41,6 +41,7 @@ static const char *const members[KERNEL_MEMBERS][2] = {
 	[TABLE_FILES] = {"fdtable", "fd"},
 	[FILE_DENTRY] = {"file", "f_path.dentry"},
 	[FILE_PRIVATE] = {"file", "private_data"},
+	[FILE_KIND] = {"file", "f_op"},
 	[DENTRY_SUPER] = {"dentry", "d_sb"},
 	[DENTRY_NAME] = {"dentry", "d_name.name"},
 	[SUPER_MAGIC] = {"super_block", "s_magic"},
@@ -170,6 +171,32 @@ static bool find_systems(const struct btf *types, struct kernel_layout *layout)
 	return true;
 }
 
+/* Finds the part with most of the system registers that one read can have. */
+static void find_part(struct kernel_layout *layout)
+{
+	int most = 0;
+
+	for (unsigned int i = 0; i < KERNEL_SYSTEMS; i++) {
+		int32_t start = layout->system[i], end = start + 8;
+		int count = 0;
+
+		for (unsigned int k = 0; k < KERNEL_SYSTEMS; k++) {
+			int32_t at = layout->system[k];
+
+			if (at < start || at >= start + 8 * KERNEL_SYSTEMS_SPAN)
+				continue;
+			count++;
+			if (at + 8 > end)
+				end = at + 8;
+		}
+		if (count <= most)
+			continue;
+		most = count;
+		layout->system_start = start;
+		layout->system_size = end - start;
+	}
+}
+
 /* Finds what the registers of arm64's vCPUs need. */
 static int find_registers(const struct btf *types, struct kernel_layout *layout,
 			  struct error *err)
@@ -184,6 +211,7 @@ static int find_registers(const struct btf *types, struct kernel_layout *layout,
 	    !find_systems(types, layout))
 		return error_set(err, "this kernel does not tell where the registers of "
 				      "vCPUs are");
+	find_part(layout);
 	return 0;
 }
 

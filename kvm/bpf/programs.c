@@ -35,12 +35,17 @@
 #define FRAME 10 /* register: the end of the stack */
 
 /* Places on the stack. */
-#define SCRATCH	 (-8)
-#define INDEX	 (-16)
-#define COUNTER	 (-24)
-#define VM	 (-32)
-#define NEW_SLOT (-56) /* a struct kernel_slot */
-#define CONTEXT	 (-16) /* the program's arguments */
+#define SCRATCH	    (-8)
+#define INDEX	    (-16)
+#define COUNTER	    (-24)
+#define VM	    (-32)
+#define NEW_SLOT    (-56) /* a struct kernel_slot */
+#define CONTEXT	    (-16) /* the program's arguments */
+#define FILES	    (-24) /* the array of descriptors, and their number */
+#define FILES_COUNT (-32)
+#define KIND	    (-40) /* the functions of a vCPU's file, file.f_op */
+#define SYSTEMS \
+	(KIND - 8 * KERNEL_SYSTEMS_SPAN) /* system registers, and others between */
 
 /* KVM_MP_STATE_STOPPED (Linux, include/uapi/linux/kvm.h). */
 #define STATE_STOPPED 5
@@ -128,20 +133,33 @@ static void emit_follow(struct program *program, unsigned int to, unsigned int f
 	emit_check(program, IF_UNEQUAL_TO, to, 0, 0);
 }
 
-/* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
-static void emit_vcpu(struct program *program, const struct kernel_layout *layout)
+/* Sets register 8 to the array of this process's descriptors, and register 9 to their
+ * number. */
+static void emit_files(struct program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
 
 	emit(program, CALL, 0, 0, 0, CURRENT_TASK);
 	emit_follow(program, 8, 0, offset[TASK_FILES]);
 	emit_follow(program, 8, 8, offset[FILES_TABLE]);
-	emit_fetch(program, 1, 4, 8, offset[TABLE_SIZE]);
-	emit_check(program, IF_LESS, 6, 1, 0);
+	emit_fetch(program, 9, 4, 8, offset[TABLE_SIZE]);
 	emit_follow(program, 8, 8, offset[TABLE_FILES]);
+}
+
+/* Sets register 8 to the file whose descriptor is in register 6, by the array in register
+ * 8 and its size in register 9. */
+static void emit_file(struct program *program)
+{
+	emit_check(program, IF_LESS, 6, 9, 0);
 	emit(program, MULTIPLY, 6, 0, 0, 8);
 	emit(program, ADD, 8, 6, 0, 0);
 	emit_follow(program, 8, 8, 0);
+}
+
+/* Sets register 7 to the vCPU whose file is in register 8. Changes register 9. */
+static void emit_proven_vcpu(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t *offset = layout->offset;
 
 	/* Only the kernel names files of this file system. */
 	emit_follow(program, 9, 8, offset[FILE_DENTRY]);
@@ -156,6 +174,14 @@ static void emit_vcpu(struct program *program, const struct kernel_layout *layou
 	emit_long(program, 1, 0, VM_VCPU);
 	emit_check(program, IF_EQUAL, 7, 1, 0);
 	emit_follow(program, 7, 8, offset[FILE_PRIVATE]);
+}
+
+/* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
+static void emit_vcpu(struct program *program, const struct kernel_layout *layout)
+{
+	emit_files(program, layout);
+	emit_file(program);
+	emit_proven_vcpu(program, layout);
 }
 
 /* Reads the number of the thread in register 8 (struct pid), as the running thread sees
@@ -251,6 +277,28 @@ static void emit_is_off(struct program *program, const struct kernel_layout *lay
 	jump_ends_here(program, is_on);
 }
 
+/* Reads the system registers of the vCPU in register 7 to the memory in register 6. Those
+ * that are close together are read at once: it is the number of reads that costs. */
+static void emit_systems(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t place = offsetof(struct kernel_registers, system),
+		      from = layout->offset[VCPU_SYSTEM] + layout->system_start;
+
+	if (layout->system_size)
+		emit_read(program, FRAME, SYSTEMS, layout->system_size, 7, from);
+	for (int32_t i = 0; i < KERNEL_SYSTEMS; i++) {
+		int32_t inside = layout->system[i] - layout->system_start;
+
+		if (inside < 0 || inside >= layout->system_size) {
+			emit_read(program, 6, place + 8 * i, 8, 7,
+				  layout->offset[VCPU_SYSTEM] + layout->system[i]);
+			continue;
+		}
+		emit(program, LOAD, 1, FRAME, SYSTEMS + inside, 0);
+		emit(program, STORE, 6, 1, place + 8 * i, 0);
+	}
+}
+
 /* Reads the vCPU in register 7 to the memory in register 6. */
 static void emit_registers(struct program *program, const struct kernel_layout *layout)
 {
@@ -260,15 +308,39 @@ static void emit_registers(struct program *program, const struct kernel_layout *
 		  offset[VCPU_CPU]);
 	emit_read(program, 6, 0, offsetof(struct kernel_registers, system), 7,
 		  offset[VCPU_REGISTERS]);
-	for (int32_t i = 0; i < KERNEL_SYSTEMS; i++)
-		emit_read(program, 6,
-			  (int32_t)offsetof(struct kernel_registers, system) + 8 * i, 8,
-			  7, offset[VCPU_SYSTEM] + layout->system[i]);
+	emit_systems(program, layout);
 	emit_read(program, 6, offsetof(struct kernel_registers, traps), 8, 7,
 		  offset[VCPU_TRAPS]);
 	emit_is_off(program, layout);
 	emit_read(program, 6, offsetof(struct kernel_registers, after), 4, 7,
 		  offset[VCPU_CPU]);
+}
+
+/* Sets register 7 to the vCPU whose descriptor, the @i-th argument, is in register 6. The
+ * array of descriptors is looked up once, and one file is proven to be a vCPU's: others
+ * with its functions, which are those of vCPUs only, are, too. */
+static void emit_next_vcpu(struct program *program, const struct kernel_layout *layout,
+			   int32_t i)
+{
+	const int32_t *offset = layout->offset;
+
+	if (i == 0) {
+		emit_files(program, layout);
+		emit(program, STORE, FRAME, 8, FILES, 0);
+		emit(program, STORE, FRAME, 9, FILES_COUNT, 0);
+		emit_file(program);
+		emit_fetch(program, 9, 8, 8, offset[FILE_KIND]);
+		emit(program, STORE, FRAME, 9, KIND, 0);
+		emit_proven_vcpu(program, layout);
+		return;
+	}
+	emit(program, LOAD, 8, FRAME, FILES, 0);
+	emit(program, LOAD, 9, FRAME, FILES_COUNT, 0);
+	emit_file(program);
+	emit_fetch(program, 9, 8, 8, offset[FILE_KIND]);
+	emit(program, LOAD, 1, FRAME, KIND, 0);
+	emit_check(program, IF_EQUAL, 9, 1, 0);
+	emit_follow(program, 7, 8, offset[FILE_PRIVATE]);
 }
 
 /* Not a loop, which old kernels would have to be convinced of. */
@@ -285,7 +357,7 @@ void program_registers(struct program *program, const struct kernel_layout *layo
 		goes_on = emit_jump(program, IF_UNEQUAL_TO, 6, 0, -1);
 		emit_exit(program, PROGRAM_DONE);
 		jump_ends_here(program, goes_on);
-		emit_vcpu(program, layout);
+		emit_next_vcpu(program, layout, i);
 		emit_long(program, 6, MEMORY, (uint32_t)registers);
 		emit(program, ADD_NUMBER, 6, 0, 0,
 		     i * (int32_t)sizeof(struct kernel_registers));

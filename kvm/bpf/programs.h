@@ -23,6 +23,7 @@ enum kernel_member {
 	TABLE_FILES,
 	FILE_DENTRY,
 	FILE_PRIVATE,
+	FILE_KIND,
 	DENTRY_SUPER,
 	DENTRY_NAME,
 	SUPER_MAGIC,
@@ -72,11 +73,15 @@ enum kernel_system {
 	KERNEL_SYSTEMS
 };
 
+/* Maximum number of words that are read at once for system registers. */
+#define KERNEL_SYSTEMS_SPAN 40
+
 struct kernel_layout {
 	/* bytes; 0: a member that depends on the version, and that this kernel lacks */
 	int32_t offset[KERNEL_MEMBERS];
-	int32_t system[KERNEL_SYSTEMS]; /* in arch.ctxt.sys_regs, bytes */
-	uint32_t upid_size, slot_size;	/* of the structures, bytes */
+	int32_t system[KERNEL_SYSTEMS];	   /* in arch.ctxt.sys_regs, bytes */
+	int32_t system_start, system_size; /* the part of them that is read at once */
+	uint32_t upid_size, slot_size;	   /* of the structures, bytes */
 	uint32_t buckets; /* number of lists in the hash table of slots; 0: an array */
 };
 

@@ -107,6 +107,9 @@ static void the_program_for_registers_is_accepted(void **state)
 		layout.offset[i] = 8 * i;
 	for (int32_t i = 0; i < KERNEL_SYSTEMS; i++)
 		layout.system[i] = 8 * i;
+	/* The largest part that is read at once, and a register outside of it. */
+	layout.system_size = 8 * KERNEL_SYSTEMS_SPAN;
+	layout.system[SYSTEM_SP] = 8 * KERNEL_SYSTEMS_SPAN;
 	program_registers(&program, &layout, memory);
 	loaded = program_load(&program);
 	close(memory);
