@@ -20,20 +20,16 @@ uint64_t kvm_registers_wanted(void)
 	return 0;
 }
 
-/* Once a system call has returned, its first argument is not known any more. */
+/* The kernel has forgotten the system call, but not the registers with its number and
+ * second argument. */
 enum kvm_stop kvm_registers_stop(pid_t tid, int fd)
 {
 	uint64_t regs[34]; /* struct user_pt_regs (Linux, asm/ptrace.h) */
-	int call = -1;
-	struct iovec to = {&call, sizeof(call)};
+	struct iovec to = {regs, sizeof(regs)};
 
 	(void)fd;
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_SYSTEM_CALL, &to) < 0 ||
-	    call != SYS_ioctl)
-		return KVM_STOP_ELSEWHERE;
-	to = (struct iovec){regs, sizeof(regs)};
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &to) < 0 ||
-	    (uint32_t)regs[1] != PROC_KVM_RUN)
+	    regs[8] != SYS_ioctl || (uint32_t)regs[1] != PROC_KVM_RUN)
 		return KVM_STOP_ELSEWHERE;
 	return (int64_t)regs[0] == -EINTR ? KVM_STOP_INTERRUPTED : KVM_STOP_LEAVING;
 }
