@@ -29,7 +29,9 @@ struct report_view {
 	bool no_children;   /* self only */
 	bool invert;	    /* the sampled functions first, then their callers */
 	bool shows_domains; /* even if there is only one */
-	bool has_limit;	    /* percent_limit was given */
+	/* Processes, or their threads, are told apart for the rows. */
+	bool by_process, by_thread;
+	bool has_limit; /* percent_limit was given */
 	double percent_limit;
 	bool is_sorted;	       /* the next three were given */
 	enum report_sort sort; /* sort key of histograms */

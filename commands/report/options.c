@@ -98,6 +98,8 @@ enum sort_word {
 	SORT_FUNCTION,
 	SORT_FILE,
 	SORT_DOMAIN,
+	SORT_PROCESS,
+	SORT_THREAD,
 	SORT_EXIT,
 };
 
@@ -112,7 +114,8 @@ static struct option_word sort_word(unsigned int i)
 		 SORT_FILE},
 		{"domain", "rows are domains or, with dso or sym, parts of them",
 		 SORT_DOMAIN},
-		{"comm", "the same as domain", SORT_DOMAIN},
+		{"comm", "the same as domain, with --per-process", SORT_PROCESS},
+		{"thread", "the same as domain, with --per-thread", SORT_THREAD},
 		{"exit",
 		 "rows are reasons why guests' code was left (KVM), as with "
 		 "--exits, and hypercalls (Xen)",
@@ -135,6 +138,8 @@ static int find_sort_word(const char *text, size_t length)
 
 static int set_sort(void *to, const char *argument, struct error *err)
 {
+	const unsigned int domains = 1u << SORT_DOMAIN | 1u << SORT_PROCESS |
+				     1u << SORT_THREAD;
 	struct report_view *view = to;
 	unsigned int words = 0;
 
@@ -156,11 +161,13 @@ static int set_sort(void *to, const char *argument, struct error *err)
 						: REPORT_SORT_SELF;
 	view->rows = words & (1u << SORT_FUNCTION | 1u << SORT_EXIT)
 			     ? REPORT_ROWS_FUNCTIONS
-		     : words & 1u << SORT_FILE	 ? REPORT_ROWS_FILES
-		     : words & 1u << SORT_DOMAIN ? REPORT_ROWS_DOMAINS
-						 : REPORT_ROWS_FUNCTIONS;
+		     : words & 1u << SORT_FILE ? REPORT_ROWS_FILES
+		     : words & domains	       ? REPORT_ROWS_DOMAINS
+					       : REPORT_ROWS_FUNCTIONS;
 	view->shows_files = words & 1u << SORT_FILE;
-	view->shows_domains = words & 1u << SORT_DOMAIN;
+	view->shows_domains = words & domains;
+	view->by_process = words & 1u << SORT_PROCESS;
+	view->by_thread = words & 1u << SORT_THREAD;
 	view->only_exits = words & 1u << SORT_EXIT;
 	view->is_sorted = true;
 	return 0;
@@ -272,6 +279,8 @@ static int fit_format(struct report_options *options)
 		return usage_error("report", "format %s does not support %s",
 				   format->name, useless);
 	rules->exits |= view->only_exits;
+	rules->per_process |= view->by_process;
+	rules->per_thread |= view->by_thread;
 	if (options->opens && (!options->output || strcmp(options->output, "-") == 0))
 		return usage_error("report", "--open needs a file: use -o FILE");
 	if (format->is_binary && isatty(STDOUT_FILENO) &&

@@ -51,6 +51,12 @@ for format in histogram histogram-csv histogram-json tree callgrind; do
 	# shellcheck disable=SC2086 # words
 	report $waits --format $format
 done
+echo "# by process, and by thread"
+# shellcheck disable=SC2086 # words
+report $waits --sort comm
+# shellcheck disable=SC2086 # words
+report $waits --sort thread
+report waits.up --sort thread
 # shellcheck disable=SC2086 # words
 {
 	report $waits --format flamegraph -o waits.svg
