@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,11 @@ static int find_name(struct host *host, const char *name, struct guest_info *inf
 					      : status;
 }
 
+static bool is_process(pid_t pid)
+{
+	return kill(pid, 0) == 0 || errno == EPERM;
+}
+
 int host_find(struct host *host, const char *name, struct guest_info *info,
 	      struct error *err)
 {
@@ -146,6 +152,9 @@ int host_find(struct host *host, const char *name, struct guest_info *info,
 	int status = id < 0 ? find_name(host, name, info, err)
 			    : host->ops->info(host, (uint32_t)id, info, err);
 
+	if (status > 0 && id > 0 && host->ops->has_vmms && is_process((pid_t)id))
+		return error_set(err, "process %s runs no guest (see uniprof list)",
+				 name);
 	if (status > 0)
 		return error_set(err, "there is no domain '%s' (see uniprof list)", name);
 	return status;

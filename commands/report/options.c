@@ -267,14 +267,16 @@ static int fit_format(struct report_options *options)
 		useless = "--baseline";
 	if (view->title && !format->for_browsers)
 		useless = "--title";
-	if (options->opens && !format->for_browsers)
-		useless = "--open";
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_NONE)
 		useless = "--srcline";
 	if (rules->weight == MEASURE_WAIT && !format->counts_waits)
 		useless = "--weight wait";
 	if (rules->input_count > 1 && format->one_recording)
 		useless = "more than one recording";
+	if (options->opens && !format->for_browsers)
+		return usage_error("report",
+				   "--open is for web browsers: use --format html, "
+				   "flamegraph or timeline");
 	if (useless)
 		return usage_error("report", "format %s does not support %s",
 				   format->name, useless);
