@@ -12,11 +12,11 @@
 #define STACKS	   0x400000000000 /* start.S */
 #define STACK_SIZE 0x20000
 
-CHAIN(same)
-CHAIN(lower)
-CHAIN(higher)
-CHAIN(switched)
-CHAIN(kept)
+CHAIN(same, )
+CHAIN(lower, )
+CHAIN(higher, )
+CHAIN(switched, )
+CHAIN(kept, )
 
 /* Intel SDM, volume 3: section 8.7 (task-state segment), 6.14.1 (gates). */
 static struct {
