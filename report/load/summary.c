@@ -21,6 +21,7 @@ void summary_free(struct summary *summary)
 	free(summary->processes);
 	free(summary->programs);
 	free(summary->vcpus);
+	free(summary->rounds);
 	tree_free(&summary->vcpu_index);
 	*summary = (struct summary){0};
 }
@@ -197,6 +198,13 @@ static struct summary_vcpu *find_vcpu(struct summary *summary, uint32_t domain,
 			return NULL;
 		summary->vcpu_room = room;
 	}
+	if (domain >= summary->round_room) {
+		size_t room = 2 * (size_t)domain + 1;
+
+		if (!array_grow(&summary->rounds, room, sizeof(*summary->rounds)))
+			return NULL;
+		summary->round_room = room;
+	}
 	if (node > summary->vcpu_count)
 		summary->vcpus[summary->vcpu_count++] = (struct summary_vcpu){
 			.domain = domain, .vcpu = vcpu};
@@ -357,30 +365,25 @@ static uint64_t vcpu_weight(const struct summary_vcpu *vcpu)
 	return weight;
 }
 
-/*
- * Returns the weights of the rounds taken, of all domains together; 0 if out of memory.
- * Of a round, each vCPU that was online has a sample. (There may be fewer pauses, or
- * more.)
- */
+/* Returns the weights of the rounds taken, of all domains together. Of a round, each vCPU
+ * that was online has a sample. (There may be fewer pauses, or more.) */
 static double taken_rounds(const struct summary *summary)
 {
-	uint64_t *most = NULL; /* by domain: that of the vCPU with the most samples */
-	uint32_t room = 0;
+	uint64_t *most =
+		summary->rounds; /* by domain: of the vCPU with the most samples */
 	double taken = 0;
 
-	for (size_t i = 0; i < summary->vcpu_count; i++)
-		if (summary->vcpus[i].domain >= room)
-			room = summary->vcpus[i].domain + 1;
-	most = calloc(room ? room : 1, sizeof(*most));
-	for (size_t i = 0; most && i < summary->vcpu_count; i++) {
+	for (size_t i = 0; i < summary->round_room; i++)
+		most[i] = 0;
+	for (size_t i = 0; i < summary->vcpu_count; i++) {
 		uint64_t weight = vcpu_weight(&summary->vcpus[i]);
+		uint32_t domain = summary->vcpus[i].domain;
 
-		if (weight > most[summary->vcpus[i].domain])
-			most[summary->vcpus[i].domain] = weight;
+		if (weight > most[domain])
+			most[domain] = weight;
 	}
-	for (uint32_t i = 0; most && i < room; i++)
+	for (size_t i = 0; i < summary->round_room; i++)
 		taken += (double)most[i];
-	free(most);
 	return taken;
 }
 

@@ -53,6 +53,8 @@ struct summary {
 	struct summary_vcpu *vcpus;	/* in order of appearance */
 	struct tree vcpu_index;		/* one root; keys: domain and vCPU */
 	size_t vcpu_count, vcpu_room;
+	uint64_t *rounds; /* by domain: for summary_rate() */
+	size_t round_room;
 	uint32_t recent[SUMMARY_RECENT]; /* by vCPU number modulo: index of the last vCPU
 					    seen */
 	bool lacks_cpu_time;		 /* some samples have no CPU time */
