@@ -45,8 +45,8 @@ static struct wait make_wait(unsigned int thread, uint64_t *address)
 	};
 
 	wait.process.tid = 100 + thread;
-	snprintf(wait.process.comm, RECORDING_COMM, "process-%u", thread / 4);
-	snprintf(wait.process.thread, RECORDING_COMM, "worker/%u", thread);
+	snprintf(wait.process.comm, RECORDING_COMM, "process-%u", thread / 4 % 1000);
+	snprintf(wait.process.thread, RECORDING_COMM, "worker/%u", thread % 1000);
 	make_chain(&wait.chain, thread);
 	return wait;
 }
