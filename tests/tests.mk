@@ -308,6 +308,7 @@ FUZZ_CC = clang -std=gnu11 -D_GNU_SOURCE -iquote . -pthread -O2 -g -fno-sanitize
 FUZZERS = $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 # What no fuzzer reaches is left out.
 FUZZ_OBJECTS = $(patsubst %.c,$(O)/instrumented/%.o,$(filter-out $(filter-out record/linux/% \
+	record/threads/% \
 	record/signals.c,$(filter xen/% kvm/% record/% commands/top/%,$(SOURCES))),$(SOURCES)))
 
 fuzzers: $(FUZZERS)
