@@ -139,7 +139,7 @@ def check_recording(path, program):
         other, napped = times.get(thread, (0, 0))
         seconds = (other + napped) / 1e9
         got = other / max(1, other + napped)
-        verdict(seconds > 5 and abs(got - share) <= 0.03,
+        verdict(seconds > 5 and abs(got - share) <= 0.02,
                 f"{thread}: {100 * got:.1f} % of {seconds:.1f} s, of {100 * share:.1f} % known")
 
 
