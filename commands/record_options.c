@@ -34,12 +34,6 @@ static int set_waits(void *to, const char *argument, struct error *err)
 	return argument ? parse_number(argument, 1, MAX_WAITS, frequency) : 0;
 }
 
-static int set_time(void *to, const char *argument, struct error *err)
-{
-	(void)err;
-	return parse_time(argument, to);
-}
-
 static int set_percent(void *to, const char *argument, struct error *err)
 {
 	(void)err;
@@ -154,11 +148,11 @@ static const struct command_option known[] = {
 	 .takes = "a rate from 1 to 10000 Hz", .set = set_frequency,
 	 .offset = offsetof(struct record_options, frequency)},
 	{"time", 'T', "SECONDS", "stop after this time, such as 10, 2.5 or 5m",
-	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m", .set = set_time,
-	 .offset = offsetof(struct record_options, time_limit)},
+	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m",
+	 .set = option_set_time, .offset = offsetof(struct record_options, time_limit)},
 	{"duration", 'd', "SECONDS", NULL,
-	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m", .set = set_time,
-	 .offset = offsetof(struct record_options, time_limit)},
+	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m",
+	 .set = option_set_time, .offset = offsetof(struct record_options, time_limit)},
 	{"pid", 'p', "PID", NULL, .set = option_set_text,
 	 .offset = offsetof(struct record_options, pid)},
 	{"call-chains", 'g', NULL, NULL, .set = option_set_true,

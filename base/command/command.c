@@ -8,6 +8,7 @@
 
 #include "base/command/nearest.h"
 #include "base/command/message.h"
+#include "base/parse.h"
 
 #define MAX_OPTIONS 64
 /* First getopt_long() value of the options without a letter. */
@@ -37,6 +38,12 @@ int option_set_text(void *to, const char *argument, struct error *err)
 	(void)err;
 	*(const char **)to = argument;
 	return 0;
+}
+
+int option_set_time(void *to, const char *argument, struct error *err)
+{
+	(void)err;
+	return parse_time(argument, to);
 }
 
 static void add_option(struct parser *parser, const struct command_option *option,

@@ -90,8 +90,9 @@ void command_help_words(const struct command_option *option, FILE *out);
 void command_list_options(const struct command *command, FILE *out);
 
 /* Setters for struct command_option: a bool becomes true; a const char * becomes the
- * argument. */
+ * argument; a uint64_t becomes the time in ns that parse_time() reads. */
 int option_set_true(void *to, const char *argument, struct error *err);
 int option_set_text(void *to, const char *argument, struct error *err);
+int option_set_time(void *to, const char *argument, struct error *err);
 
 #endif

@@ -138,12 +138,6 @@ static int set_depth(void *to, const char *argument, struct error *err)
 	return 0;
 }
 
-static int set_time(void *to, const char *argument, struct error *err)
-{
-	(void)err;
-	return parse_time(argument, to);
-}
-
 static struct option_word weight_word(unsigned int i)
 {
 	static const struct option_word words[] = {
@@ -222,12 +216,11 @@ const struct command_option profile_symbol_options[] = {
 
 const struct command_option profile_wait_options[] = {
 	{"min-wait", 0, "TIME", "only waits that are at least so long",
-	 .takes = "seconds, or a time with a unit, e.g. 1ms", .set = set_time,
+	 .takes = "seconds, or a time with a unit, e.g. 1ms", .set = option_set_time,
 	 .offset = RULE(min_wait)},
 	{"wait-filter", 0, NULL,
 	 "with --weight wait, leave out threads that wait for work, such as a kernel's "
-	 "idle "
-	 "workers",
+	 "idle workers",
 	 .set = option_set_true, .offset = RULE(no_idle)},
 	{0},
 };
@@ -236,8 +229,7 @@ const struct command_option profile_sample_options[] = {
 	{"weight", 0, "WHAT",
 	 "weight of a sample: 1 (samples), the CPU time its vCPU used before it "
 	 "(cpu-time), or the time since its vCPU's last sample (wall); or not samples, "
-	 "but "
-	 "what threads waited for, by time (wait), of a recording made with --waits "
+	 "but what threads waited for, by time (wait), of a recording made with --waits "
 	 "(default: samples)",
 	 .word = weight_word, .offset = RULE(weight)},
 	{"state", 0, "STATE",

@@ -22,18 +22,12 @@ static int set_tables(void *to, const char *argument, struct error *err)
 	return parse_number(argument, 1, MAX_TABLES, to);
 }
 
-static int set_seconds(void *to, const char *argument, struct error *err)
-{
-	(void)err;
-	return parse_time(argument, to);
-}
-
 static int set_window(void *to, const char *argument, struct error *err)
 {
 	struct top_options *options = to;
 
 	options->has_window = true;
-	return set_seconds(&options->window, argument, err);
+	return option_set_time(&options->window, argument, err);
 }
 
 static int set_tree(void *to, const char *argument, struct error *err)
@@ -79,7 +73,7 @@ static const struct command_option screen_options[] = {
 	 .offset = TOP(tables)},
 	{"delay", 'd', "SECONDS", "time between tables (default: 2)",
 	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m",
-	 .set = set_seconds, .offset = TOP(delay)},
+	 .set = option_set_time, .offset = TOP(delay)},
 	{"window", 0, "SECONDS",
 	 "show the samples of the last SECONDS (default: 60; with -i: all)",
 	 .takes = "seconds above 0, or a time such as 500ms, 10s or 5m",
