@@ -3,7 +3,9 @@
 /*
  * The first process of a Linux guest, with eight threads that wait, for known parts of
  * the time and in known ways. The first thread prints what the kernel itself says about
- * their stacks (/proc/PID/task/TID/stack), some times; then a heartbeat each second.
+ * their stacks (/proc/PID/task/TID/stack), some times; then, each second, a heartbeat and
+ * how long each of three threads has been in its two waits: a slow machine makes the one
+ * longer, the other not.
  */
 #include <linux/futex.h>
 #include <linux/sched.h>
@@ -19,6 +21,22 @@
 static int ends[2]; /* of a pipe */
 
 static int started; /* number of threads that have begun */
+
+/* The waits of a thread that has two, one after the other, in ticks of the CPU's time
+ * stamp counter: their sums, without those that are not over. */
+struct turns {
+	const char *name;
+	volatile unsigned long first, second;
+};
+static struct turns futex = {"futex", 0, 0}, reader = {"reader", 0, 0},
+		    vforker = {"vforker", 0, 0};
+
+/* Adds two waits that lasted from @start to @middle and to now. */
+static void add_turn(struct turns *turns, unsigned long start, unsigned long middle)
+{
+	turns->first += middle - start;
+	turns->second += __builtin_ia32_rdtsc() - middle;
+}
 
 /* Always true; so threads' functions can return, and have frames. */
 static bool goes_on(void)
@@ -53,8 +71,12 @@ static APART void wait_for_futex(void)
 	static int word;
 
 	while (goes_on()) {
+		unsigned long start = __builtin_ia32_rdtsc(), middle;
+
 		system_call(SYS_futex, (long)&word, (void *)FUTEX_WAIT, 0, (long)&time);
+		middle = __builtin_ia32_rdtsc();
 		nap(421);
+		add_turn(&futex, start, middle);
 	}
 }
 
@@ -64,8 +86,12 @@ static APART void read_pipe(void)
 	char byte;
 
 	while (goes_on()) {
+		unsigned long start = __builtin_ia32_rdtsc(), middle;
+
 		system_call(SYS_read, ends[0], &byte, 1, 0);
+		middle = __builtin_ia32_rdtsc();
 		nap(311);
+		add_turn(&reader, start, middle);
 	}
 }
 
@@ -126,8 +152,12 @@ static APART void wait_for_child(void)
 	char stack[STACK / 4];
 
 	while (goes_on()) {
+		unsigned long start = __builtin_ia32_rdtsc(), middle;
+
 		run_apart(CLONE_VM | CLONE_VFORK, nap_and_exit, stack + sizeof(stack));
+		middle = __builtin_ia32_rdtsc();
 		nap(523);
+		add_turn(&vforker, start, middle);
 	}
 }
 
@@ -189,6 +219,17 @@ static void print_stack(const char *name, long tid)
 	system_call(SYS_close, file, NULL, 0, 0);
 }
 
+/* Prints the sums of a thread's waits, as "TURNS name first second". */
+static void print_turns(const struct turns *turns)
+{
+	char text[80], *end = put_text(text, "TURNS ");
+
+	end = put_text(put_text(end, turns->name), " ");
+	end = put_text(put_number(end, (long)turns->first), " ");
+	put_text(put_number(end, (long)turns->second), "\n");
+	print(text);
+}
+
 static APART void mount_proc(void)
 {
 	system_call(SYS_mkdir, (long)"/proc", (void *)0700, 0, 0);
@@ -218,6 +259,9 @@ int main(void)
 	print("guest: stacks of all threads are printed\n");
 	for (;;) {
 		beat();
+		print_turns(&futex);
+		print_turns(&reader);
+		print_turns(&vforker);
 		nap(1000);
 	}
 }

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares what was read of the threads of lab-waits with what is known of them.
 
-usage: waits.py LOG SHOWN [RECORDING PROGRAM]
+usage: waits.py LOG SHOWN [RECORDING PROGRAM TURNS]
 
 LOG: the guest's console, with the stacks that its kernel printed; SHOWN: output of `uniprof
 stack --threads`, once or several times, with the names of kernel and program. RECORDING: made with
---waits. Prints a line for each check, "ok" or "FAILED".
+--waits. TURNS: what the program printed before and after the recording of how long it was in its
+waits. Prints a line for each check, "ok" or "FAILED".
 """
 
 import os
@@ -30,8 +31,8 @@ PROGRAM = {
     "pauser": {START + ("pause_forever", "system_call")},
     "vforker": {START + ("wait_for_child",) + NAP, START + ("wait_for_child", "run_apart")},
 }
-# Parts of the time that a thread does not nap
-SHARES = {"futex": 637 / (637 + 421), "reader": 1 - 311 / 1037, "vforker": 0.5}
+# Threads that take turns with another wait and a nap
+TURNS = ("futex", "reader", "vforker")
 
 
 def verdict(good, text):
@@ -123,27 +124,51 @@ def waits_of(path):
     return list(waits.values())
 
 
-def check_recording(path, program):
+def known_shares(path):
+    """The part of the time between the first and the last line that each thread did not nap."""
+    turns = {}
+    with open(path) as lines:
+        for line in lines:
+            name, first, second = line.split()[1:4]
+            turns.setdefault(name, []).append((int(first), int(second)))
+    shares = {}
+    for name, sums in turns.items():
+        other, napped = (last - first for first, last in zip(sums[0], sums[-1]))
+        shares[name] = other / max(1, other + napped)
+    return shares
+
+
+def whole_turns(waits):
+    """The times that a thread has not napped and has, ns, in whole turns: (from, to, naps) of its
+    waits come in the order of time."""
+    starts = [i for i in range(1, len(waits)) if waits[i - 1][2] and not waits[i][2]]
+    times = [0, 0]
+    for start, end, naps in waits[starts[0]:starts[-1]] if starts else ():
+        times[naps] += end - start
+    return times
+
+
+def check_recording(path, program, turns):
     run = subprocess.run(["nm", program], stdout=subprocess.PIPE, check=True, text=True)
     symbols = sorted((int(line.split()[0], 16), line.split()[2])
                      for line in run.stdout.splitlines())
-    after = [start for start, name in symbols if start > dict(
-        (name, start) for start, name in symbols)["nap"]][0]
-    nap = range(dict((name, start) for start, name in symbols)["nap"], after)
-    times = {}
-    for thread, start, end, _, _, _, chain in waits_of(path):
-        if thread in SHARES:
-            naps = any(address in nap for address in chain)
-            times.setdefault(thread, [0, 0])[naps] += end - start
-    for thread, share in SHARES.items():
-        other, napped = times.get(thread, (0, 0))
+    at = dict((name, start) for start, name in symbols)["nap"]
+    nap = range(at, [start for start, _ in symbols if start > at][0])
+    waits = {}
+    for thread, start, end, _, _, _, chain in sorted(waits_of(path), key=lambda wait: wait[1]):
+        waits.setdefault(thread, []).append(
+            (start, end, any(address in nap for address in chain)))
+    shares = known_shares(turns)
+    for thread in TURNS:
+        other, napped = whole_turns(waits.get(thread, []))
         seconds = (other + napped) / 1e9
         got = other / max(1, other + napped)
-        verdict(seconds > 5 and abs(got - share) <= 0.02,
+        share = shares.get(thread, 0)
+        verdict(seconds > 20 and abs(got - share) <= 0.02,
                 f"{thread}: {100 * got:.1f} % of {seconds:.1f} s, of {100 * share:.1f} % known")
 
 
 if __name__ == "__main__":
     check_shown(sys.argv[1], sys.argv[2])
     if len(sys.argv) > 3:
-        check_recording(sys.argv[3], sys.argv[4])
+        check_recording(*sys.argv[3:])

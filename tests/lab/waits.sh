@@ -12,3 +12,10 @@ show_threads()
 	done >"/lab/out/$2.threads" 2>"/lab/out/$2.threads.err"
 	check "$2: its threads are shown: $(tail -n 1 "/lab/out/$2.threads.err")" [ $i = $times ]
 }
+
+# keep_turns LOG NAME: adds to NAME.turns how long threads have been in their waits so far; the last
+# line of the log may be cut
+keep_turns()
+{
+	grep '^TURNS .*[0-9]' "$1" | tail -n 4 | head -n 3 >>"/lab/out/$2.turns"
+}
