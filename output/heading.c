@@ -15,7 +15,9 @@ const char *heading_name(char to[HEADING_NAME_SIZE], const struct report *report
 {
 	if (report->coverage->domain_count > 1)
 		snprintf(to, HEADING_NAME_SIZE, "%zu %s", report->coverage->domain_count,
-			 report->coverage->has_processes ? "processes" : "domains");
+			 report->coverage->has_threads	   ? "threads"
+			 : report->coverage->has_processes ? "processes"
+							   : "domains");
 	else
 		snprintf(to, HEADING_NAME_SIZE, "%s",
 			 report->coverage->domain ? report->coverage->domain

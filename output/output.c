@@ -80,6 +80,7 @@ int output_write(const struct output *format, struct profile *profile,
 	const struct profile_listener listener = {
 		.sample = format->sample,
 		.sees_all = format->sees_all,
+		.wait = format->wait,
 		.arg = state,
 		.out = out,
 		.progress = progress,

@@ -29,6 +29,7 @@ struct output {
 	bool for_browsers;    /* is a file that web browsers show */
 	bool has_baseline;    /* compares with a second recording */
 	bool counts_waits;    /* supports MEASURE_WAIT, without samples of vCPUs */
+	bool splits_waits;    /* and then wants to have threads told apart */
 	bool one_recording;   /* can't show several recordings: each has its own time */
 	bool all_weights; /* gets samples with all weights; the view has the chosen one */
 	enum output_lines lines;
@@ -39,6 +40,9 @@ struct output {
 	/* Called for each sample, in the file's order. NULL: the report's stacks suffice.
 	 */
 	int (*sample)(void *state, const struct counted_sample *sample);
+	/* Called for each wait, once its end is known: in no order, but those of a thread
+	 * nearly in that of time. NULL: likewise. */
+	int (*wait)(void *state, const struct counted_wait *wait);
 	/* Called after the last sample. Like sample(), -1 if begin() would return NULL.
 	 */
 	int (*end)(void *state);

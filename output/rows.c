@@ -3,8 +3,9 @@
 /*
  * Rows for a database, as JSON lines (one object in each): ClickHouse's JSONEachRow,
  * DuckDB's read_json(), Spark's read.json(). A row has the samples of a second, domain,
- * vCPU, state, exit and chain of functions. All fields are in all rows, with the same
- * type, so that files of many recordings can be joined with cat(1).
+ * vCPU, state, exit and chain of functions; or, of the waits that began in a second,
+ * those of a thread with one chain. All fields are in all rows, with the same type, so
+ * that files of many recordings can be joined with cat(1).
  */
 #include "output/output.h"
 
@@ -18,11 +19,15 @@
 #include "output/paths.h"
 #include "output/write/json.h"
 
-/* A row: samples that are counted together */
+/* State of threads that wait; all others are vCPUs'. */
+#define STATE_WAITING UINT32_MAX
+
+/* A row: samples, or waits, that are counted together */
 struct row {
-	uint64_t vcpu;	/* domain's index << 32 | vCPU */
-	uint64_t chain; /* state << 32 | path */
-	uint64_t exit;	/* exit_make(), or 0 */
+	uint64_t second; /* see second_of() */
+	uint64_t vcpu;	 /* domain's index << 32 | vCPU */
+	uint64_t chain;	 /* state << 32 | path */
+	uint64_t exit;	 /* exit_make(), or 0 */
 	uint64_t count;
 };
 
@@ -30,8 +35,7 @@ struct rows {
 	const struct report *report;
 	struct json *json;
 	struct paths chains; /* of functions */
-	uint64_t second;     /* second of the collected rows, see second_of() */
-	struct row *row;
+	struct row *row;     /* samples of one second, or all waits */
 	size_t row_count, row_room;
 };
 
@@ -91,16 +95,17 @@ struct row_texts {
 	char host[sizeof(((struct recording_info *)0)->host)];
 	uint32_t domain; /* index of the domain that the rest is for */
 	char name[DOMAIN_NAME_SIZE], space[DOMAIN_SPACE_SIZE], comm[RECORDING_COMM];
-	uint64_t id, pid;
+	char thread[RECORDING_COMM];
+	uint64_t id, pid, tid;
 };
 
-static void set_time(const struct rows *rows, struct row_texts *texts)
+static void set_time(const struct rows *rows, struct row_texts *texts, uint64_t second)
 {
 	const struct recording_info *info = &rows->report->summary->info;
 
 	*texts->time = 0;
-	if (info->wall_start && rows->second <= UINT64_MAX / NS_PER_S)
-		text_time(texts->time, rows->second * NS_PER_S, true);
+	if (info->wall_start && second <= UINT64_MAX / NS_PER_S)
+		text_time(texts->time, second * NS_PER_S, true);
 	text_clean(texts->host, info->host);
 }
 
@@ -113,8 +118,10 @@ static void set_domain(const struct rows *rows, struct row_texts *texts, uint32_
 	text_clean(texts->name, texts->name);
 	domain_space(texts->space, of);
 	text_clean(texts->comm, of ? of->process.comm : "");
+	text_clean(texts->thread, of ? of->process.thread : "");
 	texts->id = of ? of->id : 0;
 	texts->pid = of ? of->process.pid : 0;
+	texts->tid = of ? of->process.tid : 0;
 }
 
 static int put_stack(struct rows *rows, uint32_t chain)
@@ -135,6 +142,7 @@ static int put_row(struct rows *rows, const struct row_texts *texts,
 {
 	const struct report *report = rows->report;
 	struct json *json = rows->json;
+	uint32_t state = (uint32_t)(row->chain >> 32);
 
 	json_object(json, NULL);
 	if (*texts->time)
@@ -142,15 +150,21 @@ static int put_row(struct rows *rows, const struct row_texts *texts,
 	else
 		json_null(json, "time");
 	json_number(json, "second",
-		    rows->second - report->summary->info.wall_start / NS_PER_S);
+		    row->second - report->summary->info.wall_start / NS_PER_S);
 	json_string(json, "host", texts->host);
 	json_string(json, "domain", texts->name);
 	json_number(json, "domain_id", texts->id);
 	json_string(json, "space", texts->space);
 	json_number(json, "pid", texts->pid);
 	json_string(json, "comm", texts->comm);
-	json_number(json, "vcpu", (uint32_t)row->vcpu);
-	json_string(json, "state", vcpu_state_name((unsigned int)(row->chain >> 32)));
+	json_number(json, "tid", texts->tid);
+	json_string(json, "thread", texts->thread);
+	if (state == STATE_WAITING)
+		json_null(json, "vcpu");
+	else
+		json_number(json, "vcpu", (uint32_t)row->vcpu);
+	json_string(json, "state",
+		    state == STATE_WAITING ? "waiting" : vcpu_state_name(state));
 	put_exit(json, row->exit);
 	if (put_stack(rows, (uint32_t)row->chain) < 0)
 		return -1;
@@ -163,6 +177,8 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
+	if (x->second != y->second)
+		return x->second < y->second ? -1 : 1;
 	if (x->vcpu != y->vcpu)
 		return x->vcpu < y->vcpu ? -1 : 1;
 	if (x->chain != y->chain)
@@ -193,13 +209,15 @@ static int put_rows(struct rows *rows)
 	struct row_texts texts;
 
 	merge_rows(rows);
-	set_time(rows, &texts);
 	for (size_t i = 0; i < rows->row_count && !ferror(rows->report->out); i++) {
-		uint32_t domain = (uint32_t)(rows->row[i].vcpu >> 32);
+		const struct row *row = &rows->row[i];
+		uint32_t domain = (uint32_t)(row->vcpu >> 32);
 
+		if (i == 0 || row->second != row[-1].second)
+			set_time(rows, &texts, row->second);
 		if (i == 0 || domain != texts.domain)
 			set_domain(rows, &texts, domain);
-		if (put_row(rows, &texts, &rows->row[i]) < 0)
+		if (put_row(rows, &texts, row) < 0)
 			return -1;
 	}
 	rows->row_count = 0;
@@ -229,17 +247,30 @@ static int rows_sample(void *state, const struct counted_sample *sample)
 	struct rows *rows = state;
 	uint64_t second = second_of(rows->report->summary, sample->time);
 	uint32_t chain = paths_find(&rows->chains, sample->stack);
-	const struct row row = {.vcpu = (uint64_t)sample->domain << 32 | sample->vcpu,
+	const struct row row = {.second = second,
+				.vcpu = (uint64_t)sample->domain << 32 | sample->vcpu,
 				.chain = (uint64_t)sample->state << 32 | chain,
 				.exit = sample->exit,
 				.count = sample->count};
 
 	if (chain == TREE_NONE)
 		return -1;
-	if (second != rows->second && put_rows(rows) < 0)
+	if (rows->row_count && second != rows->row->second && put_rows(rows) < 0)
 		return -1;
-	rows->second = second;
 	return add_row(rows, &row);
+}
+
+/* Waits come thread by thread, so their rows are written at the end. */
+static int rows_wait(void *state, const struct counted_wait *wait)
+{
+	struct rows *rows = state;
+	uint32_t chain = paths_find(&rows->chains, wait->stack);
+	const struct row row = {.second = second_of(rows->report->summary, wait->from),
+				.vcpu = (uint64_t)wait->domain << 32,
+				.chain = (uint64_t)STATE_WAITING << 32 | chain,
+				.count = wait->count};
+
+	return chain == TREE_NONE ? -1 : add_row(rows, &row);
 }
 
 static int rows_end(void *state)
@@ -253,7 +284,10 @@ const struct output output_rows = {
 	.one_recording = true, /* files of several are joined with cat(1) */
 	.lines = OUTPUT_LINES_IN_NAMES,
 	.begin = rows_begin,
+	.counts_waits = true,
+	.splits_waits = true,
 	.sample = rows_sample,
+	.wait = rows_wait,
 	.end = rows_end,
 	.free = rows_free,
 };

@@ -12,6 +12,9 @@
  * the rounds it stands for, at most back to the vCPU's last sample; or all the time since
  * that, if samples count time. Missed rounds stay blank.
  *
+ * Of waits, there is a map for each thread: a cell is darker the longer the thread waited
+ * in it. Before its first wait and after its last one, nothing is known of it.
+ *
  * Recordings can be read from pipes and be of any length, so columns start as seconds and
  * are widened whenever there would be too many.
  */
@@ -65,13 +68,21 @@ static void timeline_free(void *state)
 	free(timeline);
 }
 
-/* Returns the number of cells per second in which each cell has two samples at the
- * requested rate. */
-static unsigned int choose_rows(const struct summary *summary)
+static bool shows_waits(const struct timeline *timeline)
+{
+	return timeline->report->measure->weight == MEASURE_WAIT;
+}
+
+/* Returns the number of cells per second in which each cell has two samples, or looks at
+ * threads, at the requested rate. */
+static unsigned int choose_rows(const struct timeline *timeline)
 {
 	static const unsigned int choices[] = {50, 25, 20, 10, 5, 2};
-	uint64_t frequency = summary->info.frequency;
+	const struct summary *summary = timeline->report->summary;
+	uint64_t frequency = summary->info.frequency, period = summary->waits.period;
 
+	if (shows_waits(timeline))
+		frequency = period ? 1000 * (uint64_t)SECOND / period : 0;
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		if (!frequency || choices[i] * 2000 <= frequency)
 			return choices[i];
@@ -115,7 +126,7 @@ static void grid_start(struct timeline *timeline, uint64_t time)
 	grid->start = time;
 	if (summary->has_info && summary->info.monotonic_start < time)
 		grid->start = summary->info.monotonic_start;
-	grid->rows = choose_rows(summary);
+	grid->rows = choose_rows(timeline);
 	grid->seconds = 1;
 	grid->columns = 1;
 }
@@ -308,6 +319,46 @@ static int timeline_sample(void *arg, const struct counted_sample *sample)
 	return 0;
 }
 
+/* Spreads a thread's time from @from to @to, ns since the start, over its panel. */
+static void spread_time(const struct timeline *timeline, struct timeline_panel *panel,
+			uint64_t from, uint64_t to, bool waits)
+{
+	uint64_t length = to / 1000 - from / 1000;
+
+	spread_weight(timeline->width, panel->cells, from, to,
+		      (struct timeline_cell){waits ? length : 0, length});
+}
+
+static int timeline_wait(void *arg, const struct counted_wait *wait)
+{
+	struct timeline *timeline = arg;
+	struct timeline_grid *grid = &timeline->grid;
+	const struct counted_sample sample = {.domain = wait->domain};
+	struct timeline_panel *panel;
+	uint64_t from, to, last;
+	uint32_t number;
+	bool failed;
+
+	if (!grid->rows)
+		grid_start(timeline, wait->from);
+	panel = find_panel(timeline, &sample, &failed);
+	if (!panel) {
+		grid->left_out += wait->count;
+		return failed ? -1 : 0;
+	}
+	number = (uint32_t)(panel - grid->panels);
+	from = wait->from > grid->start ? wait->from - grid->start : 0;
+	to = wait->to > grid->start ? wait->to - grid->start : 0;
+	last = timeline->is_met[number] ? timeline->last[number] : from;
+	grid_reach(timeline, to);
+	if (from > last)
+		spread_time(timeline, panel, last, from, false);
+	spread_time(timeline, panel, from, to, true);
+	timeline->last[number] = to > last ? to : last;
+	timeline->is_met[number] = true;
+	return 0;
+}
+
 /* Merges the panels of domains that have one name. */
 static int merge_panels(struct timeline *timeline)
 {
@@ -358,8 +409,11 @@ const struct output output_timeline = {
 	.one_recording = true,
 	.lacks_functions = true,
 	.for_browsers = true,
+	.counts_waits = true,
+	.splits_waits = true,
 	.begin = timeline_begin,
 	.sample = timeline_sample,
+	.wait = timeline_wait,
 	.end = timeline_end,
 	.free = timeline_free,
 };

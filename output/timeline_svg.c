@@ -32,6 +32,14 @@ static const char style[] =
 	".h0{fill:#2b323b}.h1{fill:#4a2c17}.h2{fill:#6e3612}.h3{fill:#98430f}"
 	".h4{fill:#c4570f}.h5{fill:#e8782a}.h6{fill:#fba75b}.h7{fill:#ffe2b0}}";
 
+/* Colours of waits: blue, as in flame graphs of waits. */
+static const char wait_style[] =
+	".h1{fill:#dbeafa}.h2{fill:#b9d6f5}.h3{fill:#8fbdee}.h4{fill:#62a0e3}"
+	".h5{fill:#3a81d0}.h6{fill:#1f61ac}.h7{fill:#123f77}"
+	"@media(prefers-color-scheme:dark){.h1{fill:#12263d}.h2{fill:#173a60}"
+	".h3{fill:#1d5085}.h4{fill:#2869ab}.h5{fill:#4386cc}.h6{fill:#74a9e2}"
+	".h7{fill:#b5d4f4}}";
+
 /* The background of cells without samples. */
 static const char hatch[] =
 	"<defs><pattern id=\"none\" width=\"5\" height=\"5\" "
@@ -66,11 +74,18 @@ enum measure_states timeline_states(const struct measure *measure)
 	return (enum measure_states)(busy ? busy : measure->states);
 }
 
+static bool shows_waits(const struct map *map)
+{
+	return map->report->measure->weight == MEASURE_WAIT;
+}
+
 /* Returns a description of the states shown. */
 static const char *states_note(const struct map *map)
 {
 	const struct measure *measure = map->report->measure;
 
+	if (shows_waits(map))
+		return " in which the thread waited";
 	return measure->states == MEASURE_ALL_STATES ? " while not blocked"
 						     : measure_states_note(measure);
 }
@@ -241,10 +256,10 @@ static void put_panel(const struct map *map, const struct timeline_panel *panel,
 		"\"><tspan class=\"name\">",
 		LEFT, top + 12);
 	svg_text(out, panel->domain, MOST_OF_NAME);
-	fprintf(out,
-		", vCPU %" PRIu32
-		"</tspan> <tspan class=\"dim\" dx=\"6\">%.1f %%: %" PRIu64 " of ",
-		panel->vcpu, all ? 100 * (double)shown / (double)all : 0, shown);
+	if (!shows_waits(map))
+		fprintf(out, ", vCPU %" PRIu32, panel->vcpu);
+	fprintf(out, "</tspan> <tspan class=\"dim\" dx=\"6\">%.1f %%: %" PRIu64 " of ",
+		all ? 100 * (double)shown / (double)all : 0, shown);
 	heading_count(out, map->report->measure, all);
 	fprintf(out, "%s</tspan></text>\n", states_note(map));
 	top += PANEL_TOP;
@@ -275,13 +290,14 @@ static void put_legend(const struct map *map)
 	fprintf(out,
 		", from bottom to top in cells of %.6g s. Colour: share of the "
 		"%s%s</text>\n",
-		(double)grid->seconds / grid->rows, measure_noun(measure),
-		states_note(map));
+		(double)grid->seconds / grid->rows,
+		shows_waits(map) ? "time" : measure_noun(measure), states_note(map));
 	fprintf(out,
 		"<rect class=\"edge\" style=\"fill:url(#none)\" x=\"%d\" y=\"%d\" "
 		"width=\"12\" height=\"12\"/>"
-		"<text class=\"dim\" x=\"%d\" y=\"%d\">no samples</text>\n",
-		SVG_MARGIN, LEGEND - 10, SVG_MARGIN + 17, LEGEND);
+		"<text class=\"dim\" x=\"%d\" y=\"%d\">%s</text>\n",
+		SVG_MARGIN, LEGEND - 10, SVG_MARGIN + 17, LEGEND,
+		shows_waits(map) ? "not known" : "no samples");
 	for (unsigned int level = 0; level <= LEVELS; level++) {
 		fprintf(out,
 			"<rect class=\"h%u\" x=\"%d\" y=\"%d\" width=\"12\" "
@@ -295,13 +311,14 @@ static void put_legend(const struct map *map)
 		return;
 	fprintf(out, "<text class=\"dim\" x=\"%d\" y=\"%d\">Not drawn: ", x + 20, LEGEND);
 	heading_count(out, measure, grid->left_out);
-	fprintf(out, " of vCPUs after the first %d.</text>\n", TIMELINE_PANELS);
+	fprintf(out, " of %s after the first %d.</text>\n",
+		shows_waits(map) ? "threads" : "vCPUs", TIMELINE_PANELS);
 }
 
 void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 {
 	struct map map = {.report = report, .grid = grid};
-	char title[HEADING_TITLE_SIZE];
+	char title[HEADING_TITLE_SIZE], all_styles[sizeof(style) + sizeof(wait_style)];
 	uint32_t stride;
 
 	qsort(grid->panels, grid->shown_panels, sizeof(grid->panels[0]), compare_panels);
@@ -309,8 +326,10 @@ void timeline_svg_write(const struct report *report, struct timeline_grid *grid)
 	if (grid->columns)
 		map.column = (double)INNER / grid->columns;
 	stride = PANEL_TOP + grid->rows * (uint32_t)map.row + PANEL_END;
+	snprintf(all_styles, sizeof(all_styles), "%s%s", style,
+		 shows_waits(&map) ? wait_style : "");
 	svg_begin(report->out, heading_title(title, report, "Timeline"),
-		  HEAD + stride * grid->shown_panels, style);
+		  HEAD + stride * grid->shown_panels, all_styles);
 	fputs(hatch, report->out);
 	heading_svg(report, "", 0);
 	heading_bill(report, "Sampling: ", 1);

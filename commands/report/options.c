@@ -283,6 +283,7 @@ static int fit_format(struct report_options *options)
 	rules->exits |= view->only_exits;
 	rules->per_process |= view->by_process;
 	rules->per_thread |= view->by_thread;
+	rules->per_thread |= rules->weight == MEASURE_WAIT && format->splits_waits;
 	if (options->opens && (!options->output || strcmp(options->output, "-") == 0))
 		return usage_error("report", "--open needs a file: use -o FILE");
 	if (format->is_binary && isatty(STDOUT_FILENO) &&

@@ -3,7 +3,8 @@
 /*
  * Speedscope's own format (speedscope.app/file-format-schema.json): a "sampled"
  * profile for each vCPU of each domain, in the order of time, outermost caller first.
- * Consecutive samples with the same call chain are merged. A frame is a function and its
+ * Consecutive samples with the same call chain are merged. Of waits, there is a profile
+ * for each thread: when it did not wait, it has no chain. A frame is a function and its
  * symbol file; with source lines, a line of it and its source file. All numbers fit a
  * double, because the sum of all weights is at most MEASURE_MOST.
  */
@@ -25,6 +26,7 @@ struct speedscope {
 	struct paths chains;	   /* of frames */
 	struct json *json;
 	uint64_t total; /* sum of the current profile's weights so far */
+	uint64_t at;	/* of waits: the end of the last one, us since the start */
 };
 
 static void speedscope_free(void *state)
@@ -39,6 +41,11 @@ static void speedscope_free(void *state)
 	free(scope);
 }
 
+static bool shows_waits(const struct speedscope *scope)
+{
+	return scope->report->measure->weight == MEASURE_WAIT;
+}
+
 static void *speedscope_begin(const struct report *report)
 {
 	struct speedscope *scope = calloc(1, sizeof(*scope));
@@ -46,7 +53,9 @@ static void *speedscope_begin(const struct report *report)
 	if (!scope)
 		return NULL;
 	scope->report = report;
-	scope->lanes = lanes_new(report, LANES_OF_CHAINS);
+	/* Between two waits with one chain, the thread ran. */
+	scope->lanes = lanes_new(report,
+				 shows_waits(scope) ? LANES_OF_SAMPLES : LANES_OF_CHAINS);
 	scope->chains = (struct paths){
 		.report = report, .number = path_frames_number, .arg = &scope->frames};
 	if (scope->lanes && path_frames_init(&scope->frames, report->frames) == 0 &&
@@ -63,6 +72,33 @@ static int speedscope_sample(void *state, const struct counted_sample *sample)
 	return lanes_add(scope->lanes, sample);
 }
 
+static int speedscope_wait(void *state, const struct counted_wait *wait)
+{
+	struct speedscope *scope = state;
+
+	return lanes_add(scope->lanes, &(struct counted_sample){.time = wait->from,
+								.domain = wait->domain,
+								.stack = wait->stack,
+								.count = wait->count});
+}
+
+/* Returns the time, us, from the end of the wait before to this one; 0 for samples, which
+ * follow each other. */
+static uint64_t gap_before(struct speedscope *scope, const struct lane_run *run)
+{
+	uint64_t start = summary_start(scope->report->summary), before = scope->at, from;
+
+	if (!shows_waits(scope))
+		return 0;
+	if (start < scope->report->measure->from)
+		start = scope->report->measure->from;
+	from = run->time > start ? run->time / 1000 - start / 1000 : 0;
+	if (from < before)
+		from = before;
+	scope->at = from + run->count;
+	return from - before;
+}
+
 static int put_chain(void *arg, const struct lane_run *run)
 {
 	struct speedscope *scope = arg;
@@ -71,6 +107,8 @@ static int put_chain(void *arg, const struct lane_run *run)
 
 	if (path == TREE_NONE)
 		return -1;
+	if (gap_before(scope, run))
+		json_numbers(scope->json, NULL, NULL, 0);
 	count = paths_list(&scope->chains, path, &frames);
 	json_numbers(scope->json, NULL, frames, count);
 	return count ? 0 : -1;
@@ -79,9 +117,12 @@ static int put_chain(void *arg, const struct lane_run *run)
 static int put_weight(void *arg, const struct lane_run *run)
 {
 	struct speedscope *scope = arg;
+	uint64_t gap = gap_before(scope, run);
 
+	if (gap)
+		json_number(scope->json, NULL, gap);
 	json_number(scope->json, NULL, run->count);
-	scope->total += run->count;
+	scope->total += gap + run->count;
 	return 0;
 }
 
@@ -90,6 +131,7 @@ static int put_runs(struct speedscope *scope, const char *key, uint32_t first,
 		    uint32_t count, int (*put)(void *arg, const struct lane_run *run))
 {
 	json_array(scope->json, key);
+	scope->at = 0;
 	for (uint32_t i = first; i < first + count && !ferror(scope->report->out); i++)
 		if (lanes_visit(scope->lanes, i, put, scope) < 0)
 			return -1;
@@ -106,7 +148,9 @@ static int put_profile(struct speedscope *scope, uint32_t first, uint32_t count)
 	char name[DOMAIN_NAME_SIZE + 32];
 
 	scope->total = 0;
-	snprintf(name, sizeof(name), "%s vCPU %u", lane->name, lane->vcpu);
+	snprintf(name, sizeof(name), "%s", lane->name);
+	if (!shows_waits(scope))
+		snprintf(name, sizeof(name), "%s vCPU %u", lane->name, lane->vcpu);
 	json_object(json, NULL);
 	json_string(json, "type", "sampled");
 	json_string(json, "name", name);
@@ -197,9 +241,12 @@ static int speedscope_end(void *state)
 const struct output output_speedscope = {
 	.name = "speedscope",
 	.about = "a timeline of each vCPU, for speedscope.app",
+	.counts_waits = true,
+	.splits_waits = true,
 	.lines = OUTPUT_LINES_APART,
 	.begin = speedscope_begin,
 	.sample = speedscope_sample,
+	.wait = speedscope_wait,
 	.end = speedscope_end,
 	.free = speedscope_free,
 };

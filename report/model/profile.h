@@ -62,6 +62,7 @@ struct coverage {
 	size_t domain_count; /* by distinct name */
 	const char *domain;  /* clean name of one domain; NULL: there is none */
 	bool has_processes;  /* some domains are processes of a domain */
+	bool has_threads;    /* or threads of one */
 };
 
 /*

@@ -261,9 +261,16 @@ static int read_samples(void *arg, struct samples_batch *batch, struct error *er
 	return check_output(reading, err);
 }
 
-/* Counts the batch's waits. -1 if out of memory. */
-static int count_waits(struct profile *profile, struct waits_batch *batch)
+static struct wait_listener wait_listener(const struct reading *reading)
 {
+	return (struct wait_listener){reading->listener->wait, reading->listener->arg};
+}
+
+/* Counts the batch's waits, and passes on those that are over. -1 if out of memory. */
+static int count_waits(const struct reading *reading, struct waits_batch *batch)
+{
+	const struct wait_listener listener = wait_listener(reading);
+	struct profile *profile = reading->profile;
 	struct measure *measure = &profile->measure;
 	struct samples_batch *samples = &batch->samples;
 
@@ -276,7 +283,8 @@ static int count_waits(struct profile *profile, struct waits_batch *batch)
 	    filter_batch(profile->filter, profile->stacks, measure, samples->count) < 0 ||
 	    stacks_count(profile->stacks, measure->counts, samples->count) < 0)
 		return -1;
-	return open_waits_follow(&profile->waits, measure, profile->stacks, batch);
+	return open_waits_follow(&profile->waits, measure, profile->stacks, batch,
+				 &listener);
 }
 
 /* Adds the waits' chains to those that are wanted besides the samples'. -1 if out of
@@ -306,7 +314,9 @@ static int read_waits(void *arg, struct waits_batch *batch, struct error *err)
 	if (shift_domains(reading, &batch->samples, err) < 0 ||
 	    set_window(reading, err) < 0)
 		return -1;
-	return count_waits(profile, batch) < 0 ? profile_out_of_memory(err) : 0;
+	if (count_waits(reading, batch) < 0)
+		return profile_out_of_memory(err);
+	return check_output(reading, err);
 }
 
 /* Counts the waits that went on until the recording's end. */
@@ -314,6 +324,7 @@ static int end_waits(struct reading *reading, struct error *err)
 {
 	struct profile *profile = reading->profile;
 	const struct waits_counts *counts = &reading->summary->waits;
+	const struct wait_listener listener = wait_listener(reading);
 
 	if (profile->measure.weight != MEASURE_WAIT)
 		return 0;
@@ -321,9 +332,10 @@ static int end_waits(struct reading *reading, struct error *err)
 		return error_set(err,
 				 "%s contains no waits: record them with record --waits",
 				 reading->recording->input.name);
-	open_waits_end(&profile->waits, &profile->measure, profile->stacks,
-		       counts->until);
-	return 0;
+	if (open_waits_end(&profile->waits, &profile->measure, profile->stacks,
+			   counts->until, &listener) < 0)
+		return profile_out_of_memory(err);
+	return check_output(reading, err);
 }
 
 static int pass_samples(void *arg, struct samples_batch *batch, struct error *err)
@@ -517,6 +529,7 @@ static int profile_complete(struct profile *profile)
 	if (!profile->domains)
 		return -1;
 	coverage->has_processes = profile->summary.process_count > 0;
+	coverage->has_threads = coverage->has_processes && profile->processes.threads;
 	coverage->domain_count = names_count(profile->domains);
 	if (coverage->domain_count)
 		coverage->domain = names_get(profile->domains, 0);

@@ -35,6 +35,8 @@ struct profile_listener {
 	/* Also called for samples that count 0 because of their state or their functions;
 	 * these have no call chain. */
 	bool sees_all;
+	/* Called for each wait that counts, with MEASURE_WAIT. -1 if out of memory. */
+	int (*wait)(void *arg, const struct counted_wait *wait);
 	void *arg;
 	FILE *out; /* where samples are written to: a write error ends the reading */
 	const struct profile_progress *progress;

@@ -46,11 +46,21 @@ for options in "" "--per-thread" "--time 0.2,0.4" "--min-wait 1ms" "--wait-filte
 	# shellcheck disable=SC2086 # words
 	report $waits --format folded $options
 done
-for format in histogram histogram-csv histogram-json tree callgrind; do
+for format in histogram histogram-csv histogram-json tree callgrind rows speedscope markdown; do
 	echo "# $format"
 	# shellcheck disable=SC2086 # words
 	report $waits --format $format
 done
+echo "# rows and speedscope from 0.2 s to 0.6 s"
+# shellcheck disable=SC2086 # words
+report $waits --format rows --time 0.2,0.6
+# shellcheck disable=SC2086 # words
+report $waits --format speedscope --time 0.2,0.6 | grep '"weights"'
+echo "# timeline: a map for each thread"
+# shellcheck disable=SC2086 # words
+report $waits --format timeline -o timeline.svg
+grep '^<g class="panel">' timeline.svg | sed 's/<[^>]*>//g'
+grep -o '<title>.*</title>' timeline.svg
 echo "# by process, and by thread"
 # shellcheck disable=SC2086 # words
 report $waits --sort comm
@@ -64,7 +74,7 @@ report waits.up --sort thread
 	grep -c '<title>' waits.svg
 	gzip -dc waits.pb.gz | strings -n 3 | sort
 	echo "# what is not for waits"
-	report $waits --format rows
+	report $waits --format perf-script
 	report $waits --vcpu 0
 	report waits.up --min-wait 1ms
 	report waits.up --format folded -s web.sym

@@ -3,7 +3,8 @@
 /*
  * A page in Markdown (GitHub Flavored, with tables) that a person or a language model
  * reads in a minute: what was recorded, what is missing or doubtful, where the vCPUs'
- * time went, the top functions and call chains, and where vCPUs were blocked. Each table
+ * time went, the top functions and call chains, and where vCPUs were blocked; or, of
+ * waits, which threads waited longest, and for what. Each table
  * ends with what it leaves out, so that the counts in it add up to the total.
  */
 #include "output/output.h"
@@ -14,9 +15,12 @@
 
 #include "base/text.h"
 #include "report/model/checks/ends.h"
+#include "report/model/domains.h"
 #include "output/counts.h"
 #include "output/heading.h"
 #include "output/histogram/histogram.h"
+#include "output/markdown/cells.h"
+#include "output/markdown/threads.h"
 #include "output/paths.h"
 #include "output/write/markdown.h"
 
@@ -26,8 +30,6 @@
 #define MOST_FUNCTIONS 25
 #define MOST_CHAINS    10
 
-/* Maximum number of characters of a name */
-#define MOST_OF_NAME 200
 /* Functions of a chain that are shown: outermost, innermost */
 #define MOST_OUTERMOST 8
 #define MOST_INNERMOST 12
@@ -38,6 +40,7 @@ struct markdown {
 	struct paths paths; /* of functions */
 	/* Keys: domain's index << 40 | state << 32 | path or vCPU */
 	struct counts by_path, by_vcpu;
+	struct wait_threads threads; /* of waits */
 };
 
 /* What was counted for one path or vCPU of the domains with one name. */
@@ -58,6 +61,7 @@ static void markdown_free(void *state)
 	paths_free(&markdown->paths);
 	counts_free(&markdown->by_path);
 	counts_free(&markdown->by_vcpu);
+	wait_threads_free(&markdown->threads);
 	free(markdown);
 }
 
@@ -91,6 +95,18 @@ static int markdown_sample(void *state, const struct counted_sample *sample)
 	    counts_add(&markdown->by_vcpu, key | sample->vcpu, sample->count) < 0)
 		return -1;
 	return histogram_sample(markdown->histogram, sample);
+}
+
+static int markdown_wait(void *state, const struct counted_wait *wait)
+{
+	struct markdown *markdown = state;
+	uint32_t path = paths_find(&markdown->paths, wait->stack);
+
+	if (path == TREE_NONE ||
+	    counts_add(&markdown->by_path, (uint64_t)wait->domain << 40 | path,
+		       wait->count) < 0)
+		return -1;
+	return wait_threads_add(&markdown->threads, wait);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -153,23 +169,13 @@ static struct row *make_rows(const struct markdown *markdown, const struct count
 	return rows;
 }
 
-/* Writes text from outside, which is not clean, as a code span. */
-static void put_text(FILE *out, const char *text)
-{
-	char clean[1024];
-
-	snprintf(clean, sizeof(clean), "%s", text);
-	text_make_printable(clean);
-	markdown_cell(out, clean, MOST_OF_NAME);
-}
-
 static void put_domain(FILE *out, const struct recording_domain *domain)
 {
 	char name[DOMAIN_NAME_SIZE];
 
 	domain_plain_name(name, domain);
 	fputs("| guest | ", out);
-	put_text(out, name);
+	cell_text(out, name);
 	fprintf(out, ", id %" PRIu64 ", %s, %s", domain->id,
 		guest_type_name((unsigned int)domain->type),
 		cpu_kind_name((unsigned int)domain->cpu));
@@ -200,31 +206,8 @@ static void put_text_row(FILE *out, const char *label, const char *text)
 	if (!*text)
 		return;
 	fprintf(out, "| %s | ", label);
-	put_text(out, text);
+	cell_text(out, text);
 	fputs(" |\n", out);
-}
-
-/* Writes a count: samples, or a time in ms. */
-static void put_count(const struct report *report, uint64_t count)
-{
-	if (measure_is_time(report->measure))
-		fprintf(report->out, "%" PRIu64 ".%03" PRIu64 " ms", count / 1000,
-			count % 1000);
-	else
-		fprintf(report->out, "%" PRIu64, count);
-}
-
-static double percent_of(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-/* Writes two cells: a count and its share of all. */
-static void put_share(const struct report *report, uint64_t count)
-{
-	fputs("| ", report->out);
-	put_count(report, count);
-	fprintf(report->out, " | %.1f ", percent_of(count, report->measure->whole));
 }
 
 static void put_recording(const struct report *report)
@@ -248,11 +231,18 @@ static void put_recording(const struct report *report)
 	if (rate > 0)
 		fprintf(out, "| rate | %.4g rounds per second%s |\n", rate,
 			summary->domain_count > 1 ? " and domain" : "");
+	if (shows_waits(report))
+		fprintf(out,
+			"| looks at the threads | %" PRIu64 ", at up to %" PRIu64
+			" threads; %" PRIu64 " call chains read, %" PRIu64
+			" torn, %" PRIu64 " unread |\n",
+			summary->waits.rounds, summary->waits.threads,
+			summary->waits.read, summary->waits.torn, summary->waits.unread);
 	fprintf(out, "| counted below | ");
-	put_count(report, report->measure->total);
+	cell_count(report, report->measure->total);
 	if (report->measure->total != report->measure->whole) {
 		fputs(" of ", out);
-		put_count(report, report->measure->whole);
+		cell_count(report, report->measure->whole);
 	}
 	fprintf(out, " (%s%s) |\n", measure_noun(report->measure),
 		measure_states_note(report->measure));
@@ -265,17 +255,17 @@ static void put_chain_ends(const struct report *report)
 	bool is_first = true;
 
 	fputs("| call chains cut short ", out);
-	put_share(report, ends_cut(quality->ends));
+	cells_share(report, ends_cut(quality->ends));
 	fputs("| ", out);
 	for (unsigned int i = 0; i < SAMPLES_ROOTS; i++) {
 		if (!chain_end_is_cut(i) || !quality->ends[i])
 			continue;
 		fprintf(out, "%s%s: ", is_first ? "" : ", ", chain_end_name(i));
-		put_count(report, quality->ends[i]);
+		cell_count(report, quality->ends[i]);
 		is_first = false;
 	}
 	fputs(" |\n| call chains of unknown end ", out);
-	put_share(report, quality->ends[CHAIN_UNKNOWN]);
+	cells_share(report, quality->ends[CHAIN_UNKNOWN]);
 	fputs("| |\n", out);
 }
 
@@ -290,7 +280,7 @@ static void put_pauses(const struct report *report)
 		"| pauses of the guest%s | %" PRIu64 " | %.3f "
 		"| median %.1f us, longest %.1f us |\n",
 		report->summary->domain_count > 1 ? "s" : "", pauses->count,
-		percent_of(pauses->sum, duration),
+		cell_percent(pauses->sum, duration),
 		(double)pauses_quantile(pauses, 0.5) / 1e3, (double)pauses->max / 1e3);
 }
 
@@ -316,56 +306,28 @@ static void put_quality(const struct report *report)
 	      "|\n|---|--:|--:|---|\n",
 	      out);
 	fputs("| without a name ", out);
-	put_share(report, quality->samples_unnamed + quality->samples_empty);
+	cells_share(report, quality->samples_unnamed + quality->samples_empty);
 	fputs("| the function that was sampled |\n", out);
 	put_chain_ends(report);
 	fprintf(out, "| rounds missed | %" PRIu64 " | %.1f | too late |\n",
 		summary->counts.missed, 100 * summary_missed(summary));
 	fprintf(out, "| samples lost | %" PRIu64 " | %.1f | buffer full |\n",
 		summary->counts.lost,
-		percent_of(summary->counts.lost, summary->counts.lost + summary->weight));
+		cell_percent(summary->counts.lost,
+			     summary->counts.lost + summary->weight));
 	put_pauses(report);
 	for (size_t i = 0; i < report->notes->count; i++)
 		put_note(out, &report->notes->list[i]);
-}
-
-/* Writes a cell with the domain's name, if domains are told apart. */
-static void put_domain_cell(const struct report *report, const char *name)
-{
-	if (!report_shows_domains(report))
-		return;
-	fputs("| ", report->out);
-	if (*name)
-		markdown_cell(report->out, name, MOST_OF_NAME);
-	putc(' ', report->out);
-}
-
-static void put_domain_head(const struct report *report, const char *text)
-{
-	if (report_shows_domains(report))
-		fputs(text, report->out);
-}
-
-/* Writes a row for @count further rows that have @sum. */
-static void put_others(const struct report *report, size_t count, uint64_t sum,
-		       const char *cells, const char *what)
-{
-	if (!count && !sum)
-		return;
-	put_share(report, sum);
-	fputs(cells, report->out);
-	put_domain_cell(report, "");
-	fprintf(report->out, "| other %s: %zu |\n", what, count);
 }
 
 static void put_vcpu_row(const struct report *report, const struct row *row)
 {
 	FILE *out = report->out;
 
-	put_share(report, row->total);
+	cells_share(report, row->total);
 	for (unsigned int s = VCPU_RUNNING; s <= VCPU_BLOCKED; s++)
-		fprintf(out, "| %.1f ", percent_of(row->states[s], row->total));
-	put_domain_cell(report, frames_function_name(report->frames, row->domain));
+		fprintf(out, "| %.1f ", cell_percent(row->states[s], row->total));
+	cell_domain(report, frames_function_name(report->frames, row->domain));
 	fprintf(out, "| %" PRIu32 " |\n", row->number);
 }
 
@@ -385,15 +347,15 @@ static int put_vcpus(const struct markdown *markdown)
 		"a physical CPU; blocked: for an event.\n\n"
 		"| %s | %% | running | runnable | blocked ",
 		measure_noun(report->measure), measure_noun(report->measure));
-	put_domain_head(report, "| domain ");
+	cell_domain_head(report, "| domain ");
 	fputs("| vCPU |\n|--:|--:|--:|--:|--:", report->out);
-	put_domain_head(report, "|---");
+	cell_domain_head(report, "|---");
 	fputs("|--:|\n", report->out);
 	for (size_t i = 0; i < shown; i++) {
 		put_vcpu_row(report, &rows[i]);
 		left -= rows[i].total;
 	}
-	put_others(report, count - shown, left, "| | | ", "vCPUs");
+	cells_others(report, count - shown, left, "| | | ", "vCPUs");
 	free(rows);
 	return 0;
 }
@@ -413,20 +375,20 @@ static int put_functions(const struct markdown *markdown)
 		"\n## Functions\n\nSelf is the function's own %s; total includes the "
 		"functions that it called.\n\n| self | %% | total | %% ",
 		measure_noun(report->measure));
-	put_domain_head(report, "| domain ");
+	cell_domain_head(report, "| domain ");
 	fputs("| function |\n|--:|--:|--:|--:", report->out);
-	put_domain_head(report, "|---");
+	cell_domain_head(report, "|---");
 	fputs("|---|\n", report->out);
 	for (uint32_t i = 0; i < shown; i++) {
-		put_share(report, rows[i].self);
-		put_share(report, rows[i].total);
-		put_domain_cell(report, rows[i].domain);
+		cells_share(report, rows[i].self);
+		cells_share(report, rows[i].total);
+		cell_domain(report, rows[i].domain);
 		fputs("| ", report->out);
 		markdown_cell(report->out, rows[i].function, MOST_OF_NAME);
 		fputs(" |\n", report->out);
 		left -= rows[i].self;
 	}
-	put_others(report, count - shown, left, "| | ", "functions");
+	cells_others(report, count - shown, left, "| | ", "functions");
 	return 0;
 }
 
@@ -495,24 +457,23 @@ static int put_chain_table(struct markdown *markdown, struct row *rows, size_t c
 	if (count)
 		qsort_r(rows, count, sizeof(*rows), compare_counts, state);
 	fprintf(report->out, "| %s | %% ", measure_noun(report->measure));
-	put_domain_head(report, "| domain ");
+	cell_domain_head(report, "| domain ");
 	fputs("| call chain |\n|--:|--:", report->out);
-	put_domain_head(report, "|---");
+	cell_domain_head(report, "|---");
 	fputs("|---|\n", report->out);
 	for (; shown < with_any && shown < MOST_CHAINS; shown++) {
 		const struct row *row = &rows[shown];
 		uint64_t sum = state ? row->states[*state] : row->total;
 
 		left -= sum;
-		put_share(report, sum);
-		put_domain_cell(report,
-				frames_function_name(report->frames, row->domain));
+		cells_share(report, sum);
+		cell_domain(report, frames_function_name(report->frames, row->domain));
 		fputs("| ", report->out);
 		if (put_chain(markdown, row->number) < 0)
 			return -1;
 		fputs(" |\n", report->out);
 	}
-	put_others(report, with_any - shown, left, "", "chains");
+	cells_others(report, with_any - shown, left, "", "chains");
 	return 0;
 }
 
@@ -549,7 +510,10 @@ static int markdown_end(void *state)
 
 	put_recording(markdown->report);
 	put_quality(markdown->report);
-	if (put_vcpus(markdown) < 0 || put_functions(markdown) < 0)
+	if ((shows_waits(markdown->report)
+		     ? wait_threads_write(&markdown->threads, markdown->report)
+		     : put_vcpus(markdown)) < 0 ||
+	    put_functions(markdown) < 0)
 		return -1;
 	return put_chains(markdown);
 }
@@ -558,8 +522,10 @@ const struct output output_markdown = {
 	.name = "markdown",
 	.about = "a page for a person or a language model to read",
 	.has_limit = true,
+	.counts_waits = true,
 	.begin = markdown_begin,
 	.sample = markdown_sample,
+	.wait = markdown_wait,
 	.end = markdown_end,
 	.free = markdown_free,
 };
