@@ -6,6 +6,7 @@ import test from "node:test";
 import { colouring } from "../../output/html/page/colours.mjs";
 import { Columns, decodeStacks, decodeTree, fromDigits } from "../../output/html/page/decode.mjs";
 import { Model, NONE, changeInterval, mergeRanges, shareInterval } from "../../output/html/page/model.mjs";
+import { matchNames } from "../../output/html/page/search.mjs";
 import { formatState, parseState } from "../../output/html/page/state.mjs";
 
 // Functions, modules: web and db are domains; main calls read and itself, through read.
@@ -106,11 +107,16 @@ test("graphs", () => {
 });
 
 test("searches are exact, and find no domain", () => {
-	const search = (pattern) => model.matching(model.sum(all), model.matches(pattern));
+	const isMatch = (pattern) => matchNames(functions, pattern);
+	const search = (pattern) => model.matching(model.sum(all), isMatch(pattern));
 	assert.equal(search(/^(main|read|copy)$/), 8);
 	assert.equal(search(/^copy$|idle/), 7);
 	assert.equal(search(/web|db/), 0);
-	assert.deepEqual([...model.matchingStacks(model.matches(/read/))], [0, 1, 1, 0]);
+	assert.deepEqual([...model.matchingStacks(isMatch(/read/))], [0, 1, 1, 0]);
+	// The domain's key in the graph of modules is below NONE.
+	const graph = model.graph("modules"), found = graph.matches(isMatch(/web/), matchNames(modules, /app|libc/));
+	assert.deepEqual(Array.from(found.keys()).filter((node) => found[node]).map((node) => graph.name(node)),
+		["app", "libc", "app"]);
 });
 
 test("sums by module, thread and time", () => {

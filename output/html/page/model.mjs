@@ -320,11 +320,6 @@ export class Model {
 		};
 	}
 
-	// Returns, by function, whether its name matches.
-	matches(pattern) {
-		return Uint8Array.from(this.functions, (name) => (pattern.test(name) ? 1 : 0));
-	}
-
 	// Returns, by call chain, whether it has a function that matches.
 	matchingStacks(isMatch) {
 		const { count, parent, key } = this.tree, isInside = new Uint8Array(count);
@@ -510,20 +505,12 @@ class Graph {
 		return { samples: sums.samples, total: sums.total, self, below };
 	}
 
-	// Returns, by node, whether its name matches, given by function whether they do; domains
-	// never do.
-	matches(pattern, isFunction) {
+	// Returns, by node, whether its name matches, given by function and by module whether they
+	// do; domains never do.
+	matches(isFunction, isModule) {
 		const { count, key } = this.tree, isMatch = new Uint8Array(count);
-		for (let i = this.ofModules ? count : 1; i < count; i++)
-			isMatch[i] = !this.isDomain(i) && isFunction[key[i]];
-		if (!this.ofModules)
-			return isMatch;
-		const known = new Map();
-		for (let i = 1; i < count; i++) {
-			if (!known.has(key[i]))
-				known.set(key[i], pattern.test(this.name(i)) ? 1 : 0);
-			isMatch[i] = this.isDomain(i) ? 0 : known.get(key[i]);
-		}
+		for (let i = 1; i < count; i++)
+			isMatch[i] = !this.isDomain(i) && (this.ofModules ? isModule : isFunction)[key[i]];
 		return isMatch;
 	}
 }

@@ -9,6 +9,7 @@ import { amount, button, byId, make, percent, seconds } from "./dom.mjs";
 import { Flame } from "./flame.mjs";
 import { HeatMap } from "./heatmap.mjs";
 import { Model, NONE, changeInterval } from "./model.mjs";
+import { Search } from "./search.mjs";
 import { State } from "./state.mjs";
 import { CallTree, Table } from "./table.mjs";
 
@@ -47,6 +48,9 @@ class App {
 		this.processes = distinct(threads, "process").filter((name) => name);
 		this.vcpus = distinct(threads, "vcpu").sort((a, b) => a - b);
 		this.recordings = model.about.recordings;
+		// By function and by module: whether the search has found it; null: there is none
+		this.isMatch = this.isModule = null;
+		this.names = new Search(model.functions.concat(model.about.modules.map((_, i) => model.moduleName(i))));
 		const initial = { w: weight };
 		if (this.recordings.length > 1)
 			Object.assign(initial, { a: 0, b: 1, k: "change", y: "-change" });
@@ -133,6 +137,7 @@ class App {
 
 	makeTools() {
 		const { state } = this;
+		byId("search").addEventListener("focus", () => this.names.start());
 		byId("search").addEventListener("input", (event) => state.set({ q: event.target.value }, true));
 		byId("case").addEventListener("change", (event) =>
 			state.set({ m: event.target.checked ? "case" : "text" }));
@@ -243,35 +248,52 @@ class App {
 			this.shown.compared = compared;
 			this.shown.before = compared && this.model.sum(compared);
 		}
+		this.showControls();
 		if (has("q", "m"))
 			this.search();
-		this.showControls();
-		// The heat map is of all times: a range changes only its frame. It follows a search
-		// when there is time.
-		clearTimeout(this.heatTimer);
-		if (keys.length === 1 && keys[0] === "q")
-			this.heatTimer = setTimeout(() => this.showHeat(true), 150);
-		else if (isCounted || has("h", "q", "m"))
-			this.showHeat(has(...COUNTED.filter((key) => key !== "r" && key !== "c"), "h", "q", "m"));
-		if (isCounted || has("g", "o", "k", "z", "f", "q", "m"))
+		// The heat map is of all times: a range changes only its frame.
+		if (isCounted || has("h"))
+			this.showHeat(has(...COUNTED.filter((key) => key !== "r" && key !== "c"), "h"));
+		if (isCounted || has("g", "o", "k", "z", "f"))
 			this.showFlame();
-		if (isCounted || has("t", "y", "q", "m", "g", "f"))
+		if (isCounted || has("t", "y", "g", "f"))
 			this.showTable();
 		this.showFound();
 	}
 
+	// Starts the search, and shows what it has found once it has.
 	search() {
 		const { q, m } = this.state.now, input = byId("search");
-		this.pattern = null;
-		input.removeAttribute("aria-invalid");
+		const done = (isMatch, error) => {
+			input.setAttribute("aria-invalid", String(Boolean(error)));
+			input.title = this.searchError = error || "";
+			this.showMatches(isMatch);
+		};
+		this.names.stop();
 		try {
+			const expression = q && new RegExp(q, m === "case" ? "u" : "iu");
 			if (q)
-				this.pattern = new RegExp(q, m === "case" ? "u" : "iu");
+				this.names.find(expression, (isMatch) => done(isMatch, isMatch ? "" : "takes too long"));
+			else
+				done(null);
 		} catch (error) {
-			input.setAttribute("aria-invalid", "true");
-			input.title = error.message;
+			done(null, error.message);
 		}
-		this.isMatch = this.pattern && this.model.matches(this.pattern);
+	}
+
+	// isMatch: by function, then by module
+	showMatches(isMatch) {
+		const { functions } = this.model, isNew = isMatch || this.isMatch;
+		this.isMatch = isMatch && isMatch.subarray(0, functions.length);
+		this.isModule = isMatch && isMatch.subarray(functions.length);
+		this.showFound();
+		if (!isNew)
+			return;
+		this.showFlame();
+		this.showTable();
+		// The heat map follows when there is time.
+		clearTimeout(this.heatTimer);
+		this.heatTimer = setTimeout(() => this.showHeat(true), 150);
 	}
 
 	showControls() {
@@ -297,7 +319,7 @@ class App {
 	showFound() {
 		const { sums, selection } = this.shown;
 		if (!this.isMatch) {
-			byId("found").textContent = "";
+			byId("found").textContent = this.searchError || "";
 			return;
 		}
 		const sum = this.model.matching(sums, this.isMatch);
@@ -328,7 +350,7 @@ class App {
 			});
 			flame.show({
 				graph, sums, zoomed: zoomed < graph.tree.count ? zoomed : 0, grow, colourOf,
-				isMatch: this.pattern && graph.matches(this.pattern, this.isMatch),
+				isMatch: this.isMatch && graph.matches(this.isMatch, this.isModule),
 			});
 			byId("legend").replaceChildren(...legend);
 		};

@@ -48,6 +48,25 @@ with Browser() as browser:
                     performance.getEntriesByType("resource").length].join(" ")"""))
     print("errors:", browser.errors())
     print(browser.script("return document.title"))
+    # A regular expression that takes forever is stopped, and the page goes on meanwhile.
+    longest = browser.script("""
+        return new Promise((done) => {
+            let last = performance.now(), longest = 0;
+            const tick = setInterval(() => {
+                longest = Math.max(longest, performance.now() - last);
+                last = performance.now();
+                if (uniprof.names.done)
+                    return;
+                clearInterval(tick);
+                done(longest);
+            }, 10);
+            uniprof.state.set({ q: "^(x+x+)+y" });
+        })""")
+    print(browser.script("return document.querySelector('#found').textContent"),
+          longest < 500 or longest)
+    browser.script("uniprof.state.set({ q: '^x+$' })")
+    wait_for(lambda: not browser.script("return Boolean(uniprof.names.done)"))
+    print(browser.script("return document.querySelector('#found').textContent"))
     browser.script("location.hash = '#'")
     print(*sorted(name[:60] for name in browser.script("""
         return Array.from(document.querySelectorAll("#table tbody th"), (cell) => cell.textContent)""")),

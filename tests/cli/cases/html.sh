@@ -52,6 +52,7 @@ with Browser() as browser:
     print("search:")
     browser.keys("/")
     browser.type("^function_(3|7)$")
+    wait_for(lambda: not browser.script("return Boolean(uniprof.names.done)"))
     print(text("#found"), address())
     print(*rows(), sep="\n")
     browser.keys("Escape")
