@@ -139,7 +139,11 @@ static void decode_next(struct cursor *cursor, struct lane_run *run)
 
 int lanes_add(struct lanes *lanes, const struct counted_sample *sample)
 {
-	struct full_lane *lane = find_lane(lanes, sample->domain, sample->vcpu);
+	const struct recording_domain *domain = summary_domain(lanes->report->summary,
+							       sample->domain);
+	bool is_thread = domain && domain->process.tid;
+	struct full_lane *lane = find_lane(lanes, sample->domain,
+					   is_thread ? LANE_OF_THREAD : sample->vcpu);
 
 	if (!lane)
 		return -1;

@@ -6,8 +6,9 @@
 #include "output/report.h"
 
 /*
- * The samples of each vCPU in the order of time, for outputs that write one vCPU after
- * the other. They are kept in a temporary file, unless there are few.
+ * The samples of each vCPU or, if they are told apart, of each thread of a guest, in the
+ * order of time, for outputs that write one after the other. They are kept in a temporary
+ * file, unless there are few.
  */
 struct lanes;
 
@@ -22,6 +23,9 @@ struct lane_run {
 	uint64_t count; /* sum of the samples, as in struct counted_sample */
 	uint32_t stack; /* as passed to lanes_add(), which does not look at it */
 };
+
+/* The vCPU of a thread's lane */
+#define LANE_OF_THREAD UINT32_MAX
 
 struct lane {
 	uint32_t domain, vcpu;

@@ -3,10 +3,11 @@
 /*
  * The processed profile format of the Firefox Profiler (profiler.firefox.com), version 61
  * (github.com/firefox-devtools/profiler: docs-developer/CHANGELOG-formats.md,
- * src/types/profile.ts): tables of columns. A domain is a process, a vCPU is a thread,
- * and each sample has its time, in ms. The state of the vCPU is the category of the
- * sampled frame, whose colour fills the track; "transparent" stands for idle. Pauses,
- * missed rounds and lost samples are markers of the first thread.
+ * src/types/profile.ts): tables of columns. A domain is a process, a vCPU (or,
+ * if they are told apart, a thread of a guest's process) is a thread, and each sample has
+ * its time, in ms. The state of the vCPU is the category of the sampled frame, whose
+ * colour fills the track; "transparent" stands for idle. Pauses, missed rounds and lost
+ * samples are markers of the first thread.
  */
 #include "output/firefox/firefox.h"
 #include "output/output.h"
@@ -19,6 +20,7 @@
 #include "report/model/domains.h"
 #include "output/chunks.h"
 #include "output/heading.h"
+#include "output/perf/perf.h"
 
 #define FORMAT_VERSION 61
 /* Of Firefox's own format before processing: nothing reads it in such a profile. */
@@ -28,6 +30,7 @@ struct firefox {
 	const struct report *report;
 	struct lanes *lanes; /* of leaves */
 	struct firefox_tables tables;
+	struct perf_threads threads;
 	struct chunks chunks;
 	struct json *json;
 };
@@ -41,6 +44,7 @@ static void firefox_free(void *state)
 	json_free(firefox->json);
 	lanes_free(firefox->lanes);
 	firefox_tables_free(&firefox->tables);
+	perf_threads_free(&firefox->threads);
 	chunks_free(&firefox->chunks);
 	free(firefox);
 }
@@ -53,7 +57,8 @@ static void *firefox_begin(const struct report *report)
 		return NULL;
 	firefox->report = report;
 	firefox->lanes = lanes_new(report, LANES_OF_SAMPLES);
-	if (firefox_tables_init(&firefox->tables, report) == 0 && firefox->lanes)
+	if (firefox_tables_init(&firefox->tables, report) == 0 &&
+	    perf_threads_init(&firefox->threads, report->summary) == 0 && firefox->lanes)
 		return firefox;
 	firefox_free(firefox);
 	return NULL;
@@ -368,14 +373,49 @@ static int put_samples(struct firefox *firefox, uint32_t lane)
 	return 0;
 }
 
+/* Whether both lanes are of one process, as Firefox shows them: by the pid. */
+static bool has_pid(struct firefox *firefox, uint32_t number, uint32_t pid)
+{
+	const struct lane *lane = lanes_get(firefox->lanes, number);
+	struct perf_thread thread;
+
+	perf_thread(&firefox->threads, &thread, lane->domain, lane->vcpu);
+	return thread.pid == pid;
+}
+
+/* Names the lane's thread, and its process: DOMAIN or DOMAIN:COMM[PID], without the
+ * thread. */
+static void name_lane(const struct firefox *firefox, const struct lane *lane,
+		      char thread[DOMAIN_PROCESS_SIZE], char process[DOMAIN_NAME_SIZE])
+{
+	const struct recording_domain *of = summary_domain(firefox->report->summary,
+							   lane->domain);
+	struct recording_domain leader;
+
+	snprintf(thread, DOMAIN_PROCESS_SIZE, "vCPU %" PRIu32, lane->vcpu);
+	snprintf(process, DOMAIN_NAME_SIZE, "%s", lane->name);
+	if (!of || !of->process.tid)
+		return;
+	snprintf(thread, DOMAIN_PROCESS_SIZE, "thread %" PRIu64, of->process.tid);
+	if (*of->process.thread)
+		text_clean(thread, of->process.thread);
+	leader = *of;
+	leader.process.tid = 0;
+	domain_name(process, &leader);
+	text_clean(process, process);
+}
+
 static int put_thread(struct firefox *firefox, uint32_t number)
 {
 	const struct lane *lane = lanes_get(firefox->lanes, number);
-	uint32_t pid = domain_pid(firefox->report->summary, lane->domain);
 	struct json *json = firefox->json;
-	bool is_first = number == 0 ||
-			lanes_get(firefox->lanes, number - 1)->domain != lane->domain;
-	char text[32];
+	char name[DOMAIN_PROCESS_SIZE], process[DOMAIN_NAME_SIZE], text[32];
+	struct perf_thread thread;
+	bool is_first;
+
+	perf_thread(&firefox->threads, &thread, lane->domain, lane->vcpu);
+	is_first = number == 0 || !has_pid(firefox, number - 1, thread.pid);
+	name_lane(firefox, lane, name, process);
 
 	json_object(json, NULL);
 	json_string(json, "processType", "default");
@@ -386,14 +426,13 @@ static int put_thread(struct firefox *firefox, uint32_t number)
 	json_array(json, "pausedRanges");
 	json_end(json);
 	json_bool(json, "showMarkersInTimeline", number == 0);
-	snprintf(text, sizeof(text), "vCPU %" PRIu32, lane->vcpu);
-	json_string(json, "name", text);
+	json_string(json, "name", name);
 	json_bool(json, "isMainThread", is_first);
-	json_string(json, "processName", lane->name);
-	snprintf(text, sizeof(text), "%" PRIu32, pid);
+	json_string(json, "processName", process);
+	snprintf(text, sizeof(text), "%" PRIu32, thread.pid);
 	json_string(json, "pid", text);
 	/* As in perf's formats */
-	json_number(json, "tid", (uint64_t)pid * 10000 + lane->vcpu);
+	json_number(json, "tid", thread.tid);
 	if (put_samples(firefox, number) < 0)
 		return -1;
 	put_markers(firefox, number == 0);

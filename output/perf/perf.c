@@ -17,22 +17,50 @@ int perf_threads_init(struct perf_threads *threads, const struct summary *summar
 		.summary = summary,
 		.pids = calloc(SUMMARY_FIRST_PROCESS + SUMMARY_PROCESSES,
 			       sizeof(*threads->pids)),
+		.tids = calloc(SUMMARY_FIRST_PROCESS + SUMMARY_PROCESSES,
+			       sizeof(*threads->tids)),
 	};
-	return threads->pids ? 0 : -1;
+	return threads->pids && threads->tids ? 0 : -1;
 }
 
 void perf_threads_free(struct perf_threads *threads)
 {
 	free(threads->pids);
+	free(threads->tids);
 }
 
-/* Whether one of the @count domains has this pid. */
-static bool is_taken(const uint32_t *pids, size_t count, uint32_t pid)
+/* Whether one of the @count domains has this pid or tid. */
+static bool is_taken(const uint32_t *ids, size_t count, uint32_t id)
 {
 	for (size_t i = 0; i < count; i++)
-		if (pids[i] == pid + 1)
+		if (ids[i] == id + 1)
 			return true;
 	return false;
+}
+
+/* Whether both are threads of one process. */
+static bool is_one_process(const struct recording_domain *a,
+			   const struct recording_domain *b)
+{
+	return a->index == b->index && a->process.pid == b->process.pid &&
+	       a->process.space == b->process.space &&
+	       strcmp(a->process.comm, b->process.comm) == 0;
+}
+
+/* Returns the pid + 1 that another thread of the process has got; 0 if there is none. */
+static uint32_t pid_of_others(const struct perf_threads *threads, uint32_t domain)
+{
+	const struct summary *summary = threads->summary;
+	const struct recording_domain *of = summary_domain(summary, domain);
+
+	for (uint32_t i = 0; of->process.tid && i < summary->process_count; i++) {
+		uint32_t other = SUMMARY_FIRST_PROCESS + i;
+
+		if (threads->pids[other] &&
+		    is_one_process(summary_domain(summary, other), of))
+			return threads->pids[other];
+	}
+	return 0;
 }
 
 /* Returns a pid for the domain: a process keeps its guest's pid, unless that is too large
@@ -55,26 +83,68 @@ static uint32_t pid_of(struct perf_threads *threads, uint32_t domain)
 	if (!summary_domain(threads->summary, domain))
 		return domain_pid(threads->summary, domain);
 	if (!threads->pids[domain])
+		threads->pids[domain] = pid_of_others(threads, domain);
+	if (!threads->pids[domain])
 		threads->pids[domain] = new_pid(threads, domain) + 1;
 	return threads->pids[domain] - 1;
 }
 
-/* Names the thread: for a process as perf does. */
-static void name_thread(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain)
+/* Whether a vCPU of a domain can have this tid. */
+static bool is_of_vcpu(const struct summary *summary, uint64_t tid)
 {
-	if (*domain->process.comm)
+	for (uint32_t i = 0; i < summary->domain_room; i++)
+		if (tid / TIDS_PER_DOMAIN == domain_pid(summary, i))
+			return true;
+	return false;
+}
+
+/* Returns a tid for a guest's thread, which keeps its own unless that is too large or is
+ * another's. */
+static uint32_t new_tid(const struct perf_threads *threads, uint32_t domain)
+{
+	const struct summary *summary = threads->summary;
+	uint64_t tid = summary_domain(summary, domain)->process.tid;
+
+	if (tid >= (uint64_t)DOMAIN_PROCESS_PIDS * TIDS_PER_DOMAIN ||
+	    is_of_vcpu(summary, tid) ||
+	    is_taken(threads->tids + SUMMARY_FIRST_PROCESS, summary->process_count,
+		     (uint32_t)tid))
+		return domain_pid(summary, domain) * TIDS_PER_DOMAIN;
+	return (uint32_t)tid;
+}
+
+static uint32_t tid_of(struct perf_threads *threads, uint32_t domain, uint32_t pid,
+		       uint32_t vcpu)
+{
+	const struct recording_domain *of = summary_domain(threads->summary, domain);
+
+	if (!of || !of->process.tid)
+		return pid * TIDS_PER_DOMAIN + vcpu;
+	if (!threads->tids[domain])
+		threads->tids[domain] = new_tid(threads, domain) + 1;
+	return threads->tids[domain] - 1;
+}
+
+/* Names the thread, or the first one of its process: for a process as perf does. */
+static void name_thread(char to[DOMAIN_NAME_SIZE], const struct recording_domain *domain,
+			bool is_leader)
+{
+	if (domain->process.tid && *domain->process.thread && !is_leader)
+		snprintf(to, DOMAIN_NAME_SIZE, "%s", domain->process.thread);
+	else if (*domain->process.comm)
 		snprintf(to, DOMAIN_NAME_SIZE, "%s", domain->process.comm);
 	else
 		domain_name(to, domain);
 }
 
 /* Sets @comm to the name of a domain, which may be unknown. */
-static void make_comm(char comm[PERF_COMM_SIZE], const struct recording_domain *of)
+static void make_comm(char comm[PERF_COMM_SIZE], const struct recording_domain *of,
+		      bool is_leader)
 {
 	char name[DOMAIN_NAME_SIZE], word[128] = "domain-?";
 
 	if (of) {
-		name_thread(name, of);
+		name_thread(name, of, is_leader);
 		text_word(word, sizeof(word), name);
 	}
 	if (!word[1] || strspn(word, "0123456789") == strlen(word))
@@ -87,12 +157,15 @@ void perf_thread(struct perf_threads *threads, struct perf_thread *thread,
 {
 	const struct recording_domain *of = summary_domain(threads->summary, domain);
 
-	if (!of || of != threads->last)
-		make_comm(threads->comm, of);
+	if (!of || of != threads->last) {
+		make_comm(threads->comm, of, false);
+		make_comm(threads->leader, of, true);
+	}
 	threads->last = of;
-	strcpy(thread->comm, threads->comm);
+	thread->comm = threads->comm;
+	thread->leader = threads->leader;
 	thread->pid = pid_of(threads, domain);
-	thread->tid = thread->pid * TIDS_PER_DOMAIN + vcpu;
+	thread->tid = tid_of(threads, domain, thread->pid, vcpu);
 }
 
 bool perf_is_task_clock(const struct measure *measure)

@@ -7,12 +7,14 @@
  *
  * A domain is a process, and its vCPUs are threads: pid is the domain's id, if that is
  * unique (domain_pid()), or the guest's own pid and name of a process, and tid is pid *
- * 10000 + vCPU, as readers expect tids to be unique. Each sample is one record. Its
- * period is its weight: the number of samples it stands for or, in ns, its time, as in
- * perf's own clock events (task-clock is CPU time, cpu-clock elapsed time). Readers that
- * sum periods, such as perf report and stackcollapse-perf.pl, agree with our other
- * outputs; readers that count records agree if all samples stand for 1. Samples with
- * no time are omitted, because readers treat a period of 0 as missing and count 1.
+ * 10000 + vCPU, as readers expect tids to be unique. If threads of a guest's processes
+ * are told apart, they are what perf calls threads: tid is the guest's own, if it is
+ * unique, and the processes' pids are those of perf in the guest. Each sample is one
+ * record. Its period is its weight: the number of samples it stands for or, in ns, its
+ * time, as in perf's own clock events (task-clock is CPU time, cpu-clock elapsed time).
+ * Readers that sum periods, such as perf report and stackcollapse-perf.pl, agree with our
+ * other outputs; readers that count records agree if all samples stand for 1. Samples
+ * with no time are omitted, because readers treat a period of 0 as missing and count 1.
  */
 
 #include <linux/perf_event.h>
@@ -28,16 +30,19 @@
 /* The thread of a sample */
 struct perf_thread {
 	uint32_t pid, tid;
-	/* The domain's or process's name as a word that readers accept as a command: not
-	 * a number and, because of some readers' patterns, not a single character. */
-	char comm[PERF_COMM_SIZE];
+	/* The name of the domain, process or thread, and that of the process's first
+	 * thread, as words that readers accept as a command: not a number and, because of
+	 * some readers' patterns, not a single character. Valid until the next thread. */
+	const char *comm, *leader;
 };
 
 struct perf_threads {
 	const struct summary *summary;
-	uint32_t *pids; /* by domain: pid + 1; 0 until the pid is needed */
+	/* By domain: pid + 1, and tid of a guest's thread + 1; 0 until they are needed */
+	uint32_t *pids, *tids;
 	const struct recording_domain *last; /* the last sample's domain; can be NULL */
-	char comm[PERF_COMM_SIZE];	     /* its name, for the next sample */
+	char comm[PERF_COMM_SIZE];	     /* its names, for the next sample */
+	char leader[PERF_COMM_SIZE];
 };
 
 /* The caller keeps @summary, which must live as long. -1 if out of memory;

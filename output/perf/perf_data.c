@@ -155,7 +155,7 @@ static int add_thread(struct perf_data *data, const struct perf_thread *thread,
 	if (node == TREE_NONE || perf_maps_update(&data->maps) < 0)
 		return -1;
 	if (new_process) {
-		put_comm(data->file, thread->pid, thread->pid, thread->comm);
+		put_comm(data->file, thread->pid, thread->pid, thread->leader);
 		/* The last mapping of an address is used. */
 		for (size_t i = data->maps.count; i-- > 0;)
 			if (perf_map_is_for(&data->maps, &data->maps.list[i], of, domain))

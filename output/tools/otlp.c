@@ -119,9 +119,11 @@ enum location_kind {
 	LOCATION_BARE,	    /* without address: the place's number */
 };
 enum attribute_kind {
-	ATTRIBUTE_VCPU,	   /* its number */
-	ATTRIBUTE_STATE,   /* enum vcpu_state */
-	ATTRIBUTE_BUILD_ID /* index in the string table */
+	ATTRIBUTE_VCPU,	    /* its number */
+	ATTRIBUTE_STATE,    /* enum vcpu_state */
+	ATTRIBUTE_BUILD_ID, /* index in the string table */
+	ATTRIBUTE_TID,	    /* of a guest's thread, if they are told apart */
+	ATTRIBUTE_THREAD    /* its name: index in the string table */
 };
 
 struct otlp {
@@ -257,6 +259,21 @@ static void put_resource(struct otlp *otlp, struct buffer *resource, uint32_t fu
 	put_attribute(otlp, resource, "process.executable.name", text, 0);
 }
 
+/* Appends the attributes of the guest's thread that ran, if that is told apart. */
+static void put_thread(struct otlp *otlp, uint32_t domain)
+{
+	const struct recording_domain *of = summary_domain(otlp->report->summary, domain);
+	char text[RECORDING_COMM];
+
+	if (!of || !of->process.tid || of->process.tid > UINT32_MAX)
+		return;
+	text_clean(text, of->process.thread);
+	buffer_put_varint(&otlp->part,
+			  attribute_of(otlp, ATTRIBUTE_TID, (uint32_t)of->process.tid));
+	buffer_put_varint(&otlp->part,
+			  attribute_of(otlp, ATTRIBUTE_THREAD, string_of(otlp, text)));
+}
+
 static void put_sample(struct otlp *otlp, struct buffer *profile, uint32_t node)
 {
 	uint64_t key = otlp->sampled.keys.nodes[node].key;
@@ -269,6 +286,7 @@ static void put_sample(struct otlp *otlp, struct buffer *profile, uint32_t node)
 	if (vcpu_state != VCPU_UNKNOWN)
 		buffer_put_varint(&otlp->part,
 				  attribute_of(otlp, ATTRIBUTE_STATE, vcpu_state));
+	put_thread(otlp, otlp->report->stacks->domain[key >> 32]);
 	protobuf_part(&otlp->message, SAMPLE_ATTRIBUTES, &otlp->part);
 	/* MEASURE_MOST us are less than 2^63 ns. */
 	buffer_put_varint(&otlp->part,
@@ -469,18 +487,22 @@ static void put_attribute_item(struct otlp *otlp, uint64_t key)
 		[ATTRIBUTE_VCPU] = "vcpu",
 		[ATTRIBUTE_STATE] = "vcpu.state",
 		[ATTRIBUTE_BUILD_ID] = "process.executable.build_id.gnu",
+		[ATTRIBUTE_TID] = "thread.id",
+		[ATTRIBUTE_THREAD] = "thread.name",
 	};
 	uint32_t value = (uint32_t)key;
 
 	protobuf_number(&otlp->message, ATTRIBUTE_KEY, string_of(otlp, keys[key >> 32]));
 	switch (key >> 32) {
 	case ATTRIBUTE_VCPU:
+	case ATTRIBUTE_TID:
 		protobuf_member(&otlp->value, ANY_VALUE_INT, value);
 		break;
 	case ATTRIBUTE_STATE:
 		protobuf_text(&otlp->value, ANY_VALUE_STRING, vcpu_state_name(value));
 		break;
 	case ATTRIBUTE_BUILD_ID:
+	case ATTRIBUTE_THREAD:
 		protobuf_text(&otlp->value, ANY_VALUE_STRING,
 			      names_get(otlp->strings, value));
 		break;

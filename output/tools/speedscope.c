@@ -2,10 +2,11 @@
 
 /*
  * Speedscope's own format (speedscope.app/file-format-schema.json): a "sampled"
- * profile for each vCPU of each domain, in the order of time, outermost caller first.
- * Consecutive samples with the same call chain are merged. Of waits, there is a profile
- * for each thread: when it did not wait, it has no chain. A frame is a function and its
- * symbol file; with source lines, a line of it and its source file. All numbers fit a
+ * profile for each vCPU of each domain or, if they are told apart, for each thread of a
+ * guest, in the order of time, outermost caller first.
+ * Consecutive samples with the same call chain are merged. When
+ * a thread did not wait, a profile of its waits has no chain. A frame is a function and
+ * its symbol file; with source lines, a line of it and its source file. All numbers fit a
  * double, because the sum of all weights is at most MEASURE_MOST.
  */
 #include "output/output.h"
@@ -148,8 +149,9 @@ static int put_profile(struct speedscope *scope, uint32_t first, uint32_t count)
 	char name[DOMAIN_NAME_SIZE + 32];
 
 	scope->total = 0;
-	snprintf(name, sizeof(name), "%s", lane->name);
-	if (!shows_waits(scope))
+	if (lane->vcpu == LANE_OF_THREAD || shows_waits(scope))
+		snprintf(name, sizeof(name), "%s", lane->name);
+	else
 		snprintf(name, sizeof(name), "%s vCPU %u", lane->name, lane->vcpu);
 	json_object(json, NULL);
 	json_string(json, "type", "sampled");
