@@ -36,6 +36,7 @@ struct sampler {
 	uint32_t weight;	/* weight of the round's samples */
 	uint64_t cpu_time_unit; /* ns */
 	struct sample *sample;	/* one for each vCPU */
+	uint64_t *programs;	/* one for each sample: see struct round */
 	uint64_t *ran; /* CPU time of each vCPU at its last sample, in whole units, ns */
 	uint64_t *address;	  /* addresses of all samples' chains */
 	size_t room;		  /* number of addresses that a chain has room for */
@@ -73,9 +74,10 @@ static int allocate(struct sampler *sampler, struct error *err)
 	size_t chains = vcpus * sampler->room * sizeof(*sampler->address);
 
 	sampler->sample = calloc(vcpus, sizeof(*sampler->sample));
+	sampler->programs = calloc(vcpus, sizeof(*sampler->programs));
 	sampler->ran = calloc(vcpus, sizeof(*sampler->ran));
 	sampler->address = calloc(1, chains);
-	if (!sampler->sample || !sampler->ran || !sampler->address)
+	if (!sampler->sample || !sampler->programs || !sampler->ran || !sampler->address)
 		return error_set(err, "out of memory");
 	if (lock_memory(sampler->address, chains, err) < 0)
 		return -1;
@@ -111,6 +113,7 @@ void sampler_free(struct sampler *sampler)
 	free(sampler->word);
 	free(sampler->stack);
 	free(sampler->sample);
+	free(sampler->programs);
 	free(sampler->ran);
 	free(sampler->address);
 	free(sampler);
@@ -323,6 +326,10 @@ static int take_samples(struct sampler *sampler, struct round *round, struct err
 static void finish_round(struct sampler *sampler, struct round *round)
 {
 	round->table = learning_table(&sampler->learning);
+	round->programs = sampler->programs;
+	for (unsigned int i = 0; i < round->samples; i++)
+		sampler->programs[i] = learning_programs(&sampler->learning,
+							 round->sample[i].process.space);
 	if (learning_study(&sampler->learning, round))
 		sampler->calm = 0;
 }

@@ -55,6 +55,9 @@ struct round {
 	unsigned int pauses;
 	/* table of programs by which the chains were found; NULL: none */
 	const struct placed_table *table;
+	/* one per sample, with a table: its programs that the sample's address space may
+	 * have, a bit each; owned by the sampler */
+	const uint64_t *programs;
 	struct sample *sample; /* owned by the sampler; valid until the next round */
 	unsigned int samples;
 	/* one per sample, owned by the sampler; NULL unless stacks are captured */

@@ -501,15 +501,34 @@ static bool next_shift(const struct symbols *symbols, const struct symbols_guest
 	return is_first;
 }
 
+/* Finds the symbol at @address in the file with this @number, at any of its places. */
+static bool find_in_places(struct symbols *symbols, const struct symbols_guest *guest,
+			   size_t number, uint64_t address, struct symbol *symbol)
+{
+	uint64_t shift;
+
+	for (size_t at = 0; next_shift(symbols, guest, number, &at, &shift);)
+		if (find_in_file(symbols, number, shift, address, symbol))
+			return true;
+	return false;
+}
+
 bool symbols_find_in(struct symbols *symbols, const struct symbols_guest *guest,
 		     uint64_t address, struct symbol *symbol)
 {
-	for (size_t i = 0; i < symbols->count; i++) {
-		uint64_t shift;
+	struct symbol other;
 
-		for (size_t at = 0; next_shift(symbols, guest, i, &at, &shift);)
-			if (find_in_file(symbols, i, shift, address, symbol))
-				return true;
+	for (size_t i = 0; i < guest->own_count; i++)
+		if (find_in_file(symbols, guest->places[i].file, guest->places[i].shift,
+				 address, symbol))
+			return true;
+	for (size_t i = 0; i < symbols->count; i++) {
+		if (!find_in_places(symbols, guest, i, address, symbol))
+			continue;
+		for (i++; guest->is_vague && i < symbols->count; i++)
+			if (find_in_places(symbols, guest, i, address, &other))
+				return false;
+		return true;
 	}
 	return false;
 }

@@ -187,11 +187,14 @@ struct symbols_guest {
 	uint64_t linux_text;
 	const struct symbols_place *places;
 	size_t place_count;
+	size_t own_count; /* the first places are of the very address space */
+	bool is_vague;	  /* it is not known which of several files is at an address */
 };
 
 /* Like symbols_find(), for a guest: a file is at each of its places or, if it has none
  * there, at its own addresses; a kernel's file is moved by symbols_shift() instead.
- * Addresses from /proc/kallsyms need no move. */
+ * Addresses from /proc/kallsyms need no move. Files at the address space's own places
+ * come first. */
 bool symbols_find_in(struct symbols *symbols, const struct symbols_guest *guest,
 		     uint64_t address, struct symbol *symbol);
 

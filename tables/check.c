@@ -10,6 +10,9 @@
  * arch/x86/boot/compressed/kaslr.c, find_random_virt_addr()). */
 #define LINUX_ALIGN ((uint64_t)2 << 20)
 
+/* Start of the kernel's half of the addresses */
+#define KERNEL_START ((uint64_t)1 << 63)
+
 static bool has_build_id(const struct table_origin *origin, uint64_t shift,
 			 const struct cpu *cpu, const struct guest_memory *memory)
 {
@@ -19,6 +22,27 @@ static bool has_build_id(const struct table_origin *origin, uint64_t shift,
 	       cpu_read(cpu, memory, origin->build_id_address + shift, bytes,
 			origin->build_id_size) &&
 	       memcmp(bytes, origin->build_id, origin->build_id_size) == 0;
+}
+
+/* Reads the place; false if it is missing. Increments *@same if it has the program's
+ * code.
+ */
+static bool is_place_seen(const struct table_place *place, uint64_t shift,
+			  const struct cpu *cpu, const struct guest_memory *memory,
+			  size_t *same)
+{
+	uint8_t bytes[TABLE_PLACE_SIZE];
+
+	if (!cpu_read(cpu, memory, place->address + shift, bytes, sizeof(bytes)))
+		return false;
+	*same += memcmp(bytes, place->bytes, sizeof(bytes)) == 0;
+	return true;
+}
+
+/* Whether the number of places that were seen suffices to decide. */
+static bool is_enough(const struct table_origin *origin, size_t seen)
+{
+	return seen && (seen >= TABLE_PLACES_ENOUGH || seen == origin->places);
 }
 
 /*
@@ -34,16 +58,9 @@ static enum table_fit check_origin(const struct table_origin *origin, uint64_t s
 
 	if (has_build_id(origin, shift, cpu, memory))
 		return TABLE_FITS;
-	for (size_t i = 0; i < origin->places; i++) {
-		const struct table_place *place = &origin->place[i];
-		uint8_t bytes[TABLE_PLACE_SIZE];
-
-		if (!cpu_read(cpu, memory, place->address + shift, bytes, sizeof(bytes)))
-			continue;
-		seen++;
-		same += memcmp(bytes, place->bytes, sizeof(bytes)) == 0;
-	}
-	if (!seen || (seen < TABLE_PLACES_ENOUGH && seen < origin->places)) {
+	for (size_t i = 0; i < origin->places; i++)
+		seen += is_place_seen(&origin->place[i], shift, cpu, memory, &same);
+	if (!is_enough(origin, seen)) {
 		error_set(why, "the code of %s was not found in its memory",
 			  origin->name);
 		return TABLE_UNSEEN;
@@ -185,15 +202,75 @@ static bool is_overlapping(const struct placed_table *placed, size_t a, size_t b
 	return false;
 }
 
-/* Finds another program that the guest has at the address of the program with this
- * @number; NULL if there is none. */
-static const struct table_origin *find_rival(const struct placed_table *placed,
-					     size_t number)
+/* Returns the programs that the guest has at the address of the program with this
+ * @number, a bit each. */
+static uint64_t find_others(const struct placed_table *placed, size_t number)
 {
+	uint64_t others = 0;
+
 	for (size_t i = 0; i < placed->table->origins; i++)
-		if (placed->is_found[i] && is_overlapping(placed, number, i))
-			return &placed->table->origin[i];
-	return NULL;
+		if (i != number && placed->is_found[i] &&
+		    is_overlapping(placed, number, i))
+			others |= (uint64_t)1 << i;
+	return others;
+}
+
+/* Whether the program is in the address space. Ends as soon as it can't be. */
+static bool is_here(const struct table_origin *origin, uint64_t shift,
+		    const struct cpu *cpu, const struct guest_memory *memory)
+{
+	size_t seen = 0, same = 0;
+
+	if (has_build_id(origin, shift, cpu, memory))
+		return true;
+	for (size_t i = 0; i < origin->places && 10 * (seen - same) <= origin->places;
+	     i++)
+		seen += is_place_seen(&origin->place[i], shift, cpu, memory, &same);
+	return is_enough(origin, seen) && 10 * same >= 9 * seen;
+}
+
+/* Returns those of the @programs, which were found, that are in the address space. */
+static uint64_t find_here(const struct placed_table *placed, uint64_t programs,
+			  const struct cpu *cpu, const struct guest_memory *memory)
+{
+	uint64_t here = 0;
+
+	for (size_t i = 0; i < placed->table->origins; i++)
+		if (programs >> i & 1 &&
+		    is_here(&placed->table->origin[i], placed->shift[i], cpu, memory))
+			here |= (uint64_t)1 << i;
+	return here;
+}
+
+/* Returns the programs that were found where programs of Linux are, a bit each. A table
+ * that is not separable is used as a whole. */
+static uint64_t find_movable(const struct placed_table *placed)
+{
+	const struct program_table *table = placed->table;
+	uint64_t programs = 0;
+
+	for (size_t i = 0; i < table->origins && program_table_is_separable(table); i++) {
+		const struct table_origin *origin = &table->origin[i];
+
+		if (placed->is_found[i] && origin->high && !origin->linux_text &&
+		    origin->low + placed->shift[i] < KERNEL_START)
+			programs |= (uint64_t)1 << i;
+	}
+	return programs;
+}
+
+uint64_t placed_table_in(const struct placed_table *placed, const struct cpu *cpu,
+			 const struct guest_memory *memory)
+{
+	uint64_t movable = find_movable(placed);
+
+	return (placed_table_common(placed) & ~movable) |
+	       find_here(placed, movable | placed->rivals, cpu, memory);
+}
+
+bool placed_table_varies(const struct placed_table *placed)
+{
+	return placed->rivals || find_movable(placed);
 }
 
 enum table_fit placed_table_find(struct placed_table *placed, size_t number,
@@ -202,8 +279,8 @@ enum table_fit placed_table_find(struct placed_table *placed, size_t number,
 				 struct error *why)
 {
 	const struct program_table *table = placed->table;
-	const struct table_origin *origin = &table->origin[number], *rival;
-	uint64_t *shift = &placed->shift[number];
+	const struct table_origin *origin = &table->origin[number];
+	uint64_t *shift = &placed->shift[number], others = 0, here = 0;
 	enum cpu_kind kind = cpu_kind(cpu);
 	enum table_fit fit;
 
@@ -216,14 +293,23 @@ enum table_fit placed_table_find(struct placed_table *placed, size_t number,
 	}
 	*shift = -origin->home;
 	fit = check_origin(origin, *shift, cpu, memory, why);
-	if (fit != TABLE_FITS && !find_linux(origin, cpu, memory, shift) &&
-	    !find_moved(placed, number, cpu, memory, addresses, count, shift))
-		return fit;
-	rival = program_table_is_separable(table) ? find_rival(placed, number) : NULL;
-	if (rival) {
-		error_set(why, "it is at the same address as %s", rival->name);
+	if (fit != TABLE_FITS &&
+	    (find_linux(origin, cpu, memory, shift) ||
+	     find_moved(placed, number, cpu, memory, addresses, count, shift)))
+		fit = TABLE_FITS;
+	if (fit != TABLE_UNSEEN && program_table_is_separable(table)) {
+		others = find_others(placed, number);
+		here = find_here(placed, others, cpu, memory);
+	}
+	if (fit != TABLE_FITS)
+		return here ? TABLE_RIVALED : fit;
+	if (here) {
+		error_set(why, "it is at the same address as %s",
+			  table->origin[__builtin_ctzll(here)].name);
 		return TABLE_TAKEN;
 	}
+	if (others)
+		placed->rivals |= others | (uint64_t)1 << number;
 	placed->is_found[number] = true;
 	return TABLE_FITS;
 }

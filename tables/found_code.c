@@ -300,7 +300,7 @@ void found_code_check(const struct found_code *found, const struct unwind_input 
 		size_t before = part ? address - part->address : 0;
 
 		if (!part || chain->address[i - 1] == CHAIN_INTERRUPT ||
-		    unwind_is_described(input, chain->address[i - 1] - (i > 1)) ||
+		    unwind_is_described(input, space, chain->address[i - 1] - (i > 1)) ||
 		    is_call(found->kind, part->bytes + before, before, address))
 			continue;
 		chain->count = i;

@@ -45,9 +45,10 @@ struct table_span table_span_get(const struct program_table *table, size_t numbe
 	return (struct table_span){start, start + code->size};
 }
 
-/* Returns how the rules of all programs get to where the guest has the programs; NULL if
- * out of memory. */
-static struct table_move *make_moves(const struct placed_table *placed, size_t *count)
+/* Returns how the rules of the @programs, a bit each, get to where the guest has them;
+ * NULL if out of memory. */
+static struct table_move *make_moves(const struct placed_table *placed, uint64_t programs,
+				     size_t *count)
 {
 	const struct program_table *table = placed->table;
 	struct table_move *moves;
@@ -58,15 +59,25 @@ static struct table_move *make_moves(const struct placed_table *placed, size_t *
 	moves = malloc(room * sizeof(*moves));
 	*count = 0;
 	for (size_t i = 0; i < table->origins && moves; i++) {
+		bool is_left_out = !placed->is_found[i] || !(programs >> i & 1);
+
 		for (size_t j = 0; j < table_span_count(table, i); j++) {
 			const struct table_span span = table_span_get(table, i, j);
 
-			moves[(*count)++] = (struct table_move){span.start, span.end,
-								placed->shift[i],
-								!placed->is_found[i]};
+			moves[(*count)++] = (struct table_move){
+				span.start, span.end, placed->shift[i], is_left_out};
 		}
 	}
 	return moves;
+}
+
+uint64_t placed_table_common(const struct placed_table *placed)
+{
+	uint64_t programs = 0;
+
+	for (size_t i = 0; i < placed->table->origins; i++)
+		programs |= (uint64_t)placed->is_found[i] << i;
+	return programs & ~placed->rivals;
 }
 
 bool placed_table_is_plain(const struct placed_table *placed)
@@ -74,13 +85,14 @@ bool placed_table_is_plain(const struct placed_table *placed)
 	for (size_t i = 0; i < placed->table->origins; i++)
 		if (placed->shift[i] || !placed->is_found[i])
 			return false;
-	return true;
+	return !placed->rivals;
 }
 
-struct unwind_table *placed_table_make(const struct placed_table *placed)
+struct unwind_table *placed_table_make(const struct placed_table *placed,
+				       uint64_t programs)
 {
 	size_t count;
-	struct table_move *moves = make_moves(placed, &count);
+	struct table_move *moves = make_moves(placed, programs, &count);
 	struct unwind_table *made = NULL;
 
 	if (moves)
@@ -197,9 +209,18 @@ enum program_link placed_table_check_link(const struct placed_table *placed,
 
 	if (!table->program)
 		return LINK_UNKNOWN;
-	for (size_t i = 0; i < table->origins && link == LINK_UNKNOWN; i++)
-		if (placed->is_found[i])
-			link = check_link(table, i, caller - placed->shift[i],
-					  callee - placed->shift[i]);
+	for (size_t i = 0; i < table->origins; i++) {
+		enum program_link here;
+
+		if (!placed->is_found[i])
+			continue;
+		here = check_link(table, i, caller - placed->shift[i],
+				  callee - placed->shift[i]);
+		if (here == LINK_POSSIBLE || here == LINK_PROVEN)
+			return here;
+		/* It may be another program's, at the same address. */
+		if (here == LINK_IMPOSSIBLE)
+			link = here;
+	}
 	return link;
 }

@@ -76,6 +76,9 @@ struct placed_table {
 	bool is_found[TABLE_ORIGINS];
 	/* how much higher the guest has a program than the table; sums wrap around */
 	uint64_t shift[TABLE_ORIGINS];
+	/* a bit each: programs that were found at the address of another one, each in its
+	 * own address spaces */
+	uint64_t rivals;
 };
 
 /* How much of the programs' code a table describes. */
@@ -133,16 +136,18 @@ int program_table_add_code(struct program_table *table, struct program *program,
 /* Whether an address space contains a program; what says more is later. */
 enum table_fit {
 	TABLE_UNSEEN,  /* too little of the program's code is mapped to tell */
+	TABLE_RIVALED, /* a program that was found before is at its address */
 	TABLE_DIFFERS, /* other code is at its address */
 	TABLE_FOREIGN, /* it is for another CPU */
-	TABLE_TAKEN,   /* it is there, but another program was found at its address */
+	TABLE_TAKEN,   /* it is there, but so is another one, of which it is a copy */
 	TABLE_FITS,
 };
 
 /*
  * Compares a link of a chain, of a guest that runs the programs, with their code, as
  * program_check_link() does: between a return address and an address in the function that
- * was called. In bounded time. The links of a Linux kernel are unknown.
+ * was called. In bounded time. The links of a Linux kernel are unknown. Of programs at
+ * one address, it suffices that one of them has the link.
  */
 enum program_link placed_table_check_link(const struct placed_table *placed,
 					  uint64_t caller, uint64_t callee);
@@ -153,7 +158,8 @@ enum program_link placed_table_check_link(const struct placed_table *placed,
  * places. Page by page, while the guest runs. A Linux kernel is also looked for at other
  * addresses, by its build-id, and another program by the code at the @count @addresses,
  * where the vCPU executes; the result must agree in all places. Sets is_found and shift
- * if the program is there. Otherwise, @why gets one line.
+ * if the program is there, and rivals if others were found at its address in other
+ * address spaces. Otherwise, @why gets one line.
  */
 enum table_fit placed_table_find(struct placed_table *placed, size_t number,
 				 const struct cpu *cpu, const struct guest_memory *memory,
@@ -164,13 +170,27 @@ enum table_fit placed_table_find(struct placed_table *placed, size_t number,
  * was read from a file does not tell which rules are whose. */
 bool program_table_is_separable(const struct program_table *table);
 
+/* The programs that were found, but for rivals, a bit each: those of the table for
+ * address spaces of which nothing is known. */
+uint64_t placed_table_common(const struct placed_table *placed);
+
+/* Returns which of the programs that were found are in the address space of @cpu, a bit
+ * each. Kernels, whose code may be hidden while a program runs, count as there. Page by
+ * page, while the guest runs. */
+uint64_t placed_table_in(const struct placed_table *placed, const struct cpu *cpu,
+			 const struct guest_memory *memory);
+
+/* Whether it may depend on the address space which programs are there. */
+bool placed_table_varies(const struct placed_table *placed);
+
 /* Whether the guest has all programs where the table has them. */
 bool placed_table_is_plain(const struct placed_table *placed);
 
-/* Makes the table of the programs that the guest has, locked in memory, to be freed with
- * unwind_table_free(). NULL if out of memory, or of memory that may be locked, or if
- * programs overlap. */
-struct unwind_table *placed_table_make(const struct placed_table *placed);
+/* Makes the table of those of the @programs, a bit each, that the guest has; locked in
+ * memory, to be freed with unwind_table_free(). NULL if out of memory, or of memory that
+ * may be locked, or if programs overlap. */
+struct unwind_table *placed_table_make(const struct placed_table *placed,
+				       uint64_t programs);
 
 /* How much higher the guest has a program than its file says; sums wrap around. */
 uint64_t placed_table_move(const struct placed_table *placed, size_t number);

@@ -88,13 +88,21 @@ void code_notes_renew(struct code_notes *notes);
 struct return_notes;
 struct x86_entries;
 
+/* The table for an address space. */
+struct unwind_space {
+	uint64_t space;			  /* cpu_space() */
+	const struct unwind_table *table; /* NULL: that for all others */
+};
+
 /* A guest's memory, and known facts about its code. */
 struct unwind_input {
 	struct guest_memory memory;
 	bool is_flat; /* memory.page() takes numbers of virtual pages */
 	/* The other members may be NULL. */
 	struct code_notes *notes;
-	const struct unwind_table *table; /* rules for 64-bit code (unwind/table.h) */
+	const struct unwind_table *table;  /* rules for 64-bit code (unwind/table.h) */
+	const struct unwind_space *spaces; /* those with other programs at one address */
+	size_t space_count;
 	const struct unwind_table *hypercalls; /* rules for Xen's hypercall page */
 	const struct unwind_table *modules;    /* rules for modules of a Linux kernel */
 	const struct unwind_table *found; /* guesses for code that no file describes */
@@ -103,11 +111,25 @@ struct unwind_input {
 	const struct x86_entries *entries;  /* return addresses in interrupts' entries */
 };
 
-/* Whether a file's table, not a guess, leads from the code at @address to its caller,
- * which may be code that an interrupt or a system call stopped. */
-static inline bool unwind_is_described(const struct unwind_input *input, uint64_t address)
+/* Returns the table of the files for an address space; NULL if there is none. */
+static inline const struct unwind_table *unwind_table_in(const struct unwind_input *input,
+							 uint64_t space)
 {
-	return (input->table && unwind_table_find(input->table, address)) ||
+	for (size_t i = 0; i < input->space_count; i++)
+		if (input->spaces[i].space == space && input->spaces[i].table)
+			return input->spaces[i].table;
+	return input->table;
+}
+
+/* Whether a file's table, not a guess, leads from the code at @address in the address
+ * space @space to its caller, which may be code that an interrupt or a system call
+ * stopped. */
+static inline bool unwind_is_described(const struct unwind_input *input, uint64_t space,
+				       uint64_t address)
+{
+	const struct unwind_table *table = unwind_table_in(input, space);
+
+	return (table && unwind_table_find(table, address)) ||
 	       (input->modules && unwind_table_find(input->modules, address)) ||
 	       (input->hypercalls && unwind_table_find(input->hypercalls, address));
 }

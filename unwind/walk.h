@@ -121,7 +121,7 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 {
 	const struct unwind_input *input = walk->reader.input;
 
-	walk->table = input->table;
+	walk->table = unwind_table_in(input, space);
 	walk->rule_notes = input->notes ? input->notes->rule : NULL;
 	walk->hypercalls = input->hypercalls;
 	walk->modules = input->modules;

@@ -149,7 +149,7 @@ static bool is_guessed_entry(const struct entry_walk *own)
 	for (unsigned int i = 0; i < entries->count; i++)
 		if (entries->entry[i].address == state->pc)
 			return !unwind_is_described(own->walk.reader.input,
-						    state->pc - 1);
+						    own->walk.space, state->pc - 1);
 	return false;
 }
 

@@ -28,8 +28,9 @@
 
 /* An entry of the ring is a struct entry, followed by is_found and shift of the table's
  * programs (struct placed_table), if there is one, and by the samples of a round, each
- * with its chain; or by the description of a domain; or by the names of a domain's
- * kernel; or by a wait with its chain; or by the counts of waits. */
+ * with its chain and, if there is a table, with its programs (struct round); or by the
+ * description of a domain; or by the names of a domain's kernel; or by a wait with its
+ * chain; or by the counts of waits. */
 enum entry_kind {
 	ENTRY_ROUND,
 	ENTRY_DOMAIN,
@@ -120,6 +121,17 @@ static const uint8_t *read_placed(struct placed_table *placed, const uint8_t *fr
 	return from + origins * sizeof(*placed->shift);
 }
 
+/* Compares the links of a sample with the programs that are in its address space. */
+static void check_links(struct sink *sink, const struct placed_table *placed,
+			uint64_t programs, struct sample *sample, uint64_t *counts)
+{
+	struct placed_table here = *placed;
+
+	for (size_t i = 0; i < placed->table->origins; i++)
+		here.is_found[i] = placed->is_found[i] && programs >> i & 1;
+	link_check_sample(sink->links, &here, sample, counts);
+}
+
 static int write_round(struct sink *sink, const struct entry *entry, const uint8_t *from)
 {
 	struct placed_table placed = {.table = entry->table};
@@ -155,8 +167,13 @@ static int write_round(struct sink *sink, const struct entry *entry, const uint8
 		memcpy(address, from, size);
 		from += size;
 		sample.chain.address = address;
-		if (entry->table)
-			link_check_sample(sink->links, &placed, &sample, counts->links);
+		if (entry->table) {
+			uint64_t programs;
+
+			memcpy(&programs, from, sizeof(programs));
+			from += sizeof(programs);
+			check_links(sink, &placed, programs, &sample, counts->links);
+		}
 		if (name_marks(sink, &sample) < 0 ||
 		    kernel_names_sample(sink->kernels, &sample, sink->series,
 					&sink->err) < 0)
@@ -373,7 +390,7 @@ static bool make_parts(struct sink *sink, uint64_t vcpus)
 {
 	if (vcpus <= sink->vcpus)
 		return true;
-	if (!array_grow(&sink->part, 3 + 2 * vcpus, sizeof(*sink->part)))
+	if (!array_grow(&sink->part, 3 + 3 * vcpus, sizeof(*sink->part)))
 		return false;
 	sink->vcpus = vcpus;
 	return true;
@@ -433,6 +450,9 @@ void sink_round(struct sink *sink, const struct round *round, uint64_t missed)
 		sink->part[parts++] = (struct ring_part){
 			sample->chain.address,
 			sample->chain.count * sizeof(*sample->chain.address)};
+		if (round->table)
+			sink->part[parts++] = (struct ring_part){
+				&round->programs[i], sizeof(round->programs[i])};
 	}
 	if (ring_put(sink->ring, sink->part, parts))
 		return;

@@ -48,17 +48,18 @@ bool code_search_is_open(const struct code_search *search)
 static int find_astray(const struct sample *sample, const struct unwind_input *input)
 {
 	const struct chain *chain = &sample->chain;
+	uint64_t space = sample->process.space;
 	uint32_t last = chain->count - 1;
 
 	if (!chain->count || chain->is_stack || chain->end == CHAIN_REAL_MODE)
 		return -1;
 	for (uint32_t i = 1; i < chain->count; i++)
-		if (returns_doubt(input->returns, sample->process.space, chain, i) &&
-		    !unwind_is_described(input, chain->address[i - 1] - (i > 1)))
+		if (returns_doubt(input->returns, space, chain, i) &&
+		    !unwind_is_described(input, space, chain->address[i - 1] - (i > 1)))
 			return (int)i - 1;
 	if (chain->end == CHAIN_WHOLE || chain->end == CHAIN_TOO_DEEP ||
 	    chain->end == CHAIN_NOT_READY || chain_mark_name(chain->address[last]) ||
-	    unwind_is_described(input, chain->address[last] - (last > 0)))
+	    unwind_is_described(input, space, chain->address[last] - (last > 0)))
 		return -1;
 	return (int)last;
 }

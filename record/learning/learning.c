@@ -56,6 +56,8 @@ struct unwind_input learning_input(struct learning *learning,
 		.memory = {.page = page, .context = learning->guest->memory},
 		.notes = &learning->notes,
 		.table = learning->table.table,
+		.spaces = learning->table.spaces.list,
+		.space_count = learning->table.spaces.count,
 		.found = code_search_table(&learning->code),
 		.found_space = code_search_space(&learning->code),
 		.returns = &learning->returns,
@@ -338,6 +340,11 @@ const struct unwind_table *learning_kernel(const struct learning *learning)
 const struct placed_table *learning_table(const struct learning *learning)
 {
 	return learning->table.table ? &learning->table.placed : NULL;
+}
+
+uint64_t learning_programs(const struct learning *learning, uint64_t space)
+{
+	return spaces_programs(&learning->table.spaces, space);
 }
 
 size_t learning_files(const struct learning *learning)

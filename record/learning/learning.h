@@ -89,6 +89,8 @@ const struct kallsyms *learning_kallsyms(const struct learning *learning);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct placed_table *learning_table(const struct learning *learning);
+/* Returns those of its programs that the address space may have, a bit each. */
+uint64_t learning_programs(const struct learning *learning, uint64_t space);
 
 /* Returns the table of the Linux kernel that is made from its memory; NULL: there is
  * none, or not yet. */

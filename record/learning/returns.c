@@ -95,7 +95,7 @@ static void learn_chain(struct return_notes *notes, const struct cpu *cpu,
 		enum return_kind kind = return_kind_of(notes, key);
 
 		if (!chain_has_return(chain, i) ||
-		    unwind_is_described(input, chain->address[i - 1] - (i > 1)))
+		    unwind_is_described(input, space, chain->address[i - 1] - (i > 1)))
 			continue;
 		if (kind == RETURN_UNKNOWN && *left) {
 			--*left;

@@ -11,9 +11,12 @@
 #define CHECK_MAPS   (8 * TABLE_PLACES)
 
 /* Number of checks that must find other code where a program should be, before it is
- * given up until the later checks. Another process may have the program's addresses for
+ * given up and looked for rarely. Another process may have the program's addresses for
  * the moment, or the program may have been moved, and be found only while it runs. */
 #define MISFITS_MAX 8
+
+/* Number of quick checks in the time between two later ones */
+#define RARE_CHECKS (LATER_NS / CHECK_NS)
 
 /* Number of checks for which a table is waited for that the user gave, and for one that
  * was found. */
@@ -22,6 +25,7 @@
 
 void table_check_free(struct table_check *check)
 {
+	spaces_free(&check->spaces);
 	unwind_table_free(check->hypercalls);
 	unwind_table_free(check->made);
 }
@@ -85,13 +89,37 @@ static enum table_fit find_program(struct table_check *check, size_t number,
 	return fit;
 }
 
+/* Whether address spaces may need tables of their own. */
+static bool watches_spaces(const struct table_check *check)
+{
+	return check->state == TABLE_USED &&
+	       (check->placed.rivals ||
+		(check->has_several && placed_table_varies(&check->placed)));
+}
+
 /* Whether the program is to be looked for in this check. */
 static bool is_wanted(const struct table_check *check, size_t number)
 {
 	const struct table_miss *miss = &check->miss[number];
+	bool is_early = check->checks < QUICK_CHECKS;
 
-	return !check->placed.is_found[number] && !miss->is_final &&
-	       (!miss->is_given_up || check->checks >= QUICK_CHECKS);
+	if (check->placed.is_found[number] || miss->is_final)
+		return false;
+	return (is_early && !miss->is_given_up) || check->checks % RARE_CHECKS == 0 ||
+	       !(is_early || watches_spaces(check));
+}
+
+/* Notes whether the guest has several address spaces. */
+static void note_spaces(struct table_check *check, const struct guest *guest)
+{
+	for (unsigned int i = 0; i < guest->info.vcpus && !check->has_several; i++) {
+		uint64_t space = cpu_space(&guest->vcpu[i].cpu);
+
+		if (!guest->vcpu[i].captured)
+			continue;
+		check->has_several |= check->space && check->space != space;
+		check->space = space;
+	}
 }
 
 /* Looks for the programs that are wanted. True if one is found. */
@@ -108,7 +136,9 @@ static bool find_programs(struct table_check *check, const struct guest *guest,
 			continue;
 		fit = find_program(check, i, guest, memory, round, &miss->why);
 		is_found |= fit == TABLE_FITS;
-		miss->misfits += fit == TABLE_DIFFERS;
+		/* What one process has at the address says nothing of the others. */
+		miss->misfits += fit == TABLE_DIFFERS ||
+				 (fit == TABLE_RIVALED && !check->has_several);
 		miss->is_final = fit == TABLE_FOREIGN || fit == TABLE_TAKEN;
 		miss->is_given_up = miss->is_final || miss->misfits >= MISFITS_MAX;
 	}
@@ -159,10 +189,12 @@ static bool use_table(struct table_check *check)
 	struct unwind_table *made = NULL;
 
 	if (!placed_table_is_plain(&check->placed)) {
-		made = placed_table_make(&check->placed);
+		made = placed_table_make(&check->placed,
+					 placed_table_common(&check->placed));
 		if (!made)
 			return false;
 	}
+	spaces_free(&check->spaces);
 	unwind_table_free(check->made);
 	check->made = made;
 	check->table = made ? made : check->placed.table->table;
@@ -200,7 +232,8 @@ static bool is_worth_it(const struct table_check *check)
 {
 	if (check->state == TABLE_NONE)
 		return false;
-	return (check->state == TABLE_USED && !check->hypercalls) ||
+	return watches_spaces(check) ||
+	       (check->state == TABLE_USED && !check->hypercalls) ||
 	       count_found(check) + count_final(check) < check->placed.table->origins;
 }
 
@@ -208,11 +241,13 @@ bool table_check_run(struct table_check *check, const struct guest *guest,
 		     const struct guest_memory *memory, const struct round *round)
 {
 	const struct placed_table before = check->placed;
-	bool is_new;
+	bool is_quick, is_new;
 
+	note_spaces(check, guest);
 	if (round->time < check->due || !is_worth_it(check))
 		return false;
-	check->due = round->time + (++check->checks < QUICK_CHECKS ? CHECK_NS : LATER_NS);
+	is_quick = ++check->checks < QUICK_CHECKS || watches_spaces(check);
+	check->due = round->time + (is_quick ? CHECK_NS : LATER_NS);
 	guest->ops->begin_pages(guest->memory, round->time, CHECK_MAPS);
 	is_new = find_programs(check, guest, memory, round) &&
 		 (program_table_is_separable(before.table) ||
@@ -224,5 +259,8 @@ bool table_check_run(struct table_check *check, const struct guest *guest,
 	set_state(check);
 	if (check->state == TABLE_USED && !check->hypercalls)
 		find_hypercalls(check, guest, memory);
+	if (watches_spaces(check))
+		is_new |= spaces_look(&check->spaces, &check->placed, guest, memory,
+				      round->time);
 	return is_new;
 }

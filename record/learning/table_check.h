@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_LEARNING_TABLE_CHECK_H
 
 #include "guest/guest.h"
+#include "record/learning/spaces.h"
 #include "record/sampling.h"
 #include "tables/program_table.h"
 
@@ -26,10 +27,13 @@ struct table_check {
 		bool is_final;	      /* it is given up, and no longer looked for */
 		struct error why;     /* empty before the first check */
 	} miss[TABLE_ORIGINS];
-	uint64_t due; /* time of the next check, ns, monotonic */
+	uint64_t due;	  /* time of the next check, ns, monotonic */
+	uint64_t space;	  /* of a vCPU in the last check; 0: not known */
+	bool has_several; /* vCPUs were seen in other address spaces, too */
 
 	const struct unwind_table *table; /* to unwind by; NULL unless TABLE_USED */
 	struct unwind_table *made; /* the table for the guest; NULL: it is as given */
+	struct spaces spaces;	   /* the tables of address spaces that need their own */
 	/* rules for the page that Xen fills with hypercalls; NULL: not found yet */
 	struct unwind_table *hypercalls;
 };

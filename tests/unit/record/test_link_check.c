@@ -81,7 +81,7 @@ static int teardown(void **state)
 
 static void check_links(struct scene *scene, const uint64_t *chain, size_t count)
 {
-	const struct placed_table placed = {scene->table, {true}, {scene->shift}};
+	const struct placed_table placed = {scene->table, {true}, {scene->shift}, 0};
 
 	memcpy(scene->address, chain, count * sizeof(*chain));
 	memset(scene->counts, 0, sizeof(scene->counts));

@@ -20,13 +20,22 @@
 extern const uint8_t __executable_start[], __etext[];
 
 struct scene {
-	bool is_mapped; /* the guest has this program */
+	bool is_mapped;	    /* the guest has this program */
+	bool is_other_gone; /* and in no address space another one */
 	struct guest guest;
 	struct guest_vcpu vcpu;
 	struct guest_memory memory;
 	struct program_table *table;
 	struct table_check check;
 	uint64_t time; /* of the last check, ns */
+};
+
+/* Where the file of the program says that it is: where it is, or elsewhere. */
+enum file {
+	RIGHT,	/* the program, where it is */
+	OTHER,	/* of another build, at the same address */
+	ABSENT, /* at an address where nothing is mapped */
+	FILES,
 };
 
 static const void *own_page(void *context, uint64_t frame)
@@ -40,6 +49,67 @@ static const void *own_page(void *context, uint64_t frame)
 	return (const void *)page;
 }
 
+/*
+ * Two address spaces of an x86-64 CPU, whose tables are in the frames FIRST and SECOND,
+ * with pages of 1 GiB (Intel SDM, volume 3, section 4.5): the first has this program, the
+ * second one the other build at its address.
+ */
+enum {
+	FIRST = 1,
+	SECOND = 2
+};
+#define TABLES	   16		/* first frame of further tables */
+#define OTHER_BIT  (1ull << 47) /* in physical addresses: the other build */
+#define PRESENT	   1ull
+#define LARGE_PAGE (PRESENT | 0x80ull)
+
+static const void *page_table(uint64_t root, uint64_t number)
+{
+	static uint64_t table[GUEST_PAGE_SIZE / 8];
+	uint64_t other = root == SECOND ? OTHER_BIT : 0;
+
+	for (uint64_t i = 0; i < GUEST_PAGE_SIZE / 8; i++)
+		table[i] = number ? (number - 1) << 39 | i << 30 | other | LARGE_PAGE
+				  : (TABLES + (i + 1) * 4 + root) << GUEST_PAGE_SHIFT |
+					    PRESENT;
+	return table;
+}
+
+/* A page of this program, with the other build's id and code in its places. */
+static const void *other_page(const struct scene *scene, uint64_t page)
+{
+	static uint8_t code[GUEST_PAGE_SIZE];
+	const struct table_origin *right = &scene->table->origin[RIGHT],
+				  *other = &scene->table->origin[OTHER];
+	uint64_t id = right->build_id_address - right->home - page;
+
+	memcpy(code, (const void *)page, sizeof(code));
+	if (right->build_id_address && id < sizeof(code))
+		code[id] ^= 1;
+	for (size_t i = 0; i < right->places; i++) {
+		uint64_t at = right->place[i].address - right->home - page;
+
+		if (at < sizeof(code))
+			memcpy(code + at, other->place[i].bytes, TABLE_PLACE_SIZE);
+	}
+	return code;
+}
+
+static const void *page_of_two(void *context, uint64_t frame)
+{
+	const struct scene *scene = context;
+	uint64_t address = frame << GUEST_PAGE_SHIFT, page = address & ~OTHER_BIT;
+
+	if (frame < TABLES)
+		return page_table(frame, 0);
+	if (frame < TABLES + 4 * 257)
+		return page_table((frame - TABLES) % 4, (frame - TABLES) / 4);
+	if (page < (uint64_t)__executable_start || page >= (uint64_t)__etext)
+		return NULL;
+	return address == page || scene->is_other_gone ? (const void *)page
+						       : other_page(scene, page);
+}
+
 static void begin_pages(void *memory, uint64_t now, unsigned int map_calls)
 {
 	(void)memory;
@@ -48,14 +118,6 @@ static void begin_pages(void *memory, uint64_t now, unsigned int map_calls)
 }
 
 static const struct guest_ops ops = {.begin_pages = begin_pages};
-
-/* Where the file of the program says that it is: where it is, or elsewhere. */
-enum file {
-	RIGHT,	/* the program, where it is */
-	OTHER,	/* of another build, at the same address */
-	ABSENT, /* at an address where nothing is mapped */
-	FILES,
-};
 
 static int setup(void **state)
 {
@@ -125,6 +187,92 @@ static void each_file_is_used_as_soon_as_it_is_found(void **state)
 	assert_null(unwind_table_find(scene->check.table, work + (1ull << 36)));
 	assert_false(check_later(scene, 1));
 	assert_non_null(unwind_table_find(scene->check.table, work));
+}
+
+/* Lets the vCPU execute in an address space with this root, and returns the table by
+ * which its code is unwound there. */
+static const struct unwind_table *table_in(struct scene *scene, uint64_t root)
+{
+	const struct table_check *check = &scene->check;
+
+	scene->vcpu.cpu = (struct cpu){
+		.family = CPU_FAMILY_X86,
+		.x86 = {.cr0 = X86_CR0_PG,
+			.cr3 = root << GUEST_PAGE_SHIFT,
+			.cr4 = X86_CR4_PAE,
+			.efer = X86_EFER_LMA},
+	};
+	check_later(scene, 3);
+	return unwind_table_in(&(struct unwind_input){.table = check->table,
+						      .spaces = check->spaces.list,
+						      .space_count = check->spaces.count},
+			       root << GUEST_PAGE_SHIFT);
+}
+
+/* Two processes have different programs at one address. */
+static void each_address_space_has_its_programs(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t work = (uint64_t)&check_later;
+	const struct unwind_table *first, *second;
+
+	scene->memory.page = page_of_two;
+	scene->table->cpu = CPU_X86_64;
+	first = table_in(scene, FIRST);
+	assert_true(is_in_use(scene, RIGHT) && !is_in_use(scene, OTHER));
+	assert_non_null(unwind_table_find(first, work));
+
+	second = table_in(scene, SECOND);
+	assert_true(is_in_use(scene, RIGHT) && is_in_use(scene, OTHER));
+	assert_false(scene->check.miss[OTHER].is_given_up);
+	first = table_in(scene, FIRST);
+	assert_true(first && second && first != second);
+	assert_true(first != scene->check.table && second != scene->check.table);
+	assert_non_null(unwind_table_find(first, work));
+	assert_non_null(unwind_table_find(second, work));
+	assert_null(unwind_table_find(scene->check.table, work));
+	/* There is nothing to learn from then on. */
+	assert_ptr_equal(table_in(scene, SECOND), second);
+	assert_ptr_equal(table_in(scene, FIRST), first);
+}
+
+/* That one process has another program at the address says nothing of other processes. */
+static void a_rare_process_is_waited_for(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->memory.page = page_of_two;
+	scene->table->cpu = CPU_X86_64;
+	table_in(scene, FIRST);
+	table_in(scene, 3);
+	for (unsigned int i = 0; i < 100; i++)
+		table_in(scene, FIRST);
+	assert_false(scene->check.miss[OTHER].is_given_up);
+	for (unsigned int i = 0; i < 8; i++)
+		table_in(scene, SECOND);
+	assert_true(is_in_use(scene, RIGHT) && is_in_use(scene, OTHER));
+}
+
+/* A program's rules say nothing of another one's code at its address. */
+static void a_table_is_not_used_for_other_code(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t work = (uint64_t)&check_later;
+	const struct unwind_table *other;
+
+	scene->memory.page = page_of_two;
+	scene->table->cpu = CPU_X86_64;
+	scene->table->origins = 1;
+	table_in(scene, FIRST);
+	assert_true(is_in_use(scene, RIGHT));
+	other = table_in(scene, SECOND);
+	assert_ptr_not_equal(other, scene->check.table);
+	assert_null(unwind_table_find(other, work));
+	assert_non_null(unwind_table_find(table_in(scene, FIRST), work));
+	/* The address space is another process's later. */
+	scene->is_other_gone = true;
+	assert_ptr_equal(table_in(scene, SECOND), scene->check.table);
+	scene->table->origins = FILES;
 }
 
 static void a_file_is_given_up_after_some_checks(void **state)
@@ -235,6 +383,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_file_is_used_as_soon_as_it_is_found,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(each_address_space_has_its_programs,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_rare_process_is_waited_for, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_table_is_not_used_for_other_code, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_given_up_after_some_checks,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_program_may_start_late, setup,

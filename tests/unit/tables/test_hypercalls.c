@@ -39,7 +39,7 @@ static void fill_page(struct scene *scene, uint64_t address)
 
 static struct unwind_table *find_hypercalls(struct scene *scene)
 {
-	const struct placed_table placed = {scene->table, {true}, {0}};
+	const struct placed_table placed = {scene->table, {true}, {0}, 0};
 
 	return placed_table_hypercalls(&placed, &scene->cpu, &scene->guest->memory);
 }

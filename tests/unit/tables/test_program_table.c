@@ -129,7 +129,7 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	scene.table->program->function_count = 1;
 	assert_true(program_table_names_linux(scene.table));
 
-	moved = placed_table_make(&scene.placed);
+	moved = placed_table_make(&scene.placed, UINT64_MAX);
 	assert_non_null(moved);
 	assert_true(unwind_table_serial(moved) !=
 		    unwind_table_serial(scene.table->table));
@@ -209,7 +209,7 @@ static void a_moved_program_is_found_by_the_code_that_runs(void **state)
 	assert_int_equal(find_by(&scene, place_address(5) + 3), TABLE_FITS);
 	assert_int_equal(scene.placed.shift[0], CODE - IN_FILE);
 
-	moved = placed_table_make(&scene.placed);
+	moved = placed_table_make(&scene.placed, UINT64_MAX);
 	assert_non_null(moved);
 	assert_null(unwind_table_find(moved, IN_FILE));
 	assert_int_equal(unwind_table_find(moved, CODE + 0xfff)->cfa, 40);
@@ -249,7 +249,7 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	static const char *const specs[] = {"/proc/self/exe", "/proc/self/exe"};
 	struct error err;
 	struct program_table *table = program_table_make_apart(specs, 2, NULL, &err);
-	struct placed_table placed = {table, {true, true}, {0x5000}};
+	struct placed_table placed = {table, {true, true}, {0x5000}, 0};
 	const struct unwind_rule *rules[2];
 	struct unwind_table *made;
 	uint64_t size, work;
@@ -270,7 +270,7 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	assert_ptr_equal(rules[0], rules[1]);
 
 	placed.shift[1] = 0x100000000 - table->origin[1].home;
-	made = placed_table_make(&placed);
+	made = placed_table_make(&placed, UINT64_MAX);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
 	assert_non_null(unwind_table_find(made, work + 0x100000000));
@@ -278,9 +278,9 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	unwind_table_free(made);
 	/* Programs can't be at one place, but one may not be there. */
 	placed.shift[1] = 0x5000 - table->origin[1].home;
-	assert_null(placed_table_make(&placed));
+	assert_null(placed_table_make(&placed, UINT64_MAX));
 	placed.is_found[0] = false;
-	made = placed_table_make(&placed);
+	made = placed_table_make(&placed, UINT64_MAX);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
 	assert_null(unwind_table_find(made, work));
@@ -307,7 +307,7 @@ static struct program_table *make_three(void)
 static void a_table_is_made_of_the_programs_that_are_there(void **state)
 {
 	struct program_table *table = make_three();
-	struct placed_table placed = {table, {true, false, false}, {0x5000}};
+	struct placed_table placed = {table, {true, false, false}, {0x5000}, 0};
 	uint64_t work = (uint64_t)&find_by - (uint64_t)__executable_start;
 	size_t rows = unwind_table_rows(table->table);
 	struct unwind_table *made;
@@ -316,7 +316,7 @@ static void a_table_is_made_of_the_programs_that_are_there(void **state)
 	(void)state;
 	assert_true(program_table_is_separable(table));
 	assert_false(placed_table_is_plain(&placed));
-	made = placed_table_make(&placed);
+	made = placed_table_make(&placed, UINT64_MAX);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
 	for (size_t i = 1; i < 3; i++)
@@ -447,7 +447,7 @@ static void a_file_has_all_of_a_table(void **state)
 	assert_non_null(unwind_table_find(again->table, CODE));
 	assert_null(unwind_table_find(again->table, CODE + 0x1000));
 	program_table_names(again, names, sizeof(names));
-	placed_table_build_ids(&(struct placed_table){again, {true}, {0}}, ids,
+	placed_table_build_ids(&(struct placed_table){again, {true}, {0}, 0}, ids,
 			       sizeof(ids));
 	assert_string_equal(names, "web.elf");
 	assert_string_equal(ids, "01abff");
@@ -477,7 +477,7 @@ static void a_file_has_all_of_a_table(void **state)
 	again = program_table_read(path, &err);
 	assert_non_null(again);
 	program_table_names(again, names, 4);
-	placed_table_build_ids(&(struct placed_table){again, {true}, {0}}, ids, 6);
+	placed_table_build_ids(&(struct placed_table){again, {true}, {0}, 0}, ids, 6);
 	assert_string_equal(names, "web");
 	assert_string_equal(ids, "");
 	close(fd);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UNIPROF_RECORD_LEARNING_SPACES_H
+#define UNIPROF_RECORD_LEARNING_SPACES_H
+
+#include "guest/guest.h"
+#include "tables/program_table.h"
+#include "unwind/unwind.h"
+
+/* Address spaces that are known at a time, and different tables for them */
+#define SPACES_MAX	  32
+#define SPACES_TABLES_MAX 8
+
+/*
+ * Which of a table's programs the address spaces of a guest have, and the tables of those
+ * that lack some or have one of several programs at one address. Starts as zeros.
+ */
+struct spaces {
+	struct unwind_space list[SPACES_MAX]; /* to unwind by */
+	uint64_t programs[SPACES_MAX]; /* by space: those that it has, a bit each */
+	uint64_t
+		due[SPACES_MAX]; /* by space: when it is looked at again, ns, monotonic */
+	size_t count;
+	struct spaces_table {
+		uint64_t programs;	    /* a bit each */
+		struct unwind_table *table; /* owned */
+	} table[SPACES_TABLES_MAX];
+	size_t tables;
+};
+
+/* Forgets and frees everything: also when another program is found. */
+void spaces_free(struct spaces *spaces);
+
+/* Looks which programs are in the address spaces of the vCPUs, unless that was done
+ * lately: a space may be another process's later. @now: ns, monotonic. True if a space
+ * has another table now. While the guest runs. */
+bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
+		 const struct guest *guest, const struct guest_memory *memory,
+		 uint64_t now);
+
+/* Returns the programs of an address space, a bit each; all if nothing is known of it. */
+uint64_t spaces_programs(const struct spaces *spaces, uint64_t space);
+
+#endif
