@@ -65,7 +65,7 @@ static int options_init(struct options *options, const char *command, int files)
 	if (profile_options_init(&options->profile, command, files) < 0)
 		return -1;
 	options->profile.rules.demangle = DEMANGLE_NOT;
-	options->profile.rules.names_waits = true;
+	options->profile.rules.stores_names = true;
 	options->profile.notes.names_only = true;
 	return 0;
 }

@@ -26,8 +26,11 @@ const char *profile_name(const struct profile *profile)
 
 bool profile_by_process(const struct profile *profile)
 {
-	return profile->rules->per_process || profile->rules->per_thread ||
-	       sources_by_process(&profile->sources);
+	const struct profile_rules *rules = profile->rules;
+
+	return rules->per_process || rules->per_thread ||
+	       sources_by_process(&profile->sources) ||
+	       (profile->sources.places.has_rivals && !rules->stores_names);
 }
 
 bool profile_is_damaged(const struct profile *profile)
@@ -71,10 +74,11 @@ static int open_recordings(struct profile *profile, struct error *err)
 
 	profile->recordings = calloc(rules->input_count, sizeof(*profile->recordings));
 	profile->stacks = stacks_new();
-	profile->wait_stacks = rules->names_waits ? stacks_new() : NULL;
+	profile->wait_stacks = rules->stores_names ? stacks_new() : NULL;
 	profile->sources.recorded = recorded_new(rules->demangle);
 	if (!profile->recordings || !profile->stacks ||
-	    (rules->names_waits && !profile->wait_stacks) || !profile->sources.recorded ||
+	    (rules->stores_names && !profile->wait_stacks) ||
+	    !profile->sources.recorded ||
 	    measure_init(&profile->measure, rules->weight, rules->states,
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);

@@ -34,7 +34,7 @@ struct profile_rules {
 	bool inlined;	     /* inlined functions are separate functions */
 	bool per_process;    /* processes of a domain are told apart */
 	bool per_thread;     /* and their threads */
-	bool names_waits;    /* the chains of waits are wanted, too: wait_stacks */
+	bool stores_names;   /* of domains, also in the chains of waits: wait_stacks */
 	bool exits;	     /* why vCPUs left the guest's code is the innermost frame */
 	const char *domains; /* list of names and ids; NULL: all */
 	const bool *vcpus;   /* by number, up to RECORDING_MAX_VCPU; NULL: all */

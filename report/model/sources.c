@@ -135,7 +135,7 @@ bool sources_by_domain(const struct sources *sources)
 	for (size_t i = 0; i < sources->count; i++)
 		if (source_is_own(&sources->list[i]))
 			return true;
-	return sources->places.has_moved;
+	return sources->places.has_moved || sources->places.has_rivals;
 }
 
 bool source_is_in(const struct source *source, const struct recording_domain *domain)
@@ -161,12 +161,16 @@ static struct symbols_guest sources_guest(const struct sources *sources,
 					  const struct recording_domain *domain,
 					  struct symbols_place places[PLACES_MAX])
 {
-	return (struct symbols_guest){
+	struct symbols_guest guest = {
 		.linux_text = domain ? domain->linux_text : 0,
 		.places = places,
-		.place_count = places_of(&sources->places, source->symbols, domain,
-					 places),
+		.is_vague = sources->places.has_rivals &&
+			    !(domain && domain->process.space),
 	};
+
+	guest.place_count = places_of(&sources->places, source->symbols, domain, places,
+				      &guest.own_count);
+	return guest;
 }
 
 bool sources_find(const struct sources *sources, const struct recording_domain *domain,

@@ -11,10 +11,62 @@ void places_free(struct places *places)
 	*places = (struct places){0};
 }
 
+/* Returns the distance from the start of the code to its end, bytes. */
+static uint64_t code_size(const struct code *code)
+{
+	const struct code_range *last = &code->list[code->count - 1];
+
+	return last->address + last->size - code->list[0].address;
+}
+
+/* Whether the places are of different files whose code, taken as a whole, overlaps. */
+static bool is_overlapping(const struct place *a, const struct place *b)
+{
+	const struct code *one = symbols_code(a->symbols, a->at.file);
+	const struct code *other = symbols_code(b->symbols, b->at.file);
+	uint64_t distance;
+
+	if (!one || !other || one == other)
+		return false;
+	distance = other->list[0].address + b->at.shift - one->list[0].address -
+		   a->at.shift;
+	return distance < code_size(one) || -distance < code_size(other);
+}
+
+/* Whether the address space has the file at this place. */
+static bool has_in_space(const struct places *places, const struct place *place,
+			 uint64_t space)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		const struct place *at = &places->list[i];
+
+		if (at->symbols == place->symbols && at->domain == place->domain &&
+		    at->space == space && at->at.file == place->at.file &&
+		    at->at.shift == place->at.shift)
+			return true;
+	}
+	return false;
+}
+
+/* Whether an address space of the domain has another file at the address of @place, but
+ * not that one. */
+static bool has_rival(const struct places *places, const struct place *place)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		const struct place *at = &places->list[i];
+
+		if (at->domain == place->domain && at->space != place->space &&
+		    is_overlapping(at, place) && !has_in_space(places, place, at->space))
+			return true;
+	}
+	return false;
+}
+
 int places_add(struct places *places, const struct place *place)
 {
 	if (!array_grow(&places->list, places->count + 1, sizeof(*places->list)))
 		return -1;
+	places->has_rivals = places->has_rivals || has_rival(places, place);
 	places->list[places->count++] = *place;
 	places->has_moved |= place->is_moved;
 	return 0;
@@ -39,10 +91,11 @@ static bool has_place(const struct symbols_place *list, size_t count,
 
 size_t places_of(const struct places *places, const struct symbols *symbols,
 		 const struct recording_domain *domain,
-		 struct symbols_place list[PLACES_MAX])
+		 struct symbols_place list[PLACES_MAX], size_t *own)
 {
-	size_t count = 0, own;
+	size_t count = 0;
 
+	*own = 0;
 	if (!domain)
 		return 0;
 	for (size_t i = 0; i < places->count && count < PLACES_MAX; i++) {
@@ -52,12 +105,12 @@ size_t places_of(const struct places *places, const struct symbols *symbols,
 		    place->space == domain->process.space)
 			list[count++] = place->at;
 	}
-	own = count;
+	*own = count;
 	for (size_t i = 0; i < places->count && count < PLACES_MAX; i++) {
 		const struct place *place = &places->list[i];
 
 		if (place->symbols == symbols && place->domain == domain->index &&
-		    !has_file(list, own, place->at.file) &&
+		    !has_file(list, *own, place->at.file) &&
 		    !has_place(list, count, &place->at))
 			list[count++] = place->at;
 	}

@@ -20,7 +20,8 @@ struct place {
 struct places {
 	struct place *list;
 	size_t count;
-	bool has_moved; /* a file is moved in one of them */
+	bool has_moved;	 /* a file is moved in one of them */
+	bool has_rivals; /* two files are at one address, in different address spaces */
 };
 
 /* Maximum number of places of the files of one table in a domain; more are ignored. */
@@ -33,13 +34,14 @@ int places_add(struct places *places, const struct place *place);
 
 /*
  * Copies the places of the table's files in the domain, or in the process that @domain
- * stands for, to @list, and returns their number. A file that was not found in the
+ * stands for, to @list, and returns their number; *@own of them, the first ones, are of
+ * the process itself. A file that was not found in the
  * process itself is where other processes of the domain have it. NULL is an unknown
  * domain, which has no places.
  */
 size_t places_of(const struct places *places, const struct symbols *symbols,
 		 const struct recording_domain *domain,
-		 struct symbols_place list[PLACES_MAX]);
+		 struct symbols_place list[PLACES_MAX], size_t *own);
 
 /* Returns the first place of the file that is equal in the domain of @place. */
 const struct place *places_find(const struct places *places, const struct place *place);
