@@ -17,6 +17,7 @@
 #include "commands/top/screen/screen.h"
 #include "commands/top/view.h"
 #include "record/safety/privileges.h"
+#include "report/load/ends.h"
 
 /* One run of the command. */
 struct top {
@@ -24,6 +25,7 @@ struct top {
 	struct feed feed;
 	struct view view;
 	struct messages messages;
+	bool is_direct; /* the recording was read without a copy */
 	struct found_files found;
 	struct symbols_found *names; /* of these files; owned */
 };
@@ -54,6 +56,37 @@ static int check_start(const struct feed *feed, off_t *size, struct error *err)
 /* How long the first table waits for the first samples, at most. */
 #define FIRST_SAMPLES_NS (5 * NS_PER_S)
 
+/* Prints a table of the recording at @path. */
+static int table_print(struct top *top, const char *path, struct error *err)
+{
+	if (view_write(&top->view, path, stdout, err) < 0)
+		return -1;
+	return fflush(stdout) != 0 ? error_set(err, "can't write to standard output") : 0;
+}
+
+/* Whether all of a complete recording is shown, which needs no copy: it would be decoded
+ * twice. */
+static bool is_complete(const struct top *top)
+{
+	const struct input *input = &top->feed.input;
+	struct summary summary = {0};
+	bool is_complete = top->feed.is_recording && !top->options.window &&
+			   input->start == 0 && ends_read(input, &summary);
+
+	summary_free(&summary);
+	return is_complete;
+}
+
+/* Prints the only table of a complete recording. */
+static int print_complete(struct top *top, struct error *err)
+{
+	char path[RECENT_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", top->feed.input.fd);
+	top->is_direct = true;
+	return table_print(top, path, err);
+}
+
 /* Prints the tables, each after a delay; the last one at once if the recording has ended.
  */
 static int print_tables(struct top *top, struct error *err)
@@ -66,6 +99,8 @@ static int print_tables(struct top *top, struct error *err)
 
 	privileges_keep_files();
 	top->view.report.columns = columns == SIZE_MAX ? 0 : columns;
+	if (is_complete(top))
+		return print_complete(top, err);
 	while (printed < top->options.tables && recent->more) {
 		next += top->options.delay;
 		if (feed_read_until(&top->feed, next, err) < 0)
@@ -80,10 +115,8 @@ static int print_tables(struct top *top, struct error *err)
 			continue;
 		if (printed++)
 			putchar('\n');
-		if (view_write(&top->view, recent->path, stdout, err) < 0)
+		if (table_print(top, recent->path, err) < 0)
 			return -1;
-		if (fflush(stdout) != 0)
-			return error_set(err, "can't write to standard output");
 	}
 	return 0;
 }
@@ -92,8 +125,9 @@ static int print_tables(struct top *top, struct error *err)
  * code. */
 static int say_notes(struct top *top)
 {
-	const struct summary *summary = &top->feed.recent.summary;
 	struct profile *profile = &top->view.profile;
+	const struct summary *summary = top->is_direct ? &profile->summary
+						       : &top->feed.recent.summary;
 	struct error damage;
 	bool is_damaged;
 
