@@ -56,20 +56,11 @@ ALL_LDFLAGS = $(ALL_CFLAGS) $(SYSROOT:%=-B%/usr/lib/$(MACHINE) -L%/lib/$(MACHINE
 # lzma: .gnu_debugdata, xz. zlib: CRC-32, gzip. zstd: compression. bz2, lz4: decompression.
 # Xen's libraries are not linked, but loaded at run time by xen/library.c.
 # The order matters for static linking.
-LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(BZIP2:%=-lbz2) $(LZ4:%=-llz4) \
+STATIC_LIBS = -ldw -lelf -liberty -llzma -lz -lzstd $(BZIP2:%=-lbz2) $(LZ4:%=-llz4) \
 	$(SECCOMP:%=-lseccomp)
+LIBS = $(STATIC_LIBS) -ldl
 # Of packages and of the portable program, with the commit if it is no release.
 VERSION = $(or $(shell scripts/version),$(error make needs VERSION=X.Y.Z))
-ifdef PORTABLE
-# `make portable`: all but glibc is linked statically, and glibc as it was in this version.
-GLIBC = 2.17
-ALL_CFLAGS += -DCOMPAT_GLIBC=$(GLIBC:2.%=%)
-VERSION := $(VERSION)
-LIBS := -L$(O)/glibc -static-libgcc -Wl,--wrap=__libc_start_main \
-	-Wl,-Bstatic $(LIBS) -Wl,-Bdynamic -Wl,--no-as-needed -lpthread -ldl
-else
-LIBS += -ldl
-endif
 
 PARTS = base format arch unwind guest xen kvm gdb symbols tables record report output import \
 	commands
@@ -86,8 +77,7 @@ PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_
 		arm/arm64_code arm/a32 arm/t32 riscv/cpu riscv/code cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
 	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
-OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o) \
-	$(PORTABLE:%=$(O)/scripts/portable/glibc.o)
+OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o)
 MAN_PAGES = $(wildcard docs/man/*.1)
 UNITS = $(wildcard scripts/systemd/*.*)
 
@@ -101,18 +91,15 @@ endif
 .PHONY: all arm64 portable deb dist completions install clean
 all: $(O)/uniprof
 
-$(O)/uniprof: $(O)/uniprof.o $(OBJECTS) $(PORTABLE:%=| $(O)/glibc/libc.so)
+note_seccomp = $(if $(SECCOMP)$(SANITIZE),,@echo '  built without libseccomp 2.5: record can not' \
+	'restrict its system calls')
+$(O)/uniprof: $(O)/uniprof.o $(OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
-	$(if $(SECCOMP)$(SANITIZE),,@echo '  built without libseccomp 2.5: record can not' \
-		'restrict its system calls')
+	$(note_seccomp)
 
 $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
-
-$(O)/glibc/libc.so: scripts/portable/stubs
-	$(call step,STUBS,scripts/portable/stubs $(GLIBC) $(@D) \
-		$(CC) $(SYSROOT:%=--sysroot=% -B%/usr/lib/$(MACHINE) -B%/lib/$(MACHINE)))
 
 # Embedded with .incbin, which -MMD does not list.
 $(O)/output/write/flame_svg.o: output/write/flame.js
@@ -143,28 +130,48 @@ arm64:
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=build/lab/root-arm64 O=$(O)/arm64 \
 		$(ARM64_TARGETS)
 
-# Starts with glibc 2.17 and every later one, and needs no other library.
-portable:
-	@$(MAKE) O=$(O)/portable PORTABLE=1 all || { \
-		echo 'make portable: it needs the static libraries of Debian 12 (README.md)' >&2; \
-		exit 1; }
+# The portable program starts with this glibc and every later one, and needs no other library: all
+# but glibc is linked statically. Of the sources, it compiles again only what depends on glibc's
+# version or tells uniprof's; all other objects are those of the usual build.
+GLIBC = 2.17
+PORTABLE = $(O)/portable
+PORTABLE_SOURCES = $(shell grep -lE '"base/(compat|version)\.h"' uniprof.c $(SOURCES)) \
+	scripts/portable/glibc.c
+PORTABLE_OBJECTS = $(foreach source,uniprof.c $(SOURCES) scripts/portable/glibc.c, \
+	$(if $(filter $(source),$(PORTABLE_SOURCES)),$(PORTABLE),$(O))/$(source:.c=.o))
+PORTABLE_LIBS = -L$(PORTABLE)/glibc -static-libgcc -Wl,--wrap=__libc_start_main \
+	-Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -Wl,--no-as-needed -lpthread -ldl
 
-ifdef PORTABLE
-VERSIONED = $(patsubst %.c,$(O)/%.o,$(shell grep -l '"base/version.h"' uniprof.c $(SOURCES)))
-$(VERSIONED): ALL_CFLAGS += -DUNIPROF_VERSION='"$(VERSION)"'
-$(VERSIONED): $(O)/version
-$(O)/version: FORCE
+portable: $(PORTABLE)/uniprof
+$(PORTABLE)/uniprof: $(PORTABLE_OBJECTS) | $(PORTABLE)/glibc/libc.so
+	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PORTABLE_LIBS) || { \
+		echo 'make portable: it needs the static libraries of Debian 12 (README.md)' >&2; \
+		exit 1; })
+	$(note_seccomp)
+
+$(PORTABLE)/%.o: ALL_CFLAGS += -DCOMPAT_GLIBC=$(GLIBC:2.%=%) \
+	-DUNIPROF_VERSION="\"$$(cat $(PORTABLE)/version)\""
+$(PORTABLE)/%.o: %.c Makefile $(PORTABLE)/version
 	@mkdir -p $(@D)
-	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+	$(call step,CC,$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<)
+
+-include $(PORTABLE_OBJECTS:.o=.d)
+
+$(PORTABLE)/version: FORCE
+	@mkdir -p $(@D)
+	@version='$(VERSION)'; echo "$$version" | cmp -s - $@ || echo "$$version" >$@
 FORCE:
-endif
+
+$(PORTABLE)/glibc/libc.so: scripts/portable/stubs
+	$(call step,STUBS,scripts/portable/stubs $(GLIBC) $(@D) \
+		$(CC) $(SYSROOT:%=--sysroot=% -B%/usr/lib/$(MACHINE) -B%/lib/$(MACHINE)))
 
 # Completions come from a program that runs here.
 deb: portable
-	$(if $(CROSS_COMPILE),$(MAKE) CROSS_COMPILE= SYSROOT= O=build/portable PORTABLE=1 completions)
-	$(if $(CROSS_COMPILE),cp build/portable/completions.* $(O)/portable/)
+	$(if $(CROSS_COMPILE),$(MAKE) CROSS_COMPILE= SYSROOT= O=build completions)
+	$(if $(CROSS_COMPILE),cp build/completions.* $(O)/)
 	rm -rf $(O)/deb
-	$(MAKE) O=$(O)/portable PORTABLE=1 DESTDIR=$(abspath $(O)/deb) PREFIX=/usr install
+	$(MAKE) PROGRAM=$(PORTABLE)/uniprof DESTDIR=$(abspath $(O)/deb) PREFIX=/usr install
 	STRIP=$(CROSS_COMPILE)strip scripts/make-deb $(O)/deb '$(VERSION)'
 
 # The sources of the last commit, and their version.
@@ -184,8 +191,9 @@ completions: $(O)/uniprof
 install_completions = [ ! -e $(O)/completions.$(1) ] || \
 	install -D -m 644 $(O)/completions.$(1) $(DESTDIR)$(PREFIX)/share/$(2)
 
-install: all $(if $(CROSS_COMPILE),,completions)
-	install -D -m 755 $(O)/uniprof $(DESTDIR)$(BINDIR)/uniprof
+PROGRAM = $(O)/uniprof
+install: $(PROGRAM) $(if $(CROSS_COMPILE),,completions)
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(BINDIR)/uniprof
 	for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man1/$${page##*/} || exit 1; \
 	done
