@@ -583,7 +583,8 @@ struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
 	}
 	if (check_is_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
 	    find_all_threads(vmm, err) < 0 ||
-	    kvm_registers_check(vmm->kvm->kernel, &vmm->vcpu[0], info->name, err) < 0)
+	    kvm_registers_check(vmm->kvm->kernel, vmm->vcpu, info->vcpus, info->name,
+				err) < 0)
 		goto fail;
 	vmm->memory = kvm_memory_new(vmm->pid, vmm->kvm->watch, vmm->kvm->fetch,
 				     vmm->kvm->kernel, err);

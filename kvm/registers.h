@@ -50,9 +50,9 @@ enum kvm_moment {
 bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
 		       struct guest *guest, enum kvm_moment moment);
 
-/* Checks that the registers of the guest called @name, of which @vcpu is one of the
- * vCPUs, can be read, which a guest may be protected from. */
-int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,
-			const char *name, struct error *err);
+/* Checks that the registers of the guest called @name, which has these vCPUs, can be
+ * read, which a guest may be protected from. */
+int kvm_registers_check(const struct kernel *kernel, struct vcpu *vcpus,
+			unsigned int count, const char *name, struct error *err);
 
 #endif

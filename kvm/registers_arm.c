@@ -63,24 +63,38 @@ static bool is_asked(const struct vcpu *vcpu, const struct guest_vcpu *seen,
 	return seen->wanted && vcpu->run;
 }
 
-/* Some of a guest's vCPUs. */
+/* Some of a guest's vCPUs: those that are asked for, of KERNEL_BATCH in KVM's order. */
 struct batch {
-	unsigned int count;
-	int fd[KERNEL_BATCH];
-	unsigned int number[KERNEL_BATCH];
+	int fd;				   /* of any of them */
+	unsigned int first, asked, awake;  /* as for kernel_registers() */
+	unsigned int number[KERNEL_BATCH]; /* in the guest */
 };
+
+static void batch_add(struct batch *batch, const struct vcpu *vcpu, unsigned int number)
+{
+	unsigned int place = vcpu->index % KERNEL_BATCH;
+
+	batch->fd = vcpu->ours;
+	batch->first = vcpu->index - place;
+	batch->asked |= 1u << place;
+	batch->number[place] = number;
+	if (vcpu->traced.state != TRACED_STOPPED)
+		batch->awake |= 1u << place;
+}
 
 static bool ask_batch(const struct kernel *kernel, const struct batch *batch,
 		      struct vcpu *vcpus, struct guest *guest, enum kvm_moment moment)
 {
-	const struct kernel_registers *registers = kernel_registers(kernel, batch->fd,
-								    batch->count);
+	const struct kernel_registers *registers = kernel_registers(
+		kernel, batch->fd, batch->first, batch->asked, batch->awake);
 	bool ran = false;
 
-	for (unsigned int i = 0; registers && i < batch->count; i++, registers++) {
+	for (unsigned int i = 0; registers && i < KERNEL_BATCH; i++, registers++) {
 		struct guest_vcpu *seen = &guest->vcpu[batch->number[i]];
 		bool rests = registers->before == -1 && registers->after == -1;
 
+		if (!(batch->asked >> i & 1))
+			continue;
 		if (moment == KVM_BEFORE_PAUSE)
 			vcpus[batch->number[i]].rests = rests;
 		ran |= !rests;
@@ -97,32 +111,35 @@ static bool ask_batch(const struct kernel *kernel, const struct batch *batch,
 bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
 		       struct guest *guest, enum kvm_moment moment)
 {
-	unsigned int vcpu_count = guest->info.vcpus;
-	struct batch batch = {.count = 0};
+	struct batch batch = {.asked = 0};
 	bool ran = false;
 
-	for (unsigned int i = 0; i < vcpu_count; i++) {
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		if (moment == KVM_BEFORE_PAUSE)
 			vcpus[i].rests = false;
-		if (is_asked(&vcpus[i], &guest->vcpu[i], moment)) {
-			batch.fd[batch.count] = vcpus[i].ours;
-			batch.number[batch.count++] = i;
-		}
-		if (batch.count == KERNEL_BATCH || (batch.count && i == vcpu_count - 1)) {
+		if (!is_asked(&vcpus[i], &guest->vcpu[i], moment))
+			continue;
+		if (batch.asked && vcpus[i].index - batch.first >= KERNEL_BATCH) {
 			ran |= ask_batch(kernel, &batch, vcpus, guest, moment);
-			batch.count = 0;
+			batch = (struct batch){.asked = 0};
 		}
+		batch_add(&batch, &vcpus[i], i);
 	}
+	if (batch.asked)
+		ran |= ask_batch(kernel, &batch, vcpus, guest, moment);
 	return ran;
 }
 
-int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,
-			const char *name, struct error *err)
+int kvm_registers_check(const struct kernel *kernel, struct vcpu *vcpus,
+			unsigned int count, const char *name, struct error *err)
 {
-	struct kernel_vcpu seen;
+	struct kernel_vcpu seen = {.hidden = 0};
 
-	if (!kernel_look(kernel, vcpu->ours, &seen))
-		return error_set(err, "the vCPUs of '%s' can't be read", name);
+	for (unsigned int i = 0; i < count && !seen.hidden; i++) {
+		if (!kernel_look(kernel, vcpus[i].ours, &seen))
+			return error_set(err, "the vCPUs of '%s' can't be read", name);
+		vcpus[i].index = seen.index;
+	}
 	if (seen.hidden == VCPU_IS_PROTECTED)
 		return error_set(err, "'%s' is a protected VM: its host can't read it",
 				 name);

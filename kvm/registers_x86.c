@@ -130,9 +130,9 @@ bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
 	return moment == KVM_AFTER_PAUSE && end_rests(kernel, vcpus, guest->info.vcpus);
 }
 
-int kvm_registers_check(const struct kernel *kernel, const struct vcpu *vcpu,
-			const char *name, struct error *err)
+int kvm_registers_check(const struct kernel *kernel, struct vcpu *vcpus,
+			unsigned int count, const char *name, struct error *err)
 {
-	(void)kernel, (void)vcpu, (void)name, (void)err;
+	(void)kernel, (void)vcpus, (void)count, (void)name, (void)err;
 	return 0;
 }

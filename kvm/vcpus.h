@@ -49,7 +49,8 @@ struct vcpu {
 	bool rests;  /* it is not stopped: on arm64, no CPU runs it, and its thread waits;
 		      * on x86, it has not run since the last pause */
 	bool known; /* x86: its registers were captured in the last pause, or it rested */
-	uint64_t exits; /* x86: before the last pause, as in struct kernel_vcpu */
+	uint64_t exits;	    /* x86: before the last pause, as in struct kernel_vcpu */
+	unsigned int index; /* arm64: as in struct kernel_vcpu */
 	uint64_t waits; /* what its blocked thread waited for in KVM_RUN, exit_make() */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */

@@ -41,7 +41,6 @@ static const char *const members[KERNEL_MEMBERS][2] = {
 	[TABLE_FILES] = {"fdtable", "fd"},
 	[FILE_DENTRY] = {"file", "f_path.dentry"},
 	[FILE_PRIVATE] = {"file", "private_data"},
-	[FILE_KIND] = {"file", "f_op"},
 	[DENTRY_SUPER] = {"dentry", "d_sb"},
 	[DENTRY_NAME] = {"dentry", "d_name.name"},
 	[SUPER_MAGIC] = {"super_block", "s_magic"},
@@ -63,15 +62,21 @@ static const char *const members[KERNEL_MEMBERS][2] = {
 	[SLOTS_ARRAY] = {"kvm_memslots", "memslots"},
 	[VCPU_EXITS] = {"kvm_vcpu", "stat.exits"},
 	[VCPU_CPU] = {"kvm_vcpu", "cpu"},
+	[VCPU_INDEX] = {"kvm_vcpu", "vcpu_idx"},
 	[VCPU_REGISTERS] = {"kvm_vcpu", "arch.ctxt.regs"},
 	[VCPU_SYSTEM] = {"kvm_vcpu", "arch.ctxt.sys_regs"},
 	[VCPU_TRAPS] = {"kvm_vcpu", "arch.hcr_el2"},
+	[VM_ONLINE] = {"kvm", "online_vcpus"},
 	[VCPU_NESTED] = {"kvm_vcpu", "arch.ctxt.vncr_array"},
 	[VCPU_STATE] = {"kvm_vcpu", "arch.mp_state.mp_state"},
 	[VCPU_OFF] = {"kvm_vcpu", "arch.power_off"},
 	[VM_PROTECTED] = {"kvm", "arch.pkvm.is_protected"},
 	[VM_ENABLED] = {"kvm", "arch.pkvm.enabled"},
 	[VM_REALM] = {"kvm", "arch.is_realm"},
+	[VM_VCPUS] = {"kvm", "vcpus"},
+	[VM_TREE] = {"kvm", "vcpu_array.xa_head"},
+	[NODE_SHIFT] = {"xa_node", "shift"},
+	[NODE_SLOTS] = {"xa_node", "slots"},
 };
 
 /* Enumerators of enum vcpu_sysreg, which are in another order in many releases. */
@@ -171,29 +176,32 @@ static bool find_systems(const struct btf *types, struct kernel_layout *layout)
 	return true;
 }
 
-/* Finds the part with most of the system registers that one read can have. */
+/* Instructions that a read takes, and each further word of one (counted on Linux 6.1). */
+#define READ_COST 90
+#define WORD_COST 9
+
+/* Finds the system registers that are so close together that one read is cheaper than a
+ * read for each. */
 static void find_part(struct kernel_layout *layout)
 {
-	int most = 0;
+	int most = -1;
 
-	for (unsigned int i = 0; i < KERNEL_SYSTEMS; i++) {
-		int32_t start = layout->system[i], end = start + 8;
-		int count = 0;
+	for (unsigned int i = 0; i < KERNEL_SYSTEMS * KERNEL_SYSTEMS; i++) {
+		int32_t start = layout->system[i / KERNEL_SYSTEMS],
+			size = layout->system[i % KERNEL_SYSTEMS] + 8 - start;
+		int saved = WORD_COST - WORD_COST * size / 8;
 
-		for (unsigned int k = 0; k < KERNEL_SYSTEMS; k++) {
-			int32_t at = layout->system[k];
-
-			if (at < start || at >= start + 8 * KERNEL_SYSTEMS_SPAN)
-				continue;
-			count++;
-			if (at + 8 > end)
-				end = at + 8;
-		}
-		if (count <= most)
+		if (size < 8 || size > 8 * KERNEL_SYSTEMS_SPAN)
 			continue;
-		most = count;
+		for (unsigned int k = 0; k < KERNEL_SYSTEMS; k++)
+			if (layout->system[k] >= start &&
+			    layout->system[k] < start + size)
+				saved += READ_COST;
+		if (saved <= most)
+			continue;
+		most = saved;
 		layout->system_start = start;
-		layout->system_size = end - start;
+		layout->system_size = size;
 	}
 }
 
@@ -208,6 +216,8 @@ static int find_registers(const struct btf *types, struct kernel_layout *layout,
 	for (unsigned int i = VCPU_NESTED; i < KERNEL_MEMBERS; i++)
 		find_member(types, layout, i);
 	if ((!layout->offset[VCPU_STATE] && !layout->offset[VCPU_OFF]) ||
+	    (layout->offset[VM_TREE] ? !layout->offset[NODE_SLOTS]
+				     : !layout->offset[VM_VCPUS]) ||
 	    !find_systems(types, layout))
 		return error_set(err, "this kernel does not tell where the registers of "
 				      "vCPUs are");
@@ -411,14 +421,13 @@ const struct kernel_slots *kernel_slots(const struct kernel *kernel, int fd,
 	return result == PROGRAM_DONE ? kernel->read : NULL;
 }
 
-const struct kernel_registers *kernel_registers(const struct kernel *kernel,
-						const int *fds, unsigned int count)
+const struct kernel_registers *kernel_registers(const struct kernel *kernel, int fd,
+						unsigned int first, unsigned int asked,
+						unsigned int awake)
 {
-	uint64_t arguments[KERNEL_BATCH];
+	const uint64_t arguments[] = {(uint64_t)fd, first, asked, awake};
 
-	for (unsigned int i = 0; i < KERNEL_BATCH; i++)
-		arguments[i] = i < count ? (uint64_t)fds[i] : UINT64_MAX;
-	if (bpf_program_run(kernel->registers, arguments, KERNEL_BATCH) != PROGRAM_DONE)
+	if (fd < 0 || bpf_program_run(kernel->registers, arguments, 4) != PROGRAM_DONE)
 		return NULL;
 	return kernel->captured;
 }

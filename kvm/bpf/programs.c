@@ -10,6 +10,8 @@
 #define SUBTRACT      0x1f
 #define MULTIPLY      0x27
 #define AND_NUMBER    0x57
+#define SHIFT_RIGHT   0x7f
+#define DIVIDE	      0x37
 #define MOVE_NUMBER   0xb7
 #define MOVE	      0xbf
 #define LOAD_LONG     0x18 /* a number of 64 bits, in two words */
@@ -19,6 +21,7 @@
 #define STORE	      0x7b
 #define JUMP	      0x05
 #define IF_EQUAL      0x1d
+#define IF_HAS	      0x45 /* one of the number's bits */
 #define IF_UNEQUAL_TO 0x55
 #define IF_EQUAL_TO   0x15
 #define IF_LESS	      0xad
@@ -35,17 +38,16 @@
 #define FRAME 10 /* register: the end of the stack */
 
 /* Places on the stack. */
-#define SCRATCH	    (-8)
-#define INDEX	    (-16)
-#define COUNTER	    (-24)
-#define VM	    (-32)
-#define NEW_SLOT    (-56) /* a struct kernel_slot */
-#define CONTEXT	    (-16) /* the program's arguments */
-#define FILES	    (-24) /* the array of descriptors, and their number */
-#define FILES_COUNT (-32)
-#define KIND	    (-40) /* the functions of a vCPU's file, file.f_op */
+#define SCRATCH	 (-8)
+#define INDEX	 (-16)
+#define COUNTER	 (-24)
+#define VM	 (-32)
+#define NEW_SLOT (-56)			    /* a struct kernel_slot */
+#define CONTEXT	 (-16)			    /* the program's arguments */
+#define TRAPS	 (-24)			    /* HCR_EL2 */
+#define VCPUS	 (TRAPS - 8 * KERNEL_BATCH) /* addresses of the VM's vCPUs */
 #define SYSTEMS \
-	(KIND - 8 * KERNEL_SYSTEMS_SPAN) /* system registers, and others between */
+	(VCPUS - 8 * KERNEL_SYSTEMS_SPAN) /* system registers, and others between */
 
 /* KVM_MP_STATE_STOPPED (Linux, include/uapi/linux/kvm.h). */
 #define STATE_STOPPED 5
@@ -133,9 +135,8 @@ static void emit_follow(struct program *program, unsigned int to, unsigned int f
 	emit_check(program, IF_UNEQUAL_TO, to, 0, 0);
 }
 
-/* Sets register 8 to the array of this process's descriptors, and register 9 to their
- * number. */
-static void emit_files(struct program *program, const struct kernel_layout *layout)
+/* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
+static void emit_vcpu(struct program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
 
@@ -143,24 +144,11 @@ static void emit_files(struct program *program, const struct kernel_layout *layo
 	emit_follow(program, 8, 0, offset[TASK_FILES]);
 	emit_follow(program, 8, 8, offset[FILES_TABLE]);
 	emit_fetch(program, 9, 4, 8, offset[TABLE_SIZE]);
-	emit_follow(program, 8, 8, offset[TABLE_FILES]);
-}
-
-/* Sets register 8 to the file whose descriptor is in register 6, by the array in register
- * 8 and its size in register 9. */
-static void emit_file(struct program *program)
-{
 	emit_check(program, IF_LESS, 6, 9, 0);
+	emit_follow(program, 8, 8, offset[TABLE_FILES]);
 	emit(program, MULTIPLY, 6, 0, 0, 8);
 	emit(program, ADD, 8, 6, 0, 0);
 	emit_follow(program, 8, 8, 0);
-}
-
-/* Sets register 7 to the vCPU whose file is in register 8. Changes register 9. */
-static void emit_proven_vcpu(struct program *program, const struct kernel_layout *layout)
-{
-	const int32_t *offset = layout->offset;
-
 	/* Only the kernel names files of this file system. */
 	emit_follow(program, 9, 8, offset[FILE_DENTRY]);
 	emit_follow(program, 7, 9, offset[DENTRY_SUPER]);
@@ -174,14 +162,6 @@ static void emit_proven_vcpu(struct program *program, const struct kernel_layout
 	emit_long(program, 1, 0, VM_VCPU);
 	emit_check(program, IF_EQUAL, 7, 1, 0);
 	emit_follow(program, 7, 8, offset[FILE_PRIVATE]);
-}
-
-/* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
-static void emit_vcpu(struct program *program, const struct kernel_layout *layout)
-{
-	emit_files(program, layout);
-	emit_file(program);
-	emit_proven_vcpu(program, layout);
 }
 
 /* Reads the number of the thread in register 8 (struct pid), as the running thread sees
@@ -246,6 +226,10 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
 	if (offset[VCPU_EXITS])
 		emit_read(program, 6, offsetof(struct kernel_vcpu, exits), 8, 7,
 			  offset[VCPU_EXITS]);
+	emit(program, STORE_32, 6, 0, offsetof(struct kernel_vcpu, index), 0);
+	if (offset[VCPU_INDEX])
+		emit_read(program, 6, offsetof(struct kernel_vcpu, index), 4, 7,
+			  offset[VCPU_INDEX]);
 	emit_hidden(program, layout, 7, VCPU_NESTED, 8, VCPU_IS_NESTED);
 	emit_hidden(program, layout, 8, VM_PROTECTED, 1, VCPU_IS_PROTECTED);
 	emit_hidden(program, layout, 8, VM_ENABLED, 1, VCPU_IS_PROTECTED);
@@ -260,20 +244,19 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
 	emit_tid(program, layout);
 }
 
-/* Reads whether the vCPU in register 7 is off to the memory in register 6. */
+/* Reads whether the vCPU in register 7 is off to the memory in register 6, where it is
+ * not yet. */
 static void emit_is_off(struct program *program, const struct kernel_layout *layout)
 {
-	const int32_t place = offsetof(struct kernel_registers, is_off);
 	bool has_state = layout->offset[VCPU_STATE] != 0;
 	uint32_t is_on;
 
-	emit(program, STORE_NUMBER, 6, 0, place, 0);
 	if (has_state)
 		emit_fetch(program, 8, 4, 7, layout->offset[VCPU_STATE]);
 	else
 		emit_fetch(program, 8, 1, 7, layout->offset[VCPU_OFF]);
 	is_on = emit_jump(program, IF_UNEQUAL_TO, 8, 0, has_state ? STATE_STOPPED : 1);
-	emit(program, STORE_NUMBER, 6, 0, place, 1);
+	emit(program, STORE_NUMBER, 6, 0, offsetof(struct kernel_registers, is_off), 1);
 	jump_ends_here(program, is_on);
 }
 
@@ -299,69 +282,137 @@ static void emit_systems(struct program *program, const struct kernel_layout *la
 	}
 }
 
-/* Reads the vCPU in register 7 to the memory in register 6. */
-static void emit_registers(struct program *program, const struct kernel_layout *layout)
+/* Reads the vCPU in register 7, the @i-th of a batch, to the memory in register 6. Each
+ * read costs: a vCPU whose thread is stopped is not off, nor will it run meanwhile. */
+static void emit_registers(struct program *program, const struct kernel_layout *layout,
+			   int32_t i)
 {
 	const int32_t *offset = layout->offset;
+	int32_t awake = 1 << (KERNEL_BATCH + i);
+	uint32_t is_awake, goes_on;
 
+	emit(program, STORE_NUMBER, 6, 0, offsetof(struct kernel_registers, is_off), 0);
+	is_awake = emit_jump(program, IF_HAS, 9, 0, awake);
+	emit(program, STORE_32, 6, 0, offsetof(struct kernel_registers, before), -1);
+	goes_on = emit_jump(program, JUMP, 0, 0, 0);
+	jump_ends_here(program, is_awake);
 	emit_read(program, 6, offsetof(struct kernel_registers, before), 4, 7,
 		  offset[VCPU_CPU]);
+	emit_is_off(program, layout);
+	jump_ends_here(program, goes_on);
 	emit_read(program, 6, 0, offsetof(struct kernel_registers, system), 7,
 		  offset[VCPU_REGISTERS]);
 	emit_systems(program, layout);
-	emit_read(program, 6, offsetof(struct kernel_registers, traps), 8, 7,
-		  offset[VCPU_TRAPS]);
-	emit_is_off(program, layout);
+	emit(program, LOAD, 1, FRAME, TRAPS, 0);
+	emit(program, STORE, 6, 1, offsetof(struct kernel_registers, traps), 0);
 	emit_read(program, 6, offsetof(struct kernel_registers, after), 4, 7,
 		  offset[VCPU_CPU]);
 }
 
-/* Sets register 7 to the vCPU whose descriptor, the @i-th argument, is in register 6. The
- * array of descriptors is looked up once, and one file is proven to be a vCPU's: others
- * with its functions, which are those of vCPUs only, are, too. */
-static void emit_next_vcpu(struct program *program, const struct kernel_layout *layout,
-			   int32_t i)
+/* Sets register 8 to the node of an XArray whose entry is in register 8. */
+static void emit_node(struct program *program)
+{
+	emit(program, MOVE, 1, 8, 0, 0);
+	emit(program, AND_NUMBER, 1, 0, 0, 3);
+	emit_check(program, IF_EQUAL_TO, 1, 0, 2);
+	emit(program, ADD_NUMBER, 8, 0, 0, -2);
+}
+
+/*
+ * Reads the addresses of the VM's vCPUs, from the index in register 6 on, from the tree
+ * whose entry is in register 8: the only vCPU itself, or a node of 64 slots. Two levels
+ * of nodes have room for all vCPUs that arm64 allows, 512.
+ */
+static void emit_tree(struct program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
+	uint32_t is_node, is_single, is_leaf;
 
-	if (i == 0) {
-		emit_files(program, layout);
-		emit(program, STORE, FRAME, 8, FILES, 0);
-		emit(program, STORE, FRAME, 9, FILES_COUNT, 0);
-		emit_file(program);
-		emit_fetch(program, 9, 8, 8, offset[FILE_KIND]);
-		emit(program, STORE, FRAME, 9, KIND, 0);
-		emit_proven_vcpu(program, layout);
-		return;
+	emit(program, MOVE, 1, 8, 0, 0);
+	emit(program, AND_NUMBER, 1, 0, 0, 3);
+	is_node = emit_jump(program, IF_UNEQUAL_TO, 1, 0, 0);
+	emit(program, STORE, FRAME, 8, VCPUS, 0);
+	is_single = emit_jump(program, JUMP, 0, 0, 0);
+	jump_ends_here(program, is_node);
+	emit_node(program);
+	emit_fetch(program, 7, 1, 8, offset[NODE_SHIFT]);
+	is_leaf = emit_jump(program, IF_EQUAL_TO, 7, 0, 0);
+	emit_check(program, IF_EQUAL_TO, 7, 0, 6);
+	emit(program, MOVE, 7, 6, 0, 0);
+	emit(program, AND_NUMBER, 7, 0, 0, 63 * 64);
+	emit(program, DIVIDE, 7, 0, 0, 8);
+	emit(program, ADD, 8, 7, 0, 0);
+	emit_follow(program, 8, 8, offset[NODE_SLOTS]);
+	emit_node(program);
+	jump_ends_here(program, is_leaf);
+	emit(program, AND_NUMBER, 6, 0, 0, 64 - KERNEL_BATCH);
+	emit(program, MULTIPLY, 6, 0, 0, 8);
+	emit(program, ADD, 8, 6, 0, 0);
+	emit_read(program, FRAME, VCPUS, 8 * KERNEL_BATCH, 8, offset[NODE_SLOTS]);
+	jump_ends_here(program, is_single);
+}
+
+/* Reads the addresses of vCPUs of the VM of the vCPU in register 7, all at once, and sets
+ * register 9 to the bits of those that are asked for, all of which must exist. A VM's
+ * vCPUs exist as long as the VM. Changes all others. */
+static void emit_vcpus(struct program *program, const struct kernel_layout *layout)
+{
+	const int32_t *offset = layout->offset;
+	uint32_t has_all;
+
+	emit(program, STORE_NUMBER, FRAME, 0, TRAPS, 0);
+	emit_read(program, FRAME, TRAPS, 8, 7, offset[VCPU_TRAPS]);
+	emit_follow(program, 8, 7, offset[VCPU_VM]);
+	emit_fetch(program, 7, 4, 8, offset[VM_ONLINE]);
+	emit(program, LOAD, 1, FRAME, CONTEXT, 0);
+	emit(program, LOAD, 6, 1, 8, 0);
+	emit(program, LOAD, 9, 1, 16, 0);
+	emit(program, AND_NUMBER, 9, 0, 0, (1 << KERNEL_BATCH) - 1);
+	emit_check(program, IF_LESS, 6, 7, 0);
+	emit(program, SUBTRACT, 7, 6, 0, 0);
+	has_all = emit_jump(program, IF_NOT_BELOW, 7, 0, KERNEL_BATCH);
+	emit(program, MOVE, 1, 9, 0, 0);
+	emit(program, SHIFT_RIGHT, 1, 7, 0, 0);
+	emit_check(program, IF_EQUAL_TO, 1, 0, 0);
+	jump_ends_here(program, has_all);
+	if (offset[VM_TREE]) {
+		emit_fetch(program, 8, 8, 8, offset[VM_TREE]);
+		emit_tree(program, layout);
+	} else {
+		emit(program, MULTIPLY, 6, 0, 0, 8);
+		emit(program, ADD, 8, 6, 0, 0);
+		emit_read(program, FRAME, VCPUS, 8 * KERNEL_BATCH, 8, offset[VM_VCPUS]);
 	}
-	emit(program, LOAD, 8, FRAME, FILES, 0);
-	emit(program, LOAD, 9, FRAME, FILES_COUNT, 0);
-	emit_file(program);
-	emit_fetch(program, 9, 8, 8, offset[FILE_KIND]);
-	emit(program, LOAD, 1, FRAME, KIND, 0);
-	emit_check(program, IF_EQUAL, 9, 1, 0);
-	emit_follow(program, 7, 8, offset[FILE_PRIVATE]);
+	emit(program, LOAD, 1, FRAME, CONTEXT, 0);
+	emit(program, LOAD, 1, 1, 24, 0);
+	emit(program, MULTIPLY, 1, 0, 0, 1 << KERNEL_BATCH);
+	emit(program, ADD, 9, 1, 0, 0);
 }
 
 /* Not a loop, which old kernels would have to be convinced of. */
 void program_registers(struct program *program, const struct kernel_layout *layout,
 		       int registers)
 {
+	const int32_t size = sizeof(struct kernel_registers);
+
 	*program = (struct program){.count = 0};
 	emit(program, STORE, FRAME, 1, CONTEXT, 0);
+	for (int32_t i = 0; i < KERNEL_BATCH; i++)
+		emit(program, STORE_NUMBER, FRAME, 0, VCPUS + 8 * i, 0);
+	emit(program, LOAD, 6, 1, 0, 0);
+	emit_vcpu(program, layout);
+	emit_vcpus(program, layout);
 	for (int32_t i = 0; i < KERNEL_BATCH; i++) {
-		uint32_t goes_on;
+		uint32_t is_asked = emit_jump(program, IF_HAS, 9, 0, 1 << i), is_not;
 
-		emit(program, LOAD, 1, FRAME, CONTEXT, 0);
-		emit(program, LOAD, 6, 1, 8 * i, 0);
-		goes_on = emit_jump(program, IF_UNEQUAL_TO, 6, 0, -1);
-		emit_exit(program, PROGRAM_DONE);
-		jump_ends_here(program, goes_on);
-		emit_next_vcpu(program, layout, i);
-		emit_long(program, 6, MEMORY, (uint32_t)registers);
-		emit(program, ADD_NUMBER, 6, 0, 0,
-		     i * (int32_t)sizeof(struct kernel_registers));
-		emit_registers(program, layout);
+		is_not = emit_jump(program, JUMP, 0, 0, 0);
+		jump_ends_here(program, is_asked);
+		emit(program, LOAD, 7, FRAME, VCPUS + 8 * i, 0);
+		emit_check(program, IF_UNEQUAL_TO, 7, 0, 0);
+		emit_long(program, 6, MEMORY,
+			  (uint64_t)(uint32_t)(i * size) << 32 | (uint32_t)registers);
+		emit_registers(program, layout, i);
+		jump_ends_here(program, is_not);
 	}
 	emit_exit(program, PROGRAM_DONE);
 }

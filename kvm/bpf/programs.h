@@ -10,8 +10,8 @@
 /*
  * The programs that read KVM's structures. Each is given a descriptor of the thread that
  * runs it, and only goes on if that is a descriptor of a vCPU: whoever has it could as
- * well stop the vCPU and read it, and what is read exists as long as it is open. Kernel
- * addresses stay in the programs and in memory that only they can read.
+ * well stop the VM's vCPUs and read them, and what is read exists as long as it is open.
+ * Kernel addresses stay in the programs and in memory that only they can read.
  */
 
 /* Members of Linux's structures, in the order of kernel.c's table of their names. */
@@ -23,7 +23,6 @@ enum kernel_member {
 	TABLE_FILES,
 	FILE_DENTRY,
 	FILE_PRIVATE,
-	FILE_KIND,
 	DENTRY_SUPER,
 	DENTRY_NAME,
 	SUPER_MAGIC,
@@ -50,15 +49,21 @@ enum kernel_member {
 	/* arm64: what the registers need, and the rest of it, which depends on the
 	 * version. */
 	VCPU_CPU,
+	VCPU_INDEX,
 	VCPU_REGISTERS,
 	VCPU_SYSTEM,
 	VCPU_TRAPS,
+	VM_ONLINE,
 	VCPU_NESTED, /* Linux 6.8 */
 	VCPU_STATE,  /* Linux 5.19 */
 	VCPU_OFF,    /* before */
 	VM_PROTECTED,
 	VM_ENABLED,
 	VM_REALM,
+	VM_VCPUS, /* an array of the VM's vCPUs, before Linux 5.16 */
+	VM_TREE,  /* since: an XArray (Linux, Documentation/core-api/xarray.rst) */
+	NODE_SHIFT,
+	NODE_SLOTS,
 	KERNEL_MEMBERS
 };
 
@@ -74,7 +79,7 @@ enum kernel_system {
 };
 
 /* Maximum number of words that are read at once for system registers. */
-#define KERNEL_SYSTEMS_SPAN 40
+#define KERNEL_SYSTEMS_SPAN 16
 
 struct kernel_layout {
 	/* bytes; 0: a member that depends on the version, and that this kernel lacks */
@@ -99,6 +104,8 @@ struct kernel_vcpu {
 	int32_t tid;
 	uint32_t hidden; /* arm64: why its registers can't be read; 0: they can */
 	uint64_t exits;	 /* how often it left the guest's code; KERNEL_EXITS_UNKNOWN */
+	uint32_t index;	 /* arm64: its place among the VM's vCPUs */
+	uint32_t unused;
 };
 
 #define KERNEL_EXITS_UNKNOWN UINT64_MAX
@@ -112,13 +119,15 @@ struct kernel_registers {
 	 * arch/arm64/include/uapi/asm/ptrace.h) */
 	uint64_t x[31], sp, pc, pstate;
 	uint64_t system[KERNEL_SYSTEMS];
-	uint64_t traps; /* HCR_EL2 */
-	/* the CPU that ran it, before and after the registers were read; -1: none */
+	uint64_t traps; /* HCR_EL2, of the vCPU whose descriptor was given */
+	/* the CPU that ran it, before and after the registers were read; -1: none, or,
+	 * before, not looked at */
 	int32_t before, after;
-	uint64_t is_off; /* waits until another vCPU starts it */
+	uint64_t is_off; /* waits until another vCPU starts it; 0 if not looked at */
 };
 
-/* Number of vCPUs whose registers one run reads. */
+/* Number of vCPUs whose registers one run reads: a part of a node's slots in an XArray,
+ * which are 64. */
 #define KERNEL_BATCH 8
 
 struct kernel_slot {
@@ -157,9 +166,13 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
 void program_slots(struct program *program, const struct kernel_layout *layout, int slots,
 		   int walk);
 
-/* Makes the program that reads registers into the memory @registers, which holds
- * KERNEL_BATCH structs. Its arguments are the vCPUs' descriptors, KERNEL_BATCH words, of
- * which the first -1 ends them. */
+/*
+ * Makes the program that reads registers into the memory @registers, which holds
+ * KERNEL_BATCH structs, one for each of the VM's vCPUs from an index on. Its arguments
+ * are the descriptor of any of the VM's vCPUs, that index, which is a multiple of
+ * KERNEL_BATCH, a bit for each vCPU that is read, and a bit for each whose thread is not
+ * stopped: it is looked at before its registers are read, too.
+ */
 void program_registers(struct program *program, const struct kernel_layout *layout,
 		       int registers);
 

@@ -2,7 +2,8 @@
 /*
  * Compares the registers that are read from the kernel with what the VMM gets from KVM,
  * while its vCPU's thread is stopped: compare_arm64 PID COUNT ASK TELL (vmm_arm64.c).
- * Prints how many of COUNT samples are equal.
+ * Prints how many of COUNT samples are equal, and what they took. The VMM has up to
+ * KERNEL_BATCH vCPUs.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -59,7 +60,7 @@ int main(int argc, char **argv)
 {
 	const struct timespec moment = {0, 1000000};
 	struct error err = {.text = ""};
-	unsigned int equal = 0, count;
+	unsigned int equal = 0, count, all;
 	double stops = 0, reads = 0, more = 0;
 	struct kernel_vcpu seen;
 	struct kernel *kernel;
@@ -84,9 +85,8 @@ int main(int argc, char **argv)
 	if (vcpu < 0 || ask < 0 || tell < 0 || !kernel_look(kernel, vcpu, &seen) ||
 	    ptrace(PTRACE_SEIZE, seen.tid, NULL, NULL) < 0)
 		return fail("opening the vCPU");
+	all = vcpus < KERNEL_BATCH ? (1u << vcpus) - 1 : (1u << KERNEL_BATCH) - 1;
 	for (unsigned int i = 0; i < count; i++) {
-		const int eight[KERNEL_BATCH] = {vcpu, vcpu, vcpu, vcpu,
-						 vcpu, vcpu, vcpu, vcpu};
 		const struct kernel_registers *registers;
 		uint64_t begun = clock_monotonic(), stopped, read_one, read_eight;
 		struct told told;
@@ -95,14 +95,14 @@ int main(int argc, char **argv)
 		    waitpid(seen.tid, &status, __WALL) != seen.tid)
 			return fail("stopping the vCPU");
 		stopped = clock_monotonic();
-		kernel_registers(kernel, eight, 1);
+		kernel_registers(kernel, vcpu, 0, 1, 0);
 		read_one = clock_monotonic();
-		registers = kernel_registers(kernel, eight, KERNEL_BATCH);
+		registers = kernel_registers(kernel, vcpu, 0, all, 0);
 		read_eight = clock_monotonic();
 		stops += (double)(stopped - begun);
 		reads += (double)(read_one - stopped);
 		more += (double)(read_eight - read_one) - (double)(read_one - stopped);
-		if (!registers || write(ask, "", 1) != 1 ||
+		if (!registers || seen.index || write(ask, "", 1) != 1 ||
 		    read(tell, &told, sizeof(told)) != sizeof(told))
 			return fail("reading registers");
 		equal += is_equal(registers, &told);
@@ -112,6 +112,6 @@ int main(int argc, char **argv)
 	}
 	printf("%u of %u equal; stop %.1f us, read %.1f us, each further vCPU %.1f us\n",
 	       equal, count, stops / count / 1000, reads / count / 1000,
-	       more / count / 1000 / (KERNEL_BATCH - 1));
+	       vcpus > 1 ? more / count / 1000 / (double)(vcpus - 1) : 0.0);
 	return equal != count;
 }
