@@ -18,9 +18,9 @@ start()
 	wait_for "the guest's first line" grep -q first "$name.out"
 }
 
-# start_qemu NAME MACHINE OPTION...: boots the guest in a real QEMU; exits with 77 if QEMU can't
-# run it
-start_qemu()
+# spawn_qemu NAME MACHINE OPTION...: starts a real QEMU, which boots the guest; exits with 77 if there
+# is none
+spawn_qemu()
 {
 	name=$1 machine=$2
 	shift 2
@@ -32,6 +32,12 @@ start_qemu()
 		>"$name.out" 2>"$name.err" &
 	vmm=$!
 	vmms="$vmms $vmm"
+}
+
+# start_qemu NAME MACHINE OPTION...: boots the guest in a real QEMU; exits with 77 if QEMU can't run it
+start_qemu()
+{
+	spawn_qemu "$@"
 	wait_for "QEMU's guest" eval '! kill -0 $vmm || grep -q first "$name.out"'
 	kill -0 $vmm 2>/dev/null || { echo "no QEMU with KVM here: $(tail -n 1 "$name.err")"; exit 77; }
 }
