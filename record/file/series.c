@@ -114,6 +114,15 @@ int series_advance(struct series *series, uint64_t time, struct error *err)
 	return 0;
 }
 
+uint64_t series_next_start(const struct series *series, uint64_t time)
+{
+	uint64_t length = series->rotation.time;
+
+	if (!length || time < series->start)
+		return UINT64_MAX;
+	return series->start + ((time - series->start) / length + 1) * length;
+}
+
 /* Makes room for the description of a domain with this index, which only rotation
  * needs. */
 static bool make_room(struct series *series, uint64_t index)

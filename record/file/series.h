@@ -60,6 +60,9 @@ int series_begin(struct series *series, const struct recording_info *info,
 /* Begins the next file if that is due before the samples taken at @time (ns, monotonic).
  * Returns 1 if a file was begun, which has no names of places yet; otherwise 0. */
 int series_advance(struct series *series, uint64_t time, struct error *err);
+/* Returns when the file after the one with samples of @time begins, ns, monotonic;
+ * UINT64_MAX if that is not known. Once a file has begun, any thread may ask. */
+uint64_t series_next_start(const struct series *series, uint64_t time);
 /* Describes a domain, as writer_domain() does. */
 int series_domain(struct series *series, const struct recording_domain *domain,
 		  struct error *err);

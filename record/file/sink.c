@@ -491,6 +491,11 @@ unsigned int sink_files(const struct sink *sink)
 	return 1 + __atomic_load_n(&sink->files, __ATOMIC_ACQUIRE);
 }
 
+uint64_t sink_next_file(const struct sink *sink, uint64_t time)
+{
+	return series_next_start(sink->series, time);
+}
+
 bool sink_failed(const struct sink *sink)
 {
 	return __atomic_load_n(&sink->failed, __ATOMIC_ACQUIRE);

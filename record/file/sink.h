@@ -52,6 +52,8 @@ void sink_wait(struct sink *sink, const struct wait *wait);
 void sink_waits(struct sink *sink, const struct waits_counts *counts);
 /* Returns the number of files begun so far. */
 unsigned int sink_files(const struct sink *sink);
+/* Returns when the file after that of @time begins, as series_next_start(). */
+uint64_t sink_next_file(const struct sink *sink, uint64_t time);
 
 /* Returns whether writing has failed, so that further samples would be lost. */
 bool sink_failed(const struct sink *sink);

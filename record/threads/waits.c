@@ -380,13 +380,16 @@ static void pass_chunk(struct waits *waits, uint64_t age, struct sink *sink)
 	*counts = (struct waits_counts){.threads = counts->threads};
 }
 
-/* Passes on a chunk if it is due, or if a new file has begun, which needs all waits that
- * go on. */
+/* Passes on a chunk if it is due, or if a file ends before the next round, or has begun:
+ * each needs all waits that go on. */
 static void pass_chunks(struct waits *waits, struct sink *sink)
 {
 	uint64_t since = waits->round - waits->start;
 	unsigned int files = sink_files(sink);
+	uint64_t age = since / 2 < OLD_NS ? since / 2 : OLD_NS;
 
+	if (sink_next_file(sink, waits->round) - waits->round <= waits->period)
+		pass_chunk(waits, 0, sink);
 	if (files != waits->files) {
 		for (unsigned int i = 0; waits->files && i < waits->count; i++)
 			waits->list[i].is_written = false;
@@ -396,7 +399,7 @@ static void pass_chunks(struct waits *waits, struct sink *sink)
 	}
 	if (waits->round < waits->chunk)
 		return;
-	pass_chunk(waits, since / 2 < OLD_NS ? since / 2 : OLD_NS, sink);
+	pass_chunk(waits, age, sink);
 	waits->chunk_wait *= 2;
 	if (waits->chunk_wait > CHUNK_MOST)
 		waits->chunk_wait = CHUNK_MOST;

@@ -210,14 +210,21 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 	return 0;
 }
 
+void measure_clip(const struct measure *measure, uint64_t *from, uint64_t *to)
+{
+	if (*from < measure->since)
+		*from = measure->since;
+	if (*from < measure->from)
+		*from = measure->from;
+	if (*to > measure->to)
+		*to = measure->to;
+}
+
 uint64_t measure_wait(const struct measure *measure, uint64_t from, uint64_t to)
 {
 	if (to - from < measure->min_wait)
 		return 0;
-	if (from < measure->from)
-		from = measure->from;
-	if (to > measure->to)
-		to = measure->to;
+	measure_clip(measure, &from, &to);
 	return to > from ? to / 1000 - from / 1000 : 0;
 }
 

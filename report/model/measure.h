@@ -70,6 +70,7 @@ struct measure {
 	const char *list;  /* domains' names and ids, see domain_in_list(); NULL: all */
 	const bool *vcpus; /* by number, up to RECORDING_MAX_VCPU; NULL: all */
 	uint64_t from, to; /* sample times, ns, @to excluded; UINT64_MAX: no end */
+	uint64_t since;	   /* waits count from then on: the recording's start, ns */
 	uint64_t min_wait; /* waits that are shorter count 0, ns */
 	bool no_idle;	   /* threads that wait for work count 0 */
 
@@ -106,6 +107,9 @@ int measure_batch(struct measure *measure, const struct summary *summary,
  * in the selected time. A wait that is not over counts 1 (report/model/open_waits.h). */
 int measure_waits(struct measure *measure, const struct summary *summary,
 		  const struct waits_batch *batch);
+
+/* Shortens a wait to its part that is selected by time. It may end before it begins. */
+void measure_clip(const struct measure *measure, uint64_t *from, uint64_t *to);
 
 /* Returns the weight of a wait from @from to @to, ns. */
 uint64_t measure_wait(const struct measure *measure, uint64_t from, uint64_t to);

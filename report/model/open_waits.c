@@ -48,9 +48,9 @@ static int tell_wait(const struct wait_listener *listener, const struct measure 
 		     const struct stacks *stacks, const struct open_wait *wait,
 		     uint64_t count)
 {
-	const struct counted_wait counted = {
-		.from = wait->from > measure->from ? wait->from : measure->from,
-		.to = wait->to < measure->to ? wait->to : measure->to,
+	struct counted_wait counted = {
+		.from = wait->from,
+		.to = wait->to,
 		.domain = stacks->domain[wait->chain],
 		.stack = wait->chain,
 		.state = wait->state,
@@ -60,6 +60,7 @@ static int tell_wait(const struct wait_listener *listener, const struct measure 
 
 	if (!count || !listener->wait)
 		return 0;
+	measure_clip(measure, &counted.from, &counted.to);
 	return listener->wait(listener->arg, &counted);
 }
 

@@ -134,6 +134,18 @@ static int set_window(const struct reading *reading, struct error *err)
 			 recording->input.name);
 }
 
+/* As set_window(), for waits: one that began in an earlier file, before a rotation,
+ * counts from the start of this one. */
+static int set_wait_window(const struct reading *reading, struct error *err)
+{
+	const struct summary *summary = reading->summary;
+
+	reading->profile->measure.since = summary->has_info
+						  ? summary->info.monotonic_start
+						  : 0;
+	return set_window(reading, err);
+}
+
 /* The part of the recording that was read and is in the window, in ns. */
 static uint64_t duration_in_window(const struct reading *reading)
 {
@@ -312,7 +324,7 @@ static int read_waits(void *arg, struct waits_batch *batch, struct error *err)
 	if (profile->measure.weight != MEASURE_WAIT)
 		return 0;
 	if (shift_domains(reading, &batch->samples, err) < 0 ||
-	    set_window(reading, err) < 0)
+	    set_wait_window(reading, err) < 0)
 		return -1;
 	if (count_waits(reading, batch) < 0)
 		return profile_out_of_memory(err);

@@ -3,7 +3,10 @@
 /* What is recorded of a guest's threads that wait. */
 
 #define _GNU_SOURCE 1
+#include "tests/unit/files.h"
 #include "tests/unit/record/test_guest_threads.h"
+
+#include <fcntl.h>
 
 /* A stand-in for the recorder: rounds of waits, until there were @count of them. */
 static void take_rounds(struct waits *waits, struct sink *sink, unsigned int count)
@@ -298,6 +301,94 @@ static void without_registers_the_round_ends(void **state)
 	close(fd);
 }
 
+#define LOOK   (NS_PER_S / 50)
+#define LENGTH (NS_PER_S / 5)
+
+/* Takes samples and rounds of waits, in files of LENGTH. */
+static void record_files(struct scene *scene, uint64_t start, unsigned int files)
+{
+	const struct rotation rotation = {.time = LENGTH};
+	struct waits *waits = waits_new(LOOK, &scene->learning, 0);
+	struct recording_end end = {.reason = END_TIME};
+	struct recording_domain domain = test_domain();
+	struct recording_info info = test_info();
+	struct sample sample = {.weight = 1};
+	struct round round = {.outcome = ROUND_TAKEN, .sample = &sample, .samples = 1};
+	struct series series;
+	struct sink *sink;
+	struct error err;
+	sigset_t none;
+
+	sigemptyset(&none);
+	info.monotonic_start = start;
+	assert_int_equal(series_init(&series, "a.data", &rotation, &err), 0);
+	assert_int_equal(series_open(&series, &err), 0);
+	assert_int_equal(series_begin(&series, &info, &err), 0);
+	sink = sink_new(&err);
+	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
+	domain.vcpus = 1;
+	assert_true(sink_domain(sink, &domain));
+	waits_begin(waits, start);
+	while ((sample.time = clock_monotonic()) < start + files * LENGTH) {
+		const struct timespec time = {0, NS_PER_S / 500};
+
+		sink_round(sink, &round, 0);
+		if (sample.time >= waits_due(waits))
+			waits_take(waits, sink);
+		nanosleep(&time, NULL);
+	}
+	waits_end(waits, sink, false);
+	waits_free(waits);
+	end.monotonic = start + files * LENGTH;
+	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
+	series_close(&series, &err);
+}
+
+/* Each file says what threads wait for up to its end, and of waits that began in an
+ * earlier one, when. */
+static void each_file_has_the_waits_of_its_time(void **state)
+{
+	struct waits_batch batch = {0};
+	void *directory = NULL;
+	uint64_t start;
+
+	assert_int_equal(enter_directory(&directory), 0);
+	start = clock_monotonic();
+	record_files(*state, start, 3);
+	for (unsigned int i = 1; i <= 3; i++) {
+		char name[16];
+		unsigned int type, open = 0;
+		struct cursor payload;
+		struct reader *reader;
+		struct error err;
+		uint64_t until = 0;
+		int fd;
+
+		snprintf(name, sizeof(name), "a.data.%u", i);
+		fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		reader = reader_new(fd);
+		while (reader_next(reader, &type, &payload, &err) > 0) {
+			if (type != CHUNK_WAITS)
+				continue;
+			assert_int_equal(waits_decode(payload, &batch), 0);
+			until = batch.counts.until;
+			for (size_t j = 0; j < batch.samples.count; j++, open++) {
+				assert_false(batch.is_over[j]);
+				assert_true(batch.samples.time[j] <= start + 2 * LOOK);
+			}
+		}
+		/* Once each, though there are several chunks. */
+		assert_int_equal(open, 4);
+		assert_true(until >= start + i * LENGTH - 2 * LOOK);
+		assert_true(until <= start + i * LENGTH + LOOK);
+		reader_free(reader);
+		close(fd);
+	}
+	waits_batch_free(&batch);
+	leave_directory(&directory);
+}
+
 static void without_a_layout_nothing_is_known(void **state)
 {
 	struct scene *scene = *state;
@@ -328,6 +419,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(without_registers_the_round_ends, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(each_file_has_the_waits_of_its_time,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_layout_nothing_is_known, setup,
 						teardown),
 	};
