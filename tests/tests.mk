@@ -230,14 +230,17 @@ $(O)/lab-die: $(O)/tests/lab/die.o $(ALL_OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
 
 # The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module narrow waits)
+LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module narrow \
+	waits waits-quick waits-many)
 $(O)/lab-pair-second: LAB_DEFINES = -DSECOND
 $(O)/lab-pair-second: tests/lab/pair.c
 $(O)/lab-pair: tests/lab/pair.c
 $(O)/lab-traced: LAB_DEFINES = -DTRACED
 $(O)/lab-work $(O)/lab-traced: tests/lab/work.c
 $(O)/lab-module: tests/lab/module.c
-$(O)/lab-waits: tests/lab/waits.c
+$(O)/lab-waits-quick: LAB_DEFINES = -DQUICK
+$(O)/lab-waits-many: LAB_DEFINES = -DMANY
+$(O)/lab-waits $(O)/lab-waits-quick $(O)/lab-waits-many: tests/lab/waits.c
 $(O)/lab-narrow: LAB_DEFINES = -m32
 $(O)/lab-narrow: tests/lab/narrow.c
 $(LAB_PROGRAMS): tests/lab/process.h tests/tests.mk

@@ -104,9 +104,10 @@ check_pair()
 # check_waits NAME: threads wait where their kernel says, and as long as is known, and all were read
 check_waits()
 {
-	python3 tests/lab/waits.py "$out/$1.log" "$out/$1.threads" "$out/$1.data" build/lab-waits \
-		"$out/$1.turns" |
-		sed "s/ / $1: /"
+	{
+		python3 tests/lab/waits.py shown "$out/$1.log" "$out/$1.threads"
+		python3 tests/lab/waits.py shares "$out/$1.data" build/lab-waits "$out/$1.turns"
+	} | sed "s/ / $1: /"
 	check "$1: all of its threads are known: $(tail -n 1 "$out/$1.closing")" \
 		grep -qE '; waits of [0-9]{2,} threads in [0-9]{3,} rounds.* 0 unread, by [0-9.]+ % of a CPU' \
 		"$out/$1.closing"

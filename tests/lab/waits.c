@@ -6,15 +6,25 @@
  * their stacks (/proc/PID/task/TID/stack), some times; then, each second, a heartbeat and
  * how long each of three threads has been in its two waits: a slow machine makes the one
  * longer, the other not.
+ *
+ * With QUICK, all waits are a 16th as long, so that many are seen in a short time. With
+ * MANY, there are 400 more threads, which wait for good, and the first thread counts how
+ * often it does some work, instead of waiting.
  */
 #include <linux/futex.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 
 #include "tests/lab/process.h"
 
-#define MS	1000000L
+#ifdef QUICK
+#define PACE 16
+#else
+#define PACE 1
+#endif
+#define MS	(1000000L / PACE)
 #define THREADS 8
 #define STACK	16384
 
@@ -46,7 +56,7 @@ static bool goes_on(void)
 
 static APART void nap(long ms)
 {
-	struct timespec time = {ms / 1000, ms % 1000 * MS};
+	struct timespec time = {ms * MS / 1000000000, ms * MS % 1000000000};
 
 	system_call(SYS_nanosleep, (long)&time, NULL, 0, 0);
 }
@@ -106,7 +116,7 @@ static APART void write_pipe(void)
 static APART void poll_again(void)
 {
 	while (goes_on())
-		system_call(SYS_poll, 0, NULL, 700, 0);
+		system_call(SYS_poll, 0, NULL, 700 / PACE, 0);
 }
 
 static APART void pause_forever(void)
@@ -154,7 +164,8 @@ static APART void wait_for_child(void)
 	while (goes_on()) {
 		unsigned long start = __builtin_ia32_rdtsc(), middle;
 
-		run_apart(CLONE_VM | CLONE_VFORK, nap_and_exit, stack + sizeof(stack));
+		run_apart(CLONE_VM | CLONE_VFORK | SIGCHLD, nap_and_exit,
+			  stack + sizeof(stack));
 		middle = __builtin_ia32_rdtsc();
 		nap(523);
 		add_turn(&vforker, start, middle);
@@ -230,11 +241,59 @@ static void print_turns(const struct turns *turns)
 	print(text);
 }
 
+/* Children are gone once they have ended. */
+static APART void ignore_children(void)
+{
+	/* The kernel's struct sigaction: handler, flags, restorer, mask */
+	static const unsigned long action[4] = {(unsigned long)SIG_IGN};
+
+	system_call(SYS_rt_sigaction, SIGCHLD, action, 0, sizeof(action[3]));
+}
+
 static APART void mount_proc(void)
 {
 	system_call(SYS_mkdir, (long)"/proc", (void *)0700, 0, 0);
 	system_call(SYS_mount, (long)"proc", "/proc", (size_t) "proc", 0);
 }
+
+#ifdef MANY
+
+#define MORE 400
+
+static APART void start_more(void)
+{
+	static char stacks[MORE][STACK / 4];
+
+	for (int i = 0; i < MORE; i++)
+		run_apart(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+				  CLONE_THREAD | CLONE_SYSVSEM,
+			  pause_forever, stacks[i] + sizeof(stacks[i]));
+}
+
+/* Works, and prints each second how much work is done, as "WORK count ticks". */
+static APART void work(void)
+{
+	unsigned long count = 0;
+	char text[80];
+
+	for (long second = seconds();;) {
+		for (volatile int i = 0; i < 20000; i++)
+			continue;
+		count++;
+		if (seconds() == second)
+			continue;
+		second = seconds();
+		beat();
+		put_text(put_number(put_text(put_number(put_text(text, "WORK "),
+							(long)count),
+					     " "),
+				    (long)__builtin_ia32_rdtsc()),
+			 "\n");
+		print(text);
+	}
+}
+
+#endif
 
 int main(void)
 {
@@ -243,6 +302,7 @@ int main(void)
 	long tid[THREADS];
 
 	mount_proc();
+	ignore_children();
 	system_call(SYS_pipe, (long)ends, NULL, 0, 0);
 	for (int i = 0; i < THREADS; i++) {
 		tid[i] = run_apart(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
@@ -257,11 +317,15 @@ int main(void)
 			print_stack(threads[i].name, tid[i]);
 	}
 	print("guest: stacks of all threads are printed\n");
+#ifdef MANY
+	start_more();
+	work();
+#endif
 	for (;;) {
 		beat();
 		print_turns(&futex);
 		print_turns(&reader);
 		print_turns(&vforker);
-		nap(1000);
+		nap(1000 * PACE);
 	}
 }

@@ -2,14 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares what was read of the threads of lab-waits with what is known of them.
 
-usage: waits.py LOG SHOWN [RECORDING PROGRAM TURNS]
+usage: waits.py shown LOG SHOWN
+       waits.py shares RECORDING PROGRAM TURNS
+       waits.py readings LEAST LOG RECORDING PROGRAM KALLSYMS
+       waits.py speed WORK
 
 LOG: the guest's console, with the stacks that its kernel printed; SHOWN: output of `uniprof
 stack --threads`, once or several times, with the names of kernel and program. RECORDING: made with
 --waits. TURNS: what the program printed before and after the recording of how long it was in its
-waits. Prints a line for each check, "ok" or "FAILED".
+waits. LEAST: number of chains that must be in the recording. WORK: lines "with" or "without", each
+with the work and the time that the guest printed at the start and at the end of a part of a second.
+Prints a line for each check, "ok" or "FAILED".
 """
 
+import bisect
+import math
 import os
 import re
 import subprocess
@@ -168,7 +175,83 @@ def check_recording(path, program, turns):
                 f"{thread}: {100 * got:.1f} % of {seconds:.1f} s, of {100 * share:.1f} % known")
 
 
+class Symbols:
+    """Names of a list as nm or /proc/kallsyms print it."""
+
+    def __init__(self, lines):
+        self.places = {}  # by name: its addresses
+        for line in lines:
+            word = line.split()
+            if word[1] in "tTwW" and "[" not in line:
+                self.places.setdefault(word[2], set()).add(int(word[0], 16))
+        self.starts = sorted(set().union(*self.places.values()))
+
+    def start(self, address):
+        """Where the function begins that the address is in."""
+        return self.starts[bisect.bisect_right(self.starts, address) - 1]
+
+    def has(self, name, address):
+        return self.start(address) in self.places.get(name, ())
+
+
+def check_readings(least, log, path, program, kallsyms):
+    """Each chain of a thread that is not about to run is one that the guest's kernel printed for that
+    thread, with the part of the program that leads there."""
+    with open(kallsyms) as lines:
+        kernel = Symbols(lines)
+    run = subprocess.run(["nm", program], stdout=subprocess.PIPE, check=True, text=True)
+    own = Symbols(run.stdout.splitlines())
+    stacks = printed_stacks(log)
+    counts = {"all": 0, "whole": 0, "printed": 0, "mixed": 0, "runnable": 0}
+    others = {}
+    for thread, _, _, _, state, end, chain in waits_of(path):
+        if thread not in PROGRAM:
+            continue
+        if state == "3":
+            counts["runnable"] += 1
+            continue
+        # Outermost first; all but the innermost are return addresses.
+        chain = [address - (i > 0) for i, address in enumerate(chain)][::-1]
+        inner = [address for address in chain if address >> 63]
+        outer = [address for address in chain if not address >> 63]
+        counts["all"] += 1
+        counts["whole"] += own.has("_start", chain[0]) or own.has("run_apart", chain[0])
+        printed = any(
+            len(inner) >= len(stack) + 2 and kernel.has("schedule", inner[-2]) and
+            all(kernel.has(name, address) for name, address in zip(stack, inner))
+            for stack in stacks.get(thread, ()))
+        counts["printed"] += printed
+        naps = any(kernel.has("hrtimer_nanosleep", address) for address in inner)
+        mixed = naps != any(own.has("nap", address) for address in outer)
+        counts["mixed"] += mixed
+        if mixed or not printed:
+            others[thread] = " ".join(f"{address:x}" for address in chain) + " end " + end
+    text = ", ".join(f"{count} {name}" for name, count in counts.items())
+    for thread, chain in others.items():
+        print(f"  {thread}: {chain}")
+    verdict(counts["all"] >= int(least) and counts["mixed"] == 0, f"none is torn: {text}")
+    verdict(counts["printed"] >= 0.995 * counts["all"] and counts["whole"] >= 0.995 * counts["all"],
+            "99.5 % are whole, and as the kernel says")
+
+
+def check_speed(path):
+    """The guest works as fast with --waits as without: the difference is below twice its standard
+    error, or 1 %."""
+    speeds = {"with": [], "without": []}
+    with open(path) as lines:
+        for line in lines:
+            kind, work, start, more, end = line.split()
+            speeds[kind].append((int(more) - int(work)) / (int(end) - int(start)))
+    means = {kind: sum(list) / len(list) for kind, list in speeds.items()}
+    error = math.sqrt(sum(
+        sum((speed / means["without"] - means[kind] / means["without"])**2 for speed in list) /
+        (len(list) - 1) / len(list) for kind, list in speeds.items()))
+    slower = 1 - means["with"] / means["without"]
+    verdict(abs(slower) <= max(0.01, 2 * error),
+            f"the guest is {100 * slower:.2f} % slower with --waits, standard error "
+            f"{100 * error:.2f} %, {len(speeds['with'])} times each")
+
+
 if __name__ == "__main__":
-    check_shown(sys.argv[1], sys.argv[2])
-    if len(sys.argv) > 3:
-        check_recording(*sys.argv[3:])
+    {"shown": check_shown, "shares": check_recording, "readings": check_readings,
+     "speed": check_speed}[sys.argv[1]](*sys.argv[2:])
