@@ -98,6 +98,57 @@ int copy_samples(struct copy *copy, const struct samples_batch *batch,
 	return writer_samples(copy->writer, read, batch, err);
 }
 
+/* Writes the waits added so far as a chunk. */
+static int put_waits(struct copy *copy, const struct waits_counts *counts,
+		     struct error *err)
+{
+	*writer_waits_counts(copy->writer) = *counts;
+	writer_waits(copy->writer);
+	return writer_flush(copy->writer, err);
+}
+
+int copy_flush(struct copy *copy, struct error *err)
+{
+	struct old_waits *old = &copy->waits;
+	int status = 0;
+
+	if (!old->counts.until)
+		return 0;
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < old->room && status == 0; i++)
+		if (old->goes_on[i])
+			status = writer_wait(copy->writer, &old->list[i], err);
+	if (status == 0)
+		status = put_waits(copy, &old->counts, err);
+	old_waits_free(old);
+	return status;
+}
+
+int copy_waits(struct copy *copy, const struct waits_batch *batch, struct error *err)
+{
+	uint64_t address[RECORDING_MAX_DEPTH];
+
+	if (batch->counts.until < copy->from)
+		return old_waits_add(&copy->waits, batch) < 0
+			       ? error_set(err, "out of memory")
+			       : 0;
+	if (copy_flush(copy, err) < 0 || copy_begin(copy, err) < 0)
+		return -1;
+	for (size_t i = 0; i < batch->samples.count; i++) {
+		const struct wait wait = waits_batch_wait(batch, i, address);
+
+		if (writer_wait(copy->writer, &wait, err) < 0)
+			return -1;
+	}
+	return put_waits(copy, &batch->counts, err);
+}
+
+static int visit_waits(void *arg, struct waits_batch *batch, struct error *err)
+{
+	return copy_waits(arg, batch, err);
+}
+
 static int copy_chunk(void *arg, const struct samples_batch *batch,
 		      const struct chunk_read *read, struct error *err)
 {
@@ -111,6 +162,7 @@ struct load_visitor copy_visitor(struct copy *copy)
 		.names = copy_names,
 		.program = copy_program,
 		.chunk = copy_chunk,
+		.waits = visit_waits,
 		.arg = copy,
 	};
 }
@@ -125,7 +177,7 @@ int copy_end(struct copy *copy, struct error *err)
 		end = summary->end;
 	if (end.monotonic < copy->start)
 		end.monotonic = copy->start;
-	if (copy_begin(copy, err) < 0)
+	if (copy_flush(copy, err) < 0 || copy_begin(copy, err) < 0)
 		return -1;
 	return writer_end(copy->writer, &end, err);
 }
@@ -134,6 +186,7 @@ void copy_free(struct copy *copy)
 {
 	writer_free(copy->writer);
 	copy->writer = NULL;
+	old_waits_free(&copy->waits);
 }
 
 int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
@@ -149,6 +202,8 @@ int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
 		return -1;
 	load = load_follow(&input, summary, &visitor, err);
 	if (load && load_more(load, err) >= 0)
+		status = copy_flush(copy, err);
+	if (status == 0)
 		status = copy_begin(copy, err);
 	load_free(load);
 	input_close(&input);

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_COMMANDS_TOP_COPY_H
 #define UNIPROF_COMMANDS_TOP_COPY_H
 
+#include "commands/top/old_waits.h"
 #include "format/writer.h"
 #include "report/load/load.h"
 
@@ -12,7 +13,8 @@ struct copy {
 	const struct summary *summary; /* of the original */
 	uint64_t from;	/* start of the copy, ns, monotonic; older chunks are left out */
 	uint64_t start; /* time of the last sample left out, ns, monotonic; 0: none */
-	struct writer *writer; /* NULL until there is something to write */
+	struct writer *writer;	/* NULL until there is something to write */
+	struct old_waits waits; /* of chunks left out */
 };
 
 /* Returns a visitor for load_follow() that writes @copy, whose @fd, @summary and @from
@@ -22,6 +24,11 @@ struct load_visitor copy_visitor(struct copy *copy);
 /* Copies a chunk of samples, or leaves it out, as the visitor does. */
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
 		 const struct chunk_read *read, struct error *err);
+
+/* Copies a chunk of waits. Of those that are left out, waits that go on are copied before
+ * the next chunk, or by copy_flush(). */
+int copy_waits(struct copy *copy, const struct waits_batch *batch, struct error *err);
+int copy_flush(struct copy *copy, struct error *err);
 
 /* Writes the start of the copy unless it was written; @copy->summary must have INFO or a
  * sample. -1 with @err set on failure. */

@@ -158,8 +158,45 @@ void display_toggle_inverted(struct display *display)
 	toggle(display, &display->view->report.invert);
 }
 
+static bool shows_waits(const struct display *display)
+{
+	return display->view->options->rules.weight == MEASURE_WAIT;
+}
+
+void display_next_waits(struct display *display)
+{
+	struct profile_rules *rules = &display->view->options->rules;
+	struct report_view *view = &display->view->report;
+
+	if (!shows_waits(display)) {
+		display->before.weight = rules->weight;
+		display->before.rows = view->rows;
+		display->before.per_thread = rules->per_thread;
+		display->before.per_vcpu = view->per_vcpu;
+		rules->weight = MEASURE_WAIT;
+		view->rows = REPORT_ROWS_FUNCTIONS;
+		view->per_vcpu = false;
+		line_set(&display->note, "what threads wait for, by function");
+	} else if (view->rows == REPORT_ROWS_FUNCTIONS) {
+		rules->per_thread = true;
+		view->rows = REPORT_ROWS_DOMAINS;
+		line_set(&display->note, "waiting time by thread");
+	} else {
+		rules->weight = display->before.weight;
+		view->rows = display->before.rows;
+		rules->per_thread = display->before.per_thread;
+		view->per_vcpu = display->before.per_vcpu;
+		line_set(&display->note, "samples");
+	}
+	display_update(display);
+}
+
 void display_toggle_vcpus(struct display *display)
 {
+	if (shows_waits(display)) {
+		line_set(&display->note, "waits are not those of vCPUs");
+		return;
+	}
 	toggle(display, &display->view->report.per_vcpu);
 }
 

@@ -22,7 +22,13 @@ struct display {
 	bool was_inverted;	/* before that */
 	struct snapshot frozen; /* shown instead of new samples */
 	struct line note;	/* message about the latest event; empty: none */
-	bool is_help;		/* the list of keys is shown instead of the table */
+	/* What was shown before waits, by display_next_waits() */
+	struct {
+		enum measure_weight weight;
+		enum report_rows rows;
+		bool per_thread, per_vcpu;
+	} before;
+	bool is_help; /* the list of keys is shown instead of the table */
 };
 
 /* Starts with no table; @feed and @view must outlive it. */
@@ -50,6 +56,8 @@ bool display_is_frozen(const struct display *display);
 void display_toggle_tree(struct display *display);
 void display_toggle_inverted(struct display *display);
 void display_toggle_vcpus(struct display *display);
+/* Shows what threads wait for by function, then by thread, then no waits again. */
+void display_next_waits(struct display *display);
 void display_sort_next(struct display *display);
 /* In the table: shows who calls the function at the cursor, in a tree. In a tree: opens
  * or closes the branch at the cursor. */

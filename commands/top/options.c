@@ -109,6 +109,10 @@ static const struct command_option sampling_options[] = {
 	 "limit the share of time that the guest is paused (default: 5)",
 	 .set = option_set_text,
 	 .offset = offsetof(struct sampling_options, max_overhead)},
+	{"waits", 0, NULL,
+	 "also record what the threads of Linux guests wait for, as in uniprof record; "
+	 "the key b, or --weight wait, shows it",
+	 .set = option_set_true, .offset = offsetof(struct sampling_options, waits)},
 	{"jitter", 0, NULL, "randomize sampling times", .set = option_set_true,
 	 .offset = offsetof(struct sampling_options, jitter)},
 	{"unpause", 0, NULL, "first unpause a guest that a killed recorder left paused",
@@ -124,6 +128,7 @@ const struct option_group top_option_groups[] = {
 	{"Names", profile_file_options, TOP(profile)},
 	{NULL, profile_symbol_options, TOP(profile)},
 	{"Samples", profile_sample_options, TOP(profile)},
+	{"Waits, with --weight wait", profile_wait_options, TOP(profile)},
 	{0},
 };
 
@@ -131,16 +136,18 @@ static bool has_sampling(const struct sampling_options *options)
 {
 	return options->frequency || options->max_overhead || options->call_graph ||
 	       options->table_count || options->all || options->gdb || options->follow ||
-	       options->jitter || options->unpause || options->force;
+	       options->jitter || options->unpause || options->force || options->waits;
 }
 
 static int top_options_check(const struct top_options *options)
 {
 	const struct window *time = &options->profile.rules.window;
 
-	if (options->profile.rules.weight == MEASURE_WAIT)
-		return usage_error("top",
-				   "--weight wait is for report: top shows samples");
+	if (options->profile.rules.weight == MEASURE_WAIT && !options->input &&
+	    !options->sampling.waits)
+		return usage_error("top", "--weight wait needs --waits, or -i FILE");
+	if (profile_options_check(&options->profile) != COMMAND_GO_ON)
+		return EXIT_USAGE;
 	if (options->input && options->domains[0])
 		return usage_error("top", "unexpected argument '%s' with -i",
 				   options->domains[0]);
@@ -246,6 +253,7 @@ void top_options_record(const struct top_options *options, struct words *words)
 	words_add_flag(words, "--follow", sampling->follow);
 	words_add_flag(words, "--no-find", sampling->no_find);
 	words_add_flag(words, "--jitter", sampling->jitter);
+	words_add_flag(words, "--waits", sampling->waits);
 	words_add_flag(words, "--unpause", sampling->unpause);
 	words_add_flag(words, "--force", sampling->force);
 	words_add(words, "--");

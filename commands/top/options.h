@@ -13,6 +13,7 @@ struct sampling_options {
 	const char **tables;
 	size_t table_count;
 	bool all, follow, no_find, jitter, unpause, force;
+	bool waits;
 };
 
 /* The options of `uniprof top`. The strings are argv's. */

@@ -110,6 +110,13 @@ static int recent_chunk(void *arg, const struct samples_batch *batch,
 								 : drop_old(recent, err);
 }
 
+static int recent_waits(void *arg, struct waits_batch *batch, struct error *err)
+{
+	struct recent *recent = arg;
+
+	return copy_waits(&recent->copy, batch, err);
+}
+
 int recent_open(struct recent *recent, const struct input *input, uint64_t length,
 		struct error *err)
 {
@@ -130,6 +137,7 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 		.names = recent_names,
 		.program = recent_program,
 		.chunk = recent_chunk,
+		.waits = recent_waits,
 		.arg = recent,
 	};
 	recent->load = load_follow(input, &recent->summary, &recent->visitor, err);

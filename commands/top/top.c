@@ -87,6 +87,15 @@ static int print_complete(struct top *top, struct error *err)
 	return table_print(top, path, err);
 }
 
+/* Whether there is something to show in the first table. */
+static bool has_first(const struct top *top)
+{
+	const struct summary *summary = &top->feed.recent.summary;
+
+	return top->options.profile.rules.weight == MEASURE_WAIT ? summary->waits.rounds
+								 : summary->samples;
+}
+
 /* Prints the tables, each after a delay; the last one at once if the recording has ended.
  */
 static int print_tables(struct top *top, struct error *err)
@@ -110,8 +119,7 @@ static int print_tables(struct top *top, struct error *err)
 				return -1;
 			continue;
 		}
-		if (!printed && !recent->summary.samples && recent->more &&
-		    next < first_most)
+		if (!printed && !has_first(top) && recent->more && next < first_most)
 			continue;
 		if (printed++)
 			putchar('\n');

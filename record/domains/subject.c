@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -50,7 +51,10 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		return NULL;
 	}
 	if (options->waits) {
+		bool is_pipe = strcmp(options->output, "-") == 0;
+
 		subject->waits = waits_new(NS_PER_S / options->waits,
+					   is_pipe ? WAITS_CHUNK_PIPE : WAITS_CHUNK,
 					   sampler_learner(subject->target.sampler),
 					   index);
 		if (!subject->waits) {

@@ -23,12 +23,8 @@
 /* How often a chain that is cut is read again: what leads on may be learned meanwhile. */
 #define TRIES 4
 
-/* Time from one chunk of waits to the next, ns: at first and at most; it doubles. */
+/* Time from one chunk of waits to the next at first, ns; it doubles. */
 #define CHUNK_FIRST NS_PER_S
-#define CHUNK_MOST  (15 * NS_PER_S)
-
-/* Age from which waits that go on are written, ns, or less at the start */
-#define OLD_NS (5 * NS_PER_S)
 
 /* A thread that waits. */
 struct tracked {
@@ -71,13 +67,14 @@ struct waits {
 	bool is_ended;
 	uint64_t round; /* time of the round, or of the last one, ns */
 	uint64_t chunk; /* time of the next chunk, ns */
-	uint64_t chunk_wait;
+	uint64_t chunk_wait, chunk_most;
 	unsigned int files;	    /* of the sink, when the last chunk was passed on */
 	struct waits_counts counts; /* since the last chunk */
 	struct waits_totals totals;
 };
 
-struct waits *waits_new(uint64_t period, struct learning *learning, uint32_t index)
+struct waits *waits_new(uint64_t period, uint64_t most, struct learning *learning,
+			uint32_t index)
 {
 	struct waits *waits = calloc(1, sizeof(*waits));
 
@@ -90,6 +87,7 @@ struct waits *waits_new(uint64_t period, struct learning *learning, uint32_t ind
 		return NULL;
 	}
 	waits->period = period;
+	waits->chunk_most = most;
 	waits->learning = learning;
 	waits->index = index;
 	waits->key = clock_monotonic();
@@ -386,7 +384,8 @@ static void pass_chunks(struct waits *waits, struct sink *sink)
 {
 	uint64_t since = waits->round - waits->start;
 	unsigned int files = sink_files(sink);
-	uint64_t age = since / 2 < OLD_NS ? since / 2 : OLD_NS;
+	/* The age from which waits that go on are written; less at the start. */
+	uint64_t old = waits->chunk_most / 3, age = since / 2 < old ? since / 2 : old;
 
 	if (sink_next_file(sink, waits->round) - waits->round <= waits->period)
 		pass_chunk(waits, 0, sink);
@@ -401,8 +400,8 @@ static void pass_chunks(struct waits *waits, struct sink *sink)
 		return;
 	pass_chunk(waits, age, sink);
 	waits->chunk_wait *= 2;
-	if (waits->chunk_wait > CHUNK_MOST)
-		waits->chunk_wait = CHUNK_MOST;
+	if (waits->chunk_wait > waits->chunk_most)
+		waits->chunk_wait = waits->chunk_most;
 	waits->chunk = waits->round + waits->chunk_wait;
 }
 

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_RECORD_THREADS_WAITS_H
 #define UNIPROF_RECORD_THREADS_WAITS_H
 
+#include "base/clock.h"
 #include "record/file/sink.h"
 #include "record/learning/learning.h"
 
@@ -23,9 +24,15 @@ struct waits_totals {
 	bool is_unknown;   /* it was never known where the guest has its threads */
 };
 
-/* Rounds have a distance of @period ns. NULL if out of memory. @learning, of the domain
- * with the @index, must outlive the result. */
-struct waits *waits_new(uint64_t period, struct learning *learning, uint32_t index);
+/* Longest time from one chunk of waits to the next, ns, and that for a pipe, from which
+ * somebody may read what is new */
+#define WAITS_CHUNK	 (15 * NS_PER_S)
+#define WAITS_CHUNK_PIPE (2 * NS_PER_S)
+
+/* Rounds have a distance of @period ns, chunks of @most at most. NULL if out of memory.
+ * @learning, of the domain with the @index, must outlive the result. */
+struct waits *waits_new(uint64_t period, uint64_t most, struct learning *learning,
+			uint32_t index);
 void waits_free(struct waits *waits);
 
 /* Starts the first round at @start, ns, monotonic. */

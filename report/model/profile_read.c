@@ -341,8 +341,7 @@ static int end_waits(struct reading *reading, struct error *err)
 	if (profile->measure.weight != MEASURE_WAIT)
 		return 0;
 	if (!counts->rounds)
-		return error_set(err,
-				 "%s contains no waits: record them with record --waits",
+		return error_set(err, "no waits in %s: they are recorded with --waits",
 				 reading->recording->input.name);
 	if (open_waits_end(&profile->waits, &profile->measure, profile->stacks,
 			   counts->until, &listener) < 0)

@@ -81,6 +81,9 @@ static bool take_command(struct keys *keys, struct display *display, int key)
 	case 'v':
 		display_toggle_vcpus(display);
 		break;
+	case 'b':
+		display_next_waits(display);
+		break;
 	case 's':
 		display_sort_next(display);
 		break;
@@ -165,6 +168,8 @@ const char *keys_help(size_t i)
 		"  i        in the tree, start at the sampled functions",
 		"  + -      in the tree, open or close all branches",
 		"  v        a column for each vCPU, or none",
+		"  b        with --waits: what threads wait for, by function and by "
+		"thread",
 		"  s        sort by self, total or name",
 		"  /        only samples with a function that matches",
 		"  d        only some domains",

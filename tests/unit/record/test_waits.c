@@ -29,7 +29,8 @@ struct taken {
 /* Records two parts of a guest's waits, with @between in the middle. */
 static void record_waits(struct scene *scene, void (*between)(void), struct taken *taken)
 {
-	struct waits *waits = waits_new(NS_PER_S / 1000, &scene->learning, 3);
+	struct waits *waits = waits_new(NS_PER_S / 1000, WAITS_CHUNK, &scene->learning,
+					3);
 	struct recording_end end = {.reason = END_TIME};
 	struct recording_info info = test_info();
 	int fd = file_with(NULL, 0);
@@ -196,7 +197,7 @@ static void many_threads_come_and_go(void **state)
 	sigset_t none;
 
 	put_many();
-	waits = waits_new(NS_PER_S / 1000, &scene->learning, 0);
+	waits = waits_new(NS_PER_S / 1000, WAITS_CHUNK, &scene->learning, 0);
 	sigemptyset(&none);
 	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
 	waits_begin(waits, clock_monotonic());
@@ -275,7 +276,8 @@ static void without_registers_the_round_ends(void **state)
 	struct error err;
 	struct series series = {.writer = writer_new(fd, &info, NULL, 0, &err)};
 	struct sink *sink = sink_new(&err);
-	struct waits *waits = waits_new(NS_PER_S / 1000, &scene->learning, 0);
+	struct waits *waits = waits_new(NS_PER_S / 1000, WAITS_CHUNK, &scene->learning,
+					0);
 	uint64_t start = clock_monotonic() - NS_PER_S;
 	sigset_t none;
 
@@ -308,7 +310,7 @@ static void without_registers_the_round_ends(void **state)
 static void record_files(struct scene *scene, uint64_t start, unsigned int files)
 {
 	const struct rotation rotation = {.time = LENGTH};
-	struct waits *waits = waits_new(LOOK, &scene->learning, 0);
+	struct waits *waits = waits_new(LOOK, WAITS_CHUNK, &scene->learning, 0);
 	struct recording_end end = {.reason = END_TIME};
 	struct recording_domain domain = test_domain();
 	struct recording_info info = test_info();
