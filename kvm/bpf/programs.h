@@ -14,7 +14,7 @@
  * Kernel addresses stay in the programs and in memory that only they can read.
  */
 
-/* Members of Linux's structures, in the order of kernel.c's table of their names. */
+/* Members of Linux's structures, in the order of layout.c's table of their names. */
 enum kernel_member {
 	TASK_FILES,
 	TASK_PID,
@@ -67,7 +67,7 @@ enum kernel_member {
 	KERNEL_MEMBERS
 };
 
-/* arm64: system registers that are read, in the order of kernel.c's table of their names.
+/* arm64: system registers that are read, in the order of layout.c's table of their names.
  */
 enum kernel_system {
 	SYSTEM_SCTLR,
