@@ -104,6 +104,7 @@ $(O)/%.o: %.c Makefile
 # Embedded with .incbin, which -MMD does not list.
 $(O)/output/write/flame_svg.o: output/write/flame.js
 $(O)/commands/help/completions.o: scripts/completions
+$(O)/tables/fibers/description.o: tables/fibers/systems
 
 # Manual pages for help --man.
 $(O)/commands/help/man_pages: $(MAN_PAGES)

@@ -34,6 +34,7 @@ enum {
 	TAG_TASKS = 7,
 	TAG_MODULES = 8,
 	TAG_THREADS = 9,
+	TAG_FIBERS = 10,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
@@ -42,6 +43,7 @@ enum {
 #define TASK_NUMBERS   (sizeof(struct task_layout) / sizeof(uint64_t))
 #define MODULE_NUMBERS (sizeof(struct module_layout) / sizeof(uint64_t))
 #define THREAD_NUMBERS (sizeof(struct thread_layout) / sizeof(uint64_t))
+#define FIBER_NUMBERS  (sizeof(struct fiber_layout) / sizeof(uint64_t))
 
 static void put_places(struct buffer *buffer, const struct table_origin *origin)
 {
@@ -89,6 +91,8 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 		put_layout(&program, TAG_MODULES, &origin->modules, MODULE_NUMBERS);
 	if (origin->threads.init)
 		put_layout(&program, TAG_THREADS, &origin->threads, THREAD_NUMBERS);
+	for (size_t i = 0; i < origin->fiber_layouts; i++)
+		put_layout(&program, TAG_FIBERS, &origin->fibers[i], FIBER_NUMBERS);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
 	to->failed |= program.failed || places.failed;
 	buffer_free(&program);
@@ -171,6 +175,17 @@ static bool take_layout(void *layout, size_t count, struct cursor bytes)
 	return !bytes.failed;
 }
 
+static bool take_fibers(struct table_origin *origin, struct cursor bytes)
+{
+	struct fiber_layout *layout = &origin->fibers[origin->fiber_layouts];
+
+	if (origin->fiber_layouts == FIBER_LAYOUTS ||
+	    !take_layout(layout, FIBER_NUMBERS, bytes) || !fiber_layout_is_valid(layout))
+		return false;
+	origin->fiber_layouts++;
+	return true;
+}
+
 static bool take_origin_field(struct table_origin *origin, struct field field)
 {
 	struct cursor bytes = field.bytes;
@@ -208,6 +223,8 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 	case TAG_THREADS:
 		return take_layout(&origin->threads, THREAD_NUMBERS, bytes) &&
 		       thread_layout_is_valid(&origin->threads);
+	case TAG_FIBERS:
+		return take_fibers(origin, bytes);
 	}
 	return true;
 }

@@ -96,6 +96,17 @@ const struct thread_layout *program_table_threads(const struct program_table *ta
 								       : NULL;
 }
 
+const struct table_origin *program_table_fibers(const struct program_table *table,
+						size_t *number)
+{
+	for (size_t i = 0; i < table->origins; i++) {
+		*number = i;
+		if (table->origin[i].fiber_layouts)
+			return &table->origin[i];
+	}
+	return NULL;
+}
+
 const struct module_layout *program_table_modules(const struct program_table *table)
 {
 	const struct table_origin *origin = find_linux(table);
@@ -323,6 +334,24 @@ static void describe_linux(struct table_origin *origin, const struct program *pr
 		tasks->current += program->offset;
 }
 
+/* Sets where a unikernel has its threads. */
+static void describe_fibers(struct table_origin *origin, const struct program *program)
+{
+	const struct program_file *file = program->debug.data ? &program->debug
+							      : &program->elf;
+	const struct fiber_file fibers = {file->data, file->size};
+
+	origin->fiber_layouts = fiber_layouts_find(origin->fibers, &fibers);
+	for (size_t i = 0; i < origin->fiber_layouts; i++) {
+		struct fiber_layout *layout = &origin->fibers[i];
+
+		layout->list += program->offset;
+		layout->switch_code += program->offset;
+		if (layout->current != FIBER_NONE)
+			layout->current += program->offset;
+	}
+}
+
 /* Distance between the homes of programs, and what must lie between two programs, so that
  * no segment of a table has rules of both; bytes */
 #define HOME_DISTANCE ((uint64_t)1 << 40)
@@ -388,6 +417,8 @@ static int take_programs(struct program_table *table, struct program *programs,
 		origin_describe(&table->origin[i], program, home);
 		if (is_linux)
 			describe_linux(&table->origin[i], program);
+		else
+			describe_fibers(&table->origin[i], program);
 	}
 	table->table = unwind_builder_finish(builder);
 	if (!table->table)

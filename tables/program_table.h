@@ -11,6 +11,7 @@
 #include "symbols/links.h"
 #include "symbols/program.h"
 #include "symbols/symbols.h"
+#include "tables/fibers/layout.h"
 #include "tables/linux/layout.h"
 #include "unwind/table.h"
 
@@ -48,6 +49,9 @@ struct table_origin {
 	struct task_layout tasks;     /* of a Linux kernel; per_cpu is 0: not known */
 	struct module_layout modules; /* of a Linux kernel; list is 0: not known */
 	struct thread_layout threads; /* of a Linux kernel; init is 0: not known */
+	/* Of a unikernel: only its memory tells which one is right. */
+	struct fiber_layout fibers[FIBER_LAYOUTS];
+	size_t fiber_layouts;
 	struct table_place place[TABLE_PLACES];
 	size_t places;
 	/* All of its code, from @low up to @high, in the table; 0: not known, because the
@@ -226,6 +230,11 @@ bool program_table_names_linux(const struct program_table *table);
 const struct task_layout *program_table_tasks(const struct program_table *table);
 /* Where that kernel has its threads; NULL: not known. */
 const struct thread_layout *program_table_threads(const struct program_table *table);
+
+/* Where the unikernel in the table has its threads, one of the layouts; the number of the
+ * program in the table is set. NULL: not known. */
+const struct table_origin *program_table_fibers(const struct program_table *table,
+						size_t *number);
 
 /* Where the Linux kernel in the table has its modules; NULL: not known. */
 const struct module_layout *program_table_modules(const struct program_table *table);

@@ -60,6 +60,18 @@ $(O)/tests/unit/tables/cfi_sample_%.so: tests/unit/tables/cfi_sample.c tests/tes
 $(O)/tests/unit/tables/test_cfi_rows: $(O)/tests/unit/unwind/workload $(CFI_SAMPLES)
 $(O)/tests/unit/tables/test_arm64_code: $(O)/tests/unit/tables/cfi_sample_arm64.so
 
+# Threads of unikernels as files have them: other members than those of the version that uniprof
+# knows, and no types.
+FIBER_SAMPLES = $(patsubst %,$(O)/tests/unit/tables/fibers_%.so,new old minios bare)
+CC_fibers_new = -g -DVERSION=16 -DMORE
+CC_fibers_old = -g -gz -DVERSION=11 -DMORE
+CC_fibers_minios = -g -DMINIOS -DMORE
+CC_fibers_bare = -g0 -DVERSION=14
+$(O)/tests/unit/tables/fibers_%.so: tests/unit/tables/fiber_sample.c tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC) $(CC_fibers_$*) -shared -fPIC -o $@ $<)
+$(O)/tests/unit/tables/test_fibers: $(FIBER_SAMPLES)
+
 # A target for each test, so that `make -k -j` runs them on all CPUs; the longest begin first.
 UNIT_LONG = $(filter %/test_x86_table %/test_x86_leaves %/test_writer_days,$(UNIT_TESTS))
 UNIT_RUNS = $(addprefix run/,$(UNIT_LONG) $(filter-out $(UNIT_LONG),$(UNIT_TESTS)))
@@ -92,7 +104,7 @@ threads: $(CLI_PROGRAMS) $(THREADED)
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
 KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm hang.so guest.elf guest-nofp.elf guest-mixed.elf \
-	guest-wide.elf hostile.elf echo.elf halt.elf lazy.elf) $(GUESTS_32)
+	guest-wide.elf hostile.elf echo.elf halt.elf lazy.elf) $(GUESTS_32) $(GUESTS_FIBERS)
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
 
@@ -145,6 +157,15 @@ $(O)/tests/kvm/lazy.elf: tests/kvm/start.S tests/kvm/lazy.c tests/kvm/guest.lds 
 	@mkdir -p $(@D)
 	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/lazy.c)
+
+# Guests with threads that switch by themselves.
+GUESTS_FIBERS = $(addprefix $(O)/tests/kvm/,unikraft.elf unikraft-nofp.elf minios.elf)
+$(O)/tests/kvm/unikraft-nofp.elf: KVM_FRAMES = -fomit-frame-pointer -g0
+$(O)/tests/kvm/minios.elf: GUEST_FLAGS += -DMINIOS
+$(GUESTS_FIBERS): tests/kvm/start.S tests/kvm/fibers.c tests/kvm/list.h tests/kvm/guest.lds tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
+		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/fibers.c)
 
 # A guest whose frames and page tables are attacks.
 $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x86/spin.S \
@@ -322,6 +343,7 @@ $(O)/instrumented/%.o: %.c Makefile tests/tests.mk
 		-MMD -MP -c -o $@ $<)
 
 $(O)/instrumented/output/write/flame_svg.o: output/write/flame.js
+$(O)/instrumented/tables/fibers/description.o: tables/fibers/systems
 $(O)/instrumented/output/html/page.o: $(PAGE)/body
 $(O)/instrumented/output/html/page.o: FUZZ_CC += -DPAGE='"$(PAGE)"'
 $(O)/instrumented/commands/help/man.o: $(O)/commands/help/man_pages

@@ -411,6 +411,18 @@ static void another_cpu_is_refused_unless_the_guest_boots(void **state)
 
 static void a_file_has_all_of_a_table(void **state)
 {
+	const struct fiber_layout fibers = {
+		.list = 0x106000,
+		.sched_list = 72,
+		.sched_next = FIBER_NONE,
+		.current = 0x107000,
+		.currents = 4,
+		.switch_code = 0x100000,
+		.wakeup = FIBER_NONE,
+		.runtime = 176,
+		.runnable = 8,
+		.frame = {6, FIBER_SKIP, FIBER_RETURN_X86 + 1},
+	};
 	char path[] = "/tmp/test_program_table.XXXXXX", names[64], ids[64];
 	struct program_table *table = make_table(), *again;
 	int fd = mkstemp(path);
@@ -433,6 +445,10 @@ static void a_file_has_all_of_a_table(void **state)
 	table->origin->threads = (struct thread_layout){
 		.init = 0xffffffff82a1aa40, .tasks = 2192, .return_address = 48};
 	assert_ptr_equal(program_table_threads(table), &table->origin->threads);
+	table->origin->fiber_layouts = 2;
+	table->origin->fibers[0] = fibers;
+	table->origin->fibers[1] = fibers;
+	table->origin->fibers[1].stack = FIBER_OFFSET_MAX - 1;
 	memcpy(table->origin->build_id, "\x01\xab\xff", 3);
 	table->origin->place[1].address = UINT64_MAX - 15;
 	assert_true(fd >= 0);
@@ -471,6 +487,12 @@ static void a_file_has_all_of_a_table(void **state)
 	assert_null(program_table_read(path, &err));
 	assert_non_null(strstr(err.text, "is damaged"));
 	table->origin->threads.bp = 0;
+	table->origin->fibers[1].stack = FIBER_OFFSET_MAX;
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(program_table_write(table, fd, path, &err), 0);
+	assert_null(program_table_read(path, &err));
+	assert_non_null(strstr(err.text, "is damaged"));
+	table->origin->fiber_layouts = 1;
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(program_table_write(table, fd, path, &err), 0);
