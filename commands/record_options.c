@@ -210,8 +210,9 @@ static const struct command_option known[] = {
 	 .takes = "0.01 to 100 percent", .set = set_percent,
 	 .offset = offsetof(struct record_options, max_overhead)},
 	{"waits", 0, "HZ",
-	 "also record what the threads of Linux guests wait for, looking at all of them "
-	 "this often, without pausing the guest (default: 10)",
+	 "also record what threads of Linux, Unikraft and Mini-OS wait for, looking at "
+	 "all "
+	 "of them this often, without pausing the guest (default: 10)",
 	 .takes = "a rate from 1 to 1000 Hz", .set = set_waits, .is_optional = true,
 	 .offset = offsetof(struct record_options, waits)},
 	{"waits-max-cpu", 0, "PERCENT",

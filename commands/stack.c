@@ -320,7 +320,8 @@ static const struct command_option known[] = {
 	 "unwind by a table made by uniprof table, instead of by the symbol files",
 	 .set = option_set_text, .offset = offsetof(struct stack_options, table)},
 	{"threads", 0, NULL,
-	 "show all threads of a Linux guest instead, with what they wait for",
+	 "show all threads of a guest with Linux, Unikraft or Mini-OS instead, with what "
+	 "they wait for",
 	 .set = option_set_true, .offset = offsetof(struct stack_options, threads)},
 	{"no-find", 0, NULL, NO_FIND_HELP, .set = option_set_true,
 	 .offset = offsetof(struct stack_options, no_find)},

@@ -164,7 +164,8 @@ static void print_head(const struct threads_seen *seen, const struct thread_seen
 		text_clean(thread, process->thread);
 		text_clean(name, process->comm);
 		printf(" '%s'", thread);
-		if (process->pid != one->thread.tid)
+		/* A unikernel has no processes. */
+		if (process->pid && process->pid != one->thread.tid)
 			printf(" of '%s' [%" PRIu32 "]", name, process->pid);
 	}
 	printf(": %s", one->kind == THREAD_READ ? wait_state_name(one->wait.state)

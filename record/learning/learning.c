@@ -103,6 +103,25 @@ static void use_kernel(struct learning *learning)
 	};
 }
 
+/* Takes over where a unikernel in the table has its threads, once it is found. */
+static void use_fibers(struct learning *learning)
+{
+	const struct placed_table *placed = &learning->table.placed;
+	const struct table_origin *origin;
+	size_t number;
+
+	if (learning->fibers.count)
+		return;
+	origin = program_table_fibers(placed->table, &number);
+	if (!origin || !placed->is_found[number])
+		return;
+	learning->fibers = (struct fibers){
+		.layouts = origin->fibers,
+		.count = origin->fiber_layouts,
+		.shift = placed->shift[number],
+	};
+}
+
 bool learning_check_table(struct learning *learning, const struct round *round)
 {
 	const struct guest_memory memory = running_memory(learning);
@@ -110,6 +129,7 @@ bool learning_check_table(struct learning *learning, const struct round *round)
 	if (!table_check_run(&learning->table, learning->guest, &memory, round))
 		return false;
 	use_kernel(learning);
+	use_fibers(learning);
 	return true;
 }
 
@@ -146,10 +166,28 @@ static void name_processes(struct learning *learning, struct round *round)
 	}
 }
 
+/* Names the threads of a unikernel. */
+static void name_fibers(struct learning *learning, struct round *round)
+{
+	struct guest *guest = learning->guest;
+	struct thread_view view = {.memory = running_memory(learning)};
+
+	for (unsigned int i = 0; learning->fibers.count && i < round->samples; i++) {
+		struct sample *sample = &round->sample[i];
+
+		guest->ops->begin_pages(guest->memory, round->time,
+					FIBERS_MAPS + THREAD_PAGES);
+		view.cpu = *cpu_of(learning, sample);
+		if (fibers_view(&learning->fibers, &view))
+			fiber_name(&view, sample->vcpu, &sample->process);
+	}
+}
+
 void learning_complete(struct learning *learning, struct round *round)
 {
 	keep_stacks(learning, round);
 	name_processes(learning, round);
+	name_fibers(learning, round);
 }
 
 /* Looks for the entries of interrupts among the code that the chains lead to. */

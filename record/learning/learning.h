@@ -12,6 +12,7 @@
 #include "record/linux/modules.h"
 #include "record/linux/tasks.h"
 #include "record/sampling.h"
+#include "record/threads/fibers.h"
 #include "unwind/stack/stack.h"
 #include "unwind/unwind.h"
 
@@ -32,6 +33,7 @@ struct learning {
 	bool uses_kernel;	 /* the table's Linux kernel was found */
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
+	struct fibers fibers;		  /* of a unikernel */
 	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
 	struct kernel_orc orc;	     /* of its Linux kernel, if no file's table has it */
 	struct stack_filter *filter; /* NULL unless stacks are captured */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "record/learning/learning.h"
-
 /* Start of the kernel's half of the addresses */
 #define KERNEL_START ((uint64_t)1 << 63)
 
@@ -19,9 +17,6 @@
 #define STATE_PARKED	      0x40
 #define STATE_DEAD	      0x80
 #define STATE_NOLOAD	      0x400
-
-/* The selector of the kernel's code: any whose lowest two bits are 0. */
-#define KERNEL_CS 0x10
 
 static bool read_word(const struct thread_view *view, uint64_t address, uint64_t *to)
 {
@@ -39,43 +34,11 @@ static bool read_pointer(const struct thread_view *view, uint64_t address, uint6
 	return read_word(view, address, to) && *to >= KERNEL_START && *to % 8 == 0;
 }
 
-/* Sets the address space that the CPU has. */
-static void set_space(struct cpu *cpu, uint64_t space)
+void linux_set_space(struct cpu *cpu, uint64_t space)
 {
 	cpu->x86.cr3 = space;
 	if (cpu->x86.kernel_cr3)
 		cpu->x86.kernel_cr3 = space;
-}
-
-bool thread_view_open(struct thread_view *view, const struct learning *learning)
-{
-	const struct guest *guest = learning->guest;
-
-	if (!learning->tasks.layout || !learning->tasks.threads)
-		return false;
-	*view = (struct thread_view){
-		.memory = {.page = guest->ops->map_page, .context = guest->memory},
-		.tasks = learning->tasks.layout,
-		.threads = learning->tasks.threads,
-		.shift = learning->tasks.shift,
-	};
-	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
-		const struct guest_vcpu *vcpu = &guest->vcpu[i];
-		uint64_t space;
-
-		if (!vcpu->captured || cpu_kind(&vcpu->cpu) != CPU_X86_64)
-			continue;
-		space = cpu_space(&vcpu->cpu);
-		if (!space)
-			continue;
-		view->cpu = vcpu->cpu;
-		view->cpu.x86.cs = KERNEL_CS;
-		view->cpu.x86.is_compat = false;
-		/* The page tables of user mode may lack the kernel. */
-		set_space(&view->cpu, space);
-		return true;
-	}
-	return false;
 }
 
 /* Moves to the next process. */
@@ -99,8 +62,8 @@ static enum walk_step next_process(struct thread_walk *walk,
 		       : WALK_BROKEN;
 }
 
-enum walk_step thread_walk_step(struct thread_walk *walk, const struct thread_view *view,
-				struct thread *thread)
+enum walk_step linux_walk_step(struct thread_walk *walk, const struct thread_view *view,
+			       struct thread *thread)
 {
 	const struct thread_layout *layout = view->threads;
 	uint64_t leader;
@@ -119,7 +82,7 @@ enum walk_step thread_walk_step(struct thread_walk *walk, const struct thread_vi
 	    !read_number(view, thread->task + layout->pid, &thread->tid) ||
 	    !thread->tid || thread->tid > TID_MAX ||
 	    !read_pointer(view, walk->link, &walk->link) ||
-	    !thread_read_moment(view, thread->task, &thread->moment))
+	    !linux_read_moment(view, thread->task, &thread->moment))
 		return WALK_BROKEN;
 	return WALK_THREAD;
 }
@@ -133,14 +96,14 @@ static bool is_linked(const struct thread_view *view, uint64_t link)
 	       read_pointer(view, before, &next) && next == link;
 }
 
-bool thread_walk_holds(const struct thread_walk *walk, const struct thread_view *view)
+bool linux_walk_holds(const struct thread_walk *walk, const struct thread_view *view)
 {
 	return !walk->leader || (is_linked(view, walk->leader + view->threads->tasks) &&
 				 is_linked(view, walk->link));
 }
 
-bool thread_read_moment(const struct thread_view *view, uint64_t task,
-			struct thread_moment *moment)
+bool linux_read_moment(const struct thread_view *view, uint64_t task,
+		       struct thread_moment *moment)
 {
 	const struct thread_layout *layout = view->threads;
 	uint32_t on_cpu, exit_state;
@@ -238,16 +201,16 @@ static bool read_registers(const struct thread_view *view, uint64_t task, uint64
 			return false;
 	cpu->x86.reg[X86_RSP] = sp + layout->return_address + 8;
 	if (space)
-		set_space(cpu, space);
+		linux_set_space(cpu, space);
 	return true;
 }
 
-bool thread_read_wait(const struct thread_view *view, const struct thread *thread,
-		      struct thread_wait *wait)
+bool linux_read_wait(const struct thread_view *view, const struct thread *thread,
+		     struct thread_wait *wait)
 {
 	wait->state = (uint8_t)state_of(thread->moment.state);
 	wait->cpu = view->cpu;
+	wait->is_new = false;
 	return read_process(view, thread, &wait->process) &&
-	       read_word(view, thread->task + view->threads->ran, &wait->ran) &&
 	       read_registers(view, thread->task, wait->process.space, &wait->cpu);
 }

@@ -2,96 +2,19 @@
 #ifndef UNIPROF_RECORD_THREADS_LINUX_H
 #define UNIPROF_RECORD_THREADS_LINUX_H
 
-#include "arch/arch.h"
-#include "format/recording.h"
-#include "tables/linux/layout.h"
+#include "record/threads/threads.h"
 
-struct learning;
+/* The functions of threads.h for a guest with Linux for x86-64. */
 
-/*
- * The threads of a guest with Linux for x86-64, read from its memory while it runs.
- * Nothing there is trusted, and all of it may change meanwhile.
- */
+enum walk_step linux_walk_step(struct thread_walk *walk, const struct thread_view *view,
+			       struct thread *thread);
+bool linux_walk_holds(const struct thread_walk *walk, const struct thread_view *view);
+bool linux_read_moment(const struct thread_view *view, uint64_t task,
+		       struct thread_moment *moment);
+bool linux_read_wait(const struct thread_view *view, const struct thread *thread,
+		     struct thread_wait *wait);
 
-/* The memory of a kernel, as one of its address spaces shows it. */
-struct thread_view {
-	struct cpu cpu; /* in kernel mode */
-	struct guest_memory memory;
-	const struct task_layout *tasks;
-	const struct thread_layout *threads;
-	uint64_t shift; /* distance of the kernel from its file's addresses, bytes */
-};
-
-/* Starts to look at a guest of which a round was taken. False if it is not known where it
- * has its threads, or if no vCPU had an address space. */
-bool thread_view_open(struct thread_view *view, const struct learning *learning);
-
-/* What tells one wait of a thread from another. */
-struct thread_moment {
-	uint64_t switches; /* how often it was switched out */
-	uint32_t state;	   /* the kernel's bits */
-	bool runs;	   /* a CPU executes it */
-	bool has_ended;
-};
-
-/* A thread. */
-struct thread {
-	uint64_t task; /* address of its struct task_struct */
-	uint32_t tid;
-	struct thread_moment moment;
-};
-
-/* What else is known of a thread that waits. */
-struct thread_wait {
-	uint8_t state; /* enum wait_state */
-	struct recording_process process;
-	uint64_t ran;	/* when it was last known to run, ns of the guest's own clock */
-	struct cpu cpu; /* its registers, with which it will go on */
-};
-
-/* A walk through all threads; starts as zeros. */
-struct thread_walk {
-	uint64_t leader;      /* the process whose threads are read; 0: none yet */
-	uint64_t head, link;  /* its list of threads, and the link to the next one */
-	unsigned int threads; /* threads so far */
-};
-
-/* Maximum number of threads of a walk */
-#define THREADS_MAX 16384
-
-enum walk_step {
-	WALK_THREAD, /* *@thread is the next one */
-	WALK_DONE,   /* there are no more */
-	WALK_BROKEN, /* the lists changed meanwhile, make no sense, or are too long */
-};
-
-/* Moves to the next thread. The kernel's own idle threads are left out. */
-enum walk_step thread_walk_step(struct thread_walk *walk, const struct thread_view *view,
-				struct thread *thread);
-
-/* Returns whether the walk can go on after a while: its place is still in the list. */
-bool thread_walk_holds(const struct thread_walk *walk, const struct thread_view *view);
-
-/* Reads what tells the thread's waits apart. False if it can't be read. */
-bool thread_read_moment(const struct thread_view *view, uint64_t task,
-			struct thread_moment *moment);
-/* Reads the rest of a thread that does not run. False if it can't be read. */
-bool thread_read_wait(const struct thread_view *view, const struct thread *thread,
-		      struct thread_wait *wait);
-
-static inline bool thread_waits(const struct thread_moment *moment)
-{
-	return !moment->runs && !moment->has_ended;
-}
-
-static inline bool thread_is_same(const struct thread_moment *a,
-				  const struct thread_moment *b)
-{
-	return a->switches == b->switches && a->state == b->state && a->runs == b->runs &&
-	       a->has_ended == b->has_ended;
-}
-
-/* Upper bound of the page() calls for a thread in each of the functions above */
-#define THREAD_PAGES 128
+/* Sets the address space that the CPU has. */
+void linux_set_space(struct cpu *cpu, uint64_t space);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "unwind/unwind.h"
 
 /* How often the chain of a thread is read that ran meanwhile, and the lists that changed
  */
@@ -51,7 +50,7 @@ static enum thread_chain read_once(struct learning *learning,
 	if (!thread_read_wait(view, &seen->thread, &seen->wait))
 		return THREAD_UNREAD;
 	code_notes_renew(input.notes);
-	cpu_unwind(&seen->wait.cpu, &input, &seen->chain);
+	thread_unwind(&seen->wait, &input, &seen->chain);
 	return is_unchanged(learning, view, &seen->thread) ? THREAD_READ : THREAD_TORN;
 }
 
@@ -92,9 +91,7 @@ static int add_thread(struct learning *learning, const struct thread_view *view,
 	*one = (struct thread_seen){.thread = *thread, .chain.address = address};
 	one->kind = read_chain(learning, view, one);
 	one->chain.address = NULL;
-	if (!cpu_read(&view->cpu, &view->memory, thread->task + view->threads->ran,
-		      &one->ran, sizeof(one->ran)))
-		one->ran = 0;
+	one->ran = thread_ran(view, thread->task);
 	if (one->ran > seen->now)
 		seen->now = one->ran;
 	if (one->kind != THREAD_READ)
@@ -138,7 +135,8 @@ int threads_look(struct learning *learning, struct threads_seen *seen, struct er
 	if (!thread_view_open(&view, learning))
 		return error_set(err, "it is not known where the guest has its threads: "
 				      "this needs the file of its Linux kernel for "
-				      "x86-64, with types (BTF)");
+				      "x86-64, with types (BTF), or of Unikraft or "
+				      "Mini-OS, with symbols");
 	for (int i = 0; i < WALK_TRIES && !seen->is_full; i++) {
 		threads_seen_free(seen);
 		if (look_once(learning, &view, seen) < 0)

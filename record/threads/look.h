@@ -3,7 +3,7 @@
 #define UNIPROF_RECORD_THREADS_LOOK_H
 
 #include "record/learning/learning.h"
-#include "record/threads/linux.h"
+#include "record/threads/threads.h"
 
 /* All threads of a guest at about one time, for `uniprof stack --threads`. */
 

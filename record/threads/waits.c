@@ -7,8 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "record/threads/linux.h"
-#include "unwind/unwind.h"
+#include "record/threads/threads.h"
 
 /* Threads in a part of a round, and chains that are read at most in it */
 #define PART_THREADS 32
@@ -262,7 +261,7 @@ static void read_chains(struct waits *waits)
 		candidate->is_read = thread_read_wait(&part->view, &candidate->thread,
 						      &candidate->wait);
 		if (candidate->is_read)
-			cpu_unwind(&candidate->wait.cpu, &input, &candidate->chain);
+			thread_unwind(&candidate->wait, &input, &candidate->chain);
 	}
 }
 
