@@ -299,6 +299,7 @@ static int fit_format(struct report_options *options)
 		options->view.weight = rules->weight;
 		rules->weight = MEASURE_SAMPLES;
 		rules->keeps_times = true;
+		rules->keeps_waits = true;
 	}
 	if (rules->lines != SOURCE_LINES_NONE && format->lines == OUTPUT_LINES_APART)
 		rules->lines = SOURCE_LINES_APART;
@@ -336,9 +337,9 @@ int report_options_parse(struct report_options *options, const struct command *c
 		status = add_files(&options->profile, files);
 	if (status != COMMAND_GO_ON)
 		return status;
-	status = fit_format(options);
+	status = profile_options_check(&options->profile);
 	if (status == COMMAND_GO_ON)
-		status = profile_options_check(&options->profile);
+		status = fit_format(options);
 	if (status == COMMAND_GO_ON && options->baseline &&
 	    profile_options_input(&options->profile, options->baseline, &err) < 0)
 		return usage_error(command->name, "%s", err.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/html/about.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/names.h"
@@ -107,6 +108,46 @@ static void put_threads(struct json *json, const struct summary *summary,
 		json_number(json, "recording", threads->recording[i]);
 		json_end(json);
 	}
+	json_end(json);
+}
+
+/* Writes the threads that waited. A process is named as domain_process() does. */
+static void put_wait_threads(struct json *json, const struct summary *summary,
+			     const struct wait_threads *threads)
+{
+	json_array(json, "wait_threads");
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct wait_thread *waits = &threads->list[i];
+		const struct recording_process *thread = &waits->thread;
+		char name[DOMAIN_NAME_SIZE];
+
+		json_object(json, NULL);
+		domain_plain_name(name, summary_domain(summary, waits->domain));
+		put_clean(json, "domain", name);
+		snprintf(name, sizeof(name), "%s[%" PRIu32 "]", thread->comm,
+			 thread->pid);
+		put_clean(json, "process", *thread->comm || thread->pid ? name : "");
+		snprintf(name, sizeof(name), "%s[%" PRIu64 "]",
+			 *thread->thread ? thread->thread : thread->comm, thread->tid);
+		put_clean(json, "name", name);
+		json_number(json, "recording", waits->recording);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+/* Writes what is known of the waits, if any were recorded. */
+static void put_waits(struct json *json, const struct waits_counts *waits)
+{
+	if (!waits->rounds)
+		return;
+	json_object(json, "waits");
+	json_number(json, "rounds", waits->rounds);
+	json_number(json, "period", waits->period);
+	json_number(json, "threads", waits->threads);
+	json_number(json, "read", waits->read);
+	json_number(json, "torn", waits->torn);
+	json_number(json, "unread", waits->unread);
 	json_end(json);
 }
 
@@ -226,12 +267,18 @@ int about_write(const struct report *report, const struct page_lists *lists, FIL
 	for (unsigned int i = 0; i < SUMMARY_STATES; i++)
 		json_string(json, NULL, vcpu_state_name(i));
 	json_end(json);
+	json_array(json, "wait_states");
+	for (unsigned int i = 0; i < WAIT_STATES; i++)
+		json_string(json, NULL, wait_state_name(i));
+	json_end(json);
 	put_domains(json, report->summary);
 	json_array(json, "recordings");
 	for (size_t i = 0; i < report->recording_count; i++)
 		put_clean(json, NULL, report->recordings[i].input.name);
 	json_end(json);
 	put_threads(json, report->summary, &lists->threads);
+	put_wait_threads(json, report->summary, lists->wait_threads);
+	put_waits(json, &report->summary->waits);
 	put_exits(json, lists->exits);
 	status = put_functions(json, report, &lists->functions);
 	json_end(json);

@@ -2,7 +2,7 @@
 #ifndef UNIPROF_OUTPUT_HTML_ABOUT_H
 #define UNIPROF_OUTPUT_HTML_ABOUT_H
 
-#include "output/report.h"
+#include "output/markdown/threads.h"
 
 /* The functions of a page, in the order of their first node. */
 struct page_functions {
@@ -22,6 +22,7 @@ struct page_lists {
 	uint64_t origin; /* time 0 of the first recording, us */
 	struct page_threads threads;
 	struct page_functions functions;
+	const struct wait_threads *wait_threads;
 	const struct tree *exits; /* one root; keys: exits, in the order of samples */
 };
 

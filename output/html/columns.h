@@ -23,6 +23,13 @@
  *   weight  samples that it stands for, minus 1
  *   CPU     split: its CPU time, us
  *   wall    signed: its wall time, minus the time since the thread's sample before, us
+ * waits, any number of times: what threads waited for
+ *   from    signed and split: us since the end of the thread's wait before or, at first,
+ *           since the page's start
+ *   length  split: us
+ *   thread  index in the list "wait_threads" of part about
+ *   state   enum wait_state
+ *   stack   split: number of the call chain, as that of a sample
  * tree, once:
  *   parent  the node's number minus its parent's; nodes are numbered from 1, and 0 is the
  *           root
@@ -56,6 +63,16 @@ enum {
 	SAMPLE_CPU_HIGH,
 	SAMPLE_WALL,
 	SAMPLE_COLUMNS,
+
+	WAIT_FROM = 0,
+	WAIT_FROM_HIGH,
+	WAIT_LENGTH,
+	WAIT_LENGTH_HIGH,
+	WAIT_THREAD,
+	WAIT_STATE,
+	WAIT_STACK,
+	WAIT_STACK_HIGH,
+	WAIT_COLUMNS,
 
 	TREE_PARENT = 0,
 	TREE_FUNCTION,

@@ -16,6 +16,7 @@
 #include "output/html/about.h"
 #include "output/html/columns.h"
 #include "output/html/page.h"
+#include "output/markdown/threads.h"
 #include "output/paths.h"
 
 /* Samples in a part: small enough for a browser to show progress. */
@@ -35,6 +36,11 @@ struct html {
 	uint64_t *seen;	     /* by thread: its last sample's time since the origin, us */
 	uint32_t *recording; /* by thread: index of its recording */
 	uint32_t thread_room;
+	struct page_data *waits;
+	struct wait_threads wait_threads;
+	uint64_t *waited; /* by wait_threads: the end of its last wait, us since the start
+			   */
+	size_t waited_room;
 	struct tree exits;    /* one root; keys: exits */
 	struct chunks chunks; /* of the first recording */
 	uint32_t
@@ -54,6 +60,9 @@ static void html_free(void *state)
 	if (!html)
 		return;
 	page_data_free(html->data);
+	page_data_free(html->waits);
+	wait_threads_free(&html->wait_threads);
+	free(html->waited);
 	tree_free(&html->threads);
 	tree_free(&html->exits);
 	tree_free(&html->chains);
@@ -76,9 +85,10 @@ static void *html_begin(const struct report *report)
 		return NULL;
 	html->report = report;
 	html->data = page_data_new(report->out);
+	html->waits = page_data_new(report->out);
 	html->paths = (struct paths){
 		.report = report, .number = paths_function, .arg = report->frames};
-	if (html->data && tree_init(&html->threads, 1) == 0 &&
+	if (html->data && html->waits && tree_init(&html->threads, 1) == 0 &&
 	    tree_init(&html->exits, 1) == 0 && tree_init(&html->chains, 1) == 0 &&
 	    paths_init(&html->paths) == 0) {
 		page_begin(report->out);
@@ -180,21 +190,24 @@ static int find_exit(struct html *html, uint64_t exit, uint32_t *number)
 	return *number == TREE_NONE ? -1 : 0;
 }
 
-/* Sets the time 0 of a recording by its first sample that counts. */
-static void begin_recording(struct html *html, const struct counted_sample *sample)
+/* Sets the time 0 of a recording by the time of its first sample or wait that counts,
+ * ns. */
+static void begin_recording(struct html *html, uint32_t recording, uint64_t time)
 {
-	const struct recording *recording = &html->report->recordings[sample->recording];
-	uint64_t start = recording->start;
+	uint64_t start = html->report->recordings[recording].start;
+
+	if (recording < html->recordings)
+		return;
 
 	/* The start of the only recording is in its summary. */
 	if (html->report->recording_count == 1)
 		start = summary_start(html->report->summary);
 	else if (!start)
-		start = sample->time;
-	html->origin = (start < sample->time ? start : sample->time) / 1000;
+		start = time;
+	html->origin = (start < time ? start : time) / 1000;
 	if (!html->recordings)
 		html->first = html->origin;
-	html->recordings = sample->recording + 1;
+	html->recordings = recording + 1;
 }
 
 static int html_sample(void *state, const struct counted_sample *sample)
@@ -204,8 +217,7 @@ static int html_sample(void *state, const struct counted_sample *sample)
 	uint64_t time, wall = limit_sum(&html->wall, sample->times.wall);
 	uint32_t thread, number, exit;
 
-	if (sample->recording >= html->recordings)
-		begin_recording(html, sample);
+	begin_recording(html, sample->recording, sample->time);
 	if (find_thread(html, sample, &thread) < 0 ||
 	    find_number(html, sample->stack, &number) < 0 ||
 	    find_exit(html, sample->exit, &exit) < 0 ||
@@ -225,6 +237,52 @@ static int html_sample(void *state, const struct counted_sample *sample)
 	html->seen[thread + 1] = time;
 	html->rows = page_data_row(data);
 	return html->rows < SAMPLES_PART ? 0 : write_samples(html);
+}
+
+/* Sets where the end of the last wait of a thread is kept. -1 if out of memory. */
+static int find_waited(struct html *html, const struct counted_wait *wait,
+		       uint32_t *thread)
+{
+	const struct wait_thread *found = wait_threads_add(&html->wait_threads, wait);
+	size_t room = html->wait_threads.room;
+
+	if (!found)
+		return -1;
+	if (room > html->waited_room) {
+		if (!array_grow_zeroed(&html->waited, html->waited_room, room,
+				       sizeof(*html->waited)))
+			return -1;
+		html->waited_room = room;
+	}
+	*thread = (uint32_t)(found - html->wait_threads.list);
+	return 0;
+}
+
+static int write_waits(struct html *html)
+{
+	return page_data_write(html->waits, "waits", WAIT_COLUMNS, 0);
+}
+
+static int html_wait(void *state, const struct counted_wait *wait)
+{
+	struct html *html = state;
+	struct page_data *data = html->waits;
+	uint32_t thread, number;
+	uint64_t from;
+
+	begin_recording(html, wait->recording, wait->from);
+	if (find_waited(html, wait, &thread) < 0 ||
+	    find_number(html, wait->stack, &number) < 0)
+		return -1;
+	from = wait->from / 1000 - html->origin;
+	page_data_put_split(data, WAIT_FROM,
+			    zigzag((int64_t)(from - html->waited[thread])));
+	page_data_put_split(data, WAIT_LENGTH, wait->count);
+	page_data_put(data, WAIT_THREAD, thread);
+	page_data_put(data, WAIT_STATE, wait->state);
+	page_data_put_split(data, WAIT_STACK, number);
+	html->waited[thread] = from + wait->count;
+	return page_data_row(data) < SAMPLES_PART ? 0 : write_waits(html);
 }
 
 /* Returns a function's index in the page; UINT32_MAX if out of memory. */
@@ -326,6 +384,7 @@ static int write_about(const struct html *html)
 	const struct page_lists lists = {
 		.origin = html->first,
 		.threads = {&html->threads, html->recording},
+		.wait_threads = &html->wait_threads,
 		.functions = html->functions,
 		.exits = &html->exits,
 	};
@@ -352,8 +411,13 @@ static int html_end(void *state)
 				       "--weight samples or wall");
 		return -1;
 	}
-	if (write_samples(html) < 0 || write_stacks(html) < 0 || write_tree(html) < 0 ||
-	    write_chunks(html) < 0 || write_about(html) < 0)
+	if (report->view.weight == MEASURE_WAIT && !report->summary->waits.rounds) {
+		error_set(report->why, "no waits in %s: they are recorded with --waits",
+			  report->recordings[0].input.name);
+		return -1;
+	}
+	if (write_samples(html) < 0 || write_waits(html) < 0 || write_stacks(html) < 0 ||
+	    write_tree(html) < 0 || write_chunks(html) < 0 || write_about(html) < 0)
 		return -1;
 	page_end(report->out);
 	return 0;
@@ -364,11 +428,13 @@ const struct output output_html = {
 	.about = "one page for web browsers: heat map, flame graph, table",
 	.one_recording = true,
 	.all_weights = true,
+	.counts_waits = true,
 	.lines = OUTPUT_LINES_IN_NAMES,
 	.for_browsers = true,
 	.has_baseline = true,
 	.begin = html_begin,
 	.sample = html_sample,
+	.wait = html_wait,
 	.end = html_end,
 	.free = html_free,
 };

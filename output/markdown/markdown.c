@@ -106,7 +106,7 @@ static int markdown_wait(void *state, const struct counted_wait *wait)
 	    counts_add(&markdown->by_path, (uint64_t)wait->domain << 40 | path,
 		       wait->count) < 0)
 		return -1;
-	return wait_threads_add(&markdown->threads, wait);
+	return wait_threads_add(&markdown->threads, wait) ? 0 : -1;
 }
 
 static int compare_keys(const void *a, const void *b)

@@ -57,25 +57,27 @@ static struct wait_thread *find_thread(struct wait_threads *threads,
 			return NULL;
 		threads->room = room;
 	}
-	threads->list[threads->count] = (struct wait_thread){.domain = wait->domain};
+	threads->list[threads->count] = (struct wait_thread){
+		.domain = wait->domain, .recording = wait->recording};
 	*number = (uint32_t)++threads->count;
 	return &threads->list[*number - 1];
 }
 
-int wait_threads_add(struct wait_threads *threads, const struct counted_wait *wait)
+struct wait_thread *wait_threads_add(struct wait_threads *threads,
+				     const struct counted_wait *wait)
 {
 	unsigned int state = wait->state < WAIT_STATES ? wait->state : WAIT_UNKNOWN;
 	struct wait_thread *thread = find_thread(threads, wait);
 
 	if (!thread)
-		return -1;
+		return NULL;
 	thread->thread = *wait->thread; /* its name may change: the last one is shown */
 	thread->count++;
 	thread->total += wait->count;
 	thread->states[state] += wait->count;
 	if (wait->count > thread->longest)
 		thread->longest = wait->count;
-	return 0;
+	return thread;
 }
 
 static int compare_threads(const void *a, const void *b)

@@ -7,7 +7,8 @@
 
 /* How long each thread waited. */
 struct wait_thread {
-	uint32_t domain; /* its index */
+	uint32_t domain;    /* its index */
+	uint32_t recording; /* index of its recording */
 	struct recording_process thread;
 	uint64_t count;		      /* waits */
 	uint64_t total;		      /* us */
@@ -26,8 +27,9 @@ struct wait_threads {
 
 void wait_threads_free(struct wait_threads *threads);
 
-/* Adds a wait. -1 if out of memory. */
-int wait_threads_add(struct wait_threads *threads, const struct counted_wait *wait);
+/* Adds a wait. Returns its thread, valid until the next call; NULL if out of memory. */
+struct wait_thread *wait_threads_add(struct wait_threads *threads,
+				     const struct counted_wait *wait);
 
 /* Writes the table of the threads that waited longest. No wait may be added afterwards.
  * -1 if out of memory. */

@@ -53,6 +53,7 @@ static int tell_wait(const struct wait_listener *listener, const struct measure 
 		.to = wait->to,
 		.domain = stacks->domain[wait->chain],
 		.stack = wait->chain,
+		.recording = listener->recording,
 		.state = wait->state,
 		.count = count,
 		.thread = &wait->thread,
@@ -66,13 +67,13 @@ static int tell_wait(const struct wait_listener *listener, const struct measure 
 
 /* Takes an open wait out of the sums, and forgets it. */
 static void drop_wait(struct open_wait *wait, struct measure *measure,
-		      struct stacks *stacks)
+		      struct stacks *stacks, const struct wait_listener *listener)
 {
 	bool is_dropped = wait->chain == TREE_NONE;
 
 	wait->is_open = false;
 	measure_remove(measure, wait->counted, is_dropped);
-	if (!is_dropped)
+	if (!is_dropped && !listener->is_beside)
 		stacks->self[wait->chain] -= wait->counted;
 }
 
@@ -83,12 +84,13 @@ static int end_wait(struct open_wait *wait, uint64_t to, struct measure *measure
 {
 	uint64_t count;
 
-	drop_wait(wait, measure, stacks);
+	drop_wait(wait, measure, stacks, listener);
 	if (wait->chain == TREE_NONE)
 		return 0;
 	wait->to = to;
 	count = measure_add(measure, measure_wait(measure, wait->from, to));
-	stacks->self[wait->chain] += count;
+	if (!listener->is_beside)
+		stacks->self[wait->chain] += count;
 	return tell_wait(listener, measure, stacks, wait, count);
 }
 
@@ -113,7 +115,7 @@ static int follow_wait(struct open_wait *before, size_t i,
 	    end_wait(before, before->to, measure, stacks, listener) < 0)
 		return -1;
 	if (before->is_open)
-		drop_wait(before, measure, stacks);
+		drop_wait(before, measure, stacks, listener);
 	if (!measure->chosen[i])
 		return 0;
 	if (wait.is_open)

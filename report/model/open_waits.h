@@ -12,6 +12,7 @@ struct counted_wait {
 	uint64_t from, to; /* ns: the part of it in the selected time */
 	uint32_t domain;
 	uint32_t stack;	    /* its call chain: a node of the profile's stacks */
+	uint32_t recording; /* index of its recording */
 	unsigned int state; /* enum wait_state, or a later version's */
 	uint64_t count;	    /* us */
 	const struct recording_process *thread;
@@ -21,6 +22,9 @@ struct counted_wait {
 struct wait_listener {
 	int (*wait)(void *arg, const struct counted_wait *wait); /* NULL: nobody */
 	void *arg;
+	uint32_t recording;
+	bool is_beside; /* the stacks count samples: the waits are in none of their sums
+			 */
 };
 
 /*

@@ -80,13 +80,16 @@ static int open_recordings(struct profile *profile, struct error *err)
 	    (rules->stores_names && !profile->wait_stacks) ||
 	    !profile->sources.recorded ||
 	    measure_init(&profile->measure, rules->weight, rules->states,
+			 rules->domains) < 0 ||
+	    measure_init(&profile->wait_measure, MEASURE_WAIT, MEASURE_ALL_STATES,
 			 rules->domains) < 0)
 		return profile_out_of_memory(err);
 	profile->measure.vcpus = rules->vcpus;
 	profile->measure.part = rules->part;
 	profile->measure.keeps_times = rules->keeps_times;
-	profile->measure.min_wait = rules->min_wait;
-	profile->measure.no_idle = rules->no_idle;
+	profile->measure.min_wait = profile->wait_measure.min_wait = rules->min_wait;
+	profile->measure.no_idle = profile->wait_measure.no_idle = rules->no_idle;
+	profile->wait_measure.part = rules->part;
 	profile->processes.threads = rules->per_thread;
 	for (size_t i = 0; i < rules->input_count; i++) {
 		struct input *input = &profile->recordings[i].input;
@@ -157,6 +160,7 @@ static void close_recordings(struct profile *profile)
 	recorded_free(profile->sources.recorded);
 	profile->sources.recorded = NULL;
 	measure_free(&profile->measure);
+	measure_free(&profile->wait_measure);
 	open_waits_free(&profile->waits);
 	stacks_free(profile->wait_stacks);
 	processes_free(&profile->processes);

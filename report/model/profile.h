@@ -43,6 +43,7 @@ struct profile_rules {
 	uint64_t min_wait; /* ns: for MEASURE_WAIT, see struct measure */
 	bool no_idle;
 	bool keeps_times; /* samples have all weights: struct counted_sample */
+	bool keeps_waits; /* a listener also gets waits, beside what is counted */
 	enum measure_states states;
 	enum measure_part part;
 	struct filter_rules filter;
@@ -79,7 +80,8 @@ struct profile {
 	struct replay *replay; /* unwinds captured stacks by the sources' files */
 	char *debug_directory; /* including --symfs */
 	struct measure measure;
-	struct processes processes; /* told apart if profile_by_process() */
+	struct measure wait_measure; /* of waits beside samples */
+	struct processes processes;  /* told apart if profile_by_process() */
 	struct open_waits waits;
 	struct stacks *stacks;
 	struct stacks *wait_stacks; /* NULL unless wanted by the rules */

@@ -275,7 +275,22 @@ static int read_samples(void *arg, struct samples_batch *batch, struct error *er
 
 static struct wait_listener wait_listener(const struct reading *reading)
 {
-	return (struct wait_listener){reading->listener->wait, reading->listener->arg};
+	const struct profile *profile = reading->profile;
+
+	return (struct wait_listener){
+		.wait = reading->listener->wait,
+		.arg = reading->listener->arg,
+		.recording = (uint32_t)(reading->recording - profile->recordings),
+		.is_beside = profile->measure.weight != MEASURE_WAIT,
+	};
+}
+
+/* Returns what measures waits; NULL if they are not wanted. */
+static struct measure *wait_measure(struct profile *profile)
+{
+	if (profile->measure.weight == MEASURE_WAIT)
+		return &profile->measure;
+	return profile->rules->keeps_waits ? &profile->wait_measure : NULL;
 }
 
 /* Counts the batch's waits, and passes on those that are over. -1 if out of memory. */
@@ -283,9 +298,12 @@ static int count_waits(const struct reading *reading, struct waits_batch *batch)
 {
 	const struct wait_listener listener = wait_listener(reading);
 	struct profile *profile = reading->profile;
-	struct measure *measure = &profile->measure;
+	struct measure *measure = wait_measure(profile);
 	struct samples_batch *samples = &batch->samples;
 
+	measure->from = profile->measure.from;
+	measure->to = profile->measure.to;
+	measure->since = profile->measure.since;
 	if (measure_waits(measure, &profile->summary, batch) < 0)
 		return -1;
 	if (profile_by_process(profile) &&
@@ -293,7 +311,8 @@ static int count_waits(const struct reading *reading, struct waits_batch *batch)
 		return -1;
 	if (stacks_find(profile->stacks, samples, measure->counts) < 0 ||
 	    filter_batch(profile->filter, profile->stacks, measure, samples->count) < 0 ||
-	    stacks_count(profile->stacks, measure->counts, samples->count) < 0)
+	    stacks_count(profile->stacks, measure->counts,
+			 listener.is_beside ? 0 : samples->count) < 0)
 		return -1;
 	return open_waits_follow(&profile->waits, measure, profile->stacks, batch,
 				 &listener);
@@ -321,7 +340,7 @@ static int read_waits(void *arg, struct waits_batch *batch, struct error *err)
 
 	if (profile->wait_stacks && keep_chains(profile, &batch->samples) < 0)
 		return profile_out_of_memory(err);
-	if (profile->measure.weight != MEASURE_WAIT)
+	if (!wait_measure(profile))
 		return 0;
 	if (shift_domains(reading, &batch->samples, err) < 0 ||
 	    set_wait_window(reading, err) < 0)
@@ -338,12 +357,12 @@ static int end_waits(struct reading *reading, struct error *err)
 	const struct waits_counts *counts = &reading->summary->waits;
 	const struct wait_listener listener = wait_listener(reading);
 
-	if (profile->measure.weight != MEASURE_WAIT)
+	if (!wait_measure(profile))
 		return 0;
-	if (!counts->rounds)
+	if (!counts->rounds && !listener.is_beside)
 		return error_set(err, "no waits in %s: they are recorded with --waits",
 				 reading->recording->input.name);
-	if (open_waits_end(&profile->waits, &profile->measure, profile->stacks,
+	if (open_waits_end(&profile->waits, wait_measure(profile), profile->stacks,
 			   counts->until, &listener) < 0)
 		return profile_out_of_memory(err);
 	return check_output(reading, err);

@@ -8,32 +8,35 @@
 // and an empty line.
 import fs from "node:fs";
 import readline from "node:readline";
-import { Samples, decodeChunks, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
+import { Samples, Waits, decodeChunks, decodeStacks, decodeTree, unpack } from "../../output/html/page/decode.mjs";
 import { Model } from "../../output/html/page/model.mjs";
 
 const text = fs.readFileSync(process.argv[2], "utf8");
-const samples = new Samples(), others = {};
+const samples = new Samples(), waits = new Waits(), others = {};
 for (const [, part, data] of text.matchAll(/<script type="application\/gzip" data-part="(\w+)">([^<]*)</g)) {
 	const bytes = await unpack(data);
 	if (part === "samples")
 		samples.add(bytes);
+	else if (part === "waits")
+		waits.add(bytes);
 	else
 		others[part] = bytes;
 }
 const about = JSON.parse(new TextDecoder().decode(others.about));
 const model = new Model(about, decodeTree(others.tree), decodeStacks(others.stacks), samples,
-	decodeChunks(others.chunks));
+	decodeChunks(others.chunks), waits);
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
 	const { weight, state, exit, domain, vcpu, recording, ranges } = JSON.parse(line);
+	const states = about[weight === "wait" ? "wait_states" : "states"];
 	const sums = model.byFunction(model.sum({
 		weight,
 		ranges: ranges.map((range) => range.map((second) => Math.round(second * 1e6))),
-		isThread: about.threads.map((thread) => (domain === null || thread.domain === domain) &&
+		isThread: model.threads(weight).map((thread) => (domain === null || thread.domain === domain) &&
 			(vcpu === null || thread.vcpu === vcpu) &&
 			(recording === null || thread.recording === recording)),
 		isState: state && Array.from({ length: 256 }, (_, i) =>
-			state.includes(about.states[i] || about.states[0])),
+			state.includes(states[i] || states[0])),
 		isExit: exit ? [false].concat(about.exits.map(() => true)) : null,
 	}));
 	const rows = model.functions.map((name, i) => `${name},${sums.self[i]},${sums.total[i]}`)

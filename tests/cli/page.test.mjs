@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { colouring } from "../../output/html/page/colours.mjs";
-import { Columns, decodeStacks, decodeTree, fromDigits } from "../../output/html/page/decode.mjs";
-import { Model, NONE, changeInterval, mergeRanges, shareInterval } from "../../output/html/page/model.mjs";
+import { Columns, Waits, decodeStacks, decodeTree, fromDigits } from "../../output/html/page/decode.mjs";
+import { changeInterval, shareInterval } from "../../output/html/page/intervals.mjs";
+import { Model, NONE, mergeRanges } from "../../output/html/page/model.mjs";
 import { matchNames } from "../../output/html/page/search.mjs";
 import { formatState, parseState } from "../../output/html/page/state.mjs";
 
@@ -38,6 +39,11 @@ const samples = [
 // What chunks counted; the second one is as long as the third, and ends with the recording.
 const chunks = { time: [0, 40, 80], rounds: [4, 3, 0], paused: [2, 0, 10], missed: [0, 1, 5] };
 
+// What two threads waited for; the second one's first wait is not known.
+const waits = {
+	from: [0, 30, 60], to: [20, 50, 90], thread: [0, 0, 1], state: [1, 2, 1], stack: [1, 2, 1],
+};
+
 function makeModel(facts) {
 	const column = (rows, i, Type) => Type.from(rows, (sample) => sample[i]);
 	const parts = [samples.slice(0, 2), samples.slice(2)].map((rows) => ({
@@ -49,8 +55,9 @@ function makeModel(facts) {
 	return new Model({
 		functions, modules, module_of, shows_domains: 1, states: ["unknown", "running", "runnable", "blocked"],
 		threads: [{ domain: "web", vcpu: 0 }, { domain: "db", vcpu: 0 }], duration: 100, start: 0,
-		recordings: ["web.data"], ...facts,
-	}, tree, stacks, { count: samples.length, parts }, chunks);
+		recordings: ["web.data"], wait_states: ["unknown", "sleeping", "uninterruptible"],
+		wait_threads: [{ domain: "web", name: "main[1]" }, { domain: "web", name: "pool[2]" }], ...facts,
+	}, tree, stacks, { count: samples.length, parts }, chunks, { parts: [waits] });
 }
 
 const all = { weight: "samples", ranges: [], isThread: null, isState: null };
@@ -196,6 +203,31 @@ test("samples are selected by their exits", () => {
 		rowOf: [0, 0], isShown: new Array(256).fill(true), isStack: null,
 	});
 	assert.deepEqual([...shown, ...whole], [2, 4, 6, 4]);
+});
+
+test("waits count by the parts of them that are in the ranges", () => {
+	const wait = { weight: "wait" };
+	assert.deepEqual(table(wait), { main: [50, 70], read: [0, 70], copy: [20, 20] });
+	assert.deepEqual(table({ ...wait, ranges: [[10, 40], [35, 70]] }), { main: [20, 40], read: [0, 40], copy: [20, 20] });
+	assert.deepEqual(table({ ...wait, ranges: [[20, 30]] }), {});
+	assert.deepEqual(table({ ...wait, isState: [false, false, true] }), { main: [0, 20], read: [0, 20], copy: [20, 20] });
+	assert.deepEqual(table({ ...wait, isThread: [false, true], ranges: [[0, 61]] }), { main: [1, 1], read: [0, 1] });
+	const heat = (isShown) => model.heat({
+		selection: { ...all, ...wait }, from: 0, to: 100, columns: 5, rows: 2, rowOf: [0, 1], isShown, isStack: null,
+	});
+	const { shown, all: whole } = heat([true, true, true]);
+	assert.deepEqual([[...shown], [...whole]], [[20, 10, 10, 0, 0, 0, 0, 0, 20, 10], [20, 20, 10, 0, 0, 0, 0, 0, 20, 10]]);
+	assert.deepEqual([...heat([false, false, true]).shown], [0, 10, 10, 0, 0, 0, 0, 0, 0, 0]);
+	assert.equal(model.threadName(model.threads("wait")[1]), "web pool[2]");
+});
+
+test("waits as stored", () => {
+	const columns = [[2, 8, 0], [1, 0, 0], [5, 6, 7], [0, 1, 0], [0, 0, 1], [1, 2, 1], [3, 0, 3], [0, 0, 0]];
+	const stored = new Waits();
+	stored.add(Uint8Array.from([3].concat(...columns.map((column) => [column.length, ...column]))));
+	const [{ from, to, thread, state, stack }] = stored.parts;
+	assert.deepEqual([from, to, thread, state, stack].map((list) => [...list]),
+		[[65, 74, 0], [70, 208, 7], [0, 0, 1], [1, 2, 1], [3, 0, 3]]);
 });
 
 test("missed rounds and pauses are those of the time's chunks", () => {

@@ -16,7 +16,7 @@ function domainText({ name, id, type, cpu, vcpus, vmm, unwound, tables }) {
 
 // Returns the elements of a <dl>.
 export function about(model) {
-	const { about: facts, samples } = model, { pauses, quality } = facts;
+	const { about: facts, samples } = model, { pauses, quality, waits } = facts;
 	const rows = [];
 	const add = (term, text) => {
 		if (text)
@@ -40,6 +40,9 @@ export function about(model) {
 	if (pauses.count)
 		add("pauses", `${pauses.count.toLocaleString("en")}, ${percent(pauses.sum, facts.duration * 1e3, 3)} ` +
 			`of the time; median ${ns(pauses.median)}, 99 % below ${ns(pauses.p99)}, longest ${ns(pauses.max)}`);
+	if (waits)
+		add("waits", `${waits.rounds.toLocaleString("en")} looks at up to ${waits.threads.toLocaleString("en")} threads; ` +
+			`${waits.read.toLocaleString("en")} call chains read, ${waits.torn} torn, ${waits.unread} unread`);
 	add("without a name", percent(quality.unnamed, quality.samples));
 	add("cut short", `${percent(quality.cut, quality.samples)} of the call chains; ` +
 		`${percent(quality.unknown, quality.samples)} have an unknown end`);

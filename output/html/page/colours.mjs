@@ -3,7 +3,8 @@
 // Colours of frames, on all of which black text is legible. Blue and orange are told apart by
 // colour-blind people, too.
 import { make } from "./dom.mjs";
-import { NONE, changeInterval } from "./model.mjs";
+import { changeInterval } from "./intervals.mjs";
+import { NONE } from "./model.mjs";
 
 const GROUP = "#d9d4e8", SHADES = 4;
 
@@ -12,6 +13,9 @@ const kinds = [
 	{ label: "upper addresses: kernel, unikernel", fills: ["#7fb8f0", "#93c6f5", "#74c1e8", "#9fb9f2"] },
 	{ label: "no symbol", fills: ["#c4c4c4", "#cecece", "#bcbcbc", "#d6d6d6"] },
 ];
+
+// Of waits: time in which nothing runs is blue, as in off-CPU flame graphs.
+const waitFills = [["#8fd3e8", "#a4dcec", "#82c9e0", "#b0e0ea"], ["#7fa8f0", "#93b6f5", "#749ee8", "#9fb4f2"], kinds[2].fills];
 
 // Okabe and Ito's colours, lightened, and more hues.
 const moduleFills = ["#f5c46b", "#8fd0f5", "#6fcfae", "#f3e87a", "#84b4e0", "#f0a06a", "#dda6c8", "#c4c4c4",
@@ -37,7 +41,8 @@ function mix(from, to, share) {
 
 const GREY = [214, 214, 214], BLUE = [116, 178, 240], ORANGE = [245, 150, 80];
 
-function byKind({ model, graph }) {
+function byKind({ model, graph, isWait }) {
+	const fills = isWait ? waitFills : kinds.map((kind) => kind.fills);
 	const shades = new Map();
 	const shade = (function_) => {
 		if (!shades.has(function_))
@@ -47,10 +52,10 @@ function byKind({ model, graph }) {
 	return {
 		colourOf: (node) => {
 			const function_ = graph.functionOf(node);
-			return function_ === NONE ? GROUP : kinds[model.about.kinds[function_]].fills[shade(function_)];
+			return function_ === NONE ? GROUP : fills[model.about.kinds[function_]][shade(function_)];
 		},
-		legend: kinds.filter((_, kind) => model.about.kinds.includes(kind))
-			.map(({ label, fills }) => key(fills[0], label)),
+		legend: kinds.map(({ label }, kind) => [label, kind]).filter(([, kind]) => model.about.kinds.includes(kind))
+			.map(([label, kind]) => key(fills[kind][0], label)),
 	};
 }
 
@@ -68,11 +73,12 @@ function byModule({ model, graph }) {
 	};
 }
 
-function byState({ sums, busy }) {
+function byState({ sums, busy, isWait }) {
 	const part = busy();
 	return {
 		colourOf: (node) => mix(BLUE, ORANGE, sums.below[node] ? part.below[node] / sums.below[node] : 0),
-		legend: [key(mix(BLUE, ORANGE, 1), "always running or runnable"), key(mix(BLUE, ORANGE, 0), "always blocked")],
+		legend: [key(mix(BLUE, ORANGE, 1), isWait ? "always uninterruptible" : "always running or runnable"),
+			key(mix(BLUE, ORANGE, 0), isWait ? "never" : "always blocked")],
 	};
 }
 

@@ -133,6 +133,34 @@ export class Samples {
 	}
 }
 
+// Collects what threads waited for: for each part, arrays of times (from, to; us since the page's
+// start), threads, states (of waits) and call chains (stack).
+export class Waits {
+	constructor() {
+		this.parts = [];
+		this.end = []; // by thread: of its last wait
+	}
+
+	add(bytes) {
+		const columns = new Columns(bytes), n = columns.rows;
+		const part = {
+			from: new Float64Array(n), to: new Float64Array(n), thread: new Uint32Array(n),
+			state: new Uint8Array(n), stack: new Uint32Array(n),
+		};
+		columns.split(part.from, 0);
+		unfold(part.from, 0, n);
+		columns.split(part.to, 0);
+		columns.column(part.thread, 0);
+		columns.column(part.state, 0);
+		columns.split(part.stack, 0);
+		for (let i = 0; i < n; i++) {
+			part.from[i] += this.end[part.thread[i]] || 0;
+			this.end[part.thread[i]] = part.to[i] += part.from[i];
+		}
+		this.parts.push(part);
+	}
+}
+
 // Returns the tree of call chains, numbered as in the part: node 0 is the root.
 export function decodeTree(bytes) {
 	const columns = new Columns(bytes), count = columns.rows + 1;

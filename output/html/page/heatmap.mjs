@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The heat map over time, in which ranges are selected. Rows are vCPUs or, as in FlameScope,
-// parts of a second, while columns are seconds. Where there is no sample, it is hatched, and so
+// The heat map over time, in which ranges are selected. Rows are vCPUs (of waits: threads) or, as in
+// FlameScope, parts of a second, while columns are seconds. Where there is no sample, it is hatched, and so
 // is the part of a cell whose rounds were missed; the part that was paused has its own colour.
 import { SCALE, colour, fit, percent, plainAmount, seconds } from "./dom.mjs";
 import { NONE, mergeRanges } from "./model.mjs";
@@ -53,17 +53,19 @@ export class HeatMap {
 		this.plot = Math.max(width, 100);
 		this.from = model.start;
 		this.to = model.end;
-		const isThread = picture.selection.isThread;
-		this.threads = Array.from(about.threads.keys())
+		const { isThread, weight } = picture.selection;
+		this.all = model.threads(weight);
+		const known = weight === "wait" ? 1e9 / about.waits.period : about.rate;
+		this.threads = Array.from(this.all.keys())
 			.filter((i) => !isThread || isThread[i]).slice(0, MOST_ROWS);
 		if (picture.rows === "threads") {
-			const length = this.to - this.from, rate = about.rate || about.frequency || 1e6;
+			const length = this.to - this.from, rate = known || about.frequency || 1e6;
 			this.columns = Math.max(1, Math.min(Math.floor(this.plot / 3),
 				Math.floor(length * rate / 2e6)));
 			this.rows = Math.max(1, this.threads.length);
 			this.step = length / this.columns;
 		} else {
-			const rate = about.rate || 100;
+			const rate = known || 100;
 			this.rows = [PARTS, 25, 20, 10, 5, 2].find((rows) => rows * 2 <= rate) || 1;
 			this.second = 1e6 * roundStep((this.to - this.from) / 1e6 / (this.plot / 3));
 			this.columns = Math.max(1, Math.ceil((this.to - this.from) / this.second));
@@ -77,15 +79,13 @@ export class HeatMap {
 
 	count() {
 		const { model, picture, from, step, columns, rows } = this;
-		const rowOf = new Int32Array(model.about.threads.length).fill(NONE);
+		const rowOf = new Int32Array(this.all.length).fill(NONE);
 		const isThreads = picture.rows === "threads";
 		this.threads.forEach((thread, row) => {
 			rowOf[thread] = isThreads ? row : 0;
 		});
 		if (!isThreads)
-			model.about.threads.forEach((_, thread) => {
-				rowOf[thread] = 0;
-			});
+			rowOf.fill(0);
 		this.cells = model.heat({
 			selection: picture.selection, from,
 			to: isThreads ? this.to : from + columns * rows * step,
@@ -99,8 +99,8 @@ export class HeatMap {
 	// only the first recording's are known.
 	cost(column, row) {
 		const { about } = this.model, isThreads = this.picture.rows === "threads";
-		const isFirst = isThreads ? about.threads[this.threads[row]].recording === 0
-			: about.recordings.length === 1;
+		const isFirst = this.picture.selection.weight !== "wait" &&
+			(isThreads ? this.all[this.threads[row]].recording === 0 : about.recordings.length === 1);
 		const i = isThreads ? column : this.index(column, row);
 		return isFirst ? { missed: this.costs.missed[i], paused: this.costs.paused[i] }
 			: { missed: 0, paused: 0 };
@@ -182,7 +182,7 @@ export class HeatMap {
 		}
 		const every = Math.ceil(14 * SCALE / rowHeight);
 		for (let row = 0; row < this.threads.length; row += every) {
-			let name = this.model.threadName(this.threads[row]);
+			let name = this.model.threadName(this.all[this.threads[row]]);
 			while (name.length > 4 && context.measureText(name).width > LABELS - 10)
 				name = `\u2026${name.slice(2)}`;
 			context.fillText(name, 4, row * rowHeight + Math.max(rowHeight, 12 * SCALE) / 2);
@@ -279,7 +279,7 @@ export class HeatMap {
 	describe(column, row, [from, to]) {
 		const i = this.index(column, row), all = this.cells.all[i], shown = this.cells.shown[i];
 		const name = this.picture.rows === "threads" && this.threads.length
-			? `${this.model.threadName(this.threads[row])}, ` : "";
+			? `${this.model.threadName(this.all[this.threads[row]])}, ` : "";
 		const what = all ? `${percent(shown, all, 0)} of ${plainAmount(this.picture.selection.weight, all)}`
 			: "no samples", { missed, paused } = this.cost(column, row);
 		const costs = missed || paused ? `; ${percent(missed, 1)} of the rounds missed, ` +

@@ -85,39 +85,44 @@ function ranks(names) {
 	return rank;
 }
 
-// Returns an amount for each column: values[i] from times[i] to the next time, and finally to
-// @end, evenly. Columns begin at @from and are @step long.
-function spread({ times, values, end, from, step, columns }) {
-	const sums = new Float64Array(columns), change = new Float64Array(columns + 1);
-	for (let i = 0; i < times.length; i++) {
-		const next = Math.max(i + 1 < times.length ? times[i + 1] : end, times[i] + 1);
-		const [start, stop] = [times[i], next].map((time) => (time - from) / step);
-		const rate = values[i] / (stop - start);
-		const left = Math.max(start, 0), right = Math.min(stop, columns);
+// Sums up amounts that are spread evenly over times, by column. Columns begin at @from and are
+// @step long.
+class Spread {
+	constructor({ from, step, columns }) {
+		Object.assign(this, { from, step, columns });
+		this.parts = new Float64Array(columns); // of first and last columns
+		this.change = new Float64Array(columns + 1); // of the amount in whole columns
+	}
+
+	add(start, stop, value) {
+		const { from, step, columns, parts, change } = this, rate = value * step / (stop - start);
+		const left = Math.max((start - from) / step, 0), right = Math.min((stop - from) / step, columns);
 		if (!(left < right))
-			continue;
+			return;
 		const first = Math.floor(left), last = Math.min(Math.floor(right), columns - 1);
 		if (first === last) {
-			sums[first] += rate * (right - left);
-			continue;
+			parts[first] += rate * (right - left);
+			return;
 		}
-		sums[first] += rate * (first + 1 - left);
-		sums[last] += rate * (right - last);
+		parts[first] += rate * (first + 1 - left);
+		parts[last] += rate * (right - last);
 		change[first + 1] += rate;
 		change[last] -= rate;
 	}
-	for (let i = 0, rate = 0; i < columns; i++) {
-		rate += change[i];
-		sums[i] += rate;
+
+	sums() {
+		let rate = 0;
+		return this.parts.map((part, i) => part + (rate += this.change[i]));
 	}
-	return sums;
 }
 
 export class Model {
-	// about: the part of JSON; tree, stacks and chunks as decoded; samples as of class Samples.
-	constructor(about, tree, stacks, samples, chunks) {
+	// about: the part of JSON; tree, stacks and chunks as decoded; samples and waits as of their
+	// classes.
+	constructor(about, tree, stacks, samples, chunks, waits) {
 		this.about = about;
 		this.chunks = chunks;
+		this.waits = waits;
 		this.samples = samples;
 		this.functions = about.functions;
 		this.rank = ranks(this.functions);
@@ -196,14 +201,19 @@ export class Model {
 
 	// A selection has ranges, pairs of us from (inclusive) and to (exclusive), none of which
 	// means all; isThread, isState and isExit, by thread, state and exit, for which null means
-	// all; and a weight. Calls visit(part, i) for each sample that it selects.
+	// all; and a weight. Calls visit(part, i, amount) for each sample that it selects, or for
+	// each wait, if they are the weight.
 	visit(selection, visit) {
-		const { isThread, isState, isExit } = selection;
+		const { isThread, isState, isExit, weight } = selection;
+		if (weight === "wait") {
+			this.visitWaits(selection, visit);
+			return;
+		}
 		const ranges = selection.ranges.length ? mergeRanges(selection.ranges)
 			: [[-Infinity, Infinity]];
 		let [from, to] = ranges[0];
 		for (const part of this.samples.parts) {
-			const { time, thread, state, exit } = part;
+			const { time, thread, state, exit, [weight]: amounts } = part;
 			for (let i = 0; i < time.length; i++) {
 				const t = time[i];
 				if (t < from || t >= to) {
@@ -214,7 +224,25 @@ export class Model {
 				}
 				if ((!isThread || isThread[thread[i]]) && (!isState || isState[state[i]]) &&
 					(!isExit || isExit[exit[i]]))
-					visit(part, i);
+					visit(part, i, amounts[i]);
+			}
+		}
+	}
+
+	// Of a wait, the part within the ranges counts.
+	visitWaits(selection, visit) {
+		const { isThread, isState } = selection;
+		const ranges = selection.ranges.length ? mergeRanges(selection.ranges) : [[-Infinity, Infinity]];
+		for (const part of this.waits.parts) {
+			const { from, to, thread, state } = part;
+			for (let i = 0; i < from.length; i++) {
+				if ((isThread && !isThread[thread[i]]) || (isState && !isState[state[i]]))
+					continue;
+				let amount = 0;
+				for (const [start, end] of ranges)
+					amount += Math.max(0, Math.min(end, to[i]) - Math.max(start, from[i]));
+				if (amount)
+					visit(part, i, amount);
 			}
 		}
 	}
@@ -223,13 +251,12 @@ export class Model {
 	// the samples with exactly this chain, by node of the tree; below, with those of its
 	// callees.
 	sum(selection) {
-		const { weight } = selection;
 		const byStack = new Float64Array(this.stackNode.length);
 		const { count, parent } = this.tree;
 		const self = new Float64Array(count);
 		let samples = 0;
-		this.visit(selection, (part, i) => {
-			byStack[part.stack[i]] += part[weight][i];
+		this.visit(selection, (part, i, value) => {
+			byStack[part.stack[i]] += value;
 			samples++;
 		});
 		for (let i = 0; i < byStack.length; i++)
@@ -278,9 +305,9 @@ export class Model {
 
 	// Returns the weight of a selection's samples by of(part, i), an index below @count.
 	sumBy(selection, count, of) {
-		const { weight } = selection, sums = new Float64Array(count);
-		this.visit(selection, (part, i) => {
-			sums[of(part, i)] += part[weight][i];
+		const sums = new Float64Array(count);
+		this.visit(selection, (part, i, value) => {
+			sums[of(part, i)] += value;
 		});
 		return sums;
 	}
@@ -290,29 +317,58 @@ export class Model {
 	// thread; isShown says it by state, and isStack, which may be null, by call chain.
 	heat({ selection, from, to, columns, rows, rowOf, isShown, isStack }) {
 		const { weight, isExit } = selection;
+		if (weight === "wait")
+			return this.waitHeat({ from, step: (to - from) / columns, columns, rows, rowOf, isShown, isStack });
 		const shown = new Float64Array(columns * rows);
 		const all = new Float64Array(columns * rows);
 		const scale = columns / (to - from);
 		const everything = { ...selection, ranges: [], isState: null, isExit: null };
-		this.visit(everything, (part, i) => {
+		this.visit(everything, (part, i, value) => {
 			const column = Math.floor((part.time[i] - from) * scale), row = rowOf[part.thread[i]];
 			if (column < 0 || column >= columns || row === NONE)
 				return;
 			const cell = row * columns + column;
-			all[cell] += part[weight][i];
+			all[cell] += value;
 			if (isShown[part.state[i]] && (!isStack || isStack[part.stack[i]]) &&
 				(!isExit || isExit[part.exit[i]]))
-				shown[cell] += part[weight][i];
+				shown[cell] += value;
 		});
 		return { shown, all };
+	}
+
+	// The same of waits. All is the time from the thread's first wait to its last one: when it
+	// did not wait, it ran.
+	waitHeat({ from, step, columns, rows, rowOf, isShown, isStack }) {
+		const make = () => Array.from({ length: rows }, () => new Spread({ from, step, columns }));
+		const shown = make(), all = make(), first = [], last = [];
+		for (const { from: begun, to, thread, state, stack } of this.waits.parts) {
+			for (let i = 0; i < begun.length; i++) {
+				const t = thread[i];
+				first[t] = Math.min(begun[i], first[t] === undefined ? Infinity : first[t]);
+				last[t] = Math.max(to[i], last[t] || 0);
+				if (rowOf[t] !== NONE && isShown[state[i]] && (!isStack || isStack[stack[i]]))
+					shown[rowOf[t]].add(begun[i], to[i], to[i] - begun[i]);
+			}
+		}
+		for (let t = 0; t < first.length; t++)
+			if (first[t] !== undefined && rowOf[t] !== NONE)
+				all[rowOf[t]].add(first[t], last[t], last[t] - first[t]);
+		const join = (spreads) => Float64Array.from(spreads.flatMap((spread) => Array.from(spread.sums())));
+		return { shown: join(shown), all: join(all) };
 	}
 
 	// Returns, for the first recording and by column of @step us from @from, the shares of the
 	// rounds that were missed and of the time that pauses took.
 	costs({ from, step, columns }) {
 		const { time, ...counts } = this.chunks, share = {};
-		for (const name in counts)
-			share[name] = spread({ times: time, values: counts[name], end: this.end, from, step, columns });
+		for (const name in counts) {
+			const spread = new Spread({ from, step, columns });
+			time.forEach((start, i) => {
+				const next = i + 1 < time.length ? time[i + 1] : this.end;
+				spread.add(start, Math.max(next, start + 1), counts[name][i]);
+			});
+			share[name] = spread.sums();
+		}
 		const { rounds, paused, missed } = share;
 		return {
 			missed: missed.map((late, i) => late / (late + rounds[i] || 1)),
@@ -343,11 +399,15 @@ export class Model {
 		return sum;
 	}
 
-	// Returns the name of a thread, one vCPU of a domain or of a process in it.
-	threadName(thread) {
-		const { threads, recordings } = this.about;
-		const { domain, process, vcpu, recording } = threads[thread];
-		return `${recordings.length > 1 ? `${recording + 1}: ` : ""}${domain}${process ? `:${process}` : ""} vCPU ${vcpu}`;
+	// Returns what selections of a weight have as threads: each a vCPU of a domain or of a process
+	// in it or, of waits, a guest's thread.
+	threads(weight) {
+		return weight === "wait" ? this.about.wait_threads : this.about.threads;
+	}
+
+	threadName({ domain, process, vcpu, recording, name }) {
+		return `${this.about.recordings.length > 1 ? `${recording + 1}: ` : ""}` +
+			`${domain}${process && process !== name ? `:${process}` : ""} ${name || `vCPU ${vcpu}`}`;
 	}
 
 	module(function_) {
@@ -513,31 +573,4 @@ class Graph {
 			isMatch[i] = !this.isDomain(i) && (this.ofModules ? isModule : isFunction)[key[i]];
 		return isMatch;
 	}
-}
-
-// The share that a function has of some samples, and the interval in which it is with a
-// confidence of 95 %: Wilson's score interval (Brown, Cai, DasGupta, "Interval Estimation for a
-// Binomial Proportion", 2001).
-const Z = 1.959964;
-
-export function shareInterval(share, samples) {
-	if (!samples)
-		return [0, 1];
-	const z2 = Z * Z / samples, middle = (share + z2 / 2) / (1 + z2);
-	const half = Z * Math.sqrt(share * (1 - share) / samples + z2 / (4 * samples)) / (1 + z2);
-	return [Math.max(0, middle - half), Math.min(1, middle + half)];
-}
-
-// How much a share changed between two samplings, and the interval of that with a confidence
-// of 95 %, by Newcombe's method 10 ("Interval estimation for the difference between
-// independent proportions", 1998).
-export function changeInterval(before, samplesBefore, after, samplesAfter) {
-	const [low, high] = shareInterval(before, samplesBefore);
-	const [lowAfter, highAfter] = shareInterval(after, samplesAfter);
-	const change = after - before;
-	return {
-		change,
-		low: change - Math.hypot(after - lowAfter, high - before),
-		high: change + Math.hypot(highAfter - after, before - low),
-	};
 }

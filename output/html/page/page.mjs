@@ -4,11 +4,12 @@
 // user or the address, goes through App.changed().
 import { about } from "./about.mjs";
 import { colouring } from "./colours.mjs";
-import { Samples, decodeChunks, decodeStacks, decodeTree, unpack } from "./decode.mjs";
+import { Samples, Waits, decodeChunks, decodeStacks, decodeTree, unpack } from "./decode.mjs";
 import { amount, button, byId, make, percent, seconds } from "./dom.mjs";
 import { Flame } from "./flame.mjs";
 import { HeatMap } from "./heatmap.mjs";
-import { Model, NONE, changeInterval } from "./model.mjs";
+import { changeInterval } from "./intervals.mjs";
+import { Model, NONE } from "./model.mjs";
 import { Search } from "./search.mjs";
 import { State } from "./state.mjs";
 import { CallTree, Table } from "./table.mjs";
@@ -18,6 +19,8 @@ const STATES = {
 	busy: ["running", "runnable"],
 };
 
+const UNINTERRUPTIBLE = "uninterruptible";
+
 const TABS = {
 	functions: "Functions", modules: "Modules", domains: "Domains", processes: "Processes",
 	vcpus: "vCPUs", threads: "vCPUs of each", states: "States", exits: "Exits", tree: "Call tree", about: "About",
@@ -26,10 +29,10 @@ const TABS = {
 // The elements that choose something, and its key in the state. Numbers are indexes in lists.
 const CONTROLS = [
 	["weight", "w"], ["state", "s"], ["exit", "e", true], ["domain", "d", true],
-	["process", "p", true], ["vcpu", "v", true], ["recording", "a", true],
+	["process", "p", true], ["thread", "i", true], ["vcpu", "v", true], ["recording", "a", true],
 	["baseline", "b", true], ["rows", "h"], ["graph", "g"], ["grow", "o"], ["colours", "k"],
 ];
-const COUNTED = ["w", "s", "e", "d", "p", "v", "r", "c", "a", "b"]; // keys that change sums
+const COUNTED = ["w", "s", "e", "d", "p", "i", "v", "r", "c", "a", "b"]; // keys that change sums
 
 // Returns the distinct values of a property of the threads, in order.
 const distinct = (threads, property) => Array.from(new Set(threads.map((t) => t[property])));
@@ -43,9 +46,9 @@ function fillSelect(select, names, all) {
 class App {
 	constructor(model) {
 		this.model = model;
-		const { about: { threads, weight } } = model;
-		this.domains = distinct(threads, "domain");
-		this.processes = distinct(threads, "process").filter((name) => name);
+		const { about: { threads, wait_threads, weight } } = model, all = threads.concat(wait_threads);
+		this.domains = distinct(all, "domain");
+		this.processes = distinct(all, "process").filter((name) => name);
 		this.vcpus = distinct(threads, "vcpu").sort((a, b) => a - b);
 		this.recordings = model.about.recordings;
 		// By function and by module: whether the search has found it; null: there is none
@@ -115,12 +118,12 @@ class App {
 		fillSelect(byId("exit"), ["[any exit]"].concat(model.about.exits), "all");
 		fillSelect(byId("domain"), this.domains, "all");
 		fillSelect(byId("process"), this.processes, "all");
+		fillSelect(byId("thread"), model.about.wait_threads.map((thread) => model.threadName(thread)), "all");
 		fillSelect(byId("vcpu"), this.vcpus.map(String), "all");
 		fillSelect(byId("recording"), this.recordings, "all");
 		fillSelect(byId("baseline"), this.recordings, "none");
-		byId("state").replaceChildren(...Object.keys(STATES).map((name) =>
-			make("option", { value: name, textContent: name })));
 		byId("weight").options[1].disabled = !model.about.cpu_times;
+		byId("weight").options[3].disabled = !model.about.waits;
 		for (const [id, key, isNumber] of CONTROLS)
 			this.bind(id, key, isNumber);
 		byId("filters").addEventListener("reset", (event) => {
@@ -150,21 +153,18 @@ class App {
 	}
 
 	makeTabs() {
-		const { threads, exits } = this.model.about;
-		byId("tabs").replaceChildren(...Object.keys(TABS)
-			.filter((tab) => (tab !== "processes" || threads.some((thread) => thread.process)) &&
-				(tab !== "exits" || exits.length) &&
-				(tab !== "threads" || threads.length > this.vcpus.length))
-			.map((tab) => {
-				const element = button(TABS[tab], () => this.state.set({ t: tab }, true));
-				element.dataset.tab = tab;
-				element.setAttribute("role", "tab");
-				element.setAttribute("aria-controls", "panel");
-				return element;
-			}));
+		byId("tabs").replaceChildren(...Object.keys(TABS).map((tab) => {
+			const element = button(TABS[tab], () => this.state.set({ t: tab }, true));
+			element.dataset.tab = tab;
+			element.setAttribute("role", "tab");
+			element.setAttribute("aria-controls", "panel");
+			return element;
+		}));
 		byId("tabs").addEventListener("keydown", (event) => {
 			const step = { ArrowLeft: "previousElementSibling", ArrowRight: "nextElementSibling" }[event.key];
-			const next = step && document.activeElement[step];
+			let next = step && document.activeElement[step];
+			while (next && next.hidden)
+				next = next[step];
 			if (next) {
 				next.focus();
 				next.click();
@@ -208,7 +208,8 @@ class App {
 	// Returns the selection that the state describes; of what it is compared with, if
 	// @isCompared: null if with nothing. @isBoth: of all recordings.
 	selection(isCompared, isBoth) {
-		const { now } = this.state, { about: { threads, states, exits } } = this.model;
+		const { now } = this.state, { about: { exits } } = this.model;
+		const { weight, isWait } = this, threads = this.model.threads(weight);
 		const ranges = isCompared ? now.c : now.r, recording = isCompared ? now.b : now.a;
 		if (isCompared && !ranges.length && recording < 0)
 			return null;
@@ -218,21 +219,45 @@ class App {
 		const isThread = threads.map((thread) =>
 			(domain === undefined || thread.domain === domain) &&
 			(process === undefined || thread.process === process) &&
-			(vcpu === undefined || thread.vcpu === vcpu) &&
+			(isWait ? now.i < 0 || now.i >= threads.length || thread === threads[now.i]
+				: vcpu === undefined || thread.vcpu === vcpu) &&
 			(recording < 0 || isBoth || thread.recording === recording));
-		const isState = STATES[now.s] && this.states(STATES[now.s]);
-		const isExit = now.e < 0 || now.e > exits.length ? null
+		const { [now.s]: names } = this.stateNames(), isState = names ? this.states(names) : null;
+		const isExit = isWait || now.e < 0 || now.e > exits.length ? null
 			: ["", ...exits].map((_, i) => (now.e ? i === now.e : i > 0));
-		return {
-			ranges, weight: now.w === "cpu-time" && !this.model.about.cpu_times ? "samples" : now.w,
-			isThread: isThread.every((is) => is) ? null : isThread, isState, isExit, names: states,
+		return { ranges, weight, isThread: isThread.every((is) => is) ? null : isThread, isState, isExit };
+	}
+
+	get weight() {
+		const { now: { w } } = this.state, { cpu_times: hasCpuTimes, waits } = this.model.about;
+		return (w === "cpu-time" && !hasCpuTimes) || (w === "wait" && !waits) ? "samples" : w;
+	}
+
+	get isWait() {
+		return this.weight === "wait";
+	}
+
+	// Returns what can be chosen as states: lists of names, or null for all.
+	stateNames() {
+		return !this.isWait ? STATES
+			: Object.fromEntries([["all", null], ...this.model.about.wait_states.map((name) => [name, [name]])]);
+	}
+
+	// Whether there is such a table of the weight.
+	hasTable(tab) {
+		const { isWait } = this, threads = this.model.threads(this.weight);
+		const has = {
+			processes: threads.some(({ process }) => process), vcpus: !isWait,
+			exits: !isWait && this.model.about.exits.length > 0,
+			threads: isWait || threads.length > this.vcpus.length,
 		};
+		return tab in has ? has[tab] : true;
 	}
 
 	// Returns, by number, whether a state has one of the names; later versions' states are
 	// unknown.
 	states(names) {
-		const { states } = this.model.about;
+		const states = this.model.about[this.isWait ? "wait_states" : "states"];
 		return Array.from({ length: 256 }, (_, i) => names.includes(states[i] || states[0]));
 	}
 
@@ -298,15 +323,27 @@ class App {
 
 	showControls() {
 		const { now } = this.state;
+		const { isWait } = this;
+		if (this.controlsAreOf !== isWait)
+			byId("state").replaceChildren(...Object.keys(this.stateNames()).map((name) =>
+				make("option", { value: name, textContent: name })));
+		this.controlsAreOf = isWait;
 		for (const [id, key] of CONTROLS)
 			byId(id).value = String(now[key]);
+		byId("weight").value = this.weight;
+		byId("state").value = now.s in this.stateNames() ? now.s : "all";
+		byId("legend-samples").hidden = isWait;
+		byId("legend-waits").hidden = !isWait;
+		byId("rows").options[0].textContent = isWait ? "threads" : "vCPUs";
+		for (const id of ["exit", "vcpu", "thread"])
+			byId(id).parentElement.hidden = byId(id).options.length < 3 || (id === "thread") !== isWait;
 		byId("case").checked = now.m === "case";
 		if (byId("search").value !== now.q)
 			byId("search").value = now.q;
 		const { sums, selection } = this.shown;
 		byId("graph").disabled = byId("grow").disabled = now.f !== NONE;
 		byId("summary").textContent = amount(selection.weight, sums.total) +
-			{ samples: "", "cpu-time": " of CPU time", wall: " of the vCPUs' time" }[selection.weight] +
+			{ samples: "", "cpu-time": " of CPU time", wall: " of the vCPUs' time", wait: " of waiting" }[selection.weight] +
 			` in ${seconds(this.model.length(selection.ranges))}`;
 		const remove = (key, kind) => now[key].map(([from, to], i) =>
 			button(`${kind}${+(from / 1e6).toFixed(3)} to ${+(to / 1e6).toFixed(3)} s \u00d7`, () =>
@@ -328,7 +365,7 @@ class App {
 
 	showHeat(isNew) {
 		const { selection, compared } = this.shown;
-		const shown = this.state.now.s === "all" && !this.isMatch && !selection.isExit
+		const shown = !selection.isState && !this.isWait && !this.isMatch && !selection.isExit
 			? this.states(this.model.about.states.filter((name) => name !== "blocked"))
 			: selection.isState || new Array(256).fill(true);
 		this.heat.show(isNew, {
@@ -344,7 +381,7 @@ class App {
 		const show = (flame, graph, zoomed, grow) => {
 			const sums = graph.sum(shown.sums);
 			const { colourOf, legend } = colouring(now.k, {
-				model, graph, sums, total: shown.sums.total,
+				model, graph, sums, total: shown.sums.total, isWait: this.isWait,
 				before: shown.before && graph.sum(shown.before),
 				busy: () => graph.sum(this.busy()),
 			});
@@ -364,9 +401,10 @@ class App {
 		this.describe(this.flame, now.z && now.z < this.flame.picture.graph.tree.count ? now.z : 0);
 	}
 
-	// Returns the sums of the selection's samples that are not blocked.
+	// Returns the sums of the selection's samples that are not blocked; of waits, of those that are
+	// uninterruptible.
 	busy() {
-		const { selection } = this.shown, isBusy = this.states(STATES.busy);
+		const { selection } = this.shown, isBusy = this.states(this.isWait ? [UNINTERRUPTIBLE] : STATES.busy);
 		const isState = selection.isState
 			? isBusy.map((is, i) => is && selection.isState[i]) : isBusy;
 		return this.model.sum({ ...selection, isState });
@@ -391,8 +429,12 @@ class App {
 	}
 
 	showTable() {
-		const { t, y } = this.state.now, isAbout = t === "about";
+		const { y } = this.state.now, t = this.hasTable(this.state.now.t) ? this.state.now.t : "functions";
+		const isAbout = t === "about";
 		for (const tab of byId("tabs").children) {
+			tab.hidden = !this.hasTable(tab.dataset.tab);
+			if (tab.dataset.tab === "threads")
+				tab.textContent = this.isWait ? "Threads" : TABS.threads;
 			tab.setAttribute("aria-selected", String(tab.dataset.tab === t));
 			tab.tabIndex = tab.dataset.tab === t ? 0 : -1;
 		}
@@ -410,9 +452,10 @@ class App {
 		}
 		const rows = t === "functions" ? this.functionRows() : t === "modules" ? this.moduleRows()
 			: this.attributeRows(t);
+		const title = t === "threads" && this.isWait ? "Threads" : TABS[t];
 		const compares = Boolean(before) && rows.every((row) => row.change);
 		this.table.show({
-			caption: TABS[t], noun: TABS[t].replace(/(?<=ss)es$|s$/, ""),
+			caption: title, noun: title.replace(/(?<=ss)es$|s$/, ""),
 			rows: rows.filter((row) => row.total > 0 || (compares && row.change.change)),
 			whole: sums.total, weight: selection.weight, order: y, compares,
 		});
@@ -454,7 +497,8 @@ class App {
 
 	// The rows of an attribute that each sample has one value of.
 	attributeRows(tab) {
-		const { model, shown } = this, { threads, states, exits } = model.about;
+		const { model, shown, isWait } = this, { exits, wait_states, states: vcpuStates } = model.about;
+		const threads = model.threads(this.weight), states = isWait ? wait_states : vcpuStates;
 		const ofThread = (values, property) => {
 			const index = new Map(values.map((value, i) => [value, i]));
 			const places = threads.map((t) => index.get(t[property]));
@@ -465,8 +509,8 @@ class App {
 			processes: () => ({ ...ofThread(this.processes.concat([""]), "process"), key: "p" }),
 			vcpus: () => ({ ...ofThread(this.vcpus, "vcpu"), key: "v" }),
 			threads: () => ({
-				names: threads.map((_, i) => model.threadName(i)), of: ({ thread }, i) => thread[i],
-				open: (i) => ({
+				names: threads.map((_, i) => model.threadName(threads[i])), of: ({ thread }, i) => thread[i],
+				open: (i) => (isWait ? { i } : {
 					d: this.domains.indexOf(threads[i].domain), v: this.vcpus.indexOf(threads[i].vcpu),
 					p: this.processes.indexOf(threads[i].process),
 				}),
@@ -485,7 +529,7 @@ class App {
 		return names.map((name, i) => ({
 			name: String(name) || "(none)", self: now[i], total: now[i],
 			change: before ? this.change(now[i], before[i]) : undefined,
-			isKnown: key === "s" ? name in STATES : key !== "e" || i > 0,
+			isKnown: key === "s" ? name in this.stateNames() : key !== "e" || i > 0,
 			hint: "Show only this",
 			open: () => this.state.set(open ? open(i) : { [key]: key === "s" ? name : i }),
 		}));
@@ -496,19 +540,20 @@ class App {
 async function load() {
 	performance.mark("begun");
 	const parts = Array.from(document.querySelectorAll("script[data-part]"));
-	const samples = new Samples(), others = {};
+	const samples = new Samples(), waits = new Waits(), others = {};
 	for (const part of parts) {
 		const bytes = await unpack(part.textContent);
 		part.remove();
-		if (part.dataset.part === "samples")
-			samples.add(bytes);
+		const collected = { samples, waits }[part.dataset.part];
+		if (collected)
+			collected.add(bytes);
 		else
 			others[part.dataset.part] = bytes;
 	}
 	performance.mark("read");
 	const facts = JSON.parse(new TextDecoder().decode(others.about));
 	return new Model(facts, decodeTree(others.tree), decodeStacks(others.stacks), samples,
-		decodeChunks(others.chunks));
+		decodeChunks(others.chunks), waits);
 }
 
 async function start() {

@@ -4,8 +4,8 @@
 // view; Back and Forward work. Anything unknown or out of range in an address is ignored.
 
 const choices = {
-	w: ["samples", "cpu-time", "wall"],
-	s: ["all", "busy", "running", "runnable", "blocked"],
+	w: ["samples", "cpu-time", "wall", "wait"],
+	s: ["all", "busy", "running", "runnable", "blocked", "sleeping", "uninterruptible", "idle", "stopped", "unknown"],
 	h: ["threads", "seconds"],
 	g: ["functions", "modules", "inverted"],
 	o: ["flame", "icicle"],
@@ -19,6 +19,7 @@ const defaults = {
 	w: "samples", // weight
 	s: "all", // states
 	d: -1, p: -1, v: -1, // domain, process, vCPU; -1: all
+	i: -1, // thread that waits; -1: all
 	e: -1, // exit; -1: all samples, 0: with any exit, else with this one
 	r: [], // ranges, us
 	c: [], // ranges to compare with

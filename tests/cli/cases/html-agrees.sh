@@ -1,5 +1,5 @@
 # The page of --format html has the same sums as histograms, for 50 random selections: weights,
-# states, exits, domains, vCPUs and times.
+# states, exits, domains, vCPUs and times; and of what threads waited for.
 . "$CLI/lib.sh"
 need_modules
 {
@@ -8,6 +8,20 @@ need_modules
 	echo "exit 2 0x3f8"
 	echo "many 3000 500 10 40"
 	i=0
+	while [ $i -lt 300 ]; do
+		# A thread's waits follow each other; the last ones are not over.
+		echo "in $((i % 2))"
+		echo "process $((i % 6 / 3 + 10)) app$((i % 6 / 3))"
+		echo "thread $((i % 6 + 20)) worker$((i % 6))"
+		from=$((500000000 + i / 6 * 100000000)) length=$((1 + i * 7919 % 99000))
+		to=$((from + length * 1000))
+		[ $i -lt 296 ] || to=0
+		echo "wait $from $to $((i % 5)) 0 $(printf '0x%x' $((1048577 + i % 7 * 256))) 0x100201 0x100101"
+		[ $((i % 50)) != 49 ] || echo "waits $((from + 99999000)) 100000000 10 6 0 0 1000"
+		i=$((i + 1))
+	done
+	i=0
+	echo "in 0"
 	while [ $i -lt 400 ]; do
 		echo "exit $((i % 4)) $((i % 7))"
 		echo "sample $((5000000000 + i * 33333)) $((i % 3)) $((i % 5)) 0" \
@@ -28,12 +42,13 @@ random.seed(32)
 STATES = {"all": None, "running": ["running"], "runnable": ["runnable"], "blocked": ["blocked"],
           "busy": ["running", "runnable"], "exit": None}
 with open("questions", "w") as questions, open("options", "w") as options:
-    for i in range(50):
-        weight = random.choice(["samples", "cpu-time", "wall"])
-        state = random.choice(list(STATES))
+    for i in range(70):
+        waits = i >= 50
+        weight = "wait" if waits else random.choice(["samples", "cpu-time", "wall"])
+        state = "all" if waits else random.choice(list(STATES))
         domain = random.choice([None, "big", "small"])
-        vcpu = random.choice([None, None, 0, 3])
-        # Most samples are in the first 5 s.
+        vcpu = None if waits else random.choice([None, None, 0, 3])
+        # Most samples, and all waits, are in the first 5 s.
         ends = sorted(round(random.uniform(0, 5.5), random.choice([1, 3, 6])) for _ in range(2))
         ranges = random.choice([[], [ends]])
         print(json.dumps({"weight": weight, "state": STATES[state], "exit": state == "exit",

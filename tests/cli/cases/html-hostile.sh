@@ -23,6 +23,10 @@ with open("hostile.txt", "wb") as file:
         chain = " ".join(hex(0x1008 + (i + j) % len(NAMES) * 0x100) for j in range(5))
         file.write(b"in %d\nspace 4096\nprocess 7 </script><b>\n" % (i % 3))
         file.write(b"sample %d 0 %d 0 %s\n" % (2000 + i * 3000000, i % 6, chain.encode()))
+    for i, name in enumerate([NAMES[0], b"<b>\xff", b"__proto__"]):
+        file.write(b"in %d\nspace 8192\nprocess %d %s\nthread %d %s\n" % (i, i, name[:15], i + 1, name[:15]))
+        file.write(b"wait 3000 %d %d 0 0x1008 0x1108\nwait 0 0 1 0 0x1208\n" % (9000000 + i * 50000, i + 7))
+    file.write(b"waits 18446744073709551000 100000000 9 9 9 9 9\n")
     # The largest time, and chains without addresses
     file.write(b"sample 18446744073709551000 1 1 0\nsample 0 1 1 4\n")
     file.write(b"end 1 18446744073709551000\n")
@@ -36,7 +40,8 @@ from browser import Browser, wait_for
 
 VIEWS = ["", "#t=modules&g=modules&k=module", "#t=tree&g=inverted&k=state", "#t=about&h=seconds",
          "#t=processes&f=3&q=%28", "#f=3&q=.", "#z=99999999&f=99999999&d=77&r=9-1,x&c=0-1&k=change",
-         "#w=__proto__&s=constructor&t=<img>&q=%E0%A4", "#w=wall&t=domains", "#w=cpu-time&t=states"]
+         "#w=__proto__&s=constructor&t=<img>&q=%E0%A4", "#w=wall&t=domains", "#w=cpu-time&t=states",
+         "#w=wait&t=threads&k=state", "#w=wait&h=seconds&t=processes&i=99&s=idle", "#w=wait&t=exits&q=x&r=0-9"]
 with Browser() as browser:
     browser.open(os.path.abspath("hostile.html"))
     for view in VIEWS:
@@ -60,7 +65,7 @@ with Browser() as browser:
                 clearInterval(tick);
                 done(longest);
             }, 10);
-            uniprof.state.set({ q: "^(x+x+)+y" });
+            uniprof.state.set({ w: "samples", r: [], q: "^(x+x+)+y" });
         })""")
     print(browser.script("return document.querySelector('#found').textContent"),
           longest < 500 or longest)

@@ -20,6 +20,23 @@ report -i big.up -s big.sym --format html --weight cpu-time -o cpu.html 2>/dev/n
 	echo "end 1 2000000000"
 } | "$MAKE_RECORDING" >exits.up
 report -i exits.up -s big.sym --format html -o exits.html 2>/dev/null
+# Of two threads, one waits for a lock, then runs, then sleeps on; the other one is idle.
+{
+	echo "info start 1000000000"
+	echo "domain 0 3 4 1 1 web"
+	echo "sample 1000000000 0 1 0 0x100001"
+	echo "process 7 app"
+	echo "thread 8 pool"
+	echo "wait 1000000000 1500000000 2 0 0x100101 0x100001"
+	echo "wait 2500000000 0 1 0 0x100201 0x100001"
+	echo "thread 7 app"
+	echo "wait 1000000000 0 4 0 0x100301 0x100001"
+	echo "waits 3000000000 100000000 20 2 0 0 1000"
+	echo "end 1 3000000000"
+} | "$MAKE_RECORDING" >waits.up
+report -i waits.up -s big.sym --format html -o waits.html 2>/dev/null
+report -i waits.up -s big.sym --format html --weight wait --min-wait 600ms -o long.html 2>/dev/null
+report -i big.up --format html --weight wait -o none.html || echo "exit code $?"
 grep -c 'default-src .none.' big.html
 grep -oE '(src|href)="[^"]*"' big.html
 drive <<'END'
@@ -81,7 +98,7 @@ with Browser() as browser:
     browser.script("document.querySelector('#reset').click()")
     browser.point(browser.script("return document.querySelector('#heat')"))
     print(text("#time-details"))
-    browser.point(browser.script("return document.querySelector('#tabs button:nth-child(4)')"), click=True)
+    browser.point(browser.script("return document.querySelector('#tabs [data-tab=vcpus]')"), click=True)
     print(address(), *rows(), sep="\n")
     browser.drag(browser.script("return document.querySelector('#heat')"), (-300, 0), (-100, 0))
     print(browser.script("return uniprof.state.now.r.length"), address() != "#t=vcpus")
@@ -120,6 +137,30 @@ with Browser() as browser:
             drawn += data[i * 4 + 3] === 255 && !is(i, 185, 185, 185);
         }
         return [paused, drawn - paused].map((part) => `${(100 * part / width).toFixed(0)} %`)"""))
+    print("waits:")
+    show("waits.html")
+    print(text("#summary"))
+    browser.script("location.hash = '#w=wait&t=threads&k=kind'")
+    wait_for(lambda: "Threads" in text("#table"))
+    print(text("#summary"), *rows(), sep="\n")
+    print(browser.script("""
+        return Array.from(document.querySelectorAll("#tabs button:not([hidden])"), (tab) => tab.textContent).join(", ")"""))
+    # The thread's row, where it ran; then colours of the flame graph
+    browser.point(browser.script("return document.querySelector('#heat')"))
+    print(text("#time-details"))
+    print(browser.script("""
+        const canvas = document.querySelector("#flame canvas");
+        return Array.from(canvas.getContext("2d").getImageData(9, canvas.height - 24, 1, 1).data).join(" ")"""))
+    browser.point(browser.script("return document.querySelector('#table tbody tr:nth-child(2) button')"), click=True)
+    print(address(), text("#summary"), *rows(), sep="\n")
+    browser.script("location.hash = '#w=wait&s=uninterruptible&r=0.25-2&t=vcpus'")
+    wait_for(lambda: "Functions" in text("#table"))
+    print(text("#summary"), *rows(), sep="\n")
+    browser.script("location.hash = '#w=wait&t=states&h=seconds&k=state'")
+    wait_for(lambda: "States" in text("#table"))
+    print(*rows(), sep="\n")
+    show("long.html")
+    print(text("#summary"))
     show("cpu.html")
     print(text("#summary"))
     print("requests:", browser.script("return performance.getEntriesByType('resource').length"),
