@@ -64,8 +64,9 @@ struct waits {
 	struct thread_walk walk; /* of the round */
 	bool in_round;
 	bool is_ended;
-	uint64_t round; /* time of the round, or of the last one, ns */
-	uint64_t chunk; /* time of the next chunk, ns */
+	uint64_t broken; /* rounds that did not see all threads */
+	uint64_t round;	 /* time of the round, or of the last one, ns */
+	uint64_t chunk;	 /* time of the next chunk, ns */
 	uint64_t chunk_wait, chunk_most;
 	unsigned int files;	    /* of the sink, when the last chunk was passed on */
 	struct waits_counts counts; /* since the last chunk */
@@ -435,6 +436,7 @@ static void end_round(struct waits *waits, bool is_full, struct sink *sink)
 		if (waits->walk.threads > waits->totals.threads)
 			waits->totals.threads = waits->walk.threads;
 	} else {
+		waits->broken++;
 		waits->totals.is_broken |= waits->walk.threads >= THREADS_MAX;
 	}
 	pass_chunks(waits, sink);
@@ -506,6 +508,7 @@ void waits_add(const struct waits *waits, struct waits_totals *totals)
 	totals->threads += more->threads;
 	totals->cpu_time += more->cpu_time + last->cpu_time;
 	totals->time += more->time;
-	totals->is_broken |= more->is_broken;
+	totals->is_broken |= more->is_broken ||
+			     waits->broken > (more->rounds + last->rounds) / 2;
 	totals->is_unknown |= more->is_unknown;
 }

@@ -20,8 +20,9 @@ struct waits_totals {
 	uint64_t threads;  /* most threads in a round */
 	uint64_t cpu_time; /* ns */
 	uint64_t time;	   /* ns for which waits were known */
-	bool is_broken;	   /* a round found lists that make no sense, or are too long */
-	bool is_unknown;   /* it was never known where the guest has its threads */
+	/* Lists were too long, or made no sense in most rounds of a guest. */
+	bool is_broken;
+	bool is_unknown; /* it was never known where the guest has its threads */
 };
 
 /* Longest time from one chunk of waits to the next, ns, and that for a pipe, from which
