@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/stack/print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,8 @@ void print_chain(const struct chain *chain, const struct stack_names *names)
 		       chain_end_name(chain->end));
 }
 
-/* Functions of Linux in which a thread waits for a lock, by the start of their names. */
+/* Functions of Linux and of C libraries in which a thread waits for a lock, by the first
+ * words of their names. */
 static const struct {
 	const char *start, *kind;
 } locks[] = {
@@ -119,10 +121,21 @@ static bool is_entry(const char *name)
 	return false;
 }
 
+/* Whether the name begins with these words: "down_timeout" with "down", "download" not.
+ */
+static bool has_words(const char *name, const char *words)
+{
+	size_t length = strlen(words);
+
+	return strncmp(name, words, length) == 0 &&
+	       !(isalnum((unsigned char)words[length - 1]) &&
+		 isalnum((unsigned char)name[length]));
+}
+
 static const char *lock_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
-		if (strncmp(name, locks[i].start, strlen(locks[i].start)) == 0)
+		if (has_words(name, locks[i].start))
 			return locks[i].kind;
 	return NULL;
 }
