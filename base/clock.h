@@ -21,4 +21,10 @@ static inline uint64_t clock_monotonic(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* The CPU time of the calling thread, ns. */
+static inline uint64_t clock_thread(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 #endif

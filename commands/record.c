@@ -69,8 +69,8 @@ static void describe_waits(const struct record_options *options,
 		append_text(
 			to, 0, size,
 			"; no waits: it is not known where the guest has its threads, "
-			"as it is in the file of a Linux kernel for x86-64 with types "
-			"(BTF), and of Unikraft and Mini-OS with symbols");
+			"as it is in a Linux kernel for x86-64 with types (BTF), and in "
+			"files of Unikraft and Mini-OS with symbols");
 		return;
 	}
 	used = append_text(

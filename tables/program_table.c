@@ -322,10 +322,13 @@ static void coverage_measure(const struct unwind_table *table,
 static void describe_linux(struct table_origin *origin, const struct program *program)
 {
 	struct task_layout *tasks = &origin->tasks;
+	struct linux_layouts layouts;
 
 	origin->linux_text = program->code[0].address + program->offset;
-	linux_layouts_find(tasks, &origin->modules, &origin->threads, program->elf.data,
-			   program->elf.size);
+	linux_layouts_find(&layouts, program->elf.data, program->elf.size);
+	origin->tasks = layouts.tasks;
+	origin->modules = layouts.modules;
+	origin->threads = layouts.threads;
 	if (origin->threads.init)
 		origin->threads.init += program->offset;
 	if (tasks->per_cpu)

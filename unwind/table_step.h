@@ -148,6 +148,8 @@ static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
 		rule = unwind_table_find(walk->table, address);
 	if (!rule && walk->hypercalls)
 		rule = unwind_table_find(walk->hypercalls, address);
+	if (!rule && walk->kernel)
+		rule = unwind_table_find(walk->kernel, address);
 	if (!rule && walk->modules)
 		rule = unwind_table_find(walk->modules, address);
 	if (!rule && walk->found && (walk->is_found_here || is_in_upper_half(address)))

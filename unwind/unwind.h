@@ -104,7 +104,8 @@ struct unwind_input {
 	const struct unwind_space *spaces; /* those with other programs at one address */
 	size_t space_count;
 	const struct unwind_table *hypercalls; /* rules for Xen's hypercall page */
-	const struct unwind_table *modules;    /* rules for modules of a Linux kernel */
+	const struct unwind_table *kernel;     /* rules that a Linux kernel has itself */
+	const struct unwind_table *modules;    /* and those of its modules */
 	const struct unwind_table *found; /* guesses for code that no file describes */
 	uint64_t found_space; /* the address space whose programs they are for */
 	const struct return_notes *returns; /* what tells right guesses from wrong ones */
@@ -130,6 +131,7 @@ static inline bool unwind_is_described(const struct unwind_input *input, uint64_
 	const struct unwind_table *table = unwind_table_in(input, space);
 
 	return (table && unwind_table_find(table, address)) ||
+	       (input->kernel && unwind_table_find(input->kernel, address)) ||
 	       (input->modules && unwind_table_find(input->modules, address)) ||
 	       (input->hypercalls && unwind_table_find(input->hypercalls, address));
 }

@@ -35,7 +35,7 @@ struct walk {
 	struct chain *chain;
 	const struct unwind_table *table; /* NULL: none for this kind of code */
 	/* NULL: none. */
-	const struct unwind_table *hypercalls, *modules, *found;
+	const struct unwind_table *hypercalls, *kernel, *modules, *found;
 	const struct return_notes *returns;
 	uint64_t space;	    /* the vCPU's address space */
 	bool is_found_here; /* the guesses for programs are for this address space */
@@ -124,11 +124,13 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 	walk->table = unwind_table_in(input, space);
 	walk->rule_notes = input->notes ? input->notes->rule : NULL;
 	walk->hypercalls = input->hypercalls;
+	walk->kernel = input->kernel;
 	walk->modules = input->modules;
 	walk->found = input->found;
 	walk->returns = input->returns;
 	walk->serial = walk->table ? unwind_table_serial(walk->table) : 0;
 	walk->serial ^= walk->hypercalls ? unwind_table_serial(walk->hypercalls) : 0;
+	walk->serial ^= walk->kernel ? unwind_table_serial(walk->kernel) : 0;
 	walk->serial ^= walk->modules ? unwind_table_serial(walk->modules) : 0;
 	walk->space = space;
 	walk->is_found_here = walk->found && input->found_space == space;
@@ -136,7 +138,7 @@ static inline void walk_use_table(struct walk *walk, const uint64_t *registers,
 		walk->serial ^= unwind_table_serial(walk->found) + !walk->is_found_here;
 	walk->registers = registers;
 	walk->register_count = count;
-	walk->has_rules = walk->table || walk->modules || walk->found;
+	walk->has_rules = walk->table || walk->kernel || walk->modules || walk->found;
 	walk->has_floor = walk->has_rules;
 	walk->state.floor = walk->has_rules ? walk->state.sp : 0;
 }

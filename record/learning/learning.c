@@ -44,6 +44,7 @@ void learning_close(struct learning *learning)
 	modules_free(learning->modules);
 	kallsyms_search_free(learning->kallsyms);
 	kernel_orc_free(&learning->orc);
+	kernel_types_free(&learning->types);
 	table_check_free(&learning->table);
 	code_search_free(&learning->code);
 	stack_filter_free(learning->filter);
@@ -62,8 +63,8 @@ struct unwind_input learning_input(struct learning *learning,
 		.found_space = code_search_space(&learning->code),
 		.returns = &learning->returns,
 		.hypercalls = learning->table.hypercalls,
-		.modules = learning->modules ? modules_table(learning->modules)
-					     : learning_kernel(learning),
+		.kernel = learning_kernel(learning),
+		.modules = learning->modules ? modules_table(learning->modules) : NULL,
 		.entries = &learning->entries,
 	};
 }
@@ -94,7 +95,7 @@ static void use_kernel(struct learning *learning)
 	if (learning->uses_kernel || !placed_table_linux(&learning->table.placed))
 		return;
 	learning->uses_kernel = true;
-	if (modules)
+	if (modules && !learning->modules)
 		learning->modules = modules_new(modules);
 	learning->tasks = (struct tasks){
 		.layout = program_table_tasks(program),
@@ -120,6 +121,22 @@ static void use_fibers(struct learning *learning)
 		.count = origin->fiber_layouts,
 		.shift = placed->shift[number],
 	};
+}
+
+/* Starts to look for modules and tasks by the types in the kernel's own memory. */
+static void use_types(struct learning *learning)
+{
+	const struct linux_layouts *layouts = &learning->types.layouts;
+
+	if (learning->uses_kernel)
+		return;
+	if (layouts->modules.list && !learning->modules)
+		learning->modules = modules_new(&layouts->modules);
+	if (layouts->tasks.per_cpu)
+		learning->tasks = (struct tasks){
+			.layout = &layouts->tasks,
+			.threads = layouts->threads.init ? &layouts->threads : NULL,
+		};
 }
 
 bool learning_check_table(struct learning *learning, const struct round *round)
@@ -243,11 +260,15 @@ static bool learn_modules(struct learning *learning, struct round *round)
 	return is_renewed;
 }
 
-/* Whether the kernel's tables are looked for: not if a file has them, or if only frame
- * pointers are asked for. */
-static bool wants_orc(const struct learning *learning)
+/* Looks for what else the kernel's names lead to, unless a file has it: its types and,
+ * unless only frame pointers are asked for, its tables. */
+static void use_names(struct learning *learning, const struct kallsyms *kallsyms)
 {
-	return !learning->uses_kernel && learning->code.examiner;
+	if (learning->uses_kernel)
+		return;
+	kernel_types_find(&learning->types, kallsyms);
+	if (learning->code.examiner)
+		kernel_orc_find(&learning->orc, kallsyms);
 }
 
 /* Goes on to look for the names of the guest's kernel, from one of the round's chains. */
@@ -264,26 +285,45 @@ static void learn_kallsyms(struct learning *learning, const struct round *round)
 		guest->ops->begin_pages(guest->memory, round->time, KALLSYMS_MAPS);
 		kallsyms_look(learning->kallsyms, cpu_of(learning, sample), &memory,
 			      &sample->chain, round->time);
-		if (kallsyms_get(learning->kallsyms) && wants_orc(learning))
-			kernel_orc_find(&learning->orc, kallsyms_get(learning->kallsyms));
+		if (kallsyms_get(learning->kallsyms))
+			use_names(learning, kallsyms_get(learning->kallsyms));
 	}
 }
 
-/* Goes on to read the tables of the guest's kernel. True if they are complete. */
-static bool learn_orc(struct learning *learning, const struct round *round)
+/* Whether there is something left to read in the guest's kernel, from this chain on: its
+ * tables, and then its types. */
+static bool is_kernel_due(const struct learning *learning, const struct chain *chain,
+			  uint64_t now)
+{
+	return kernel_copy_is_due(learning->orc.copy.size ? &learning->orc.copy
+							  : &learning->types.copy,
+				  chain, now);
+}
+
+/* Goes on to read the tables or the types of the guest's kernel, which is due. True if
+ * the tables are complete. */
+static bool read_kernel(struct learning *learning, const struct cpu *cpu, uint64_t now)
 {
 	struct guest *guest = learning->guest;
 	const struct guest_memory memory = running_memory(learning);
 
+	guest->ops->begin_pages(guest->memory, now, KERNEL_COPY_MAPS);
+	if (learning->orc.copy.size)
+		return kernel_orc_look(&learning->orc, cpu, &memory, now);
+	if (kernel_types_look(&learning->types, cpu, &memory, now))
+		use_types(learning);
+	return false;
+}
+
+/* True if there is a new table. */
+static bool learn_kernel(struct learning *learning, const struct round *round)
+{
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
 
-		if (!kernel_orc_is_due(&learning->orc, &sample->chain, round->time))
-			continue;
-		guest->ops->begin_pages(guest->memory, round->time, KERNEL_ORC_MAPS);
-		if (kernel_orc_look(&learning->orc, cpu_of(learning, sample), &memory,
-				    round->time))
-			return true;
+		if (is_kernel_due(learning, &sample->chain, round->time))
+			return read_kernel(learning, cpu_of(learning, sample),
+					   round->time);
 	}
 	return false;
 }
@@ -315,24 +355,19 @@ const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 	return learning_kallsyms(learning);
 }
 
-/* Reads the kernel's tables at once, from the same code. True if there is a new table. */
-static bool find_orc(struct learning *learning, const struct cpu *cpu,
-		     const struct chain *chain)
+/* Reads the kernel's tables and types at once, from the same code. True if there is a new
+ * table. */
+static bool find_kernel(struct learning *learning, const struct cpu *cpu,
+			const struct chain *chain)
 {
-	struct guest *guest = learning->guest;
-	const struct guest_memory memory = running_memory(learning);
 	const struct kallsyms *kallsyms = learning_find_kallsyms(learning, cpu, chain);
+	bool is_new = false;
 
-	if (kallsyms && wants_orc(learning))
-		kernel_orc_find(&learning->orc, kallsyms);
-	while (kernel_orc_is_due(&learning->orc, chain, UINT64_MAX)) {
-		uint64_t now = clock_monotonic();
-
-		guest->ops->begin_pages(guest->memory, now, KERNEL_ORC_MAPS);
-		if (kernel_orc_look(&learning->orc, cpu, &memory, now))
-			return true;
-	}
-	return false;
+	if (kallsyms)
+		use_names(learning, kallsyms);
+	while (is_kernel_due(learning, chain, UINT64_MAX))
+		is_new |= read_kernel(learning, cpu, clock_monotonic());
+	return is_new;
 }
 
 bool learning_find_kernel(struct learning *learning, const struct round *round)
@@ -340,8 +375,8 @@ bool learning_find_kernel(struct learning *learning, const struct round *round)
 	bool is_new = false;
 
 	for (unsigned int i = 0; i < round->samples && !is_new; i++)
-		is_new = find_orc(learning, cpu_of(learning, &round->sample[i]),
-				  &round->sample[i].chain);
+		is_new = find_kernel(learning, cpu_of(learning, &round->sample[i]),
+				     &round->sample[i].chain);
 	return is_new;
 }
 
@@ -363,7 +398,7 @@ bool learning_study(struct learning *learning, struct round *round)
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);
 	learn_kallsyms(learning, round);
-	if (learn_orc(learning, round)) {
+	if (learn_kernel(learning, round)) {
 		guesses_forgive(&learning->returns);
 		is_renewed = true;
 	}

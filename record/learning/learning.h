@@ -9,6 +9,7 @@
 #include "record/learning/table_check.h"
 #include "record/linux/kallsyms.h"
 #include "record/linux/kernel_orc.h"
+#include "record/linux/kernel_types.h"
 #include "record/linux/modules.h"
 #include "record/linux/tasks.h"
 #include "record/sampling.h"
@@ -36,6 +37,7 @@ struct learning {
 	struct fibers fibers;		  /* of a unikernel */
 	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
 	struct kernel_orc orc;	     /* of its Linux kernel, if no file's table has it */
+	struct kernel_types types;   /* likewise */
 	struct stack_filter *filter; /* NULL unless stacks are captured */
 };
 

@@ -21,16 +21,17 @@
  * Documentation/arch/arm64/memory.rst). */
 #define ARM64_KERNEL 0xffff800000000000u
 
-/* Pages and time, ns, after which a look ends, and number of searches in all */
+/* Pages and CPU time, ns, after which a look ends, and number of searches in all */
 #define LOOK_PAGES   (KALLSYMS_MAPS / 2)
 #define LOOK_NS	     (NS_PER_S / 500)
 #define SEARCHES_MAX 8
 /* Number of searches that skip executable pages */
 #define SKIPPING_SEARCHES 2
-/* How many times the time of a look passes until the next one, and time between two
- * searches, ns */
-#define COST_FACTOR 20
-#define RETRY_NS    NS_PER_S
+/* How many times the CPU time of a look passes until the next one, in the first search,
+ * which mostly is the only one, and in later ones; and time between two searches, ns */
+#define FIRST_COST_FACTOR 4
+#define COST_FACTOR	  20
+#define RETRY_NS	  NS_PER_S
 
 /* Pages in which the tables are looked for, and missing pages that end the search: a
  * kernel's parts are at most 2 MiB apart. */
@@ -530,7 +531,7 @@ void kallsyms_look(struct kallsyms_search *search, const struct cpu *cpu,
 		   uint64_t now)
 {
 	const struct view view = {cpu, memory};
-	uint64_t begun = clock_monotonic(), spent = 0;
+	uint64_t begun = clock_thread(), spent = 0;
 	unsigned int searches = search->searches;
 	enum cpu_kind kind = cpu_kind(cpu);
 
@@ -544,7 +545,7 @@ void kallsyms_look(struct kallsyms_search *search, const struct cpu *cpu,
 		look_once(search, &view, now);
 		if (searches != search->searches)
 			return;
-		spent = clock_monotonic() - begun;
+		spent = clock_thread() - begun;
 	}
-	search->due = now + COST_FACTOR * spent;
+	search->due = now + (searches ? COST_FACTOR : FIRST_COST_FACTOR) * spent;
 }

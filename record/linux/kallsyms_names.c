@@ -191,6 +191,7 @@ void kallsyms_addresses(const struct kallsyms *kallsyms, const char *const *name
 			return;
 		for (size_t j = 0; j < count; j++)
 			if (is_called(kallsyms, &place, names[j]))
-				addresses[j] = address_of(kallsyms, i);
+				addresses[j] = address_of(kallsyms, i)
+						       ?: kallsyms->offset[i];
 	}
 }

@@ -76,7 +76,8 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
 		   struct kallsyms_function *function);
 
 /* Sets @addresses to those of the @count symbols called @names, of any type; 0 if there
- * is none. Goes through all symbols, which takes some milliseconds. */
+ * is none. Those of data of each CPU may be low. Goes through all symbols, which takes
+ * some milliseconds. */
 void kallsyms_addresses(const struct kallsyms *kallsyms, const char *const *names,
 			size_t count, uint64_t *addresses);
 

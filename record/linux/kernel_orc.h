@@ -2,7 +2,7 @@
 #ifndef UNIPROF_RECORD_LINUX_KERNEL_ORC_H
 #define UNIPROF_RECORD_LINUX_KERNEL_ORC_H
 
-#include "base/chain.h"
+#include "record/linux/kernel_copy.h"
 #include "record/linux/kallsyms_names.h"
 #include "tables/build.h"
 
@@ -23,33 +23,17 @@ enum {
  * chains. Starts as zeros.
  */
 struct kernel_orc {
-	struct orc_part {
-		uint64_t address;
-		size_t size; /* bytes; 0: there is none */
-	} part[ORC_PARTS];
-	size_t size;			/* of all parts, bytes; 0: not known, or done */
-	uint8_t *bytes;			/* copies of the parts, one after the other */
-	size_t done;			/* bytes copied */
+	struct kernel_copy copy;	/* of the parts */
 	struct unwind_builder *builder; /* of the table; NULL: all is not copied yet */
 	size_t added;			/* rows added to the table */
-	unsigned int missing;		/* looks that found a page missing */
-	uint64_t due;			/* time of the next look, ns, monotonic */
 	struct unwind_table
 		*table; /* locked in memory; NULL: there is none, or not yet */
 };
-
-/* Limit of map calls in one kernel_orc_look() */
-#define KERNEL_ORC_MAPS 2048
 
 void kernel_orc_free(struct kernel_orc *orc);
 
 /* Finds the tables by the kernel's names, unless they are found already. */
 void kernel_orc_find(struct kernel_orc *orc, const struct kallsyms *kallsyms);
-
-/* Returns whether kernel_orc_look() is due: there is something left to copy, and the
- * chain is of a vCPU in the kernel. @now: ns, monotonic. */
-bool kernel_orc_is_due(const struct kernel_orc *orc, const struct chain *chain,
-		       uint64_t now);
 
 /* Copies the next pages, or makes more of the table. Takes some milliseconds. @cpu has a
  * vCPU's registers. True if there is a table now. */

@@ -134,9 +134,10 @@ int threads_look(struct learning *learning, struct threads_seen *seen, struct er
 	*seen = (struct threads_seen){0};
 	if (!thread_view_open(&view, learning))
 		return error_set(err, "it is not known where the guest has its threads: "
-				      "this needs the file of its Linux kernel for "
-				      "x86-64, with types (BTF), or of Unikraft or "
-				      "Mini-OS, with symbols");
+				      "this needs a Linux kernel for x86-64 with types "
+				      "(BTF), in its file or, while a vCPU is in the "
+				      "kernel, in its memory; or a file of Unikraft or "
+				      "Mini-OS with symbols");
 	for (int i = 0; i < WALK_TRIES && !seen->is_full; i++) {
 		threads_seen_free(seen);
 		if (look_once(learning, &view, seen) < 0)

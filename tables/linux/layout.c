@@ -15,6 +15,13 @@
 #define ROW_SIZE 12
 #define NAME_AT	 4
 
+const char *const linux_symbols[LINUX_SYMBOLS] = {
+	[LINUX_PER_CPU_OFFSET] = "__per_cpu_offset",
+	[LINUX_CURRENT_TASK] = "current_task",
+	[LINUX_PCPU_HOT] = "pcpu_hot",
+	[LINUX_INIT_TASK] = "init_task",
+};
+
 /* A section that was read, and its header, which has its address. */
 struct part {
 	struct section_bytes bytes;
@@ -65,17 +72,18 @@ static bool find_export(const struct exports *exports, const char *name,
 }
 
 /* From Linux 6.2 to 6.14, the task is in a struct with other variables of the CPU. */
-static bool find_current(struct task_layout *layout, const struct exports *exports,
-			 const struct btf *btf)
+static bool find_current(struct task_layout *layout,
+			 const uint64_t symbols[LINUX_SYMBOLS], const struct btf *btf)
 {
-	uint64_t hot, offset;
+	uint64_t offset;
 
-	if (find_export(exports, "current_task", &layout->current))
+	layout->current = symbols[LINUX_CURRENT_TASK];
+	if (layout->current)
 		return true;
-	if (!find_export(exports, "pcpu_hot", &hot) ||
+	if (!symbols[LINUX_PCPU_HOT] ||
 	    !btf_member(btf, "pcpu_hot", "current_task", &offset))
 		return false;
-	layout->current = hot + offset;
+	layout->current = symbols[LINUX_PCPU_HOT] + offset;
 	return true;
 }
 
@@ -106,11 +114,11 @@ static void free_exports(struct exports *exports)
 	section_free(&exports->rows.bytes);
 }
 
-static bool find_tasks(struct task_layout *layout, const struct exports *exports,
+static bool find_tasks(struct task_layout *layout, const uint64_t symbols[LINUX_SYMBOLS],
 		       const struct btf *btf)
 {
-	return find_export(exports, "__per_cpu_offset", &layout->per_cpu) &&
-	       find_current(layout, exports, btf) && find_task_members(layout, btf) &&
+	layout->per_cpu = symbols[LINUX_PER_CPU_OFFSET];
+	return find_current(layout, symbols, btf) && find_task_members(layout, btf) &&
 	       task_layout_is_valid(layout);
 }
 
@@ -127,13 +135,13 @@ static bool find_frame(struct thread_layout *layout, const struct btf *btf)
 	       btf_member(btf, frame, "ret_addr", &layout->return_address);
 }
 
-static bool find_threads(struct thread_layout *layout, const struct exports *exports,
-			 const struct btf *btf)
+static bool find_threads(struct thread_layout *layout,
+			 const uint64_t symbols[LINUX_SYMBOLS], const struct btf *btf)
 {
 	static const char task[] = "task_struct";
 
-	return find_export(exports, "init_task", &layout->init) &&
-	       btf_member(btf, task, "tasks", &layout->tasks) &&
+	layout->init = symbols[LINUX_INIT_TASK];
+	return btf_member(btf, task, "tasks", &layout->tasks) &&
 	       btf_member(btf, task, "thread_node", &layout->thread_node) &&
 	       btf_member(btf, task, "signal", &layout->signal) &&
 	       btf_member(btf, "signal_struct", "thread_head", &layout->thread_head) &&
@@ -193,41 +201,49 @@ static bool find_modules(struct module_layout *layout, const struct btf *btf)
 	       module_layout_is_valid(layout);
 }
 
-static void find_layouts(struct task_layout *tasks, struct module_layout *modules,
-			 struct thread_layout *threads, Elf *elf, size_t size)
+void linux_layouts_make(struct linux_layouts *layouts, const void *types, size_t size,
+			const uint64_t symbols[LINUX_SYMBOLS])
 {
+	struct btf btf;
+
+	*layouts = (struct linux_layouts){0};
+	if (!btf_open(&btf, types, size))
+		return;
+	if (!find_tasks(&layouts->tasks, symbols, &btf))
+		layouts->tasks = (struct task_layout){0};
+	if (!find_modules(&layouts->modules, &btf))
+		layouts->modules = (struct module_layout){0};
+	if (!find_threads(&layouts->threads, symbols, &btf))
+		layouts->threads = (struct thread_layout){0};
+	btf_close(&btf);
+}
+
+static void find_layouts(struct linux_layouts *layouts, Elf *elf, size_t size)
+{
+	uint64_t symbols[LINUX_SYMBOLS] = {0};
 	struct exports exports = {0};
 	struct part types = {0};
-	struct btf btf = {0};
 
-	if (read_part(&types, elf, size, ".BTF") &&
-	    btf_open(&btf, types.bytes.data, types.bytes.size)) {
+	if (read_part(&types, elf, size, ".BTF")) {
 		bool any = read_exports(&exports, elf, size);
 
-		if (!any || !find_tasks(tasks, &exports, &btf))
-			*tasks = (struct task_layout){0};
-		if (!find_modules(modules, &btf))
-			*modules = (struct module_layout){0};
-		if (!any || !find_threads(threads, &exports, &btf))
-			*threads = (struct thread_layout){0};
+		for (int i = 0; i < LINUX_SYMBOLS && any; i++)
+			find_export(&exports, linux_symbols[i], &symbols[i]);
+		linux_layouts_make(layouts, types.bytes.data, types.bytes.size, symbols);
 	}
 	free_exports(&exports);
-	btf_close(&btf);
 	section_free(&types.bytes);
 }
 
-void linux_layouts_find(struct task_layout *tasks, struct module_layout *modules,
-			struct thread_layout *threads, const void *data, size_t size)
+void linux_layouts_find(struct linux_layouts *layouts, const void *data, size_t size)
 {
 	Elf *elf;
 
-	*tasks = (struct task_layout){0};
-	*modules = (struct module_layout){0};
-	*threads = (struct thread_layout){0};
+	*layouts = (struct linux_layouts){0};
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)(uintptr_t)data, size);
 	if (elf)
-		find_layouts(tasks, modules, threads, elf, size);
+		find_layouts(layouts, elf, size);
 	elf_end(elf);
 }
 

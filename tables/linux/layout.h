@@ -64,14 +64,33 @@ struct module_layout {
 /* Offsets in a struct module are below this. */
 #define MODULE_OFFSET_MAX 0x10000
 
-/*
- * Finds the layouts in an ELF file (vmlinux): members of structs by its types (BTF, in
- * kernels with CONFIG_DEBUG_INFO_BTF), and addresses by the symbols that the kernel
- * exports to modules, which are not stripped (Linux 5.4 and later). A layout of which
- * something is missing or damaged becomes all 0.
+/* What is known of a kernel; a layout of which something is missing or damaged is all 0.
  */
-void linux_layouts_find(struct task_layout *tasks, struct module_layout *modules,
-			struct thread_layout *threads, const void *data, size_t size);
+struct linux_layouts {
+	struct task_layout tasks;
+	struct module_layout modules;
+	struct thread_layout threads;
+};
+
+/* The symbols whose addresses are needed, all of which are exported to modules. A kernel
+ * has one of the second and the third. */
+enum {
+	LINUX_PER_CPU_OFFSET,
+	LINUX_CURRENT_TASK,
+	LINUX_PCPU_HOT,
+	LINUX_INIT_TASK,
+	LINUX_SYMBOLS
+};
+extern const char *const linux_symbols[LINUX_SYMBOLS];
+
+/* Makes the layouts by a kernel's types (BTF, in kernels with CONFIG_DEBUG_INFO_BTF),
+ * and the addresses of its symbols; 0: not known. */
+void linux_layouts_make(struct linux_layouts *layouts, const void *types, size_t size,
+			const uint64_t symbols[LINUX_SYMBOLS]);
+
+/* Finds the layouts in an ELF file (vmlinux): by its types, and by the symbols that the
+ * kernel exports to modules, which are not stripped (Linux 5.4 and later). */
+void linux_layouts_find(struct linux_layouts *layouts, const void *data, size_t size);
 
 /* Whether the addresses and offsets are within their limits, and so can be used. */
 bool task_layout_is_valid(const struct task_layout *layout);

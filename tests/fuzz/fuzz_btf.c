@@ -45,15 +45,13 @@ static void read_kernel(const uint8_t *data, size_t size)
 		{".BTF", 0, data + rows, size - rows, false},
 	};
 	uint8_t *file = make_elf(EM_X86_64, sections, 3, &made);
-	struct module_layout modules;
-	struct thread_layout threads;
-	struct task_layout tasks;
+	struct linux_layouts found;
 
 	check(file != NULL);
-	linux_layouts_find(&tasks, &modules, &threads, file, made);
-	check(!tasks.per_cpu || task_layout_is_valid(&tasks));
-	check(!modules.list || module_layout_is_valid(&modules));
-	check(!threads.init || thread_layout_is_valid(&threads));
+	linux_layouts_find(&found, file, made);
+	check(!found.tasks.per_cpu || task_layout_is_valid(&found.tasks));
+	check(!found.modules.list || module_layout_is_valid(&found.modules));
+	check(!found.threads.init || thread_layout_is_valid(&found.threads));
 	free(file);
 }
 

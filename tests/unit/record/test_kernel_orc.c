@@ -8,6 +8,7 @@
 #include "record/linux/kernel_orc.h"
 #include "tables/orc.h"
 #include "tests/unit/arch/test_x86.h"
+#include "tests/unit/record/test_kernel_names.h"
 
 #define TEXT	 0xffffffff9a000000u /* moved by KASLR */
 #define IPS	 (TEXT + 0x1c5f474)
@@ -42,34 +43,6 @@ struct kernel {
 	struct kernel_orc orc;
 };
 
-/* Puts the names into the form of kallsyms: each character is a token. */
-static void set_names(struct kernel *kernel)
-{
-	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
-
-	assert_non_null(kallsyms);
-	for (unsigned int i = 0; i < KALLSYMS_TOKENS; i++) {
-		kallsyms->token_at[i] = (uint16_t)(2 * i);
-		kallsyms->token[2 * i] = (uint8_t)i;
-	}
-	kallsyms->symbols = SYMBOLS;
-	kallsyms->markers = 1;
-	kallsyms->marker = calloc(1, sizeof(*kallsyms->marker));
-	kallsyms->offset = calloc(SYMBOLS, sizeof(*kallsyms->offset));
-	kallsyms->name = malloc(SYMBOLS * 64);
-	assert_true(kallsyms->marker && kallsyms->offset && kallsyms->name);
-	kallsyms->base = TEXT;
-	for (unsigned int i = 0; i < SYMBOLS; i++) {
-		size_t length = strlen(names[i]);
-
-		kallsyms->name[kallsyms->name_size++] = (uint8_t)length;
-		memcpy(kallsyms->name + kallsyms->name_size, names[i], length);
-		kallsyms->name_size += length;
-		kallsyms->offset[i] = (uint32_t)(kernel->address[i] - TEXT);
-	}
-	kernel->kallsyms = kallsyms;
-}
-
 /* Rows of functions whose frames have 8 bytes more than the one before, in turns. */
 static void kernel_start(struct kernel *kernel)
 {
@@ -91,7 +64,7 @@ static void kernel_start(struct kernel *kernel)
 	}
 	put_bytes(kernel->guest, TEXT, (const uint8_t[0x2000]){0}, 0x2000);
 	put_bytes(kernel->guest, THUNKS, thunk, sizeof(thunk));
-	set_names(kernel);
+	kernel->kallsyms = make_names(names, kernel->address, SYMBOLS, TEXT, false);
 }
 
 static void kernel_end(struct kernel *kernel)
@@ -109,13 +82,14 @@ static bool search(struct kernel *kernel)
 	const struct chain chain = {.address = &address, .count = 1};
 
 	kernel_orc_find(&kernel->orc, kernel->kallsyms);
-	for (int i = 0; i < LOOKS && kernel_orc_is_due(&kernel->orc, &chain, now); i++) {
+	for (int i = 0; i < LOOKS && kernel_copy_is_due(&kernel->orc.copy, &chain, now);
+	     i++) {
 		if (kernel_orc_look(&kernel->orc, &cpu, &kernel->guest->memory, now))
 			return true;
 		assert_null(kernel->orc.table);
 		now += 10 * NS_PER_S;
 	}
-	assert_false(kernel_orc_is_due(&kernel->orc, &chain, now));
+	assert_false(kernel_copy_is_due(&kernel->orc.copy, &chain, now));
 	return false;
 }
 
@@ -142,12 +116,12 @@ static void rules_are_those_of_the_kernel(void **state)
 	assert_int_equal(unwind_table_find(kernel.orc.table, THUNKS + 12)->cfa, 16);
 	/* They are read once, and never from a program. */
 	kernel_orc_find(&kernel.orc, kernel.kallsyms);
-	assert_int_equal(kernel.orc.size, 0);
+	assert_int_equal(kernel.orc.copy.size, 0);
 	kernel_end(&kernel);
 
 	kernel_start(&kernel);
 	kernel_orc_find(&kernel.orc, kernel.kallsyms);
-	assert_false(kernel_orc_is_due(&kernel.orc, &program, NS_PER_S));
+	assert_false(kernel_copy_is_due(&kernel.orc.copy, &program, NS_PER_S));
 	kernel_end(&kernel);
 }
 
@@ -175,7 +149,7 @@ static void a_missing_page_ends_the_search(void **state)
 	kernel_start(&kernel);
 	set_entry(kernel.guest, entry_of(kernel.guest, IPS + 2 * GUEST_PAGE_SIZE, 3), 0);
 	assert_false(search(&kernel));
-	assert_null(kernel.orc.bytes);
+	assert_null(kernel.orc.copy.bytes);
 	kernel_end(&kernel);
 }
 

@@ -47,10 +47,10 @@ static struct buffer types_of(const struct types *types)
 
 static bool find_in_file(struct module_layout *layout, const void *data, size_t size)
 {
-	struct task_layout tasks;
-	struct thread_layout threads;
+	struct linux_layouts layouts;
 
-	linux_layouts_find(&tasks, layout, &threads, data, size);
+	linux_layouts_find(&layouts, data, size);
+	*layout = layouts.modules;
 	return layout->list != 0;
 }
 

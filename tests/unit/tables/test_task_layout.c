@@ -74,10 +74,10 @@ static void kernel_free(struct kernel *kernel)
 
 static bool find_in_file(struct task_layout *layout, const void *data, size_t size)
 {
-	struct module_layout modules;
-	struct thread_layout threads;
+	struct linux_layouts layouts;
 
-	linux_layouts_find(layout, &modules, &threads, data, size);
+	linux_layouts_find(&layouts, data, size);
+	*layout = layouts.tasks;
 	return layout->per_cpu != 0;
 }
 
@@ -181,8 +181,7 @@ static struct buffer types_of_threads(const char *state, const char *frame)
 static bool find_threads(const char *state, const char *frame,
 			 struct thread_layout *threads)
 {
-	struct module_layout modules;
-	struct task_layout layout;
+	struct linux_layouts layouts;
 	struct kernel kernel;
 	uint8_t *file;
 	size_t size;
@@ -197,8 +196,9 @@ static bool find_threads(const char *state, const char *frame,
 		{".BTF", 0, kernel.types.data, kernel.types.size, false},
 	};
 	file = make_elf(EM_X86_64, sections, 3, &size);
-	linux_layouts_find(&layout, &modules, threads, file, size);
-	assert_int_equal(layout.per_cpu, 0);
+	linux_layouts_find(&layouts, file, size);
+	*threads = layouts.threads;
+	assert_int_equal(layouts.tasks.per_cpu, 0);
 	free(file);
 	kernel_free(&kernel);
 	return threads->init != 0;
