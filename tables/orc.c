@@ -96,7 +96,6 @@ static const uint8_t pushes[] = {0x50, 0x57, 0x56, 0x52, 0x51, 0x6a, 0xda, 0x41,
  * more than the caller of a function without a frame. The end is pop %rax, if the kernel
  * can have PTI; pop %rdi; pop %rsp; swapgs; a few bytes; sysretq.
  */
-#define X86_RCX 1
 static const uint8_t call_start[] = {0x0f, 0x01, 0xf8, 0x65, 0x48, 0x89, 0x24, 0x25};
 static const uint8_t call_pushes[] = {0x6a, 0x2b, 0x65, 0xff, 0x34, 0x25};
 #define CALL_PUSHES_SIZE 15 /* with push %gs:n, r11, a number and rcx */

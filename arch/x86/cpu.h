@@ -12,6 +12,7 @@
 /* The general registers in the order of their encoding (Intel SDM, volume 2,
  * section 2.2.1, table 2-2): rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 ... */
 enum {
+	X86_RCX = 1,
 	X86_RSP = 4,
 	X86_RBP = 5,
 	X86_REGISTERS = 16

@@ -398,16 +398,16 @@ static bool is_outermost(const struct function *function, const uint8_t *code)
 	return false;
 }
 
-/* Adds a rule for each run of instructions that share one. Code without a caller that
- * takes another stack is the outermost frame on it. */
-static int add_runs(const struct flow *flow, uint64_t end, bool has_caller,
+/* Adds a rule for each run of instructions that share one, but for the last @left bytes.
+ * Code without a caller that takes another stack is the outermost frame on it. */
+static int add_runs(const struct flow *flow, uint64_t end, size_t left, bool has_caller,
 		    struct unwind_builder *builder)
 {
 	struct unwind_rule rule = {.kind = UNWIND_UNKNOWN};
 	uint64_t start = flow->address;
 	uint16_t last = 0;
 
-	for (size_t i = 0; i < flow->size; i++) {
+	for (size_t i = 0; i < flow->size - left; i++) {
 		uint16_t number = flow->spot[i].state;
 		struct unwind_rule next;
 
@@ -436,6 +436,44 @@ static bool restores_program(const struct flow *flow)
 	return flow->is_system_return && !flow->body;
 }
 
+/* Returns the size of the function's last code, in which the program's stack pointer and,
+ * in rcx, its address are in their registers, up to sysret; 0: there is none. */
+static size_t restored_size(const struct flow *flow)
+{
+	const uint16_t rsp = 1 << X86_RSP, rcx = 1 << X86_RCX;
+	struct x86_instruction next;
+	size_t from = 0;
+
+	for (size_t at = 0; at < flow->size; at += next.size) {
+		next = x86_decode(flow->code + at, flow->size - at, flow->address + at,
+				  true);
+		if (next.act == X86_LEAVE_KERNEL)
+			return from ? flow->size - from : 0;
+		if (next.act != X86_OTHER && next.act != X86_ADD_OTHER &&
+		    next.act != X86_LOSE && next.act != X86_LOAD_OTHER)
+			return 0;
+		if (next.to == X86_RSP || next.writes & rsp)
+			from = at + next.size;
+		else if (next.to == X86_RCX || next.writes & rcx)
+			from = 0;
+	}
+	return 0;
+}
+
+/* Adds the rules of code that restores a program. */
+static int add_restoring(const struct flow *flow, uint64_t end,
+			 struct unwind_builder *builder)
+{
+	const struct unwind_rule rule = {
+		.kind = UNWIND_CALLED_SYSTEM, .other = 1 + X86_RCX, .word = UNWIND_KEPT};
+	size_t size = restored_size(flow);
+	uint64_t from = flow->address + flow->size - size;
+
+	if (size && unwind_builder_add(builder, from, end, &rule))
+		return -1;
+	return add_runs(flow, size ? from : end, size, true, builder);
+}
+
 static int add_rules(struct analysis *analysis, size_t number,
 		     struct unwind_builder *builder)
 {
@@ -455,7 +493,9 @@ static int add_rules(struct analysis *analysis, size_t number,
 	}
 	if (number + 1 < analysis->count && function[1].start - end <= PADDING_MAX)
 		end = function[1].start;
-	return add_runs(&analysis->flow, end, !is_start(function), builder);
+	if (restores_program(&analysis->flow))
+		return add_restoring(&analysis->flow, end, builder);
+	return add_runs(&analysis->flow, end, 0, !is_start(function), builder);
 }
 
 /* The functions within the code, without overlaps. False if out of memory. */

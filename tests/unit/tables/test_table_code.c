@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "arch/x86/cpu.h"
 #include "base/compat.h"
 #include "symbols/program.h"
 #include "symbols/source.h"
@@ -494,11 +495,17 @@ static void a_function_that_resumes_a_program_has_a_caller(void **state)
 	const uint8_t *const all[] = {code_resume, resume_program, resume_entry};
 	struct unwind_table *table = make_table(code_resume, code_resume_end, all,
 						COUNT_OF(all));
+	const struct unwind_rule *rule;
 
 	(void)state;
 	expect_sp(table, resume_program, 8, KEPT);
 	expect_sp(table, resume_rest, 8, LOST);
-	expect_none(table, resume_stack);
+	/* The kernel's stack is left. */
+	rule = unwind_table_find(table, (uint64_t)resume_stack);
+	assert_non_null(rule);
+	assert_int_equal(rule->kind, UNWIND_CALLED_SYSTEM);
+	assert_int_equal(rule->other, 1 + X86_RCX);
+	assert_int_equal(rule->word, UNWIND_KEPT);
 	expect_none(table, resume_entry);
 	unwind_table_free(table);
 }
