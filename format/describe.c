@@ -26,8 +26,8 @@ struct member {
 	}
 #define MEMBER(tag, kind, type, name) OPTIONAL(tag, kind, type, name, false)
 /* Maximum length of a list */
-#define LIST_MAX 12
-_Static_assert(LIST_MAX >= RECORDING_MOVES &&
+#define LIST_MAX 32
+_Static_assert(LIST_MAX >= RECORDING_MOVES && LIST_MAX >= 2 * RECORDING_SPACES &&
 		       LIST_MAX >= RECORDING_SEGMENTS * RECORDING_SEGMENT_FIELDS,
 	       "lists are too long");
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -61,6 +61,7 @@ static const struct member domain_members[] = {
 	OPTIONAL(13, MEMBER_TEXT, struct recording_domain, vmm, true),
 	OPTIONAL(14, MEMBER_NUMBER, struct recording_domain, linux_text, true),
 	MEMBER(15, MEMBER_LIST, struct recording_domain, moves),
+	MEMBER(16, MEMBER_LIST, struct recording_domain, spaces),
 };
 
 static const struct member program_members[] = {

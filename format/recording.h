@@ -70,6 +70,9 @@ struct recording_process {
 /* Maximum number of files of which the move is recorded. */
 #define RECORDING_MOVES 12
 
+/* Maximum number of pairs of a file and an address space. */
+#define RECORDING_SPACES 16
+
 struct recording_domain {
 	uint64_t index; /* number by which samples refer to the domain, from 0 */
 	uint64_t id;	/* Xen's domain id, or the pid of a VMM */
@@ -91,6 +94,9 @@ struct recording_domain {
 	/* How much higher the guest has the first of these files than they say; 0: not
 	 * moved, or not known; sums wrap around. */
 	uint64_t moves[RECORDING_MOVES];
+	/* Of files that the guest has at one address: pairs of a file's number among
+	 * these files and an address space that has it; a space of 0 ends the list. */
+	uint64_t spaces[2 * RECORDING_SPACES];
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
 	/* In reports only: the process of another domain, with an equal index, that this
 	 * domain stands for; all 0: none. */

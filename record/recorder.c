@@ -117,11 +117,21 @@ static bool handle_refused_table(const struct recorder *recorder, struct subject
 	return false;
 }
 
+/* Returns how much is known of where the guest has its table's files. */
+static size_t count_files(const struct subject *subject)
+{
+	const struct learning *learning = sampler_learning(subject->target.sampler);
+	struct rival_space list[RECORDING_SPACES];
+
+	return learning_files(learning) +
+	       learning_rivals(learning, list, RECORDING_SPACES);
+}
+
 /* Describes the domain in the recording, and once more when its kind of CPU is known and
- * when more files of its table are used. */
+ * when more is known of its table's files. */
 static void describe_subject(const struct recorder *recorder, struct subject *subject)
 {
-	size_t files = learning_files(sampler_learning(subject->target.sampler));
+	size_t files = count_files(subject);
 	bool is_known = target_kind(&subject->target) != CPU_UNKNOWN;
 	struct recording_domain description;
 

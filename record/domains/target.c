@@ -72,6 +72,19 @@ bool target_captures_stacks(const struct target *target)
 	return target->sampling.stack_bytes && target_may_have_tables(target);
 }
 
+/* Lists which processes have which of several files at one address. */
+static void describe_spaces(const struct learning *learning,
+			    struct recording_domain *description)
+{
+	struct rival_space list[RECORDING_SPACES];
+	size_t count = learning_rivals(learning, list, RECORDING_SPACES);
+
+	for (size_t i = 0; i < count; i++) {
+		description->spaces[2 * i] = list[i].program;
+		description->spaces[2 * i + 1] = list[i].space;
+	}
+}
+
 /* @is_first: no registers were captured in an earlier round. */
 static void describe_unwinding(const struct target *target, bool is_first,
 			       struct recording_domain *description)
@@ -99,6 +112,7 @@ static void describe_unwinding(const struct target *target, bool is_first,
 		if (files < RECORDING_MOVES)
 			description->moves[files++] = placed_table_move(placed, i);
 	}
+	describe_spaces(learning, description);
 	placed_table_names(placed, description->table_files,
 			   sizeof(description->table_files));
 	placed_table_build_ids(placed, description->build_ids,

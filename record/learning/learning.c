@@ -415,6 +415,15 @@ const struct placed_table *learning_table(const struct learning *learning)
 	return learning->table.table ? &learning->table.placed : NULL;
 }
 
+size_t learning_rivals(const struct learning *learning, struct rival_space *list,
+		       size_t most)
+{
+	const struct table_check *check = &learning->table;
+
+	return check->table ? spaces_rivals(&check->spaces, &check->placed, list, most)
+			    : 0;
+}
+
 uint64_t learning_programs(const struct learning *learning, uint64_t space)
 {
 	return spaces_programs(&learning->table.spaces, space);

@@ -93,6 +93,9 @@ const struct kallsyms *learning_kallsyms(const struct learning *learning);
 
 /* Returns the table of programs in use; NULL if there is none, or not yet. */
 const struct placed_table *learning_table(const struct learning *learning);
+/* Lists address spaces of programs at one address, as spaces_rivals(). */
+size_t learning_rivals(const struct learning *learning, struct rival_space *list,
+		       size_t most);
 /* Returns those of its programs that the address space may have, a bit each. */
 uint64_t learning_programs(const struct learning *learning, uint64_t space);
 

@@ -84,3 +84,20 @@ uint64_t spaces_programs(const struct spaces *spaces, uint64_t space)
 			return spaces->programs[i];
 	return UINT64_MAX;
 }
+
+size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *placed,
+		     struct rival_space *list, size_t most)
+{
+	size_t count = 0;
+	uint64_t found = 0; /* programs before this one */
+
+	for (size_t i = 0; placed->rivals && i < placed->table->origins; i++) {
+		for (size_t j = 0; j < spaces->count && count < most; j++)
+			if ((placed->rivals & spaces->programs[j]) >> i & 1 &&
+			    spaces->due[j])
+				list[count++] = (struct rival_space){
+					found, spaces->list[j].space};
+		found += placed->is_found[i];
+	}
+	return count;
+}

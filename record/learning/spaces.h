@@ -37,6 +37,15 @@ bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 		 const struct guest *guest, const struct guest_memory *memory,
 		 uint64_t now);
 
+/* Lists up to @most address spaces of the programs that are at the address of another
+ * one, and returns their number. */
+struct rival_space {
+	uint64_t program; /* its number among those that were found */
+	uint64_t space;
+};
+size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *placed,
+		     struct rival_space *list, size_t most);
+
 /* Returns the programs of an address space, a bit each; all if nothing is known of it. */
 uint64_t spaces_programs(const struct spaces *spaces, uint64_t space);
 

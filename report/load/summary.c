@@ -42,6 +42,7 @@ static void take_unwinding(struct recording_domain *to,
 	to->table_rows = domain->table_rows;
 	to->linux_text = domain->linux_text;
 	memcpy(to->moves, domain->moves, sizeof(to->moves));
+	memcpy(to->spaces, domain->spaces, sizeof(to->spaces));
 	memcpy(to->table_files, domain->table_files, sizeof(to->table_files));
 	memcpy(to->build_ids, domain->build_ids, sizeof(to->build_ids));
 }
@@ -63,6 +64,15 @@ static void update_copies(struct summary *summary, const struct recording_domain
 			take(summary->processes[i], domain);
 }
 
+static size_t count_spaces(const struct recording_domain *domain)
+{
+	size_t count = 0;
+
+	while (count < RECORDING_SPACES && domain->spaces[2 * count + 1])
+		count++;
+	return count;
+}
+
 /* Whether the domain has a table only now, or one of more files. */
 static bool has_more_tables(const struct recording_domain *domain,
 			    const struct recording_domain *known)
@@ -70,7 +80,8 @@ static bool has_more_tables(const struct recording_domain *domain,
 	if (!domain->table_rows)
 		return false;
 	return !known->table_rows ||
-	       strlen(domain->table_files) > strlen(known->table_files);
+	       strlen(domain->table_files) > strlen(known->table_files) ||
+	       count_spaces(domain) > count_spaces(known);
 }
 
 /* Takes tables and the kind of CPU from a later description of a domain: seldom, so that

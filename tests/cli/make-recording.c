@@ -12,6 +12,7 @@
  *   vmm NAME                    of the last domain
  *   linux ADDRESS               of the last domain: where its Linux kernel runs
  *   moves MOVE...               of the last domain: of the FILES
+ *   spaces [NUMBER SPACE]...    of the last domain: address spaces of the FILES
  *
  *   sample TIME VCPU STATE END ADDRESS...   STATE, END: numbers of base/
  *   weight N                    of the samples that follow (default: 1)
@@ -404,6 +405,13 @@ static int take_line(struct maker *maker, char *rest)
 
 		for (size_t i = 0; i < RECORDING_MOVES && *rest; i++)
 			last->moves[i] = take_number(&rest);
+		return 0;
+	}
+	if (strcmp(kind, "spaces") == 0 && maker->domain_count) {
+		struct recording_domain *last = &maker->domains[maker->domain_count - 1];
+
+		for (size_t i = 0; i < 2 * RECORDING_SPACES && *rest; i++)
+			last->spaces[i] = take_number(&rest);
 		return 0;
 	}
 	if (strcmp(kind, "uuid") == 0 && maker->domain_count) {

@@ -125,12 +125,17 @@ static bool is_for_both(const struct build_check *check,
 	return false;
 }
 
-/* Warns of programs of another build: two builds can't be at the same addresses. */
+/* Warns of programs of another build: two builds can't be at the same addresses, but two
+ * programs can, in different processes. */
 static void compare_programs(const struct build_check *check)
 {
 	struct recorded_program *const *list;
 	size_t count = recorded_programs(check->sources->recorded, &list);
 
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i]->build_id, check->own) == 0 &&
+		    is_for_both(check, list[i]))
+			return;
 	for (size_t i = 0; i < count; i++)
 		if (*list[i]->build_id && strcmp(list[i]->build_id, check->own) != 0 &&
 		    do_overlap(check->file, &list[i]->file) &&

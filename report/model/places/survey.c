@@ -258,6 +258,37 @@ static int add_recorded(const struct survey *survey, const struct source *source
 	return 0;
 }
 
+/* Adds the places of the source's files in the address spaces that the recorder has found
+ * to have one of several files at one address. -1 if out of memory. */
+static int add_spaces(const struct survey *survey, const struct source *source,
+		      const struct recording_domain *domain)
+{
+	struct places *places = &survey->sources->places;
+	const struct symbols_file *files;
+	size_t count = symbols_files(source->symbols, &files);
+
+	for (uint32_t i = 0; i < count; i++) {
+		int number = domain_table_file(domain, symbols_shown_path(files[i].path));
+		struct place place = {
+			.domain = (uint32_t)domain->index + survey->base,
+			.symbols = source->symbols,
+			.at = {i, recorded_move(&files[i], domain)},
+		};
+
+		place.is_moved = place.at.shift != 0;
+		for (size_t j = 0; j < RECORDING_SPACES; j++) {
+			place.space = domain->spaces[2 * j + 1];
+			if (!place.space)
+				break;
+			if (domain->spaces[2 * j] == (uint64_t)number &&
+			    movable_code(source->symbols, i) &&
+			    !is_known(places, &place) && places_add(places, &place) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 static int survey_use_recorded(const struct survey *survey, const struct summary *summary)
 {
 	const struct sources *sources = survey->sources;
@@ -267,7 +298,8 @@ static int survey_use_recorded(const struct survey *survey, const struct summary
 
 		for (size_t j = 0; domain && j < sources->count; j++)
 			if (source_is_in(&sources->list[j], domain) &&
-			    add_recorded(survey, &sources->list[j], domain) < 0)
+			    (add_spaces(survey, &sources->list[j], domain) < 0 ||
+			     add_recorded(survey, &sources->list[j], domain) < 0))
 				return -1;
 	}
 	return 0;

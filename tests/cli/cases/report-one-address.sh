@@ -41,3 +41,17 @@ awk '{ sub(/ [0-9]+$/, ""); part = $0; sub(/;.*/, "", part); n = split($0, frame
 		else if (frame[i] ~ /^0x/) unnamed++
 		else if (!((part, frame[i]) in has)) wrong++ }
 	END { print (unnamed > 0), wrong + 0 }' both stored
+# Too few return addresses, but the recorder has seen which process has which file.
+{
+	echo "info start 1000"
+	echo "domain 0 3 2 1 1 web"
+	echo "unwound 2 9 first,second"
+	echo "spaces 0 0x1000 1 0x2000"
+	echo "space 0x1000"
+	calls first | head -n 1
+	echo "space 0x2000"
+	calls second | head -n 1
+	echo "end 1 9000"
+} | "$MAKE_RECORDING" >web.up || exit 1
+report -i web.up --format folded -s first,space=0x1000 -s second,space=0x2000 >both
+report -i web.up --format folded -s first -s second | cmp - both && echo "by the recorder"

@@ -266,6 +266,8 @@ static void a_description_round_trips(void **state)
 	strcpy(domain.build_ids, "00ff");
 	domain.moves[0] = (uint64_t)-0x1000;
 	domain.moves[2] = 0x5581b2a05000;
+	domain.spaces[1] = 0x5622000;
+	domain.spaces[2 * RECORDING_SPACES - 1] = UINT64_MAX;
 	info_encode(&payload, &info);
 	assert_int_equal(info_decode(cursor_of(&payload), &info_again), 0);
 	assert_memory_equal(&info_again, &info, sizeof(info));

@@ -215,6 +215,7 @@ static void each_address_space_has_its_programs(void **state)
 	struct scene *scene = *state;
 	uint64_t work = (uint64_t)&check_later;
 	const struct unwind_table *first, *second;
+	struct rival_space list[4];
 
 	scene->memory.page = page_of_two;
 	scene->table->cpu = CPU_X86_64;
@@ -231,6 +232,13 @@ static void each_address_space_has_its_programs(void **state)
 	assert_non_null(unwind_table_find(first, work));
 	assert_non_null(unwind_table_find(second, work));
 	assert_null(unwind_table_find(scene->check.table, work));
+	/* Reports are told which is which. */
+	assert_int_equal(
+		spaces_rivals(&scene->check.spaces, &scene->check.placed, list, 4), 2);
+	assert_int_equal(list[0].program, 0);
+	assert_int_equal(list[0].space, FIRST << GUEST_PAGE_SHIFT);
+	assert_int_equal(list[1].program, 1);
+	assert_int_equal(list[1].space, SECOND << GUEST_PAGE_SHIFT);
 	/* There is nothing to learn from then on. */
 	assert_ptr_equal(table_in(scene, SECOND), second);
 	assert_ptr_equal(table_in(scene, FIRST), first);

@@ -96,6 +96,9 @@ static void a_later_description_brings_the_table(void **state)
 	assert_int_equal(summary_add_domain(&summary, &web), 0);
 	assert_true(summary_domain(&summary, 0)->moves[1] == web.moves[1]);
 	assert_int_equal(summary_domain(&summary, 0)->table_rows, 20);
+	web.spaces[1] = 0x5622000; /* and so does one of more processes */
+	assert_int_equal(summary_add_domain(&summary, &web), 0);
+	assert_true(summary_domain(&summary, 0)->spaces[1] == web.spaces[1]);
 	strcpy(web.table_files, "app");
 	assert_int_equal(summary_add_domain(&summary, &web), 0);
 	assert_string_equal(summary_domain(&summary, 0)->table_files, "kernel, app");

@@ -472,15 +472,10 @@ static void handlers_of_interrupts_have_no_rules(void **state)
 
 /* clang-format off */
 CODE(resume,
-     "push %rbx\n"
-     "call resume_program\n"
-     "ud2\n"
-     MARK(resume_program) "mov 8(%rdi),%rbx\n"
-     "mov 24(%rdi),%rbp\n"
-     MARK(resume_rest) "mov 64(%rdi),%rcx\n"
-     "mov 80(%rdi),%rsp\n"
-     MARK(resume_stack) "mov 88(%rdi),%rdi\n"
-     "sysretq\n"
+     "push %rbx; call resume_program; ud2\n"
+     MARK(resume_program) "mov 8(%rdi),%rbx; mov 24(%rdi),%rbp\n"
+     MARK(resume_rest) "mov 64(%rdi),%rcx; mov 80(%rdi),%rsp\n"
+     MARK(resume_stack) "mov 88(%rdi),%rdi; sysretq\n"
      /* An entry, which nothing calls */
      MARK(resume_entry) "push %rcx\n"
      "call *%rax\n"
@@ -502,10 +497,8 @@ static void a_function_that_resumes_a_program_has_a_caller(void **state)
 	expect_sp(table, resume_rest, 8, LOST);
 	/* The kernel's stack is left. */
 	rule = unwind_table_find(table, (uint64_t)resume_stack);
-	assert_non_null(rule);
-	assert_int_equal(rule->kind, UNWIND_CALLED_SYSTEM);
-	assert_int_equal(rule->other, 1 + X86_RCX);
-	assert_int_equal(rule->word, UNWIND_KEPT);
+	assert_true(rule && rule->kind == UNWIND_CALLED_SYSTEM);
+	assert_true(rule->other == 1 + X86_RCX && rule->word == KEPT);
 	expect_none(table, resume_entry);
 	unwind_table_free(table);
 }
