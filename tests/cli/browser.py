@@ -95,6 +95,14 @@ class Browser:
     def script(self, text, *args):
         return self.call("POST", "/execute/sync", {"script": text, "args": list(args)})
 
+    def accessible(self):
+        """Returns what a screen reader finds, as (role, name, properties)."""
+        nodes = self.call("POST", "/goog/cdp/execute", {
+            "cmd": "Accessibility.getFullAXTree", "params": {}})["nodes"]
+        return [(node["role"]["value"], node.get("name", {}).get("value", ""),
+                 {p["name"]: p["value"].get("value") for p in node.get("properties", ())})
+                for node in nodes if not node["ignored"]]
+
     def errors(self):
         """Returns errors of the page and the browser since the last call."""
         return [entry["message"] for entry in self.call("POST", "/se/log",

@@ -7,6 +7,7 @@ import { SCALE, colour, fit, percent, plainAmount, seconds } from "./dom.mjs";
 import { NONE, mergeRanges } from "./model.mjs";
 
 const LABELS = 150 * SCALE, AXIS = 20 * SCALE, LEVELS = 32, MOST_ROWS = 64, PARTS = 50;
+const NAMES = new Intl.Collator("en", { numeric: true });
 
 function mixHex(low, high, share) {
 	const [a, b] = [low, high].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
@@ -56,8 +57,11 @@ export class HeatMap {
 		const { isThread, weight } = picture.selection;
 		this.all = model.threads(weight);
 		const known = weight === "wait" ? 1e9 / about.waits.period : about.rate;
-		this.threads = Array.from(this.all.keys())
-			.filter((i) => !isThread || isThread[i]).slice(0, MOST_ROWS);
+		const names = this.all.map((thread) => model.threadName(thread));
+		this.threads = Array.from(this.all.keys()).filter((i) => !isThread || isThread[i])
+			.sort((a, b) => NAMES.compare(names[a], names[b]));
+		this.left = Math.max(0, this.threads.length - MOST_ROWS);
+		this.threads.length -= this.left;
 		if (picture.rows === "threads") {
 			const length = this.to - this.from, rate = known || about.frequency || 1e6;
 			this.columns = Math.max(1, Math.min(Math.floor(this.plot / 3),
@@ -203,6 +207,8 @@ export class HeatMap {
 		for (let i = 0; length / step * 80 * SCALE > width; i++)
 			step *= i % 3 === 1 ? 2.5 : 2;
 		context.fillStyle = colour("--text");
+		if (this.left && this.picture.rows === "threads")
+			context.fillText(`and ${this.left} more`, 4, top + 12 * SCALE);
 		for (let time = Math.ceil(this.from / step) * step; time < this.to; time += step) {
 			const x = this.x(time);
 			context.fillRect(x, top, 1, 4);

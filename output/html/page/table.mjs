@@ -117,8 +117,8 @@ export class CallTree {
 		this.add(0, rows);
 		this.table.replaceChildren(
 			make("caption", { textContent: "Call tree" }),
-			make("thead", {}, make("tr", {}, ...["Frame", "Self", "", "Total", ""].map((text, i) =>
-				make("th", { textContent: text, scope: "col", className: i ? "number" : "" })))),
+			make("thead", {}, make("tr", {}, ...["Frame", "Self", "Total"].map((text, i) =>
+				make("th", { textContent: text, colSpan: i ? 2 : 1, scope: "col", className: i ? "number" : "" })))),
 			make("tbody", {}, ...rows));
 	}
 

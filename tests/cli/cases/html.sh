@@ -37,6 +37,9 @@ report -i exits.up -s big.sym --format html -o exits.html 2>/dev/null
 report -i waits.up -s big.sym --format html -o waits.html 2>/dev/null
 report -i waits.up -s big.sym --format html --weight wait --min-wait 600ms -o long.html 2>/dev/null
 report -i big.up --format html --weight wait -o none.html || echo "exit code $?"
+build_shop
+sample_functions shop 'Cart3addEi'
+report -i shop.up -s shop --inline --srcline --format html -o lines.html 2>/dev/null
 grep -c 'default-src .none.' big.html
 grep -oE '(src|href)="[^"]*"' big.html
 drive <<'END'
@@ -66,6 +69,16 @@ with Browser() as browser:
     show("big.html")
     print(browser.script("return document.title"), "|", text("#summary"))
     print(*rows(), sep="\n")
+    print("a screen reader finds:")
+    found = browser.accessible()
+    for role, name, properties in found:
+        if role in ("heading", "table", "columnheader", "tablist", "status", "Canvas", "application"):
+            print(" ", role, "|", name)
+        if role == "tab":
+            print(" ", role, "|", name, "|", properties.get("selected"))
+    print("  rows:", *[name for role, name, _ in found if role == "rowheader"][:3])
+    print("  without a name:", [(role, name) for role, name, _ in found if not name and role in (
+        "button", "combobox", "searchbox", "textbox", "checkbox", "radio", "tab", "link", "application")])
     print("search:")
     browser.keys("/")
     browser.type("^function_(3|7)$")
@@ -161,6 +174,15 @@ with Browser() as browser:
     print(*rows(), sep="\n")
     show("long.html")
     print(text("#summary"))
+    print("inlined functions and source lines:")
+    show("lines.html")
+    browser.script("location.hash = '#q=square|twice&y=name'")
+    wait_for(lambda: browser.script("return uniprof.state.now.q && !uniprof.names.done"))
+    print(text("#found"), *rows(9), sep="\n")
+    print(browser.script("""
+        const { graph } = uniprof.flame.picture, { count, parent } = graph.tree;
+        return Array.from({ length: count }, (_, i) => i).filter((i) => /^square/.test(graph.name(i)))
+            .map((i) => [i, parent[i], parent[parent[i]]].map((node) => graph.name(node)).join(" in ")).slice(0, 3)"""))
     show("cpu.html")
     print(text("#summary"))
     print("requests:", browser.script("return performance.getEntriesByType('resource').length"),
