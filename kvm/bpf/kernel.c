@@ -69,7 +69,7 @@ static int explain_failure(int errnum, struct error *err)
 /* Loads the programs; that for registers if there is memory for them. */
 static int load_programs(struct kernel *kernel, const struct kernel_layout *layout)
 {
-	struct program program;
+	struct bpf_program program;
 
 	program_look(&program, layout, kernel->look_memory);
 	kernel->look = program_load(&program);

@@ -59,7 +59,7 @@
 #define KVM_VCPU	 0x757063762d6d766b /* "kvm-vcpu" */
 #define VM_VCPU		 0x3a757063762d6d76 /* "vm-vcpu:" */
 
-static void emit(struct program *program, uint8_t code, unsigned int to,
+static void emit(struct bpf_program *program, uint8_t code, unsigned int to,
 		 unsigned int from, int32_t offset, int32_t number)
 {
 	if (program->count == PROGRAM_MAX)
@@ -70,33 +70,33 @@ static void emit(struct program *program, uint8_t code, unsigned int to,
 }
 
 /* Emits a jump whose end is set by jump_ends_here(), and returns its place. */
-static uint32_t emit_jump(struct program *program, uint8_t code, unsigned int to,
+static uint32_t emit_jump(struct bpf_program *program, uint8_t code, unsigned int to,
 			  unsigned int from, int32_t number)
 {
 	emit(program, code, to, from, 0, number);
 	return program->count - 1;
 }
 
-static void jump_ends_here(struct program *program, uint32_t jump)
+static void jump_ends_here(struct bpf_program *program, uint32_t jump)
 {
 	program->insn[jump].offset = (int16_t)(program->count - jump - 1);
 }
 
-static void emit_long(struct program *program, unsigned int to, unsigned int kind,
+static void emit_long(struct bpf_program *program, unsigned int to, unsigned int kind,
 		      uint64_t number)
 {
 	emit(program, LOAD_LONG, to, kind, 0, (int32_t)(uint32_t)number);
 	emit(program, 0, 0, 0, 0, (int32_t)(uint32_t)(number >> 32));
 }
 
-static void emit_exit(struct program *program, int32_t result)
+static void emit_exit(struct bpf_program *program, int32_t result)
 {
 	emit(program, MOVE_NUMBER, 0, 0, 0, result);
 	emit(program, EXIT, 0, 0, 0, 0);
 }
 
 /* Ends the program, unless the condition is true. The result tells the place. */
-static void emit_check(struct program *program, uint8_t condition, unsigned int to,
+static void emit_check(struct bpf_program *program, uint8_t condition, unsigned int to,
 		       unsigned int from, int32_t number)
 {
 	uint32_t good = emit_jump(program, condition, to, from, number);
@@ -107,7 +107,7 @@ static void emit_check(struct program *program, uint8_t condition, unsigned int 
 
 /* Copies @size bytes from the kernel's address in register @from, plus @offset, to the
  * address in register @to, plus @place. */
-static void emit_read(struct program *program, unsigned int to, int32_t place,
+static void emit_read(struct bpf_program *program, unsigned int to, int32_t place,
 		      int32_t size, unsigned int from, int32_t offset)
 {
 	emit(program, MOVE, 3, from, 0, 0);
@@ -119,7 +119,7 @@ static void emit_read(struct program *program, unsigned int to, int32_t place,
 }
 
 /* Reads 4 or 8 bytes to a register. */
-static void emit_fetch(struct program *program, unsigned int to, int32_t size,
+static void emit_fetch(struct bpf_program *program, unsigned int to, int32_t size,
 		       unsigned int from, int32_t offset)
 {
 	emit(program, STORE_NUMBER, FRAME, 0, SCRATCH, 0);
@@ -128,7 +128,7 @@ static void emit_fetch(struct program *program, unsigned int to, int32_t size,
 }
 
 /* Reads a pointer, which must not be NULL, to a register. */
-static void emit_follow(struct program *program, unsigned int to, unsigned int from,
+static void emit_follow(struct bpf_program *program, unsigned int to, unsigned int from,
 			int32_t offset)
 {
 	emit_fetch(program, to, 8, from, offset);
@@ -136,7 +136,7 @@ static void emit_follow(struct program *program, unsigned int to, unsigned int f
 }
 
 /* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
-static void emit_vcpu(struct program *program, const struct kernel_layout *layout)
+static void emit_vcpu(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
 
@@ -167,7 +167,7 @@ static void emit_vcpu(struct program *program, const struct kernel_layout *layou
 /* Reads the number of the thread in register 8 (struct pid), as the running thread sees
  * it, to the memory in register 6. A thread of another pid namespace, which is not below,
  * has none. */
-static void emit_tid(struct program *program, const struct kernel_layout *layout)
+static void emit_tid(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
 	uint32_t is_above, is_other;
@@ -195,7 +195,7 @@ static void emit_tid(struct program *program, const struct kernel_layout *layout
 
 /* Sets the memory in register 6 to @why a vCPU's registers can't be read if a member of
  * @size bytes, in the struct in register @from, is not 0. */
-static void emit_hidden(struct program *program, const struct kernel_layout *layout,
+static void emit_hidden(struct bpf_program *program, const struct kernel_layout *layout,
 			unsigned int from, enum kernel_member member, int32_t size,
 			int32_t why)
 {
@@ -210,12 +210,13 @@ static void emit_hidden(struct program *program, const struct kernel_layout *lay
 	jump_ends_here(program, is_not);
 }
 
-void program_look(struct program *program, const struct kernel_layout *layout, int vcpu)
+void program_look(struct bpf_program *program, const struct kernel_layout *layout,
+		  int vcpu)
 {
 	const int32_t *offset = layout->offset;
 	uint32_t has_run;
 
-	*program = (struct program){.count = 0};
+	*program = (struct bpf_program){.count = 0};
 	emit(program, LOAD, 6, 1, 0, 0);
 	emit_vcpu(program, layout);
 	emit_long(program, 6, MEMORY, (uint32_t)vcpu);
@@ -246,7 +247,7 @@ void program_look(struct program *program, const struct kernel_layout *layout, i
 
 /* Reads whether the vCPU in register 7 is off to the memory in register 6, where it is
  * not yet. */
-static void emit_is_off(struct program *program, const struct kernel_layout *layout)
+static void emit_is_off(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	bool has_state = layout->offset[VCPU_STATE] != 0;
 	uint32_t is_on;
@@ -262,7 +263,7 @@ static void emit_is_off(struct program *program, const struct kernel_layout *lay
 
 /* Reads the system registers of the vCPU in register 7 to the memory in register 6. Those
  * that are close together are read at once: it is the number of reads that costs. */
-static void emit_systems(struct program *program, const struct kernel_layout *layout)
+static void emit_systems(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	const int32_t place = offsetof(struct kernel_registers, system),
 		      from = layout->offset[VCPU_SYSTEM] + layout->system_start;
@@ -284,8 +285,8 @@ static void emit_systems(struct program *program, const struct kernel_layout *la
 
 /* Reads the vCPU in register 7, the @i-th of a batch, to the memory in register 6. Each
  * read costs: a vCPU whose thread is stopped is not off, nor will it run meanwhile. */
-static void emit_registers(struct program *program, const struct kernel_layout *layout,
-			   int32_t i)
+static void emit_registers(struct bpf_program *program,
+			   const struct kernel_layout *layout, int32_t i)
 {
 	const int32_t *offset = layout->offset;
 	int32_t awake = 1 << (KERNEL_BATCH + i);
@@ -310,7 +311,7 @@ static void emit_registers(struct program *program, const struct kernel_layout *
 }
 
 /* Sets register 8 to the node of an XArray whose entry is in register 8. */
-static void emit_node(struct program *program)
+static void emit_node(struct bpf_program *program)
 {
 	emit(program, MOVE, 1, 8, 0, 0);
 	emit(program, AND_NUMBER, 1, 0, 0, 3);
@@ -323,7 +324,7 @@ static void emit_node(struct program *program)
  * whose entry is in register 8: the only vCPU itself, or a node of 64 slots. Two levels
  * of nodes have room for all vCPUs that arm64 allows, 512.
  */
-static void emit_tree(struct program *program, const struct kernel_layout *layout)
+static void emit_tree(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
 	uint32_t is_node, is_single, is_leaf;
@@ -355,7 +356,7 @@ static void emit_tree(struct program *program, const struct kernel_layout *layou
 /* Reads the addresses of vCPUs of the VM of the vCPU in register 7, all at once, and sets
  * register 9 to the bits of those that are asked for, all of which must exist. A VM's
  * vCPUs exist as long as the VM. Changes all others. */
-static void emit_vcpus(struct program *program, const struct kernel_layout *layout)
+static void emit_vcpus(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
 	uint32_t has_all;
@@ -390,12 +391,12 @@ static void emit_vcpus(struct program *program, const struct kernel_layout *layo
 }
 
 /* Not a loop, which old kernels would have to be convinced of. */
-void program_registers(struct program *program, const struct kernel_layout *layout,
+void program_registers(struct bpf_program *program, const struct kernel_layout *layout,
 		       int registers)
 {
 	const int32_t size = sizeof(struct kernel_registers);
 
-	*program = (struct program){.count = 0};
+	*program = (struct bpf_program){.count = 0};
 	emit(program, STORE, FRAME, 1, CONTEXT, 0);
 	for (int32_t i = 0; i < KERNEL_BATCH; i++)
 		emit(program, STORE_NUMBER, FRAME, 0, VCPUS + 8 * i, 0);
@@ -418,7 +419,7 @@ void program_registers(struct program *program, const struct kernel_layout *layo
 }
 
 /* Adds the struct kvm_memory_slot in register 9 to the memory in register 6. */
-static void emit_slot(struct program *program, const struct kernel_layout *layout)
+static void emit_slot(struct bpf_program *program, const struct kernel_layout *layout)
 {
 	static const enum kernel_member members[] = {SLOT_FRAME, SLOT_PAGES,
 						     SLOT_ADDRESS};
@@ -446,7 +447,7 @@ static void emit_slot(struct program *program, const struct kernel_layout *layou
 
 /* Takes the number of the next list or slot to register 9. Returns a jump that is taken
  * if it is @count, or what is in register 1 if @count is 0: there is none. */
-static uint32_t emit_next(struct program *program, uint32_t count)
+static uint32_t emit_next(struct bpf_program *program, uint32_t count)
 {
 	uint32_t is_last, goes_on;
 
@@ -459,7 +460,7 @@ static uint32_t emit_next(struct program *program, uint32_t count)
 	return is_last;
 }
 
-static void emit_advance(struct program *program)
+static void emit_advance(struct bpf_program *program)
 {
 	emit(program, MOVE, 1, 9, 0, 0);
 	emit(program, ADD_NUMBER, 1, 0, 0, 1);
@@ -468,7 +469,7 @@ static void emit_advance(struct program *program)
 
 /* A step through the hash table: a slot, or the start of the next list. A slot is in the
  * lists of two tables, of which one is in use. Returns a jump that ends the walk. */
-static uint32_t emit_hash_step(struct program *program,
+static uint32_t emit_hash_step(struct bpf_program *program,
 			       const struct kernel_layout *layout)
 {
 	const int32_t *offset = layout->offset;
@@ -497,7 +498,7 @@ static uint32_t emit_hash_step(struct program *program,
 }
 
 /* A step through the array. Returns a jump that ends the walk. */
-static uint32_t emit_array_step(struct program *program,
+static uint32_t emit_array_step(struct bpf_program *program,
 				const struct kernel_layout *layout)
 {
 	uint32_t is_last;
@@ -514,7 +515,7 @@ static uint32_t emit_array_step(struct program *program,
 
 /* Ends the program if the generation in register 9 is not that of the memory in register
  * 6. */
-static void emit_same(struct program *program)
+static void emit_same(struct bpf_program *program)
 {
 	uint32_t is_same;
 
@@ -526,7 +527,7 @@ static void emit_same(struct program *program)
 
 /* Begins, with the second argument 0, or continues. Sets registers 6 and 7 to both
  * memories and 8 to struct kvm_memslots. */
-static void emit_begin(struct program *program, const struct kernel_layout *layout,
+static void emit_begin(struct bpf_program *program, const struct kernel_layout *layout,
 		       int slots, int walk)
 {
 	const int32_t *offset = layout->offset;
@@ -560,12 +561,12 @@ static void emit_begin(struct program *program, const struct kernel_layout *layo
 	emit_same(program);
 }
 
-void program_slots(struct program *program, const struct kernel_layout *layout, int slots,
-		   int walk)
+void program_slots(struct bpf_program *program, const struct kernel_layout *layout,
+		   int slots, int walk)
 {
 	uint32_t top, is_last;
 
-	*program = (struct program){.count = 0};
+	*program = (struct bpf_program){.count = 0};
 	emit_begin(program, layout, slots, walk);
 	emit(program, STORE_NUMBER, FRAME, 0, COUNTER, 0);
 	top = program->count;
@@ -588,7 +589,7 @@ void program_slots(struct program *program, const struct kernel_layout *layout, 
 
 /* The kernel's functions are for programs whose license it takes for compatible with the
  * GPL (include/linux/license.h). This file is under both licenses. */
-int program_load(const struct program *program)
+int program_load(const struct bpf_program *program)
 {
 	if (program->is_full) {
 		errno = E2BIG;

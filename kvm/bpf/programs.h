@@ -151,7 +151,7 @@ struct kernel_walk {
 
 #define PROGRAM_MAX 2048
 
-struct program {
+struct bpf_program {
 	struct bpf_insn_word insn[PROGRAM_MAX];
 	uint32_t count;
 	bool is_full; /* it does not fit */
@@ -159,12 +159,13 @@ struct program {
 
 /* Makes the program that reads a vCPU into the memory @vcpu. Its first argument is the
  * descriptor. */
-void program_look(struct program *program, const struct kernel_layout *layout, int vcpu);
+void program_look(struct bpf_program *program, const struct kernel_layout *layout,
+		  int vcpu);
 
 /* Makes the program that reads all memory slots of a vCPU's VM into the memory @slots, in
  * several runs. @walk: the memory for struct kernel_walk. */
-void program_slots(struct program *program, const struct kernel_layout *layout, int slots,
-		   int walk);
+void program_slots(struct bpf_program *program, const struct kernel_layout *layout,
+		   int slots, int walk);
 
 /*
  * Makes the program that reads registers into the memory @registers, which holds
@@ -173,10 +174,10 @@ void program_slots(struct program *program, const struct kernel_layout *layout, 
  * KERNEL_BATCH, a bit for each vCPU that is read, and a bit for each whose thread is not
  * stopped: it is looked at before its registers are read, too.
  */
-void program_registers(struct program *program, const struct kernel_layout *layout,
+void program_registers(struct bpf_program *program, const struct kernel_layout *layout,
 		       int registers);
 
 /* Loads a program under its license; -1 with errno set on failure. */
-int program_load(const struct program *program);
+int program_load(const struct bpf_program *program);
 
 #endif

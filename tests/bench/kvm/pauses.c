@@ -42,6 +42,7 @@ static int floor_open(struct floor *floor, struct host *host,
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct vcpu_fd *fds;
 	size_t count;
+	bool is_held;
 
 	*floor = (struct floor){.kvm = kvm_of(host), .pid = pid, .vcpus = info->vcpus};
 	floor->vcpu = calloc(info->vcpus, sizeof(*floor->vcpu));
@@ -53,8 +54,8 @@ static int floor_open(struct floor *floor, struct host *host,
 			return error_set(err, "can't open vCPU %zu", i);
 	free(fds);
 	close(pidfd);
-	for (int tries = 0; vcpus_find_threads(floor->vcpu, count, pid, floor->kvm);
-	     tries++)
+	for (int tries = 0;
+	     vcpus_find_threads(floor->vcpu, count, pid, floor->kvm, &is_held); tries++)
 		if (tries == 1000)
 			return error_set(err, "a vCPU has no thread");
 	return 0;

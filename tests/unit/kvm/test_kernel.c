@@ -75,7 +75,7 @@ static void only_descriptors_of_vcpus_are_accepted(void **state)
 static void the_program_for_an_array_is_accepted(void **state)
 {
 	struct kernel_layout layout = {.upid_size = 16, .slot_size = 64};
-	struct program program;
+	struct bpf_program program;
 	int slots = bpf_memory_new(sizeof(struct kernel_slots), true), walk, loaded;
 
 	(void)state;
@@ -99,7 +99,7 @@ static void the_program_for_an_array_is_accepted(void **state)
 /* The offsets are not this kernel's. */
 static void check_program_for_registers(struct kernel_layout *layout)
 {
-	struct program program;
+	struct bpf_program program;
 	int memory = bpf_memory_new(KERNEL_BATCH * sizeof(struct kernel_registers), true),
 	    loaded;
 
@@ -229,7 +229,8 @@ static int open_vm(void **state)
 
 /* Loads a program and maps the memory that it writes; skips the test without permission.
  */
-static int load(const struct program *program, int memory, size_t size, const void **at)
+static int load(const struct bpf_program *program, int memory, size_t size,
+		const void **at)
 {
 	int loaded = program_load(program);
 
@@ -257,7 +258,7 @@ static void any_vcpu_of_a_vm_leads_to_all(void **state)
 	struct vm *vm = *state;
 	const struct kernel_registers *read;
 	const size_t size = KERNEL_BATCH * sizeof(*read);
-	struct program program;
+	struct bpf_program program;
 	int memory = bpf_memory_new((uint32_t)size, true), loaded;
 
 	if (!vm || memory < 0)
@@ -290,7 +291,7 @@ static void any_vcpu_of_a_vm_leads_to_all(void **state)
 static uint32_t look_for_hidden(const struct vm *vm, const struct kernel_layout *layout)
 {
 	const struct kernel_vcpu *seen;
-	struct program program;
+	struct bpf_program program;
 	int memory = bpf_memory_new(sizeof(*seen), true), loaded;
 	uint32_t hidden;
 
