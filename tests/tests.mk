@@ -179,20 +179,33 @@ $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x8
 $(O)/tests/kvm/vmm_arm64 $(O)/tests/kvm/compare_arm64: %: %.o $(ALL_OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $< $(ALL_OBJECTS) $(LIBS) -lpthread)
 
-# The KVM tests' guest for 32-bit arm.
-$(O)/tests/kvm/arm32.elf: tests/kvm/start_arm32.S tests/kvm/guest.c tests/tests.mk
+# The KVM tests' guest for 32-bit arm, with short and with long descriptors.
+$(O)/tests/kvm/arm32-lpae.elf: LONG = -DLPAE
+$(O)/tests/kvm/arm32.elf $(O)/tests/kvm/arm32-lpae.elf: tests/kvm/start_arm32.S tests/kvm/guest.c \
+		tests/tests.mk
 	@mkdir -p $(@D)
-	$(call step,LINK,arm-linux-gnueabi-gcc $(filter-out -mno-omit-leaf-frame-pointer,$(GUEST_FLAGS)) \
+	$(call step,LINK,arm-linux-gnueabi-gcc $(filter-out -mno-omit-leaf-frame-pointer,$(GUEST_FLAGS)) $(LONG) \
 		-marm -march=armv7ve -mfloat-abi=soft -o $@ -Wl$(COMMA)-Ttext=0x40080000 \
 		-Wl$(COMMA)-e$(COMMA)start tests/kvm/start_arm32.S tests/kvm/guest.c)
 
-# A guest for arm64 that halts.
-$(O)/tests/kvm/halt_arm64.elf: tests/kvm/halt_arm64.S tests/gdb/arm64.lds tests/tests.mk
+# The KVM tests' guest for arm64, as a program on pages of 2^N bytes.
+$(O)/tests/kvm/arm64-el0-%.elf: tests/kvm/start_arm64.S tests/kvm/guest.c tests/gdb/arm64.lds \
+		tests/tests.mk
 	@mkdir -p $(@D)
-	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -o $@ \
+	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) -mcmodel=large -DGRANULE=$* -o $@ \
+		-Wl$(COMMA)--defsym=LOWER_HALF=1 -Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds \
+		tests/kvm/start_arm64.S tests/kvm/guest.c)
+
+# Guests for arm64 that halt, and print.
+$(O)/tests/kvm/print_arm64.elf: PRINTS = -DPRINTS
+$(O)/tests/kvm/halt_arm64.elf $(O)/tests/kvm/print_arm64.elf: tests/kvm/halt_arm64.S \
+		tests/gdb/arm64.lds tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,LINK,aarch64-linux-gnu-gcc $(GUEST_FLAGS) $(PRINTS) -o $@ \
 		-Wl$(COMMA)-T$(COMMA)tests/gdb/arm64.lds $<)
 
-kvm: $(O)/uniprof $(KVM_PROGRAMS)
+# The benchmark is only built, so that it stays in step.
+kvm: $(O)/uniprof $(KVM_PROGRAMS) $(O)/tests/bench/kvm/pauses
 	UNIPROF=$(O)/uniprof tests/kvm/run $(KVM_CASES)
 
 ## QEMU's GDB stub

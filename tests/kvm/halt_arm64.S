@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A guest for arm64 that halts, and prints a line whenever it is woken. */
+/* A guest for arm64 that halts, and prints a line whenever it is woken; with PRINTS, it does
+ * nothing but print. */
+#ifdef PRINTS
+#define halt print
+#define wfi
+#endif
+
 	.section .text.start, "ax"
 	.globl	start
 start:
