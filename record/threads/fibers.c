@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "arch/after_call.h"
+
 /* Maximum number of empty lists in a row, and of new threads after the one that runs */
 #define EMPTY_MAX 4
 #define NEW_MAX	  4
@@ -181,13 +183,14 @@ static bool mix_member(const struct thread_view *view, uint64_t task, uint64_t o
 	return true;
 }
 
-/* Mixes in what the thread has left on its stack, if nothing counts how long it ran. */
+/* Mixes in what the thread has left on its stack: while it is about to be switched out,
+ * other things are there. */
 static bool mix_frame(const struct thread_view *view, uint64_t sp, uint64_t ip,
 		      uint64_t *hash)
 {
 	uint64_t words[FIBER_FRAME];
 
-	if (view->fibers->runtime != FIBER_NONE || !has_frame(view, ip))
+	if (!has_frame(view, ip))
 		return true;
 	if (!read_frame(view, sp, words))
 		return false;
@@ -311,6 +314,18 @@ static void set_arm(struct arm_cpu *cpu, const uint64_t *words, const uint64_t *
 	cpu->pc = cpu->x[FIBER_RETURN_ARM64];
 }
 
+/* Whether the thread goes on behind a call, that of the function that switches. */
+static bool is_after_call(const struct thread_view *view, const struct cpu *cpu)
+{
+	uint64_t pc = cpu->family == CPU_FAMILY_ARM ? cpu->arm.pc : cpu->x86.rip;
+	uint8_t code[AFTER_CALL_BYTES];
+
+	return cpu_copy(&view->cpu, &view->memory, pc - sizeof(code), code,
+			sizeof(code)) &&
+	       cpu_kind_is_after_call(cpu_kind(cpu), code + sizeof(code), sizeof(code),
+				      pc);
+}
+
 /* Reads the registers with which the thread goes on, after the function that switches. */
 static bool read_registers(const struct thread_view *view, uint64_t task,
 			   struct thread_wait *wait)
@@ -340,7 +355,7 @@ static bool read_registers(const struct thread_view *view, uint64_t task,
 			cpu->x86.rip = ip;
 		cpu->x86.reg[X86_RSP] = sp + count * 8;
 	}
-	return true;
+	return wait->is_new || is_after_call(view, cpu);
 }
 
 bool fiber_read_wait(const struct thread_view *view, const struct thread *thread,

@@ -160,6 +160,7 @@ static void put_thread(const struct fiber_layout *layout, unsigned int i,
 		put(sp + word * 8, 0x100 * i + word);
 	put(sp + 40, sp + 0x100); /* rbp */
 	put(sp + 48, SWITCH + 0x205 + i);
+	memory[SWITCH + 0x200 + i] = 0xe8; /* call */
 	put(sp + 0x100, 0);
 	put(sp + 0x108, SWITCH + 0x305);
 }
@@ -278,6 +279,28 @@ static void all_threads_are_found_with_their_chains(void **state)
 	check_thread(&seen, 1, "main", WAIT_RUNNABLE);
 	assert_int_equal(seen.list[3].kind, THREAD_RUNS);
 	threads_seen_free(&seen);
+}
+
+/* Another thread is the current one a moment before the registers are saved. */
+static void threads_that_are_about_to_switch_are_not_read(void **state)
+{
+	static const uint64_t addresses[] = {0, 0x12000, SWITCH + 0x1f0,
+					     0xffffffff80000000};
+	struct scene *scene = *state;
+	struct thread_moment before, after;
+	struct threads_seen seen;
+	struct thread_view view;
+
+	assert_true(thread_view_open(&view, &scene->learning));
+	assert_true(thread_read_moment(&view, THREAD(3), &before));
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		put(STACK(3) + 0xe000 + 48, addresses[i]);
+		look(scene, &seen);
+		assert_int_equal(seen.list[3].kind, THREAD_UNREAD);
+		threads_seen_free(&seen);
+		assert_true(thread_read_moment(&view, THREAD(3), &after));
+		assert_false(thread_is_same(&before, &after));
+	}
 }
 
 static void new_threads_have_only_a_start(void **state)
@@ -440,6 +463,8 @@ static void arm64_has_its_own_registers(void **state)
 		put(sp + i * 8, 0x1900 + i);
 	}
 	layout.frame[12] = layout.frame[13] = FIBER_SKIP;
+	put(sp + 11 * 8, SWITCH + 0x404);
+	memcpy(memory + SWITCH + 0x400, "\0\0\0\x94", 4); /* bl */
 	scene->learning.fibers.layouts = &layout;
 	scene->learning.fibers.count = 1;
 	scene->vcpu.cpu = (struct cpu){.family = CPU_FAMILY_ARM};
@@ -447,9 +472,10 @@ static void arm64_has_its_own_registers(void **state)
 	assert_true(thread_read_moment(&view, thread.task, &thread.moment));
 	assert_true(thread_waits(&thread.moment));
 	assert_true(thread_read_wait(&view, &thread, &wait));
-	for (uint64_t i = 0; i < 12; i++)
+	for (uint64_t i = 0; i < 11; i++)
 		assert_int_equal(wait.cpu.arm.x[19 + i], 0x1900 + i);
-	assert_int_equal(wait.cpu.arm.pc, 0x190b);
+	assert_int_equal(wait.cpu.arm.x[30], SWITCH + 0x404);
+	assert_int_equal(wait.cpu.arm.pc, SWITCH + 0x404);
 	assert_int_equal(wait.cpu.arm.sp_el1, sp + 14 * 8);
 	assert_false(wait.is_new);
 }
@@ -568,6 +594,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		UNIKRAFT(all_threads_are_found_with_their_chains),
+		UNIKRAFT(threads_that_are_about_to_switch_are_not_read),
 		UNIKRAFT(new_threads_have_only_a_start),
 		UNIKRAFT(ended_threads_are_left_out),
 		UNIKRAFT(threads_that_run_meanwhile_are_torn),
