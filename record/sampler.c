@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "record/signals.h"
 #include "unwind/stack/stack.h"
 #include "unwind/unwind.h"
 
@@ -42,6 +43,7 @@ struct sampler {
 	size_t room;		  /* number of addresses that a chain has room for */
 	struct stack_copy *stack; /* one for each sample; NULL unless captured */
 	uint64_t *word;		  /* words of all captured stacks */
+	uint64_t begun;		  /* when the round began, ns, monotonic */
 	uint64_t rehearsed;	  /* time of the last rehearsal, ns, monotonic */
 	unsigned int calm;	  /* rounds since the last one with several tries */
 	unsigned int tries;	  /* to take the round's samples */
@@ -197,18 +199,19 @@ static void walk_vcpus(struct sampler *sampler, const struct unwind_input *input
 }
 
 /* Whether this process was stopped and goes on, and the recorder has not noticed yet. */
-static bool was_stopped(void)
+static bool was_stopped(const struct sampler *sampler)
 {
 	sigset_t pending;
 
-	return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+	return clock_monotonic() - sampler->begun > SIGNALS_LATE_NS &&
+	       sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
 }
 
 /* Completes the samples with data that needs no paused guest. */
 static void complete_samples(struct sampler *sampler, struct round *round)
 {
 	/* What the guest used while the recorder was stopped is of no sample. */
-	if (was_stopped())
+	if (was_stopped(sampler))
 		sampler_forget_cpu_times(sampler);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		struct sample *sample = &round->sample[i];
@@ -281,7 +284,7 @@ static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int m
 
 	sampler->weight = weight;
 	sampler->tries = 0;
-	round->time = clock_monotonic();
+	round->time = sampler->begun = clock_monotonic();
 	round->pauses = 0;
 	round->samples = 0;
 	round->sample = sampler->sample;

@@ -16,6 +16,10 @@ void signals_block(sigset_t *signals);
 /* Returns the signals that end a recording. */
 sigset_t signals_ends(void);
 
+/* How late a signal may be noticed while rounds follow each other without a wait, ns. A
+ * shorter stop may not be noticed at all. */
+#define SIGNALS_LATE_NS 1000000u
+
 /* Waits until @time (ns, monotonic) or for one of @signals. Returns the signal's number,
  * or 0 if the time is over. */
 int signals_wait(const sigset_t *signals, uint64_t time);
