@@ -56,7 +56,8 @@ struct guest_ops {
 	void (*close)(struct guest *guest);
 
 	/* Looks at the guest and its vCPUs at @now (ns, monotonic), without affecting
-	 * them. */
+	 * them. If it did so less than 2 ms ago, it may leave the vCPUs to the next
+	 * pause(). */
 	int (*observe)(struct guest *guest, uint64_t now, enum observation *observation,
 		       struct error *err);
 	/* Returns what happened to a guest that was OBSERVED_SHUT, for messages: "has

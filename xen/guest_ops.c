@@ -16,6 +16,10 @@
  * overloaded, ns. */
 #define PAUSE_SOON_NS (NS_PER_S / 20)
 
+/* How long an observation of a running domain holds, ns. A pause that follows sooner
+ * observes the vCPUs itself, which saves a call to Xen. */
+#define OBSERVATION_LASTS (2 * NS_PER_S / 1000)
+
 struct xen_guest {
 	struct guest guest;
 	struct xen *xen;
@@ -23,6 +27,7 @@ struct xen_guest {
 	struct batch observe; /* calls about the domain, then about each vCPU */
 	uint64_t observed;    /* time of the last observation, ns, monotonic */
 	struct batch pause;   /* the pause, then the contexts of the selected vCPUs */
+	bool observes;	      /* the next pause observes the vCPUs */
 	vcpu_guest_context_t *context; /* one per vCPU */
 	unsigned int *target;	       /* element i: the vCPU of pause.entry[i + 1] */
 	struct vcpu_mode *mode;	       /* one per vCPU */
@@ -69,11 +74,11 @@ static void divide_memory(struct xen_guest *domain)
 
 	domain->observe.entry = (void *)carve_memory(
 		&from, (1 + vcpus) * sizeof(*domain->observe.entry));
+	/* Side by side, so that one multicall can observe the vCPUs and pause them. */
 	domain->observe.domctl = (void *)carve_memory(
-		&from, (1 + vcpus) * sizeof(*domain->observe.domctl));
+		&from, 2 * (1 + vcpus) * sizeof(*domain->observe.domctl));
 	domain->pause.entry = domain->xen->pause->entry;
-	domain->pause.domctl = (void *)carve_memory(
-		&from, (1 + vcpus) * sizeof(*domain->pause.domctl));
+	domain->pause.domctl = domain->observe.domctl + 1 + vcpus;
 	domain->context = (void *)carve_memory(&from, vcpus * sizeof(*domain->context));
 
 	batch_add(domain, &domain->observe, XEN_DOMCTL_getdomaininfo);
@@ -105,13 +110,14 @@ static enum cpu_kind kind_of(const struct guest *guest)
 		       : captured;
 }
 
-static void observe_vcpu(struct xen_guest *domain, unsigned int i)
+/* @calls: the calls about each vCPU */
+static void observe_vcpu(struct xen_guest *domain, const struct batch *calls,
+			 unsigned int i)
 {
-	const struct xen_domctl_getvcpuinfo *info =
-		&domain->observe.domctl[i + 1].u.getvcpuinfo;
+	const struct xen_domctl_getvcpuinfo *info = &calls->domctl[i].u.getvcpuinfo;
 	struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
 
-	vcpu->online = batch_result(&domain->observe, i + 1) == 0 && info->online;
+	vcpu->online = batch_result(calls, i) == 0 && info->online;
 	if (!vcpu->online)
 		return;
 	vcpu->cpu_time = info->cpu_time;
@@ -121,11 +127,28 @@ static void observe_vcpu(struct xen_guest *domain, unsigned int i)
 		vcpu->state = info->blocked ? VCPU_BLOCKED : VCPU_RUNNABLE;
 }
 
-static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
-			 struct error *err)
+static void observe_vcpus(struct xen_guest *domain, const struct batch *calls)
+{
+	for (unsigned int i = 0; i < domain->guest.info.vcpus; i++)
+		observe_vcpu(domain, calls, i);
+}
+
+static bool is_any_running(const struct guest *guest)
+{
+	for (unsigned int i = 0; i < guest->info.vcpus; i++)
+		if (guest->vcpu[i].online && guest->vcpu[i].state == VCPU_RUNNING)
+			return true;
+	return false;
+}
+
+/* Looks at the domain and its vCPUs now. */
+static int look_at(struct guest *guest, uint64_t now, enum observation *observation,
+		   struct error *err)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 	const struct xen_domctl *domctl = &domain->observe.domctl[0];
+	const struct batch vcpus = {domain->observe.entry + 1,
+				    domain->observe.domctl + 1, guest->info.vcpus};
 	uint32_t id = guest->info.id;
 	int status;
 
@@ -149,8 +172,21 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		*observation = OBSERVED_PAUSED;
 	else
 		*observation = OBSERVED_RUNNING;
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		observe_vcpu(domain, i);
+	observe_vcpus(domain, &vcpus);
+	return 0;
+}
+
+static int observe_guest(struct guest *guest, uint64_t now, enum observation *observation,
+			 struct error *err)
+{
+	struct xen_guest *domain = xen_guest_of(guest);
+
+	domain->observes = domain->observed && now - domain->observed < OBSERVATION_LASTS &&
+			   guest->info.vcpus <= PAUSE_OBSERVED_MAX &&
+			   is_any_running(guest);
+	if (!domain->observes)
+		return look_at(guest, now, observation, err);
+	*observation = OBSERVED_RUNNING;
 	return 0;
 }
 
@@ -187,7 +223,6 @@ static void choose_vcpus(struct xen_guest *domain)
 		if (!vcpu->wanted || !vcpu->online)
 			continue;
 		domain->target[batch->count - 1] = i;
-		memset(&domain->context[i], 0, sizeof(domain->context[i]));
 		domctl = batch_add(domain, batch, XEN_DOMCTL_getvcpucontext);
 		domctl->u.vcpucontext.vcpu = i;
 		set_xen_guest_handle_raw(domctl->u.vcpucontext.ctxt, &domain->context[i]);
@@ -264,6 +299,23 @@ static void take_registers(struct xen_guest *domain)
 	}
 }
 
+/* Makes the calls of the pause, after those that observe the vCPUs if they are due. */
+static int call_pause(struct xen_guest *domain)
+{
+	unsigned int vcpus = domain->observes ? domain->guest.info.vcpus : 0;
+	const struct batch calls = {domain->pause.entry - vcpus,
+				    domain->pause.domctl - vcpus,
+				    vcpus + domain->pause.count};
+	int status = batch_call(domain->xen, &calls, 0);
+
+	if (domain->observes && status == 0) {
+		observe_vcpus(domain, &calls);
+		note_cpu_times(domain);
+	}
+	domain->observes = false;
+	return status;
+}
+
 static int pause_guest(struct guest *guest, struct error *err)
 {
 	struct xen_guest *domain = xen_guest_of(guest);
@@ -272,7 +324,7 @@ static int pause_guest(struct guest *guest, struct error *err)
 	if (domain->rests)
 		return PAUSE_NEEDLESS;
 	pause_begin(domain->xen->pause);
-	status = batch_call(domain->xen, &domain->pause, 0);
+	status = call_pause(domain);
 	if (!xen_paused_since(&domain->xen->host)) {
 		pause_failed(domain->xen->pause);
 		if (status == 0)
@@ -322,8 +374,7 @@ static bool has_woken(struct xen_guest *domain)
 	if (!domain->rests)
 		return false;
 	domain->rests = false;
-	if (observe_guest(&domain->guest, clock_monotonic(), &observation, &ignored) <
-		    0 ||
+	if (look_at(&domain->guest, clock_monotonic(), &observation, &ignored) < 0 ||
 	    observation != OBSERVED_RUNNING || !nobody_has_run(domain)) {
 		domain->is_new = false;
 		return true;

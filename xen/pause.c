@@ -29,7 +29,7 @@ int xen_arm(struct host *host, struct error *err)
 {
 	struct xen *xen = xen_of(host);
 	struct pause *pause = calloc(1, sizeof(*pause));
-	size_t size = (2 + PAUSE_VCPUS_MAX) * sizeof(*pause->entry) +
+	size_t size = (2 + PAUSE_OBSERVED_MAX + PAUSE_VCPUS_MAX) * sizeof(*pause->entry) +
 		      sizeof(*pause->resume_domctl) + sizeof(*pause->since);
 
 	if (!pause)
@@ -39,7 +39,7 @@ int xen_arm(struct host *host, struct error *err)
 		return -1;
 	}
 	pause->resume = pause->memory.data;
-	pause->entry = pause->resume + 1;
+	pause->entry = pause->resume + 1 + PAUSE_OBSERVED_MAX;
 	pause->resume_domctl = (void *)(pause->entry + 1 + PAUSE_VCPUS_MAX);
 	pause->since = (void *)(pause->resume_domctl + 1);
 	pause->entry[0].result = NOT_CALLED;

@@ -9,6 +9,10 @@
 /* Xen's maximum number of vCPUs (MAX_VIRT_CPUS, xen/include/asm-x86/domain.h). */
 #define PAUSE_VCPUS_MAX 8192
 
+/* Maximum number of vCPUs that the multicall of a pause observes first: it takes time in
+ * which vCPUs start and stop. */
+#define PAUSE_OBSERVED_MAX 64
+
 /*
  * The current pause, of at most one domain, in memory shared with the guard. Xen itself
  * writes the results of a multicall's entries. The recorder holds a domain paused exactly
@@ -16,7 +20,9 @@
  */
 struct pause {
 	struct hypercall_memory memory;
-	multicall_entry_t *entry;  /* the pause, then up to PAUSE_VCPUS_MAX contexts */
+	/* the pause, then up to PAUSE_VCPUS_MAX contexts; PAUSE_OBSERVED_MAX entries
+	 * before it are free for calls that are made first */
+	multicall_entry_t *entry;
 	multicall_entry_t *resume; /* the call that ends the pause */
 	struct xen_domctl *resume_domctl;
 	uint64_t *since;   /* when the pause began, ns, monotonic */
