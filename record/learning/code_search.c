@@ -64,6 +64,11 @@ static int find_astray(const struct sample *sample, const struct unwind_input *i
 	return (int)last;
 }
 
+bool code_search_is_astray(const struct sample *sample, const struct unwind_input *input)
+{
+	return find_astray(sample, input) >= 0;
+}
+
 static struct search_region *region_of(struct code_search *search, uint64_t address)
 {
 	uint64_t number = address / FOUND_CODE_SIZE;
@@ -84,16 +89,21 @@ static void forget(struct code_search *search)
 		search->region[i].bad /= 2;
 }
 
+void code_search_count(struct code_search *search, unsigned int chains)
+{
+	forget(search);
+	search->chains += chains;
+}
+
 /* Counts where the round's chains go astray. */
 static void count_astray(struct code_search *search, const struct unwind_input *input,
 			 const struct round *round)
 {
-	forget(search);
+	code_search_count(search, round->samples);
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
 		int astray = find_astray(sample, input);
 
-		search->chains++;
 		if (astray >= 0)
 			region_of(search, sample->chain.address[astray])->bad++;
 	}

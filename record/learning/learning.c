@@ -9,6 +9,10 @@
 /* Limit of map calls while examining the return addresses of a chain */
 #define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
 
+/* How long chains stay settled after a study, ns: what has to be learned by and by goes on
+ * at least this often. */
+#define STUDY_LASTS (5 * NS_PER_S / 1000)
+
 /* Time for which the names of a kernel are looked for at once, ns */
 #define FIND_NS (2 * NS_PER_S)
 
@@ -24,6 +28,7 @@ int learning_open(struct learning *learning, struct guest *guest,
 		  const struct sampling *sampling, struct error *err)
 {
 	learning->guest = guest;
+	settled_open(&learning->settled);
 	learning->table.placed.table = sampling->table;
 	learning->table.state = sampling->table ? TABLE_PENDING : TABLE_NONE;
 	learning->code.examiner = sampling->examiner;
@@ -147,6 +152,7 @@ bool learning_check_table(struct learning *learning, const struct round *round)
 		return false;
 	use_kernel(learning);
 	use_fibers(learning);
+	settled_forget(&learning->settled);
 	return true;
 }
 
@@ -380,18 +386,42 @@ bool learning_find_kernel(struct learning *learning, const struct round *round)
 	return is_new;
 }
 
-bool learning_study(struct learning *learning, struct round *round)
+/* Whether a round so soon after a study has only chains that are settled. */
+static bool is_settled(struct learning *learning, struct round *round)
 {
-	const struct unwind_input input = learning_input(learning,
-							 learning->guest->ops->map_page);
+	bool is_soon = round->time - learning->studied < STUDY_LASTS;
+	unsigned int settled = 0;
+
+	for (unsigned int i = 0; i < round->samples; i++)
+		settled += settled_apply(&learning->settled, &round->sample[i]);
+	return is_soon && settled == round->samples;
+}
+
+/* Settles the chains that were studied, if the study has learned nothing new. */
+static void settle(struct learning *learning, const struct unwind_input *input,
+		   const struct round *round, bool is_renewed)
+{
+	learning->studied = round->time;
+	if (is_renewed || round->found_code || table_check_is_open(&learning->table)) {
+		settled_forget(&learning->settled);
+		return;
+	}
+	for (unsigned int i = 0; i < round->samples; i++)
+		if (!code_search_is_astray(&round->sample[i], input))
+			settled_add(&learning->settled, &round->sample[i]);
+}
+
+static bool study(struct learning *learning, const struct unwind_input *input,
+		  struct round *round)
+{
 	bool is_renewed;
 
-	returns_learn(&learning->returns, learning->guest, &input, round);
-	code_search_check(&learning->code, &input, round);
-	starts_prove(&learning->starts, learning->guest, &input.memory, round);
+	returns_learn(&learning->returns, learning->guest, input, round);
+	code_search_check(&learning->code, input, round);
+	starts_prove(&learning->starts, learning->guest, &input->memory, round);
 	/* Until its fate is known, the table may describe the code. */
 	is_renewed = !table_check_is_open(&learning->table) &&
-		     code_search_run(&learning->code, learning->guest, &input, round);
+		     code_search_run(&learning->code, learning->guest, input, round);
 	/* A new table has other guesses than the last one, or than frame pointers. */
 	if (is_renewed)
 		guesses_forgive(&learning->returns);
@@ -402,6 +432,21 @@ bool learning_study(struct learning *learning, struct round *round)
 		guesses_forgive(&learning->returns);
 		is_renewed = true;
 	}
+	return is_renewed;
+}
+
+bool learning_study(struct learning *learning, struct round *round)
+{
+	const struct unwind_input input = learning_input(learning,
+							 learning->guest->ops->map_page);
+	bool is_renewed;
+
+	if (is_settled(learning, round)) {
+		code_search_count(&learning->code, round->samples);
+		return false;
+	}
+	is_renewed = study(learning, &input, round);
+	settle(learning, &input, round, is_renewed);
 	return is_renewed;
 }
 

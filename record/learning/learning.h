@@ -5,6 +5,7 @@
 #include "guest/guest.h"
 #include "record/learning/code_search.h"
 #include "record/learning/returns.h"
+#include "record/learning/settled.h"
 #include "record/learning/starts.h"
 #include "record/learning/table_check.h"
 #include "record/linux/kallsyms.h"
@@ -31,6 +32,8 @@ struct learning {
 	struct x86_entries entries;
 	struct starts starts;
 	struct return_notes returns;
+	struct settled settled;
+	uint64_t studied;	 /* time of the last study, ns, monotonic */
 	bool uses_kernel;	 /* the table's Linux kernel was found */
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
