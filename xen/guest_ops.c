@@ -147,8 +147,8 @@ static int look_at(struct guest *guest, uint64_t now, enum observation *observat
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 	const struct xen_domctl *domctl = &domain->observe.domctl[0];
-	const struct batch vcpus = {domain->observe.entry + 1,
-				    domain->observe.domctl + 1, guest->info.vcpus};
+	const struct batch vcpus = {domain->observe.entry + 1, domain->observe.domctl + 1,
+				    guest->info.vcpus};
 	uint32_t id = guest->info.id;
 	int status;
 
@@ -181,7 +181,8 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 {
 	struct xen_guest *domain = xen_guest_of(guest);
 
-	domain->observes = domain->observed && now - domain->observed < OBSERVATION_LASTS &&
+	domain->observes = domain->observed &&
+			   now - domain->observed < OBSERVATION_LASTS &&
 			   guest->info.vcpus <= PAUSE_OBSERVED_MAX &&
 			   is_any_running(guest);
 	if (!domain->observes)

@@ -9,8 +9,8 @@
 /* Limit of map calls while examining the return addresses of a chain */
 #define ENTRIES_MAPS (X86_LEARN_MAX * UNWIND_CODE_PAGES_MAX)
 
-/* How long chains stay settled after a study, ns: what has to be learned by and by goes on
- * at least this often. */
+/* How long chains stay settled after a study, ns: what has to be learned by and by goes
+ * on at least this often. */
 #define STUDY_LASTS (5 * NS_PER_S / 1000)
 
 /* Time for which the names of a kernel are looked for at once, ns */
