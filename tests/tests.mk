@@ -243,6 +243,7 @@ $(O)/tests/gdb/riscv64.elf: tests/gdb/start_riscv64.S tests/kvm/guest.c tests/gd
 		tests/gdb/start_riscv64.S tests/kvm/guest.c)
 
 gdb: $(O)/uniprof $(addprefix $(O)/tests/kvm/,guest.elf guest-wide.elf guest-la57.elf) $(GUESTS_32) \
+		$(addprefix $(O)/tests/kvm/arm64-el0-,12.elf 14.elf 16.elf) \
 		$(addprefix $(O)/tests/gdb/,interrupts.elf arm64.elf arm64-nofp.elf arm64-code.elf \
 		riscv64.elf)
 	UNIPROF=$(O)/uniprof tests/gdb/run
