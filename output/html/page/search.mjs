@@ -3,7 +3,7 @@
 // Searches names in a worker: some regular expressions take forever, and only a worker can be
 // ended meanwhile.
 
-const MOST = 1000; // ms that a search may take
+const MOST = 2000; // ms that a search may take
 
 // Returns, by name, whether it matches.
 export const matchNames = (names, expression) =>
