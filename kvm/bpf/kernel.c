@@ -25,6 +25,7 @@ struct kernel {
 	const struct kernel_vcpu *looked_at;
 	const struct kernel_slots *read;
 	const struct kernel_registers *captured;
+	struct kernel_layout layout;
 };
 
 static bool is_locked_down(void)
@@ -53,8 +54,7 @@ static bool has_capabilities(void)
 	return has >> CAP_SYS_ADMIN & 1 || (has >> CAP_BPF & has >> CAP_PERFMON & 1);
 }
 
-/* Explains why bpf(2) has failed with @errnum. */
-static int explain_failure(int errnum, struct error *err)
+int kernel_explain(int errnum, struct error *err)
 {
 	if (is_locked_down())
 		return error_set(err, "the kernel is locked down "
@@ -67,8 +67,9 @@ static int explain_failure(int errnum, struct error *err)
 }
 
 /* Loads the programs; that for registers if there is memory for them. */
-static int load_programs(struct kernel *kernel, const struct kernel_layout *layout)
+static int load_programs(struct kernel *kernel)
 {
+	const struct kernel_layout *layout = &kernel->layout;
 	struct bpf_program program;
 
 	program_look(&program, layout, kernel->look_memory);
@@ -113,20 +114,25 @@ static int make_memory(struct kernel *kernel)
 struct kernel *kernel_open(bool has_registers, struct error *err)
 {
 	struct kernel *kernel = malloc(sizeof(*kernel));
-	struct kernel_layout layout;
 
 	if (!kernel) {
 		error_set(err, "out of memory");
 		return NULL;
 	}
-	*kernel = (struct kernel){-1, -1, -1, -1, -1, -1, -1, NULL, NULL, NULL};
+	*kernel = (struct kernel){.look = -1,
+				  .slots = -1,
+				  .registers = -1,
+				  .look_memory = -1,
+				  .slots_memory = -1,
+				  .walk_memory = -1,
+				  .registers_memory = -1};
 	if (make_memory(kernel) < 0 ||
 	    (has_registers && make_registers_memory(kernel) < 0)) {
-		explain_failure(errno, err);
-	} else if (kernel_layout_find(&layout, has_registers, err) == 0) {
-		if (load_programs(kernel, &layout) == 0)
+		kernel_explain(errno, err);
+	} else if (kernel_layout_find(&kernel->layout, has_registers, err) == 0) {
+		if (load_programs(kernel) == 0)
 			return kernel;
-		explain_failure(errno, err);
+		kernel_explain(errno, err);
 	}
 	kernel_close(kernel);
 	return NULL;
@@ -156,6 +162,11 @@ void kernel_close(struct kernel *kernel)
 			close(open[i]);
 	}
 	free(kernel);
+}
+
+const struct kernel_layout *kernel_layout(const struct kernel *kernel)
+{
+	return &kernel->layout;
 }
 
 bool kernel_look(const struct kernel *kernel, int fd, struct kernel_vcpu *vcpu)

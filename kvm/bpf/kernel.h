@@ -50,6 +50,12 @@ const struct kernel_registers *kernel_registers(const struct kernel *kernel, int
 						unsigned int first, unsigned int asked,
 						unsigned int awake);
 
+/* Returns where the running kernel has the members of its structures. */
+const struct kernel_layout *kernel_layout(const struct kernel *kernel);
+
+/* Explains why bpf(2) has failed with @errnum: -1. */
+int kernel_explain(int errnum, struct error *err);
+
 /* Converts them; with an AArch32 kernel, too. */
 void kernel_registers_take(const struct kernel_registers *registers, struct cpu *cpu);
 

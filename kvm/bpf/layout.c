@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kvm/bpf/layout.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "kvm/bpf/types.h"
 
-#include "tables/linux/btf.h"
-
-#define TYPES	    "/sys/kernel/btf/vmlinux"
-#define KVM_TYPES   "/sys/kernel/btf/kvm" /* if KVM is a module */
 #define OLDEST_HASH 128 /* number of lists, if the structure does not tell */
-
-/* More types than any kernel has, bytes. */
-#define TYPES_MAX ((size_t)256 << 20)
 
 static const char *const members[KERNEL_MEMBERS][2] = {
 	[TASK_FILES] = {"task_struct", "files"},
@@ -67,35 +57,6 @@ static const char *const systems[KERNEL_SYSTEMS] = {
 	[SYSTEM_TTBR0] = "TTBR0_EL1", [SYSTEM_TTBR1] = "TTBR1_EL1",
 	[SYSTEM_SP] = "SP_EL1",
 };
-
-/* Reads a whole file, which the caller frees; NULL with errno set on failure. */
-static uint8_t *read_file(const char *path, size_t *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), errnum = 0;
-	uint8_t *data = NULL;
-	size_t room = 0;
-	ssize_t length = 1;
-
-	*size = 0;
-	if (fd < 0)
-		return NULL;
-	while (length > 0 && *size < TYPES_MAX) {
-		uint8_t *more = data;
-
-		if (*size == room)
-			more = realloc(data, room = 2 * room + (1u << 20));
-		length = more ? read(fd, more + *size, room - *size) : -1;
-		errnum = errno;
-		data = more ? more : data;
-		*size += length > 0 ? (size_t)length : 0;
-	}
-	close(fd);
-	if (length == 0)
-		return data;
-	free(data);
-	errno = length > 0 ? EFBIG : errnum;
-	return NULL;
-}
 
 static bool find_member(const struct btf *types, struct kernel_layout *layout,
 			unsigned int member)
@@ -210,30 +171,15 @@ static int find_registers(const struct btf *types, struct kernel_layout *layout,
 int kernel_layout_find(struct kernel_layout *layout, bool has_registers,
 		       struct error *err)
 {
-	struct btf kernel = {0}, module = {0};
-	uint8_t *of_kernel, *of_module = NULL;
-	const struct btf *types = &kernel;
-	size_t size;
-	int status = -1;
+	struct kernel_types types;
+	int status;
 
-	of_kernel = read_file(TYPES, &size);
-	if (!of_kernel)
-		return error_errno(err, errno, "can't read " TYPES);
-	if (!btf_open(&kernel, of_kernel, size)) {
-		error_set(err, TYPES " has an unknown form");
-		goto out;
-	}
-	of_module = read_file(KVM_TYPES, &size);
-	if (of_module && btf_open_module(&module, &kernel, of_module, size))
-		types = &module;
+	if (kernel_types_open(&types, "kvm", err) < 0)
+		return -1;
 	*layout = (struct kernel_layout){.buckets = 0};
-	status = find_members(types, layout, err);
+	status = find_members(types.all, layout, err);
 	if (status == 0 && has_registers)
-		status = find_registers(types, layout, err);
-out:
-	btf_close(&module);
-	btf_close(&kernel);
-	free(of_module);
-	free(of_kernel);
+		status = find_registers(types.all, layout, err);
+	kernel_types_close(&types);
 	return status;
 }

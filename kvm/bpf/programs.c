@@ -4,41 +4,9 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* Instructions (Linux, Documentation/bpf/standardization/instruction-set.rst). */
-#define ADD_NUMBER    0x07
-#define ADD	      0x0f
-#define SUBTRACT      0x1f
-#define MULTIPLY      0x27
-#define AND_NUMBER    0x57
-#define SHIFT_RIGHT   0x7f
-#define DIVIDE	      0x37
-#define MOVE_NUMBER   0xb7
-#define MOVE	      0xbf
-#define LOAD_LONG     0x18 /* a number of 64 bits, in two words */
-#define LOAD	      0x79
-#define STORE_32      0x62 /* a number */
-#define STORE_NUMBER  0x7a
-#define STORE	      0x7b
-#define JUMP	      0x05
-#define IF_EQUAL      0x1d
-#define IF_HAS	      0x45 /* one of the number's bits */
-#define IF_UNEQUAL_TO 0x55
-#define IF_EQUAL_TO   0x15
-#define IF_LESS	      0xad
-#define IF_LESS_THAN  0xa5
-#define IF_NOT_BELOW  0x35
-#define CALL	      0x85
-#define EXIT	      0x95
-#define MEMORY	      2 /* the source of LOAD_LONG: a map's value (BPF_PSEUDO_MAP_VALUE) */
-
-/* Functions of the kernel (include/uapi/linux/bpf.h). They change registers 0 to 5. */
-#define CURRENT_TASK 35	 /* bpf_get_current_task() */
-#define READ_KERNEL  113 /* bpf_probe_read_kernel(to, size, from), fills with zeros */
-
-#define FRAME 10 /* register: the end of the stack */
+#include "kvm/bpf/emit.h"
 
 /* Places on the stack. */
-#define SCRATCH	 (-8)
 #define INDEX	 (-16)
 #define COUNTER	 (-24)
 #define VM	 (-32)
@@ -54,115 +22,6 @@
 
 /* Steps of the walk over slots in one run: the kernel checks each of them. */
 #define STEPS 64
-
-#define ANON_INODE_MAGIC 0x09041934	    /* include/uapi/linux/magic.h */
-#define KVM_VCPU	 0x757063762d6d766b /* "kvm-vcpu" */
-#define VM_VCPU		 0x3a757063762d6d76 /* "vm-vcpu:" */
-
-static void emit(struct bpf_program *program, uint8_t code, unsigned int to,
-		 unsigned int from, int32_t offset, int32_t number)
-{
-	if (program->count == PROGRAM_MAX)
-		program->is_full = true;
-	else
-		program->insn[program->count++] = (struct bpf_insn_word){
-			code, (uint8_t)(to | from << 4), (int16_t)offset, number};
-}
-
-/* Emits a jump whose end is set by jump_ends_here(), and returns its place. */
-static uint32_t emit_jump(struct bpf_program *program, uint8_t code, unsigned int to,
-			  unsigned int from, int32_t number)
-{
-	emit(program, code, to, from, 0, number);
-	return program->count - 1;
-}
-
-static void jump_ends_here(struct bpf_program *program, uint32_t jump)
-{
-	program->insn[jump].offset = (int16_t)(program->count - jump - 1);
-}
-
-static void emit_long(struct bpf_program *program, unsigned int to, unsigned int kind,
-		      uint64_t number)
-{
-	emit(program, LOAD_LONG, to, kind, 0, (int32_t)(uint32_t)number);
-	emit(program, 0, 0, 0, 0, (int32_t)(uint32_t)(number >> 32));
-}
-
-static void emit_exit(struct bpf_program *program, int32_t result)
-{
-	emit(program, MOVE_NUMBER, 0, 0, 0, result);
-	emit(program, EXIT, 0, 0, 0, 0);
-}
-
-/* Ends the program, unless the condition is true. The result tells the place. */
-static void emit_check(struct bpf_program *program, uint8_t condition, unsigned int to,
-		       unsigned int from, int32_t number)
-{
-	uint32_t good = emit_jump(program, condition, to, from, number);
-
-	emit_exit(program, (int32_t)program->count);
-	jump_ends_here(program, good);
-}
-
-/* Copies @size bytes from the kernel's address in register @from, plus @offset, to the
- * address in register @to, plus @place. */
-static void emit_read(struct bpf_program *program, unsigned int to, int32_t place,
-		      int32_t size, unsigned int from, int32_t offset)
-{
-	emit(program, MOVE, 3, from, 0, 0);
-	emit(program, ADD_NUMBER, 3, 0, 0, offset);
-	emit(program, MOVE, 1, to, 0, 0);
-	emit(program, ADD_NUMBER, 1, 0, 0, place);
-	emit(program, MOVE_NUMBER, 2, 0, 0, size);
-	emit(program, CALL, 0, 0, 0, READ_KERNEL);
-}
-
-/* Reads 4 or 8 bytes to a register. */
-static void emit_fetch(struct bpf_program *program, unsigned int to, int32_t size,
-		       unsigned int from, int32_t offset)
-{
-	emit(program, STORE_NUMBER, FRAME, 0, SCRATCH, 0);
-	emit_read(program, FRAME, SCRATCH, size, from, offset);
-	emit(program, LOAD, to, FRAME, SCRATCH, 0);
-}
-
-/* Reads a pointer, which must not be NULL, to a register. */
-static void emit_follow(struct bpf_program *program, unsigned int to, unsigned int from,
-			int32_t offset)
-{
-	emit_fetch(program, to, 8, from, offset);
-	emit_check(program, IF_UNEQUAL_TO, to, 0, 0);
-}
-
-/* Sets register 7 to the vCPU whose descriptor is in register 6. Changes all others. */
-static void emit_vcpu(struct bpf_program *program, const struct kernel_layout *layout)
-{
-	const int32_t *offset = layout->offset;
-
-	emit(program, CALL, 0, 0, 0, CURRENT_TASK);
-	emit_follow(program, 8, 0, offset[TASK_FILES]);
-	emit_follow(program, 8, 8, offset[FILES_TABLE]);
-	emit_fetch(program, 9, 4, 8, offset[TABLE_SIZE]);
-	emit_check(program, IF_LESS, 6, 9, 0);
-	emit_follow(program, 8, 8, offset[TABLE_FILES]);
-	emit(program, MULTIPLY, 6, 0, 0, 8);
-	emit(program, ADD, 8, 6, 0, 0);
-	emit_follow(program, 8, 8, 0);
-	/* Only the kernel names files of this file system. */
-	emit_follow(program, 9, 8, offset[FILE_DENTRY]);
-	emit_follow(program, 7, 9, offset[DENTRY_SUPER]);
-	emit_fetch(program, 7, 8, 7, offset[SUPER_MAGIC]);
-	emit_check(program, IF_EQUAL_TO, 7, 0, ANON_INODE_MAGIC);
-	emit_follow(program, 9, 9, offset[DENTRY_NAME]);
-	emit_fetch(program, 7, 8, 9, 0);
-	emit_long(program, 1, 0, KVM_VCPU);
-	emit_check(program, IF_EQUAL, 7, 1, 0);
-	emit_fetch(program, 7, 8, 9, 1);
-	emit_long(program, 1, 0, VM_VCPU);
-	emit_check(program, IF_EQUAL, 7, 1, 0);
-	emit_follow(program, 7, 8, offset[FILE_PRIVATE]);
-}
 
 /* Reads the number of the thread in register 8 (struct pid), as the running thread sees
  * it, to the memory in register 6. A thread of another pid namespace, which is not below,
