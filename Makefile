@@ -76,7 +76,7 @@ PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_
 	$(patsubst %,arch/%.c,x86/cpu x86/code x86/parts arm/page_tables arm/cpu \
 		arm/arm64_code arm/a32 arm/t32 riscv/cpu riscv/code cpu)
 SOURCES = $(PAUSED) $(filter-out $(PAUSED) xen/registers_% kvm/registers_%,$(foreach part,$(PARTS), \
-	$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c))))
+	$(filter-out %.bpf.c,$(sort $(wildcard $(part)/*.c $(part)/*/*.c $(part)/*/*/*.c)))))
 OBJECTS = $(SOURCES:%.c=$(O)/%.o) $(if $(filter thread,$(SANITIZE)),$(O)/tests/sanitize/clocks.o)
 MAN_PAGES = $(wildcard docs/man/*.1)
 UNITS = $(wildcard scripts/systemd/*.*)

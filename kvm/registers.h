@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "guest/guest.h"
 #include "kvm/bpf/kernel.h"
+#include "kvm/bpf/watch.h"
 #include "kvm/vcpus.h"
 
 /* The bits of kvm_run.kvm_valid_regs that make KVM store the needed registers in the run
@@ -33,6 +34,9 @@ bool kvm_registers_exist(const struct kvm_run *run);
 
 /* Converts the registers that KVM stored in the run page. */
 void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu);
+
+/* Converts the registers that were seen at an event. False if they can't be known. */
+bool kvm_registers_of_event(const struct watch_event *event, struct cpu *cpu);
 
 /* When registers are asked for. */
 enum kvm_moment {

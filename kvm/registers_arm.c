@@ -150,3 +150,9 @@ int kvm_registers_check(const struct kernel *kernel, struct vcpu *vcpus,
 				 name);
 	return 0;
 }
+
+bool kvm_registers_of_event(const struct watch_event *event, struct cpu *cpu)
+{
+	(void)event, (void)cpu;
+	return false;
+}

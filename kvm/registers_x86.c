@@ -65,6 +65,35 @@ void kvm_registers_take(const struct kvm_run *run, struct cpu *cpu)
 	cpu->x86.is_compat = !sregs->cs.l;
 }
 
+/* Bits of the VMCB's control of nested paging: the guest's memory, and also its
+ * registers, are encrypted (AMD64 Architecture Programmer's Manual, volume 2, section
+ * 15.34.5 and 15.35). */
+#define NESTED_SEV (1 << 1 | 1 << 2)
+
+/* The bits of a segment's attributes in a VMCB, as KVM packs them (struct vmcb_seg in
+ * Linux's arch/x86/include/asm/svm.h). */
+#define SEGMENT_LONG (1 << 9)
+
+bool kvm_registers_of_event(const struct watch_event *event, struct cpu *cpu)
+{
+	struct x86_cpu *x86 = &cpu->x86;
+
+	if (event->nested & NESTED_SEV)
+		return false;
+	*cpu = (struct cpu){.family = CPU_FAMILY_X86};
+	memcpy(x86->reg, event->general, sizeof(x86->reg));
+	x86->rip = event->general[X86_REGISTERS];
+	x86->rflags = event->saved[4];
+	x86->cs = event->segments[0] & 0xffff;
+	x86->ss = event->segments[2] & 0xffff;
+	x86->cr0 = event->cr0;
+	x86->cr3 = event->nested & 1 ? event->saved[0] : event->cr3;
+	x86->cr4 = event->cr4;
+	x86->efer = event->efer;
+	x86->is_compat = !(event->segments[0] >> 16 & SEGMENT_LONG);
+	return true;
+}
+
 /* Returns how often the vCPU has left the guest's code; KERNEL_EXITS_UNKNOWN if it may be
  * in it. */
 static uint64_t count_exits(const struct kernel *kernel, const struct vcpu *vcpu,

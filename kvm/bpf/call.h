@@ -28,6 +28,12 @@ int bpf_memory_new(uint32_t size, int visible);
 /* Maps such memory, read-only; NULL with errno set on failure. */
 const void *bpf_memory_map(int memory, size_t size);
 
+/* Makes an array of @count such memories, visible, one after another. @writable: this
+ * process may write it, too. */
+int bpf_array_new(uint32_t size, uint32_t count, int writable);
+/* Maps an array of @size bytes; for writing, too, if it is writable. */
+void *bpf_array_map(int array, size_t size, int writable);
+
 /* Has the kernel check and translate a program under @license. It is attached to nothing,
  * and its descriptor is returned (Linux 5.10). */
 int bpf_program_load(const struct bpf_insn_word *insns, uint32_t count,
@@ -38,5 +44,13 @@ int bpf_program_load(const struct bpf_insn_word *insns, uint32_t count,
 /* Runs a program once, in the calling thread's context, with @count arguments, which must
  * be at least those that it uses. Returns its result. */
 int bpf_program_run(int program, const uint64_t *arguments, unsigned int count);
+
+/* As bpf_program_load(), for a program that events of perf_event_open(2) run. Its name
+ * is @name. The reason of a refusal is in @log, of @size bytes, unless @log is NULL. */
+int bpf_event_program_load(const struct bpf_insn_word *insns, uint32_t count,
+			   const char *license, const char *name, char *log, size_t size);
+/* Has the event run the program, which learns the @cookie, as long as the returned
+ * descriptor is open (Linux 5.15). */
+int bpf_event_link(int program, int event, uint64_t cookie);
 
 #endif
