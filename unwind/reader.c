@@ -36,3 +36,16 @@ bool reader_enter_page(struct reader *reader, uint64_t address)
 	}
 	return reader->page != NULL;
 }
+
+bool reader_stack_word(struct reader *reader, uint64_t address, unsigned int size,
+		       uint64_t *word)
+{
+	const struct unwind_stack *stack = reader->input->stack;
+	uint64_t offset = address - stack->start;
+
+	reader->failure = CHAIN_NOT_CAPTURED;
+	if (offset / 8 >= stack->count)
+		return false;
+	*word = guest_word(stack->word + offset / 8, offset % 8, size);
+	return true;
+}

@@ -34,10 +34,16 @@ static inline bool reader_enter(struct reader *reader, uint64_t address)
 	return reader_enter_page(reader, address);
 }
 
+/* Reads a word from the input's stack. */
+bool reader_stack_word(struct reader *reader, uint64_t address, unsigned int size,
+		       uint64_t *word);
+
 /* @address must be a multiple of @size, so that no word crosses into another page. */
 static inline bool reader_word(struct reader *reader, uint64_t address, unsigned int size,
 			       uint64_t *word)
 {
+	if (reader->input->stack)
+		return reader_stack_word(reader, address, size, word);
 	if (!reader_enter(reader, address))
 		return false;
 	*word = guest_word(reader->page, address & (GUEST_PAGE_SIZE - 1), size);

@@ -88,6 +88,13 @@ void code_notes_renew(struct code_notes *notes);
 struct return_notes;
 struct x86_entries;
 
+/* A part of a stack, as it was at some time. */
+struct unwind_stack {
+	uint64_t start; /* address of the first word */
+	const uint64_t *word;
+	unsigned int count;
+};
+
 /* The table for an address space. */
 struct unwind_space {
 	uint64_t space;			  /* cpu_space() */
@@ -99,6 +106,9 @@ struct unwind_input {
 	struct guest_memory memory;
 	bool is_flat; /* memory.page() takes numbers of virtual pages */
 	/* The other members may be NULL. */
+	/* what the words of the stack are read from, instead of the memory, which may
+	 * have changed since; x86 only */
+	const struct unwind_stack *stack;
 	struct code_notes *notes;
 	const struct unwind_table *table;  /* rules for 64-bit code (unwind/table.h) */
 	const struct unwind_space *spaces; /* those with other programs at one address */

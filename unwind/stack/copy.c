@@ -61,3 +61,13 @@ void stack_copy(const struct cpu *cpu, const struct guest_memory *memory,
 		at += (uint64_t)words * WORD;
 	}
 }
+
+void stack_take(const struct cpu *cpu, const struct unwind_stack *stack,
+		unsigned int bytes, struct stack_copy *copy)
+{
+	copy->is_taken = take_registers(cpu, copy);
+	copy->count = stack->count < STACK_WORDS(bytes) ? stack->count
+							: STACK_WORDS(bytes);
+	copy->start = stack->start;
+	memcpy(copy->word, stack->word, copy->count * sizeof(*copy->word));
+}

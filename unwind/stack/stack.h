@@ -43,6 +43,11 @@ struct stack_copy {
 void stack_copy(const struct cpu *cpu, const struct guest_memory *memory,
 		unsigned int bytes, struct stack_copy *copy);
 
+/* Takes a copy of a vCPU's stack that exists already, up to @bytes above the stack
+ * pointer. */
+void stack_take(const struct cpu *cpu, const struct unwind_stack *stack,
+		unsigned int bytes, struct stack_copy *copy);
+
 /* Remembers which words point to code. */
 struct stack_filter;
 

@@ -373,6 +373,34 @@ static void random_guests_are_safe(void **state)
 			assert_true(ends[end] > 0);
 }
 
+/* A copy of the stack is read instead of the memory, which has changed since. */
+static void chains_of_a_copied_stack_are_complete(void **state)
+{
+	const unsigned int words = 512;
+	struct scene scene = scene_new(&mode_4_level);
+	uint64_t copy[512];
+	struct unwind_stack stack = {STACK + 0x100, copy, words};
+
+	(void)state;
+	put_frames(&scene, STACK + 0x200, 20, 64);
+	for (unsigned int i = 0; i < words; i++)
+		memcpy(&copy[i], guest_byte(scene.guest, stack.start + 8 * i), 8);
+	for (unsigned int i = 0; i < 20; i++)
+		put_frame(&scene, STACK + 0x200 + 64 * i, STACK_END - 64, CODE + 1);
+	scene.input.stack = &stack;
+	expect_chain(&scene, 20, CHAIN_UNKNOWN);
+	/* Where it ends, nothing else is read. */
+	stack.count = (0x100 + 7 * 64) / 8 + 1;
+	expect_chain(&scene, 7, CHAIN_NOT_CAPTURED);
+	stack.count++;
+	expect_chain(&scene, 8, CHAIN_NOT_CAPTURED);
+	stack.count = 0;
+	expect_chain(&scene, 0, CHAIN_NOT_CAPTURED);
+	stack = (struct unwind_stack){STACK + 0x300, copy, words};
+	expect_chain(&scene, 0, CHAIN_NOT_CAPTURED);
+	scene_free(&scene);
+}
+
 int main(void)
 {
 	alarm(300);
@@ -393,6 +421,7 @@ int main(void)
 		cmocka_unit_test(chains_are_read_without_paging),
 		cmocka_unit_test(code_in_real_mode_has_its_linear_address_only),
 		cmocka_unit_test(a_table_entry_of_all_ones_cuts_the_chain),
+		cmocka_unit_test(chains_of_a_copied_stack_are_complete),
 		cmocka_unit_test(random_guests_are_safe),
 	};
 
