@@ -108,6 +108,7 @@ static void print_closing_line(const struct record_options *options,
 	const struct pauses *pauses = &summary->pauses;
 	double stopped = 0; /* percent */
 	char domains[512], taken[64] = "", unwound[512], files[64] = "", waits[512];
+	char unstopped[64] = "";
 
 	if (summary->files > 1)
 		snprintf(files, sizeof(files), "%" PRIu64 " files, the last is ",
@@ -117,16 +118,19 @@ static void print_closing_line(const struct record_options *options,
 	describe_domains(options, summary->domains, domains, sizeof(domains));
 	if (summary->weight != summary->samples)
 		snprintf(taken, sizeof(taken), " (%" PRIu64 " taken)", summary->samples);
+	if (summary->unstopped)
+		snprintf(unstopped, sizeof(unstopped),
+			 "%" PRIu64 " samples without a stop, ", summary->unstopped);
 	if (summary->sampled)
 		stopped = (double)pauses->sum / (double)summary->sampled * 100;
 	message("record",
 		"%" PRIu64 " samples%s of %s in %.3f s, %" PRIu64
 		" bytes in %s%s; lost %" PRIu64 ", missed %" PRIu64
-		" deadlines; pause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
+		" deadlines; %spause median %.1f us, p99 %.1f us, stopped %.2f %% of the "
 		"time; unwound %s%s",
 		summary->weight, taken, domains, (double)summary->duration / NS_PER_S,
 		summary->bytes, files, summary->file, summary->lost, summary->missed,
-		(double)pauses_quantile(pauses, 0.5) / 1000,
+		unstopped, (double)pauses_quantile(pauses, 0.5) / 1000,
 		(double)pauses_quantile(pauses, 0.99) / 1000, stopped, unwound, waits);
 }
 

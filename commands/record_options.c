@@ -141,6 +141,18 @@ static int set_call_graph(void *to, const char *argument, struct error *err)
 	return add_table(to, argument + strlen(table), err);
 }
 
+static struct option_word no_stop_word(unsigned int i)
+{
+	static const struct option_word words[] = {
+		{"auto", NULL, NO_STOP_AUTO},
+		{"never", NULL, NO_STOP_NEVER},
+		{"only", NULL, NO_STOP_ONLY},
+		{0},
+	};
+
+	return words[i];
+}
+
 _Static_assert(DEFAULT_FREQUENCY == 99 && MAX_FREQUENCY == 10000, "the help says so");
 
 static const struct command_option known[] = {
@@ -209,6 +221,10 @@ static const struct command_option known[] = {
 	 "(default: 5)",
 	 .takes = "0.01 to 100 percent", .set = set_percent,
 	 .offset = offsetof(struct record_options, max_overhead)},
+	{"no-stop", 0, "WHEN",
+	 "sample guests of KVM on AMD without stopping them: auto (where their call "
+	 "chains are whole that way), never (default) or only",
+	 .word = no_stop_word, .offset = offsetof(struct record_options, no_stop)},
 	{"waits", 0, "HZ",
 	 "also record what threads of Linux, Unikraft and Mini-OS wait for, looking at "
 	 "all "

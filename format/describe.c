@@ -62,6 +62,7 @@ static const struct member domain_members[] = {
 	OPTIONAL(14, MEMBER_NUMBER, struct recording_domain, linux_text, true),
 	MEMBER(15, MEMBER_LIST, struct recording_domain, moves),
 	MEMBER(16, MEMBER_LIST, struct recording_domain, spaces),
+	OPTIONAL(17, MEMBER_NUMBER, struct recording_domain, has_events, true),
 };
 
 static const struct member program_members[] = {

@@ -98,6 +98,7 @@ struct recording_domain {
 	 * these files and an address space that has it; a space of 0 ends the list. */
 	uint64_t spaces[2 * RECORDING_SPACES];
 	char vmm[32]; /* the program that ran the guest; empty: none, or not known */
+	uint64_t has_events; /* 1: sampled at events of CPU time, without pauses */
 	/* In reports only: the process of another domain, with an equal index, that this
 	 * domain stands for; all 0: none. */
 	struct recording_process process;

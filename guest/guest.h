@@ -14,6 +14,7 @@ struct guest_vcpu {
 	bool online;
 	enum vcpu_state state; /* just before the pause */
 	uint64_t cpu_time; /* CPU time since the guest started, ns, or CPU_TIME_UNKNOWN */
+	uint64_t waited;   /* time that it waited for a CPU, ns; of a guest with events */
 	/* @cpu holds the registers at the last pause; false for a vCPU that was never
 	 * started */
 	bool captured;
@@ -27,6 +28,21 @@ struct guest {
 	struct guest_info info;	 /* as listed before the guest was opened */
 	struct guest_vcpu *vcpu; /* vCPUs by number, info.vcpus elements */
 	void *memory;		 /* first argument of the functions for pages */
+	/* vCPUs are seen at events of their CPU time, and need not be paused (struct
+	 * host, event_period) */
+	bool has_events;
+	struct error no_events; /* why not; empty: not asked for */
+};
+
+/* What a vCPU was seen doing at an event, when it had run for another period. */
+struct guest_event {
+	uint64_t time;	   /* ns, monotonic */
+	uint64_t cpu_time; /* like guest_vcpu.cpu_time, at the event */
+	uint64_t lost;	   /* events that were lost before this one */
+	uint64_t start;	   /* the top of its stack, as it was then: the first address, */
+	const uint64_t *word; /* and words from there on, valid until the vCPU's next
+			       * event */
+	unsigned int count;
 };
 
 enum observation {
@@ -120,6 +136,21 @@ struct guest_ops {
 	uint64_t (*page_misses)(const void *memory);
 	/* mapped pages are the guest's memory itself, not copies made by map_page() */
 	bool are_pages_live;
+
+	/*
+	 * For guests with events; NULL: there are none. next_event() takes the next event
+	 * of the vCPU, and captures its registers; false if there is none. peek()
+	 * captures those of a vCPU that waits; false if it runs. has_waited() returns
+	 * whether it has waited ever since, so that what was read meanwhile belongs to
+	 * these registers. copy_more() has events copy more of stacks; false if they copy
+	 * all they can. end_events() ends them.
+	 */
+	bool (*next_event)(struct guest *guest, unsigned int vcpu,
+			   struct guest_event *event);
+	bool (*peek)(struct guest *guest, unsigned int vcpu);
+	bool (*has_waited)(struct guest *guest, unsigned int vcpu);
+	bool (*copy_more)(struct guest *guest);
+	void (*end_events)(struct guest *guest);
 };
 
 /*

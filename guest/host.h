@@ -67,6 +67,9 @@ struct host {
 	int connection;		 /* a descriptor that the guard also keeps; -1: none */
 	uint64_t until; /* time at which open() gives up, ns, monotonic; 0: none */
 	sigset_t ends;	/* blocked signals that also make open() give up */
+	/* open() begins events of vCPUs, this CPU time apart, ns, if the hypervisor has
+	 * any (struct guest, has_events); 0: no events */
+	uint64_t event_period;
 };
 
 /* Returns whether open() is to give up. */

@@ -10,74 +10,36 @@
 
 #include "base/clock.h"
 #include "base/compat.h"
-#include "kvm/internal.h"
-#include "kvm/memory/memory.h"
+#include "kvm/kvm_guest.h"
 #include "kvm/registers.h"
-#include "kvm/vcpus.h"
-#include "kvm/vmm.h"
-
-/* How often, and at what distance in ns, to look for the threads of vCPUs at first: a
- * thread can be in the VMM's own code at the moment of the look. */
-#define TRIES  50
-#define TRY_NS 1000000
 
 /* Time between two looks for lost threads of vCPUs, and for new vCPUs, ns. */
 #define LOOK_NS NS_PER_S
 
-/* There is no permission to trace a VMM that is being opened, or none any more, if
- * tracing was refused this number of times, one after another, and for one of these
- * times, ns, while nobody else was seen to trace the VMM. */
-#define REFUSALS   10
-#define REFUSED_NS (NS_PER_S / 50)
+/* There is no permission to trace any more if tracing was refused for this time, ns. */
 #define REVOKED_NS NS_PER_S
 
-/* Another profiler traces a thread for some microseconds at a time, unless it waits for a
- * CPU; a debugger keeps it. How long to wait for one that stays, and for any, ns. */
-#define TRACER_NS  NS_PER_S
-#define TRACERS_NS (10 * NS_PER_S)
-
-struct kvm_guest {
-	struct guest guest;
-	struct kvm *kvm;
-	pid_t pid;
-	int pidfd;
-	struct vcpu *vcpu; /* info.vcpus elements */
-	struct kvm_memory *memory;
-	uint64_t looked;  /* time of the last look for threads, ns, monotonic */
-	uint64_t counted; /* time of the last count of vCPUs, ns, monotonic */
-	bool syncs;	  /* its VMM may use synchronized registers (kvm/requests.h) */
-	bool again;    /* registers were not stored in the last pause, but may be soon */
-	bool grew;     /* gained vCPUs since it was opened */
-	pid_t refused; /* thread that could not be attached to; 0: none */
-	unsigned int refusals; /* number of refusals, one after another */
-	uint64_t refused_at;   /* time of the first of them, ns, monotonic */
-	uint64_t observed;     /* time of the last observation, ns, monotonic */
-	uint64_t begun;	       /* start of the last pause, ns, monotonic */
-	uint64_t stopping;     /* time that the last pause took to stop all vCPUs, ns */
-};
-
-static struct kvm_guest *kvm_guest_of(struct guest *guest)
-{
-	return (struct kvm_guest *)guest;
-}
+/* The number of refusals, one after another, from which on the permission is missing. */
+#define REFUSALS 10
 
 /* Notes for the guard that threads may be stopped from now on. */
-static void begin_hold(struct kvm_guest *vmm)
+void kvm_guest_hold(struct kvm_guest *vmm)
 {
 	atomic_store(&vmm->kvm->shared->since, clock_monotonic());
 }
 
-static bool vmm_is_gone(const struct kvm_guest *vmm)
+bool kvm_guest_is_gone(const struct kvm_guest *vmm)
 {
 	struct pollfd ended = {.fd = vmm->pidfd, .events = POLLIN};
 
 	return poll(&ended, 1, 0) > 0;
 }
 
-static void close_guest(struct guest *guest)
+void kvm_guest_close(struct guest *guest)
 {
 	struct kvm_guest *vmm = kvm_guest_of(guest);
 
+	watcher_free(vmm->watcher);
 	kvm_memory_free(vmm->memory);
 	for (unsigned int i = 0; vmm->vcpu && i < guest->info.vcpus; i++)
 		vcpu_close(&vmm->vcpu[i]);
@@ -88,7 +50,7 @@ static void close_guest(struct guest *guest)
 }
 
 /* Looks for the threads of vCPUs, as vcpus_find_threads() does. */
-static size_t find_threads(struct kvm_guest *vmm, bool *is_held)
+size_t kvm_guest_find_threads(struct kvm_guest *vmm, bool *is_held)
 {
 	size_t without = vcpus_find_threads(vmm->vcpu, vmm->guest.info.vcpus, vmm->pid,
 					    vmm->kvm, is_held);
@@ -109,6 +71,7 @@ static char observe_vcpu(struct kvm_guest *vmm, unsigned int i)
 	if (!state)
 		return 0;
 	seen->cpu_time = ran;
+	seen->waited = vcpu->waited;
 	/* Linux does not tell a thread that runs from one that waits for a CPU. */
 	seen->state = state == 'R' ? VCPU_RUNNING : VCPU_BLOCKED;
 	return state;
@@ -139,7 +102,7 @@ static bool is_stopped_by_others(const struct kvm_guest *vmm, unsigned int i, ch
 }
 
 /* Asks KVM where the guest's memory is. */
-static void follow_memory(struct kvm_guest *vmm)
+void kvm_guest_follow_memory(struct kvm_guest *vmm)
 {
 	unsigned int i = 0;
 
@@ -159,7 +122,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 	(void)err;
 	kvm_sweep(vmm->kvm);
 	vmm->observed = now;
-	follow_memory(vmm);
+	kvm_guest_follow_memory(vmm);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		char state;
 
@@ -171,7 +134,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		threads += state != 0;
 		is_stopped |= is_stopped_by_others(vmm, i, state);
 	}
-	if (!open || vmm_is_gone(vmm)) {
+	if (!open || kvm_guest_is_gone(vmm)) {
 		*observation = OBSERVED_GONE;
 		return 0;
 	}
@@ -179,8 +142,9 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		*observation = OBSERVED_SHUT;
 		return 0;
 	}
+	kvm_watch_follow(vmm);
 	if (threads < open && !is_stopped && clock_monotonic() - vmm->looked >= LOOK_NS)
-		find_threads(vmm, &is_held);
+		kvm_guest_find_threads(vmm, &is_held);
 	if (is_stopped || !threads)
 		*observation = OBSERVED_PAUSED;
 	else
@@ -208,7 +172,7 @@ static void release_all(struct kvm_guest *vmm)
 }
 
 /* Ends a pause, even one that failed. */
-static void end_trace(struct kvm_guest *vmm)
+void kvm_guest_end_trace(struct kvm_guest *vmm)
 {
 	kvm_note_late(vmm->kvm);
 	trace_end(&vmm->kvm->trace);
@@ -222,7 +186,7 @@ static void prepare_pause(struct guest *guest)
 	bool has_room = trace_has_room(trace, guest->info.vcpus);
 
 	vmm->refused = 0;
-	begin_hold(vmm);
+	kvm_guest_hold(vmm);
 	trace_begin(trace, guest->info.vcpus);
 	kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_BEFORE_PAUSE);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
@@ -257,11 +221,11 @@ static bool rest_guest(struct guest *guest)
 
 /* Counts a refusal to trace a thread of the VMM. Returns whether the permission is
  * missing, after refusals for @least ns: a tracer may go before the look for it. */
-static bool is_forbidden(struct kvm_guest *vmm, pid_t tracer, uint64_t least)
+bool kvm_guest_is_forbidden(struct kvm_guest *vmm, pid_t tracer, uint64_t least)
 {
 	uint64_t now = clock_monotonic();
 
-	if (tracer || vmm_is_gone(vmm))
+	if (tracer || kvm_guest_is_gone(vmm))
 		vmm->refusals = 0;
 	else if (vmm->refusals++ == 0)
 		vmm->refused_at = now;
@@ -272,8 +236,8 @@ static bool is_forbidden(struct kvm_guest *vmm, pid_t tracer, uint64_t least)
 static int refuse_pause(struct kvm_guest *vmm, struct error *err)
 {
 	release_all(vmm);
-	end_trace(vmm);
-	if (is_forbidden(vmm, trace_tracer(vmm->pid, vmm->refused), REVOKED_NS))
+	kvm_guest_end_trace(vmm);
+	if (kvm_guest_is_forbidden(vmm, trace_tracer(vmm->pid, vmm->refused), REVOKED_NS))
 		return trace_refused(vmm->pid, EPERM, err);
 	return PAUSE_HELD;
 }
@@ -326,9 +290,9 @@ static int pause_guest(struct guest *guest, struct error *err)
 	vmm->stopping = clock_monotonic() - vmm->begun;
 	if (!stopped) {
 		release_all(vmm);
-		end_trace(vmm);
-		if (vmm_is_gone(vmm) || !resting)
-			return vmm_is_gone(vmm) ? PAUSE_GONE : PAUSE_LATE;
+		kvm_guest_end_trace(vmm);
+		if (kvm_guest_is_gone(vmm) || !resting)
+			return kvm_guest_is_gone(vmm) ? PAUSE_GONE : PAUSE_LATE;
 	}
 	for (unsigned int i = 0; i < vcpus; i++)
 		if (vmm->vcpu[i].traced.state == TRACED_STOPPED)
@@ -355,7 +319,7 @@ static uint64_t finish_pause(struct guest *guest)
 	uint64_t before = vmm->begun - vmm->observed, least = vmm->stopping;
 	bool any = false;
 
-	end_trace(vmm);
+	kvm_guest_end_trace(vmm);
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		struct vcpu *vcpu = &vmm->vcpu[i];
 		uint64_t ran, waited;
@@ -444,8 +408,8 @@ static bool explain_memory(const struct guest *guest, struct error *line)
 	return knowledge == MEMORY_EXACT || knowledge == MEMORY_GUESSED;
 }
 
-static const struct guest_ops operations = {
-	.close = close_guest,
+const struct guest_ops kvm_guest_ops = {
+	.close = kvm_guest_close,
 	.observe = observe_guest,
 	.ending = ending_of,
 	.prepare = prepare_pause,
@@ -462,138 +426,9 @@ static const struct guest_ops operations = {
 	.map_page = kvm_memory_map,
 	.pages_missed = kvm_memory_missed,
 	.page_misses = kvm_memory_misses,
+	.next_event = kvm_next_event,
+	.peek = kvm_peek,
+	.has_waited = kvm_has_waited,
+	.copy_more = kvm_copy_more,
+	.end_events = kvm_end_events,
 };
-
-static int open_vcpus(struct kvm_guest *vmm, struct error *err)
-{
-	unsigned int vcpus = vmm->guest.info.vcpus;
-	struct vcpu_fd *fds;
-	size_t count;
-	int status = 0;
-
-	vmm->vcpu = calloc(vcpus, sizeof(*vmm->vcpu));
-	if (!vmm->vcpu)
-		return error_set(err, "out of memory");
-	for (unsigned int i = 0; i < vcpus; i++)
-		vmm->vcpu[i] = (struct vcpu){
-			.ours = -1, .stat = -1, .schedstat = -1, .wchan = -1};
-	if (vcpus_list(vmm->pid, &fds, &count) < 0)
-		return trace_refused(vmm->pid, errno, err);
-	if (count < vcpus)
-		status = error_set(err, "process %d has just closed vCPUs", vmm->pid);
-	for (unsigned int i = 0; i < vcpus && status == 0; i++)
-		if (vcpu_open(&vmm->vcpu[i], vmm->pid, vmm->pidfd, fds[i].fd,
-			      vmm->kvm->requests, !vmm_syncs(vmm->guest.info.vmm)) < 0)
-			status = trace_refused(vmm->pid, errno, err);
-	free(fds);
-	return status;
-}
-
-/* Attaches to the VMM's first thread. Waits for other profilers, but not for a debugger.
- * The guard is told of a hold if that succeeds. */
-static int attach_first(struct kvm_guest *vmm, struct traced *traced, struct error *err)
-{
-	const struct timespec moment = {0, TRY_NS};
-	uint64_t begun = clock_monotonic(), since = begun;
-	pid_t last = 0;
-
-	for (;;) {
-		uint64_t now;
-		pid_t tracer;
-		int errnum;
-
-		begin_hold(vmm);
-		if (trace_attach(traced, vmm->pid, vmm->pid) == 0)
-			break;
-		errnum = errno;
-		kvm_note_late(vmm->kvm);
-		tracer = trace_tracer(vmm->pid, vmm->pid);
-		now = clock_monotonic();
-		if (errnum != EPERM || is_forbidden(vmm, tracer, REFUSED_NS))
-			return trace_refused(vmm->pid, errnum, err);
-		if (tracer != last)
-			since = now;
-		last = tracer;
-		if (tracer && (now - since >= TRACER_NS || now - begun >= TRACERS_NS ||
-			       host_is_over(&vmm->kvm->host)))
-			return error_set(err,
-					 "process %d is traced by another process, %d",
-					 vmm->pid, tracer);
-		nanosleep(&moment, NULL);
-	}
-	vmm->refusals = 0;
-	return 0;
-}
-
-/* Looks for the threads of all vCPUs, and checks the permission to trace. */
-static int find_all_threads(struct kvm_guest *vmm, struct error *err)
-{
-	const struct timespec moment = {0, TRY_NS};
-	uint64_t begun = clock_monotonic();
-	struct traced traced;
-	bool is_held;
-
-	if (attach_first(vmm, &traced, err) < 0)
-		return -1;
-	trace_begin(&vmm->kvm->trace, 1);
-	trace_release(&vmm->kvm->trace, &traced);
-	end_trace(vmm);
-	for (int i = 0; find_threads(vmm, &is_held); i++) {
-		bool is_late = is_held ? clock_monotonic() - begun >= TRACER_NS
-				       : i + 1 >= TRIES;
-		if (host_is_over(&vmm->kvm->host))
-			return error_set(err,
-					 "there was no time to find the vCPUs of '%s': "
-					 "nothing was recorded",
-					 vmm->guest.info.name);
-		if (is_late)
-			break;
-		nanosleep(&moment, NULL);
-	}
-	return 0;
-}
-
-/* Checks that the process with the guest's id is still its VMM. */
-static int check_is_same(struct kvm_guest *vmm, struct error *err)
-{
-	const struct guest_info *info = &vmm->guest.info;
-	struct guest_info now;
-	int status = kvm_guest_info(&vmm->kvm->host, info->id, &now, err);
-
-	if (status < 0)
-		return -1;
-	if (status > 0 || strcmp(now.name, info->name) != 0 || vmm_is_gone(vmm))
-		return error_set(err, "'%s' has ended", info->name);
-	return 0;
-}
-
-struct guest *kvm_guest_open(struct host *host, const struct guest_info *info,
-			     const bool *wanted, struct error *err)
-{
-	struct kvm_guest *vmm = guest_new(sizeof(*vmm), &operations, info, wanted, err);
-
-	if (!vmm)
-		return NULL;
-	vmm->kvm = kvm_of(host);
-	vmm->pid = (pid_t)info->id;
-	vmm->pidfd = (int)syscall(SYS_pidfd_open, vmm->pid, 0);
-	if (vmm->pidfd < 0) {
-		error_errno(err, errno, "can't open process %d", vmm->pid);
-		goto fail;
-	}
-	if (check_is_same(vmm, err) < 0 || open_vcpus(vmm, err) < 0 ||
-	    find_all_threads(vmm, err) < 0 ||
-	    kvm_registers_check(vmm->kvm->kernel, vmm->vcpu, info->vcpus, info->name,
-				err) < 0)
-		goto fail;
-	vmm->memory = kvm_memory_new(vmm->pid, vmm->kvm->watch, vmm->kvm->fetch,
-				     vmm->kvm->kernel, err);
-	if (!vmm->memory)
-		goto fail;
-	vmm->guest.memory = vmm->memory;
-	follow_memory(vmm);
-	return &vmm->guest;
-fail:
-	close_guest(&vmm->guest);
-	return NULL;
-}

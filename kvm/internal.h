@@ -6,6 +6,7 @@
 
 #include "guest/host.h"
 #include "kvm/bpf/kernel.h"
+#include "kvm/bpf/watcher.h"
 #include "kvm/kvm.h"
 #include "kvm/memory/fetch.h"
 #include "kvm/requests.h"
@@ -32,6 +33,9 @@ struct kvm {
 	int watch;		/* of share_watch() */
 	struct kernel *kernel;	/* NULL: KVM can't be asked for slots and threads */
 	struct error no_kernel; /* why not */
+	struct watch_offsets offsets;
+	bool has_offsets;
+	bool is_confined; /* this process can begin no events any more */
 };
 
 static inline struct kvm *kvm_of(struct host *host)

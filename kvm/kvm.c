@@ -153,8 +153,10 @@ static int arm_kvm(struct host *host, struct error *err)
 	return trace_init(&kvm->trace, err);
 }
 
+/* After this, privileges are dropped. */
 static int start_fetching(struct host *host, void (*begin)(void), struct error *err)
 {
+	kvm_of(host)->is_confined = true;
 	return fetch_start(kvm_of(host)->fetch, begin, err);
 }
 

@@ -184,12 +184,8 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu)
 }
 
 /* What the VMM may have written to the page decides nothing else. */
-uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state)
+uint64_t vcpu_run_exit(const struct kvm_run *run)
 {
-	const struct kvm_run *run = vcpu->run;
-
-	if (!vcpu->is_out)
-		return state == VCPU_BLOCKED ? vcpu->waits : 0;
 	switch (run->exit_reason) {
 	case KVM_EXIT_UNKNOWN:
 		return 0;
@@ -207,6 +203,13 @@ uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state)
 	default:
 		return exit_make(VMEXIT_KVM, run->exit_reason);
 	}
+}
+
+uint64_t vcpu_exit(const struct vcpu *vcpu, enum vcpu_state state)
+{
+	if (vcpu->is_out)
+		return vcpu_run_exit(vcpu->run);
+	return state == VCPU_BLOCKED ? vcpu->waits : 0;
 }
 
 void vcpu_withdraw(struct vcpu *vcpu)

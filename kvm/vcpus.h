@@ -54,6 +54,9 @@ struct vcpu {
 	uint64_t waits; /* what its blocked thread waited for in KVM_RUN, exit_make() */
 	struct traced traced;
 	uint64_t waited; /* time waited for a CPU by the last observation, ns */
+	pid_t watched;	 /* the thread whose events are watched; 0: none */
+	uint64_t before; /* the thread's CPU time before its events began, ns */
+	uint64_t peeked; /* exits, as in struct kernel_vcpu, before kvm_peek() */
 };
 
 /*
@@ -83,6 +86,10 @@ enum vcpu_registers vcpu_look(struct vcpu *vcpu);
 /* Looks at a vCPU whose thread is blocked, before it is stopped, or not stopped at all,
  * for what it waits for. */
 void vcpu_look_blocked(struct vcpu *vcpu, pid_t pid);
+
+/* Returns why a vCPU that is out of KVM_RUN has left it, by what KVM stored in the run
+ * page, exit_make(); 0: not known. */
+uint64_t vcpu_run_exit(const struct kvm_run *run);
 
 /* Returns why a vCPU, of which vcpu_look() or, if it rests, vcpu_look_blocked() has
  * looked at the thread, was not in the guest's code (exit_make()); 0 if it was. @state:

@@ -8,6 +8,7 @@
 
 #include "record/file/series.h"
 #include "record/notify.h"
+#include "record/sampling.h"
 #include "unwind/stack/stack.h"
 
 struct found_files;
@@ -40,6 +41,7 @@ struct record_options {
 	uint64_t frequency;  /* rounds per second */
 	double max_overhead; /* share of the time that pauses may take */
 	bool jitter;
+	enum no_stop no_stop;
 	uint64_t time_limit; /* length of the recording, ns; 0: no limit */
 	const char *output;  /* "-" for standard output */
 	struct rotation rotation;

@@ -78,6 +78,7 @@ static void summarize(const struct record *record, const struct recording_end *e
 		.domains = roster->domains,
 		.samples = end->samples,
 		.weight = series_weight(&record->series),
+		.unstopped = roster->unstopped,
 		.lost = end->lost,
 		.missed = end->missed,
 		.unwound = roster->unwound,

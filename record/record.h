@@ -20,9 +20,10 @@ struct record_summary {
 	uint64_t sampled;     /* sum of the times for which domains were sampled, ns */
 	unsigned int domains; /* number of domains sampled */
 	uint64_t samples;     /* number of samples taken */
-	uint64_t weight; /* samples in reports, with those left out for the overhead */
-	uint64_t lost;	 /* samples lost because the buffer was full */
-	uint64_t missed; /* number of rounds that were too late */
+	uint64_t weight;    /* samples in reports, with those left out for the overhead */
+	uint64_t unstopped; /* those of them that were taken without pauses */
+	uint64_t lost;	    /* samples lost because the buffer was full */
+	uint64_t missed;    /* number of rounds that were too late */
 	struct pauses pauses;
 	struct unwound unwound;
 	struct waits_totals waits;

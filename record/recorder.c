@@ -147,39 +147,62 @@ static void describe_subject(const struct recorder *recorder, struct subject *su
 	subject->cpu_described = is_known;
 }
 
-/* Takes a round that is due, and passes the round to the writer. 1 with @err set if the
- * domain must not be sampled, because its table does not fit. */
+/* Takes a round, and passes it to the writer. 1 with @err set if the domain must not be
+ * sampled, because its table does not fit. */
+static int take_part(struct recorder *recorder, struct subject *subject, uint32_t weight,
+		     uint64_t missed, struct round *round, struct error *err)
+{
+	const struct learning *learning = sampler_learning(subject->target.sampler);
+
+	early_begin(&subject->early, learning);
+	if (sampler_round(subject->target.sampler, weight, round, err) < 0)
+		return -1;
+	early_end(&subject->early, learning, round);
+	if (handle_refused_table(recorder, subject, err))
+		return 1;
+	subject_notify_missing(subject);
+	subject->rounds++;
+	subject->skipped += round->outcome == ROUND_PAUSED;
+	subject->late += round->outcome == ROUND_LATE;
+	if (subject->has_events && !round->pauses)
+		for (unsigned int i = 0; i < round->samples; i++)
+			recorder->roster.unstopped += round->sample[i].weight;
+	describe_subject(recorder, subject);
+	sink_kernel(recorder->sink, subject->target.sampling.index,
+		    sampler_take_kallsyms(subject->target.sampler));
+	sink_round(recorder->sink, round, missed + round->lost);
+	return 0;
+}
+
+/* Takes the rounds that are due, several of a guest with events. 1 as take_part(). */
 static int take_round(struct recorder *recorder, struct subject *subject,
 		      enum round_outcome *outcome, struct error *err)
 {
 	uint64_t missed, paused = 0;
 	uint32_t weight = pacer_begin(&subject->pacer, clock_monotonic(), &missed);
-	const struct learning *learning = sampler_learning(subject->target.sampler);
 	struct round round;
+	int status;
 
-	early_begin(&subject->early, learning);
-	if (sampler_round(subject->target.sampler, weight, &round, err) < 0)
+	/* Events are not missed because they are read late. */
+	if (subject->has_events)
+		missed = 0;
+	else
+		subject->thinned += weight - 1;
+	do {
+		status = take_part(recorder, subject, weight, missed, &round, err);
+		missed = 0;
+		for (unsigned int i = 0; status >= 0 && i < round.pauses; i++)
+			paused += round.pause[i];
+	} while (status == 0 && round.has_more);
+	if (status < 0)
 		return -1;
-	early_end(&subject->early, learning, &round);
-	for (unsigned int i = 0; i < round.pauses; i++)
-		paused += round.pause[i];
 	pacer_end(&subject->pacer, paused);
 	if (paused > subject->longest)
 		subject->longest = paused;
-	if (handle_refused_table(recorder, subject, err))
-		return 1;
-	subject_notify_missing(subject);
-	subject->rounds++;
-	subject->thinned += weight - 1;
-	subject->skipped += round.outcome == ROUND_PAUSED;
-	subject->late += round.outcome == ROUND_LATE;
-	describe_subject(recorder, subject);
-	sink_kernel(recorder->sink, subject->target.sampling.index,
-		    sampler_take_kallsyms(subject->target.sampler));
-	sink_round(recorder->sink, &round, missed);
+	subject_follow_events(subject, clock_monotonic());
 	recorder->rested = share_rest(&recorder->share, clock_monotonic());
 	*outcome = round.outcome;
-	return 0;
+	return status;
 }
 
 /* Samples the @i-th subject, and drops it if it must not be sampled or has ended. */
@@ -390,6 +413,16 @@ static enum end_reason run_tasks(struct recorder *recorder, const sigset_t *sign
 	return END_GUEST;
 }
 
+/* Reads the events since the last rounds of guests with events. */
+static void take_last(struct recorder *recorder)
+{
+	struct error ignored;
+
+	for (size_t i = recorder->roster.subjects; i-- > 0;)
+		if (recorder->roster.subject[i]->has_events)
+			sample_subject(recorder, i, &ignored);
+}
+
 enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 			     const sigset_t *signals, uint64_t start, struct error *err)
 {
@@ -408,6 +441,8 @@ enum end_reason recorder_run(struct recorder *recorder, struct sink *sink,
 					      : handle_signal(recorder, SIGCHLD, err);
 	if (reason == END_UNKNOWN)
 		reason = run_tasks(recorder, signals, until ? until : UINT64_MAX, err);
+	if (reason == END_TIME || reason == END_SIGNAL)
+		take_last(recorder);
 	recorder->end = clock_monotonic();
 	for (size_t i = 0; i < recorder->roster.subjects; i++)
 		if (recorder->roster.subject[i]->waits)

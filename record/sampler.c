@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "record/sampler_parts.h"
 #include "record/signals.h"
-#include "unwind/stack/stack.h"
 #include "unwind/unwind.h"
 
 /*
@@ -30,25 +30,6 @@
  */
 #define CALM_ROUNDS	16
 #define REHEARSAL_LASTS (2 * NS_PER_S / 1000)
-
-struct sampler {
-	struct guest *guest;
-	struct sampling sampling;
-	uint32_t weight;	/* weight of the round's samples */
-	uint64_t cpu_time_unit; /* ns */
-	struct sample *sample;	/* one for each vCPU */
-	uint64_t *programs;	/* one for each sample: see struct round */
-	uint64_t *ran; /* CPU time of each vCPU at its last sample, in whole units, ns */
-	uint64_t *address;	  /* addresses of all samples' chains */
-	size_t room;		  /* number of addresses that a chain has room for */
-	struct stack_copy *stack; /* one for each sample; NULL unless captured */
-	uint64_t *word;		  /* words of all captured stacks */
-	uint64_t begun;		  /* when the round began, ns, monotonic */
-	uint64_t rehearsed;	  /* time of the last rehearsal, ns, monotonic */
-	unsigned int calm;	  /* rounds since the last one with several tries */
-	unsigned int tries;	  /* to take the round's samples */
-	struct learning learning;
-};
 
 static int lock_memory(const void *memory, size_t size, struct error *err)
 {
@@ -79,7 +60,10 @@ static int allocate(struct sampler *sampler, struct error *err)
 	sampler->programs = calloc(vcpus, sizeof(*sampler->programs));
 	sampler->ran = calloc(vcpus, sizeof(*sampler->ran));
 	sampler->address = calloc(1, chains);
-	if (!sampler->sample || !sampler->programs || !sampler->ran || !sampler->address)
+	sampler->event = calloc(vcpus, sizeof(*sampler->event));
+	sampler->tally = calloc(vcpus, sizeof(*sampler->tally));
+	if (!sampler->sample || !sampler->programs || !sampler->ran ||
+	    !sampler->address || !sampler->event || !sampler->tally)
 		return error_set(err, "out of memory");
 	if (lock_memory(sampler->address, chains, err) < 0)
 		return -1;
@@ -99,6 +83,8 @@ struct sampler *sampler_new(struct guest *guest, const struct sampling *sampling
 	sampler->sampling = *sampling;
 	sampler->cpu_time_unit = sampling->period / 10 ? sampling->period / 10 : 1;
 	sampler->room = sampling->stack_bytes ? STACK_CHAIN_MAX : CHAIN_ROOM;
+	while (sampling->stack_bytes && guest->has_events && guest->ops->copy_more(guest))
+		;
 	if (learning_open(&sampler->learning, guest, sampling, err) < 0 ||
 	    allocate(sampler, err) < 0) {
 		sampler_free(sampler);
@@ -112,6 +98,8 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	learning_close(&sampler->learning);
+	free(sampler->event);
+	free(sampler->tally);
 	free(sampler->word);
 	free(sampler->stack);
 	free(sampler->sample);
@@ -148,18 +136,35 @@ static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu
 	if (!sample->has_cpu_time)
 		return;
 	sample->cpu_time = *ran && now > *ran ? now - *ran : 0;
-	if (now)
+	if (now > *ran)
 		*ran = now;
 }
 
 void sampler_forget_cpu_times(struct sampler *sampler)
 {
 	memset(sampler->ran, 0, sampler->guest->info.vcpus * sizeof(*sampler->ran));
+	memset(sampler->tally, 0, sampler->guest->info.vcpus * sizeof(*sampler->tally));
+	sampler->has_begun = false;
 }
 
-/* Copies the stack of the sample with this number; false if it must be unwound now. */
-static bool capture_stack(struct sampler *sampler, const struct cpu *cpu,
-			  const struct guest_memory *memory, unsigned int number)
+struct sample *sampler_add(struct sampler *sampler, struct round *round, unsigned int i,
+			   uint64_t time, uint32_t weight)
+{
+	const struct guest_vcpu *vcpu = &sampler->guest->vcpu[i];
+	struct sample *sample = &sampler->sample[round->samples];
+
+	sample->time = time;
+	sample->domain = sampler->sampling.index;
+	sample->vcpu = i;
+	sample->weight = weight;
+	sample->state = (uint8_t)vcpu->state;
+	sample->exit = vcpu->exit;
+	sample->chain.address = sampler->address + round->samples++ * sampler->room;
+	return sample;
+}
+
+bool sampler_capture(struct sampler *sampler, const struct cpu *cpu,
+		     const struct guest_memory *memory, unsigned int number)
 {
 	if (!sampler->sampling.stack_bytes)
 		return false;
@@ -176,19 +181,14 @@ static void walk_vcpus(struct sampler *sampler, const struct unwind_input *input
 	round->samples = 0;
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		const struct guest_vcpu *vcpu = &guest->vcpu[i];
-		struct sample *sample = &sampler->sample[round->samples];
+		struct sample *sample;
 		uint64_t misses;
 
 		if (!vcpu->captured)
 			continue;
-		sample->time = round->time;
-		sample->domain = sampler->sampling.index;
-		sample->vcpu = i;
-		sample->weight = sampler->weight;
-		sample->state = (uint8_t)vcpu->state;
-		sample->exit = vcpu->exit;
-		sample->chain.address = sampler->address + round->samples * sampler->room;
-		if (capture_stack(sampler, &vcpu->cpu, &input->memory, round->samples++))
+		sample = sampler_add(sampler, round, i, round->time, sampler->weight);
+		if (sampler_capture(sampler, &vcpu->cpu, &input->memory,
+				    round->samples - 1))
 			continue;
 		misses = guest->ops->page_misses(guest->memory);
 		cpu_unwind(&vcpu->cpu, input, &sample->chain);
@@ -290,11 +290,12 @@ static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int m
 	round->sample = sampler->sample;
 	round->stack = sampler->stack;
 	round->found_code = false;
+	round->has_more = false;
+	round->lost = 0;
 	guest->ops->begin_pages(guest->memory, round->time, map_calls);
 }
 
-/* Tries until nothing is missing, or ROUND_PAUSES times. */
-static int take_samples(struct sampler *sampler, struct round *round, struct error *err)
+int sampler_pause(struct sampler *sampler, struct round *round, struct error *err)
 {
 	static const enum round_outcome outcomes[] = {
 		[PAUSE_GONE] = ROUND_GONE,
@@ -337,8 +338,7 @@ static void finish_round(struct sampler *sampler, struct round *round)
 		sampler->calm = 0;
 }
 
-int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
-		  struct error *err)
+int sampler_observe(struct sampler *sampler, struct round *round, struct error *err)
 {
 	static const enum round_outcome outcomes[] = {
 		[OBSERVED_RUNNING] = ROUND_TAKEN, [OBSERVED_PAUSED] = ROUND_PAUSED,
@@ -346,20 +346,36 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		[OBSERVED_GONE] = ROUND_GONE,
 	};
 	struct guest *guest = sampler->guest;
-	unsigned int stack_pages = sampler->sampling.stack_bytes / GUEST_PAGE_SIZE;
-	unsigned int map_calls = ROUND_MAPS(guest->info.vcpus, stack_pages);
 	enum observation observation;
 
-	begin_round(sampler, weight, map_calls, round);
 	if (guest->ops->observe(guest, round->time, &observation, err) < 0)
 		return -1;
 	round->outcome = outcomes[observation];
-	if (take_samples(sampler, round, err) < 0)
+	return 0;
+}
+
+int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
+		  struct error *err)
+{
+	struct guest *guest = sampler->guest;
+	unsigned int stack_pages = sampler->sampling.stack_bytes / GUEST_PAGE_SIZE;
+	unsigned int map_calls = ROUND_MAPS(guest->info.vcpus, stack_pages);
+
+	begin_round(sampler, weight, map_calls, round);
+	if (guest->has_events || sampler->stage != ROUND_BEGINS) {
+		if (sampler_take_events(sampler, round, err) < 0)
+			return -1;
+		complete_samples(sampler, round);
+		finish_round(sampler, round);
+		return 0;
+	}
+	if (sampler_observe(sampler, round, err) < 0 ||
+	    sampler_pause(sampler, round, err) < 0)
 		return -1;
 	if (round->outcome == ROUND_TAKEN &&
 	    learning_check_table(&sampler->learning, round)) {
 		guest->ops->begin_pages(guest->memory, round->time, map_calls);
-		if (take_samples(sampler, round, err) < 0)
+		if (sampler_pause(sampler, round, err) < 0)
 			return -1;
 	}
 	complete_samples(sampler, round);

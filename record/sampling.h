@@ -8,6 +8,13 @@
 
 struct examiner;
 
+/* Whether vCPUs are sampled without pauses. */
+enum no_stop {
+	NO_STOP_NEVER,
+	NO_STOP_AUTO, /* where chains are whole, or nearly; else in pauses */
+	NO_STOP_ONLY, /* or not at all */
+};
+
 /* How to sample a guest. */
 struct sampling {
 	uint32_t index; /* number of the guest in its samples */
@@ -34,6 +41,7 @@ struct sampling {
 	 * (unwind/stack/stack.h), to capture of vCPUs in 64-bit code, instead of
 	 * following chains; 0: none. */
 	unsigned int stack_bytes;
+	enum no_stop no_stop;
 };
 
 /* Maximum number of pauses in a round */
@@ -63,6 +71,8 @@ struct round {
 	/* one per sample, owned by the sampler; NULL unless stacks are captured */
 	const struct stack_copy *stack;
 	bool found_code; /* code was found: the next round's chains may be longer */
+	bool has_more;	 /* samples that are due, too: another round follows at once */
+	uint64_t lost;	 /* events that were lost before */
 };
 
 #endif

@@ -103,7 +103,7 @@ threads: $(CLI_PROGRAMS) $(THREADED)
 
 # The tests' own VMM and its guest, which need no hypervisor but this machine's KVM. A sanitizer
 # would add mappings to the VMM that are larger than the guest's memory.
-KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm hang.so guest.elf guest-nofp.elf guest-mixed.elf \
+KVM_PROGRAMS = $(addprefix $(O)/tests/kvm/,vmm programs hang.so guest.elf guest-nofp.elf guest-mixed.elf \
 	guest-wide.elf hostile.elf echo.elf halt.elf lazy.elf) $(GUESTS_32) $(GUESTS_FIBERS)
 # Guests in 32-bit code; the number in a name is that of page-table levels.
 GUESTS_32 = $(patsubst %,$(O)/tests/kvm/guest-32-%.elf,0 2 3 4)
@@ -112,6 +112,10 @@ $(O)/tests/kvm/vmm: tests/kvm/vmm.c tests/kvm/filler.c tests/kvm/filler.h tests/
 	@mkdir -p $(@D)
 	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE -pthread $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ \
 		$(filter %.c,$^))
+
+$(O)/tests/kvm/programs: tests/kvm/programs.c tests/tests.mk
+	@mkdir -p $(@D)
+	$(call step,CC,$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -O2 -g $(LDFLAGS) -o $@ $<)
 
 $(O)/tests/kvm/hang.so: tests/kvm/hang.c tests/tests.mk
 	@mkdir -p $(@D)

@@ -63,6 +63,7 @@ struct kvm_memory {
 	uint64_t absent;      /* pages that were not in memory, in total */
 	uint64_t judged;      /* value of @absent at the last kvm_memory_learn() */
 	bool is_cut;	      /* the VMM has truncated its guest's memory */
+	uint64_t serial;      /* number of layouts so far */
 };
 
 struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
@@ -138,6 +139,7 @@ static void take_layout(struct kvm_memory *memory, const struct layout *layout,
 {
 	unmap_regions(memory);
 	memory->layout = *layout;
+	memory->serial++;
 	for (unsigned int i = 0; i < layout->count; i++)
 		share_map(&memory->share[i], memory->watch, memory->pages.pid, maps,
 			  count, &layout->region[i]);
@@ -233,6 +235,12 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest)
 	}
 	free(maps);
 	return found;
+}
+
+const struct layout *kvm_memory_exact(const struct kvm_memory *memory, uint64_t *serial)
+{
+	*serial = memory->serial;
+	return memory->is_exact && memory->serial ? &memory->layout : NULL;
 }
 
 bool kvm_memory_is_cut(const struct kvm_memory *memory)

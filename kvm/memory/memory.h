@@ -7,6 +7,7 @@
 #include "guest/guest.h"
 #include "kvm/bpf/kernel.h"
 #include "kvm/memory/fetch.h"
+#include "kvm/memory/layout.h"
 
 /*
  * A guest's memory, read-only. Shared memory of the VMM (memfd, tmpfs, hugetlbfs) is
@@ -45,6 +46,10 @@ enum memory_knowledge {
 };
 /* Returns how it is known where the guest's memory is. */
 enum memory_knowledge kvm_memory_knowledge(const struct kvm_memory *memory);
+
+/* Returns where the guest's memory is, as KVM has told, and in @serial a number that
+ * changes with it and is not 0; NULL if KVM has not. */
+const struct layout *kvm_memory_exact(const struct kvm_memory *memory, uint64_t *serial);
 
 /* Returns whether the VMM has truncated the file with the guest's memory. */
 bool kvm_memory_is_cut(const struct kvm_memory *memory);

@@ -20,6 +20,7 @@ struct roster {
 	uint64_t time;	  /* sampling time of dropped subjects, ns */
 	uint64_t skipped; /* rounds skipped because someone else had paused the domain */
 	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
+	uint64_t unstopped; /* weight of samples taken without pauses, of all subjects */
 	struct unwound unwound;
 	struct waits_totals waits;
 

@@ -26,6 +26,31 @@ static void notify_memory(const struct guest *guest, notify_function *to)
 	notify(to, "%s", line.text);
 }
 
+/* Returns why the guest has no events. */
+static const char *explain_no_events(const struct guest *guest)
+{
+	return guest->no_events.text[0] ? guest->no_events.text
+					: "only KVM on AMD can do that";
+}
+
+/* Checks that the guest is sampled without pauses, if it must be. */
+static int check_events(const struct subject *subject,
+			const struct record_options *options, struct error *err)
+{
+	const struct guest *guest = subject->target.guest;
+	const char *why = explain_no_events(guest);
+
+	if (!options->no_stop || guest->has_events)
+		return 0;
+	if (options->no_stop == NO_STOP_ONLY)
+		return error_set(err, "'%s' can't be sampled without stopping it: %s",
+				 guest->info.name, why);
+	if (options->verbose)
+		notify(options->notify, "'%s' is stopped for each sample: %s",
+		       guest->info.name, why);
+	return 0;
+}
+
 struct subject *subject_new(struct host *host, const struct record_options *options,
 			    const struct guest_info *domain,
 			    const struct program_table *table, struct examiner *examiner,
@@ -38,6 +63,7 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		.examiner = examiner,
 		.chains_min = CHAINS_MIN,
 		.stack_bytes = options->unwinding.stack_bytes,
+		.no_stop = options->no_stop,
 	};
 	struct subject *subject = calloc(1, sizeof(*subject));
 
@@ -45,9 +71,14 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		error_set(err, "out of memory");
 		return NULL;
 	}
+	host->event_period = options->no_stop ? sampling.period : 0;
 	if (target_open(&subject->target, host, domain, options->vcpus, &sampling, err) <
 	    0) {
 		free(subject);
+		return NULL;
+	}
+	if (check_events(subject, options, err) < 0) {
+		subject_free(subject);
 		return NULL;
 	}
 	if (options->waits) {
@@ -82,19 +113,45 @@ void subject_free(struct subject *subject)
 	free(subject);
 }
 
-void subject_begin(struct subject *subject, uint64_t start)
+/* How often events are read: before a quarter of those that are kept is used up, and
+ * often enough for a recording to be followed. */
+#define READ_FREQUENCY 10
+#define READ_EVENTS    16
+
+static void start_pacer(struct subject *subject, uint64_t start)
 {
 	const struct record_options *options = subject->options;
-	const struct pace pace = {
+	const uint64_t reads = options->frequency / READ_EVENTS + 1;
+	struct pace pace = {
 		.frequency = options->frequency,
 		.max_overhead = options->max_overhead,
 		.jitter = options->jitter,
 	};
 
-	subject->start = start;
+	subject->has_events = subject->target.guest->has_events;
+	if (subject->has_events && pace.frequency > READ_FREQUENCY)
+		pace.frequency = reads > READ_FREQUENCY ? reads : READ_FREQUENCY;
 	pacer_start(&subject->pacer, &pace, start, start);
+}
+
+void subject_begin(struct subject *subject, uint64_t start)
+{
+	subject->start = start;
+	start_pacer(subject, start);
 	if (subject->waits)
 		waits_begin(subject->waits, start);
+}
+
+void subject_follow_events(struct subject *subject, uint64_t now)
+{
+	const struct guest *guest = subject->target.guest;
+
+	if (subject->has_events == guest->has_events)
+		return;
+	start_pacer(subject, now);
+	notify(subject->options->notify,
+	       "'%s' is stopped for each sample from now on: %s", guest->info.name,
+	       explain_no_events(guest));
 }
 
 void subject_notify(const struct subject *subject, const char *text)

@@ -18,6 +18,7 @@ struct subject {
 	struct waits *waits;	    /* NULL: not recorded */
 	bool described;		    /* the recording has its description */
 	bool cpu_described;	    /* the description has the kind of CPU */
+	bool has_events;	    /* the pace is that of a guest with events */
 	bool refused;		    /* its table does not fit, and the user was told */
 	bool missed[TABLE_ORIGINS]; /* the user was told that a program is not there */
 	size_t files_described;	    /* number of the table's files in the description */
@@ -28,6 +29,10 @@ struct subject {
 	uint64_t thinned; /* slots skipped to limit the overhead */
 	uint64_t longest; /* longest pause of a round, ns */
 };
+
+/* Changes the pace from @now on, ns, monotonic, if the guest's events have ended, and
+ * notifies the user of the reason. */
+void subject_follow_events(struct subject *subject, uint64_t now);
 
 /* Returns the requested time between samples, ns. */
 uint64_t subject_period(const struct record_options *options);

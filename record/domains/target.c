@@ -131,6 +131,7 @@ void target_describe(const struct target *target, bool is_first,
 		.type = info->type,
 		.cpu = target_kind(target),
 		.vcpus = info->vcpus,
+		.has_events = guest->has_events,
 	};
 	description->word = cpu_kind_word(description->cpu);
 	snprintf(description->name, sizeof(description->name), "%s", info->name);

@@ -165,6 +165,10 @@ static void put_domain(FILE *out, const struct summary *summary,
 	if (domain->vcpus)
 		put_line(out, "vCPUs", "%" PRIu64, domain->vcpus);
 	put_unwinding(out, domain);
+	if (domain->has_events)
+		put_line(out, "sampled", "at events of CPU time, without stops%s",
+			 summary->counts.pauses.count ? ", but for the pauses below"
+						      : "");
 	if (summary->domain_count > 1) {
 		put_line(out, "samples", "%" PRIu64 " (%.1f %%)", sum_states(&sum),
 			 percent_of(sum_states(&sum), summary->weight));

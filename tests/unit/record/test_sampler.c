@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which pauses are made, and which are rehearsed, for a made-up guest whose memory is all
- * zero. */
+ * zero; and what becomes of a guest's events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,14 +22,21 @@ struct memory {
 	unsigned int mapped;  /* number of calls of map_page() */
 	unsigned int missing; /* number of pauses that will miss something */
 	unsigned int pauses;
-	bool rests; /* it does not run */
-	bool wakes; /* it does, as is seen after the samples were taken */
+	bool rests;		  /* it does not run */
+	bool wakes;		  /* it does, as is seen after the samples were taken */
+	unsigned int events, cut; /* events to come, the first of them without a stack */
+	uint64_t time;		  /* of the next event, ns */
+	bool waits, has_run;	  /* it waits; it has run while it was looked at */
 };
 
 static int observe(struct guest *guest, uint64_t now, enum observation *observation,
 		   struct error *err)
 {
-	(void)guest, (void)now, (void)err;
+	struct memory *memory = guest->memory;
+
+	(void)now, (void)err;
+	guest->vcpu[0].online = true;
+	guest->vcpu[0].state = memory->waits ? VCPU_BLOCKED : VCPU_RUNNING;
 	*observation = OBSERVED_RUNNING;
 	return 0;
 }
@@ -105,6 +112,51 @@ static uint64_t page_misses(const void *memory)
 	return 0;
 }
 
+static bool next_event(struct guest *guest, unsigned int vcpu, struct guest_event *event)
+{
+	static const uint64_t stack[2];
+	struct memory *memory = guest->memory;
+
+	if (!memory->events)
+		return false;
+	memory->events--;
+	guest->vcpu[vcpu].captured = true;
+	*event = (struct guest_event){.time = memory->time,
+				      .start = 2 * GUEST_PAGE_SIZE,
+				      .word = stack,
+				      .count = memory->cut ? 0 : 2};
+	memory->cut -= memory->cut > 0;
+	memory->time += NS_PER_S / 1000;
+	return true;
+}
+
+static bool peek(struct guest *guest, unsigned int vcpu)
+{
+	const struct memory *memory = guest->memory;
+
+	guest->vcpu[vcpu].captured = memory->waits;
+	return memory->waits;
+}
+
+static bool has_waited(struct guest *guest, unsigned int vcpu)
+{
+	const struct memory *memory = guest->memory;
+
+	(void)vcpu;
+	return !memory->has_run;
+}
+
+static bool copy_more(struct guest *guest)
+{
+	(void)guest;
+	return false;
+}
+
+static void end_events(struct guest *guest)
+{
+	guest->has_events = false;
+}
+
 static const struct guest_ops live = {
 	.observe = observe,
 	.prepare = prepare,
@@ -118,6 +170,11 @@ static const struct guest_ops live = {
 	.pages_missed = pages_missed,
 	.page_misses = page_misses,
 	.are_pages_live = true,
+	.next_event = next_event,
+	.peek = peek,
+	.has_waited = has_waited,
+	.copy_more = copy_more,
+	.end_events = end_events,
 };
 
 struct scene {
@@ -127,13 +184,16 @@ struct scene {
 	struct sampler *sampler;
 };
 
-static void scene_open(struct scene *scene, const struct guest_ops *ops)
+static void scene_open_for(struct scene *scene, const struct guest_ops *ops,
+			   enum no_stop no_stop)
 {
-	const struct sampling sampling = {.period = NS_PER_S / 1000};
+	const struct sampling sampling = {.period = NS_PER_S / 1000, .no_stop = no_stop};
 	struct error err;
 
 	memset(scene, 0, sizeof(*scene));
-	scene->guest = (struct guest){.ops = ops, .info.vcpus = 1};
+	scene->guest = (struct guest){
+		.ops = ops, .info.vcpus = 1, .has_events = no_stop != NO_STOP_NEVER};
+	scene->vcpu.wanted = true;
 	scene->guest.vcpu = &scene->vcpu;
 	scene->guest.memory = &scene->memory;
 	scene->vcpu.captured = true; /* the first rehearsal walks it, too */
@@ -143,6 +203,11 @@ static void scene_open(struct scene *scene, const struct guest_ops *ops)
 	scene->vcpu.cpu.x86.reg[X86_RBP] = 2 * GUEST_PAGE_SIZE;
 	scene->sampler = sampler_new(&scene->guest, &sampling, &err);
 	assert_non_null(scene->sampler);
+}
+
+static void scene_open(struct scene *scene, const struct guest_ops *ops)
+{
+	scene_open_for(scene, ops, NO_STOP_NEVER);
 }
 
 static void scene_close(struct scene *scene)
@@ -259,6 +324,116 @@ static void a_guest_that_has_not_run_is_not_paused(void **state)
 	scene_close(&scene);
 }
 
+/* Takes the rounds that are due. Returns the weight of their samples, and adds the time
+ * of the last one to @last. */
+static uint64_t take_all(struct scene *scene, uint64_t *last, unsigned int *pauses)
+{
+	uint64_t weight = 0;
+	struct round round;
+	struct error err;
+
+	do {
+		assert_int_equal(sampler_round(scene->sampler, 1, &round, &err), 0);
+		assert_int_equal(round.outcome, ROUND_TAKEN);
+		assert_true(round.samples <= 1);
+		*pauses += round.pauses;
+		if (round.samples) {
+			weight += round.sample[0].weight;
+			*last = round.sample[0].time;
+		}
+	} while (round.has_more);
+	return weight;
+}
+
+static void events_are_samples_without_pauses(void **state)
+{
+	struct scene scene;
+	unsigned int pauses = 0;
+	uint64_t last = 0;
+
+	(void)state;
+	scene_open_for(&scene, &live, NO_STOP_AUTO);
+	/* Events before the first round are of no sample. */
+	scene.memory.events = 3;
+	assert_int_equal(take_all(&scene, &last, &pauses), 0);
+	scene.memory.events = 5;
+	scene.memory.time = NS_PER_S;
+	assert_int_equal(take_all(&scene, &last, &pauses), 5);
+	assert_int_equal(last, NS_PER_S + 4 * (NS_PER_S / 1000));
+	assert_int_equal(take_all(&scene, &last, &pauses), 0);
+	assert_int_equal(pauses, 0);
+	assert_int_equal(scene.memory.pauses, 0);
+	scene_close(&scene);
+}
+
+static void what_events_miss_is_found_in_one_pause(void **state)
+{
+	struct scene scene;
+	unsigned int pauses = 0;
+	uint64_t last = 0;
+
+	(void)state;
+	scene_open_for(&scene, &live, NO_STOP_AUTO);
+	take_all(&scene, &last, &pauses);
+	scene.memory.events = 6;
+	scene.memory.cut = 2;
+	assert_int_equal(take_all(&scene, &last, &pauses), 6);
+	assert_int_equal(pauses, 1);
+	scene_close(&scene);
+
+	/* Or is cut. */
+	scene_open_for(&scene, &live, NO_STOP_ONLY);
+	take_all(&scene, &last, &pauses);
+	scene.memory.events = 6;
+	scene.memory.cut = 2;
+	assert_int_equal(take_all(&scene, &last, &pauses), 6);
+	assert_int_equal(pauses, 1);
+	scene_close(&scene);
+}
+
+static void a_guest_whose_chains_are_cut_is_paused(void **state)
+{
+	struct scene scene;
+	unsigned int pauses = 0;
+	uint64_t last = 0;
+
+	(void)state;
+	scene_open_for(&scene, &live, NO_STOP_AUTO);
+	take_all(&scene, &last, &pauses);
+	scene.memory.events = scene.memory.cut = 256;
+	assert_int_equal(take_all(&scene, &last, &pauses), 256);
+	assert_false(scene.guest.has_events);
+	assert_string_equal(scene.guest.no_events.text,
+			    "too many of its chains were cut");
+	pauses = 0;
+	assert_int_equal(take_all(&scene, &last, &pauses), 1);
+	assert_int_equal(pauses, 1);
+	scene_close(&scene);
+}
+
+static void a_waiting_vcpu_has_the_weight_of_its_wait(void **state)
+{
+	struct scene scene;
+	unsigned int pauses = 0;
+	uint64_t last = 0, begun, weight;
+
+	(void)state;
+	scene_open_for(&scene, &live, NO_STOP_ONLY);
+	scene.memory.waits = true;
+	take_all(&scene, &last, &pauses);
+	begun = clock_monotonic();
+	sleep_for(20 * (NS_PER_S / 1000));
+	/* It has run meanwhile: another round may find it. */
+	scene.memory.has_run = true;
+	assert_int_equal(take_all(&scene, &last, &pauses), 0);
+	scene.memory.has_run = false;
+	weight = take_all(&scene, &last, &pauses);
+	assert_in_range(weight, 20,
+			1 + (clock_monotonic() - begun) / (NS_PER_S / 1000) + 1);
+	assert_int_equal(pauses, 0);
+	scene_close(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +442,10 @@ int main(void)
 		cmocka_unit_test(after_a_missed_page_all_are_for_a_while),
 		cmocka_unit_test(copies_are_always_renewed),
 		cmocka_unit_test(a_guest_that_has_not_run_is_not_paused),
+		cmocka_unit_test(events_are_samples_without_pauses),
+		cmocka_unit_test(what_events_miss_is_found_in_one_pause),
+		cmocka_unit_test(a_guest_whose_chains_are_cut_is_paused),
+		cmocka_unit_test(a_waiting_vcpu_has_the_weight_of_its_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
