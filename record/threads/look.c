@@ -10,7 +10,7 @@
 /* How often the chain of a thread is read that ran meanwhile, and the lists that changed
  */
 #define READ_TRIES 5
-#define WALK_TRIES 5
+#define WALK_TRIES 20
 
 /* Limit of map calls for a chain */
 #define CHAIN_MAPS 256
@@ -77,36 +77,11 @@ static enum thread_chain read_chain(struct learning *learning,
 	return kind;
 }
 
-static int add_thread(struct learning *learning, const struct thread_view *view,
-		      const struct thread *thread, struct threads_seen *seen)
-{
-	uint64_t address[CHAIN_ROOM];
-	struct thread_seen *one;
-	size_t size;
-
-	if (seen->count % 64 == 0 &&
-	    !array_grow(&seen->list, seen->count + 64, sizeof(*seen->list)))
-		return -1;
-	one = &seen->list[seen->count++];
-	*one = (struct thread_seen){.thread = *thread, .chain.address = address};
-	one->kind = read_chain(learning, view, one);
-	one->chain.address = NULL;
-	one->ran = thread_ran(view, thread->task);
-	if (one->ran > seen->now)
-		seen->now = one->ran;
-	if (one->kind != THREAD_READ)
-		return 0;
-	size = one->chain.count * sizeof(*address);
-	one->chain.address = malloc(size);
-	if (!one->chain.address)
-		return -1;
-	memcpy(one->chain.address, address, size);
-	return 0;
-}
-
-/* Looks at all threads once; at the end, whether these were all. -1 if out of memory. */
-static int look_once(struct learning *learning, const struct thread_view *view,
-		     struct threads_seen *seen)
+/* Lists all threads; sets whether these were all. Nothing else is done meanwhile: in some
+ * guests, threads change their places in the list whenever they run. -1 if out of memory.
+ */
+static int list_threads(struct learning *learning, const struct thread_view *view,
+			struct threads_seen *seen)
 {
 	struct thread_walk walk = {0};
 	enum walk_step step;
@@ -119,11 +94,58 @@ static int look_once(struct learning *learning, const struct thread_view *view,
 		step = thread_walk_step(&walk, view, &thread);
 		if (step != WALK_THREAD)
 			break;
-		if (!thread.moment.has_ended &&
-		    add_thread(learning, view, &thread, seen) < 0)
+		if (thread.moment.has_ended)
+			continue;
+		if (seen->count % 64 == 0 &&
+		    !array_grow(&seen->list, seen->count + 64, sizeof(*seen->list)))
 			return -1;
+		seen->list[seen->count++] = (struct thread_seen){.thread = thread};
 	}
 	seen->is_full = step == WALK_DONE;
+	return 0;
+}
+
+/* Reads the chain of a listed thread. -1 if out of memory. */
+static int read_thread(struct learning *learning, const struct thread_view *view,
+		       struct thread_seen *one)
+{
+	uint64_t address[CHAIN_ROOM];
+	size_t size;
+
+	one->chain.address = address;
+	one->kind = read_chain(learning, view, one);
+	one->chain.address = NULL;
+	one->ran = thread_ran(view, one->thread.task);
+	if (one->kind != THREAD_READ)
+		return 0;
+	size = one->chain.count * sizeof(*address);
+	one->chain.address = malloc(size);
+	if (!one->chain.address)
+		return -1;
+	memcpy(one->chain.address, address, size);
+	return 0;
+}
+
+/* Reads the chains of the threads that have not ended since they were listed. -1 if out
+ * of memory. */
+static int read_threads(struct learning *learning, const struct thread_view *view,
+			struct threads_seen *seen)
+{
+	size_t count = seen->count;
+
+	seen->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct thread_seen *one = &seen->list[seen->count];
+
+		*one = seen->list[i];
+		if (read_thread(learning, view, one) < 0)
+			return -1;
+		if (one->thread.moment.has_ended)
+			continue;
+		if (one->ran > seen->now)
+			seen->now = one->ran;
+		seen->count++;
+	}
 	return 0;
 }
 
@@ -140,9 +162,11 @@ int threads_look(struct learning *learning, struct threads_seen *seen, struct er
 				      "Mini-OS with symbols");
 	for (int i = 0; i < WALK_TRIES && !seen->is_full; i++) {
 		threads_seen_free(seen);
-		if (look_once(learning, &view, seen) < 0)
+		if (list_threads(learning, &view, seen) < 0)
 			return error_set(err, "out of memory");
 	}
+	if (read_threads(learning, &view, seen) < 0)
+		return error_set(err, "out of memory");
 	return 0;
 }
 
