@@ -266,8 +266,8 @@ static void callers_are_correct_at_every_instruction(void **state)
 	}
 	say("by the code", &program->plain);
 	say("in pauses", &program->paused);
-	expect_right(&program->plain, LEAF, 50000);
-	expect_right(&program->paused, LEAF, 3000);
+	expect_right(&program->plain, LEAF, 30000);
+	expect_right(&program->paused, LEAF, 2000);
 	expect_right(&program->plain, FRAMED, 100000);
 	expect_right(&program->paused, FRAMED, 5000);
 	close(program->process.memory);

@@ -31,7 +31,7 @@
 
 /* Six times the number of steps that the workload needs. Work that takes more is to run
  * without steps: mark() in workload.c. */
-#define STEPS_MAX 4000000
+#define STEPS_MAX 2000000
 /* A busy machine may take long for all steps, but not 300 s for so few. */
 #define STEPS_ALARM 65536
 
