@@ -2,5 +2,8 @@
 # For recordings with many nodes see hostile-nodes.
 # Not with sanitizers: they need more memory and time than the bounds that it checks.
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
-	samples weights vcpus spaces domains infos empty unknown fields names lines frames
+python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 samples vcpus names lines
+# With one format for each of: samples, chains, functions, vCPUs
+python3 "$CLI/hostile.py" --formats firefox,folded,histogram,html \
+	"$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
+	weights spaces domains infos empty unknown fields frames
