@@ -7,6 +7,8 @@ start()
 {
 	name=$1
 	shift
+	# What an earlier guest of this name has printed says nothing of this one.
+	rm -f "/var/log/xen/console/guest-$name.log"
 	xl create -q "$name.cfg" "$@" >/tmp/xl.log 2>&1 ||
 		failed "xl create $name: $(cat /tmp/xl.log)"
 	wait-guest "$name" heartbeat || failed "$name has a heartbeat"
