@@ -87,3 +87,9 @@ echo "# archive"
 "$UNIPROF" archive -s web.sym waits.up -o stored.up
 mv web.sym moved.sym
 report stored.up --weight wait --format folded
+echo "# Speedscope's own importer"
+need_modules speedscope ajv
+mv moved.sym web.sym
+# shellcheck disable=SC2086 # words
+report $waits --format speedscope -o waits.json
+speedscope waits.json
