@@ -35,21 +35,25 @@ struct stack_files {
 
 #define NO_NAMES UINT32_MAX
 
-/* Returns where the guest has the files, by the table in use; @list holds the places. */
+/* Returns where an address space of the guest has the files, by the table in use; 0: any
+ * space. @list holds the places. */
 static struct symbols_guest find_places(const struct stack_files *files,
-					const struct learning *learning,
+					const struct learning *learning, uint64_t space,
 					struct symbols_place list[TABLE_ORIGINS])
 {
 	const struct placed_table *placed = learning_table(learning);
+	uint64_t programs = learning_programs(learning, space);
 	struct symbols_guest guest = {
 		.linux_text = learning_linux(learning),
 		.places = list,
 	};
 
 	for (size_t i = 0; placed && i < files->elfs; i++)
-		if (files->number[i] != NO_NAMES && placed->is_found[i])
+		if (files->number[i] != NO_NAMES && placed->is_found[i] &&
+		    programs >> i & 1)
 			list[guest.place_count++] = (struct symbols_place){
 				files->number[i], placed_table_move(placed, i)};
+	guest.own_count = space ? guest.place_count : 0;
 	return guest;
 }
 
@@ -63,7 +67,7 @@ static struct stack_names find_names(const struct stack_files *files,
 
 	return (struct stack_names){
 		.symbols = is_unfit ? files->unnamed : files->symbols,
-		.places = find_places(files, learning, list),
+		.places = find_places(files, learning, 0, list),
 		.kernel = learning_kallsyms(learning),
 	};
 }
@@ -107,7 +111,8 @@ static void print_round(const struct target *target, const struct round *round,
 			const struct stack_files *files)
 {
 	struct symbols_place list[TABLE_ORIGINS];
-	const struct stack_names names = find_names(files, target, list);
+	struct stack_names names = find_names(files, target, list);
+	const struct learning *learning = sampler_learning(target->sampler);
 	const struct guest *guest = target->guest;
 	unsigned int sample = 0;
 	char exit[EXIT_NAME_SIZE];
@@ -124,6 +129,7 @@ static void print_round(const struct target *target, const struct round *round,
 		printf("vCPU %u: %s%s%s\n", i, vcpu_state_name(vcpu->state),
 		       vcpu->exit ? " " : "", vcpu->exit ? exit : "");
 		print_registers(&vcpu->cpu);
+		names.places = find_places(files, learning, cpu_space(&vcpu->cpu), list);
 		print_chain(&round->sample[sample++].chain, &names);
 	}
 }
