@@ -37,6 +37,7 @@ def commands(path):
     yield ["report", "-i", path, "--format", "callgrind", "--srcline", "--inline"]
     yield ["report", "-i", path, "--per-process", "--format", "histogram-csv"]
     yield ["report", "-i", path, "--per-process", "--format", "flamegraph"]
+    yield ["report", "-i", path, "--weight", "wait", "--format", "html"]
     yield ["diff", "--format", "flamegraph", path, path]
     yield ["diff", "--per-process", path, path]
     yield ["archive", "-i", path, "-o", "/dev/null", "-s", "few.sym"]

@@ -17,10 +17,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/clock.h"
 #include "format/chunk.h"
 #include "format/name_list.h"
 #include "format/samples.h"
 #include "format/sums.h"
+#include "format/waits.h"
 
 #define MOST_SAMPLES RECORDING_MAX_SAMPLES
 #define MOST_NODES   RECORDING_MAX_NODES
@@ -237,6 +239,25 @@ static unsigned int shape_spaces(struct buffer *payload, uint32_t number)
 	return CHUNK_SAMPLES;
 }
 
+/* Waits of thousands of threads, different in every chunk, which never end. */
+static unsigned int shape_waits(struct buffer *payload, uint32_t number)
+{
+	struct buffer column = {0};
+
+	shape_spaces(payload, number);
+	if (!number)
+		return CHUNK_DOMAIN;
+	for (uint64_t i = 0; i < SPACES; i++)
+		buffer_put_varint(&column, (uint64_t)number * SPACES + i + 1);
+	field_put(payload, SAMPLES_TID, column.data, column.size);
+	put_bytes(payload, WAITS_LENGTH, 0, 0, MOST_SAMPLES);
+	field_put_number(payload, WAITS_UNTIL, NS_PER_S * 1000);
+	field_put_number(payload, WAITS_PERIOD, NS_PER_S / 10);
+	field_put_number(payload, WAITS_ROUNDS, 1);
+	buffer_free(&column);
+	return CHUNK_WAITS;
+}
+
 static unsigned int shape_infos(struct buffer *payload, uint32_t number)
 {
 	field_put_number(payload, 1, RECORDING_VERSION);
@@ -389,7 +410,7 @@ static const struct {
 	{"unknown", shape_unknown}, {"fields", shape_fields},
 	{"names", shape_names},	    {"long-names", shape_long_names},
 	{"lines", shape_lines},	    {"programs", shape_programs},
-	{"frames", NULL},
+	{"waits", shape_waits},	    {"frames", NULL},
 };
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))

@@ -6,7 +6,7 @@
 import { SCALE, colour, fit, percent, plainAmount, seconds } from "./dom.mjs";
 import { NONE, mergeRanges } from "./model.mjs";
 
-const LABELS = 150 * SCALE, AXIS = 20 * SCALE, LEVELS = 32, MOST_ROWS = 64, PARTS = 50;
+const LABELS = 150 * SCALE, AXIS = 20 * SCALE, LEVELS = 32, MOST_ROWS = 64, MOST_SORTED = 4096, PARTS = 50;
 const NAMES = new Intl.Collator("en", { numeric: true });
 
 function mixHex(low, high, share) {
@@ -58,8 +58,9 @@ export class HeatMap {
 		this.all = model.threads(weight);
 		const known = weight === "wait" ? 1e9 / about.waits.period : about.rate;
 		const names = this.all.map((thread) => model.threadName(thread));
-		this.threads = Array.from(this.all.keys()).filter((i) => !isThread || isThread[i])
-			.sort((a, b) => NAMES.compare(names[a], names[b]));
+		this.threads = Array.from(this.all.keys()).filter((i) => !isThread || isThread[i]);
+		if (this.threads.length <= MOST_SORTED)
+			this.threads.sort((a, b) => NAMES.compare(names[a], names[b]));
 		this.left = Math.max(0, this.threads.length - MOST_ROWS);
 		this.threads.length -= this.left;
 		if (picture.rows === "threads") {

@@ -37,8 +37,11 @@ const COUNTED = ["w", "s", "e", "d", "p", "i", "v", "r", "c", "a", "b"]; // keys
 // Returns the distinct values of a property of the threads, in order.
 const distinct = (threads, property) => Array.from(new Set(threads.map((t) => t[property])));
 
+// Longer lists are for the tables: browsers take seconds for hundreds of thousands of options.
+const MOST_OPTIONS = 4096;
+
 function fillSelect(select, names, all) {
-	const options = names.map((name, i) => make("option", { value: String(i), textContent: name }));
+	const options = names.slice(0, MOST_OPTIONS).map((name, i) => make("option", { value: String(i), textContent: name }));
 	select.replaceChildren(make("option", { value: "-1", textContent: all }), ...options);
 	select.parentElement.hidden = names.length < 2;
 }

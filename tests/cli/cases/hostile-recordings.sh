@@ -6,4 +6,4 @@ python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 samples vcpus names
 # With one format for each of: samples, chains, functions, vCPUs
 python3 "$CLI/hostile.py" --formats firefox,folded,histogram,html \
 	"$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
-	weights spaces domains infos empty unknown fields frames
+	weights spaces domains infos empty unknown fields waits frames
