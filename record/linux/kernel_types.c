@@ -28,7 +28,7 @@ void kernel_types_find(struct kernel_types *types, const struct kallsyms *kallsy
 bool kernel_types_look(struct kernel_types *types, const struct cpu *cpu,
 		       const struct guest_memory *memory, uint64_t now)
 {
-	if (cpu_kind(cpu) != CPU_X86_64 ||
+	if ((cpu_kind(cpu) != CPU_X86_64 && cpu_kind(cpu) != CPU_ARM64) ||
 	    !kernel_copy_look(&types->copy, cpu, memory, now))
 		return false;
 	linux_layouts_make(&types->layouts, types->copy.bytes, types->copy.size,

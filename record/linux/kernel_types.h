@@ -7,10 +7,11 @@
 #include "tables/linux/layout.h"
 
 /*
- * Copies the types of a Linux kernel for x86-64 (BTF) from its memory while the guest
- * runs, and finds out by them where it has its tasks, modules and threads. No file is
- * needed: the kernel's own names say where they are (CONFIG_KALLSYMS_ALL). Nothing there
- * is trusted: at worst, a hostile guest gives its processes other names. Starts as zeros.
+ * Copies the types of a Linux kernel for x86-64 or arm64 (BTF) from its memory while the
+ * guest runs, and finds out by them where it has its tasks, modules and threads. No file
+ * is needed: the kernel's own names say where they are (CONFIG_KALLSYMS_ALL). Nothing
+ * there is trusted: at worst, a hostile guest gives its processes other names. Starts as
+ * zeros.
  */
 struct kernel_types {
 	struct kernel_copy copy;

@@ -36,6 +36,10 @@ static bool read_pointer(const struct thread_view *view, uint64_t address, uint6
 
 void linux_set_space(struct cpu *cpu, uint64_t space)
 {
+	if (cpu->family == CPU_FAMILY_ARM) {
+		cpu->arm.ttbr0 = space;
+		return;
+	}
 	cpu->x86.cr3 = space;
 	if (cpu->x86.kernel_cr3)
 		cpu->x86.kernel_cr3 = space;
@@ -178,8 +182,7 @@ static bool read_process(const struct thread_view *view, const struct thread *th
 
 /* Reads the registers that the kernel has put on the thread's stack (Linux,
  * arch/x86/entry/entry_64.S, __switch_to_asm()). */
-static bool read_registers(const struct thread_view *view, uint64_t task, uint64_t space,
-			   struct cpu *cpu)
+static bool read_x86(const struct thread_view *view, uint64_t task, struct x86_cpu *cpu)
 {
 	const struct thread_layout *layout = view->threads;
 	const struct {
@@ -192,17 +195,47 @@ static bool read_registers(const struct thread_view *view, uint64_t task, uint64
 	uint64_t sp;
 
 	if (!read_pointer(view, task + layout->sp, &sp) ||
-	    !read_word(view, sp + layout->return_address, &cpu->x86.rip))
+	    !read_word(view, sp + layout->return_address, &cpu->rip))
 		return false;
-	memset(cpu->x86.reg, 0, sizeof(cpu->x86.reg));
+	memset(cpu->reg, 0, sizeof(cpu->reg));
 	for (size_t i = 0; i < sizeof(saved) / sizeof(saved[0]); i++)
-		if (!read_word(view, sp + saved[i].offset,
-			       &cpu->x86.reg[saved[i].number]))
+		if (!read_word(view, sp + saved[i].offset, &cpu->reg[saved[i].number]))
 			return false;
-	cpu->x86.reg[X86_RSP] = sp + layout->return_address + 8;
+	cpu->reg[X86_RSP] = sp + layout->return_address + 8;
+	return true;
+}
+
+/* The current stack pointer is EL1's own (Arm ARM, C5.2.19, PSTATE). */
+#define CPSR_EL1H 0x5
+
+/* Reads the registers that the kernel has put into the task (Linux,
+ * arch/arm64/kernel/entry.S, cpu_switch_to()). */
+static bool read_arm64(const struct thread_view *view, uint64_t task, struct arm_cpu *cpu)
+{
+	const struct thread_layout *layout = view->threads;
+
+	memset(cpu->x, 0, sizeof(cpu->x));
+	for (unsigned int i = 0; i < 10; i++)
+		if (!read_word(view, task + layout->bx + i * 8, &cpu->x[19 + i]))
+			return false;
+	cpu->cpsr = CPSR_EL1H;
+	if (!read_word(view, task + layout->bp, &cpu->x[29]) ||
+	    !read_pointer(view, task + layout->sp, &cpu->sp_el1) ||
+	    !read_word(view, task + layout->return_address, &cpu->pc))
+		return false;
+	cpu->x[30] = cpu->pc;
+	return true;
+}
+
+static bool read_registers(const struct thread_view *view, uint64_t task, uint64_t space,
+			   struct cpu *cpu)
+{
+	bool is_read = cpu->family == CPU_FAMILY_ARM ? read_arm64(view, task, &cpu->arm)
+						     : read_x86(view, task, &cpu->x86);
+
 	if (space)
 		linux_set_space(cpu, space);
-	return true;
+	return is_read;
 }
 
 bool linux_read_wait(const struct thread_view *view, const struct thread *thread,

@@ -4,7 +4,7 @@
 
 #include "record/threads/threads.h"
 
-/* The functions of threads.h for a guest with Linux for x86-64. */
+/* The functions of threads.h for a guest with Linux for x86-64 or arm64. */
 
 enum walk_step linux_walk_step(struct thread_walk *walk, const struct thread_view *view,
 			       struct thread *thread);

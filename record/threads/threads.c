@@ -23,12 +23,25 @@ static void set_view(struct thread_view *view, const struct learning *learning,
 	};
 }
 
+/* Sets the view of Linux for arm64. In user mode, the page tables may lack the kernel. */
+static bool view_arm64(struct thread_view *view, const struct learning *learning,
+		       const struct cpu *cpu)
+{
+	uint64_t frame;
+
+	set_view(view, learning, cpu);
+	return cpu_translate(&view->cpu, &view->memory, view->threads->init + view->shift,
+			     &frame) == TRANSLATED;
+}
+
 /* Sets the view of Linux. */
 static bool view_linux(struct thread_view *view, const struct learning *learning,
 		       const struct cpu *cpu)
 {
 	uint64_t space = cpu_space(cpu);
 
+	if (cpu_kind(cpu) == CPU_ARM64)
+		return view_arm64(view, learning, cpu);
 	if (cpu_kind(cpu) != CPU_X86_64 || !space)
 		return false;
 	set_view(view, learning, cpu);
@@ -49,12 +62,12 @@ bool thread_view_open(struct thread_view *view, const struct learning *learning)
 
 		if (!vcpu->captured)
 			continue;
+		guest->ops->begin_pages(guest->memory, clock_monotonic(), FIBERS_MAPS);
 		if (is_linux && view_linux(view, learning, &vcpu->cpu))
 			return true;
 		if (is_linux)
 			continue;
 		set_view(view, learning, &vcpu->cpu);
-		guest->ops->begin_pages(guest->memory, clock_monotonic(), FIBERS_MAPS);
 		if (fibers_view(&learning->fibers, view))
 			return true;
 	}

@@ -77,8 +77,11 @@ static bool find_current(struct task_layout *layout,
 {
 	uint64_t offset;
 
+	uint32_t size;
+
 	layout->current = symbols[LINUX_CURRENT_TASK];
-	if (layout->current)
+	/* On arm64, a register has the task (arch/arm64/include/asm/current.h). */
+	if (layout->current || btf_size(btf, "cpu_context", &size))
 		return true;
 	if (!symbols[LINUX_PCPU_HOT] ||
 	    !btf_member(btf, "pcpu_hot", "current_task", &offset))
@@ -135,6 +138,27 @@ static bool find_frame(struct thread_layout *layout, const struct btf *btf)
 	       btf_member(btf, frame, "ret_addr", &layout->return_address);
 }
 
+/* Finds what arm64 keeps of a task that does not run
+ * (arch/arm64/include/asm/processor.h).
+ */
+static bool find_context(struct thread_layout *layout, const struct btf *btf)
+{
+	static const char type[] = "cpu_context";
+	uint64_t context;
+
+	if (!btf_member(btf, "task_struct", "thread.cpu_context", &context) ||
+	    !btf_member(btf, type, "x19", &layout->bx) ||
+	    !btf_member(btf, type, "fp", &layout->bp) ||
+	    !btf_member(btf, type, "sp", &layout->sp) ||
+	    !btf_member(btf, type, "pc", &layout->return_address))
+		return false;
+	layout->bx += context;
+	layout->bp += context;
+	layout->sp += context;
+	layout->return_address += context;
+	return true;
+}
+
 static bool find_threads(struct thread_layout *layout,
 			 const uint64_t symbols[LINUX_SYMBOLS], const struct btf *btf)
 {
@@ -154,9 +178,11 @@ static bool find_threads(struct thread_layout *layout,
 	       btf_member(btf, task, "on_cpu", &layout->on_cpu) &&
 	       btf_member(btf, task, "nvcsw", &layout->switches) &&
 	       btf_member(btf, task, "nivcsw", &layout->preemptions) &&
-	       btf_member(btf, task, "thread.sp", &layout->sp) &&
 	       btf_member(btf, task, "se.exec_start", &layout->ran) &&
-	       find_frame(layout, btf) && thread_layout_is_valid(layout);
+	       ((btf_member(btf, task, "thread.sp", &layout->sp) &&
+		 find_frame(layout, btf)) ||
+		find_context(layout, btf)) &&
+	       thread_layout_is_valid(layout);
 }
 
 static const char module[] = "module";

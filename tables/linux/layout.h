@@ -40,7 +40,9 @@ struct thread_layout {
 	 * others), the stack pointer. */
 	uint64_t pid, flags, state, exit_state, on_cpu, switches, preemptions, sp;
 	uint64_t ran; /* likewise: when it was last known to run, the guest's ns */
-	/* Members of the frame at the stack pointer, struct inactive_task_frame. */
+	/* Members of the frame at the stack pointer, struct inactive_task_frame. On arm64
+	 * there is none, and these are members of struct task_struct, too: bx is the
+	 * first one of x19 to x28, bp is x29, and return_address the program counter. */
 	uint64_t bx, bp, r12, r13, r14, r15, return_address;
 };
 

@@ -168,8 +168,9 @@ static inline int setup(void **state)
 	assert_non_null(scene);
 	memset(memory, 0, sizeof(memory));
 	running = 0;
-	put(DIRECT + TOP + 8 * 273, DIRECT_1 | 1);
-	put(DIRECT + TOP + 8 * 511, IMAGE_1 | 1);
+	/* For x86-64 and arm64 */
+	put(DIRECT + TOP + 8 * 273, DIRECT_1 | 3);
+	put(DIRECT + TOP + 8 * 511, IMAGE_1 | 3);
 	put(DIRECT + DIRECT_1, 0x81);
 	put(DIRECT + IMAGE_1 + 8 * 510, 0x81);
 	put_task(0, 0, MM, "nginx");

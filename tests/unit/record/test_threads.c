@@ -51,6 +51,57 @@ static void all_threads_are_found_with_their_chains(void **state)
 	threads_seen_free(&seen);
 }
 
+static void arm64_has_registers_in_the_task(void **state)
+{
+	struct scene *scene = *state;
+	struct thread_layout arm64 = layout;
+	struct threads_seen seen;
+	const struct thread_seen *one;
+	struct error err;
+
+	arm64.bx = 0x200;
+	arm64.bp = 0x250;
+	arm64.sp = 0x258;
+	arm64.return_address = 0x260;
+	scene->learning.tasks.threads = &arm64;
+	scene->vcpu.cpu = (struct cpu){
+		.family = CPU_FAMILY_ARM,
+		/* Arm ARM, D17.2.131: T0SZ and T1SZ of 48 bits, TG1 of 4 KiB */
+		.arm = {.cpsr = 5,
+			.sctlr = ARM_SCTLR_M,
+			.tcr = 16 | 16 << 16 | 2ull << 30,
+			.ttbr1 = TOP},
+	};
+	for (unsigned int i = 0; i < 4; i++) {
+		for (unsigned int j = 0; j < 10; j++)
+			put(TASK(i) + arm64.bx + j * 8, 0x1900 + j);
+		put(TASK(i) + arm64.bp, STACK(i) + 0x900);
+		put(TASK(i) + arm64.sp, STACK(i) + 0x800);
+		put(TASK(i) + arm64.return_address, IMAGE + 0x5014);
+		put(STACK(i) + 0x900, 0);
+		put(STACK(i) + 0x908, IMAGE + 0x5020 + i * 4);
+	}
+	assert_int_equal(threads_look(&scene->learning, &seen, &err), 0);
+	assert_true(seen.is_full);
+	assert_int_equal(seen.count, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		one = &seen.list[i];
+		assert_int_equal(one->kind, THREAD_READ);
+		assert_int_equal(one->wait.cpu.arm.x[19], 0x1900);
+		assert_int_equal(one->wait.cpu.arm.x[28], 0x1909);
+		assert_int_equal(one->wait.cpu.arm.sp_el1, STACK(i) + 0x800);
+		assert_int_equal(one->wait.process.space, i == 2 ? 0 : TOP);
+		assert_int_equal(one->wait.cpu.arm.ttbr0, i == 2 ? 0 : TOP);
+		assert_int_equal(one->chain.count, 2);
+		assert_int_equal(one->chain.address[0], IMAGE + 0x5014);
+		assert_int_equal(one->chain.address[1], IMAGE + 0x5020 + i * 4);
+	}
+	threads_seen_free(&seen);
+	/* In user mode, there may be page tables that lack the kernel. */
+	scene->vcpu.cpu.arm.ttbr1 = 0x5000;
+	assert_int_equal(threads_look(&scene->learning, &seen, &err), -1);
+}
+
 static void states_are_those_of_the_kernel(void **state)
 {
 	static const struct {
@@ -166,6 +217,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_threads_are_found_with_their_chains,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(arm64_has_registers_in_the_task, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(states_are_those_of_the_kernel, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(lists_that_lead_in_circles_end, setup,

@@ -227,6 +227,59 @@ static void threads_are_found(void **state)
 	assert_false(find_threads("state", "active_task_frame", &threads));
 }
 
+/* Types of a kernel for arm64, whose registers are in the task. */
+static struct buffer types_of_arm64(void)
+{
+	static const char *const members[] = {
+		"tasks",      "thread_node", "signal",	     "pid",    "flags",
+		"exit_state", "on_cpu",	     "nvcsw",	     "nivcsw", "__state",
+		"tgid",	      "comm",	     "group_leader", "mm"};
+	struct btf_maker maker = {0};
+	uint32_t number = btf_type(&maker, "int", KIND_INT, 0), context, thread, entity;
+
+	context = btf_type(&maker, "cpu_context", KIND_STRUCT, 4);
+	btf_add(&maker, "x19", number, 0);
+	btf_add(&maker, "fp", number, 8 * 80);
+	btf_add(&maker, "sp", number, 8 * 88);
+	btf_add(&maker, "pc", number, 8 * 96);
+	thread = btf_type(&maker, "thread_struct", KIND_STRUCT, 1);
+	btf_add(&maker, "cpu_context", context, 8 * 8);
+	entity = btf_type(&maker, "sched_entity", KIND_STRUCT, 1);
+	btf_add(&maker, "exec_start", number, 8 * 40);
+	btf_type(&maker, "task_struct", KIND_STRUCT, 16);
+	for (uint32_t i = 0; i < 14; i++)
+		btf_add(&maker, members[i], number, 8 * (100 + 8 * i));
+	btf_add(&maker, "thread", thread, 8 * 4096);
+	btf_add(&maker, "se", entity, 8 * 300);
+	btf_type(&maker, "signal_struct", KIND_STRUCT, 1);
+	btf_add(&maker, "thread_head", number, 8 * 32);
+	btf_type(&maker, "mm_struct", KIND_STRUCT, 1);
+	btf_add(&maker, "pgd", number, 8 * 72);
+	return btf_finish(&maker);
+}
+
+static void arm64_has_registers_in_the_task(void **state)
+{
+	const uint64_t symbols[LINUX_SYMBOLS] = {
+		[LINUX_PER_CPU_OFFSET] = 0xffff800009000000,
+		[LINUX_INIT_TASK] = 0xffff80000a000000,
+	};
+	struct buffer types = types_of_arm64();
+	struct linux_layouts layouts;
+
+	(void)state;
+	linux_layouts_make(&layouts, types.data, types.size, symbols);
+	assert_int_equal(layouts.tasks.per_cpu, 0xffff800009000000);
+	assert_int_equal(layouts.tasks.current, 0);
+	assert_int_equal(layouts.tasks.pgd, 72);
+	assert_int_equal(layouts.threads.init, 0xffff80000a000000);
+	assert_int_equal(layouts.threads.bx, 4104);
+	assert_int_equal(layouts.threads.bp, 4184);
+	assert_int_equal(layouts.threads.sp, 4192);
+	assert_int_equal(layouts.threads.return_address, 4200);
+	buffer_free(&types);
+}
+
 static void offsets_have_a_limit(void **state)
 {
 	struct task_layout layout = {.per_cpu = PER_CPU, .pgd = TASK_OFFSET_MAX - 1};
@@ -255,6 +308,7 @@ int main(void)
 		cmocka_unit_test(tasks_are_found),
 		cmocka_unit_test(kernels_that_lack_something_have_none),
 		cmocka_unit_test(threads_are_found),
+		cmocka_unit_test(arm64_has_registers_in_the_task),
 		cmocka_unit_test(offsets_have_a_limit),
 	};
 
