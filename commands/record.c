@@ -69,7 +69,7 @@ static void describe_waits(const struct record_options *options,
 		append_text(
 			to, 0, size,
 			"; no waits: it is not known where the guest has its threads, "
-			"as it is in a Linux kernel for x86-64 with types (BTF), and in "
+			"as it is in a Linux kernel with types (BTF), and in "
 			"files of Unikraft and Mini-OS with symbols");
 		return;
 	}

@@ -156,7 +156,7 @@ int threads_look(struct learning *learning, struct threads_seen *seen, struct er
 	*seen = (struct threads_seen){0};
 	if (!thread_view_open(&view, learning))
 		return error_set(err, "it is not known where the guest has its threads: "
-				      "this needs a Linux kernel for x86-64 with types "
+				      "this needs a Linux kernel with types "
 				      "(BTF), in its file or, while a vCPU is in the "
 				      "kernel, in its memory; or a file of Unikraft or "
 				      "Mini-OS with symbols");

@@ -233,6 +233,8 @@ bool fiber_layout_is_valid(const struct fiber_layout *layout)
 	uint64_t size = layout->stack_size;
 
 	return layout->list && layout->switch_code && layout->currents <= CURRENTS_MAX &&
+	       /* What both take together would be too much to read at once. */
+	       (has_current || layout->sched_list == FIBER_NONE) &&
 	       (has_current ? layout->currents > 0
 			    : size >= 4096 && size <= 1u << 24 && !(size & (size - 1))) &&
 	       is_offset_or_none(layout->sched_list) &&

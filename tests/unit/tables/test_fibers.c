@@ -268,6 +268,7 @@ static void absurd_layouts_are_not_valid(void **state)
 		{offsetof(struct fiber_layout, stack_size), 0x3000},
 		{offsetof(struct fiber_layout, stack_size), 1ull << 40},
 		{offsetof(struct fiber_layout, sched_list), FIBER_OFFSET_MAX},
+		{offsetof(struct fiber_layout, sched_list), 72}, /* and the last runs */
 		{offsetof(struct fiber_layout, sched_next), FIBER_NONE - 1},
 		{offsetof(struct fiber_layout, link), FIBER_NONE},
 		{offsetof(struct fiber_layout, name), FIBER_OFFSET_MAX},
