@@ -138,13 +138,7 @@ is_free()
 check_runs()
 {
 	goes_on "$1"
-	wait_for "nobody to trace or stop a thread" is_left_alone
-}
-
-# is_left_alone: succeeds if no thread of the VMM is traced or stopped
-is_left_alone()
-{
-	! grep -q -e '^TracerPid:.*[1-9]' -e '^State:.*[Tt] (' /proc/"$vmm"/task/*/status
+	wait_for "nobody to trace or stop a thread" is_free
 }
 
 # random LIMIT: prints a random number below LIMIT, which is at most 65536
