@@ -8,39 +8,15 @@
 
 #include "record/threads/linux.h"
 #include "tests/fuzz/guest.h"
+#include "tests/linux_layout.h"
 
 #define KERNEL 0xffffffff80000000
 
 /* A walk through a circle has many more. */
 #define THREADS 40
 
-static const struct task_layout tasks = {
-	.tgid = 0x6c,
-	.comm = 0xa0,
-	.group_leader = 0x80,
-	.mm = 0x78,
-	.pgd = 0x18,
-};
-
-static const struct thread_layout threads = {
-	.init = KERNEL,
-	.tasks = 0x20,
-	.thread_node = 0x40,
-	.signal = 0x60,
-	.thread_head = 0x10,
-	.pid = 0x68,
-	.flags = 0x74,
-	.state = 0x10,
-	.exit_state = 0x70,
-	.on_cpu = 0x14,
-	.switches = 0x88,
-	.preemptions = 0x90,
-	.sp = 0xc0,
-	.ran = 0xc8,
-	.bx = 32,
-	.bp = 40,
-	.return_address = 48,
-};
+static const struct task_layout tasks = {LINUX_TASKS};
+static const struct thread_layout threads = {.init = KERNEL, LINUX_THREADS};
 
 /* As in fuzz_modules.c: all entries of each table lead to the same next one, and those of
  * the last to the frames in turn. */

@@ -11,6 +11,7 @@
 #include "record/threads/linux.h"
 #include "record/threads/look.h"
 #include "record/threads/waits.h"
+#include "tests/linux_layout.h"
 
 #define PAGES	  256
 #define DIRECT	  0xffff888000000000
@@ -25,38 +26,8 @@
 #define MM	  (DIRECT + 0x24000)
 #define STACK(i)  (DIRECT + 0x30000 + (i)*0x1000ull)
 
-static const struct task_layout tasks = {
-	.per_cpu = IMAGE,
-	.tgid = 0x6c,
-	.comm = 0xa0,
-	.group_leader = 0x80,
-	.mm = 0x78,
-	.pgd = 0x18,
-};
-
-static const struct thread_layout layout = {
-	.init = INIT - SHIFT,
-	.tasks = 0x20,
-	.thread_node = 0x40,
-	.signal = 0x60,
-	.thread_head = 0x10,
-	.pid = 0x68,
-	.flags = 0x74,
-	.state = 0x10,
-	.exit_state = 0x70,
-	.on_cpu = 0x14,
-	.switches = 0x88,
-	.preemptions = 0x90,
-	.sp = 0xc0,
-	.ran = 0xc8,
-	.r15 = 0,
-	.r14 = 8,
-	.r13 = 16,
-	.r12 = 24,
-	.bx = 32,
-	.bp = 40,
-	.return_address = 48,
-};
+static const struct task_layout tasks = {.per_cpu = IMAGE, LINUX_TASKS};
+static const struct thread_layout layout = {.init = INIT - SHIFT, LINUX_THREADS};
 
 static uint8_t memory[PAGES * GUEST_PAGE_SIZE];
 static uint64_t
