@@ -70,12 +70,14 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        if self.session:
-            self.call("DELETE", "")
-        self.driver.terminate()
-        self.driver.wait()
-        self.driver.stdout.close()
-        self.profile.cleanup()
+        try:
+            if self.session:
+                self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            self.driver.stdout.close()
+            self.profile.cleanup()
 
     def call(self, method, path, data=None):
         url = self.base + (f"/{self.session}" if self.session else "") + path
