@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "commands/report/progress.h"
 #include "report/info/links.h"
 #include "report/info/overview.h"
@@ -43,10 +42,7 @@ static int add_elf(void *to, const char *argument, struct error *err)
 	struct info_options *options = to;
 
 	(void)err;
-	if (!array_grow(&options->elf, options->elfs + 1, sizeof(*options->elf)))
-		return COMMAND_NO_MEMORY;
-	options->elf[options->elfs++] = argument;
-	return 0;
+	return option_append(&options->elf, &options->elfs, argument);
 }
 
 static const struct command_option known[] = {

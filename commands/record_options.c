@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/parse.h"
@@ -69,20 +68,12 @@ static int set_keep(void *to, const char *argument, struct error *err)
 	return parse_number(argument, 1, UINT32_MAX, to);
 }
 
-static int add_text(const char ***list, size_t *count, const char *argument)
-{
-	if (!array_grow(list, *count + 1, sizeof(**list)))
-		return COMMAND_NO_MEMORY;
-	(*list)[(*count)++] = argument;
-	return 0;
-}
-
 static int add_elf(void *to, const char *argument, struct error *err)
 {
 	struct unwinding_options *options = to;
 
 	(void)err;
-	return add_text(&options->elf, &options->elfs, argument);
+	return option_append(&options->elf, &options->elfs, argument);
 }
 
 static int add_table(void *to, const char *argument, struct error *err)
@@ -90,7 +81,7 @@ static int add_table(void *to, const char *argument, struct error *err)
 	struct unwinding_options *options = to;
 
 	(void)err;
-	return add_text(&options->table, &options->tables, argument);
+	return option_append(&options->table, &options->tables, argument);
 }
 
 /* The words that --call-graph accepts without a file or a size. */
@@ -281,12 +272,52 @@ static void print_notice(const char *line)
 	message("record", "%s", line);
 }
 
+/* Sets the guests from the arguments, or from --pid or --gdb: 0, or -1 with @err set. */
+static int set_guests(struct record_options *options, char **domains, struct error *err)
+{
+	options->domain = domains;
+	while (*domains++)
+		options->domains++;
+	if (options->pid && (options->domains || options->all || options->gdb))
+		return error_set(err, "--pid is a single VM's: no domain, -a or --gdb");
+	if (options->gdb && (options->domains || options->all || options->follow))
+		return error_set(err,
+				 "--gdb has a single guest: no domain, -a or --follow");
+	if (options->pid || options->gdb) {
+		options->domain = (char **)(options->pid ? &options->pid : &options->gdb);
+		options->domains = 1;
+	}
+	if (!options->domains && !options->all)
+		return error_set(err, "no domain given; use -a for all guests");
+	if (options->domains && options->all)
+		return error_set(err, "unexpected argument '%s' with -a",
+				 options->domain[0]);
+	return 0;
+}
+
+/* Checks that the options for the file go together: 0, or -1 with @err set. */
+static int check_output(const struct record_options *options, struct error *err)
+{
+	bool rotates = options->rotation.time || options->rotation.size;
+	bool is_stdout = strcmp(options->output, "-") == 0;
+
+	if (options->lines && !options->unwinding.elfs)
+		return error_set(err, "--srcline needs --symbols");
+	if (options->rotation.keep && !rotates)
+		return error_set(err, "--keep needs --rotate");
+	if (rotates && is_stdout)
+		return error_set(err, "--rotate needs files, not standard output");
+	if (is_stdout && isatty(STDOUT_FILENO))
+		return error_set(err, "refusing to write a recording to a terminal; use "
+				      "-o FILE or a pipe");
+	return 0;
+}
+
 int record_options_read(const struct command *command, int argc, char **argv,
 			struct record_options *options)
 {
 	struct error err;
 	char **domains;
-	bool rotates;
 	int status;
 
 	*options = (struct record_options){
@@ -299,50 +330,19 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	status = command_parse(command, argc, argv, options, &domains);
 	if (status != COMMAND_GO_ON)
 		return status;
-	options->domain = domains;
-	while (*domains++)
-		options->domains++;
 	if (options->quiet)
 		options->notify = ignore_notice;
 	if (options->wants_chains)
 		options->notify("note: -g is not needed: call chains are always "
 				"recorded");
-	if (options->pid && (options->domains || options->all || options->gdb))
-		return usage_error(command->name,
-				   "--pid is a single VM's: no domain, -a or --gdb");
-	if (options->pid) {
-		options->domain = (char **)&options->pid;
-		options->domains = 1;
-	}
-	if (options->gdb && (options->domains || options->all || options->follow))
-		return usage_error(command->name,
-				   "--gdb has a single guest: no domain, -a or --follow");
+	if (set_guests(options, domains, &err) < 0)
+		return usage_error(command->name, "%s", err.text);
 	if (options->gdb && options->waits)
 		return usage_error(command->name, "--waits reads a guest's memory while "
 						  "it runs, which --gdb can't");
-	if (options->gdb) {
-		options->domain = (char **)&options->gdb;
-		options->domains = 1;
-	}
-	if (!options->domains && !options->all)
-		return usage_error(command->name,
-				   "no domain given; use -a for all guests");
-	if (options->domains && options->all)
-		return usage_error(command->name, "unexpected argument '%s' with -a",
-				   options->domain[0]);
-	if (check_unwinding(&options->unwinding, &err) < 0)
+	if (check_unwinding(&options->unwinding, &err) < 0 ||
+	    check_output(options, &err) < 0)
 		return usage_error(command->name, "%s", err.text);
-	if (options->lines && !options->unwinding.elfs)
-		return usage_error(command->name, "--srcline needs --symbols");
-	rotates = options->rotation.time || options->rotation.size;
-	if (options->rotation.keep && !rotates)
-		return usage_error(command->name, "--keep needs --rotate");
-	if (rotates && strcmp(options->output, "-") == 0)
-		return usage_error(command->name,
-				   "--rotate needs files, not standard output");
-	if (strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
-		return usage_error(command->name, "refusing to write a recording to a "
-						  "terminal; use -o FILE or a pipe");
 	return COMMAND_GO_ON;
 }
 

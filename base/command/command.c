@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/command/nearest.h"
 #include "base/command/message.h"
 #include "base/parse.h"
@@ -44,6 +45,14 @@ int option_set_time(void *to, const char *argument, struct error *err)
 {
 	(void)err;
 	return parse_time(argument, to);
+}
+
+int option_append(const char ***list, size_t *count, const char *argument)
+{
+	if (!array_grow(list, *count + 1, sizeof(**list)))
+		return COMMAND_NO_MEMORY;
+	(*list)[(*count)++] = argument;
+	return 0;
 }
 
 static void add_option(struct parser *parser, const struct command_option *option,

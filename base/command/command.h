@@ -95,4 +95,8 @@ int option_set_true(void *to, const char *argument, struct error *err);
 int option_set_text(void *to, const char *argument, struct error *err);
 int option_set_time(void *to, const char *argument, struct error *err);
 
+/* For setters: appends the argument to the list at *@list, which has *@count texts and is
+ * to be freed. Returns 0, or COMMAND_NO_MEMORY. */
+int option_append(const char ***list, size_t *count, const char *argument);
+
 #endif

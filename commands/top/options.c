@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/command/message.h"
 #include "base/parse.h"
@@ -43,11 +42,7 @@ static int add_table(void *to, const char *argument, struct error *err)
 	struct sampling_options *options = to;
 
 	(void)err;
-	if (!array_grow(&options->tables, options->table_count + 1,
-			sizeof(*options->tables)))
-		return COMMAND_NO_MEMORY;
-	options->tables[options->table_count++] = argument;
-	return 0;
+	return option_append(&options->tables, &options->table_count, argument);
 }
 
 static struct option_word sort_word(unsigned int i)
