@@ -10,6 +10,7 @@
 #include "output/output.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/model/domains.h"
 #include "output/flame/flame_tree.h"
@@ -43,21 +44,11 @@ static const struct flame_colour colours[COLOURS] = {
 	{"#d6d6d6", NULL},
 };
 
-/* Time in which nothing runs is blue, as in off-CPU flame graphs. */
-static const struct flame_colour wait_colours[COLOURS] = {
-	[COLOUR_GROUP] = {"#d9d4e8", NULL},
-	[COLOUR_LOWER] = {"#8fd3e8", "lower addresses: program, unikernel"},
-	{"#a4dcec", NULL},
-	{"#82c9e0", NULL},
-	{"#b0e0ea", NULL},
-	[COLOUR_UPPER] = {"#7fa8f0", "upper addresses: kernel, unikernel"},
-	{"#93b6f5", NULL},
-	{"#749ee8", NULL},
-	{"#9fb4f2", NULL},
-	[COLOUR_UNNAMED] = {"#c4c4c4", "no symbol"},
-	{"#cecece", NULL},
-	{"#bcbcbc", NULL},
-	{"#d6d6d6", NULL},
+/* Colours from COLOUR_LOWER on of time in which nothing runs: blue, as in off-CPU flame
+ * graphs. */
+static const char *const wait_fills[2 * SHADES] = {
+	"#8fd3e8", "#a4dcec", "#82c9e0", "#b0e0ea", /* lower */
+	"#7fa8f0", "#93b6f5", "#749ee8", "#9fb4f2", /* upper */
 };
 
 struct flamegraph {
@@ -169,9 +160,17 @@ static int build_frames(struct flamegraph *graph)
 	return graph->places ? make_frames(graph) : -1;
 }
 
+static void set_colours(struct flame_colour to[COLOURS], bool are_waits)
+{
+	memcpy(to, colours, sizeof(colours));
+	for (int i = 0; are_waits && i < 2 * SHADES; i++)
+		to[COLOUR_LOWER + i].fill = wait_fills[i];
+}
+
 static int draw_frames(const struct flamegraph *graph)
 {
 	const struct report *report = graph->report;
+	struct flame_colour fills[COLOURS];
 	char title[HEADING_TITLE_SIZE];
 	const struct flame_graph picture = {
 		.title = heading_title(title, report,
@@ -179,14 +178,15 @@ static int draw_frames(const struct flamegraph *graph)
 							   : "Flame graph"),
 		.frames = graph->frames,
 		.frame_count = graph->tree.tree.count,
-		.colours = report->measure->weight == MEASURE_WAIT ? wait_colours
-								   : colours,
+		.colours = fills,
 		.colour_count = COLOURS,
 		.lines = 2,
 	};
-	struct flame_svg *svg = flame_svg_begin(report->out, &picture);
+	struct flame_svg *svg;
 	uint32_t frame;
 
+	set_colours(fills, report->measure->weight == MEASURE_WAIT);
+	svg = flame_svg_begin(report->out, &picture);
 	if (!svg)
 		return -1;
 	heading_svg(report, "", 0);
