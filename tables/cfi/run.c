@@ -78,7 +78,7 @@ static void set_place(struct run *run, uint64_t reg, struct cfi_place place)
 		*to = place;
 }
 
-static int64_t scaled(const struct run *run, int64_t factored)
+static int64_t scale_offset(const struct run *run, int64_t factored)
 {
 	return (int64_t)((uint64_t)factored * (uint64_t)run->common->data_factor);
 }
@@ -86,10 +86,11 @@ static int64_t scaled(const struct run *run, int64_t factored)
 static void set_offset(struct run *run, uint64_t reg, int64_t factored)
 {
 	set_place(run, reg,
-		  (struct cfi_place){.kind = PLACE_CFA, .offset = scaled(run, factored)});
+		  (struct cfi_place){.kind = PLACE_CFA,
+				     .offset = scale_offset(run, factored)});
 }
 
-/* A register in memory, at an address that an expression computes. */
+/* Sets the place of a register at an address that an expression computes. */
 static void set_expression(struct run *run, uint64_t reg)
 {
 	struct cfi_value value = cfi_evaluate(
@@ -125,7 +126,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 		.kind = VALUE_REGISTER, .reg = reg, .offset = offset};
 }
 
-static void restore(struct run *run, uint64_t reg)
+static void restore_place(struct run *run, uint64_t reg)
 {
 	struct cfi_row first = run->common->row;
 	const struct cfi_place *place = place_of(run, &first, reg);
@@ -145,7 +146,7 @@ static bool end_row(struct run *run, uint64_t to)
 }
 
 /* Moves on by @factored units of code; false at the end of the function. */
-static bool advance(struct run *run, uint64_t factored)
+static bool advance_row(struct run *run, uint64_t factored)
 {
 	uint64_t distance, to;
 
@@ -174,7 +175,7 @@ static bool set_location(struct run *run)
 	return to == run->at || end_row(run, to);
 }
 
-static bool remember(struct run *run)
+static bool remember_row(struct run *run)
 {
 	if (run->depth == REMEMBERED_MAX)
 		return false;
@@ -182,7 +183,7 @@ static bool remember(struct run *run)
 	return true;
 }
 
-static bool row_recall(struct run *run)
+static bool recall_row(struct run *run)
 {
 	if (!run->depth)
 		return false;
@@ -190,8 +191,8 @@ static bool row_recall(struct run *run)
 	return true;
 }
 
-/* Instructions that describe a register's place; false if @op is none of them. */
-static bool place_instruction(struct run *run, uint8_t op)
+/* Runs an instruction that describes a register's place; false if @op is none. */
+static bool run_place_instruction(struct run *run, uint8_t op)
 {
 	struct cursor *code = &run->code;
 	uint64_t reg;
@@ -209,7 +210,7 @@ static bool place_instruction(struct run *run, uint8_t op)
 			set_offset(run, reg, (int64_t)(0 - cursor_varint(code)));
 		return true;
 	case CFA_RESTORE_EXTENDED:
-		restore(run, cursor_varint(code));
+		restore_place(run, cursor_varint(code));
 		return true;
 	case CFA_UNDEFINED:
 		set_place(run, cursor_varint(code), (struct cfi_place){PLACE_LOST, 0, 0});
@@ -237,8 +238,8 @@ static bool place_instruction(struct run *run, uint8_t op)
 	return false;
 }
 
-/* Instructions that define the CFA; false if @op is none of them. */
-static bool cfa_instruction(struct run *run, uint8_t op)
+/* Runs an instruction that defines the CFA; false if @op is none. */
+static bool run_cfa_instruction(struct run *run, uint8_t op)
 {
 	struct cursor *code = &run->code;
 	uint64_t reg;
@@ -250,7 +251,7 @@ static bool cfa_instruction(struct run *run, uint8_t op)
 		return true;
 	case CFA_DEF_CFA_SF:
 		reg = cursor_varint(code);
-		set_cfa(run, reg, scaled(run, cfi_signed(code)));
+		set_cfa(run, reg, scale_offset(run, cfi_signed(code)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
 		set_cfa_register(run, cursor_varint(code));
@@ -259,7 +260,7 @@ static bool cfa_instruction(struct run *run, uint8_t op)
 		set_cfa_offset(run, (int64_t)cursor_varint(code));
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(run, scaled(run, cfi_signed(code)));
+		set_cfa_offset(run, scale_offset(run, cfi_signed(code)));
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
 		run->row.cfa = cfi_evaluate(cursor_take(code, cursor_varint(code)),
@@ -269,8 +270,8 @@ static bool cfa_instruction(struct run *run, uint8_t op)
 	return false;
 }
 
-/* All other instructions; false if the function ends. */
-static bool other_instruction(struct run *run, uint8_t op)
+/* Runs any other instruction. False at the end of the function, or if it is damaged. */
+static bool run_other_instruction(struct run *run, uint8_t op)
 {
 	struct cursor *code = &run->code;
 	bool is_valid = true;
@@ -282,18 +283,18 @@ static bool other_instruction(struct run *run, uint8_t op)
 	case CFA_SET_LOC:
 		return set_location(run);
 	case CFA_ADVANCE_LOC1:
-		return advance(run, cfi_fixed(code, 1));
+		return advance_row(run, cfi_fixed(code, 1));
 	case CFA_ADVANCE_LOC2:
-		return advance(run, cfi_fixed(code, 2));
+		return advance_row(run, cfi_fixed(code, 2));
 	case CFA_ADVANCE_LOC4:
-		return advance(run, cfi_fixed(code, 4));
+		return advance_row(run, cfi_fixed(code, 4));
 	case CFA_MIPS_ADVANCE_LOC8:
-		return advance(run, cfi_fixed(code, 8));
+		return advance_row(run, cfi_fixed(code, 8));
 	case CFA_REMEMBER_STATE:
-		is_valid = remember(run);
+		is_valid = remember_row(run);
 		break;
 	case CFA_RESTORE_STATE:
-		is_valid = row_recall(run);
+		is_valid = recall_row(run);
 		break;
 	case CFA_GNU_ARGS_SIZE:
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
@@ -309,28 +310,28 @@ static bool other_instruction(struct run *run, uint8_t op)
 }
 
 /* Runs one instruction. False at the end of the function, or if something is wrong. */
-static bool instruction(struct run *run)
+static bool run_instruction(struct run *run)
 {
 	uint8_t op = *run->code.at++;
 
 	switch (op >> 6) {
 	case CFA_ADVANCE_LOC:
-		return advance(run, op & 0x3f);
+		return advance_row(run, op & 0x3f);
 	case CFA_OFFSET:
 		set_offset(run, op & 0x3f, (int64_t)cursor_varint(&run->code));
 		return true;
 	case CFA_RESTORE:
-		restore(run, op & 0x3f);
+		restore_place(run, op & 0x3f);
 		return true;
 	}
-	return cfa_instruction(run, op) || place_instruction(run, op) ||
-	       other_instruction(run, op);
+	return run_cfa_instruction(run, op) || run_place_instruction(run, op) ||
+	       run_other_instruction(run, op);
 }
 
-static enum cfi_result run_all(struct run *run)
+static enum cfi_result run_instructions(struct run *run)
 {
 	while (run->code.at != run->code.end) {
-		bool goes_on = instruction(run);
+		bool goes_on = run_instruction(run);
 
 		if (run->code.failed)
 			return CFI_DAMAGED;
@@ -345,7 +346,7 @@ bool cfi_run_common(const struct cfi_section *section, struct cfi_common *common
 {
 	struct run run = {.section = section, .common = common, .code = code};
 
-	if (run_all(&run) != CFI_DONE)
+	if (run_instructions(&run) != CFI_DONE)
 		return false;
 	common->row = run.row;
 	return true;
@@ -361,7 +362,7 @@ enum cfi_result cfi_run(const struct cfi_function *function, struct cursor code)
 		.at = function->start,
 		.row = function->common->row,
 	};
-	enum cfi_result result = run_all(&run);
+	enum cfi_result result = run_instructions(&run);
 
 	if (result == CFI_DONE && run.at < function->end)
 		end_row(&run, function->end);
