@@ -94,7 +94,7 @@ static bool has_names(const struct record_options *options,
 /* Storing names in the files of a rotation. */
 struct naming {
 	const struct record_options *options;
-	struct file_range range; /* those that @child names, or named last */
+	struct file_range range; /* files that @child names, or named last */
 	pid_t child;		 /* 0: none */
 };
 

@@ -54,6 +54,7 @@ static inline uint64_t cursor_varint(struct cursor *cursor)
 	return cursor_long_varint(cursor);
 }
 
+/* Reads a zigzag varint (buffer_put_signed()). */
 static inline int64_t cursor_signed(struct cursor *cursor)
 {
 	uint64_t value = cursor_varint(cursor);

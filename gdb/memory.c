@@ -136,9 +136,9 @@ _Static_assert(AT_ONCE *PAGE_READS * 32 <= COMMANDS_SIZE, "they fit");
 
 /* How urgently a page is read when the guest has been stopped. */
 enum urgency {
-	URGENCY_NEW,  /* it was asked for, and never read */
-	URGENCY_NOW,  /* it was asked for in this round */
-	URGENCY_LAST, /* in the round before */
+	URGENCY_NEW,  /* asked for, and never read */
+	URGENCY_NOW,  /* asked for in this round */
+	URGENCY_LAST, /* asked for in the round before */
 	URGENCIES,
 	URGENCY_NONE = URGENCIES
 };

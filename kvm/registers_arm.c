@@ -65,7 +65,7 @@ static bool is_asked(const struct vcpu *vcpu, const struct guest_vcpu *seen,
 
 /* Some of a guest's vCPUs: those that are asked for, of KERNEL_BATCH in KVM's order. */
 struct batch {
-	int fd;				   /* of any of them */
+	int fd;				   /* of any vCPU */
 	unsigned int first, asked, awake;  /* as for kernel_registers() */
 	unsigned int number[KERNEL_BATCH]; /* in the guest */
 };

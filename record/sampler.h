@@ -22,7 +22,7 @@ void sampler_free(struct sampler *sampler);
 /* Returns what is known of the guest from the rounds so far. */
 const struct learning *sampler_learning(const struct sampler *sampler);
 
-/* Returns the same, to learn more. */
+/* Returns what the sampler has learned, to add to between rounds. */
 struct learning *sampler_learner(struct sampler *sampler);
 
 /* See learning_take_kallsyms(). */

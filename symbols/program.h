@@ -39,7 +39,7 @@ struct program {
 	const char *name; /* last component of the path */
 	uint16_t machine; /* ELF's e_machine */
 	uint64_t offset;  /* to add to addresses; sums wrap around */
-	bool has_offset;  /* it was given */
+	bool has_offset;  /* the offset was given */
 	uint8_t build_id[SYMBOLS_BUILD_ID];
 	size_t build_id_size;	       /* bytes; 0: none */
 	uint64_t build_id_address;     /* of the build-id in memory; 0: not loaded */

@@ -174,8 +174,8 @@ bool symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symb
 #define LINUX_START 0xffffffff80000000u
 #define LINUX_END   0xffffffffc0000000u
 
-/* A place at which a guest has the code of a file: so many bytes higher than in the file,
- * load offset included; sums wrap around. */
+/* A place at which a guest has the code of a file: the number of bytes by which it is
+ * higher than in the file, load offset included; sums wrap around. */
 struct symbols_place {
 	uint32_t file; /* number of the file, in symbols_files() */
 	uint64_t shift;
@@ -188,7 +188,7 @@ struct symbols_guest {
 	const struct symbols_place *places;
 	size_t place_count;
 	size_t own_count; /* the first places are of the very address space */
-	bool is_vague;	  /* it is not known which of several files is at an address */
+	bool is_vague;	  /* which of several files is at an address is not known */
 };
 
 /* Like symbols_find(), for a guest: a file is at each of its places or, if it has none

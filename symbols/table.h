@@ -124,7 +124,7 @@ int symbols_load_text(const void *data, size_t size, const char *path,
 
 /* The offset added to a file's addresses. */
 struct symbols_offset {
-	bool is_given; /* it may be 0 */
+	bool is_given; /* also if the distance is 0 */
 	bool down;
 	uint64_t distance;
 };

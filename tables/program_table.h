@@ -142,8 +142,8 @@ enum table_fit {
 	TABLE_UNSEEN,  /* too little of the program's code is mapped to tell */
 	TABLE_RIVALED, /* a program that was found before is at its address */
 	TABLE_DIFFERS, /* other code is at its address */
-	TABLE_FOREIGN, /* it is for another CPU */
-	TABLE_TAKEN,   /* it is there, but so is another one, of which it is a copy */
+	TABLE_FOREIGN, /* the table is for another CPU */
+	TABLE_TAKEN,   /* the program is there, but as a copy of another one */
 	TABLE_FITS,
 };
 

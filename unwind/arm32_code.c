@@ -38,7 +38,7 @@ struct path {
 	unsigned int jumps;
 	enum {
 		LINK_KEPT,   /* the link register is unchanged */
-		LINK_LOADED, /* it was loaded from link */
+		LINK_LOADED, /* the link register was loaded from link */
 		LINK_LOST,
 	} state;
 	uint32_t link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_ARCH_ARM32_CODE_H
-#define UNIPROF_ARCH_ARM32_CODE_H
+#ifndef UNIPROF_ARCH_ARM_ARM32_INSTRUCTION_H
+#define UNIPROF_ARCH_ARM_ARM32_INSTRUCTION_H
 
 #include "arch/arm/cpu.h"
 

@@ -9,8 +9,8 @@
 enum arm64_use {
 	ARM64_LINK_NONE,
 	ARM64_LINK_JUMP, /* nothing: the code goes on elsewhere */
-	ARM64_LINK_LIVE, /* it holds the return address */
-	ARM64_LINK_DEAD, /* it is no longer needed, or its contents are not known */
+	ARM64_LINK_LIVE, /* the link register holds the return address */
+	ARM64_LINK_DEAD, /* the link register is not needed, or its contents not known */
 };
 
 /* Classifies one A64 instruction. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Shows manual pages without man(1) and groff(1), which dom0s often lack: what uses of
- * man(7) there are in docs/man, and no others.
+ * Shows manual pages without man(1) and groff(1), which dom0s often lack. It knows only
+ * the macros and escape sequences of man(7) that docs/man uses.
  */
 #include "commands/help/help.h"
 
@@ -21,7 +21,7 @@ __asm__(".pushsection .rodata\n"
 	".byte 0\n"
 	".popsection\n");
 
-#define INDENT		     7 /* of text, and of what belongs to a tag, in columns */
+#define INDENT		     7 /* columns before text, and before a tag's text */
 #define COLUMNS		     80
 #define LINE_SIZE	     1024
 #define ARGUMENTS	     32
@@ -32,11 +32,12 @@ struct man {
 	FILE *out;
 	bool has_fonts; /* for pagers: bold and underlined letters are typed twice */
 	size_t columns;
-	size_t margin, hang; /* of lines, and of a paragraph beside its tag */
-	size_t at;	     /* columns of this line so far; 0: not begun */
-	bool needs_gap;	     /* an empty line comes before the next text */
-	bool has_text;	     /* something was written */
-	bool is_at_heading;  /* nothing was written since the last heading */
+	size_t margin;	    /* columns before all lines */
+	size_t hang;	    /* further columns before a tag's text */
+	size_t at;	    /* columns of this line so far; 0: not begun */
+	bool needs_gap;	    /* an empty line comes before the next text */
+	bool has_text;	    /* something was written */
+	bool is_at_heading; /* nothing was written since the last heading */
 	bool is_tag, is_example;
 	bool is_joined; /* the next line goes on with this word */
 	char font;	/* 'R', 'B' or 'I' */
@@ -133,8 +134,8 @@ static void add_text(struct man *man, const char *text, char font)
 	}
 }
 
-/* Splits a macro's arguments, in place. Returns how many there are. */
-static size_t split(char *line, char *argument[ARGUMENTS])
+/* Splits a macro's arguments, in place. Returns their number. */
+static size_t split_arguments(char *line, char *argument[ARGUMENTS])
 {
 	size_t count = 0;
 
@@ -155,7 +156,7 @@ static size_t split(char *line, char *argument[ARGUMENTS])
 	return count;
 }
 
-/* What follows the line with a tag stands beside it, if it is short. */
+/* Ends a tag. The text after a short one begins in its line. */
 static void end_tag(struct man *man)
 {
 	size_t start = man->margin + man->hang;
@@ -189,11 +190,11 @@ static void put_heading(struct man *man, const char *text, size_t column)
 	man->is_at_heading = true;
 }
 
-/* A line in one font, or in fonts by turns. */
+/* Adds a macro's arguments: as words in one font, or as one word in two by turns. */
 static void put_fonts(struct man *man, const char *fonts, char *line)
 {
 	char *argument[ARGUMENTS];
-	size_t count = split(line, argument);
+	size_t count = split_arguments(line, argument);
 
 	for (size_t i = 0; i < count; i++) {
 		if (i && !fonts[1])
@@ -205,14 +206,14 @@ static void put_fonts(struct man *man, const char *fonts, char *line)
 static void begin_tag(struct man *man, char *line)
 {
 	char *argument[ARGUMENTS];
-	size_t count = split(line, argument);
+	size_t count = split_arguments(line, argument);
 
 	end_paragraph(man, count ? 0 : INDENT);
 	if (!count)
 		return;
 	add_text(man, argument[0], 'R');
 	end_word(man);
-	man->hang = (size_t)(argument[1][0] - '0');
+	man->hang = count > 1 ? (size_t)(argument[1][0] - '0') : INDENT;
 	end_tag(man);
 }
 

@@ -32,7 +32,7 @@ static void run_pager(const char *command, int input)
 }
 
 /* Whether the shell finds the first word of the command. */
-static bool is_there(const char *command)
+static bool is_command(const char *command)
 {
 	char test[512];
 	int length = snprintf(test, sizeof(test), "command -v %.*s >/dev/null 2>&1",
@@ -48,14 +48,14 @@ void pager_start(struct pager *pager, bool is_wanted)
 	int ends[2];
 
 	*pager = (struct pager){.columns = columns == SIZE_MAX ? 0 : columns};
-	if (!command || !is_there(command) || pipe2(ends, O_CLOEXEC) < 0)
+	if (!command || !is_command(command) || pipe2(ends, O_CLOEXEC) < 0)
 		return;
 	fflush(NULL);
 	pager->pid = fork();
 	if (pager->pid == 0)
 		run_pager(command, ends[0]);
 	if (pager->pid > 0) {
-		/* Ctrl-C is the pager's: it ends by its own keys, and we by its end. */
+		/* Ctrl-C is the pager's: a key ends the pager, and that ends uniprof. */
 		signal(SIGINT, SIG_IGN);
 		dup2(ends[1], STDOUT_FILENO);
 		if (isatty(STDERR_FILENO))

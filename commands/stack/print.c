@@ -109,7 +109,7 @@ static const struct {
 	{"__x64_sys_futex", "a futex"},
 };
 
-/* Functions of a system call between one of locks and the program. */
+/* Functions between a program that makes a system call and the one that waits in it. */
 static const char *const entries[] = {"do_syscall_64", "x64_sys_call",
 				      "entry_SYSCALL_64"};
 

@@ -85,7 +85,7 @@ struct kernel_layout {
 	/* bytes; 0: a member that depends on the version, and that this kernel lacks */
 	int32_t offset[KERNEL_MEMBERS];
 	int32_t system[KERNEL_SYSTEMS];	   /* in arch.ctxt.sys_regs, bytes */
-	int32_t system_start, system_size; /* the part of them that is read at once */
+	int32_t system_start, system_size; /* the part of system[] read at once */
 	uint32_t upid_size, slot_size;	   /* of the structures, bytes */
 	uint32_t buckets; /* number of lists in the hash table of slots; 0: an array */
 };
@@ -110,7 +110,7 @@ struct kernel_vcpu {
 
 #define KERNEL_EXITS_UNKNOWN UINT64_MAX
 
-#define VCPU_IS_NESTED	  1 /* it may run a hypervisor, and has registers elsewhere */
+#define VCPU_IS_NESTED	  1 /* may run a hypervisor, and has registers elsewhere */
 #define VCPU_IS_PROTECTED 2 /* its registers and memory are hidden from this kernel */
 
 /* arm64: the registers of a vCPU, which are in memory while no CPU runs it. */
@@ -154,7 +154,7 @@ struct kernel_walk {
 struct bpf_program {
 	struct bpf_insn_word insn[PROGRAM_MAX];
 	uint32_t count;
-	bool is_full; /* it does not fit */
+	bool is_full; /* the program does not fit */
 };
 
 /* Makes the program that reads a vCPU into the memory @vcpu. Its first argument is the

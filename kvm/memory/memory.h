@@ -40,8 +40,8 @@ bool kvm_memory_learn(struct kvm_memory *memory, const struct guest *guest);
 
 enum memory_knowledge {
 	MEMORY_EXACT,	 /* KVM has told */
-	MEMORY_GUESSED,	 /* it is guessed; no guess was wrong so far */
-	MEMORY_UNKNOWN,	 /* no guess is right, or those that are become wrong again */
+	MEMORY_GUESSED,	 /* guessed; no guess was wrong so far */
+	MEMORY_UNKNOWN,	 /* no guess is right, or right guesses become wrong again */
 	MEMORY_TOO_MANY, /* as MEMORY_UNKNOWN, because there are too many slots */
 };
 /* Returns how it is known where the guest's memory is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_OUTPUT_HISTOGRAM_H
-#define UNIPROF_OUTPUT_HISTOGRAM_H
+#ifndef UNIPROF_OUTPUT_HISTOGRAM_HISTOGRAM_H
+#define UNIPROF_OUTPUT_HISTOGRAM_HISTOGRAM_H
 
 #include "output/output.h"
 

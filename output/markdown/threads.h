@@ -7,8 +7,8 @@
 
 /* How long each thread waited. */
 struct wait_thread {
-	uint32_t domain;    /* its index */
-	uint32_t recording; /* index of its recording */
+	uint32_t domain;    /* index of the thread's domain */
+	uint32_t recording; /* index of the thread's recording */
 	struct recording_process thread;
 	uint64_t count;		      /* waits */
 	uint64_t total;		      /* us */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_OUTPUT_PERF_H
-#define UNIPROF_OUTPUT_PERF_H
+#ifndef UNIPROF_OUTPUT_PERF_PERF_H
+#define UNIPROF_OUTPUT_PERF_PERF_H
 
 /*
  * How a recording is presented to perf, both in perf's text and in its file format.

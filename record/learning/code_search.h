@@ -26,7 +26,7 @@ struct code_search {
 	 * pages may be there only some rounds after they were asked for. */
 	uint64_t place;	    /* 0: none */
 	uint64_t space;	    /* address space of the place */
-	bool is_asked;	    /* its pages were asked for */
+	bool is_asked;	    /* the place's pages were asked for */
 	size_t pages;	    /* number of pages that were there in the last round */
 	unsigned int waits; /* rounds without a vCPU in that address space */
 	unsigned int turn;  /* number of the sample to begin with next time */

@@ -23,8 +23,8 @@ struct table_check {
 	/* what is known of a program that was not found; by program */
 	struct table_miss {
 		unsigned int misfits; /* number of checks that found other code */
-		bool is_given_up;     /* it is looked for rarely, and the user told */
-		bool is_final;	      /* it is given up, and no longer looked for */
+		bool is_given_up;     /* looked for rarely, and the user was told */
+		bool is_final;	      /* given up, and no longer looked for */
 		struct error why;     /* empty before the first check */
 	} miss[TABLE_ORIGINS];
 	uint64_t due;	  /* time of the next check, ns, monotonic */

@@ -11,7 +11,7 @@
 /*
  * The names of a Linux kernel's functions, in the form that the kernel has in its memory
  * (Linux, kernel/kallsyms.c and scripts/kallsyms.c): symbols in the order of their
- * addresses, and for each a length and so many numbers of tokens. A token is a text of
+ * addresses, and for each the number of its tokens, then these. A token is a text of
  * one or more characters; the first character of a symbol is its type, as in nm.
  */
 

@@ -12,7 +12,7 @@
 /* Maximum size of a part that is code; that kernel's entries have 10 KB. */
 #define CODE_MAX ((size_t)1 << 18)
 
-/* Number of rows that are made rules at once, which takes less than a millisecond */
+/* Number of rows added to the table at a time, which takes less than a millisecond */
 #define SLICE_ROWS 8192
 
 void kernel_orc_free(struct kernel_orc *orc)
@@ -30,7 +30,7 @@ static void end_search(struct kernel_orc *orc)
 	kernel_copy_end(&orc->copy);
 }
 
-/* Whether the tables have equal numbers of rows, and code is not too large to be it. */
+/* Whether the tables have equal numbers of rows, and the code has a likely size. */
 static bool are_parts(const struct kernel_part *part)
 {
 	size_t count = part[ORC_IPS].size / ORC_IP_SIZE;

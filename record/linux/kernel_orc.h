@@ -11,7 +11,7 @@ enum {
 	ORC_IPS,
 	ORC_ROWS,
 	ORC_ENTRIES, /* code of entries, for the rules that rows lack */
-	ORC_THUNKS,  /* code of retpolines, likewise */
+	ORC_THUNKS,  /* code of retpolines, for the rules that rows lack */
 	ORC_PARTS
 };
 
@@ -23,9 +23,9 @@ enum {
  * chains. Starts as zeros.
  */
 struct kernel_orc {
-	struct kernel_copy copy;	/* of the parts */
-	struct unwind_builder *builder; /* of the table; NULL: all is not copied yet */
-	size_t added;			/* rows added to the table */
+	struct kernel_copy copy;	/* copy of the parts */
+	struct unwind_builder *builder; /* makes the table; NULL: parts are missing yet */
+	size_t added;			/* number of rows added to the table */
 	struct unwind_table
 		*table; /* locked in memory; NULL: there is none, or not yet */
 };

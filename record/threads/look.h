@@ -10,7 +10,7 @@
 enum thread_chain {
 	THREAD_RUNS,   /* on a CPU: it has no chain here */
 	THREAD_READ,   /* its chain is of one wait */
-	THREAD_TORN,   /* it ran whenever its chain was read */
+	THREAD_TORN,   /* the thread ran whenever its chain was read */
 	THREAD_UNREAD, /* its stack could not be read */
 };
 

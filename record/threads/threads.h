@@ -52,7 +52,7 @@ struct thread_wait {
 	uint8_t state; /* enum wait_state */
 	struct recording_process process;
 	struct cpu cpu; /* its registers, with which it will go on */
-	bool is_new;	/* it has not run yet: nothing called where it starts */
+	bool is_new;	/* the thread has not run yet: nothing called where it starts */
 };
 
 /* A walk through all threads; starts as zeros. */

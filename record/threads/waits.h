@@ -22,7 +22,7 @@ struct waits_totals {
 	uint64_t time;	   /* ns for which waits were known */
 	/* Lists were too long, or made no sense in most rounds of a guest. */
 	bool is_broken;
-	bool is_unknown; /* it was never known where the guest has its threads */
+	bool is_unknown; /* where the guest has its threads was never known */
 };
 
 /* Longest time from one chunk of waits to the next, ns, and that for a pipe, from which

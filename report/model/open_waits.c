@@ -8,7 +8,7 @@
 struct open_wait {
 	bool is_open;
 	uint64_t from, to; /* ns; @to: it is known to have gone on until then */
-	uint64_t counted;  /* of it, so far */
+	uint64_t counted;  /* part of the wait counted so far */
 	uint32_t chain;	   /* TREE_NONE: it was dropped */
 	unsigned int state;
 	struct recording_process thread;

@@ -9,10 +9,10 @@
 
 /* One wait that counts. */
 struct counted_wait {
-	uint64_t from, to; /* ns: the part of it in the selected time */
+	uint64_t from, to; /* part of the wait in the selected time, ns */
 	uint32_t domain;
-	uint32_t stack;	    /* its call chain: a node of the profile's stacks */
-	uint32_t recording; /* index of its recording */
+	uint32_t stack;	    /* call chain: a node of the profile's stacks */
+	uint32_t recording; /* index of the recording */
 	unsigned int state; /* enum wait_state, or a later version's */
 	uint64_t count;	    /* us */
 	const struct recording_process *thread;

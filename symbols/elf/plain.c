@@ -86,7 +86,7 @@ static void read_names(struct plain *plain, const char *path, const char *debug_
 		.options = &options,
 	};
 	struct symbols_file shown = {0};
-	struct error why; /* it has no names */
+	struct error why; /* ignored: a file without names is stripped */
 
 	plain->is_stripped = symbols_load_elf(&input, &parts->entries, &shown,
 					      &parts->debug, &why) < 0 ||

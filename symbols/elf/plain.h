@@ -32,8 +32,8 @@ struct plain {
 	size_t code_count;
 	const struct plain_symbol *symbols;
 	size_t symbol_count;
-	bool is_stripped; /* it has no names, or only exported ones; set by plain_read()
-			   */
+	bool is_stripped;	   /* the file has no names, or only exported ones; set by
+				    * plain_read() */
 	struct plain_parts *parts; /* what plain_read() has allocated */
 };
 

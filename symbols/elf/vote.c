@@ -9,7 +9,7 @@
  * About one place in 20, and at most one in 10, is behind a call. So the chance that a
  * given move gets the votes of n return addresses that it puts in the code is below
  * 10^-n, and there are as many moves as return addresses times pages of code. A move is
- * accepted with so many votes that this happens once in a million files.
+ * accepted with enough votes that a wrong one is once in a million files.
  */
 #define CHANCE_DIGITS	  6
 #define CONFIRM_VOTES_MIN 3

@@ -23,7 +23,7 @@ struct votes {
 	uint64_t shift;
 	uint32_t inside; /* return addresses in the code */
 	uint32_t behind; /* return addresses behind a call */
-	uint32_t next;	 /* those behind a call at the next best move */
+	uint32_t next;	 /* return addresses behind a call at the next best move */
 };
 
 /* Counts the votes for one move; @next is 0. */

@@ -26,8 +26,8 @@
 /* The caller's value of a register. Its place stays valid after the register is loaded
  * from there, so that one rule serves up to the end of the frame. */
 struct saved {
-	int32_t place; /* LOST: it is not on the stack */
-	bool is_kept;  /* it is in the register */
+	int32_t place; /* LOST: not on the stack */
+	bool is_kept;  /* the caller's value is in the register */
 };
 
 /* Addresses on the stack are bytes from the CFA. */
@@ -65,7 +65,7 @@ struct analysis {
 	struct code_queue later; /* LATER, as a heap */
 	uint32_t phase;
 	bool is_out_of_memory;
-	bool is_interrupt; /* it ends by returning from an exception */
+	bool is_interrupt; /* the function ends by returning from an exception */
 	bool needs_fp;	   /* sp is not known everywhere, or set to x29 at the end */
 	/* The state that most calls have, if more than half of them do. */
 	struct state body;

@@ -59,11 +59,11 @@ struct flow {
 	void *context;
 
 	/* The result, besides the spots: */
-	bool returns;	   /* to its caller, as far as is known */
-	bool is_interrupt; /* it ends by returning from an interrupt, or does so elsewhere
-			    */
-	bool is_system_return; /* it ends by returning from a system call */
-	bool is_balanced;      /* it returns with the stack as at its start */
+	bool returns;	       /* to its caller, as far as is known */
+	bool is_interrupt;     /* the function returns from an interrupt, at its end or
+				* elsewhere */
+	bool is_system_return; /* the function ends by returning from a system call */
+	bool is_balanced;      /* the function returns with the stack as at its start */
 	bool is_out_of_memory;
 
 	/* Reused for the next function. */

@@ -28,9 +28,9 @@ enum state_place {
 	PLACE_SP,    /* value of rsp */
 	PLACE_BP,    /* value of rbp */
 	PLACE_COPY,  /* value of the register state.reg, a copy of rsp */
-	PLACE_SAVED, /* where the caller's rbp is, if SAVED */
+	PLACE_SAVED, /* where the caller's rbp is, if FP_SAVED */
 	PLACE_WORD,  /* a word on the stack with an address relative to the CFA */
-	PLACE_WORTH, /* the address in that word of the stack */
+	PLACE_WORTH, /* the address in the word at PLACE_WORD */
 	STATE_PLACES,
 };
 
@@ -49,29 +49,29 @@ struct code_state {
 	uint8_t reg; /* X86_NO_REGISTER: there is no copy */
 };
 
-/* The state at a function's first instruction. */
+/* Returns the state at a function's first instruction. */
 struct code_state state_at_entry(void);
-/* Whether the stack is as at the first instruction, so that a jump is a tail call.
+/* Returns whether the stack is as at the first instruction: a jump is a tail call then.
  * OCaml's functions don't keep rbp. */
 bool state_is_entry(const struct code_state *state);
 
 struct stack_place state_place(const struct code_state *state, enum state_place place);
 
-/* Bytes of the stack in use below the CFA; 0 if not known. */
+/* Returns how much of the stack is in use below the CFA, bytes; 0 if not known. */
 int32_t state_depth(const struct code_state *state);
 
-/* The state after @instruction, which is not a call. */
+/* Applies @instruction, which is not a call. */
 void state_step(struct code_state *state, const struct x86_instruction *instruction);
-/* The state after the return from a called function. */
+/* Applies what a called function has done when it returns. */
 void state_return(struct code_state *state);
 
-/* rsp is found to be equal to @reg. */
+/* Notes that rsp is equal to @reg. */
 void state_set_sp(struct code_state *state, uint8_t reg);
 
 /* Reduces *@state to the facts that @other shares. */
 void state_meet(struct code_state *state, const struct code_state *other);
 
-/* The caller of a function in this state; UNWIND_UNKNOWN if no rule describes it. */
+/* Returns the rule that finds the caller in this state; UNWIND_UNKNOWN if none does. */
 struct unwind_rule state_rule(const struct code_state *state);
 
 /*
@@ -87,11 +87,12 @@ struct code_states {
 	uint16_t slot[STATE_SLOTS]; /* hash table; 0: free */
 };
 
-/* False if out of memory. */
+/* Returns false if out of memory. */
 bool states_init(struct code_states *states);
 void states_free(struct code_states *states);
 void states_clear(struct code_states *states);
-/* The number of a state; 0 if there are too many. */
+/* Returns the number of a state, which is added unless it is known; 0 if there are too
+ * many. */
 uint16_t states_number(struct code_states *states, const struct code_state *state);
 
 static inline const struct code_state *states_get(const struct code_states *states,

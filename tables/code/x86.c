@@ -27,7 +27,7 @@ struct function {
 	uint8_t part;	  /* enum code_part */
 	bool is_called;	  /* at its start */
 	bool is_entered;  /* at its start, by jumps from other functions */
-	bool is_balanced; /* it returns with the stack as at its start */
+	bool is_balanced; /* returns with the stack as at its start */
 	bool never_returns;
 	bool is_interrupt;
 	bool is_due;	  /* to be examined again */

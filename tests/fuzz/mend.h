@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_TESTS_MEND_H
-#define UNIPROF_TESTS_MEND_H
+#ifndef UNIPROF_TESTS_FUZZ_MEND_H
+#define UNIPROF_TESTS_FUZZ_MEND_H
 
 #include <string.h>
 #include <zlib.h>

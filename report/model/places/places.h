@@ -12,8 +12,8 @@ struct place {
 	uint64_t space;		       /* address space; 0: not known */
 	const struct symbols *symbols; /* table of the file */
 	struct symbols_place at;
-	bool is_moved;	    /* it is not where it was expected */
-	struct votes votes; /* by which it was found; none inside: by the recorder */
+	bool is_moved;	    /* the file is not where it was expected */
+	struct votes votes; /* votes for the place; none inside: the recorder found it */
 };
 
 /* The known places of symbol files, in all domains. Starts as zeros. */
