@@ -218,7 +218,7 @@ class App {
 			return null;
 		const chosen = (list, i) => (i >= 0 && i < list.length ? list[i] : undefined);
 		const domain = chosen(this.domains, now.d), vcpu = chosen(this.vcpus, now.v);
-		const process = chosen(this.processes, now.p);
+		const process = this.hasTable("processes") ? chosen(this.processes, now.p) : undefined;
 		const isThread = threads.map((thread) =>
 			(domain === undefined || thread.domain === domain) &&
 			(process === undefined || thread.process === process) &&
@@ -338,8 +338,9 @@ class App {
 		byId("legend-samples").hidden = isWait;
 		byId("legend-waits").hidden = !isWait;
 		byId("rows").options[0].textContent = isWait ? "threads" : "vCPUs";
-		for (const id of ["exit", "vcpu", "thread"])
-			byId(id).parentElement.hidden = byId(id).options.length < 3 || (id === "thread") !== isWait;
+		const isUsed = { exit: !isWait, vcpu: !isWait, thread: isWait, process: this.hasTable("processes") };
+		for (const id in isUsed)
+			byId(id).parentElement.hidden = byId(id).options.length < 3 || !isUsed[id];
 		byId("case").checked = now.m === "case";
 		if (byId("search").value !== now.q)
 			byId("search").value = now.q;
