@@ -166,13 +166,17 @@ $(O)/tests/kvm/lazy.elf: tests/kvm/start.S tests/kvm/lazy.c tests/kvm/guest.lds 
 		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/lazy.c)
 
 # Guests with threads that switch by themselves.
-GUESTS_FIBERS = $(addprefix $(O)/tests/kvm/,unikraft.elf unikraft-nofp.elf minios.elf)
+GUESTS_FIBERS = $(addprefix $(O)/tests/kvm/,unikraft.elf unikraft-nofp.elf minios.elf many.elf)
+$(GUESTS_FIBERS): THREADS = -DTHREADS=16 -DSTACK_SIZE=0x10000 -DWORKER=worker
+$(O)/tests/kvm/many.elf: THREADS = -DTHREADS=510 -DSTACK_SIZE=0x400 -DWORKER=count_work -DMANY=490
+$(O)/tests/kvm/many.elf: tests/kvm/many.h
 $(O)/tests/kvm/unikraft-nofp.elf: KVM_FRAMES = -fomit-frame-pointer -g0
 $(O)/tests/kvm/minios.elf: GUEST_FLAGS += -DMINIOS
 $(GUESTS_FIBERS): tests/kvm/start.S tests/kvm/fibers.c tests/kvm/list.h tests/kvm/guest.lds tests/tests.mk
 	@mkdir -p $(@D)
-	$(call step,LINK,$(CC) $(GUEST_FLAGS) -m64 -mcmodel=small -mno-red-zone -fcf-protection=none \
-		-Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S tests/kvm/fibers.c)
+	$(call step,LINK,$(CC) $(GUEST_FLAGS) $(THREADS) -m64 -mcmodel=small -mno-red-zone \
+		-fcf-protection=none -Wl$(COMMA)-T$(COMMA)tests/kvm/guest.lds -o $@ tests/kvm/start.S \
+		tests/kvm/fibers.c)
 
 # A guest whose frames and page tables are attacks.
 $(O)/tests/kvm/hostile.elf: tests/kvm/start.S tests/kvm/hostile.c tests/guest/x86/spin.S \
@@ -285,12 +289,20 @@ $(O)/lab-waits-many: LAB_DEFINES = -DMANY
 $(O)/lab-waits $(O)/lab-waits-quick $(O)/lab-waits-many: tests/lab/waits.c
 $(O)/lab-narrow: LAB_DEFINES = -m32
 $(O)/lab-narrow: tests/lab/narrow.c
-$(LAB_PROGRAMS): tests/lab/process.h tests/tests.mk
-	$(call step,LINK,$(CC) $(WARNINGS) -I. -O2 -g -ffreestanding -fno-omit-frame-pointer \
-		-fno-pic -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
-		-fno-stack-protector -fno-reorder-functions -fcf-protection=none -nostdlib \
-		-static -no-pie \
-		$(LAB_DEFINES) -o $@ $(filter %.c,$^))
+LAB_CFLAGS = -O2 -g -ffreestanding -fno-omit-frame-pointer -fno-pic -mno-omit-leaf-frame-pointer \
+	-fno-optimize-sibling-calls -fno-stack-protector -fno-reorder-functions \
+	-fcf-protection=none -nostdlib -static -no-pie
+$(LAB_PROGRAMS): tests/lab/process.h tests/lab/threads.h tests/tests.mk
+	$(call step,LINK,$(CC) $(WARNINGS) -I. $(LAB_CFLAGS) $(LAB_DEFINES) -o $@ $(filter %.c,$^))
+
+# The Linux guest of docs/tutorial-waits.md, and its initial RAM disk.
+SHOPS = $(O)/shop $(O)/shop-fixed
+$(O)/shop: tests/guest/shop/shop.c tests/guest/shop/log.c
+$(O)/shop-fixed: tests/guest/shop/shop.c tests/guest/shop/log_fixed.c
+$(SHOPS): tests/guest/shop/shop.h tests/lab/process.h tests/lab/threads.h tests/tests.mk
+	$(call step,LINK,$(CC) $(WARNINGS) -I. $(LAB_CFLAGS) -o $@ $(filter %.c,$^))
+$(O)/shop.cpio: $(SHOPS)
+	$(call step,CPIO,cd $(@D) && printf '%s\n' $(^F) | cpio --quiet -o -H newc -R 0:0 >$(@F))
 
 # A module of the lab's kernel, which `scripts/lab prepare` has downloaded.
 $(O)/brd.ko:

@@ -16,17 +16,16 @@
  * ping      runs and waits for pong, as fast as it can, each in a chain of its own
  * spawner   naps for 10, and starts "brief", which naps for 5 and ends
  *
- * On a busy host, naps take longer, so the worker prints now and then for how many cycles
- * sleeper, waiter and waker have done each of two things.
+ * On a busy host, naps take longer, so the worker prints for how many cycles sleeper,
+ * waiter and waker have done each of two things. With MANY, see many.h.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "list.h"
 
-#define APART	   __attribute__((noinline, noclone))
-#define STACK_SIZE 0x10000
-#define UNIT	   2000000
+#define APART __attribute__((noinline, noclone))
+#define UNIT  2000000
 
 /* Where a thread without frame starts: run_thread() has its function. */
 extern char thread_starter[];
@@ -131,7 +130,6 @@ static APART void print(const char *text)
 static APART void run_thread(void (*function)(void));
 
 /* Threads and their stacks, which start at multiples of their size. */
-#define THREADS 16
 static struct thread threads[THREADS];
 static char stacks[THREADS][STACK_SIZE] __attribute__((aligned(STACK_SIZE)));
 static unsigned char is_used[THREADS];
@@ -591,9 +589,12 @@ static APART void worker(void)
 	}
 }
 
+#ifdef MANY
+#include "many.h"
+#endif
 void guest_main(uint64_t vcpu);
 void guest_main(uint64_t vcpu)
 {
 	(void)vcpu;
-	become_worker(worker);
+	become_worker(WORKER);
 }

@@ -12,12 +12,11 @@
  * often it does some work, instead of waiting.
  */
 #include <linux/futex.h>
-#include <linux/sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 
-#include "tests/lab/process.h"
+#include "tests/lab/threads.h"
 
 #ifdef QUICK
 #define PACE 16
@@ -123,30 +122,6 @@ static APART void pause_forever(void)
 {
 	while (goes_on())
 		system_call(SYS_pause, 0, NULL, 0, 0);
-}
-
-/* Calls @function on another stack that ends at @end, in a thread or, with CLONE_VFORK,
- * while this one waits. */
-static APART long run_apart(long flags, void (*function)(void), char *end)
-{
-	void **top = (void **)end - 2;
-	register long r10 __asm__("r10") = 0, r8 __asm__("r8") = 0;
-	long result;
-
-	/* Asking for its frame makes the compiler set one up. */
-	top[1] = __builtin_frame_address(0);
-	*top = (void *)function;
-	__asm__ volatile("syscall\n"
-			 "test %%eax, %%eax\n"
-			 "jnz 1f\n"
-			 "xor %%ebp, %%ebp\n"
-			 "pop %%rax\n"
-			 "call *%%rax\n"
-			 "1:"
-			 : "=a"(result)
-			 : "a"(SYS_clone), "D"(flags), "S"(top), "d"(0), "r"(r10), "r"(r8)
-			 : "rcx", "r11", "memory");
-	return result;
 }
 
 static APART void nap_and_exit(void)
@@ -265,9 +240,7 @@ static APART void start_more(void)
 	static char stacks[MORE][STACK / 4];
 
 	for (int i = 0; i < MORE; i++)
-		run_apart(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-				  CLONE_THREAD | CLONE_SYSVSEM,
-			  pause_forever, stacks[i] + sizeof(stacks[i]));
+		run_apart(THREAD_FLAGS, pause_forever, stacks[i] + sizeof(stacks[i]));
 }
 
 /* Works, and prints each second how much work is done, as "WORK count ticks". */
@@ -305,9 +278,7 @@ int main(void)
 	ignore_children();
 	system_call(SYS_pipe, (long)ends, NULL, 0, 0);
 	for (int i = 0; i < THREADS; i++) {
-		tid[i] = run_apart(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
-					   CLONE_THREAD | CLONE_SYSVSEM,
-				   run_thread, stacks[i] + STACK);
+		tid[i] = run_apart(THREAD_FLAGS, run_thread, stacks[i] + STACK);
 		while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) == i)
 			nap(1);
 	}

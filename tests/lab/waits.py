@@ -211,11 +211,12 @@ def check_readings(least, log, path, program, kallsyms):
             counts["runnable"] += 1
             continue
         # Outermost first; all but the innermost are return addresses.
-        chain = [address - (i > 0) for i, address in enumerate(chain)][::-1]
+        chain = [address - (i > 0) for i, address in enumerate(chain)][::-1] or [0]
         inner = [address for address in chain if address >> 63]
         outer = [address for address in chain if not address >> 63]
         counts["all"] += 1
-        counts["whole"] += own.has("_start", chain[0]) or own.has("run_apart", chain[0])
+        whole = own.has("_start", chain[0]) or own.has("run_apart", chain[0])
+        counts["whole"] += whole
         printed = any(
             len(inner) >= len(stack) + 2 and kernel.has("schedule", inner[-2]) and
             all(kernel.has(name, address) for name, address in zip(stack, inner))
@@ -224,7 +225,7 @@ def check_readings(least, log, path, program, kallsyms):
         naps = any(kernel.has("hrtimer_nanosleep", address) for address in inner)
         mixed = naps != any(own.has("nap", address) for address in outer)
         counts["mixed"] += mixed
-        if mixed or not printed:
+        if mixed or not printed or not whole:
             others[thread] = " ".join(f"{address:x}" for address in chain) + " end " + end
     text = ", ".join(f"{count} {name}" for name, count in counts.items())
     for thread, chain in others.items():

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/guest/shop/shop.h"
+
+APART void log_request(void)
+{
+	long line;
+
+	mutex_lock(&log_lock);
+	line = append_line();
+	mutex_unlock(&log_lock);
+	write_line(line);
+}
