@@ -3,5 +3,5 @@
 # first.
 
 suite=trixie
-arch_packages=(libelf1t64 libdw1t64)
+arch_packages=(libelf1t64 libdw1t64 libxxhash0)
 hvm_packages=()
