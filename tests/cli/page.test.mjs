@@ -219,6 +219,12 @@ test("waits count by the parts of them that are in the ranges", () => {
 	assert.deepEqual([[...shown], [...whole]], [[20, 10, 10, 0, 0, 0, 0, 0, 20, 10], [20, 20, 10, 0, 0, 0, 0, 0, 20, 10]]);
 	assert.deepEqual([...heat([false, false, true]).shown], [0, 10, 10, 0, 0, 0, 0, 0, 0, 0]);
 	assert.equal(model.threadName(model.threads("wait")[1]), "web pool[2]");
+	// Of two recordings, the name in both is what is compared.
+	const both = makeModel({
+		recordings: ["new", "old"], wait_threads: [{ domain: "web", name: "pool[2]", recording: 1 }],
+	});
+	const [thread] = both.threads("wait");
+	assert.deepEqual([both.threadName(thread), thread.plain], ["2: web pool[2]", "web pool[2]"]);
 });
 
 test("waits as stored", () => {

@@ -121,6 +121,11 @@ export class Model {
 	// classes.
 	constructor(about, tree, stacks, samples, chunks, waits) {
 		this.about = about;
+		// Threads of two recordings with the same name are compared.
+		for (const thread of about.threads.concat(about.wait_threads)) {
+			const { domain, process, vcpu, name } = thread;
+			thread.plain = `${domain}${process && process !== name ? `:${process}` : ""} ${name || `vCPU ${vcpu}`}`;
+		}
 		this.chunks = chunks;
 		this.waits = waits;
 		this.samples = samples;
@@ -405,9 +410,8 @@ export class Model {
 		return weight === "wait" ? this.about.wait_threads : this.about.threads;
 	}
 
-	threadName({ domain, process, vcpu, recording, name }) {
-		return `${this.about.recordings.length > 1 ? `${recording + 1}: ` : ""}` +
-			`${domain}${process && process !== name ? `:${process}` : ""} ${name || `vCPU ${vcpu}`}`;
+	threadName({ plain, recording }) {
+		return this.about.recordings.length > 1 ? `${recording + 1}: ${plain}` : plain;
 	}
 
 	module(function_) {

@@ -222,7 +222,7 @@ class App {
 		const isThread = threads.map((thread) =>
 			(domain === undefined || thread.domain === domain) &&
 			(process === undefined || thread.process === process) &&
-			(isWait ? now.i < 0 || now.i >= threads.length || thread === threads[now.i]
+			(isWait ? now.i < 0 || now.i >= threads.length || thread.plain === threads[now.i].plain
 				: vcpu === undefined || thread.vcpu === vcpu) &&
 			(recording < 0 || isBoth || thread.recording === recording));
 		const { [now.s]: names } = this.stateNames(), isState = names ? this.states(names) : null;
@@ -513,11 +513,14 @@ class App {
 			processes: () => ({ ...ofThread(this.processes.concat([""]), "process"), key: "p" }),
 			vcpus: () => ({ ...ofThread(this.vcpus, "vcpu"), key: "v" }),
 			threads: () => ({
-				names: threads.map((_, i) => model.threadName(threads[i])), of: ({ thread }, i) => thread[i],
-				open: (i) => (isWait ? { i } : {
-					d: this.domains.indexOf(threads[i].domain), v: this.vcpus.indexOf(threads[i].vcpu),
-					p: this.processes.indexOf(threads[i].process),
-				}),
+				...ofThread(distinct(threads, "plain"), "plain"),
+				open: (row, name) => {
+					const i = threads.findIndex(({ plain }) => plain === name), thread = threads[i];
+					return isWait ? { i } : {
+						d: this.domains.indexOf(thread.domain), v: this.vcpus.indexOf(thread.vcpu),
+						p: this.processes.indexOf(thread.process),
+					};
+				},
 			}),
 			states: () => ({
 				names: states, key: "s",
@@ -535,7 +538,7 @@ class App {
 			change: before ? this.change(now[i], before[i]) : undefined,
 			isKnown: key === "s" ? name in this.stateNames() : key !== "e" || i > 0,
 			hint: "Show only this",
-			open: () => this.state.set(open ? open(i) : { [key]: key === "s" ? name : i }),
+			open: () => this.state.set(open ? open(i, name) : { [key]: key === "s" ? name : i }),
 		}));
 	}
 }
