@@ -86,6 +86,7 @@ static int list_threads(struct learning *learning, const struct thread_view *vie
 	struct thread_walk walk = {0};
 	enum walk_step step;
 	struct thread thread;
+	size_t room = 0;
 
 	for (;;) {
 		begin_pages(learning, THREAD_PAGES);
@@ -96,9 +97,11 @@ static int list_threads(struct learning *learning, const struct thread_view *vie
 			break;
 		if (thread.moment.has_ended)
 			continue;
-		if (seen->count % 64 == 0 &&
-		    !array_grow(&seen->list, seen->count + 64, sizeof(*seen->list)))
-			return -1;
+		if (seen->count == room) {
+			room = room * 2 + 64;
+			if (!array_grow(&seen->list, room, sizeof(*seen->list)))
+				return -1;
+		}
 		seen->list[seen->count++] = (struct thread_seen){.thread = thread};
 	}
 	seen->is_full = step == WALK_DONE;

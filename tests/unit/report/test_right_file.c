@@ -17,7 +17,11 @@
 #include "symbols/elf/vote.h"
 #include "tables/program_table.h"
 
-#define RUNS	   200
+#ifdef __SANITIZE_ADDRESS__ /* which makes a run take ten times as long */
+#define RUNS 50
+#else
+#define RUNS 200
+#endif
 #define ROOM	   ((size_t)2 << 20) /* for the code of another build, bytes */
 #define FEW	   12		     /* return addresses by which a moved file is found */
 #define LINKS	   64		     /* of a chain */
