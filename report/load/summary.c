@@ -108,12 +108,14 @@ int summary_add_domain(struct summary *summary, const struct recording_domain *d
 		update_domain(summary, domain);
 		return 0;
 	}
-	if (index >= summary->domain_room) {
-		if (!array_grow_zeroed(&summary->domains, summary->domain_room, index + 1,
-				       sizeof(*summary->domains)))
+	if (index >= summary->domain_capacity) {
+		if (!array_grow_zeroed(&summary->domains, summary->domain_capacity,
+				       2 * index + 1, sizeof(*summary->domains)))
 			return -1;
-		summary->domain_room = index + 1;
+		summary->domain_capacity = 2 * index + 1;
 	}
+	if (index >= summary->domain_room)
+		summary->domain_room = index + 1;
 	copy = malloc(sizeof(*copy));
 	if (!copy)
 		return -1;

@@ -34,7 +34,8 @@ struct summary {
 	struct recording_end end; /* zeros if there was none */
 	bool has_end;
 	struct recording_domain **domains; /* by index; NULL where unknown */
-	size_t domain_room;
+	size_t domain_room;		   /* the highest index, plus 1 */
+	size_t domain_capacity;		   /* elements allocated */
 	size_t domain_count;
 	size_t renewals; /* number of tables of more files that were taken */
 	struct recording_domain **processes; /* from SUMMARY_FIRST_PROCESS on */
