@@ -223,17 +223,24 @@ int watcher_begin(struct watcher *watcher, unsigned int i, int fd, pid_t tid,
 	return 0;
 }
 
+/* Separates memory accesses that the kernel's program must see, or make, in order. AMD's
+ * CPUs keep loads in order, and stores; only the compiler may not. */
+static void keep_order(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
 /* The kernel's program may run at any time. */
 static void begin_change(struct watch_places *places)
 {
-	__atomic_store_n(&places->version, places->version + 1, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&places->version, places->version + 1, __ATOMIC_RELAXED);
+	keep_order();
 }
 
 static void end_change(struct watch_places *places)
 {
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&places->version, places->version + 1, __ATOMIC_SEQ_CST);
+	keep_order();
+	__atomic_store_n(&places->version, places->version + 1, __ATOMIC_RELAXED);
 }
 
 bool watcher_place(struct watcher *watcher, const struct layout *layout)
@@ -284,7 +291,7 @@ bool watch_ring_take(const struct watch_ring *ring, uint64_t *next,
 			*next = count - (WATCH_EVENTS - 1);
 		}
 		copy_event(&ring->event[*next % WATCH_EVENTS], event);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		keep_order();
 		count = __atomic_load_n(&ring->count, __ATOMIC_ACQUIRE);
 		if (count - *next < WATCH_EVENTS) {
 			++*next;

@@ -86,7 +86,8 @@ bool ring_put(struct ring *ring, const struct ring_part *parts, size_t count)
 	memcpy(to, &size, sizeof(size));
 	to += sizeof(size);
 	for (size_t i = 0; i < count; i++) {
-		memcpy(to, parts[i].data, parts[i].size);
+		if (parts[i].size)
+			memcpy(to, parts[i].data, parts[i].size);
 		to += parts[i].size;
 	}
 	__atomic_store_n(&ring->head, ring->head + sizeof(size) + padded(size),

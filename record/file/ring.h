@@ -21,7 +21,7 @@ void ring_free(struct ring *ring);
 
 /* A part of an entry. */
 struct ring_part {
-	const void *data;
+	const void *data; /* may be NULL if @size is 0 */
 	size_t size;
 };
 /* Adds, for the filling thread, the parts one after another as one entry. False, with
