@@ -39,9 +39,10 @@ struct guest_event {
 	uint64_t time;	   /* ns, monotonic */
 	uint64_t cpu_time; /* like guest_vcpu.cpu_time, at the event */
 	uint64_t lost;	   /* events that were lost before this one */
-	uint64_t start;	   /* the top of its stack, as it was then: the first address, */
-	const uint64_t *word; /* and words from there on, valid until the vCPU's next
-			       * event */
+	/* the top of the vCPU's stack at the event: its first address, and the words from
+	 * there on, valid until the vCPU's next event */
+	uint64_t start;
+	const uint64_t *word;
 	unsigned int count;
 };
 
@@ -140,10 +141,10 @@ struct guest_ops {
 	/*
 	 * For guests with events; NULL: there are none. next_event() takes the next event
 	 * of the vCPU, and captures its registers; false if there is none. peek()
-	 * captures those of a vCPU that waits; false if it runs. has_waited() returns
-	 * whether it has waited ever since, so that what was read meanwhile belongs to
-	 * these registers. copy_more() has events copy more of stacks; false if they copy
-	 * all they can. end_events() ends them.
+	 * captures the registers of a vCPU that waits; false if it runs. has_waited()
+	 * returns whether the vCPU has waited ever since, so that what was read meanwhile
+	 * belongs to these registers. copy_more() has events copy more of stacks; false
+	 * if they copy all they can. end_events() ends all events of the guest.
 	 */
 	bool (*next_event)(struct guest *guest, unsigned int vcpu,
 			   struct guest_event *event);

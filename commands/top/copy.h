@@ -25,8 +25,8 @@ struct load_visitor copy_visitor(struct copy *copy);
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
 		 const struct chunk_read *read, struct error *err);
 
-/* Copies a chunk of waits. Of those that are left out, waits that go on are copied before
- * the next chunk, or by copy_flush(). */
+/* Copies a chunk of waits, perhaps without some of them. A wait that was left out and
+ * goes on is copied before the next chunk, or by copy_flush(). */
 int copy_waits(struct copy *copy, const struct waits_batch *batch, struct error *err);
 int copy_flush(struct copy *copy, struct error *err);
 

@@ -40,11 +40,11 @@ const struct kernel_slots *kernel_slots(const struct kernel *kernel, int fd,
 					bool *too_many);
 
 /*
- * Reads registers of KERNEL_BATCH vCPUs of a VM, of one of which this process has the
- * descriptor @fd: those from the index @first on, a multiple of KERNEL_BATCH, whose bit
- * in @asked is set. A thread whose vCPU has no bit in @awake is stopped. Registers are
- * right if no CPU ran the vCPU before and after the read. The result, in the order of
- * indices, changes with the next call. NULL if they can't be read.
+ * Reads registers of the vCPUs of a VM, of one of which this process has the descriptor
+ * @fd: of up to KERNEL_BATCH vCPUs from the index @first on, a multiple of KERNEL_BATCH,
+ * whose bit in @asked is set. A thread whose vCPU has no bit in @awake is stopped.
+ * Registers are right if no CPU ran the vCPU before and after the read. The result, in
+ * the order of indices, changes with the next call. NULL if they can't be read.
  */
 const struct kernel_registers *kernel_registers(const struct kernel *kernel, int fd,
 						unsigned int first, unsigned int asked,
