@@ -68,7 +68,7 @@ PARTS = base format arch unwind guest xen kvm gdb symbols tables record report o
 HOST_CPU := $(if $(filter aarch64% arm%,$(MACHINE)),arm,x86)
 # The code that runs while a guest is paused is linked first, in one place: each further page
 # of code may cost a TLB miss during the pause, with walks of dom0's and Xen's page tables.
-PAUSED = record/sampler.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_CPU) memory/memory \
+PAUSED = record/pauses.c $(patsubst %,kvm/%.c,guest_ops trace registers_$(HOST_CPU) memory/memory \
 		$(if $(filter arm,$(HOST_CPU)),bpf/call bpf/kernel bpf/registers)) \
 	xen/guest_ops.c xen/pause.c xen/registers_$(HOST_CPU).c xen/pages.c \
 	$(patsubst %,unwind/%.c,unwind reader deep table stack/copy x86 x86_exit arm arm64 arm32 \

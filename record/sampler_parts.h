@@ -6,8 +6,9 @@
 #include "record/tally.h"
 #include "unwind/stack/stack.h"
 
-/* Shared by the parts of the sampler: record/sampler.c takes rounds in pauses,
- * record/events.c those of guests with events. */
+/* Shared by the parts of the sampler: record/sampler.c begins and completes rounds,
+ * record/events.c takes those of guests with events, and record/pauses.c takes samples in
+ * pauses, for both. */
 
 struct sampler {
 	struct guest *guest;
@@ -37,6 +38,8 @@ struct sampler {
 	struct learning learning;
 };
 
+/* Of record/pauses.c. */
+
 /* Observes the guest, for the round's outcome. */
 int sampler_observe(struct sampler *sampler, struct round *round, struct error *err);
 /* Adds a sample of the vCPU @i, without its chain. */
@@ -45,8 +48,18 @@ struct sample *sampler_add(struct sampler *sampler, struct round *round, unsigne
 /* Copies the stack of the sample with this number; false if it must be unwound now. */
 bool sampler_capture(struct sampler *sampler, const struct cpu *cpu,
 		     const struct guest_memory *memory, unsigned int number);
+/*
+ * Walks without pausing, as a rehearsal of the next pause: maps pages that the last walks
+ * missed, remembers what walks find in code, and brings the data that the walks in the
+ * pause will most likely need into the caches and the TLB, including the code of the walk
+ * itself. The guest runs meanwhile, so a rehearsal may follow wrong data; the pause then
+ * misses something again.
+ */
+void sampler_rehearse(struct sampler *sampler, struct round *round);
 /* Takes samples in pauses, until nothing is missing or ROUND_PAUSES times. */
 int sampler_pause(struct sampler *sampler, struct round *round, struct error *err);
+
+/* Of record/events.c. */
 
 /* Takes a round of a guest with events: one event of each vCPU, until there are none;
  * then samples of those that wait; then, in a pause, what is missing. */
