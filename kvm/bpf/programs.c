@@ -213,7 +213,7 @@ static void emit_tree(struct bpf_program *program, const struct kernel_layout *l
 }
 
 /* Reads the addresses of vCPUs of the VM of the vCPU in register 7, all at once, and sets
- * register 9 to the bits of those that are asked for, all of which must exist. A VM's
+ * register 9 to the bits of the vCPUs that are asked for, which must exist. A VM's
  * vCPUs exist as long as the VM. Changes all others. */
 static void emit_vcpus(struct bpf_program *program, const struct kernel_layout *layout)
 {

@@ -11,7 +11,7 @@
  */
 
 #define WATCH_VCPUS   64 /* most vCPUs of a guest that is watched */
-#define WATCH_REGIONS 32 /* most regions of its memory; a power of two */
+#define WATCH_REGIONS 32 /* most regions of a guest's memory; a power of two */
 #define WATCH_EVENTS  64 /* events of a vCPU that are kept; a power of two */
 
 /* Most bytes that are copied above the stack pointer, and bytes that are copied below it:

@@ -52,7 +52,7 @@ bool watcher_place(struct watcher *watcher, const struct layout *layout);
 void watcher_copy(struct watcher *watcher, unsigned int bytes);
 
 /* Returns the next event of the vCPU @i, valid until the next call for this vCPU, and
- * adds the number of those that were lost before it to @lost; NULL: there is none. */
+ * adds the number of events that were lost before it to @lost; NULL: there is none. */
 const struct watch_event *watcher_next(struct watcher *watcher, unsigned int i,
 				       uint64_t *lost);
 
