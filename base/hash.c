@@ -23,6 +23,14 @@ uint64_t hash_seed(void)
 #define PRIME (((uint64_t)1 << 61) - 1)
 #define STEP  7 /* bytes per coefficient: every coefficient is below PRIME */
 
+static uint64_t add_coefficient(uint64_t hash, uint64_t coefficient, uint64_t key)
+{
+	unsigned __int128 product = (unsigned __int128)(hash + coefficient) * key;
+
+	hash = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
+	return (hash & PRIME) + (hash >> 61);
+}
+
 /*
  * Evaluates a polynomial modulo 2^61 - 1, whose coefficients are the bytes, at the seed
  * (Carter and Wegman, Universal Classes of Hash Functions, 1979). Two texts of @size
@@ -32,18 +40,20 @@ uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
 	const unsigned char *at = bytes;
 	uint64_t key = seed % PRIME, hash = size;
+	size_t left = size;
 
-	for (size_t left = size; left;) {
-		size_t step = left < STEP ? left : STEP;
-		unsigned __int128 product;
+	/* Copies of a constant size need no call. */
+	for (; left >= STEP; left -= STEP, at += STEP) {
 		uint64_t part = 0;
 
-		memcpy(&part, at, step);
-		at += step;
-		left -= step;
-		product = (unsigned __int128)(hash + part) * key;
-		hash = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
-		hash = (hash & PRIME) + (hash >> 61);
+		memcpy(&part, at, STEP);
+		hash = add_coefficient(hash, part, key);
+	}
+	if (left) {
+		uint64_t part = 0;
+
+		memcpy(&part, at, left);
+		hash = add_coefficient(hash, part, key);
 	}
 	return hash;
 }
