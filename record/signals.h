@@ -18,7 +18,7 @@ sigset_t signals_ends(void);
 
 /* How late a signal may be noticed while rounds follow each other without a wait, ns. A
  * shorter stop may not be noticed at all. */
-#define SIGNALS_LATE_NS 1000000u
+#define SIGNALS_LATE_NS 5000000u
 
 /* Waits until @time (ns, monotonic) or for one of @signals. Returns the signal's number,
  * or 0 if the time is over. */

@@ -18,7 +18,7 @@
 
 /* How long an observation of a running domain holds, ns. A pause that follows sooner
  * observes the vCPUs itself, which saves a call to Xen. */
-#define OBSERVATION_LASTS (2 * NS_PER_S / 1000)
+#define OBSERVATION_LASTS (10 * NS_PER_S / 1000)
 
 struct xen_guest {
 	struct guest guest;

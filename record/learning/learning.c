@@ -11,7 +11,7 @@
 
 /* How long chains stay settled after a study, ns: what has to be learned by and by goes
  * on at least this often. */
-#define STUDY_LASTS (5 * NS_PER_S / 1000)
+#define STUDY_LASTS (20 * NS_PER_S / 1000)
 
 /* Time for which the names of a kernel are looked for at once, ns */
 #define FIND_NS (2 * NS_PER_S)

@@ -7,8 +7,8 @@
 
 /* A process with priority may use at most MOST_USED / OUT_OF of each SHARE_NS */
 #define SHARE_NS  (NS_PER_S / 20)
-#define MOST_USED 9
-#define OUT_OF	  10
+#define MOST_USED 15
+#define OUT_OF	  16
 
 void priority_set(enum priority priority)
 {

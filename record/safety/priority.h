@@ -22,7 +22,7 @@ enum priority {
 void priority_set(enum priority priority);
 
 /*
- * A tenth of each 50 ms is left to other processes, so that a dom0 with a single CPU
+ * A sixteenth of each 50 ms is left to other processes, so that a dom0 with a single CPU
  * remains usable at the highest sampling rate. The rest must be more than a twentieth:
  * otherwise Linux stops threads with priority for 50 ms (sched_rt_runtime_us in sched(7))
  * and, in the middle of a sample, the guest stays paused for that time.
