@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "record/domains/pacer.h"
@@ -8,18 +9,12 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/ways.h"
 
-/* Steps of bisection, by ratio, between a rate assumed sustainable and one that is not.
- */
-#define LOWEST	20.0
-#define HIGHEST 50000.0
-#define STEPS	9
+/* How often each way takes samples without a wait */
+#define RATE_TURNS 9
 
 /* The cost of a sample is measured at this rate, Hz, this many times in each way. */
 #define COST_RATE  1000
 #define COST_TURNS 4
-
-/* If the host stops an emulator for a moment, deadlines are missed at any rate. */
-#define MAY_MISS 20 /* a rate is sustained if no more than 1 in 20 is missed */
 
 struct way {
 	struct current *current;
@@ -44,6 +39,15 @@ static int take_sample(const struct way *way, uint64_t *paused, struct error *er
 	return 0;
 }
 
+/* @time: ns, monotonic */
+static void sleep_until(uint64_t time)
+{
+	const struct timespec until = {(time_t)(time / NS_PER_S),
+				       (long)(time % NS_PER_S)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 /* Samples at @rate Hz for @ms, as far as possible, and adds up the results. */
 static int sample_at(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
 {
@@ -58,10 +62,8 @@ static int sample_at(struct way *way, uint64_t rate, uint64_t ms, struct error *
 	while (pacer_due(&pacer) < start + ms * (NS_PER_S / 1000)) {
 		uint64_t due = pacer_due(&pacer) > rested ? pacer_due(&pacer) : rested;
 		uint64_t missed, paused;
-		const struct timespec until = {(time_t)(due / NS_PER_S),
-					       (long)(due % NS_PER_S)};
 
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		sleep_until(due);
 		pacer_begin(&pacer, clock_monotonic(), &missed);
 		if (take_sample(way, &paused, err) < 0)
 			return -1;
@@ -77,13 +79,50 @@ static int sample_at(struct way *way, uint64_t rate, uint64_t ms, struct error *
 	return 0;
 }
 
-/* Returns 1 if the way sustains @rate, 0 if it does not, -1 with @err set on failure. */
-static int way_sustains(struct way *way, uint64_t rate, uint64_t ms, struct error *err)
+/* Samples without a wait for @ms, but rests as `uniprof record` does; the first uniprof did
+ * not. Sets @rate to the number of rounds per second. */
+static int sample_freely(const struct way *way, uint64_t ms, uint64_t *rate,
+			 struct error *err)
 {
-	way->slots = way->missed = 0;
-	if (sample_at(way, rate, ms, err) < 0)
-		return -1;
-	return way->missed * MAY_MISS <= way->slots;
+	uint64_t start = clock_monotonic(), now = start, rounds = 0;
+	struct share share = {0};
+
+	share_rest(&share, start);
+	for (; now < start + ms * (NS_PER_S / 1000); now = clock_monotonic()) {
+		uint64_t paused, rested;
+
+		if (take_sample(way, &paused, err) < 0)
+			return -1;
+		rounds++;
+		rested = way->first ? 0 : share_rest(&share, clock_monotonic());
+		if (rested)
+			sleep_until(rested);
+	}
+	*rate = rounds * NS_PER_S / (now - start);
+	return 0;
+}
+
+static int compare_rates(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return one < other ? -1 : one > other;
+}
+
+/* Prints the median of the rates without a wait in each way, Hz. They alternate, so that
+ * disturbances on the machine affect both. */
+static int print_rates(const struct way *ways, uint64_t ms, struct error *err)
+{
+	uint64_t rate[2][RATE_TURNS];
+
+	for (unsigned int i = 0; i < 2 * RATE_TURNS; i++)
+		if (sample_freely(&ways[i % 2], ms, &rate[i % 2][i / 2], err) < 0)
+			return -1;
+	for (unsigned int i = 0; i < 2; i++)
+		qsort(rate[i], RATE_TURNS, sizeof(rate[i][0]), compare_rates);
+	printf("rate %" PRIu64 " %" PRIu64 "\n", rate[0][RATE_TURNS / 2],
+	       rate[1][RATE_TURNS / 2]);
+	return 0;
 }
 
 /* Prints the cost of a sample in each way: CPU time, ns, and deadlines missed per 1000.
@@ -103,40 +142,17 @@ static int print_costs(struct way *ways, uint64_t ms, struct error *err)
 	return 0;
 }
 
-/* Computes the mean by Newton's method, from above. */
-static double geometric_mean(double low, double high)
-{
-	double mean = high;
-
-	for (unsigned int i = 0; i < 20; i++)
-		mean = (mean + low * high / mean) / 2;
-	return mean;
-}
-
 int bench_rates(struct host *host, const struct guest_info *domain, uint64_t ms,
 		const char *text, struct error *err)
 {
 	struct current *current = current_new(host, domain, NULL, err);
 	struct first *first = current ? first_new(host, domain, text, err) : NULL;
 	struct way ways[2] = {{.current = current}, {.current = current, .first = first}};
-	double low[2] = {LOWEST, LOWEST}, high[2] = {HIGHEST, HIGHEST};
-	int status = first ? 0 : -1;
+	int status = first ? print_rates(ways, ms, err) : -1;
 
-	/* Alternating, so that disturbances on the machine affect both. */
-	for (unsigned int i = 0; i < 2 * STEPS && status >= 0; i++) {
-		double middle = geometric_mean(low[i % 2], high[i % 2]);
-
-		status = way_sustains(&ways[i % 2], (uint64_t)middle, ms, err);
-		if (status > 0)
-			low[i % 2] = middle;
-		else
-			high[i % 2] = middle;
-	}
-	if (status >= 0)
-		printf("rate %.0f %.0f\n", low[0], low[1]);
-	if (status >= 0)
+	if (status == 0)
 		status = print_costs(ways, ms, err);
 	first_free(first);
 	current_free(current);
-	return status < 0 ? -1 : 0;
+	return status;
 }
