@@ -21,6 +21,7 @@ struct reader {
 	int fd;
 	int stop;     /* descriptor that stops reading when readable; -1: none */
 	bool follows; /* reader_follow() was called */
+	enum chunk_type only; /* the only chunks to decode; CHUNK_NONE: all */
 	bool grows;   /* the followed input is a file, which may grow */
 	bool at_eof;
 	bool any_chunk; /* an intact chunk was found */
@@ -73,6 +74,11 @@ void reader_follow(struct reader *reader)
 
 	reader->follows = true;
 	reader->grows = fstat(reader->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+void reader_only(struct reader *reader, enum chunk_type type)
+{
+	reader->only = type;
 }
 
 bool reader_ended(const struct reader *reader)
@@ -195,11 +201,13 @@ static void pass_to_magic(struct reader *reader)
 	pass_over(reader, 1 + (magic ? (size_t)(magic - from) : left));
 }
 
-/* Result of take_chunk(): the chunk is not complete yet, and nothing was consumed. */
+/* Results of take_chunk(): the chunk is not complete yet, and nothing was consumed; or it
+ * was passed over. */
 #define PARTIAL 2
+#define PASSED	3
 
-/* Consumes an intact chunk at the window's start: 1; 0 if there is none; PARTIAL; or -1
- * on error. */
+/* Consumes an intact chunk at the window's start: 1, or PASSED; 0 if there is none;
+ * PARTIAL; or -1 on error. */
 static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *payload,
 		      struct error *err)
 {
@@ -226,6 +234,10 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 		reader->damage.cut = true;
 		pass_to_magic(reader);
 		return 0;
+	}
+	if (reader->only != CHUNK_NONE && header.type != reader->only) {
+		reader->start += CHUNK_HEADER_SIZE + header.stored;
+		return PASSED;
 	}
 	at = reader->window + reader->start;
 	if (!chunk_decode(&header, at + CHUNK_HEADER_SIZE, &reader->payload)) {
@@ -279,7 +291,7 @@ int reader_next(struct reader *reader, unsigned int *type, struct cursor *payloa
 			reader->in_damage = false;
 			reader->damage.cut = false; /* the file goes on */
 		}
-		if (taken)
+		if (taken && taken != PASSED)
 			return taken;
 		if (!reader->any_chunk && reader->damage.bytes > CHUNK_MAX)
 			break;

@@ -347,6 +347,50 @@ out:
 	return status;
 }
 
+/* Passes the names of the reader's chunks to the visitor, as long as they are within the
+ * limits of a recording. */
+static int take_all_names(struct reader *reader, struct memory_bound *memory,
+			  const struct load_visitor *visitor, struct error *err)
+{
+	struct recording_sums sums = {0};
+	struct cursor payload;
+	struct error ignored;
+	unsigned int type;
+
+	while (reader_next(reader, &type, &payload, &ignored) > 0) {
+		const struct recording_sums more = {
+			.names = name_list_count(payload),
+			.names_payload = (uint64_t)(payload.end - payload.at),
+		};
+		struct name_list_reader names;
+
+		sums_add(&sums, &more);
+		if (!sums_fit(&sums, reader_offset(reader)))
+			break;
+		memory_bound_raise(memory, reader_offset(reader));
+		if (name_list_read(&names, payload) == 0 &&
+		    visitor->names(visitor->arg, &names, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int load_names(const struct input *input, const struct load_visitor *visitor,
+	       struct error *err)
+{
+	struct reader *reader = reader_new(input->fd);
+	struct memory_bound memory;
+	int status;
+
+	if (!reader)
+		return error_set(err, "out of memory reading %s", input->name);
+	reader_only(reader, CHUNK_NAMES);
+	memory_bound_begin(&memory, input->size, input->extra_memory);
+	status = take_all_names(reader, &memory, visitor, err);
+	reader_free(reader);
+	return status < 0 ? -1 : input_rewind(input, err);
+}
+
 struct load *load_follow(const struct input *input, struct summary *summary,
 			 const struct load_visitor *visitor, struct error *err)
 {

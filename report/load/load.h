@@ -31,7 +31,8 @@ struct load_visitor {
 	 * domain is added to the summary afterwards, with any changes made here. Can be
 	 * NULL. */
 	int (*domain)(void *arg, struct recording_domain *domain, struct error *err);
-	/* Names of addresses, before the samples that contain them. Can be NULL. */
+	/* Names of addresses, most of them before the samples that contain them. Can be
+	 * NULL. */
 	int (*names)(void *arg, const struct name_list_reader *names, struct error *err);
 	/* Called once for each program that stored names are from. Can be NULL. */
 	int (*program)(void *arg, const struct recording_program *program,
@@ -61,6 +62,15 @@ struct load_visitor {
 int load_recording(const struct input *input, unsigned int threads,
 		   struct summary *summary, const struct load_visitor *visitor,
 		   struct error *err);
+
+/*
+ * Passes all names of a recording that can be read again to the visitor, before the
+ * recording is read: a kernel's names can follow the first samples that need them. What
+ * can't be read is passed over; load_recording() tells. -1 if the visitor fails, or if the
+ * input can't be rewound.
+ */
+int load_names(const struct input *input, const struct load_visitor *visitor,
+	       struct error *err);
 
 /*
  * Prepares to read, in this thread, a recording that may still be written: load_more()

@@ -447,12 +447,35 @@ static uint32_t domain_indexes(const struct summary *summary)
 	return count;
 }
 
+/* Whether the recording can be read more than once. */
+static bool can_read_again(const struct reading *reading)
+{
+	return reading->recording->input.start >= 0;
+}
+
+/* Whether names are needed as soon as the samples are read, and can be read before. */
+static bool needs_names_first(const struct reading *reading)
+{
+	const struct filter_rules *rules = &reading->profile->rules->filter;
+	const struct profile_listener *listener = reading->listener;
+
+	return can_read_again(reading) && (listener->sample || listener->wait ||
+					   rules->parent || rules->symbol);
+}
+
+static int read_names_first(struct reading *reading, struct error *err)
+{
+	const struct load_visitor visitor = {.names = read_names, .arg = reading};
+
+	return load_names(&reading->recording->input, &visitor, err);
+}
+
 /* Loads the recording into reading->summary. -1 with @err set on failure. */
 static int load_counted(struct reading *reading, struct error *err)
 {
 	const struct load_visitor visitor = {
 		.domain = read_domain,
-		.names = read_names,
+		.names = needs_names_first(reading) ? NULL : read_names,
 		.program = read_program,
 		.samples = read_samples,
 		.waits = read_waits,
@@ -506,7 +529,7 @@ static int begin_places(struct reading *reading, struct error *err)
 	reading->places = survey_new(sources, reading->base);
 	if (!reading->places)
 		return profile_out_of_memory(err);
-	if (reading->recording->input.start < 0)
+	if (!can_read_again(reading))
 		return 0;
 	status = survey_places(reading, err);
 	survey_free(reading->places);
@@ -530,6 +553,8 @@ static int read_recording(struct reading *reading, struct recording *recording,
 	if (recorded_begin(profile->sources.recorded, reading->base) < 0)
 		return profile_out_of_memory(err);
 	status = begin_places(reading, err);
+	if (status == 0 && needs_names_first(reading))
+		status = read_names_first(reading, err);
 	if (status == 0)
 		status = load_counted(reading, err);
 	if (status == 0)

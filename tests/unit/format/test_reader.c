@@ -51,6 +51,32 @@ static void a_recording_is_read_as_written(void **state)
 	samples_batch_free(&batch);
 }
 
+static void chunks_of_one_type_are_found(void **state)
+{
+	const struct recording *recording = *state;
+	int fd = file_with(recording->bytes.data, recording->bytes.size);
+	struct reader *reader = reader_new(fd);
+	struct cursor payload;
+	struct error err;
+	unsigned int type;
+
+	assert_non_null(reader);
+	reader_only(reader, CHUNK_DOMAIN);
+	for (size_t i = 1; i < CHUNKS; i += 5) {
+		const struct buffer *wanted = &recording->chunk[i].payload;
+
+		assert_int_equal(reader_next(reader, &type, &payload, &err), 1);
+		assert_int_equal(type, CHUNK_DOMAIN);
+		assert_int_equal(payload.end - payload.at, wanted->size);
+		assert_memory_equal(payload.at, wanted->data, wanted->size);
+		assert_int_equal(reader_offset(reader), recording->start[i + 1]);
+	}
+	assert_int_equal(reader_next(reader, &type, &payload, &err), 0);
+	assert_int_equal(reader_damage(reader)->bytes, 0);
+	reader_free(reader);
+	close(fd);
+}
+
 static void files_that_are_not_recordings_are_refused(void **state)
 {
 	struct outcome outcome = {0};
@@ -213,6 +239,7 @@ int main(void)
 	alarm(600);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_is_read_as_written),
+		cmocka_unit_test(chunks_of_one_type_are_found),
 		cmocka_unit_test(files_that_are_not_recordings_are_refused),
 		cmocka_unit_test(read_errors_give_the_reason),
 		cmocka_unit_test(chunks_of_unknown_type_are_returned),
