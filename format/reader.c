@@ -19,10 +19,10 @@
 
 struct reader {
 	int fd;
-	int stop;     /* descriptor that stops reading when readable; -1: none */
-	bool follows; /* reader_follow() was called */
+	int stop;	      /* descriptor that stops reading when readable; -1: none */
+	bool follows;	      /* reader_follow() was called */
 	enum chunk_type only; /* the only chunks to decode; CHUNK_NONE: all */
-	bool grows;   /* the followed input is a file, which may grow */
+	bool grows;	      /* the followed input is a file, which may grow */
 	bool at_eof;
 	bool any_chunk; /* an intact chunk was found */
 	bool in_damage; /* the last byte was skipped */

@@ -459,8 +459,8 @@ static bool needs_names_first(const struct reading *reading)
 	const struct filter_rules *rules = &reading->profile->rules->filter;
 	const struct profile_listener *listener = reading->listener;
 
-	return can_read_again(reading) && (listener->sample || listener->wait ||
-					   rules->parent || rules->symbol);
+	return can_read_again(reading) &&
+	       (listener->sample || listener->wait || rules->parent || rules->symbol);
 }
 
 static int read_names_first(struct reading *reading, struct error *err)
