@@ -66,8 +66,8 @@ int load_recording(const struct input *input, unsigned int threads,
 /*
  * Passes all names of a recording that can be read again to the visitor, before the
  * recording is read: a kernel's names can follow the first samples that need them. What
- * can't be read is passed over; load_recording() tells. -1 if the visitor fails, or if the
- * input can't be rewound.
+ * can't be read is passed over; load_recording() tells. -1 if the visitor fails, or if
+ * the input can't be rewound.
  */
 int load_names(const struct input *input, const struct load_visitor *visitor,
 	       struct error *err);
