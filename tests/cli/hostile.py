@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs every output on recordings of hostile shapes (make-hostile.c).
 
-usage: hostile.py [--formats FORMAT,...] UNIPROF MAKE_HOSTILE BYTES FILLER SHAPE...
+usage: hostile.py [--few] [--formats FORMAT,...] UNIPROF MAKE_HOSTILE BYTES FILLER SHAPE...
 
---formats: only these formats of reports, and the other commands. Each command is to take at most 300 MB and 2 s. It is CPU time that is measured, which
-other work on the machine makes longer, too: it may take three times as long here.
+--formats: only these formats of reports, and the other commands. --few: without options of reports
+that change what is counted. Each command is to take at most 300 MB and 2 s. It is CPU time that is
+measured, which other work on the machine makes longer, too: it may take three times as long here.
 """
 import os
 import resource
 import subprocess
 import sys
 
+FEW = sys.argv[1] == "--few"
+if FEW:
+    del sys.argv[1]
 FORMATS = []
 if sys.argv[1] == "--formats":
     FORMATS = sys.argv[2].split(",")
@@ -32,15 +36,17 @@ def commands(path):
     yield ["info", "-v", "-i", path]
     for name in formats():
         yield ["report", "-i", path, "--format", name]
+    yield ["diff", "--format", "flamegraph", path, path]
+    yield ["archive", "-i", path, "-o", "/dev/null", "-s", "few.sym"]
+    if FEW:
+        return
     yield ["report", "-i", path, "--per-vcpu", "--format", "histogram-csv"]
     yield ["report", "-i", path, "--weight", "wall", "--time", "10%,90%"]
     yield ["report", "-i", path, "--format", "callgrind", "--srcline", "--inline"]
     yield ["report", "-i", path, "--per-process", "--format", "histogram-csv"]
     yield ["report", "-i", path, "--per-process", "--format", "flamegraph"]
     yield ["report", "-i", path, "--weight", "wait", "--format", "html"]
-    yield ["diff", "--format", "flamegraph", path, path]
     yield ["diff", "--per-process", path, path]
-    yield ["archive", "-i", path, "-o", "/dev/null", "-s", "few.sym"]
 
 
 def limit():

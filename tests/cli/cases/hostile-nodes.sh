@@ -2,7 +2,8 @@
 # much memory.
 # Not with sanitizers: they need more memory and time than the bounds that it checks.
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 deep
-# Those that write each chain, each node, each function, or each sample with its chain
-python3 "$CLI/hostile.py" --formats folded,html,histogram,perf-script,speedscope \
+# Formats that write each chain, each node, each function, or each sample with its chain
+formats=folded,html,histogram,perf-script,speedscope
+python3 "$CLI/hostile.py" --formats $formats "$UNIPROF" "$MAKE_HOSTILE" 30000 0 deep
+python3 "$CLI/hostile.py" --few --formats $formats \
 	"$UNIPROF" "$MAKE_HOSTILE" 30000 0 deep-samples nodes long-names

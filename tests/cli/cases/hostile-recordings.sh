@@ -4,6 +4,7 @@
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 python3 "$CLI/hostile.py" "$UNIPROF" "$MAKE_HOSTILE" 30000 0 samples vcpus names lines
 # With one format for each of: samples, chains, functions, vCPUs
-python3 "$CLI/hostile.py" --formats firefox,folded,histogram,html \
-	"$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
-	weights spaces domains infos empty unknown fields waits frames
+formats=firefox,folded,histogram,html
+python3 "$CLI/hostile.py" --formats $formats "$UNIPROF" "$MAKE_HOSTILE" 30000 0 spaces waits
+python3 "$CLI/hostile.py" --few --formats $formats "$UNIPROF" "$MAKE_HOSTILE" 30000 0 \
+	weights domains infos empty unknown fields frames
