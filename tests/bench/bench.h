@@ -39,8 +39,8 @@ int bench_pauses(struct host *host, const struct guest_info *domain, size_t samp
 		 size_t restart, const char *text, const struct program_table *table,
 		 struct error *err);
 
-/* The rates without a wait, and the cost of a sample at a usual rate, each measured for @ms
- * milliseconds at a time. */
+/* The rates without a wait, and the cost of a sample at a usual rate, each measured for
+ * @ms milliseconds at a time. */
 int bench_rates(struct host *host, const struct guest_info *domain, uint64_t ms,
 		const char *text, struct error *err);
 

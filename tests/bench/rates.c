@@ -79,8 +79,8 @@ static int sample_at(struct way *way, uint64_t rate, uint64_t ms, struct error *
 	return 0;
 }
 
-/* Samples without a wait for @ms, but rests as `uniprof record` does; the first uniprof did
- * not. Sets @rate to the number of rounds per second. */
+/* Samples without a wait for @ms, but rests as `uniprof record` does; the first uniprof
+ * did not. Sets @rate to the number of rounds per second. */
 static int sample_freely(const struct way *way, uint64_t ms, uint64_t *rate,
 			 struct error *err)
 {
