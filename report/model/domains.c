@@ -10,6 +10,21 @@ bool domain_is(const struct recording_domain *domain, const char *what)
 	return domain_is_called(domain, what, strlen(what));
 }
 
+void domain_name_host(struct recording_domain *domain, const char *host)
+{
+	char name[256 + sizeof(domain->name) + 32];
+	size_t length, excess;
+
+	if (*domain->name)
+		snprintf(name, sizeof(name), "%s/%s", host, domain->name);
+	else
+		snprintf(name, sizeof(name), "%s/domain-%" PRIu64, host, domain->id);
+	/* If the name is too long, its end matters more. */
+	length = strlen(name) + 1;
+	excess = length > sizeof(domain->name) ? length - sizeof(domain->name) : 0;
+	memcpy(domain->name, name + excess, length - excess);
+}
+
 bool domain_has_table(const struct recording_domain *domain)
 {
 	return domain->unwind_way == UNWIND_BY_TABLE ||

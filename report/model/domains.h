@@ -15,6 +15,10 @@
  * domain; reports merge them.
  */
 
+/* Prefixes the domain's name, or its id, with the host, for recordings of several hosts.
+ * @host: at most 255 bytes. */
+void domain_name_host(struct recording_domain *domain, const char *host);
+
 /* Whether the domain was unwound by a table of its programs. */
 bool domain_has_table(const struct recording_domain *domain);
 

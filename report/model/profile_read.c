@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/model/profile_read.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,23 +46,14 @@ static void progress_end(const struct reading *reading)
 		progress->end(progress->arg);
 }
 
-/* Prefixes the domain's name with the host, for recordings of several hosts. */
-static void name_host(const struct reading *reading, struct recording_domain *domain)
+/* Returns the host of the recording; "?" if it is unknown. */
+static const char *host_of(const struct reading *reading)
 {
 	const char *host = reading->recording->host;
-	char name[sizeof(reading->recording->host) + sizeof(domain->name) + 32];
-	size_t length, excess;
 
 	if (!*host)
-		host = *reading->summary->info.host ? reading->summary->info.host : "?";
-	if (*domain->name)
-		snprintf(name, sizeof(name), "%s/%s", host, domain->name);
-	else
-		snprintf(name, sizeof(name), "%s/domain-%" PRIu64, host, domain->id);
-	/* If the name is too long, its end matters more. */
-	length = strlen(name) + 1;
-	excess = length > sizeof(domain->name) ? length - sizeof(domain->name) : 0;
-	memcpy(domain->name, name + excess, length - excess);
+		host = reading->summary->info.host;
+	return *host ? host : "?";
 }
 
 static int too_many_domains(const struct reading *reading, struct error *err)
@@ -79,7 +69,7 @@ static int read_domain(void *arg, struct recording_domain *domain, struct error 
 	struct recording_domain shifted;
 
 	if (reading->has_several_hosts)
-		name_host(reading, domain);
+		domain_name_host(domain, host_of(reading));
 	if (!summary_domain(reading->summary, domain->index) &&
 	    domain_in_list(domain, profile->rules->domains) &&
 	    match_machines(&profile->sources, domain, &profile->notes, err) < 0)
@@ -463,13 +453,6 @@ static bool needs_names_first(const struct reading *reading)
 	       (listener->sample || listener->wait || rules->parent || rules->symbol);
 }
 
-static int read_names_first(struct reading *reading, struct error *err)
-{
-	const struct load_visitor visitor = {.names = read_names, .arg = reading};
-
-	return load_names(&reading->recording->input, &visitor, err);
-}
-
 /* Loads the recording into reading->summary. -1 with @err set on failure. */
 static int load_counted(struct reading *reading, struct error *err)
 {
@@ -482,11 +465,14 @@ static int load_counted(struct reading *reading, struct error *err)
 		.arg = reading,
 		.replay = reading->profile->replay,
 	};
+	const struct load_visitor names = {.names = read_names, .arg = reading};
+	const struct input *input = &reading->recording->input;
 	int status;
 
+	if (needs_names_first(reading) && load_names(input, &names, err) < 0)
+		return -1;
 	progress_start(reading);
-	status = load_recording(&reading->recording->input, 0, reading->summary, &visitor,
-				err);
+	status = load_recording(input, 0, reading->summary, &visitor, err);
 	progress_end(reading);
 	return status;
 }
@@ -553,8 +539,6 @@ static int read_recording(struct reading *reading, struct recording *recording,
 	if (recorded_begin(profile->sources.recorded, reading->base) < 0)
 		return profile_out_of_memory(err);
 	status = begin_places(reading, err);
-	if (status == 0 && needs_names_first(reading))
-		status = read_names_first(reading, err);
 	if (status == 0)
 		status = load_counted(reading, err);
 	if (status == 0)
