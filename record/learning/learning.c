@@ -153,6 +153,7 @@ bool learning_check_table(struct learning *learning, const struct round *round)
 	use_kernel(learning);
 	use_fibers(learning);
 	settled_forget(&learning->settled);
+	learning->renewals++;
 	return true;
 }
 
@@ -242,7 +243,10 @@ bool learning_study_wait(struct learning *learning, const struct cpu *cpu,
 	if (!learning->modules || !modules_are_due(learning->modules, chain, now))
 		return false;
 	guest->ops->begin_pages(guest->memory, now, MODULES_MAPS);
-	return modules_look(learning->modules, cpu, &memory, chain, now);
+	if (!modules_look(learning->modules, cpu, &memory, chain, now))
+		return false;
+	learning->renewals++;
+	return true;
 }
 
 /* Looks for the kernel's modules among the code that the chains lead to. True if there is
@@ -447,6 +451,7 @@ bool learning_study(struct learning *learning, struct round *round)
 	}
 	is_renewed = study(learning, &input, round);
 	settle(learning, &input, round, is_renewed);
+	learning->renewals += is_renewed;
 	return is_renewed;
 }
 

@@ -34,6 +34,7 @@ struct learning {
 	struct return_notes returns;
 	struct settled settled;
 	uint64_t studied;	 /* time of the last study, ns, monotonic */
+	uint32_t renewals;	 /* times that there were new tables */
 	bool uses_kernel;	 /* the table's Linux kernel was found */
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;

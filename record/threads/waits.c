@@ -29,9 +29,10 @@
 struct tracked {
 	uint64_t task;
 	struct thread_moment moment;
-	uint64_t seen;	 /* the last round that saw it, ns */
-	bool is_written; /* as a wait that goes on */
-	uint8_t tries;	 /* times that its chain was cut, and read again */
+	uint64_t seen;	   /* the last round that saw it, ns */
+	bool is_written;   /* as a wait that goes on */
+	uint8_t tries;	   /* times that its chain was cut, and read again */
+	uint32_t renewals; /* of the tables, when its chain was last read */
 	struct wait wait;
 };
 
@@ -203,6 +204,23 @@ static void begin_pages(const struct waits *waits, unsigned int map_calls)
 	guest->ops->begin_pages(guest->memory, clock_monotonic(), map_calls);
 }
 
+/* Whether the chain of a wait that goes on is to be read again: if it is cut, or if new
+ * tables may lead further. */
+static bool reads_again(const struct waits *waits, struct tracked *tracked)
+{
+	enum chain_end end = tracked->wait.chain.end;
+
+	if (end != CHAIN_WHOLE && tracked->renewals != waits->learning->renewals) {
+		tracked->renewals = waits->learning->renewals;
+		tracked->tries = 0;
+		return true;
+	}
+	if (!chain_end_is_cut(end) || tracked->tries == TRIES)
+		return false;
+	tracked->tries++;
+	return true;
+}
+
 /* Looks at one thread: ends its wait if it is over, and notes the thread if it waits for
  * something new. */
 static void look_at(struct waits *waits, const struct thread *thread, struct sink *sink)
@@ -214,9 +232,8 @@ static void look_at(struct waits *waits, const struct thread *thread, struct sin
 	if (tracked && tracked->wait.process.tid == thread->tid && waits_now &&
 	    thread_is_same(&tracked->moment, &thread->moment)) {
 		tracked->seen = waits->round;
-		if (!chain_end_is_cut(tracked->wait.chain.end) || tracked->tries == TRIES)
+		if (!reads_again(waits, tracked))
 			return;
-		tracked->tries++;
 	} else if (tracked) {
 		end_wait(waits, tracked, waits->round, sink);
 	}
@@ -287,14 +304,24 @@ static void drop_torn(struct waits *waits)
 	part->candidates = kept;
 }
 
-/* Replaces the chain of a wait that goes on, if it was cut, by one that is not or is
- * longer. */
+/* Whether a chain of a wait that goes on is worse than the one that it had, or equal. */
+static bool is_no_better(const struct chain *chain, const struct chain *old)
+{
+	if (chain->end == old->end && chain->count == old->count)
+		return memcmp(chain->address, old->address,
+			      chain->count * sizeof(*chain->address)) == 0;
+	return chain_end_is_cut(chain->end) &&
+	       (!chain_end_is_cut(old->end) || chain->count <= old->count);
+}
+
+/* Replaces the chain of a wait that goes on, if it was cut or other tables led to it, by
+ * one that is not cut or is longer. */
 static void improve_wait(struct tracked *tracked, const struct chain *chain,
 			 uint64_t *address)
 {
 	struct chain *old = &tracked->wait.chain;
 
-	if (chain_end_is_cut(chain->end) && chain->count <= old->count) {
+	if (is_no_better(chain, old)) {
 		free(address);
 		return;
 	}
@@ -313,6 +340,7 @@ static void begin_wait(struct waits *waits, const struct candidate *candidate)
 	struct tracked tracked = {.task = candidate->thread.task,
 				  .moment = candidate->thread.moment,
 				  .seen = waits->round,
+				  .renewals = waits->learning->renewals,
 				  .wait = {
 					  .from = waits->round,
 					  .domain = waits->index,

@@ -150,6 +150,43 @@ static void a_thread_that_runs_meanwhile_is_torn(void **state)
 	waits_batch_free(&taken.batch);
 }
 
+static struct learning *learning;
+
+static void learn_frame(void)
+{
+	put(STACK(1) + 0x900, 0);
+}
+
+static void learn_table(void)
+{
+	learn_frame();
+	learning->renewals++;
+}
+
+/* Returns the end of the chain of thread 1, whose frame is unaligned before @between. */
+static enum chain_end end_of_wait(struct scene *scene, void (*between)(void))
+{
+	static struct taken taken;
+	enum chain_end end = CHAIN_ENDS;
+
+	taken = (struct taken){0};
+	learning = &scene->learning;
+	put(STACK(1) + 0x900, STACK(1) + 0x903);
+	record_waits(scene, between, &taken);
+	for (unsigned int i = 0; i < taken.waits; i++)
+		if (taken.wait[i].process.tid == 101)
+			end = taken.wait[i].chain.end;
+	waits_batch_free(&taken.batch);
+	return end;
+}
+
+static void a_cut_chain_is_read_again_with_new_tables(void **state)
+{
+	assert_int_equal(end_of_wait(*state, nothing), CHAIN_UNALIGNED);
+	assert_int_equal(end_of_wait(*state, learn_frame), CHAIN_UNALIGNED);
+	assert_int_equal(end_of_wait(*state, learn_table), CHAIN_UNKNOWN);
+}
+
 /* Threads that come and go, each in a process of its own; signal and stack are in the
  * same bytes as the task. */
 #define MANY   150
@@ -464,6 +501,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_changes_are_written, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_cut_chain_is_read_again_with_new_tables,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_thread_that_runs_meanwhile_is_torn,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(many_threads_come_and_go, setup,
