@@ -133,8 +133,8 @@ static int pass_over(void *arg, struct samples_batch *batch, struct error *err)
 
 /* Loads a recording of names that compress extremely well, after @filler bytes of an
  * unknown chunk. Returns the status; *@found is the number of names loaded. */
-static int load_names(unsigned int chunks, uint32_t filler, uint64_t *found,
-		      struct error *err)
+static int load_recorded_names(unsigned int chunks, uint32_t filler, uint64_t *found,
+			       struct error *err)
 {
 	const struct recording_name name = {.name = TEXT("n")};
 	const struct load_visitor visitor = {.samples = pass_over};
@@ -169,12 +169,12 @@ static void the_size_of_a_recording_limits_its_names(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(load_names(2, 1, &found, &err), 0);
+	assert_int_equal(load_recorded_names(2, 1, &found, &err), 0);
 	assert_int_equal(found, 200000);
-	assert_int_equal(load_names(3, 1, &found, &err), -1);
+	assert_int_equal(load_recorded_names(3, 1, &found, &err), -1);
 	assert_non_null(
 		strstr(err.text, "input contains more than a recording of its size"));
-	assert_int_equal(load_names(3, 100000, &found, &err), 0);
+	assert_int_equal(load_recorded_names(3, 100000, &found, &err), 0);
 	assert_int_equal(found, 300000);
 }
 
