@@ -60,15 +60,23 @@ beats()
 	within 5 eval '[ "$(heartbeat '"$1"')" != "$before" ]'
 }
 
-# worked_evenly NAME: whether, by its own count, the guest spent about as much time on gamma as
-# it should. When the emulator's host is busy with something else it does not, whoever samples.
+# worked_evenly NAME: whether, by its own count, the guest spent about as much time on each function
+# as it should. When the emulator's host is busy with something else it does not, whoever samples.
 worked_evenly()
 {
 	sed 's/.* t_alpha=\([0-9]*\) t_beta=\([0-9]*\) t_gamma=\([0-9]*\).*/\1 \2 \3/' \
 		"/lab/out/$1.before" "/lab/out/$1.after" | awk '
-		NR == 1 { all = $1 + $2 + $3; gamma = $3 }
-		NR == 2 { share = ($3 - gamma) / ($1 + $2 + $3 - all) }
-		END { exit !(share > 0.56 && share < 0.64) }'
+		NR == 1 { for (i = 1; i <= 3; i++) before[i] = $i }
+		NR == 2 {
+			for (i = 1; i <= 3; i++)
+				all += ran[i] = $i - before[i]
+			split("10 30 60", known)
+			for (i = 1; i <= 3; i++) {
+				off = 100 * ran[i] / (all ? all : 1) - known[i]
+				uneven += off < -2.5 || off > 2.5
+			}
+		}
+		END { exit uneven > 0 }'
 }
 
 # record_work NAME: records the guest's known work, and its own counts before and afterwards,
