@@ -53,6 +53,15 @@ enum vcpu_state {
 	VCPU_BLOCKED = 3,  /* waiting for an event: usually idle */
 };
 
+/* What samples without a stop are taken at, as perf_event_open(2) takes it. */
+struct event_kind {
+	char name[32];	 /* as given, such as "cycles:G"; empty: CPU time */
+	uint32_t type;	 /* PERF_TYPE_* */
+	uint64_t config; /* PERF_COUNT_*, or what the CPU's manual says, for PERF_TYPE_RAW
+			  */
+	bool is_guest_only; /* counts only while the guest's code runs */
+};
+
 /* Return short human-readable names; "unknown" for other numbers. */
 const char *guest_type_name(unsigned int type);
 const char *cpu_kind_name(unsigned int kind);

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,5 +121,77 @@ int parse_list(const char *text, bool *set, size_t size)
 				break;
 		}
 	}
+	return 0;
+}
+
+#define HARDWARE(name, config)                                   \
+	{                                                        \
+		name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config \
+	}
+#define SOFTWARE(name, config)                                   \
+	{                                                        \
+		name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config \
+	}
+
+/* perf-list(1) has these names; include/uapi/linux/perf_event.h, the numbers. */
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} known[] = {
+	HARDWARE("cycles", CPU_CYCLES),
+	HARDWARE("cpu-cycles", CPU_CYCLES),
+	HARDWARE("instructions", INSTRUCTIONS),
+	HARDWARE("cache-references", CACHE_REFERENCES),
+	HARDWARE("cache-misses", CACHE_MISSES),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-misses", BRANCH_MISSES),
+	HARDWARE("bus-cycles", BUS_CYCLES),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES),
+	SOFTWARE("cpu-clock", CPU_CLOCK),
+	SOFTWARE("task-clock", TASK_CLOCK),
+};
+
+/* Whether the first @length bytes are "r" and a hexadecimal number. */
+static bool find_raw(const char *text, size_t length, struct event_kind *kind)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+
+	if (length < 2 || length > 17 || text[0] != 'r' ||
+	    strspn(text + 1, digits) != length - 1)
+		return false;
+	kind->type = PERF_TYPE_RAW;
+	kind->config = strtoull(text + 1, NULL, 16);
+	return true;
+}
+
+static bool find_known(const char *text, size_t length, struct event_kind *kind)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i].name) == length &&
+		    memcmp(known[i].name, text, length) == 0) {
+			kind->type = known[i].type;
+			kind->config = known[i].config;
+			return true;
+		}
+	return false;
+}
+
+int parse_event(const char *text, struct event_kind *kind, struct error *err)
+{
+	size_t length = strcspn(text, ":");
+	const char *modifier = text + length;
+
+	*kind = (struct event_kind){.is_guest_only = strcmp(modifier, ":G") == 0};
+	if ((*modifier && !kind->is_guest_only) ||
+	    (!find_known(text, length, kind) && !find_raw(text, length, kind)))
+		return error_set(err,
+				 "no such event: perf's for hardware, such as cycles or "
+				 "cache-misses, rN, cpu-clock or task-clock; with :G "
+				 "after it, in the guest only");
+	snprintf(kind->name, sizeof(kind->name), "%s", text);
 	return 0;
 }

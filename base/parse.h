@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+#include "base/guest.h"
+
 /* Parsers for command line arguments. Functions with a @text return 0, or -1 if it is
  * invalid or has trailing characters; the result is then unchanged. */
 
@@ -30,5 +33,12 @@ int parse_billionths(const char *text, uint64_t most, uint64_t *billionths);
 /* Parses a list of numbers and ranges ("0,2-5"), all below @size. Sets the elements of
  * @set with these numbers to true and leaves the others unchanged. */
 int parse_list(const char *text, bool *set, size_t size);
+
+/*
+ * Finds the event that perf's name @text stands for: one of the generic hardware events,
+ * "rN" with a hexadecimal number (PERF_TYPE_RAW), cpu-clock or task-clock; with ":G",
+ * only the guest's. -1 with the reason in @err if there is none.
+ */
+int parse_event(const char *text, struct event_kind *kind, struct error *err);
 
 #endif

@@ -132,6 +132,11 @@ static int set_call_graph(void *to, const char *argument, struct error *err)
 	return add_table(to, argument + strlen(table), err);
 }
 
+static int set_event(void *to, const char *argument, struct error *err)
+{
+	return parse_event(argument, to, err);
+}
+
 static struct option_word no_stop_word(unsigned int i)
 {
 	static const struct option_word words[] = {
@@ -216,6 +221,11 @@ static const struct command_option known[] = {
 	 "sample guests of KVM on AMD without stopping them: auto (where their call "
 	 "chains are whole that way), never (default) or only",
 	 .word = no_stop_word, .offset = offsetof(struct record_options, no_stop)},
+	{"event", 'e', "EVENT",
+	 "instead of at events of its CPU time, sample a guest of KVM on AMD at events "
+	 "that the CPU counts, such as cycles:G or cache-misses:G (:G, while the guest's "
+	 "code runs), without stopping it",
+	 .set = set_event, .offset = offsetof(struct record_options, event)},
 	{"waits", 0, "HZ",
 	 "also record what threads of Linux, Unikraft and Mini-OS wait for, looking at "
 	 "all "
@@ -340,6 +350,10 @@ int record_options_read(const struct command *command, int argc, char **argv,
 	if (options->gdb && options->waits)
 		return usage_error(command->name, "--waits reads a guest's memory while "
 						  "it runs, which --gdb can't");
+	if (options->event.name[0] && options->gdb)
+		return usage_error(command->name, "-e needs KVM on AMD, not --gdb");
+	if (options->event.name[0])
+		options->no_stop = NO_STOP_ONLY;
 	if (check_unwinding(&options->unwinding, &err) < 0 ||
 	    check_output(options, &err) < 0)
 		return usage_error(command->name, "%s", err.text);

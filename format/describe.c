@@ -43,6 +43,7 @@ static const struct member info_members[] = {
 	MEMBER(8, MEMBER_NUMBER, struct recording_info, monotonic_start),
 	MEMBER(9, MEMBER_NUMBER, struct recording_info, frequency),
 	MEMBER(10, MEMBER_NUMBER, struct recording_info, time_limit),
+	OPTIONAL(11, MEMBER_TEXT, struct recording_info, event, true),
 };
 
 static const struct member domain_members[] = {

@@ -51,6 +51,8 @@ struct recording_info {
 	char host[256];
 	char command[1024]; /* the command line, words separated by blanks */
 	char hypervisor[64];
+	char event[32]; /* what samples' weights count, such as "cycles:G"; empty: samples
+			 */
 };
 
 /* Bytes of a process's name, with the 0 at its end, as in Linux (TASK_COMM_LEN). */

@@ -28,16 +28,17 @@ struct guest {
 	struct guest_info info;	 /* as listed before the guest was opened */
 	struct guest_vcpu *vcpu; /* vCPUs by number, info.vcpus elements */
 	void *memory;		 /* first argument of the functions for pages */
-	/* vCPUs are seen at events of their CPU time, and need not be paused (struct
-	 * host, event_period) */
+	/* vCPUs are seen at events, such as of their CPU time, and need not be paused
+	 * (struct host, event_period) */
 	bool has_events;
 	struct error no_events; /* why not; empty: not asked for */
 };
 
-/* What a vCPU was seen doing at an event, when it had run for another period. */
+/* What a vCPU was seen doing at an event. */
 struct guest_event {
 	uint64_t time;	   /* ns, monotonic */
 	uint64_t cpu_time; /* like guest_vcpu.cpu_time, at the event */
+	uint64_t counted;  /* what the CPU counted since the event before, or ns */
 	uint64_t lost;	   /* events that were lost before this one */
 	/* the top of the vCPU's stack at the event: its first address, and the words from
 	 * there on, valid until the vCPU's next event */

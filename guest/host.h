@@ -70,6 +70,9 @@ struct host {
 	/* open() begins events of vCPUs, this CPU time apart, ns, if the hypervisor has
 	 * any (struct guest, has_events); 0: no events */
 	uint64_t event_period;
+	/* What the events are; NULL: that CPU time. Of others, @event_period is how often
+	 * they come, on average. */
+	const struct event_kind *event;
 };
 
 /* Returns whether open() is to give up. */

@@ -28,6 +28,7 @@ static int place_events(struct kvm_guest *vmm, struct error *err)
 
 static int begin_event(struct kvm_guest *vmm, unsigned int i, struct error *err)
 {
+	const struct host *host = &vmm->kvm->host;
 	struct vcpu *vcpu = &vmm->vcpu[i];
 	const struct watch_event *seen;
 	struct cpu ignored;
@@ -38,8 +39,8 @@ static int begin_event(struct kvm_guest *vmm, unsigned int i, struct error *err)
 	if (!seen || !kvm_registers_of_event(seen, &ignored))
 		return error_set(err, "the registers of vCPU %u can't be read%s", i,
 				 seen ? ": its memory is encrypted" : "");
-	if (watcher_begin(vmm->watcher, i, vcpu->ours, vcpu->tid,
-			  vmm->kvm->host.event_period, err) < 0)
+	if (watcher_begin(vmm->watcher, i, vcpu->ours, vcpu->tid, host->event_period,
+			  host->event, err) < 0)
 		return -1;
 	vcpu->watched = vcpu->tid;
 	return 0;
@@ -138,6 +139,7 @@ bool kvm_next_event(struct guest *guest, unsigned int i, struct guest_event *eve
 	vcpu->exit = exit_of(seen);
 	event->time = seen->time;
 	event->cpu_time = vmm->vcpu[i].before + seen->ran;
+	event->counted = seen->counted;
 	event->start = seen->start;
 	event->word = seen->word;
 	event->count = is_torn ? 0 : seen->bytes / 8;

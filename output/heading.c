@@ -57,7 +57,7 @@ static void put_total(const struct report *report)
 	fprintf(report->out, "%" PRIu64, total);
 	if (total != whole)
 		fprintf(report->out, " of %" PRIu64, whole);
-	fputs(" samples", report->out);
+	fprintf(report->out, " %s", measure_noun(measure));
 }
 
 /* Writes for how long there are samples, unless none has a time, or there is only one. */
@@ -99,8 +99,9 @@ void heading_write(const struct report *report)
 void heading_count(FILE *out, const struct measure *measure, uint64_t count)
 {
 	const char *unit = measure_is_time(measure) ? "us"
-			   : count == 1		    ? "sample"
-						    : "samples";
+			   : count == 1 && !measure_is_event(measure)
+				   ? "sample"
+				   : measure_noun(measure);
 
 	fprintf(out, "%" PRIu64 " %s", count, unit);
 }

@@ -214,7 +214,7 @@ static uint64_t begin_of(const struct timeline *timeline, uint32_t panel, uint64
 		return time;
 	if (measure_is_time(timeline->report->measure))
 		return timeline->is_met[panel] ? last : time;
-	if (!frequency || rounds == 1)
+	if (!frequency || rounds == 1 || measure_is_event(timeline->report->measure))
 		return time;
 	/* The quotient below has 64 bits only if it is less than time - last. */
 	if (length >= (unsigned __int128)(time - last) * frequency)

@@ -42,6 +42,15 @@ static void skip_events(struct sampler *sampler, struct round *round)
 	round->lost = 0;
 }
 
+/* Returns what a sample at the event stands for. */
+static uint32_t weight_of(const struct sampler *sampler, const struct guest_event *event)
+{
+	if (!sampler->sampling.counts_events || !event->counted)
+		return 1;
+	return event->counted < RECORDING_MAX_WEIGHT ? (uint32_t)event->counted
+						     : RECORDING_MAX_WEIGHT;
+}
+
 /* Finds the chain of a vCPU at its event. False if a pause has to find it. */
 static bool walk_event(struct sampler *sampler, struct round *round, unsigned int i)
 {
@@ -51,7 +60,8 @@ static bool walk_event(struct sampler *sampler, struct round *round, unsigned in
 	struct unwind_input input = learning_input(&sampler->learning,
 						   guest->ops->map_page);
 	struct sample *sample = sampler_add(sampler, round, i,
-					    event->time - event->time % NS_PER_US, 1);
+					    event->time - event->time % NS_PER_US,
+					    weight_of(sampler, event));
 	bool is_cut, grows;
 
 	sample->state = VCPU_RUNNING;
@@ -188,7 +198,8 @@ int sampler_take_events(struct sampler *sampler, struct round *round, struct err
 		note_due(sampler, round);
 		round->has_more = true;
 	} else {
-		take_waiting(sampler, round);
+		if (!sampler->sampling.counts_events)
+			take_waiting(sampler, round);
 		round->has_more = any_due(sampler);
 		sampler->stage = round->has_more ? ROUND_PAUSE : ROUND_BEGINS;
 	}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/guest.h"
 #include "record/file/series.h"
 #include "record/notify.h"
 #include "record/sampling.h"
@@ -42,8 +43,9 @@ struct record_options {
 	double max_overhead; /* share of the time that pauses may take */
 	bool jitter;
 	enum no_stop no_stop;
-	uint64_t time_limit; /* length of the recording, ns; 0: no limit */
-	const char *output;  /* "-" for standard output */
+	struct event_kind event; /* no name: CPU time; needs NO_STOP_ONLY */
+	uint64_t time_limit;	 /* length of the recording, ns; 0: no limit */
+	const char *output;	 /* "-" for standard output */
 	struct rotation rotation;
 	const char *vcpus;    /* list of the numbers of vCPUs; NULL: all */
 	char **domain;	      /* names or ids of the guests */

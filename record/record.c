@@ -44,13 +44,20 @@ static void join_words(char *line, size_t size, int argc, char **argv)
 		used += (size_t)snprintf(line + used, size - used, " %s", argv[i]);
 }
 
+/* Returns the lowest version of the format that describes what is recorded. */
+static uint64_t version_of(const struct record_options *options)
+{
+	if (options->unwinding.stack_bytes)
+		return RECORDING_VERSION;
+	return options->event.name[0] ? RECORDING_VERSION_LARGE_WEIGHTS
+				      : RECORDING_VERSION_SMALL_WEIGHTS;
+}
+
 static void describe_recording(const struct record *record, int argc, char **argv,
 			       struct recording_info *info)
 {
 	*info = (struct recording_info){
-		.version = record->options->unwinding.stack_bytes
-				   ? RECORDING_VERSION
-				   : RECORDING_VERSION_SMALL_WEIGHTS,
+		.version = version_of(record->options),
 		.domctl_version = record->host->domctl_version,
 		.wall_start = clock_ns(CLOCK_REALTIME) - clock_monotonic() +
 			      record->start,
@@ -62,6 +69,7 @@ static void describe_recording(const struct record *record, int argc, char **arg
 	gethostname(info->host, sizeof(info->host) - 1);
 	join_words(info->command, sizeof(info->command), argc, argv);
 	snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", record->host->version);
+	snprintf(info->event, sizeof(info->event), "%s", record->options->event.name);
 }
 
 static void summarize(const struct record *record, const struct recording_end *end,
@@ -77,7 +85,8 @@ static void summarize(const struct record *record, const struct recording_end *e
 		.sampled = roster->time,
 		.domains = roster->domains,
 		.samples = end->samples,
-		.weight = series_weight(&record->series),
+		.weight = record->options->event.name[0] ? end->samples
+							 : series_weight(&record->series),
 		.unstopped = roster->unstopped,
 		.lost = end->lost,
 		.missed = end->missed,
@@ -171,6 +180,7 @@ static void start_meter(struct record *record)
 		.frequency = record->options->frequency,
 		.start = record->start,
 		.time_limit = until > record->start ? until - record->start : until,
+		.counts_events = record->options->event.name[0],
 	};
 	meter_start(&record->meter, record->series.file.path ? STDERR_FILENO : -1);
 }

@@ -147,6 +147,18 @@ static void describe_subject(const struct recorder *recorder, struct subject *su
 	subject->cpu_described = is_known;
 }
 
+/* Returns how many samples a round stands for. */
+static uint64_t sum_weights(const struct subject *subject, const struct round *round)
+{
+	uint64_t sum = 0;
+
+	if (subject->target.sampling.counts_events)
+		return round->samples;
+	for (unsigned int i = 0; i < round->samples; i++)
+		sum += round->sample[i].weight;
+	return sum;
+}
+
 /* Takes a round, and passes it to the writer. 1 with @err set if the domain must not be
  * sampled, because its table does not fit. */
 static int take_part(struct recorder *recorder, struct subject *subject, uint32_t weight,
@@ -165,8 +177,7 @@ static int take_part(struct recorder *recorder, struct subject *subject, uint32_
 	subject->skipped += round->outcome == ROUND_PAUSED;
 	subject->late += round->outcome == ROUND_LATE;
 	if (subject->has_events && !round->pauses)
-		for (unsigned int i = 0; i < round->samples; i++)
-			recorder->roster.unstopped += round->sample[i].weight;
+		recorder->roster.unstopped += sum_weights(subject, round);
 	describe_subject(recorder, subject);
 	sink_kernel(recorder->sink, subject->target.sampling.index,
 		    sampler_take_kallsyms(subject->target.sampler));
@@ -174,7 +185,8 @@ static int take_part(struct recorder *recorder, struct subject *subject, uint32_
 	return 0;
 }
 
-/* Takes the rounds that are due, several of a guest with events. 1 as take_part(). */
+/* Takes the rounds that are due, several of a guest with events. 1 as take_part(), or
+ * because it can't be sampled without pauses any more, and must not be paused. */
 static int take_round(struct recorder *recorder, struct subject *subject,
 		      enum round_outcome *outcome, struct error *err)
 {
@@ -199,7 +211,8 @@ static int take_round(struct recorder *recorder, struct subject *subject,
 	pacer_end(&subject->pacer, paused);
 	if (paused > subject->longest)
 		subject->longest = paused;
-	subject_follow_events(subject, clock_monotonic());
+	if (subject_follow_events(subject, clock_monotonic(), err) < 0)
+		status = 1;
 	recorder->rested = share_rest(&recorder->share, clock_monotonic());
 	*outcome = round.outcome;
 	return status;

@@ -42,6 +42,9 @@ struct sampling {
 	 * following chains; 0: none. */
 	unsigned int stack_bytes;
 	enum no_stop no_stop;
+	/* Samples are taken at events that count something else than CPU time, which is
+	 * their weight: there are none of vCPUs that wait. Only with NO_STOP_ONLY. */
+	bool counts_events;
 };
 
 /* Maximum number of pauses in a round */

@@ -111,6 +111,9 @@ static const struct command_option sampling_options[] = {
 	{"no-stop", 0, "WHEN",
 	 "sample guests of KVM on AMD without stopping them, as in uniprof record",
 	 .set = option_set_text, .offset = offsetof(struct sampling_options, no_stop)},
+	{"event", 'e', "EVENT",
+	 "sample by an event that the CPU counts, such as cycles:G, as in uniprof record",
+	 .set = option_set_text, .offset = offsetof(struct sampling_options, event)},
 	{"jitter", 0, NULL, "randomize sampling times", .set = option_set_true,
 	 .offset = offsetof(struct sampling_options, jitter)},
 	{"unpause", 0, NULL, "first unpause a guest that a killed recorder left paused",
@@ -134,8 +137,8 @@ static bool has_sampling(const struct sampling_options *options)
 {
 	return options->frequency || options->max_overhead || options->call_graph ||
 	       options->table_count || options->all || options->gdb || options->follow ||
-	       options->no_stop || options->jitter || options->unpause ||
-	       options->force || options->waits;
+	       options->no_stop || options->event || options->jitter ||
+	       options->unpause || options->force || options->waits;
 }
 
 static int top_options_check(const struct top_options *options)
@@ -245,6 +248,7 @@ void top_options_record(const struct top_options *options, struct words *words)
 	words_add_option(words, "--max-overhead", sampling->max_overhead);
 	words_add_option(words, "--call-graph", sampling->call_graph);
 	words_add_option(words, "--no-stop", sampling->no_stop);
+	words_add_option(words, "--event", sampling->event);
 	words_add_option(words, "--gdb", sampling->gdb);
 	for (size_t i = 0; i < sampling->table_count; i++)
 		words_add_option(words, "--table", sampling->tables[i]);

@@ -9,7 +9,7 @@
 
 /* Options that are passed on to `uniprof record`, which checks them. NULL: not given. */
 struct sampling_options {
-	const char *frequency, *max_overhead, *call_graph, *no_stop, *gdb;
+	const char *frequency, *max_overhead, *call_graph, *no_stop, *event, *gdb;
 	const char **tables;
 	size_t table_count;
 	bool all, follow, no_find, jitter, unpause, force;

@@ -162,7 +162,8 @@ __attribute__((section("program"), used)) int watch(void *context)
 	event = &ring->event[ring->count & (WATCH_EVENTS - 1)];
 	event->time = get_time();
 	read_counter(context, &counts, sizeof(counts));
-	event->ran = counts.counter;
+	event->ran = counts.enabled;
+	event->counted = *(const uint64_t *)((const char *)context + WATCH_PERIOD);
 	read_registers(event, vcpu);
 	read_exit(event, vcpu);
 	w = &ring->work;

@@ -22,6 +22,11 @@
 /* most pages that are copied */
 #define WATCH_PAGES ((WATCH_STACK + WATCH_BELOW) / WATCH_PAGE + 2)
 
+/* Offset of sample_period in struct bpf_perf_event_data
+ * (include/uapi/linux/bpf_perf_event.h), which the program is called with: behind
+ * x86-64's struct pt_regs. */
+#define WATCH_PERIOD 168
+
 #define WATCH_GENERAL 17 /* rax to r15 in the order of their encoding, and rip */
 #define WATCH_EXIT    8	 /* offset in struct kvm_run of what is copied, bytes */
 
@@ -32,10 +37,11 @@ enum {
 
 /* What was seen at an event. */
 struct watch_event {
-	uint64_t time;	/* ns, monotonic */
-	uint64_t ran;	/* CPU time of the thread since its events began, ns */
-	uint64_t start; /* address of the first word of the stack's copy */
-	uint32_t bytes; /* size of the copy */
+	uint64_t time;	  /* ns, monotonic */
+	uint64_t ran;	  /* CPU time of the thread since its events began, ns */
+	uint64_t counted; /* since the event before: the period of this one */
+	uint64_t start;	  /* address of the first word of the stack's copy */
+	uint32_t bytes;	  /* size of the copy */
 	uint32_t flags;
 	uint64_t general[WATCH_GENERAL]; /* kvm_vcpu.arch.regs */
 	uint64_t cr0, cr3, cr4, efer;	 /* as KVM has them */

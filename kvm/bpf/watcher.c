@@ -2,6 +2,7 @@
 #include "kvm/bpf/watcher.h"
 
 #include <errno.h>
+#include <linux/bpf_perf_event.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,8 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compat.h"
 #include "kvm/bpf/types.h"
+
+#ifdef __x86_64__
+_Static_assert(offsetof(struct bpf_perf_event_data, sample_period) == WATCH_PERIOD,
+	       "the program reads the period there");
+#endif
 
 #define KVM_AMD "/sys/module/kvm_amd"
 
@@ -195,25 +202,53 @@ void watcher_free(struct watcher *watcher)
 	free(watcher);
 }
 
-int watcher_begin(struct watcher *watcher, unsigned int i, int fd, pid_t tid,
-		  uint64_t period, struct error *err)
+static void choose_event(uint64_t period, const struct event_kind *kind,
+			 struct perf_event_attr *attributes)
 {
-	const uint64_t arguments[] = {(uint64_t)fd, i};
-	struct perf_event_attr attributes = {
+	*attributes = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = PERF_ATTR_SIZE_VER5,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = period,
 		.disabled = 1,
 	};
+	if (!kind)
+		return;
+	attributes->type = kind->type;
+	attributes->config = kind->config;
+	attributes->exclude_host = kind->is_guest_only;
+	attributes->freq = 1;
+	attributes->sample_freq = NS_PER_S / period;
+}
+
+/* Explains why perf_event_open(2) has failed. */
+static int explain_event(const struct event_kind *kind, int errnum, struct error *err)
+{
+	if (kind && (errnum == ENOENT || errnum == EOPNOTSUPP || errnum == ENODEV))
+		return error_set(err, "this host's CPU does not count %s%s", kind->name,
+				 kind->is_guest_only ? ", or not by guest" : "");
+	if (kind && errnum == EINVAL)
+		return error_set(err,
+				 "the kernel refuses %s at this rate, or at all "
+				 "(kernel.perf_event_max_sample_rate)",
+				 kind->name);
+	return error_errno(err, errnum, "perf_event_open(2)");
+}
+
+int watcher_begin(struct watcher *watcher, unsigned int i, int fd, pid_t tid,
+		  uint64_t period, const struct event_kind *kind, struct error *err)
+{
+	const uint64_t arguments[] = {(uint64_t)fd, i};
+	struct perf_event_attr attributes;
 	struct watched *vcpu = &watcher->vcpu[i];
 
 	if (bpf_program_run(watcher->note, arguments, 2) != PROGRAM_DONE)
 		return error_set(err, "vCPU %u can't be found", i);
+	choose_event(period, kind, &attributes);
 	vcpu->event = (int)syscall(SYS_perf_event_open, &attributes, tid, -1, -1,
 				   PERF_FLAG_FD_CLOEXEC);
 	if (vcpu->event < 0)
-		return error_errno(err, errno, "perf_event_open(2)");
+		return explain_event(kind, errno, err);
 	vcpu->link = bpf_event_link(watcher->program, vcpu->event, i);
 	if (vcpu->link < 0)
 		return error_errno(err, errno,

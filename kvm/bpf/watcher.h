@@ -5,15 +5,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/guest.h"
 #include "kvm/bpf/kernel.h"
 #include "kvm/bpf/watch.h"
 #include "kvm/memory/layout.h"
 
 /*
  * Watches a guest's vCPUs without stopping them: an event of each vCPU's thread, at every
- * period of its CPU time, interrupts the thread, and a program notes the registers and
- * the top of the stack (kvm/bpf/watch.bpf.c). For KVM on AMD, which has all that in
- * memory. The kernel ends events and program when this process ends, however it does.
+ * period of its CPU time or of what the CPU counts, interrupts the thread, and a program
+ * notes the registers and the top of the stack (kvm/bpf/watch.bpf.c). For KVM on AMD,
+ * which has all that in memory. The kernel ends events and program when this process
+ * ends, however it does.
  */
 struct watcher;
 
@@ -41,9 +43,10 @@ struct watcher *watcher_new(const struct kernel *kernel,
 void watcher_free(struct watcher *watcher);
 
 /* Begins the events of the vCPU @i, of which this process has the descriptor @fd, and
- * which the thread @tid runs: 0, or -1. Needs these capabilities, too. @period: ns */
+ * which the thread @tid runs, of this @kind, or of its CPU time if that is NULL: 0, or
+ * -1. Needs these capabilities, too. @period: from one event to the next, ns */
 int watcher_begin(struct watcher *watcher, unsigned int i, int fd, pid_t tid,
-		  uint64_t period, struct error *err);
+		  uint64_t period, const struct event_kind *kind, struct error *err);
 
 /* Tells where the guest's memory is. False, and nothing is read there, if it has too many
  * parts. */

@@ -40,6 +40,8 @@ static void put_recording(struct json *json, const struct summary *summary)
 		json_string(json, "command", info->command);
 		json_string(json, "hypervisor", info->hypervisor);
 		json_real(json, "frequency_hz", (double)info->frequency / 1000, 3);
+		if (*info->event)
+			json_string(json, "event", info->event);
 	}
 	if (rate > 0)
 		json_real(json, "rate_hz", rate, 3);

@@ -256,6 +256,7 @@ int about_write(const struct report *report, const struct page_lists *lists, FIL
 	json_object(json, NULL);
 	json_string(json, "name", report->view.title ?: heading_name(name, report));
 	json_string(json, "weight", weights[report->view.weight]);
+	json_string(json, "event", report->summary->info.event);
 	json_number(json, "cpu_times",
 		    report->summary->samples && !report->summary->lacks_cpu_time);
 	json_number(json, "shows_domains", report_shows_domains(report));

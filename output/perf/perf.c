@@ -175,6 +175,8 @@ bool perf_is_task_clock(const struct measure *measure)
 
 const char *perf_event(const struct measure *measure)
 {
+	if (measure_is_event(measure))
+		return measure->event;
 	return perf_is_task_clock(measure) ? "task-clock" : "cpu-clock";
 }
 

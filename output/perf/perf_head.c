@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/parse.h"
 #include "report/model/domains.h"
 
 struct section {
@@ -93,12 +94,16 @@ static struct attr make_attr(const struct report *report)
 {
 	/* Rounds in 1,000 s */
 	uint64_t hertz = (report->summary->info.frequency + 500) / 1000;
+	struct event_kind kind;
+	struct error ignored;
 
+	if (parse_event(perf_event(report->measure), &kind, &ignored) < 0)
+		kind = (struct event_kind){.type = PERF_TYPE_SOFTWARE,
+					   .config = PERF_COUNT_SW_DUMMY};
 	return (struct attr){
-		.type = PERF_TYPE_SOFTWARE,
+		.type = kind.type,
 		.size = sizeof(struct attr),
-		.config = perf_is_task_clock(report->measure) ? PERF_COUNT_SW_TASK_CLOCK
-							      : PERF_COUNT_SW_CPU_CLOCK,
+		.config = kind.config,
 		.sample_freq = hertz ? hertz : 1, /* or else sample_period */
 		.sample_type = PERF_HEAD_SAMPLE_TYPE,
 		/* No sample is in the kernel: otherwise perf warns that it can't read the

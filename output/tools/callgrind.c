@@ -395,6 +395,8 @@ static void put_head(const struct callgrind *callgrind)
 	if (measure_is_time(report->measure))
 		fprintf(out, "event: %s : %s in us\n", event,
 			measure_noun(report->measure));
+	else if (measure_is_event(report->measure))
+		fprintf(out, "event: %s : %s\n", event, measure_noun(report->measure));
 	fprintf(out, "events: %s\nsummary: %" PRIu64 "\n", event, report->measure->total);
 }
 

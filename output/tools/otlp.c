@@ -308,7 +308,9 @@ static void put_head(struct otlp *otlp, struct buffer *profile)
 	const struct measure *measure = report->measure;
 	double rate = summary_rate(report->summary);
 
-	put_value_type(otlp, profile, PROFILE_SAMPLE_TYPE, types[measure->weight],
+	put_value_type(otlp, profile, PROFILE_SAMPLE_TYPE,
+		       measure_is_event(measure) ? measure->event
+						 : types[measure->weight],
 		       measure_is_time(measure) ? "nanoseconds" : "count");
 	protobuf_fixed64(profile, PROFILE_TIME_UNIX_NANO,
 			 report->summary->info.wall_start);

@@ -219,7 +219,9 @@ static void put_head(struct pprof *pprof)
 	const struct measure *measure = pprof->report->measure;
 	double rate = summary_rate(summary);
 
-	put_value_type(pprof, PROFILE_SAMPLE_TYPE, types[measure->weight],
+	put_value_type(pprof, PROFILE_SAMPLE_TYPE,
+		       measure_is_event(measure) ? measure->event
+						 : types[measure->weight],
 		       measure_is_time(measure) ? "nanoseconds" : "count");
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "wall", "nanoseconds");
 	if (rate > 0)

@@ -33,21 +33,32 @@ static const char *explain_no_events(const struct guest *guest)
 					: "only KVM on AMD can do that";
 }
 
+/* Explains why a guest is not sampled that must not be paused. */
+static int explain_only(const struct guest *guest, const struct record_options *options,
+			struct error *err)
+{
+	const char *why = explain_no_events(guest);
+
+	if (options->event.name[0])
+		return error_set(err, "'%s' can't be sampled by %s: %s", guest->info.name,
+				 options->event.name, why);
+	return error_set(err, "'%s' can't be sampled without stopping it: %s",
+			 guest->info.name, why);
+}
+
 /* Checks that the guest is sampled without pauses, if it must be. */
 static int check_events(const struct subject *subject,
 			const struct record_options *options, struct error *err)
 {
 	const struct guest *guest = subject->target.guest;
-	const char *why = explain_no_events(guest);
 
 	if (!options->no_stop || guest->has_events)
 		return 0;
 	if (options->no_stop == NO_STOP_ONLY)
-		return error_set(err, "'%s' can't be sampled without stopping it: %s",
-				 guest->info.name, why);
+		return explain_only(guest, options, err);
 	if (options->verbose)
 		notify(options->notify, "'%s' is stopped for each sample: %s",
-		       guest->info.name, why);
+		       guest->info.name, explain_no_events(guest));
 	return 0;
 }
 
@@ -64,6 +75,7 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		.chains_min = CHAINS_MIN,
 		.stack_bytes = options->unwinding.stack_bytes,
 		.no_stop = options->no_stop,
+		.counts_events = options->event.name[0] != 0,
 	};
 	struct subject *subject = calloc(1, sizeof(*subject));
 
@@ -72,6 +84,7 @@ struct subject *subject_new(struct host *host, const struct record_options *opti
 		return NULL;
 	}
 	host->event_period = options->no_stop ? sampling.period : 0;
+	host->event = sampling.counts_events ? &options->event : NULL;
 	if (target_open(&subject->target, host, domain, options->vcpus, &sampling, err) <
 	    0) {
 		free(subject);
@@ -142,16 +155,19 @@ void subject_begin(struct subject *subject, uint64_t start)
 		waits_begin(subject->waits, start);
 }
 
-void subject_follow_events(struct subject *subject, uint64_t now)
+int subject_follow_events(struct subject *subject, uint64_t now, struct error *err)
 {
 	const struct guest *guest = subject->target.guest;
 
 	if (subject->has_events == guest->has_events)
-		return;
+		return 0;
+	if (subject->options->no_stop == NO_STOP_ONLY)
+		return explain_only(guest, subject->options, err);
 	start_pacer(subject, now);
 	notify(subject->options->notify,
 	       "'%s' is stopped for each sample from now on: %s", guest->info.name,
 	       explain_no_events(guest));
+	return 0;
 }
 
 void subject_notify(const struct subject *subject, const char *text)

@@ -31,8 +31,8 @@ struct subject {
 };
 
 /* Changes the pace from @now on, ns, monotonic, if the guest's events have ended, and
- * notifies the user of the reason. */
-void subject_follow_events(struct subject *subject, uint64_t now);
+ * notifies the user of the reason; -1 with it in @err if it must not be paused. */
+int subject_follow_events(struct subject *subject, uint64_t now, struct error *err);
 
 /* Returns the requested time between samples, ns. */
 uint64_t subject_period(const struct record_options *options);

@@ -24,8 +24,11 @@ void meter_stop(struct meter *meter)
 
 void meter_round(struct meter *meter, uint64_t samples, uint64_t weight, uint64_t missed)
 {
-	uint64_t slots = missed + (samples ? weight : 1);
+	uint64_t slots;
 
+	if (meter->counts_events)
+		weight = 1;
+	slots = missed + (samples ? weight : 1);
 	meter->samples += samples * weight;
 	meter->slots += slots;
 	meter->recent += slots;

@@ -2,6 +2,7 @@
 #ifndef UNIPROF_RECORD_FILE_METER_H
 #define UNIPROF_RECORD_FILE_METER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/command/status_line.h"
@@ -14,6 +15,7 @@ struct meter {
 	uint64_t frequency;  /* requested rounds per second */
 	uint64_t start;	     /* ns, monotonic */
 	uint64_t time_limit; /* ns; 0: none */
+	bool counts_events;  /* weights are no numbers of samples */
 
 	/* Internal members */
 	uint64_t next;	  /* time to show the line next, ns, monotonic */

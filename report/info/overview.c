@@ -166,7 +166,8 @@ static void put_domain(FILE *out, const struct summary *summary,
 		put_line(out, "vCPUs", "%" PRIu64, domain->vcpus);
 	put_unwinding(out, domain);
 	if (domain->has_events)
-		put_line(out, "sampled", "at events of CPU time, without stops%s",
+		put_line(out, "sampled", "at events of %s, without stops%s",
+			 *summary->info.event ? summary->info.event : "CPU time",
 			 summary->counts.pauses.count ? ", but for the pauses below"
 						      : "");
 	if (summary->domain_count > 1) {
@@ -212,7 +213,8 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 	fputs("Samples\n", out);
 	put_line(out, "samples", "%" PRIu64, summary->samples);
 	if (summary->weight != summary->samples)
-		put_line(out, "weight", "counted as %" PRIu64, summary->weight);
+		put_line(out, "weight", "counted as %" PRIu64 "%s%s", summary->weight,
+			 *summary->info.event ? " " : "", summary->info.event);
 	put_rates(out, summary);
 	if (summary->samples)
 		put_line(out, "size", "%.1f bytes per sample",

@@ -300,6 +300,8 @@ static void keep_common_info(struct recording_info *info,
 		info->hypervisor[0] = 0;
 	if (info->frequency != other->frequency)
 		info->frequency = 0;
+	if (strcmp(info->event, other->event) != 0)
+		snprintf(info->event, sizeof(info->event), SUMMARY_MIXED_EVENTS);
 }
 
 /* Adds the sums of vCPUs and samples. -1 if out of memory. */

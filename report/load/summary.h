@@ -11,6 +11,9 @@
 #include "format/waits.h"
 
 /* States that are counted separately; states of later versions count as VCPU_UNKNOWN. */
+/* The event of several recordings that do not count the same one. */
+#define SUMMARY_MIXED_EVENTS "different-events"
+
 #define SUMMARY_STATES (VCPU_BLOCKED + 1)
 
 #define SUMMARY_RECENT 64

@@ -180,6 +180,7 @@ int measure_batch(struct measure *measure, const struct summary *summary,
 {
 	uint64_t sum = 0;
 
+	measure->event = summary->info.event;
 	if (batch->count > measure->capacity && make_room(measure, batch->count) < 0)
 		return -1;
 	if (takes_all(measure)) {
@@ -297,6 +298,11 @@ bool measure_is_time(const struct measure *measure)
 	return measure->weight != MEASURE_SAMPLES;
 }
 
+bool measure_is_event(const struct measure *measure)
+{
+	return measure->weight == MEASURE_SAMPLES && measure->event && *measure->event;
+}
+
 const char *measure_noun(const struct measure *measure)
 {
 	static const char *const nouns[] = {
@@ -306,7 +312,7 @@ const char *measure_noun(const struct measure *measure)
 		[MEASURE_WAIT] = "waiting time",
 	};
 
-	return nouns[measure->weight];
+	return measure_is_event(measure) ? measure->event : nouns[measure->weight];
 }
 
 const char *measure_long_noun(const struct measure *measure)
@@ -323,7 +329,7 @@ const char *measure_name(const struct measure *measure)
 		[MEASURE_WAIT] = "wait_us",
 	};
 
-	return names[measure->weight];
+	return measure_is_event(measure) ? "events" : names[measure->weight];
 }
 
 const char *measure_states_note(const struct measure *measure)

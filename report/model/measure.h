@@ -76,9 +76,10 @@ struct measure {
 
 	bool keeps_times; /* also sets times[]; can be set after measure_init() */
 
-	uint64_t whole; /* sum of all counts so far, with dropped samples */
-	uint64_t total; /* sum of all counts so far, without dropped samples */
-	double squares; /* sum of the squares of the counts in @whole */
+	const char *event; /* what samples' weights count; NULL or empty: samples */
+	uint64_t whole;	   /* sum of all counts so far, with dropped samples */
+	uint64_t total;	   /* sum of all counts so far, without dropped samples */
+	double squares;	   /* sum of the squares of the counts in @whole */
 	/* By sample of the last chunk: its weight, and whether it is selected by domain,
 	 * vCPU and time, whatever its state */
 	uint64_t *counts;
@@ -131,8 +132,11 @@ uint64_t measure_left(const struct measure *measure);
 
 /* Whether counts are us, not samples. */
 bool measure_is_time(const struct measure *measure);
-/* What is counted: as words, "samples", "CPU time", "time" or "waiting time"; the same,
- * but "vCPU time"; and as a field name that ends with the unit. */
+/* Whether that is the recording's own weights, of another event than CPU time. */
+bool measure_is_event(const struct measure *measure);
+
+/* What is counted: as words, "samples" or an event's name, "CPU time", "time" or "waiting
+ * time"; the same, but "vCPU time"; and as a field name that ends with the unit. */
 const char *measure_noun(const struct measure *measure);
 const char *measure_long_noun(const struct measure *measure);
 const char *measure_name(const struct measure *measure);

@@ -10,6 +10,7 @@
  *   uuid HEX                    of the last domain
  *   unwound WAY ROWS FILES [BUILD-ID...]    of the last domain
  *   vmm NAME                    of the last domain
+ *   at-events                   the last domain is sampled at events, without pauses
  *   linux ADDRESS               of the last domain: where its Linux kernel runs
  *   moves MOVE...               of the last domain: of the FILES
  *   spaces [NUMBER SPACE]...    of the last domain: address spaces of the FILES
@@ -30,10 +31,12 @@
  *   pause NS COUNT, lost N, missed N
  *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
  *   flush                       starts a new chunk
- *   many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random samples, identical in every
- * run; CPU times are below that of cpu-time wait FROM TO STATE END ADDRESS...       of
- * the thread above; TO: 0 if it still goes on; STATE: enum wait_state waits UNTIL PERIOD
- * ROUNDS THREADS TORN UNREAD CPU-TIME    counts of the waits before; ends their chunk
+ *   many SAMPLES STACKS DEPTH FUNCTIONS     pseudo-random samples, always the same;
+ *                               CPU times are below that of cpu-time
+ *   wait FROM TO STATE END ADDRESS...       of the thread above; TO: 0 if it still goes
+ *                               on; STATE: enum wait_state
+ *   waits UNTIL PERIOD ROUNDS THREADS TORN UNREAD CPU-TIME
+ *                               counts of the waits before; ends their chunk
  *   chunk TYPE HEX              an intact chunk with its place and the payload HEX
  *   bytes HEX                   raw bytes
  *   end REASON TIME             REASON: enum end_reason; without this line, no end
@@ -130,6 +133,8 @@ static int set_info(struct maker *maker, char *rest)
 		set_text(info->command, sizeof(info->command), rest);
 	else if (strcmp(key, "hypervisor") == 0)
 		set_text(info->hypervisor, sizeof(info->hypervisor), rest);
+	else if (strcmp(key, "event") == 0)
+		set_text(info->event, sizeof(info->event), rest);
 	else
 		return error_set(&maker->err, "no info called %s", key);
 	return 0;
@@ -394,6 +399,10 @@ static int take_line(struct maker *maker, char *rest)
 		struct recording_domain *last = &maker->domains[maker->domain_count - 1];
 
 		set_text(last->vmm, sizeof(last->vmm), rest);
+		return 0;
+	}
+	if (strcmp(kind, "at-events") == 0 && maker->domain_count) {
+		maker->domains[maker->domain_count - 1].has_events = 1;
 		return 0;
 	}
 	if (strcmp(kind, "linux") == 0 && maker->domain_count) {

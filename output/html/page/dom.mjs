@@ -26,8 +26,15 @@ export function percent(part, whole, digits) {
 // A time in us, as seconds.
 export const seconds = (us) => `${(us / 1e6).toFixed(us < 1e7 ? 3 : 2)} s`;
 
+let event = ""; // what samples' weights count; empty: samples
+export function countEvents(name) {
+	event = name;
+}
+
 // Returns a weight with its unit; exact unless it is a time.
 export function amount(weight, value) {
+	if (weight === "samples" && event)
+		return `${value.toLocaleString("en")} ${event}`;
 	if (weight === "samples")
 		return `${value.toLocaleString("en")} sample${value === 1 ? "" : "s"}`;
 	if (value < 1e3)

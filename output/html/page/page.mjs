@@ -5,7 +5,7 @@
 import { about } from "./about.mjs";
 import { colouring } from "./colours.mjs";
 import { Samples, Waits, decodeChunks, decodeStacks, decodeTree, unpack } from "./decode.mjs";
-import { amount, button, byId, make, percent, seconds } from "./dom.mjs";
+import { amount, countEvents, button, byId, make, percent, seconds } from "./dom.mjs";
 import { Flame } from "./flame.mjs";
 import { HeatMap } from "./heatmap.mjs";
 import { changeInterval } from "./intervals.mjs";
@@ -569,6 +569,8 @@ async function start() {
 		document.title = `${model.about.name} - uniprof`;
 		byId("title").textContent = model.about.name;
 		byId("main").hidden = false;
+		countEvents(model.about.event);
+		byId("weight").options[0].textContent = model.about.event || "samples";
 		performance.mark("counted");
 		globalThis.uniprof = new App(model);
 		performance.mark("shown");

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/model/checks/match.h"
 #include "report/model/domains.h"
@@ -249,7 +250,7 @@ static void note_thinned(struct profile *profile)
 	const struct summary *summary = &profile->summary;
 	double weight = (double)summary->weight / (double)summary->samples;
 
-	if (!summary->counts.pauses.count || weight < 1.5)
+	if (!summary->counts.pauses.count || *summary->info.event || weight < 1.5)
 		return;
 	notes_add(&profile->notes, NOTE_HINT,
 		  "only %" PRIu64 " samples were taken, each of which counts for %.1f on "
@@ -257,8 +258,19 @@ static void note_thinned(struct profile *profile)
 		  summary->samples, weight);
 }
 
+static void note_mixed_events(struct profile *profile)
+{
+	if (measure_is_time(&profile->measure) ||
+	    strcmp(profile->summary.info.event, SUMMARY_MIXED_EVENTS) != 0)
+		return;
+	notes_add(&profile->notes, NOTE_HINT,
+		  "the recordings count different events, whose sums mean nothing: only "
+		  "--weight cpu-time and wall are common to them");
+}
+
 static void note_counts(struct profile *profile, bool is_verbose)
 {
+	note_mixed_events(profile);
 	note_left(profile, is_verbose);
 	note_thinned(profile);
 	note_missed(profile);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,6 +110,42 @@ static void lists_have_numbers_and_ranges(void **state)
 	assert_true(set[1]);
 }
 
+static void events_have_perfs_names(void **state)
+{
+	static const char *const wrong[] = {"",
+					    "cycle",
+					    "cycles:",
+					    "cycles:H",
+					    "cycles:GG",
+					    "r",
+					    "rxyz",
+					    ":G",
+					    "cycles ",
+					    "r12 ",
+					    "r11112222333344445",
+					    "page-faults"};
+	struct event_kind kind;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(parse_event("cycles:G", &kind, &err), 0);
+	assert_string_equal(kind.name, "cycles:G");
+	assert_int_equal(kind.type, PERF_TYPE_HARDWARE);
+	assert_int_equal(kind.config, PERF_COUNT_HW_CPU_CYCLES);
+	assert_true(kind.is_guest_only);
+	assert_int_equal(parse_event("cache-misses", &kind, &err), 0);
+	assert_int_equal(kind.config, PERF_COUNT_HW_CACHE_MISSES);
+	assert_false(kind.is_guest_only);
+	assert_int_equal(parse_event("task-clock", &kind, &err), 0);
+	assert_int_equal(kind.type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(kind.config, PERF_COUNT_SW_TASK_CLOCK);
+	assert_int_equal(parse_event("rC0fFee1122334455:G", &kind, &err), 0);
+	assert_int_equal(kind.type, PERF_TYPE_RAW);
+	assert_int_equal(kind.config, 0xC0fFee1122334455);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(parse_event(wrong[i], &kind, &err), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +153,7 @@ int main(void)
 		cmocka_unit_test(times_are_seconds_or_have_a_unit),
 		cmocka_unit_test(percentages_are_limited_to_0_01_to_100),
 		cmocka_unit_test(lists_have_numbers_and_ranges),
+		cmocka_unit_test(events_have_perfs_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

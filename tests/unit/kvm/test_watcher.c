@@ -200,7 +200,7 @@ static void this_kernel_takes_the_programs(void **state)
 
 	(void)state;
 	/* A descriptor that is no vCPU's is refused. */
-	assert_int_equal(watcher_begin(watcher, 0, 0, getpid(), 1000000, &err), -1);
+	assert_int_equal(watcher_begin(watcher, 0, 0, getpid(), 1000000, NULL, &err), -1);
 	assert_string_equal(err.text, "vCPU 0 can't be found");
 	assert_null(watcher_peek(watcher, 0));
 	assert_null(watcher_peek(watcher, -1));

@@ -112,6 +112,9 @@ static uint64_t page_misses(const void *memory)
 	return 0;
 }
 
+/* Of each event */
+#define COUNTED 1234567
+
 static bool next_event(struct guest *guest, unsigned int vcpu, struct guest_event *event)
 {
 	static const uint64_t stack[2];
@@ -124,6 +127,7 @@ static bool next_event(struct guest *guest, unsigned int vcpu, struct guest_even
 	*event = (struct guest_event){.time = memory->time,
 				      .start = 2 * GUEST_PAGE_SIZE,
 				      .word = stack,
+				      .counted = COUNTED,
 				      .count = memory->cut ? 0 : 2};
 	memory->cut -= memory->cut > 0;
 	memory->time += NS_PER_S / 1000;
@@ -184,15 +188,15 @@ struct scene {
 	struct sampler *sampler;
 };
 
-static void scene_open_for(struct scene *scene, const struct guest_ops *ops,
-			   enum no_stop no_stop)
+static void scene_open_as(struct scene *scene, const struct guest_ops *ops,
+			  const struct sampling *sampling)
 {
-	const struct sampling sampling = {.period = NS_PER_S / 1000, .no_stop = no_stop};
 	struct error err;
 
 	memset(scene, 0, sizeof(*scene));
-	scene->guest = (struct guest){
-		.ops = ops, .info.vcpus = 1, .has_events = no_stop != NO_STOP_NEVER};
+	scene->guest = (struct guest){.ops = ops,
+				      .info.vcpus = 1,
+				      .has_events = sampling->no_stop != NO_STOP_NEVER};
 	scene->vcpu.wanted = true;
 	scene->guest.vcpu = &scene->vcpu;
 	scene->guest.memory = &scene->memory;
@@ -201,8 +205,16 @@ static void scene_open_for(struct scene *scene, const struct guest_ops *ops,
 	scene->vcpu.cpu.x86.cr0 = X86_CR0_PE;
 	scene->vcpu.cpu.x86.rip = GUEST_PAGE_SIZE;
 	scene->vcpu.cpu.x86.reg[X86_RBP] = 2 * GUEST_PAGE_SIZE;
-	scene->sampler = sampler_new(&scene->guest, &sampling, &err);
+	scene->sampler = sampler_new(&scene->guest, sampling, &err);
 	assert_non_null(scene->sampler);
+}
+
+static void scene_open_for(struct scene *scene, const struct guest_ops *ops,
+			   enum no_stop no_stop)
+{
+	const struct sampling sampling = {.period = NS_PER_S / 1000, .no_stop = no_stop};
+
+	scene_open_as(scene, ops, &sampling);
 }
 
 static void scene_open(struct scene *scene, const struct guest_ops *ops)
@@ -432,6 +444,29 @@ static void a_waiting_vcpu_has_the_weight_of_its_wait(void **state)
 	scene_close(&scene);
 }
 
+static void weights_are_what_events_count(void **state)
+{
+	const struct sampling sampling = {.period = NS_PER_S / 1000,
+					  .no_stop = NO_STOP_ONLY,
+					  .counts_events = true};
+	struct scene scene;
+	unsigned int pauses = 0;
+	uint64_t last = 0;
+
+	(void)state;
+	scene_open_as(&scene, &live, &sampling);
+	take_all(&scene, &last, &pauses);
+	scene.memory.events = 3;
+	scene.memory.cut = 1;
+	assert_int_equal(take_all(&scene, &last, &pauses), 3 * COUNTED);
+	/* One that waits counts nothing. */
+	scene.memory.waits = true;
+	sleep_for(2 * (NS_PER_S / 1000));
+	assert_int_equal(take_all(&scene, &last, &pauses), 0);
+	assert_int_equal(pauses, 0);
+	scene_close(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +479,7 @@ int main(void)
 		cmocka_unit_test(what_events_miss_is_found_in_one_pause_or_stays_cut),
 		cmocka_unit_test(a_guest_whose_chains_are_cut_is_paused),
 		cmocka_unit_test(a_waiting_vcpu_has_the_weight_of_its_wait),
+		cmocka_unit_test(weights_are_what_events_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
