@@ -43,7 +43,7 @@ def text(fields, tag, length):
 def info(fields):
     print("info", *(number(fields, tag) for tag in (1, 6, 7, 8, 9, 10)),
           text(fields, 2, 63), text(fields, 3, 255), text(fields, 4, 1023),
-          text(fields, 5, 63))
+          text(fields, 5, 63), text(fields, 11, 31))
 
 
 def moves(fields):

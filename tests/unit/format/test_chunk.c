@@ -258,6 +258,7 @@ static void a_description_round_trips(void **state)
 	struct buffer payload = {0};
 
 	(void)state;
+	strcpy(info.event, "cycles:G");
 	domain.id = 32752;
 	domain.index = 65535;
 	domain.unwind_way = UNWIND_BY_TABLE;

@@ -35,6 +35,7 @@ static inline void print_info(FILE *to, struct cursor payload)
 	print_hex(to, info.host);
 	print_hex(to, info.command);
 	print_hex(to, info.hypervisor);
+	print_hex(to, info.event);
 	fprintf(to, "\n");
 }
 
