@@ -281,33 +281,31 @@ static void use_names(struct learning *learning, const struct kallsyms *kallsyms
 		kernel_orc_find(&learning->orc, kallsyms);
 }
 
-/* Goes on to look for the names of the guest's kernel, from one of the round's chains. */
-static void learn_kallsyms(struct learning *learning, const struct round *round)
+static bool are_names_due(const struct learning *learning, uint64_t now)
+{
+	return learning->kallsyms && kallsyms_are_due(learning->kallsyms, now);
+}
+
+/* Goes on to look for the names of the guest's kernel, from an address of its @code. */
+static void read_names(struct learning *learning, const struct cpu *cpu, uint64_t code,
+		       uint64_t now)
 {
 	struct guest *guest = learning->guest;
 	const struct guest_memory memory = running_memory(learning);
 
-	for (unsigned int i = 0; learning->kallsyms && i < round->samples; i++) {
-		const struct sample *sample = &round->sample[i];
-
-		if (!kallsyms_are_due(learning->kallsyms, &sample->chain, round->time))
-			continue;
-		guest->ops->begin_pages(guest->memory, round->time, KALLSYMS_MAPS);
-		kallsyms_look(learning->kallsyms, cpu_of(learning, sample), &memory,
-			      &sample->chain, round->time);
-		if (kallsyms_get(learning->kallsyms))
-			use_names(learning, kallsyms_get(learning->kallsyms));
-	}
+	guest->ops->begin_pages(guest->memory, now, KALLSYMS_MAPS);
+	kallsyms_look(learning->kallsyms, cpu, &memory, code, now);
+	if (kallsyms_get(learning->kallsyms))
+		use_names(learning, kallsyms_get(learning->kallsyms));
 }
 
-/* Whether there is something left to read in the guest's kernel, from this chain on: its
- * tables, and then its types. */
-static bool is_kernel_due(const struct learning *learning, const struct chain *chain,
-			  uint64_t now)
+/* Whether there is something left to read in the guest's kernel: its tables, and then its
+ * types. */
+static bool is_kernel_due(const struct learning *learning, uint64_t now)
 {
 	return kernel_copy_is_due(learning->orc.copy.size ? &learning->orc.copy
 							  : &learning->types.copy,
-				  chain, now);
+				  now);
 }
 
 /* Goes on to read the tables or the types of the guest's kernel, which is due. True if
@@ -325,17 +323,36 @@ static bool read_kernel(struct learning *learning, const struct cpu *cpu, uint64
 	return false;
 }
 
-/* True if there is a new table. */
-static bool learn_kernel(struct learning *learning, const struct round *round)
+/* Looks for a Linux kernel in the round's samples. False if its memory can't be read for
+ * sure now. */
+static bool see_kernel(struct learning *learning, const struct round *round)
 {
+	bool is_mapped = false;
+
 	for (unsigned int i = 0; i < round->samples; i++) {
 		const struct sample *sample = &round->sample[i];
+		const struct cpu *cpu = cpu_of(learning, sample);
 
-		if (is_kernel_due(learning, &sample->chain, round->time))
-			return read_kernel(learning, cpu_of(learning, sample),
-					   round->time);
+		kernel_seen_note(&learning->kernel, cpu, &sample->chain);
+		is_mapped |= kernel_seen_maps(&learning->kernel, cpu);
 	}
-	return false;
+	return is_mapped;
+}
+
+/* Goes on to read the names, the tables and the types of the guest's kernel. True if
+ * there is a new table. */
+static bool learn_kernel(struct learning *learning, const struct round *round)
+{
+	const struct kernel_seen *seen = &learning->kernel;
+	uint64_t now = round->time;
+
+	if (!are_names_due(learning, now) && !is_kernel_due(learning, now))
+		return false;
+	if (!see_kernel(learning, round))
+		return false;
+	if (are_names_due(learning, now))
+		read_names(learning, &seen->cpu, seen->code, now);
+	return is_kernel_due(learning, now) && read_kernel(learning, &seen->cpu, now);
 }
 
 struct kallsyms *learning_take_kallsyms(struct learning *learning)
@@ -352,14 +369,11 @@ const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 					      const struct cpu *cpu,
 					      const struct chain *chain)
 {
-	struct guest *guest = learning->guest;
-	const struct guest_memory memory = running_memory(learning);
-	uint64_t now = clock_monotonic(), until = now + FIND_NS;
+	uint64_t code = kernel_code(chain), now = clock_monotonic(),
+		 until = now + FIND_NS;
 
-	while (learning->kallsyms && now < until &&
-	       kallsyms_are_due(learning->kallsyms, chain, UINT64_MAX)) {
-		guest->ops->begin_pages(guest->memory, now, KALLSYMS_MAPS);
-		kallsyms_look(learning->kallsyms, cpu, &memory, chain, now);
+	while (code && now < until && are_names_due(learning, UINT64_MAX)) {
+		read_names(learning, cpu, code, now);
 		now = clock_monotonic();
 	}
 	return learning_kallsyms(learning);
@@ -370,12 +384,11 @@ const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 static bool find_kernel(struct learning *learning, const struct cpu *cpu,
 			const struct chain *chain)
 {
-	const struct kallsyms *kallsyms = learning_find_kallsyms(learning, cpu, chain);
 	bool is_new = false;
 
-	if (kallsyms)
-		use_names(learning, kallsyms);
-	while (is_kernel_due(learning, chain, UINT64_MAX))
+	if (!learning_find_kallsyms(learning, cpu, chain))
+		return false;
+	while (is_kernel_due(learning, UINT64_MAX))
 		is_new |= read_kernel(learning, cpu, clock_monotonic());
 	return is_new;
 }
@@ -431,7 +444,6 @@ static bool study(struct learning *learning, const struct unwind_input *input,
 		guesses_forgive(&learning->returns);
 	learn_entries(learning, round);
 	is_renewed |= learn_modules(learning, round);
-	learn_kallsyms(learning, round);
 	if (learn_kernel(learning, round)) {
 		guesses_forgive(&learning->returns);
 		is_renewed = true;

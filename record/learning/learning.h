@@ -10,6 +10,7 @@
 #include "record/learning/table_check.h"
 #include "record/linux/kallsyms.h"
 #include "record/linux/kernel_orc.h"
+#include "record/linux/kernel_seen.h"
 #include "record/linux/kernel_types.h"
 #include "record/linux/modules.h"
 #include "record/linux/tasks.h"
@@ -39,6 +40,7 @@ struct learning {
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
 	struct fibers fibers;		  /* of a unikernel */
+	struct kernel_seen kernel;	  /* the last sample in a Linux kernel */
 	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
 	struct kernel_orc orc;	     /* of its Linux kernel, if no file's table has it */
 	struct kernel_types types;   /* likewise */

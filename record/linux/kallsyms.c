@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "record/linux/kernel_seen.h"
 #include "symbols/symbols.h"
 
 /*
@@ -16,10 +17,6 @@
  * tokens, which are 256 ascending numbers just before or some MiB behind the offsets;
  * then what is before the places, from the end to the start.
  */
-
-/* The start of the addresses of a kernel's code on arm64 (Linux,
- * Documentation/arch/arm64/memory.rst). */
-#define ARM64_KERNEL 0xffff800000000000u
 
 /* Pages and CPU time, ns, after which a look ends, and number of searches in all */
 #define LOOK_PAGES   (KALLSYMS_MAPS / 2)
@@ -117,20 +114,9 @@ struct kallsyms *kallsyms_take(struct kallsyms_search *search)
 	return kallsyms;
 }
 
-/* Returns the first address of the chain if it may be in a kernel's code; else 0. */
-static uint64_t kernel_code(const struct chain *chain)
+bool kallsyms_are_due(const struct kallsyms_search *search, uint64_t now)
 {
-	uint64_t address = chain->count && !chain->is_stack ? chain->address[0] : 0;
-
-	if (address >= LINUX_START)
-		return address < LINUX_END ? address : 0;
-	return address >= ARM64_KERNEL && address < LINUX_START ? address : 0;
-}
-
-bool kallsyms_are_due(const struct kallsyms_search *search, const struct chain *chain,
-		      uint64_t now)
-{
-	return search->stage != DONE && now >= search->due && kernel_code(chain);
+	return search->stage != DONE && now >= search->due;
 }
 
 /* Ends a search that has found nothing; another one may begin later. */
@@ -527,8 +513,7 @@ static void look_once(struct kallsyms_search *search, const struct view *view,
 }
 
 void kallsyms_look(struct kallsyms_search *search, const struct cpu *cpu,
-		   const struct guest_memory *memory, const struct chain *chain,
-		   uint64_t now)
+		   const struct guest_memory *memory, uint64_t code, uint64_t now)
 {
 	const struct view view = {cpu, memory};
 	uint64_t begun = clock_thread(), spent = 0;
@@ -539,8 +524,7 @@ void kallsyms_look(struct kallsyms_search *search, const struct cpu *cpu,
 		return;
 	/* A small kernel may have too few offsets to be seen from afar. */
 	if (search->stage == BEGIN)
-		begin_stage(search, searches % 2 ? FIND_PLACES : FIND_OFFSETS,
-			    kernel_code(chain));
+		begin_stage(search, searches % 2 ? FIND_PLACES : FIND_OFFSETS, code);
 	for (unsigned int i = 0; i < LOOK_PAGES && spent < LOOK_NS; i++) {
 		look_once(search, &view, now);
 		if (searches != search->searches)

@@ -25,20 +25,18 @@ struct kallsyms_search *kallsyms_search_new(void);
 /* @search may be NULL. */
 void kallsyms_search_free(struct kallsyms_search *search);
 
-/* Returns whether kallsyms_look() is due: the names are not known yet, and the chain is
- * of a vCPU in the kernel. @now: ns, monotonic. */
-bool kallsyms_are_due(const struct kallsyms_search *search, const struct chain *chain,
-		      uint64_t now);
+/* Returns whether kallsyms_look() is due: the names are not known yet. @now: ns,
+ * monotonic. */
+bool kallsyms_are_due(const struct kallsyms_search *search, uint64_t now);
 
 /*
- * Goes on with the search in the kernel's memory, from code that the chain goes through.
- * @cpu has the vCPU's registers at the sample, and must be in the address space of the
- * kernel. Takes bounded time; a whole search takes some ten calls. Gives up after
- * some searches that found nothing.
+ * Goes on with the search in the kernel's memory, from an address of its @code. @cpu has
+ * registers by which that memory can be read (record/linux/kernel_seen.h). Takes bounded
+ * time; a whole search takes some ten calls. Gives up after some searches that found
+ * nothing.
  */
 void kallsyms_look(struct kallsyms_search *search, const struct cpu *cpu,
-		   const struct guest_memory *memory, const struct chain *chain,
-		   uint64_t now);
+		   const struct guest_memory *memory, uint64_t code, uint64_t now);
 
 /* Returns the names if they are complete and were not taken yet; else NULL. */
 const struct kallsyms *kallsyms_get(const struct kallsyms_search *search);

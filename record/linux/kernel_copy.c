@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "symbols/symbols.h"
 
 /* Pages after which a look ends, and how many times its CPU time passes until the next
  * one */
@@ -33,11 +32,9 @@ void kernel_copy_end(struct kernel_copy *copy)
 	copy->size = 0;
 }
 
-bool kernel_copy_is_due(const struct kernel_copy *copy, const struct chain *chain,
-			uint64_t now)
+bool kernel_copy_is_due(const struct kernel_copy *copy, uint64_t now)
 {
-	return copy->size && now >= copy->due && chain->count &&
-	       chain->address[0] >= LINUX_START;
+	return copy->size && now >= copy->due;
 }
 
 /* Copies up to a page of the next part. False if it is missing. */

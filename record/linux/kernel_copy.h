@@ -33,11 +33,11 @@ void kernel_copy_begin(struct kernel_copy *copy);
 void kernel_copy_end(struct kernel_copy *copy);
 
 /* Returns whether kernel_copy_look() is due: there is something left to copy or to do
- * with the copy, and the chain is of a vCPU in the kernel. @now: ns, monotonic. */
-bool kernel_copy_is_due(const struct kernel_copy *copy, const struct chain *chain,
-			uint64_t now);
+ * with the copy. @now: ns, monotonic. */
+bool kernel_copy_is_due(const struct kernel_copy *copy, uint64_t now);
 
-/* Copies the next pages, up to KERNEL_LOOK_NS. @cpu has a vCPU's registers. Ends the copy
+/* Copies the next pages, up to KERNEL_LOOK_NS. @cpu has registers by which the kernel's
+ * memory can be read. Ends the copy
  * after some looks that found a page missing. True if all was there before. */
 bool kernel_copy_look(struct kernel_copy *copy, const struct cpu *cpu,
 		      const struct guest_memory *memory, uint64_t now);

@@ -52,19 +52,18 @@ static void kernel_end(struct kernel *kernel)
 static bool search(struct kernel *kernel)
 {
 	const struct cpu cpu = {.family = CPU_FAMILY_X86, .x86 = kernel->guest->cpu};
-	uint64_t address = TEXT + 8, now = NS_PER_S;
-	const struct chain chain = {.address = &address, .count = 1};
+	uint64_t now = NS_PER_S;
 	bool is_read = false;
 
 	kernel_types_find(&kernel->types, kernel->kallsyms);
 	for (int i = 0; i < LOOKS && !is_read; i++) {
-		if (!kernel_copy_is_due(&kernel->types.copy, &chain, now))
+		if (!kernel_copy_is_due(&kernel->types.copy, now))
 			break;
 		is_read = kernel_types_look(&kernel->types, &cpu, &kernel->guest->memory,
 					    now);
 		now += 10 * NS_PER_S;
 	}
-	assert_false(kernel_copy_is_due(&kernel->types.copy, &chain, now));
+	assert_false(kernel_copy_is_due(&kernel->types.copy, now));
 	assert_null(kernel->types.copy.bytes);
 	return is_read;
 }
