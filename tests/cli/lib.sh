@@ -48,6 +48,8 @@ without_devices()
 {
 	if [ -e /dev/kvm ]; then
 		unshare -mpf --mount-proc sh -c 'mount -t tmpfs none /dev && exec "$@"' sh "$@"
+	elif unshare -mpf --mount-proc true 2>/dev/null; then
+		unshare -mpf --mount-proc "$@"
 	else
 		"$@"
 	fi
