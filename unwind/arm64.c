@@ -12,14 +12,9 @@
 #define FRAME_POINTER 29
 #define LINK_REGISTER 30
 
-/* Pointer authentication uses the upper bits that are not part of the address, except bit
- * 55 (Arm ARM, DDI 0487, issue J.a, section D8.9). */
 static uint64_t pac_strip(const void *cpu, uint64_t address)
 {
-	bool upper = address >> 55 & 1;
-	uint64_t own = ((uint64_t)1 << arm64_address_bits(cpu, upper)) - 1;
-
-	return upper ? address | ~own : address & own;
+	return arm64_strip(cpu, address);
 }
 
 /*

@@ -52,6 +52,10 @@ static inline bool arm_is_aarch32(const struct arm_cpu *cpu)
  * bit 55; the bits above only select the half. */
 unsigned int arm64_address_bits(const struct arm_cpu *cpu, bool upper);
 
+/* An AArch64 address without its tag or its pointer authentication code, which are in the
+ * upper bits that are not translated, except bit 55 (Arm ARM, section D8.9). */
+uint64_t arm64_strip(const struct arm_cpu *cpu, uint64_t address);
+
 /* AArch64: the vCPU's current stack pointer. */
 uint64_t arm64_sp(const struct arm_cpu *cpu);
 

@@ -61,6 +61,14 @@ unsigned int arm64_address_bits(const struct arm_cpu *cpu, bool upper)
 	return 64 - (unused < least ? least : unused);
 }
 
+uint64_t arm64_strip(const struct arm_cpu *cpu, uint64_t address)
+{
+	bool upper = address >> 55 & 1;
+	uint64_t own = ((uint64_t)1 << arm64_address_bits(cpu, upper)) - 1;
+
+	return upper ? address | ~own : address & own;
+}
+
 /* The address in a descriptor of a table, block or page. */
 static uint64_t output_address(const struct tree *tree, uint64_t entry)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/after_call.h"
+#include "arch/arm/cpu.h"
 
 #define WORD 8
 
@@ -115,6 +116,14 @@ static bool is_interrupted(const uint64_t *word, unsigned int left)
 	       !(word[2] & ~(uint64_t)0x3f7fd7);
 }
 
+/* Returns a word of the stack as an address. */
+static uint64_t address_of(const struct cpu *cpu, const struct stack_copy *copy,
+			   unsigned int i)
+{
+	return cpu->family == CPU_FAMILY_ARM ? arm64_strip(&cpu->arm, copy->word[i])
+					     : copy->word[i];
+}
+
 /* The form in which a word is kept. */
 enum use {
 	USE_NONE,
@@ -126,7 +135,7 @@ static enum use use_of(struct stack_filter *filter, const struct cpu *cpu,
 		       const struct guest_memory *memory, const struct stack_copy *copy,
 		       unsigned int i)
 {
-	uint64_t word = copy->word[i];
+	uint64_t word = address_of(cpu, copy, i);
 	enum code code;
 
 	if (word < GUEST_PAGE_SIZE || stack_word_value(word) != word)
@@ -158,19 +167,21 @@ static unsigned int find_top(struct stack_filter *filter, const struct cpu *cpu,
 
 /* Appends words to a chain, from the lowest address on. */
 struct list {
+	const struct cpu *cpu;
+	const struct stack_copy *copy;
 	struct chain *chain;
 	unsigned int last; /* number of the uppermost word so far */
 };
 
 /* Appends a word, and gives the word before it its distance. */
-static void list_append(struct list *list, const struct stack_copy *copy, unsigned int i)
+static void list_append(struct list *list, unsigned int i)
 {
 	struct chain *chain = list->chain;
 	uint64_t *to = &chain->address[chain->count];
 
 	if (chain->count > STACK_REGISTERS)
 		to[-1] = stack_word(to[-1], i - list->last);
-	*to = copy->word[i];
+	*to = address_of(list->cpu, list->copy, i);
 	chain->count++;
 	list->last = i;
 }
@@ -179,7 +190,7 @@ void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
 		const struct guest_memory *memory, const struct stack_copy *copy,
 		struct chain *chain)
 {
-	struct list list = {.chain = chain};
+	struct list list = {.cpu = cpu, .copy = copy, .chain = chain};
 	unsigned int top = find_top(filter, cpu, memory, copy), zeros = 0;
 
 	if (++filter->renewals % RENEWALS == 0)
@@ -204,8 +215,8 @@ void stack_keep(struct stack_filter *filter, const struct cpu *cpu,
 			continue;
 		/* The frame pointer of the outermost function with one is 0. */
 		if (use == USE_CODE && i && !copy->word[i - 1])
-			list_append(&list, copy, i - 1);
-		list_append(&list, copy, i);
+			list_append(&list, i - 1);
+		list_append(&list, i);
 	}
 	if (chain->count > STACK_REGISTERS)
 		chain->address[chain->count++] = copy->start + (uint64_t)list.last * WORD;

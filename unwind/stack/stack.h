@@ -92,14 +92,15 @@ enum stack_register {
 	STACK_REGISTERS
 };
 
-/* A kept word is an address whose upper 16 bits repeat bit 47. In a chain, these 16 bits
- * are XORed with the distance to the next word up, in words. */
+/* A kept word is an address whose upper 16 bits are equal. In a chain, the distance to
+ * the next word up, in words, is XORed into all of these but the uppermost one. */
 #define STACK_ADDRESS_BITS 48
 
 static inline uint64_t stack_word_value(uint64_t word)
 {
-	return (uint64_t)((int64_t)(word << (64 - STACK_ADDRESS_BITS)) >>
-			  (64 - STACK_ADDRESS_BITS));
+	uint64_t upper = -(word >> 63) << STACK_ADDRESS_BITS;
+
+	return upper | (word & ((1ull << STACK_ADDRESS_BITS) - 1));
 }
 
 static inline uint64_t stack_word_distance(uint64_t word)

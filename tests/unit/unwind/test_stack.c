@@ -310,13 +310,15 @@ static void values_and_distances_are_kept_apart(void **state)
 	const uint64_t values[] = {0,
 				   8,
 				   0x7fffffffffff,
+				   0x800000000000,
+				   0xffff000000000000,
 				   0xffff800000000000,
 				   0xffffffffffffffff,
 				   0x123456789abc};
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		for (uint64_t distance = 0; distance < 0x10000; distance += 257) {
+		for (uint64_t distance = 0; distance < 0x8000; distance += 257) {
 			uint64_t word = stack_word(values[i], distance);
 
 			assert_int_equal(stack_word_value(word), values[i]);
