@@ -35,15 +35,17 @@ enum {
 	TAG_MODULES = 8,
 	TAG_THREADS = 9,
 	TAG_FIBERS = 10,
+	TAG_MAPPINGS = 11,
 };
 
 #define PLACE_SIZE (8 + TABLE_PLACE_SIZE)
 
 /* Layouts have only numbers. */
-#define TASK_NUMBERS   (sizeof(struct task_layout) / sizeof(uint64_t))
-#define MODULE_NUMBERS (sizeof(struct module_layout) / sizeof(uint64_t))
-#define THREAD_NUMBERS (sizeof(struct thread_layout) / sizeof(uint64_t))
-#define FIBER_NUMBERS  (sizeof(struct fiber_layout) / sizeof(uint64_t))
+#define TASK_NUMBERS	(sizeof(struct task_layout) / sizeof(uint64_t))
+#define MODULE_NUMBERS	(sizeof(struct module_layout) / sizeof(uint64_t))
+#define THREAD_NUMBERS	(sizeof(struct thread_layout) / sizeof(uint64_t))
+#define MAPPING_NUMBERS (sizeof(struct mapping_layout) / sizeof(uint64_t))
+#define FIBER_NUMBERS	(sizeof(struct fiber_layout) / sizeof(uint64_t))
 
 static void put_places(struct buffer *buffer, const struct table_origin *origin)
 {
@@ -91,6 +93,8 @@ static void put_origin(struct buffer *to, const struct table_origin *origin)
 		put_layout(&program, TAG_MODULES, &origin->modules, MODULE_NUMBERS);
 	if (origin->threads.init)
 		put_layout(&program, TAG_THREADS, &origin->threads, THREAD_NUMBERS);
+	if (origin->mappings.order)
+		put_layout(&program, TAG_MAPPINGS, &origin->mappings, MAPPING_NUMBERS);
 	for (size_t i = 0; i < origin->fiber_layouts; i++)
 		put_layout(&program, TAG_FIBERS, &origin->fibers[i], FIBER_NUMBERS);
 	field_put(to, TAG_PROGRAM, program.data, program.size);
@@ -223,6 +227,9 @@ static bool take_origin_field(struct table_origin *origin, struct field field)
 	case TAG_THREADS:
 		return take_layout(&origin->threads, THREAD_NUMBERS, bytes) &&
 		       thread_layout_is_valid(&origin->threads);
+	case TAG_MAPPINGS:
+		return take_layout(&origin->mappings, MAPPING_NUMBERS, bytes) &&
+		       mapping_layout_is_valid(&origin->mappings);
 	case TAG_FIBERS:
 		return take_fibers(origin, bytes);
 	}

@@ -96,6 +96,15 @@ const struct thread_layout *program_table_threads(const struct program_table *ta
 								       : NULL;
 }
 
+const struct mapping_layout *program_table_mappings(const struct program_table *table)
+{
+	const struct table_origin *origin = find_linux(table);
+
+	return origin && origin->mappings.order && origin->tasks.per_cpu
+		       ? &origin->mappings
+		       : NULL;
+}
+
 const struct table_origin *program_table_fibers(const struct program_table *table,
 						size_t *number)
 {
@@ -317,8 +326,9 @@ static void coverage_measure(const struct unwind_table *table,
 	}
 }
 
-/* Sets the kernel's address and layouts. Without the layouts of tasks, modules and
- * threads, processes have no names, chains end in modules, and waits are not known. */
+/* Sets the kernel's address and layouts. Without the layouts of tasks, modules,
+ * threads and mappings, processes have no names, chains end in modules, waits are not
+ * known, and neither are processes' files. */
 static void describe_linux(struct table_origin *origin, const struct program *program)
 {
 	struct task_layout *tasks = &origin->tasks;
@@ -329,6 +339,7 @@ static void describe_linux(struct table_origin *origin, const struct program *pr
 	origin->tasks = layouts.tasks;
 	origin->modules = layouts.modules;
 	origin->threads = layouts.threads;
+	origin->mappings = layouts.mappings;
 	if (origin->threads.init)
 		origin->threads.init += program->offset;
 	if (tasks->per_cpu)

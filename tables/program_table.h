@@ -49,6 +49,8 @@ struct table_origin {
 	struct task_layout tasks;     /* of a Linux kernel; per_cpu is 0: not known */
 	struct module_layout modules; /* of a Linux kernel; list is 0: not known */
 	struct thread_layout threads; /* of a Linux kernel; init is 0: not known */
+	/* Of a Linux kernel; order is MAPPINGS_UNKNOWN: not known */
+	struct mapping_layout mappings;
 	/* Of a unikernel: only its memory tells which one is right. */
 	struct fiber_layout fibers[FIBER_LAYOUTS];
 	size_t fiber_layouts;
@@ -230,6 +232,8 @@ bool program_table_names_linux(const struct program_table *table);
 const struct task_layout *program_table_tasks(const struct program_table *table);
 /* Where that kernel has its threads; NULL: not known. */
 const struct thread_layout *program_table_threads(const struct program_table *table);
+/* Likewise, where processes have their mappings. */
+const struct mapping_layout *program_table_mappings(const struct program_table *table);
 
 /* Where the unikernel in the table has its threads, one of the layouts; the number of the
  * program in the table is set. NULL: not known. */

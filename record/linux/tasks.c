@@ -109,12 +109,13 @@ static bool read_process(const struct view *view, uint64_t task, bool is_current
 	return true;
 }
 
-static struct seen_task *set_of(struct tasks *tasks, uint64_t space)
+/* Returns the number of the set of an address space. */
+static size_t set_of(uint64_t space)
 {
 	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
 	uint64_t hash = (space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32;
 
-	return tasks->seen[hash % TASK_SETS];
+	return hash % TASK_SETS;
 }
 
 /* Returns the position of the space in its set; TASK_WAYS if it is not in the set. */
@@ -145,7 +146,7 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 {
 	struct view view = {
 		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};
-	struct seen_task *set = set_of(tasks, process->space);
+	struct seen_task *set = tasks->seen[set_of(process->space)];
 	bool is_current = false;
 	uint64_t task;
 	size_t way;
@@ -161,4 +162,26 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 	way = find_way(set, process->space);
 	if (way < TASK_WAYS && !read_process(&view, set[way].task, is_current, process))
 		set[way].space = 0;
+}
+
+bool tasks_memory(const struct tasks *tasks, struct cpu *cpu,
+		  const struct guest_memory *memory,
+		  const struct recording_process *process, uint64_t *mm)
+{
+	const struct seen_task *set = tasks->seen[set_of(process->space)];
+	size_t way = find_way(set, process->space);
+	struct view view = {
+		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};
+	uint32_t pid;
+
+	if (!tasks->layout || !process->space || way == TASK_WAYS ||
+	    cpu_kind(cpu) != CPU_X86_64)
+		return false;
+	view.cpu.x86.cr3 = process->space;
+	*cpu = view.cpu;
+	return is_in_space(&view, set[way].task) &&
+	       cpu_read(&view.cpu, memory, set[way].task + tasks->layout->tgid, &pid,
+			sizeof(pid)) &&
+	       pid == process->pid &&
+	       read_word(&view, set[way].task + tasks->layout->mm, mm);
 }

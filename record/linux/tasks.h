@@ -43,4 +43,13 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 		const struct guest_memory *memory, unsigned int vcpu,
 		struct recording_process *process);
 
+/*
+ * Sets *@mm to the struct mm_struct of the process, by the task that was last seen in its
+ * address space, and the page tables of @cpu, which has a vCPU's registers, to its. False
+ * if it is not known, or is not a process any more.
+ */
+bool tasks_memory(const struct tasks *tasks, struct cpu *cpu,
+		  const struct guest_memory *memory,
+		  const struct recording_process *process, uint64_t *mm);
+
 #endif

@@ -227,6 +227,50 @@ static bool find_modules(struct module_layout *layout, const struct btf *btf)
 	       module_layout_is_valid(layout);
 }
 
+static const char area[] = "vm_area_struct";
+
+/* Finds the nodes of the tree of mappings, or how mappings are in a list. */
+static bool find_mapping_order(struct mapping_layout *layout, const struct btf *btf)
+{
+	static const char range[] = "maple_range_64", wide[] = "maple_arange_64";
+
+	if (btf_member(btf, "mm_struct", "mm_mt.ma_root", &layout->root)) {
+		layout->order = MAPPINGS_IN_TREE;
+		return btf_member(btf, range, "pivot", &layout->pivot) &&
+		       btf_member(btf, range, "slot", &layout->slot) &&
+		       btf_member(btf, wide, "pivot", &layout->wide_pivot) &&
+		       btf_member(btf, wide, "slot", &layout->wide_slot);
+	}
+	layout->order = MAPPINGS_IN_LIST;
+	return btf_member(btf, "mm_struct", "mmap", &layout->root) &&
+	       btf_member(btf, area, "vm_next", &layout->next);
+}
+
+static bool find_mounts(struct mapping_layout *layout, const struct btf *btf)
+{
+	static const char mount[] = "mount";
+
+	return btf_member(btf, "file", "f_path.mnt", &layout->mnt) &&
+	       btf_member(btf, mount, "mnt", &layout->vfsmount) &&
+	       btf_member(btf, mount, "mnt_parent", &layout->mount_parent) &&
+	       btf_member(btf, mount, "mnt_mountpoint", &layout->mountpoint) &&
+	       btf_member(btf, "vfsmount", "mnt_root", &layout->mount_root);
+}
+
+static bool find_mappings(struct mapping_layout *layout, const struct btf *btf)
+{
+	return find_mapping_order(layout, btf) &&
+	       btf_member(btf, area, "vm_start", &layout->start) &&
+	       btf_member(btf, area, "vm_end", &layout->end) &&
+	       btf_member(btf, area, "vm_flags", &layout->flags) &&
+	       btf_member(btf, area, "vm_pgoff", &layout->pgoff) &&
+	       btf_member(btf, area, "vm_file", &layout->file) &&
+	       btf_member(btf, "file", "f_path.dentry", &layout->dentry) &&
+	       btf_member(btf, "dentry", "d_parent", &layout->parent) &&
+	       btf_member(btf, "dentry", "d_name.name", &layout->name) &&
+	       find_mounts(layout, btf) && mapping_layout_is_valid(layout);
+}
+
 void linux_layouts_make(struct linux_layouts *layouts, const void *types, size_t size,
 			const uint64_t symbols[LINUX_SYMBOLS])
 {
@@ -241,6 +285,8 @@ void linux_layouts_make(struct linux_layouts *layouts, const void *types, size_t
 		layouts->modules = (struct module_layout){0};
 	if (!find_threads(&layouts->threads, symbols, &btf))
 		layouts->threads = (struct thread_layout){0};
+	if (!find_mappings(&layouts->mappings, &btf))
+		layouts->mappings = (struct mapping_layout){0};
 	btf_close(&btf);
 }
 
@@ -289,14 +335,32 @@ bool module_layout_is_valid(const struct module_layout *layout)
 	       layout->ips < MODULE_OFFSET_MAX && layout->rows < MODULE_OFFSET_MAX;
 }
 
+/* Whether all of these offsets are below the limit. */
+static bool are_offsets(const uint64_t *offset, size_t count, uint64_t limit)
+{
+	for (size_t i = 0; i < count; i++)
+		if (offset[i] >= limit)
+			return false;
+	return true;
+}
+
 bool thread_layout_is_valid(const struct thread_layout *layout)
 {
-	const uint64_t *offset = &layout->tasks;
 	size_t count = (sizeof(*layout) - offsetof(struct thread_layout, tasks)) /
-		       sizeof(*offset);
+		       sizeof(uint64_t);
 
-	for (size_t i = 0; i < count; i++)
-		if (offset[i] >= TASK_OFFSET_MAX)
-			return false;
-	return layout->init;
+	return are_offsets(&layout->tasks, count, TASK_OFFSET_MAX) && layout->init;
+}
+
+bool mapping_layout_is_valid(const struct mapping_layout *layout)
+{
+	size_t count = (sizeof(*layout) - offsetof(struct mapping_layout, root)) /
+		       sizeof(uint64_t);
+
+	return are_offsets(&layout->root, count, MAPPING_OFFSET_MAX) &&
+	       (layout->order == MAPPINGS_IN_LIST ||
+		(layout->order == MAPPINGS_IN_TREE && layout->pivot < layout->slot &&
+		 layout->wide_pivot < layout->wide_slot &&
+		 layout->slot < MAPPING_NODE_SIZE &&
+		 layout->wide_slot < MAPPING_NODE_SIZE));
 }

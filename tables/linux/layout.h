@@ -66,12 +66,46 @@ struct module_layout {
 /* Offsets in a struct module are below this. */
 #define MODULE_OFFSET_MAX 0x10000
 
+/* How a process has its mappings, struct vm_area_struct. */
+enum mapping_order {
+	MAPPINGS_UNKNOWN,
+	MAPPINGS_IN_LIST, /* each leads to the next one (until Linux 6.0) */
+	MAPPINGS_IN_TREE, /* a maple tree (lib/maple_tree.c) has them */
+};
+
+/*
+ * Where a process has its mappings of files (Linux, include/linux/mm_types.h, fs.h,
+ * dcache.h and maple_tree.h, and fs/mount.h). All members but the first one are offsets
+ * in bytes.
+ */
+struct mapping_layout {
+	uint64_t order; /* enum mapping_order */
+	uint64_t root;	/* in struct mm_struct: the first mapping, or the tree's root */
+	/* Members of struct vm_area_struct: the next mapping, in a list; its addresses,
+	 * flags, place in the file in pages, and file. */
+	uint64_t next, start, end, flags, pgoff, file;
+	uint64_t dentry, mnt; /* in struct file: its name, and the mount it is in */
+	/* Members of struct dentry: the directory that it is in, the text of its name. */
+	uint64_t parent, name;
+	/* Members of struct mount: its struct vfsmount, the mount that it is in, and
+	 * where; and in struct vfsmount, its uppermost directory. */
+	uint64_t vfsmount, mount_parent, mountpoint, mount_root;
+	/* Members of the tree's nodes, of which those above the leaves can also be of the
+	 * second form: the last addresses of ranges, and what the ranges have. */
+	uint64_t pivot, slot, wide_pivot, wide_slot;
+};
+
+/* Offsets in all of these are below this, and those in nodes below the second. */
+#define MAPPING_OFFSET_MAX 0x10000
+#define MAPPING_NODE_SIZE  256
+
 /* What is known of a kernel; a layout of which something is missing or damaged is all 0.
  */
 struct linux_layouts {
 	struct task_layout tasks;
 	struct module_layout modules;
 	struct thread_layout threads;
+	struct mapping_layout mappings;
 };
 
 /* The symbols whose addresses are needed, all of which are exported to modules. A kernel
@@ -98,5 +132,6 @@ void linux_layouts_find(struct linux_layouts *layouts, const void *data, size_t 
 bool task_layout_is_valid(const struct task_layout *layout);
 bool module_layout_is_valid(const struct module_layout *layout);
 bool thread_layout_is_valid(const struct thread_layout *layout);
+bool mapping_layout_is_valid(const struct mapping_layout *layout);
 
 #endif

@@ -52,6 +52,7 @@ static void read_kernel(const uint8_t *data, size_t size)
 	check(!found.tasks.per_cpu || task_layout_is_valid(&found.tasks));
 	check(!found.modules.list || module_layout_is_valid(&found.modules));
 	check(!found.threads.init || thread_layout_is_valid(&found.threads));
+	check(!found.mappings.order || mapping_layout_is_valid(&found.mappings));
 	free(file);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Linux guests with arbitrary threads. The first 16 frames, of 4 KiB, are mapped to all
- * addresses of the kernel again and again. The input is the guest's memory: words of 8
- * bytes, each after 2 bytes with its position (the rest is 0).
+ * Linux guests with arbitrary threads and mappings. The first 16 frames, of 4 KiB, are
+ * mapped to all addresses of the kernel again and again. The input is the guest's memory:
+ * words of 8 bytes, each after 2 bytes with its position (the rest is 0).
  */
 
+#include "record/linux/mappings.h"
 #include "record/threads/linux.h"
 #include "tests/fuzz/guest.h"
 #include "tests/linux_layout.h"
@@ -48,6 +49,63 @@ static void look_at(const struct thread_view *view, const struct thread *thread)
 	check(wait.process.space % GUEST_PAGE_SIZE == 0);
 }
 
+/* Offsets are small, so that all structs are in the few frames. */
+static const struct mapping_layout layouts[] = {
+	{.order = MAPPINGS_IN_LIST,
+	 .root = 8,
+	 .next = 0x28,
+	 .end = 8,
+	 .flags = 0x10,
+	 .pgoff = 0x18,
+	 .file = 0x20,
+	 .mnt = 8,
+	 .parent = 8,
+	 .name = 0x10,
+	 .vfsmount = 0x10,
+	 .mountpoint = 8},
+	{.order = MAPPINGS_IN_TREE,
+	 .root = 8,
+	 .end = 8,
+	 .flags = 0x10,
+	 .pgoff = 0x18,
+	 .file = 0x20,
+	 .mnt = 8,
+	 .parent = 8,
+	 .name = 0x10,
+	 .vfsmount = 0x10,
+	 .mountpoint = 8,
+	 .pivot = 8,
+	 .slot = 0x80,
+	 .wide_pivot = 8,
+	 .wide_slot = 0x50},
+};
+
+static void read_mappings(const struct thread_view *threads_view)
+{
+	static struct process_mappings mappings;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct mapping_view view = {
+			.cpu = &threads_view->cpu,
+			.memory = &threads_view->memory,
+			.layout = &layouts[i],
+			.left = MAPPING_PIECES,
+		};
+
+		mappings_read(&view, KERNEL, &mappings);
+		check(mappings.count <= MAPPINGS_MAX);
+		check(mappings.text_size <= sizeof(mappings.text));
+		for (size_t j = 0; j < mappings.count; j++) {
+			const struct mapping *mapping = &mappings.list[j];
+
+			check(mapping->start < mapping->end);
+			check(!j || mapping->start >= mapping[-1].end);
+			check(strlen(mapping->path) < MAPPING_PATH);
+			check(mapping->build_id_size <= MAPPING_BUILD_ID);
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -74,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(guest.calls - before <= THREAD_PAGES);
 		thread_walk_holds(&walk, &view);
 	}
+	read_mappings(&view);
 	free(guest.page);
 	guest.page = NULL;
 	return 0;

@@ -445,6 +445,10 @@ static void a_file_has_all_of_a_table(void **state)
 	table->origin->threads = (struct thread_layout){
 		.init = 0xffffffff82a1aa40, .tasks = 2192, .return_address = 48};
 	assert_ptr_equal(program_table_threads(table), &table->origin->threads);
+	assert_null(program_table_mappings(table));
+	table->origin->mappings = (struct mapping_layout){
+		.order = MAPPINGS_IN_LIST, .root = 64, .wide_slot = 80};
+	assert_ptr_equal(program_table_mappings(table), &table->origin->mappings);
 	table->origin->fiber_layouts = 2;
 	table->origin->fibers[0] = fibers;
 	table->origin->fibers[1] = fibers;

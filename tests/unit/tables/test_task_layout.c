@@ -280,6 +280,95 @@ static void arm64_has_registers_in_the_task(void **state)
 	buffer_free(&types);
 }
 
+/* Types of a kernel with all that is needed for mappings, in a tree or in a list, but for
+ * the member @missing of any struct. */
+static struct buffer types_of_mappings(bool is_tree, const char *missing)
+{
+	static const struct {
+		const char *type, *members[6];
+	} plain[] = {
+		{"path", {"mnt", "dentry"}},
+		{"qstr", {"hash", "name"}},
+		{"maple_tree", {"ma_lock", "ma_root"}},
+		{"vm_area_struct",
+		 {"vm_start", "vm_end", "vm_next", "vm_flags", "vm_pgoff", "vm_file"}},
+		{"mount", {"mnt_hash", "mnt_parent", "mnt_mountpoint", "mnt"}},
+		{"vfsmount", {"mnt_root"}},
+		{"maple_range_64", {"parent", "pivot"}},
+		{"maple_arange_64", {"parent", "pivot"}},
+	};
+	struct btf_maker maker = {0};
+	uint32_t number = btf_type(&maker, "int", KIND_INT, 0), type[8];
+
+	for (size_t i = 0; i < 8; i++) {
+		bool is_node = i >= 6;
+		uint32_t count = is_node;
+
+		for (size_t j = 0; j < 6; j++)
+			count += plain[i].members[j] != NULL;
+		type[i] = btf_type(&maker, plain[i].type, KIND_STRUCT, count);
+		for (uint32_t j = 0; j < count - is_node; j++)
+			btf_add(&maker,
+				strcmp(plain[i].members[j], missing) != 0
+					? plain[i].members[j]
+					: "other",
+				number, 64 * j);
+		if (is_node)
+			btf_add(&maker, "slot", number, 8 * (i == 6 ? 128 : 80));
+	}
+	btf_type(&maker, "file", KIND_STRUCT, 1);
+	btf_add(&maker, "f_path", type[0], 8 * 16);
+	btf_type(&maker, "dentry", KIND_STRUCT, 2);
+	btf_add(&maker, "d_parent", number, 8 * 24);
+	btf_add(&maker, "d_name", type[1], 8 * 32);
+	btf_type(&maker, "mm_struct", KIND_STRUCT, 1);
+	btf_add(&maker, is_tree ? "mm_mt" : "mmap", is_tree ? type[2] : number, 8 * 64);
+	return btf_finish(&maker);
+}
+
+/* Returns what is found of mappings with these types. */
+static struct mapping_layout find_mappings(bool is_tree, const char *missing)
+{
+	struct buffer types = types_of_mappings(is_tree, missing);
+	struct linux_layouts layouts;
+
+	linux_layouts_make(&layouts, types.data, types.size,
+			   (uint64_t[LINUX_SYMBOLS]){0});
+	buffer_free(&types);
+	return layouts.mappings;
+}
+
+static void mappings_are_found(void **state)
+{
+	static const char *const needed[] = {"dentry", "vm_start", "vm_file",
+					     "mnt_parent", "mnt_root"};
+	struct mapping_layout layout = find_mappings(true, "");
+
+	(void)state;
+	assert_int_equal(layout.order, MAPPINGS_IN_TREE);
+	assert_int_equal(layout.root, 72);
+	assert_int_equal(layout.end, 8);
+	assert_int_equal(layout.pgoff, 32);
+	assert_int_equal(layout.mnt, 16);
+	assert_int_equal(layout.dentry, 24);
+	assert_int_equal(layout.parent, 24);
+	assert_int_equal(layout.name, 40);
+	assert_int_equal(layout.mountpoint, 16);
+	assert_int_equal(layout.vfsmount, 24);
+	assert_int_equal(layout.pivot, 8);
+	assert_int_equal(layout.slot, 128);
+	assert_int_equal(layout.wide_slot, 80);
+	layout = find_mappings(false, "");
+	assert_int_equal(layout.order, MAPPINGS_IN_LIST);
+	assert_int_equal(layout.root, 64);
+	assert_int_equal(layout.next, 16);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		assert_int_equal(find_mappings(true, needed[i]).order, MAPPINGS_UNKNOWN);
+	assert_int_equal(find_mappings(true, "pivot").order, MAPPINGS_UNKNOWN);
+	assert_int_equal(find_mappings(true, "vm_next").order, MAPPINGS_IN_TREE);
+	assert_int_equal(find_mappings(false, "vm_next").order, MAPPINGS_UNKNOWN);
+}
+
 static void offsets_have_a_limit(void **state)
 {
 	struct task_layout layout = {.per_cpu = PER_CPU, .pgd = TASK_OFFSET_MAX - 1};
@@ -300,6 +389,13 @@ static void offsets_have_a_limit(void **state)
 		&(struct thread_layout){.init = 1, .tasks = TASK_OFFSET_MAX}));
 	assert_false(thread_layout_is_valid(
 		&(struct thread_layout){.init = 1, .return_address = TASK_OFFSET_MAX}));
+	assert_true(mapping_layout_is_valid(
+		&(struct mapping_layout){.order = MAPPINGS_IN_LIST}));
+	assert_false(mapping_layout_is_valid(&(struct mapping_layout){
+		.order = MAPPINGS_IN_LIST, .wide_slot = MAPPING_OFFSET_MAX}));
+	assert_false(mapping_layout_is_valid(
+		&(struct mapping_layout){.order = MAPPINGS_IN_TREE}));
+	assert_false(mapping_layout_is_valid(&(struct mapping_layout){.order = 3}));
 }
 
 int main(void)
@@ -309,6 +405,7 @@ int main(void)
 		cmocka_unit_test(kernels_that_lack_something_have_none),
 		cmocka_unit_test(threads_are_found),
 		cmocka_unit_test(arm64_has_registers_in_the_task),
+		cmocka_unit_test(mappings_are_found),
 		cmocka_unit_test(offsets_have_a_limit),
 	};
 
