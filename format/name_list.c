@@ -2,6 +2,7 @@
 #include "format/name_list.h"
 
 #include "format/chunk.h"
+#include "format/text_column.h"
 
 /* A chunk with this many names and lines, or bytes of columns, is full. It can still take
  * one more name, which has up to 8.1 MiB of texts. */
@@ -22,6 +23,8 @@ enum names_tag {
 	NAMES_FUNCTION = 10,
 	NAMES_PATH = 11,
 	NAMES_LINE = 12,
+	NAMES_FILE_PATH = 13,
+	NAMES_FILE_BUILD_ID = 14,
 };
 
 /* Bits of a name's kind. */
@@ -43,18 +46,14 @@ void name_list_free(struct name_list *list)
 	buffer_free(&list->function);
 	buffer_free(&list->path);
 	buffer_free(&list->line);
-}
-
-static void put_text(struct buffer *column, struct recording_text text)
-{
-	buffer_put_varint(column, text.length);
-	buffer_put(column, text.at, text.length);
+	buffer_free(&list->file_path);
+	buffer_free(&list->file_build_id);
 }
 
 static void add_line(struct name_list *list, const struct recording_line *line)
 {
-	put_text(&list->function, line->function);
-	put_text(&list->path, line->path);
+	text_column_put(&list->function, line->function);
+	text_column_put(&list->path, line->path);
 	buffer_put_varint(&list->line, line->line);
 	list->lines++;
 }
@@ -68,10 +67,13 @@ void name_list_add(struct name_list *list, const struct recording_name *name)
 	buffer_put_varint(&list->domain, name->domain);
 	buffer_put_signed(&list->address, (int64_t)(name->address - list->last));
 	buffer_put_varint(&list->offset, name->offset);
-	put_text(&list->name, name->name);
-	put_text(&list->dso, name->dso);
+	text_column_put(&list->name, name->name);
+	text_column_put(&list->dso, name->dso);
 	buffer_put_varint(&list->kind, kind);
 	list->has_kinds |= kind != 0;
+	text_column_put(&list->file_path, name->file_path);
+	text_column_put(&list->file_build_id, name->file_build_id);
+	list->has_files |= name->file_path.length || name->file_build_id.length;
 	buffer_put_varint(&list->line_count, name->line_count);
 	for (uint32_t i = 0; i < name->line_count; i++)
 		add_line(list, &name->lines[i]);
@@ -84,7 +86,7 @@ bool name_list_full(const struct name_list *list)
 	size_t bytes = list->domain.size + list->address.size + list->offset.size +
 		       list->name.size + list->dso.size + list->kind.size +
 		       list->line_count.size + list->function.size + list->path.size +
-		       list->line.size;
+		       list->line.size + list->file_path.size + list->file_build_id.size;
 
 	return list->count + list->lines >= FULL_NAMES || bytes >= FULL_BYTES;
 }
@@ -108,9 +110,15 @@ static void put_more(struct name_list *list, struct buffer *payload)
 		put_column(payload, NAMES_PATH, &list->path);
 		put_column(payload, NAMES_LINE, &list->line);
 	}
+	if (list->has_files) {
+		put_column(payload, NAMES_FILE_PATH, &list->file_path);
+		put_column(payload, NAMES_FILE_BUILD_ID, &list->file_build_id);
+	}
 	buffer_reset(&list->kind);
 	buffer_reset(&list->line_count);
-	list->has_kinds = false;
+	buffer_reset(&list->file_path);
+	buffer_reset(&list->file_build_id);
+	list->has_kinds = list->has_files = false;
 	list->lines = 0;
 }
 
@@ -133,18 +141,11 @@ static uint64_t take_number(struct cursor *column)
 	return column->at ? cursor_varint(column) : 0;
 }
 
-static struct recording_text take_text(struct cursor *column)
+static struct recording_text take_text(struct cursor *column, size_t most)
 {
-	uint64_t length = take_number(column);
-	struct cursor bytes;
-
-	if (length > RECORDING_MAX_NAME)
-		column->failed = true;
-	if (!column->at || column->failed)
+	if (!column->at)
 		return (struct recording_text){"", 0};
-	bytes = cursor_take(column, length);
-	return (struct recording_text){(const char *)bytes.at,
-				       (size_t)(bytes.end - bytes.at)};
+	return text_column_take(column, most);
 }
 
 /* Takes the lines of the next name. -1 if the payload is damaged. */
@@ -161,8 +162,8 @@ static int take_lines(struct name_list_reader *reader, struct recording_name *na
 		uint64_t line = cursor_varint(&reader->line);
 
 		reader->lines[i] = (struct recording_line){
-			.function = take_text(&reader->function),
-			.path = take_text(&reader->path),
+			.function = take_text(&reader->function, RECORDING_MAX_NAME),
+			.path = take_text(&reader->path, RECORDING_MAX_NAME),
 			.line = (uint32_t)line,
 		};
 		if (line > UINT32_MAX)
@@ -192,12 +193,16 @@ static int take_name(struct name_list_reader *reader, struct recording_name *nam
 		.is_last = kind & KIND_LAST,
 		.address = reader->last,
 		.offset = take_number(&reader->offset),
-		.name = take_text(&reader->name),
-		.dso = take_text(&reader->dso),
+		.name = take_text(&reader->name, RECORDING_MAX_NAME),
+		.dso = take_text(&reader->dso, RECORDING_MAX_NAME),
+		.file_path = take_text(&reader->file_path, RECORDING_MAX_PATH),
+		.file_build_id = take_text(&reader->file_build_id,
+					   RECORDING_MAX_BUILD_ID),
 	};
 	if (domain > RECORDING_MAX_DOMAIN || !name->name.length || !name->name.at[0] ||
 	    reader->domain.failed || reader->address.failed || reader->offset.failed ||
-	    reader->name.failed || reader->dso.failed || reader->kind.failed)
+	    reader->name.failed || reader->dso.failed || reader->kind.failed ||
+	    reader->file_path.failed || reader->file_build_id.failed)
 		return -1;
 	return take_lines(reader, name) < 0 ? -1 : 1;
 }
@@ -216,6 +221,8 @@ static struct cursor *column_of(struct name_list_reader *reader, uint64_t tag)
 		[NAMES_FUNCTION] = &reader->function,
 		[NAMES_PATH] = &reader->path,
 		[NAMES_LINE] = &reader->line,
+		[NAMES_FILE_PATH] = &reader->file_path,
+		[NAMES_FILE_BUILD_ID] = &reader->file_build_id,
 	};
 
 	return tag < sizeof(columns) / sizeof(columns[0]) ? columns[tag] : NULL;

@@ -13,7 +13,8 @@ struct name_list {
 	uint64_t last; /* address of the last name */
 	struct buffer domain, address, offset, name, dso, kind, line_count;
 	struct buffer function, path, line; /* columns of lines */
-	bool has_kinds;
+	struct buffer file_path, file_build_id;
+	bool has_kinds, has_files;
 };
 
 void name_list_free(struct name_list *list);
@@ -36,6 +37,7 @@ struct name_list_reader {
 	uint64_t last;	     /* address of the last name */
 	struct cursor domain, address, offset, name, dso, kind, line_count;
 	struct cursor function, path, line;
+	struct cursor file_path, file_build_id;
 	struct recording_line lines[RECORDING_MAX_LINES]; /* of the last name */
 };
 

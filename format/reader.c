@@ -19,10 +19,10 @@
 
 struct reader {
 	int fd;
-	int stop;	      /* descriptor that stops reading when readable; -1: none */
-	bool follows;	      /* reader_follow() was called */
-	enum chunk_type only; /* the only chunks to decode; CHUNK_NONE: all */
-	bool grows;	      /* the followed input is a file, which may grow */
+	int stop;     /* descriptor that stops reading when readable; -1: none */
+	bool follows; /* reader_follow() was called */
+	enum chunk_type only[2]; /* the only chunks to decode; CHUNK_NONE: all */
+	bool grows;		 /* the followed input is a file, which may grow */
 	bool at_eof;
 	bool any_chunk; /* an intact chunk was found */
 	bool in_damage; /* the last byte was skipped */
@@ -76,9 +76,10 @@ void reader_follow(struct reader *reader)
 	reader->grows = fstat(reader->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-void reader_only(struct reader *reader, enum chunk_type type)
+void reader_only(struct reader *reader, enum chunk_type one, enum chunk_type other)
 {
-	reader->only = type;
+	reader->only[0] = one;
+	reader->only[1] = other;
 }
 
 bool reader_ended(const struct reader *reader)
@@ -235,7 +236,8 @@ static int take_chunk(struct reader *reader, unsigned int *type, struct cursor *
 		pass_to_magic(reader);
 		return 0;
 	}
-	if (reader->only != CHUNK_NONE && header.type != reader->only) {
+	if (reader->only[0] != CHUNK_NONE && header.type != reader->only[0] &&
+	    header.type != reader->only[1]) {
 		reader->start += CHUNK_HEADER_SIZE + header.stored;
 		return PASSED;
 	}

@@ -35,9 +35,9 @@ void reader_stop_at(struct reader *reader, int stop);
  * of a file is then never final; the end of a pipe is.
  */
 void reader_follow(struct reader *reader);
-/* Decodes chunks of this type only, from now on: reader_next() passes over all others,
- * whose contents it does not check. */
-void reader_only(struct reader *reader, enum chunk_type type);
+/* Decodes chunks of these two types only, from now on: reader_next() passes over all
+ * others, whose contents it does not check. */
+void reader_only(struct reader *reader, enum chunk_type one, enum chunk_type other);
 
 /* Returns whether the end was reached and nothing can follow. */
 bool reader_ended(const struct reader *reader);

@@ -34,6 +34,7 @@ enum chunk_type {
 	CHUNK_NAMES = 5,
 	CHUNK_PROGRAM = 6,
 	CHUNK_WAITS = 7,
+	CHUNK_MAPPINGS = 8,
 };
 
 /*
@@ -193,8 +194,12 @@ struct recording_name {
 	bool is_symbol;	 /* names are as in a symbol file, maybe mangled */
 	bool is_last;	 /* the next address is not in the same function */
 	bool is_common;	 /* the place has this name in all domains, whatever @domain is */
-	/* The address to look up: a return address less 1, any other unchanged. */
+	/* The address to look up: a return address less 1, any other unchanged. Of a file
+	 * in a process's memory: RECORDING_FILES plus the place in the file. */
 	uint64_t address;
+	/* That file, as in struct recording_mapping; both empty: the address is no place
+	 * in a file. */
+	struct recording_text file_path, file_build_id;
 	uint64_t offset; /* from the function's start to @address; wraps around */
 	struct recording_text name; /* 1 to RECORDING_MAX_NAME bytes, the first not 0 */
 	struct recording_text dso;  /* name of the program or library; empty: not known */
@@ -203,6 +208,21 @@ struct recording_name {
 	 * RECORDING_MAX_LINES. */
 	const struct recording_line *lines;
 	uint32_t line_count;
+};
+
+/*
+ * Code of a file in the memory of a guest's process. All that were read at one time are
+ * all that it had then. Addresses and the offset are multiples of 4,096.
+ */
+struct recording_mapping {
+	uint32_t domain;		/* recording_domain.index */
+	uint32_t pid;			/* in the guest */
+	uint64_t space;			/* the process's address space */
+	uint64_t time;			/* when it was read, ns, CLOCK_MONOTONIC */
+	uint64_t start, size;		/* its addresses, bytes; not empty */
+	uint64_t offset;		/* of the first byte in the file */
+	struct recording_text path;	/* in the guest; empty: not known */
+	struct recording_text build_id; /* of the file, bytes; empty: not known */
 };
 
 #define RECORDING_SEGMENTS	 4
@@ -221,6 +241,9 @@ struct recording_program {
 	uint64_t segments[RECORDING_SEGMENTS][RECORDING_SEGMENT_FIELDS];
 };
 
+/* Where addresses of places in files begin; no CPU has such addresses. */
+#define RECORDING_FILES 0x5000000000000000
+
 /* The name of a place of which only the DSO is known. Without a DSO, it is a name like
  * any other. */
 #define RECORDING_NO_NAME "[unknown]"
@@ -238,9 +261,13 @@ struct recording_program {
 #define RECORDING_MAX_DOMAIN  65535
 #define RECORDING_MAX_WEIGHT  UINT32_MAX /* number of samples that one stands for */
 #define RECORDING_MAX_NAME    65535	 /* bytes in a name or DSO */
+#define RECORDING_MAX_PATH    4095	 /* bytes in the path of a mapping's file */
 
-/* Maximum number of names and lines in a chunk, and in a recording; maximum size of all
- * NAMES payloads of a recording, bytes */
+/* Bytes in the build-id of a mapping's file */
+#define RECORDING_MAX_BUILD_ID 32
+
+/* Maximum number of names and lines, or mappings, in a chunk, and in a recording; maximum
+ * size of all payloads of NAMES and MAPPINGS of a recording, bytes */
 #define RECORDING_MAX_NAMES	  (1u << 20)
 #define RECORDING_MAX_ALL_NAMES	  (1u << 22)
 #define RECORDING_MAX_NAMES_BYTES (256u << 20)

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "format/chunk.h"
+#include "format/mapping_list.h"
 #include "format/name_list.h"
 #include "format/place.h"
 #include "format/sums.h"
@@ -22,8 +23,9 @@ struct writer {
 	bool has_places;       /* false: a copy of a recording that has none */
 	uint64_t added;	       /* chunks added to a copy, less those left out; wraps */
 	struct name_list names;
+	struct mapping_list mappings;
 	size_t total_names;
-	size_t names_bytes; /* upper bound of all NAMES payloads, bytes */
+	size_t names_bytes; /* upper bound of all payloads of names and mappings, bytes */
 	unsigned int programs;
 	struct recording_sums sums;
 	struct samples_encoder *encoder;
@@ -195,6 +197,7 @@ void writer_free(struct writer *writer)
 	if (!writer)
 		return;
 	name_list_free(&writer->names);
+	mapping_list_free(&writer->mappings);
 	samples_encoder_free(writer->encoder);
 	waits_encoder_free(writer->waits);
 	ZSTD_freeCCtx(writer->context);
@@ -288,13 +291,24 @@ static int too_many_names(struct error *err)
 	return error_set(err, "too many names for a recording");
 }
 
+/* Counts names or mappings, @bytes at most in a payload. False if they are too many. */
+static bool count_names(struct writer *writer, size_t count, size_t bytes)
+{
+	if (count > RECORDING_MAX_ALL_NAMES - writer->total_names ||
+	    bytes > RECORDING_MAX_NAMES_BYTES - writer->names_bytes)
+		return false;
+	writer->total_names += count;
+	writer->names_bytes += bytes;
+	return true;
+}
+
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err)
 {
-	/* An upper bound: the seven numbers of a name take 31 bytes, the three of a line
+	/* An upper bound: the nine numbers of a name take 34 bytes, the three of a line
 	 * 11, and the chunk itself 128. */
-	size_t bytes = name->name.length + name->dso.length + 31 +
-		       (writer->names.count ? 0 : 128);
+	size_t bytes = name->name.length + name->dso.length + name->file_path.length +
+		       name->file_build_id.length + 34 + (writer->names.count ? 0 : 128);
 	size_t count = 1 + name->line_count;
 
 	for (uint32_t i = 0; i < name->line_count; i++)
@@ -304,13 +318,27 @@ int writer_name(struct writer *writer, const struct recording_name *name,
 		*err = writer->why;
 		return -1;
 	}
-	if (count > RECORDING_MAX_ALL_NAMES - writer->total_names ||
-	    bytes > RECORDING_MAX_NAMES_BYTES - writer->names_bytes)
+	if (!count_names(writer, count, bytes))
 		return too_many_names(err);
-	writer->total_names += count;
-	writer->names_bytes += bytes;
 	name_list_add(&writer->names, name);
 	return name_list_full(&writer->names) ? writer_flush(writer, err) : 0;
+}
+
+int writer_mapping(struct writer *writer, const struct recording_mapping *mapping,
+		   struct error *err)
+{
+	/* An upper bound: the numbers of a mapping take 61 bytes. */
+	size_t bytes = mapping->path.length + mapping->build_id.length + 61 +
+		       (writer->mappings.count ? 0 : 128);
+
+	if (writer->failed) {
+		*err = writer->why;
+		return -1;
+	}
+	if (!count_names(writer, 1, bytes))
+		return 0;
+	mapping_list_add(&writer->mappings, mapping);
+	return mapping_list_full(&writer->mappings) ? writer_flush(writer, err) : 0;
 }
 
 /*
@@ -333,6 +361,32 @@ static void put_chunk(struct writer *writer, enum chunk_type type,
 	}
 	if (status < 0)
 		file->failed = true;
+}
+
+/* Appends a chunk of the names to the file's buffer, if there are any. */
+static void put_names(struct writer *writer)
+{
+	struct recording_sums more = {.names = writer->names.count + writer->names.lines};
+
+	if (!writer->names.count)
+		return;
+	writer_begin(writer, &writer->payload);
+	name_list_finish(&writer->names, &writer->payload);
+	more.names_payload = writer->payload.size;
+	put_chunk(writer, CHUNK_NAMES, NULL, &more);
+}
+
+/* Likewise of the mappings. */
+static void put_mappings(struct writer *writer)
+{
+	struct recording_sums more = {.names = writer->mappings.count};
+
+	if (!writer->mappings.count)
+		return;
+	writer_begin(writer, &writer->payload);
+	mapping_list_finish(&writer->mappings, &writer->payload);
+	more.names_payload = writer->payload.size;
+	put_chunk(writer, CHUNK_MAPPINGS, NULL, &more);
 }
 
 /* Appends a chunk of the waits to the file's buffer, if it is due and not empty. Waits
@@ -371,14 +425,8 @@ int writer_flush(struct writer *writer, struct error *err)
 		return -1;
 	}
 	buffer_reset(&writer->file);
-	if (writer->names.count) {
-		writer_begin(writer, &writer->payload);
-		more = (struct recording_sums){.names = writer->names.count +
-							writer->names.lines};
-		name_list_finish(&writer->names, &writer->payload);
-		more.names_payload = writer->payload.size;
-		put_chunk(writer, CHUNK_NAMES, NULL, &more);
-	}
+	put_names(writer);
+	put_mappings(writer);
 	if (samples || counts->lost || counts->missed || counts->pauses.count) {
 		writer_begin(writer, &writer->payload);
 		more = (struct recording_sums){

@@ -69,6 +69,13 @@ int writer_samples(struct writer *writer, const struct chunk_read *chunk,
 int writer_name(struct writer *writer, const struct recording_name *name,
 		struct error *err);
 
+/*
+ * Adds a mapping of a process, which is written at the next flush. One too many for a
+ * recording is left out. -1 as for writer_sample().
+ */
+int writer_mapping(struct writer *writer, const struct recording_mapping *mapping,
+		   struct error *err);
+
 /* Describes a program that names are from. -1 as for writer_sample(). */
 int writer_program(struct writer *writer, const struct recording_program *program,
 		   struct error *err);

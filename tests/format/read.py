@@ -29,6 +29,9 @@ COMM_LIMIT = 15
 EXIT_LIMIT = (1 << 48) - 1
 NAME_LIMIT = 65535
 LINE_LIMIT = 64
+PATH_LIMIT = 4095
+BUILD_ID_LIMIT = 32
+UNITS_LIMIT = 2**52 - 1
 SEGMENT_LIMIT = 4
 BUCKETS = 1920
 ROOTS = 16
@@ -295,6 +298,10 @@ def waits(fields):
 
 def texts(fields, tag, count, limit=NAME_LIMIT):
     """A text column; texts end at a 0 byte."""
+    return [value.split(b"\0")[0] for value in byte_strings(fields, tag, count, limit)]
+
+
+def byte_strings(fields, tag, count, limit):
     if tag not in fields:
         return [b""] * count
     numbers = Numbers(fields[tag])
@@ -303,7 +310,7 @@ def texts(fields, tag, count, limit=NAME_LIMIT):
         length = numbers.number()
         if length > limit:
             raise Damage
-        values.append(numbers.take(length).split(b"\0")[0])
+        values.append(numbers.take(length))
     return values
 
 
@@ -321,8 +328,12 @@ def names(fields):
         raise Damage
     kinds = column(fields, 7, count, WRAP - 1, default=0)
     lines = lines_of(fields, count)
-    for (index, address, offset, name, dso), kind, own in zip(rows, kinds, lines):
+    paths = texts(fields, 13, count, PATH_LIMIT)
+    ids = byte_strings(fields, 14, count, BUILD_ID_LIMIT)
+    for (index, address, offset, name, dso), kind, own, path, build_id in zip(
+            rows, kinds, lines, paths, ids):
         print("name", index, f"{address:x}", offset, name.hex(), dso.hex(), kind & 7,
+              path.hex(), build_id.hex(),
               *(part for function, path, line in own
                 for part in (function.hex(), path.hex(), line)))
 
@@ -337,6 +348,33 @@ def lines_of(fields, count):
     lines = zip(texts(fields, 10, used), texts(fields, 11, used),
                 column(fields, 12, used, 2**32 - 1))
     return [[next(lines) for _ in range(own)] for own in counts]
+
+
+def mappings(fields):
+    count = number(fields, 1)
+    if count > NAME_COUNT_LIMIT:
+        raise Damage
+    if count and any(tag not in fields for tag in range(2, 11)):
+        raise Damage
+    rows = zip(
+        column(fields, 2, count, 65535),
+        sums(fields, 3, count, 0),
+        sums(fields, 4, count, 0),
+        sums(fields, 5, count, 0),
+        sums(fields, 6, count, 0),
+        column(fields, 7, count, UNITS_LIMIT, lowest=1),
+        column(fields, 8, count, UNITS_LIMIT),
+        texts(fields, 9, count, PATH_LIMIT),
+        byte_strings(fields, 10, count, BUILD_ID_LIMIT))
+    lines = []
+    for index, space, pid, time, start, size, offset, path, build_id in rows:
+        start = start * 4096 % WRAP
+        if pid >= 2**32 or start + size * 4096 > WRAP:
+            raise Damage
+        lines.append(("mapping", index, space, pid, time, f"{start:x}", size * 4096,
+                      offset * 4096, path.hex(), build_id.hex()))
+    for line in lines:
+        print(*line)
 
 
 def program(fields):
@@ -358,7 +396,7 @@ def program(fields):
 def count_up(sums, kind, payload):
     """Adds the contents of a chunk to the sums of the recording."""
     sums["payload"] += len(payload)
-    if kind == 5:
+    if kind in (5, 8):
         sums["names payload"] += len(payload)
     try:
         fields = fields_of(payload)
@@ -367,6 +405,8 @@ def count_up(sums, kind, payload):
             sums["nodes"] += number(fields, 17)
         if kind == 5:
             sums["names"] += number(fields, 1) + number(fields, 8)
+        if kind == 8:
+            sums["names"] += number(fields, 1)
     except Damage:
         pass
 
@@ -378,7 +418,7 @@ def is_too_much(sums, end):
 
 
 KINDS = {1: info, 2: domain, 3: samples, 4: end, 5: names, 6: program,
-         7: waits}
+         7: waits, 8: mappings}
 
 
 def read(path):

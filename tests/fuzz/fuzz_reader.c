@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "format/chunk.h"
+#include "format/mapping_list.h"
 #include "format/name_list.h"
 #include "format/place.h"
 #include "format/reader.h"
@@ -194,6 +195,12 @@ static void check_same_lines(const struct recording_name *name,
 	}
 }
 
+static void check_same_text(struct recording_text text, struct recording_text other)
+{
+	check(text.length == other.length);
+	check(!text.length || !memcmp(text.at, other.at, text.length));
+}
+
 /* Checks all guarantees of name_list_read(), and that encoding again gives the same
  * names. */
 static void check_names(struct cursor payload)
@@ -225,9 +232,48 @@ static void check_names(struct cursor payload)
 		check(name.name.length == again.name.length);
 		check(!memcmp(name.name.at, again.name.at, name.name.length));
 		check(name.dso.length == again.dso.length);
+		check_same_text(name.file_path, again.file_path);
+		check_same_text(name.file_build_id, again.file_build_id);
 		check_same_lines(&name, &again);
 	}
 	name_list_free(&list);
+	buffer_free(&encoded);
+}
+
+/* Checks all guarantees of mapping_list_read(), and that encoding again gives the same
+ * mappings. */
+static void check_mappings(struct cursor payload)
+{
+	struct mapping_list_reader reader, again;
+	struct recording_mapping mapping, other;
+	struct mapping_list list = {0};
+	struct buffer encoded = {0};
+	uint64_t count = 0;
+
+	if (mapping_list_read(&reader, payload) < 0)
+		return;
+	check(reader.left <= RECORDING_MAX_NAMES);
+	again = reader;
+	while (mapping_list_next(&again, &mapping)) {
+		check(mapping.domain <= RECORDING_MAX_DOMAIN && mapping.size);
+		check(mapping.path.length <= RECORDING_MAX_PATH);
+		check(mapping.build_id.length <= RECORDING_MAX_BUILD_ID);
+		mapping_list_add(&list, &mapping);
+		count++;
+	}
+	check(count == reader.left);
+	mapping_list_finish(&list, &encoded);
+	check(mapping_list_read(&again, cursor_of(&encoded)) == 0);
+	while (mapping_list_next(&reader, &mapping)) {
+		check(mapping_list_next(&again, &other));
+		check(mapping.domain == other.domain && mapping.space == other.space);
+		check(mapping.pid == other.pid && mapping.time == other.time);
+		check(mapping.start == other.start && mapping.size == other.size);
+		check(mapping.offset == other.offset);
+		check_same_text(mapping.path, other.path);
+		check_same_text(mapping.build_id, other.build_id);
+	}
+	mapping_list_free(&list);
 	buffer_free(&encoded);
 }
 
@@ -298,6 +344,9 @@ static void check_payload(unsigned int type, struct cursor payload,
 		break;
 	case CHUNK_WAITS:
 		check_waits(payload);
+		break;
+	case CHUNK_MAPPINGS:
+		check_mappings(payload);
 		break;
 	default:
 		break;

@@ -275,7 +275,7 @@ static void symbols_are_looked_up(void **state)
 	make_symbols(&payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
 	assert_int_equal(recorded_begin(recorded, 10), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, NULL, reader), 0);
 	assert_true(recorded_find(recorded, 10 + 5, 0x2004, &symbol));
 	assert_string_equal(symbol.name, "shop::Cart::add(int)");
 	assert_string_equal(symbol.mangled, "_ZN4shop4Cart3addEi");
@@ -317,14 +317,14 @@ static void scopes_follow_the_names(void **state)
 	name_list_add(&list, &symbols[0]);
 	name_list_finish(&list, &payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, NULL, reader), 0);
 	assert_int_equal(recorded_scope(recorded, 12), 10);
 	assert_int_equal(recorded_scope(recorded, 9), 0);
 	assert_false(recorded_by_domain(recorded));
 	buffer_reset(&payload);
 	make_payload(&payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, NULL, reader), 0);
 	assert_true(recorded_by_domain(recorded));
 	assert_int_equal(recorded_scope(recorded, 12), 12);
 	recorded_free(recorded);
@@ -378,7 +378,7 @@ static void names_are_looked_up_by_domain(void **state)
 	assert_false(recorded_find(recorded, 0, 0x1104, &symbol));
 	make_payload(&payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, NULL, reader), 0);
 	assert_int_equal(recorded_scope(recorded, 7), 7);
 
 	assert_true(recorded_find(recorded, 0, 0x1104, &symbol));
@@ -414,7 +414,7 @@ static void the_first_name_of_a_place_is_used(void **state)
 	name_list_add(&list, &twice[1]);
 	name_list_finish(&list, &payload);
 	assert_int_equal(name_list_read(&reader, cursor_of(&payload)), 0);
-	assert_int_equal(recorded_add(recorded, reader), 0);
+	assert_int_equal(recorded_add(recorded, NULL, reader), 0);
 	assert_true(recorded_find(recorded, 0, 5, &symbol));
 	assert_string_equal(symbol.name, "first");
 	assert_int_equal(symbol.start, 4);

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
+#include "format/mapping_list.h"
 #include "format/name_list.h"
 #include "format/place.h"
 #include "tests/unit/test_recording.h"
@@ -169,6 +170,13 @@ static inline void print_text(FILE *to, struct recording_text text)
 	free(copy);
 }
 
+static inline void print_bytes(FILE *to, struct recording_text bytes)
+{
+	fprintf(to, " ");
+	for (size_t i = 0; i < bytes.length; i++)
+		fprintf(to, "%02x", (unsigned char)bytes.at[i]);
+}
+
 static inline void print_names(FILE *to, struct cursor payload)
 {
 	struct name_list_reader names;
@@ -185,11 +193,34 @@ static inline void print_names(FILE *to, struct cursor payload)
 		print_text(to, name.dso);
 		fprintf(to, " %d",
 			name.is_symbol + 2 * name.is_common + 4 * name.is_last);
+		print_text(to, name.file_path);
+		print_bytes(to, name.file_build_id);
 		for (uint32_t i = 0; i < name.line_count; i++) {
 			print_text(to, name.lines[i].function);
 			print_text(to, name.lines[i].path);
 			fprintf(to, " %u", name.lines[i].line);
 		}
+		fprintf(to, "\n");
+	}
+}
+
+static inline void print_mappings(FILE *to, struct cursor payload)
+{
+	struct mapping_list_reader mappings;
+	struct recording_mapping mapping;
+
+	if (mapping_list_read(&mappings, payload) < 0) {
+		fprintf(to, "mappings damaged\n");
+		return;
+	}
+	while (mapping_list_next(&mappings, &mapping)) {
+		fprintf(to,
+			"mapping %u %" PRIu64 " %u %" PRIu64 " %" PRIx64 " %" PRIu64
+			" %" PRIu64,
+			mapping.domain, mapping.space, mapping.pid, mapping.time,
+			mapping.start, mapping.size, mapping.offset);
+		print_text(to, mapping.path);
+		print_bytes(to, mapping.build_id);
 		fprintf(to, "\n");
 	}
 }
@@ -260,6 +291,9 @@ static inline void print_file(FILE *to, const struct buffer *bytes)
 			break;
 		case CHUNK_WAITS:
 			print_waits(to, payload);
+			break;
+		case CHUNK_MAPPINGS:
+			print_mappings(to, payload);
 			break;
 		default:
 			fprintf(to, "chunk %u of %td bytes\n", type,

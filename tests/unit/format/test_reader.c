@@ -61,7 +61,7 @@ static void chunks_of_one_type_are_found(void **state)
 	unsigned int type;
 
 	assert_non_null(reader);
-	reader_only(reader, CHUNK_DOMAIN);
+	reader_only(reader, CHUNK_DOMAIN, CHUNK_DOMAIN);
 	for (size_t i = 1; i < CHUNKS; i += 5) {
 		const struct buffer *wanted = &recording->chunk[i].payload;
 

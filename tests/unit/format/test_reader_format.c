@@ -270,6 +270,8 @@ static void put_changed_names(struct buffer *bytes, uint64_t *seed)
 			.offset = random_next(seed) >> random_next(seed) % 64,
 			.name = {"function", 1 + i},
 			.dso = {"dso", random_next(seed) % 4},
+			.file_path = {"/usr/bin/file", i % 2 ? 13 : 0},
+			.file_build_id = {"\1\0\2", i == 3 ? 3 : 0},
 		};
 
 		name_list_add(&names, &name);
@@ -285,6 +287,41 @@ static void put_changed_names(struct buffer *bytes, uint64_t *seed)
 		payload.data[at] ^= change;
 	}
 	name_list_free(&names);
+	buffer_free(&payload);
+}
+
+/* Likewise around mappings. */
+static void put_changed_mappings(struct buffer *bytes, uint64_t *seed)
+{
+	struct mapping_list list = {0};
+	struct buffer payload = {0};
+
+	for (uint32_t i = 0; i < 6; i++) {
+		const struct recording_mapping mapping = {
+			.domain = i / 4,
+			.pid = i / 2,
+			.space = random_next(seed) >> random_next(seed) % 64,
+			.time = random_next(seed) >> random_next(seed) % 64,
+			.start = random_next(seed) % 0x7ffffffff000,
+			.size = 4096 + random_next(seed) % 0x100000000000,
+			.offset = random_next(seed),
+			.path = {"/usr/bin/program", random_next(seed) % 17},
+			.build_id = {"\1\0\2\3", random_next(seed) % 5},
+		};
+
+		mapping_list_add(&list, &mapping);
+	}
+	mapping_list_finish(&list, &payload);
+	put_plain_chunk(bytes, CHUNK_MAPPINGS, &payload);
+	for (unsigned int i = 0; i < 20; i++) {
+		size_t at = random_next(seed) % payload.size;
+		uint8_t change = (uint8_t)random_next(seed);
+
+		payload.data[at] ^= change;
+		put_plain_chunk(bytes, CHUNK_MAPPINGS, &payload);
+		payload.data[at] ^= change;
+	}
+	mapping_list_free(&list);
 	buffer_free(&payload);
 }
 
@@ -342,6 +379,8 @@ static void make_file(unsigned int number, struct buffer *bytes)
 		put_changed_samples(bytes, &samples, &seed);
 	if (number > 20 && number % 4 == 3)
 		put_changed_names(bytes, &seed);
+	if (number > 20 && number % 4 == 3)
+		put_changed_mappings(bytes, &seed);
 	if (number > 20 && number % 4 == 3)
 		put_changed_waits(bytes, &samples, &seed);
 	if (number > 20 && number % 8 == 3)
