@@ -159,6 +159,18 @@ static uint64_t sum_weights(const struct subject *subject, const struct round *r
 	return sum;
 }
 
+/* Passes the files of processes to the writer, and has them read again for a new file. */
+static void pass_mappings(const struct recorder *recorder, struct subject *subject)
+{
+	struct sampler *sampler = subject->target.sampler;
+
+	sink_mappings(recorder->sink, subject->target.sampling.index,
+		      sampler_take_mappings(sampler));
+	if (subject->mapped_files && subject->mapped_files != sink_files(recorder->sink))
+		sampler_forget_mappings(sampler);
+	subject->mapped_files = sink_files(recorder->sink);
+}
+
 /* Takes a round, and passes it to the writer. 1 with @err set if the domain must not be
  * sampled, because its table does not fit. */
 static int take_part(struct recorder *recorder, struct subject *subject, uint32_t weight,
@@ -181,6 +193,7 @@ static int take_part(struct recorder *recorder, struct subject *subject, uint32_
 	describe_subject(recorder, subject);
 	sink_kernel(recorder->sink, subject->target.sampling.index,
 		    sampler_take_kallsyms(subject->target.sampler));
+	pass_mappings(recorder, subject);
 	sink_round(recorder->sink, round, missed + round->lost);
 	return 0;
 }

@@ -112,6 +112,16 @@ struct kallsyms *sampler_take_kallsyms(struct sampler *sampler)
 	return learning_take_kallsyms(&sampler->learning);
 }
 
+struct process_mappings *sampler_take_mappings(struct sampler *sampler)
+{
+	return learning_take_mappings(&sampler->learning);
+}
+
+void sampler_forget_mappings(struct sampler *sampler)
+{
+	learning_forget_mappings(&sampler->learning);
+}
+
 /* Sets the vCPU's CPU time since its last sample. The totals are rounded down, not the
  * differences, so that nothing is lost from sample to sample. */
 static void take_cpu_time(struct sampler *sampler, const struct guest_vcpu *vcpu,

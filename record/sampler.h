@@ -28,6 +28,10 @@ struct learning *sampler_learner(struct sampler *sampler);
 /* See learning_take_kallsyms(). */
 struct kallsyms *sampler_take_kallsyms(struct sampler *sampler);
 
+/* As learning_take_mappings() and learning_forget_mappings(). */
+struct process_mappings *sampler_take_mappings(struct sampler *sampler);
+void sampler_forget_mappings(struct sampler *sampler);
+
 /* Drops the CPU time that the vCPUs have used since their last samples: the next samples
  * have 0, like the first. */
 void sampler_forget_cpu_times(struct sampler *sampler);

@@ -22,8 +22,10 @@ struct subject {
 	bool refused;		    /* its table does not fit, and the user was told */
 	bool missed[TABLE_ORIGINS]; /* the user was told that a program is not there */
 	size_t files_described;	    /* number of the table's files in the description */
-	uint64_t start;		    /* start of sampling, ns, monotonic; 0: not started */
-	uint64_t rounds;	    /* number of rounds taken or skipped */
+	/* files of the recording begun when mappings were last forgotten */
+	unsigned int mapped_files;
+	uint64_t start;	  /* start of sampling, ns, monotonic; 0: not started */
+	uint64_t rounds;  /* number of rounds taken or skipped */
 	uint64_t skipped; /* rounds skipped because someone else held the domain paused */
 	uint64_t late;	  /* rounds skipped because no vCPU stopped in time */
 	uint64_t thinned; /* slots skipped to limit the overhead */

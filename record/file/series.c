@@ -170,6 +170,14 @@ int series_place(struct series *series, const struct recording_name *name,
 	return writer_name(series->writer, name, err);
 }
 
+int series_mapping(struct series *series, const struct recording_mapping *mapping,
+		   struct error *err)
+{
+	if (describe_again(series, mapping->domain, err) < 0)
+		return -1;
+	return writer_mapping(series->writer, mapping, err);
+}
+
 int series_sample(struct series *series, const struct sample *sample, struct error *err)
 {
 	if (describe_again(series, sample->domain, err) < 0)

@@ -69,6 +69,9 @@ int series_domain(struct series *series, const struct recording_domain *domain,
 /* Names a place, as writer_name() does. Each file needs its own names. */
 int series_place(struct series *series, const struct recording_name *name,
 		 struct error *err);
+/* Adds a process's mapping, as writer_mapping() does. */
+int series_mapping(struct series *series, const struct recording_mapping *mapping,
+		   struct error *err);
 int series_sample(struct series *series, const struct sample *sample, struct error *err);
 int series_wait(struct series *series, const struct wait *wait, struct error *err);
 /* Adds @counts, and has the next series_flush() write the waits, as writer_waits() does.

@@ -29,12 +29,13 @@
 /* An entry of the ring is a struct entry, followed by is_found and shift of the table's
  * programs (struct placed_table), if there is one, and by the samples of a round, each
  * with its chain and, if there is a table, with its programs (struct round); or by the
- * description of a domain; or by the names of a domain's kernel; or by a wait with its
- * chain; or by the counts of waits. */
+ * description of a domain; or by the names of a domain's kernel; or by the mappings of a
+ * process; or by a wait with its chain; or by the counts of waits. */
 enum entry_kind {
 	ENTRY_ROUND,
 	ENTRY_DOMAIN,
 	ENTRY_KERNEL,
+	ENTRY_MAPPINGS,
 	ENTRY_WAIT,
 	ENTRY_WAITS,
 };
@@ -43,6 +44,12 @@ enum entry_kind {
 struct kernel_entry {
 	uint32_t domain;
 	struct kallsyms *kallsyms;
+};
+
+/* Mappings in the ring. */
+struct mappings_entry {
+	uint32_t domain;
+	struct process_mappings *mappings;
 };
 
 struct entry {
@@ -205,6 +212,34 @@ static int write_wait(struct sink *sink, const uint8_t *from)
 	return series_wait(sink->series, &wait, &sink->err);
 }
 
+/* Writes the mappings of a process, and frees them. */
+static int write_mappings(struct sink *sink, const uint8_t *from)
+{
+	struct mappings_entry entry;
+	int status = 0;
+
+	memcpy(&entry, from, sizeof(entry));
+	for (size_t i = 0; i < entry.mappings->count && status == 0; i++) {
+		const struct mapping *mapping = &entry.mappings->list[i];
+		const struct recording_mapping written = {
+			.domain = entry.domain,
+			.pid = entry.mappings->process.pid,
+			.space = entry.mappings->process.space,
+			.time = entry.mappings->time,
+			.start = mapping->start,
+			.size = mapping->end - mapping->start,
+			.offset = mapping->offset,
+			.path = {mapping->path, strlen(mapping->path)},
+			.build_id = {(const char *)mapping->build_id,
+				     mapping->build_id_size},
+		};
+
+		status = series_mapping(sink->series, &written, &sink->err);
+	}
+	free(entry.mappings);
+	return status;
+}
+
 static int write_entry(struct sink *sink, const uint8_t *from)
 {
 	struct recording_domain domain;
@@ -221,6 +256,8 @@ static int write_entry(struct sink *sink, const uint8_t *from)
 		return kernel_names_add(sink->kernels, kernel.domain, kernel.kallsyms,
 					sink->series, &sink->err);
 	}
+	if (entry.kind == ENTRY_MAPPINGS)
+		return write_mappings(sink, from);
 	if (entry.kind == ENTRY_WAIT)
 		return write_wait(sink, from);
 	if (entry.kind == ENTRY_WAITS) {
@@ -418,6 +455,19 @@ void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms)
 
 	if (kallsyms && !ring_put(sink->ring, parts, 2))
 		kallsyms_free(kallsyms);
+}
+
+void sink_mappings(struct sink *sink, uint32_t domain, struct process_mappings *mappings)
+{
+	const struct entry entry = {.kind = ENTRY_MAPPINGS};
+	const struct mappings_entry passed = {domain, mappings};
+	const struct ring_part parts[] = {
+		{&entry, sizeof(entry)},
+		{&passed, sizeof(passed)},
+	};
+
+	if (mappings && !ring_put(sink->ring, parts, 2))
+		free(mappings);
 }
 
 void sink_round(struct sink *sink, const struct round *round, uint64_t missed)

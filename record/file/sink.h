@@ -8,6 +8,7 @@
 #include "record/file/meter.h"
 #include "record/file/kernel_names.h"
 #include "record/file/series.h"
+#include "record/linux/mappings.h"
 #include "record/sampler.h"
 
 /*
@@ -39,6 +40,9 @@ bool sink_domain(struct sink *sink, const struct recording_domain *domain);
 /* Passes on the names of a domain's kernel, which the sink owns from now on; NULL: none.
  * Without space, they are dropped. */
 void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms);
+
+/* Likewise the mappings of one of a domain's processes. */
+void sink_mappings(struct sink *sink, uint32_t domain, struct process_mappings *mappings);
 
 /*
  * Adds a round, and the number of deadlines missed before it. If there is no space, or

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/learning/learning.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 
 /* Limit of map calls while reading the code that captured stacks point to */
@@ -47,6 +49,8 @@ int learning_open(struct learning *learning, struct guest *guest,
 void learning_close(struct learning *learning)
 {
 	modules_free(learning->modules);
+	mapped_free(learning->mapped);
+	free(learning->mappings);
 	kallsyms_search_free(learning->kallsyms);
 	kernel_orc_free(&learning->orc);
 	kernel_types_free(&learning->types);
@@ -90,6 +94,14 @@ static const struct cpu *cpu_of(const struct learning *learning,
 	return &learning->guest->vcpu[sample->vcpu].cpu;
 }
 
+/* Starts to look for the files of processes, where their memory can be read. @layout may
+ * be NULL. */
+static void use_mappings(struct learning *learning, const struct mapping_layout *layout)
+{
+	if (layout && !learning->mapped && learning->guest->info.type != GUEST_GDB)
+		learning->mapped = mapped_new(layout);
+}
+
 /* Starts to look for modules and tasks of the Linux kernel in the table, once it is
  * found. */
 static void use_kernel(struct learning *learning)
@@ -102,6 +114,7 @@ static void use_kernel(struct learning *learning)
 	learning->uses_kernel = true;
 	if (modules && !learning->modules)
 		learning->modules = modules_new(modules);
+	use_mappings(learning, program_table_mappings(program));
 	learning->tasks = (struct tasks){
 		.layout = program_table_tasks(program),
 		.threads = program_table_threads(program),
@@ -137,6 +150,8 @@ static void use_types(struct learning *learning)
 		return;
 	if (layouts->modules.list && !learning->modules)
 		learning->modules = modules_new(&layouts->modules);
+	if (layouts->mappings.order)
+		use_mappings(learning, &layouts->mappings);
 	if (layouts->tasks.per_cpu)
 		learning->tasks = (struct tasks){
 			.layout = &layouts->tasks,
@@ -190,6 +205,28 @@ static void name_processes(struct learning *learning, struct round *round)
 	}
 }
 
+/* Looks for the files of one process, at most, in the round. */
+static void map_processes(struct learning *learning, const struct round *round)
+{
+	struct guest *guest = learning->guest;
+	const struct guest_memory memory = running_memory(learning);
+
+	if (!learning->mapped || learning->mappings)
+		return;
+	for (unsigned int i = 0; i < round->samples; i++) {
+		const struct sample *sample = &round->sample[i];
+
+		if (!mapped_is_due(learning->mapped, &sample->process, &sample->chain,
+				   round->time))
+			continue;
+		guest->ops->begin_pages(guest->memory, round->time, MAPPING_CALLS);
+		learning->mappings = mapped_look(learning->mapped, &learning->tasks,
+						 cpu_of(learning, sample), &memory,
+						 &sample->process, round->time);
+		return;
+	}
+}
+
 /* Names the threads of a unikernel. */
 static void name_fibers(struct learning *learning, struct round *round)
 {
@@ -211,6 +248,7 @@ void learning_complete(struct learning *learning, struct round *round)
 {
 	keep_stacks(learning, round);
 	name_processes(learning, round);
+	map_processes(learning, round);
 	name_fibers(learning, round);
 }
 
@@ -358,6 +396,20 @@ static bool learn_kernel(struct learning *learning, const struct round *round)
 struct kallsyms *learning_take_kallsyms(struct learning *learning)
 {
 	return learning->kallsyms ? kallsyms_take(learning->kallsyms) : NULL;
+}
+
+struct process_mappings *learning_take_mappings(struct learning *learning)
+{
+	struct process_mappings *mappings = learning->mappings;
+
+	learning->mappings = NULL;
+	return mappings;
+}
+
+void learning_forget_mappings(struct learning *learning)
+{
+	if (learning->mapped)
+		mapped_forget(learning->mapped);
 }
 
 const struct kallsyms *learning_kallsyms(const struct learning *learning)

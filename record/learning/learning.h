@@ -12,6 +12,7 @@
 #include "record/linux/kernel_orc.h"
 #include "record/linux/kernel_seen.h"
 #include "record/linux/kernel_types.h"
+#include "record/linux/mapped.h"
 #include "record/linux/modules.h"
 #include "record/linux/tasks.h"
 #include "record/sampling.h"
@@ -39,9 +40,11 @@ struct learning {
 	bool uses_kernel;	 /* the table's Linux kernel was found */
 	struct modules *modules; /* modules of its Linux kernel; NULL: not known */
 	struct tasks tasks;
-	struct fibers fibers;		  /* of a unikernel */
-	struct kernel_seen kernel;	  /* the last sample in a Linux kernel */
-	struct kallsyms_search *kallsyms; /* NULL: no names are looked for */
+	struct mapped *mapped;		   /* files of its processes; NULL: not known */
+	struct process_mappings *mappings; /* new ones; NULL: none */
+	struct fibers fibers;		   /* of a unikernel */
+	struct kernel_seen kernel;	   /* the last sample in a Linux kernel */
+	struct kallsyms_search *kallsyms;  /* NULL: no names are looked for */
 	struct kernel_orc orc;	     /* of its Linux kernel, if no file's table has it */
 	struct kernel_types types;   /* likewise */
 	struct stack_filter *filter; /* NULL unless stacks are captured */
@@ -82,6 +85,12 @@ bool learning_study_wait(struct learning *learning, const struct cpu *cpu,
 /* Returns the names of the guest's Linux kernel once, when they are complete; to be freed
  * with kallsyms_free(). NULL: there are none, or not yet. */
 struct kallsyms *learning_take_kallsyms(struct learning *learning);
+
+/* Returns the mappings of a process that were read last, once; to be freed with free().
+ * NULL: there are none. */
+struct process_mappings *learning_take_mappings(struct learning *learning);
+/* Has the mappings of all processes read again. */
+void learning_forget_mappings(struct learning *learning);
 
 /* Looks for these names at once, from code that the chain goes through; @cpu has the
  * registers there. Takes two seconds at most. They are valid until learning_close();
