@@ -90,8 +90,10 @@ static int options_parse(struct options *options, const struct command *command,
 		profile_options_input(&options->profile, "uniprof.data", &err);
 	if (rules->input_count > 1)
 		return usage_error(command->name, "give one recording at a time");
-	if (!rules->symbol_count)
-		return usage_error(command->name, "give the symbol files with -s");
+	if (!rules->symbol_count && !rules->symfs)
+		return usage_error(command->name,
+				   "give the symbol files with -s, or the directory of "
+				   "a Linux guest's files with --symfs");
 	if (!options->archive.output && strcmp(rules->inputs[0], "-") == 0)
 		return usage_error(command->name,
 				   "give the output of standard input with -o");
@@ -180,6 +182,8 @@ static int store_files(const struct archive_names *names,
 
 	if (options_init(&options, names->command, (int)files->count) < 0)
 		goto out;
+	/* A guest has chosen the paths of these, and this process may be root's. */
+	rules->finds_files = false;
 	rules->inputs[rules->input_count++] = path;
 	if (names->lines)
 		rules->lines = SOURCE_LINES_IN_NAMES;

@@ -89,7 +89,7 @@ static int add_names(void *arg, const struct name_list_reader *names, struct err
 	info->names += names->left;
 	if (info->names > NAMES_MAX)
 		return 0;
-	if (recorded_add(info->sources.recorded, *names) < 0)
+	if (recorded_add(info->sources.recorded, info->sources.mappings, *names) < 0)
 		return error_set(err, "out of memory reading %s", info->input.name);
 	return 0;
 }
@@ -104,8 +104,9 @@ static int info_open_names(struct info *info, const struct info_options *options
 		.options = {.demangle = DEMANGLE_BARE,
 			    .debug_directory = DEBUG_DIRECTORY},
 		.recorded = recorded_new(DEMANGLE_BARE),
+		.mappings = mappings_new(),
 	};
-	if (!info->sources.recorded)
+	if (!info->sources.recorded || !info->sources.mappings)
 		return -1;
 	for (size_t i = 0; i < options->elfs; i++)
 		sources_add(&info->sources, options->elf[i], &ignored);
@@ -202,6 +203,7 @@ out:
 	links_free(&info.links);
 	frames_free(info.frames);
 	recorded_free(info.sources.recorded);
+	mappings_free(info.sources.mappings);
 	sources_free(&info.sources);
 	replay_free(info.replay);
 	processes_free(&info.processes);

@@ -513,14 +513,19 @@ static bool find_in_places(struct symbols *symbols, const struct symbols_guest *
 	return false;
 }
 
+bool symbols_find_at(struct symbols *symbols, const struct symbols_place *place,
+		     uint64_t address, struct symbol *symbol)
+{
+	return find_in_file(symbols, place->file, place->shift, address, symbol);
+}
+
 bool symbols_find_in(struct symbols *symbols, const struct symbols_guest *guest,
 		     uint64_t address, struct symbol *symbol)
 {
 	struct symbol other;
 
 	for (size_t i = 0; i < guest->own_count; i++)
-		if (find_in_file(symbols, guest->places[i].file, guest->places[i].shift,
-				 address, symbol))
+		if (symbols_find_at(symbols, &guest->places[i], address, symbol))
 			return true;
 	for (size_t i = 0; i < symbols->count; i++) {
 		if (!find_in_places(symbols, guest, i, address, symbol))

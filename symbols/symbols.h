@@ -77,6 +77,7 @@ struct symbol {
 	/* An element of symbols_files(); NULL: the name is from a recording */
 	const struct symbols_file *file;
 	bool is_last; /* the function ends at this address; set only if @file is NULL */
+	bool is_in_file; /* only the file is known, which begins at @start */
 	/* The instruction whose last byte is at the address looked up; for a return
 	 * address less 1, it should be a call. */
 	enum symbols_call call;
@@ -196,6 +197,10 @@ struct symbols_guest {
  * Addresses from /proc/kallsyms need no move. Files at the address space's own places
  * come first. */
 bool symbols_find_in(struct symbols *symbols, const struct symbols_guest *guest,
+		     uint64_t address, struct symbol *symbol);
+
+/* Like symbols_find(), for the file at this place only. */
+bool symbols_find_at(struct symbols *symbols, const struct symbols_place *place,
 		     uint64_t address, struct symbol *symbol);
 
 /* Whether the address is between the first and the last symbol of a file in the guest. */

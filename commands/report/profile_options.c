@@ -18,6 +18,7 @@ int profile_options_init(struct profile_options *options, const char *command, i
 			{
 				.states = MEASURE_ALL_STATES,
 				.debug_directory = DEBUG_DIRECTORY,
+				.finds_files = true,
 				.demangle = DEMANGLE_FULL,
 			},
 	};
@@ -177,7 +178,9 @@ const struct command_option profile_file_options[] = {
 	 "map; OFFSET is added to its addresses; with DOMAIN, it is used for that domain "
 	 "only; can be repeated",
 	 .set = add_symbols, .offset = offsetof(struct profile_options, rules)},
-	{"symfs", 0, "DIR", "look for symbol and debug files below this directory",
+	{"symfs", 0, "DIR",
+	 "look for symbol and debug files, and for files of a Linux guest's processes, "
+	 "below this directory",
 	 .set = option_set_text, .offset = RULE(symfs)},
 	{"debug-dir", 0, "DIR",
 	 "directory of separate debug files (default: /usr/lib/debug)",

@@ -63,6 +63,21 @@ static int copy_names(void *arg, const struct name_list_reader *names, struct er
 	return writer_flush(copy->writer, err);
 }
 
+static int copy_mappings(void *arg, const struct mapping_list_reader *mappings,
+			 struct error *err)
+{
+	struct mapping_list_reader left = *mappings;
+	struct recording_mapping mapping;
+	struct copy *copy = arg;
+
+	if (copy_begin(copy, err) < 0)
+		return -1;
+	while (mapping_list_next(&left, &mapping))
+		if (writer_mapping(copy->writer, &mapping, err) < 0)
+			return -1;
+	return writer_flush(copy->writer, err);
+}
+
 static int copy_program(void *arg, const struct recording_program *program,
 			struct error *err)
 {
@@ -160,6 +175,7 @@ struct load_visitor copy_visitor(struct copy *copy)
 	return (struct load_visitor){
 		.domain = copy_domain,
 		.names = copy_names,
+		.mappings = copy_mappings,
 		.program = copy_program,
 		.chunk = copy_chunk,
 		.waits = visit_waits,

@@ -93,6 +93,14 @@ static int recent_names(void *arg, const struct name_list_reader *names,
 	return recent->copied.names(&recent->copy, names, err);
 }
 
+static int recent_mappings(void *arg, const struct mapping_list_reader *mappings,
+			   struct error *err)
+{
+	struct recent *recent = arg;
+
+	return recent->copied.mappings(&recent->copy, mappings, err);
+}
+
 static int recent_program(void *arg, const struct recording_program *program,
 			  struct error *err)
 {
@@ -135,6 +143,7 @@ int recent_open(struct recent *recent, const struct input *input, uint64_t lengt
 	recent->visitor = (struct load_visitor){
 		.domain = recent_domain,
 		.names = recent_names,
+		.mappings = recent_mappings,
 		.program = recent_program,
 		.chunk = recent_chunk,
 		.waits = recent_waits,

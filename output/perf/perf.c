@@ -210,6 +210,8 @@ static int add_file(struct perf_maps *maps, struct perf_map map)
 	const struct symbols_file *file = map.file;
 	bool needs_start = false;
 
+	memcpy(map.build_id, file->build_id, file->build_id_size);
+	map.build_id_size = file->build_id_size;
 	for (size_t i = 0; i < file->segment_count; i++) {
 		map.segment = file->segments[i];
 		if (map.segment.address - map.segment.offset != file->image)
@@ -253,8 +255,27 @@ int perf_maps_init(struct perf_maps *maps, const struct sources *sources)
 	return 0;
 }
 
+/* Adds the mapped file with this number, if there is one. */
+static int add_mapped(struct perf_maps *maps, size_t number)
+{
+	struct perf_map map = {0};
+	const struct mapped_file *file = mappings_get(maps->sources->mappings, number,
+						      &map.segment.address);
+
+	if (!file || !file->size || !*file->path)
+		return 0;
+	map.segment.size = file->size;
+	if (file->id_size <= sizeof(map.build_id)) {
+		memcpy(map.build_id, file->id, file->id_size);
+		map.build_id_size = file->id_size;
+	}
+	map.path = strdup(file->path);
+	return add_map(maps, map);
+}
+
 int perf_maps_update(struct perf_maps *maps)
 {
+	size_t numbers = mappings_numbers(maps->sources->mappings);
 	struct recorded_program *const *list;
 	size_t count = recorded_programs(maps->sources->recorded, &list);
 
@@ -265,6 +286,9 @@ int perf_maps_update(struct perf_maps *maps)
 						     .file = &program->file}) < 0)
 			return -1;
 	}
+	for (; maps->mapped < numbers; maps->mapped++)
+		if (add_mapped(maps, maps->mapped) < 0)
+			return -1;
 	return 0;
 }
 
@@ -278,9 +302,10 @@ void perf_maps_free(struct perf_maps *maps)
 bool perf_map_is_for(const struct perf_maps *maps, const struct perf_map *map,
 		     const struct recording_domain *domain, uint32_t index)
 {
-	return map->source
-		       ? source_is_for(map->source, domain)
-		       : sources_recorded_for(maps->sources, map->program, domain, index);
+	if (map->source)
+		return source_is_for(map->source, domain);
+	return !map->program ||
+	       sources_recorded_for(maps->sources, map->program, domain, index);
 }
 
 const struct perf_map *perf_maps_find(const struct perf_maps *maps,

@@ -70,11 +70,14 @@ uint64_t perf_period(const struct measure *measure, const struct counted_sample 
  * wrong offset, and an entry point is hardly ever sampled.
  */
 struct perf_map {
-	const struct source *source; /* NULL: a program in a recording */
-	const struct recorded_program *program;
-	const struct symbols_file *file;
+	const struct source
+		*source; /* NULL: a program in a recording, or a mapped file */
+	const struct recorded_program *program; /* NULL: another one */
+	const struct symbols_file *file;	/* NULL: a mapped file */
 	struct symbols_segment segment;
-	char *path; /* path of the file, absolute if possible */
+	uint8_t build_id[SYMBOLS_BUILD_ID];
+	size_t build_id_size; /* bytes; 0: none */
+	char *path;	      /* path of the file, absolute if possible */
 };
 
 /* Mappings; earlier ones have priority, as in sources_find() */
@@ -83,6 +86,7 @@ struct perf_maps {
 	struct perf_map *list;
 	size_t count;
 	size_t recorded; /* programs in the recordings whose mappings are in the list */
+	size_t mapped;	 /* likewise, numbers of files that processes had in memory */
 };
 
 /* The caller keeps @sources, which must live as long. -1 if out of memory;

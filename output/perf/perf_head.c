@@ -148,7 +148,7 @@ static bool put_build_ids(FILE *file, const struct perf_maps *maps)
 	bool any = false;
 
 	for (size_t i = 0; i < maps->count; i++) {
-		const struct symbols_file *from = maps->list[i].file;
+		const struct perf_map *map = &maps->list[i];
 		struct {
 			struct perf_event_header header;
 			int32_t pid; /* machine: the host */
@@ -157,18 +157,18 @@ static bool put_build_ids(FILE *file, const struct perf_maps *maps)
 			.header = {.type = RECORD_BUILD_ID,
 				   .misc = PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE},
 			.pid = -1,
-			.id_size = (uint8_t)from->build_id_size,
+			.id_size = (uint8_t)map->build_id_size,
 		};
-		size_t size = padded_size(maps->list[i].path);
+		size_t size = padded_size(map->path);
 
 		/* Mappings of one file are neighbours. */
-		if (!from->build_id_size || (i && maps->list[i - 1].file == from) ||
-		    size > PATH_MAX)
+		if (!map->build_id_size ||
+		    (i && map->file && map[-1].file == map->file) || size > PATH_MAX)
 			continue;
-		memcpy(record.id, from->build_id, from->build_id_size);
+		memcpy(record.id, map->build_id, map->build_id_size);
 		record.header.size = (uint16_t)(sizeof(record) + size);
 		fwrite(&record, sizeof(record), 1, file);
-		put_padded(file, maps->list[i].path, size);
+		put_padded(file, map->path, size);
 		any = true;
 	}
 	return any;

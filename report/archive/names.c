@@ -109,6 +109,22 @@ static struct recording_text text_of(const char *text)
 					    : (struct recording_text){"", 0};
 }
 
+/* Sets the file that the address is a place in, if it is. */
+static void set_file(const struct naming *naming, uint64_t address,
+		     struct recording_name *name)
+{
+	const struct mappings *mappings = naming->profile->sources.mappings;
+	uint64_t offset;
+	const struct mapped_file *mapped = mappings_file(mappings, address, &offset);
+
+	if (!mapped)
+		return;
+	name->address = RECORDING_FILES + offset;
+	name->file_path = (struct recording_text){mapped->path, strlen(mapped->path)};
+	name->file_build_id = (struct recording_text){(const char *)mapped->id,
+						      mapped->id_size};
+}
+
 /* Sets the name of the entry, with @lines for its lines; false if it has none. */
 static bool set_name(const struct naming *naming, const struct entry *entry,
 		     struct recording_line *lines, struct recording_name *name)
@@ -124,6 +140,7 @@ static bool set_name(const struct naming *naming, const struct entry *entry,
 	name->offset = entry->address - symbol.start;
 	name->name = text_of(symbol.mangled);
 	name->dso = text_of(symbol.dso);
+	set_file(naming, entry->address, name);
 	name->lines = lines;
 	name->line_count = (uint32_t)symbol.line_count;
 	for (size_t i = 0; i < symbol.line_count; i++)

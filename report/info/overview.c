@@ -220,6 +220,9 @@ static void put_samples(FILE *out, const struct summary *summary, bool all)
 		put_line(out, "size", "%.1f bytes per sample",
 			 (double)summary->bytes / (double)summary->samples);
 	put_shares(out, summary, &sum);
+	if (summary->mappings)
+		put_line(out, "mappings", "%" PRIu64 " of code in processes",
+			 summary->mappings);
 	if (summary->names)
 		put_line(out, "names", "%" PRIu64 " names stored in the recording",
 			 summary->names);

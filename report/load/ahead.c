@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "format/mapping_list.h"
 #include "format/name_list.h"
 
 /* Only one thread at a time reads and decompresses, which is more than a third of the
@@ -168,6 +169,9 @@ struct recording_sums ahead_chunk_sums(const struct ahead_chunk *chunk)
 		sums.nodes = sums.payload;
 	} else if (chunk->type == CHUNK_NAMES) {
 		sums.names = name_list_count(cursor_of(&chunk->payload));
+		sums.names_payload = sums.payload;
+	} else if (chunk->type == CHUNK_MAPPINGS) {
+		sums.names = mapping_list_count(cursor_of(&chunk->payload));
 		sums.names_payload = sums.payload;
 	}
 	return sums;

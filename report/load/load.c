@@ -167,6 +167,18 @@ static int take_names(struct load *load, struct cursor payload)
 	return visitor->names ? visitor->names(visitor->arg, &names, load->err) : 0;
 }
 
+static int take_mappings(struct load *load, struct cursor payload)
+{
+	const struct load_visitor *visitor = load->visitor;
+	struct mapping_list_reader mappings;
+
+	if (mapping_list_read(&mappings, payload) < 0)
+		return DAMAGED;
+	load->summary->mappings += mappings.left;
+	return visitor->mappings ? visitor->mappings(visitor->arg, &mappings, load->err)
+				 : 0;
+}
+
 static int take_program(struct load *load, struct cursor payload)
 {
 	const struct load_visitor *visitor = load->visitor;
@@ -223,6 +235,8 @@ static int take_chunk(struct load *load, struct ahead_chunk *chunk)
 		return take_waits(load, chunk);
 	case CHUNK_NAMES:
 		return take_names(load, payload);
+	case CHUNK_MAPPINGS:
+		return take_mappings(load, payload);
 	case CHUNK_PROGRAM:
 		return take_program(load, payload);
 	case CHUNK_END:
@@ -347,8 +361,24 @@ out:
 	return status;
 }
 
-/* Passes the names of the reader's chunks to the visitor, as long as they are within the
- * limits of a recording. */
+/* Passes the names or mappings of a chunk, if it is not damaged, to the visitor. */
+static int pass_names(const struct load_visitor *visitor, unsigned int type,
+		      struct cursor payload, struct error *err)
+{
+	struct mapping_list_reader mappings;
+	struct name_list_reader names;
+
+	if (type == CHUNK_MAPPINGS)
+		return visitor->mappings && mapping_list_read(&mappings, payload) == 0
+			       ? visitor->mappings(visitor->arg, &mappings, err)
+			       : 0;
+	return visitor->names && name_list_read(&names, payload) == 0
+		       ? visitor->names(visitor->arg, &names, err)
+		       : 0;
+}
+
+/* Passes what the reader's chunks have to the visitor, as long as it is within the limits
+ * of a recording. */
 static int take_all_names(struct reader *reader, struct memory_bound *memory,
 			  const struct load_visitor *visitor, struct error *err)
 {
@@ -359,20 +389,37 @@ static int take_all_names(struct reader *reader, struct memory_bound *memory,
 
 	while (reader_next(reader, &type, &payload, &ignored) > 0) {
 		const struct recording_sums more = {
-			.names = name_list_count(payload),
+			.names = type == CHUNK_NAMES ? name_list_count(payload)
+						     : mapping_list_count(payload),
 			.names_payload = (uint64_t)(payload.end - payload.at),
 		};
-		struct name_list_reader names;
 
 		sums_add(&sums, &more);
 		if (!sums_fit(&sums, reader_offset(reader)))
 			break;
 		memory_bound_raise(memory, reader_offset(reader));
-		if (name_list_read(&names, payload) == 0 &&
-		    visitor->names(visitor->arg, &names, err) < 0)
+		if (pass_names(visitor, type, payload, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+bool load_has_mappings(const struct input *input)
+{
+	uint8_t bytes[CHUNK_HEADER_SIZE];
+	struct chunk_header header;
+	int64_t at = input->start;
+
+	for (;;) {
+		ssize_t size = pread(input->fd, bytes, sizeof(bytes), (off_t)at);
+
+		if (size == 0)
+			return false;
+		if (size != sizeof(bytes) || !chunk_header_decode(bytes, &header) ||
+		    header.type == CHUNK_MAPPINGS)
+			return true;
+		at += CHUNK_HEADER_SIZE + (int64_t)header.stored;
+	}
 }
 
 int load_names(const struct input *input, const struct load_visitor *visitor,
@@ -384,7 +431,7 @@ int load_names(const struct input *input, const struct load_visitor *visitor,
 
 	if (!reader)
 		return error_set(err, "out of memory reading %s", input->name);
-	reader_only(reader, CHUNK_NAMES);
+	reader_only(reader, CHUNK_NAMES, CHUNK_MAPPINGS);
 	memory_bound_begin(&memory, input->size, input->extra_memory);
 	status = take_all_names(reader, &memory, visitor, err);
 	reader_free(reader);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "format/chunk.h"
+#include "format/mapping_list.h"
 #include "format/name_list.h"
 #include "format/waits.h"
 #include "report/load/replay.h"
@@ -34,6 +35,9 @@ struct load_visitor {
 	/* Names of addresses, most of them before the samples that contain them. Can be
 	 * NULL. */
 	int (*names)(void *arg, const struct name_list_reader *names, struct error *err);
+	/* Mappings of processes. Can be NULL. */
+	int (*mappings)(void *arg, const struct mapping_list_reader *mappings,
+			struct error *err);
 	/* Called once for each program that stored names are from. Can be NULL. */
 	int (*program)(void *arg, const struct recording_program *program,
 		       struct error *err);
@@ -63,9 +67,13 @@ int load_recording(const struct input *input, unsigned int threads,
 		   struct summary *summary, const struct load_visitor *visitor,
 		   struct error *err);
 
+/* Whether a recording that can be read again has mappings, by the headers of its chunks
+ * alone; true, too, if it is damaged. */
+bool load_has_mappings(const struct input *input);
+
 /*
- * Passes all names of a recording that can be read again to the visitor, before the
- * recording is read: a kernel's names can follow the first samples that need them. What
+ * Passes all names and mappings of a recording that can be read again to the visitor,
+ * before the recording is read: they can follow the first samples that need them. What
  * can't be read is passed over; load_recording() tells. -1 if the visitor fails, or if
  * the input can't be rewound.
  */

@@ -29,6 +29,7 @@ enum root {
 	ROOT_DOMAIN, /* its children: domains; theirs: addresses */
 	ROOT_COMMON, /* its children: bases of recordings; theirs: addresses in all
 			domains */
+	ROOT_FILES,  /* its children: places in files */
 	ROOTS,
 };
 
@@ -161,6 +162,17 @@ static int add_line(struct recorded *recorded, const struct recording_line *line
 	return 0;
 }
 
+/* Returns the node of a name's place in a file; TREE_NONE if out of memory. */
+static uint32_t node_in_file(struct recorded *recorded, struct mappings *mappings,
+			     const struct recording_name *name)
+{
+	uint64_t file = mappings_add_file(mappings, name->file_path, name->file_build_id);
+	uint64_t offset = name->address - RECORDING_FILES;
+
+	return file ? tree_intern(&recorded->index, ROOT_FILES, file + offset)
+		    : TREE_NONE;
+}
+
 /* Returns the node of the name's address; TREE_NONE if out of memory. */
 static uint32_t node_of(struct recorded *recorded, const struct recording_name *name)
 {
@@ -174,9 +186,12 @@ static uint32_t node_of(struct recorded *recorded, const struct recording_name *
 				   : tree_intern(&recorded->index, parent, name->address);
 }
 
-static int add_name(struct recorded *recorded, const struct recording_name *name)
+static int add_name(struct recorded *recorded, struct mappings *mappings,
+		    const struct recording_name *name)
 {
-	uint32_t node = node_of(recorded, name);
+	bool is_in_file = name->file_path.length || name->file_build_id.length;
+	uint32_t node = is_in_file ? node_in_file(recorded, mappings, name)
+				   : node_of(recorded, name);
 	struct place place = {
 		.offset = name->offset,
 		.line = recorded->line_count,
@@ -197,16 +212,17 @@ static int add_name(struct recorded *recorded, const struct recording_name *name
 		if (add_line(recorded, &name->lines[i]) < 0)
 			return -1;
 	recorded->places[node] = place;
-	recorded->by_domain |= !name->is_common;
+	recorded->by_domain |= !name->is_common && !is_in_file;
 	return 0;
 }
 
-int recorded_add(struct recorded *recorded, struct name_list_reader names)
+int recorded_add(struct recorded *recorded, struct mappings *mappings,
+		 struct name_list_reader names)
 {
 	struct recording_name name;
 
 	while (name_list_next(&names, &name))
-		if (add_name(recorded, &name) < 0)
+		if (add_name(recorded, mappings, &name) < 0)
 			return -1;
 	return 0;
 }
@@ -294,6 +310,8 @@ static const struct place *find_place(const struct recorded *recorded, uint32_t 
 		recorded, tree_find(&recorded->index, ROOT_DOMAIN, domain), address);
 	uint32_t base = base_of(recorded, domain);
 
+	if (address >= MAPPED_START && address <= MAPPED_END)
+		return find_below(recorded, ROOT_FILES, address);
 	return place
 		       ?: find_below(recorded,
 				     tree_find(&recorded->index, ROOT_COMMON, base),

@@ -3,6 +3,7 @@
 #define UNIPROF_REPORT_LOAD_RECORDED_H
 
 #include "format/name_list.h"
+#include "report/load/mappings.h"
 #include "symbols/symbols.h"
 
 /* Names of addresses that are stored in the recordings themselves, and the programs that
@@ -27,8 +28,10 @@ void recorded_free(struct recorded *recorded);
  * out of memory. */
 int recorded_begin(struct recorded *recorded, uint32_t base);
 
-/* Adds the names of a chunk; an address that has a name keeps it. -1 if out of memory. */
-int recorded_add(struct recorded *recorded, struct name_list_reader names);
+/* Adds the names of a chunk; an address that has a name keeps it. Files of names are
+ * among the @mappings, or added to them. -1 if out of memory. */
+int recorded_add(struct recorded *recorded, struct mappings *mappings,
+		 struct name_list_reader names);
 int recorded_add_program(struct recorded *recorded,
 			 const struct recording_program *program);
 

@@ -352,6 +352,7 @@ int summary_append(struct summary *summary, const struct summary *other, uint32_
 	add_waits(&summary->waits, &other->waits);
 	summary->appended += summary_duration(other);
 	summary->names += other->names;
+	summary->mappings += other->mappings;
 	summary->bytes += other->bytes;
 	summary->chunks += other->chunks;
 	return 0;

@@ -65,7 +65,8 @@ struct summary {
 	unsigned int deepest;		 /* addresses in the longest chain */
 	struct sampling_counts counts;
 	struct waits_counts waits; /* sums; threads: the most; until: the last */
-	uint64_t names; /* number of addresses' names in the recording itself */
+	uint64_t names;	   /* number of addresses' names in the recording itself */
+	uint64_t mappings; /* number of mappings of processes */
 
 	uint64_t bytes;	 /* read so far */
 	uint64_t chunks; /* number of intact chunks */

@@ -189,10 +189,14 @@ static const struct symbol_line *own_line(const struct frames *frames,
 bool frames_symbol(const struct frames *frames, uint32_t domain, uint64_t address,
 		   struct symbol *symbol)
 {
-	return sources_find(frames->sources, summary_domain(frames->summary, domain),
-			    address, symbol) ||
+	const struct recording_domain *of = summary_domain(frames->summary, domain);
+
+	return mapped_find(frames->sources, of, address, symbol) ||
+	       sources_find(frames->sources, of, address, symbol) ||
 	       recorded_find(frames->sources->recorded,
-			     summary_recorded(frames->summary, domain), address, symbol);
+			     summary_recorded(frames->summary, domain), address,
+			     symbol) ||
+	       mapped_find_file(frames->sources, address, symbol);
 }
 
 bool frames_by_domain(const struct frames *frames)
@@ -225,13 +229,30 @@ uint64_t frames_return_address(const struct frames *frames, uint32_t domain,
 								    : address - 1;
 }
 
+/* Returns the number of the function of an address without a name: the address or, in a
+ * mapped file, the place in the file, which is equal in all processes. */
+static uint32_t add_unknown(struct frames *frames, uint64_t address,
+			    const struct symbol *symbol)
+{
+	uint32_t function;
+	char *name;
+
+	if (asprintf(&name, "%s%s0x%" PRIx64, symbol->is_in_file ? symbol->dso : "",
+		     symbol->is_in_file ? "+" : "",
+		     symbol->is_in_file ? address - symbol->start : address) < 0)
+		return NAMES_NONE;
+	function = add_function(frames, name, false, NULL);
+	free(name);
+	return function;
+}
+
 static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 		   enum frame_use use)
 {
 	uint64_t address = frame->address;
 	struct symbol symbol = {0};
 	uint32_t inlined = 0;
-	char hex[24], name[EXIT_NAME_SIZE];
+	char name[EXIT_NAME_SIZE];
 
 	if (use == FRAME_CALLER && address)
 		address--;
@@ -248,8 +269,7 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 		frames_symbol(frames, domain, address, &symbol);
 	frame->dso = symbol.dso;
 	if (!symbol.name) {
-		snprintf(hex, sizeof(hex), "0x%" PRIx64, frame->address);
-		frame->function = add_function(frames, hex, false, NULL);
+		frame->function = add_unknown(frames, frame->address, &symbol);
 		return add_to_chain(frames, frame, frame->function, NULL);
 	}
 	symbols_find_hypercall(&symbol, address);

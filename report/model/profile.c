@@ -61,10 +61,12 @@ static int choose_symbols(struct profile *profile)
 		.options = {rules->demangle, needs_lines(rules), profile->debug_directory,
 			    rules->debuginfod},
 		.symfs = rules->symfs,
+		.debug_directory = rules->debug_directory,
 		.lines = rules->lines,
 		.inlined = rules->inlined,
+		.mapped = rules->finds_files ? mapped_symbols_new() : NULL,
 	};
-	return 0;
+	return profile->sources.mapped || !rules->finds_files ? 0 : -1;
 }
 
 /* Opens the recordings, and prepares to count their samples. */
@@ -76,9 +78,10 @@ static int open_recordings(struct profile *profile, struct error *err)
 	profile->stacks = stacks_new();
 	profile->wait_stacks = rules->stores_names ? stacks_new() : NULL;
 	profile->sources.recorded = recorded_new(rules->demangle);
+	profile->sources.mappings = mappings_new();
 	if (!profile->recordings || !profile->stacks ||
 	    (rules->stores_names && !profile->wait_stacks) ||
-	    !profile->sources.recorded ||
+	    !profile->sources.recorded || !profile->sources.mappings ||
 	    measure_init(&profile->measure, rules->weight, rules->states,
 			 rules->domains) < 0 ||
 	    measure_init(&profile->wait_measure, MEASURE_WAIT, MEASURE_ALL_STATES,
@@ -158,12 +161,15 @@ static void close_recordings(struct profile *profile)
 	if (profile->domains)
 		names_free(profile->domains);
 	recorded_free(profile->sources.recorded);
+	mappings_free(profile->sources.mappings);
 	profile->sources.recorded = NULL;
+	profile->sources.mappings = NULL;
 	measure_free(&profile->measure);
 	measure_free(&profile->wait_measure);
 	open_waits_free(&profile->waits);
 	stacks_free(profile->wait_stacks);
 	processes_free(&profile->processes);
+	relocation_free(&profile->relocation);
 	fit_free(&profile->fit);
 	stacks_free(profile->stacks);
 	summary_free(&profile->summary);

@@ -16,6 +16,7 @@
 #include "report/model/processes.h"
 #include "report/model/sources.h"
 #include "report/model/open_waits.h"
+#include "report/model/places/relocate.h"
 
 /* What a profile is made of: which recordings to read, which of their samples count,
  * their weights, and where names come from. The caller keeps the strings and arrays. */
@@ -28,7 +29,8 @@ struct profile_rules {
 	size_t found_count;
 	const char *symfs; /* prefix of the symbol files' paths; NULL: none */
 	const char *debug_directory;
-	bool debuginfod; /* debug files that are missing are asked of servers */
+	bool debuginfod;  /* debug files that are missing are asked of servers */
+	bool finds_files; /* files of guests' processes are looked for */
 	enum demangle_style demangle;
 	enum source_lines lines;
 	bool inlined;	     /* inlined functions are separate functions */
@@ -82,6 +84,7 @@ struct profile {
 	struct measure measure;
 	struct measure wait_measure; /* of waits beside samples */
 	struct processes processes;  /* told apart if profile_by_process() */
+	struct relocation relocation;
 	struct open_waits waits;
 	struct stacks *stacks;
 	struct stacks *wait_stacks; /* NULL unless wanted by the rules */

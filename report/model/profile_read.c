@@ -7,20 +7,7 @@
 #include "report/load/ends.h"
 #include "report/model/checks/match.h"
 #include "report/model/domains.h"
-#include "report/model/places/survey.h"
-
-/* The reading of a profile's recordings, one after the other. */
-struct reading {
-	struct profile *profile;
-	const struct profile_listener *listener;
-	bool has_several_hosts;
-	struct recording *recording; /* current recording */
-	struct summary *summary;     /* of the current recording */
-	uint64_t bytes_before;	     /* bytes of the earlier recordings */
-	uint32_t base;		     /* added to the recording's domain indexes */
-	/* Finds symbol files in the recording; NULL: not needed, or already done. */
-	struct survey *places;
-};
+#include "report/model/reading.h"
 
 static void progress_start(const struct reading *reading)
 {
@@ -89,7 +76,19 @@ static int read_names(void *arg, const struct name_list_reader *names, struct er
 {
 	struct reading *reading = arg;
 
-	return recorded_add(reading->profile->sources.recorded, *names) < 0
+	struct sources *sources = &reading->profile->sources;
+
+	return recorded_add(sources->recorded, sources->mappings, *names) < 0
+		       ? profile_out_of_memory(err)
+		       : 0;
+}
+
+static int read_mappings(void *arg, const struct mapping_list_reader *mappings,
+			 struct error *err)
+{
+	struct reading *reading = arg;
+
+	return mappings_add(reading->profile->sources.mappings, *mappings) < 0
 		       ? profile_out_of_memory(err)
 		       : 0;
 }
@@ -104,7 +103,7 @@ static int read_program(void *arg, const struct recording_program *program,
 		       : 0;
 }
 
-static int set_window(const struct reading *reading, struct error *err)
+int reading_set_window(const struct reading *reading, struct error *err)
 {
 	const struct recording *recording = reading->recording;
 	const struct summary *summary = reading->summary;
@@ -124,18 +123,6 @@ static int set_window(const struct reading *reading, struct error *err)
 			 recording->input.name);
 }
 
-/* As set_window(), for waits: one that began in an earlier file, before a rotation,
- * counts from the start of this one. */
-static int set_wait_window(const struct reading *reading, struct error *err)
-{
-	const struct summary *summary = reading->summary;
-
-	reading->profile->measure.since = summary->has_info
-						  ? summary->info.monotonic_start
-						  : 0;
-	return set_window(reading, err);
-}
-
 /* The part of the recording that was read and is in the window, in ns. */
 static uint64_t duration_in_window(const struct reading *reading)
 {
@@ -144,7 +131,7 @@ static uint64_t duration_in_window(const struct reading *reading)
 	uint64_t to = from + summary_duration(reading->summary);
 	struct error ignored; /* a recording without samples */
 
-	if (set_window(reading, &ignored) < 0)
+	if (reading_set_window(reading, &ignored) < 0)
 		return 0;
 	if (from < measure->from)
 		from = measure->from;
@@ -217,8 +204,7 @@ static int count_samples(const struct reading *reading, struct samples_batch *ba
 	return reading->listener->sample ? give_samples(reading, batch) : 0;
 }
 
-/* Stops, with nothing to say, if the output failed. */
-static int check_output(const struct reading *reading, struct error *err)
+int reading_check_output(const struct reading *reading, struct error *err)
 {
 	FILE *out = reading->listener->out;
 
@@ -228,9 +214,8 @@ static int check_output(const struct reading *reading, struct error *err)
 	return -1;
 }
 
-/* Adds what comes before the recording's domains to those of the batch. */
-static int shift_domains(const struct reading *reading, struct samples_batch *batch,
-			 struct error *err)
+int reading_shift_domains(const struct reading *reading, struct samples_batch *batch,
+			  struct error *err)
 {
 	for (size_t i = 0; i < batch->count && reading->base; i++) {
 		batch->domain[i] += reading->base;
@@ -256,106 +241,13 @@ static int read_samples(void *arg, struct samples_batch *batch, struct error *er
 		return profile_out_of_memory(err);
 	if (profile->measure.weight == MEASURE_WAIT)
 		return 0;
-	if (shift_domains(reading, batch, err) < 0 || set_window(reading, err) < 0)
+	if (reading_shift_domains(reading, batch, err) < 0 ||
+	    reading_set_window(reading, err) < 0)
 		return -1;
-	if (count_samples(reading, batch) < 0)
+	if (relocate(&profile->relocation, profile->sources.mappings, batch) < 0 ||
+	    count_samples(reading, batch) < 0)
 		return profile_out_of_memory(err);
-	return check_output(reading, err);
-}
-
-static struct wait_listener wait_listener(const struct reading *reading)
-{
-	const struct profile *profile = reading->profile;
-
-	return (struct wait_listener){
-		.wait = reading->listener->wait,
-		.arg = reading->listener->arg,
-		.recording = (uint32_t)(reading->recording - profile->recordings),
-		.is_beside = profile->measure.weight != MEASURE_WAIT,
-	};
-}
-
-/* Returns what measures waits; NULL if they are not wanted. */
-static struct measure *wait_measure(struct profile *profile)
-{
-	if (profile->measure.weight == MEASURE_WAIT)
-		return &profile->measure;
-	return profile->rules->keeps_waits ? &profile->wait_measure : NULL;
-}
-
-/* Counts the batch's waits, and passes on those that are over. -1 if out of memory. */
-static int count_waits(const struct reading *reading, struct waits_batch *batch)
-{
-	const struct wait_listener listener = wait_listener(reading);
-	struct profile *profile = reading->profile;
-	struct measure *measure = wait_measure(profile);
-	struct samples_batch *samples = &batch->samples;
-
-	measure->from = profile->measure.from;
-	measure->to = profile->measure.to;
-	measure->since = profile->measure.since;
-	if (measure_waits(measure, &profile->summary, batch) < 0)
-		return -1;
-	if (profile_by_process(profile) &&
-	    processes_split(&profile->processes, &profile->summary, samples) < 0)
-		return -1;
-	if (stacks_find(profile->stacks, samples, measure->counts) < 0 ||
-	    filter_batch(profile->filter, profile->stacks, measure, samples->count) < 0 ||
-	    stacks_count(profile->stacks, measure->counts,
-			 listener.is_beside ? 0 : samples->count) < 0)
-		return -1;
-	return open_waits_follow(&profile->waits, measure, profile->stacks, batch,
-				 &listener);
-}
-
-/* Adds the waits' chains to those that are wanted besides the samples'. -1 if out of
- * memory. */
-static int keep_chains(struct profile *profile, const struct samples_batch *samples)
-{
-	uint64_t *ones = calloc(samples->count + 1, sizeof(*ones));
-	int status = -1;
-
-	for (size_t i = 0; ones && i < samples->count; i++)
-		ones[i] = 1;
-	if (ones)
-		status = stacks_add(profile->wait_stacks, samples, ones);
-	free(ones);
-	return status;
-}
-
-static int read_waits(void *arg, struct waits_batch *batch, struct error *err)
-{
-	struct reading *reading = arg;
-	struct profile *profile = reading->profile;
-
-	if (profile->wait_stacks && keep_chains(profile, &batch->samples) < 0)
-		return profile_out_of_memory(err);
-	if (!wait_measure(profile))
-		return 0;
-	if (shift_domains(reading, &batch->samples, err) < 0 ||
-	    set_wait_window(reading, err) < 0)
-		return -1;
-	if (count_waits(reading, batch) < 0)
-		return profile_out_of_memory(err);
-	return check_output(reading, err);
-}
-
-/* Counts the waits that went on until the recording's end. */
-static int end_waits(struct reading *reading, struct error *err)
-{
-	struct profile *profile = reading->profile;
-	const struct waits_counts *counts = &reading->summary->waits;
-	const struct wait_listener listener = wait_listener(reading);
-
-	if (!wait_measure(profile))
-		return 0;
-	if (!counts->rounds && !listener.is_beside)
-		return error_set(err, "no waits in %s: they are recorded with --waits",
-				 reading->recording->input.name);
-	if (open_waits_end(&profile->waits, wait_measure(profile), profile->stacks,
-			   counts->until, &listener) < 0)
-		return profile_out_of_memory(err);
-	return check_output(reading, err);
+	return reading_check_output(reading, err);
 }
 
 static int pass_samples(void *arg, struct samples_batch *batch, struct error *err)
@@ -456,20 +348,27 @@ static bool needs_names_first(const struct reading *reading)
 /* Loads the recording into reading->summary. -1 with @err set on failure. */
 static int load_counted(struct reading *reading, struct error *err)
 {
+	bool names_first = needs_names_first(reading);
 	const struct load_visitor visitor = {
 		.domain = read_domain,
-		.names = needs_names_first(reading) ? NULL : read_names,
+		.names = names_first ? NULL : read_names,
+		.mappings = can_read_again(reading) ? NULL : read_mappings,
 		.program = read_program,
 		.samples = read_samples,
-		.waits = read_waits,
+		.waits = reading_take_waits,
 		.arg = reading,
 		.replay = reading->profile->replay,
 	};
-	const struct load_visitor names = {.names = read_names, .arg = reading};
+	const struct load_visitor names = {
+		.names = names_first ? read_names : NULL,
+		.mappings = read_mappings,
+		.arg = reading,
+	};
 	const struct input *input = &reading->recording->input;
 	int status;
 
-	if (needs_names_first(reading) && load_names(input, &names, err) < 0)
+	if ((names_first || (can_read_again(reading) && load_has_mappings(input))) &&
+	    load_names(input, &names, err) < 0)
 		return -1;
 	progress_start(reading);
 	status = load_recording(input, 0, reading->summary, &visitor, err);
@@ -536,13 +435,14 @@ static int read_recording(struct reading *reading, struct recording *recording,
 	reading->recording = recording;
 	reading->summary = is_first ? &profile->summary : &other;
 	reading->base = domain_indexes(&profile->summary);
+	mappings_begin(profile->sources.mappings, reading->base);
 	if (recorded_begin(profile->sources.recorded, reading->base) < 0)
 		return profile_out_of_memory(err);
 	status = begin_places(reading, err);
 	if (status == 0)
 		status = load_counted(reading, err);
 	if (status == 0)
-		status = end_waits(reading, err);
+		status = reading_end_waits(reading, err);
 	survey_free(reading->places);
 	if (status == 0 &&
 	    !summary_damage(reading->summary, recording->input.name, &recording->damage))

@@ -20,6 +20,7 @@ void sources_free(struct sources *sources)
 	}
 	free(sources->list);
 	places_free(&sources->places);
+	mapped_symbols_free(sources->mapped);
 	*sources = (struct sources){0};
 }
 
@@ -263,6 +264,7 @@ const struct symbols_file *sources_file(const struct sources *sources, const cha
 			found = &files[j];
 		}
 	}
+	found = found ?: mapped_symbols_file(sources->mapped, name);
 	return found ?: recorded_file(sources->recorded, name);
 }
 

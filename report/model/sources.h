@@ -3,7 +3,9 @@
 #define UNIPROF_REPORT_MODEL_SOURCES_H
 
 #include "format/recording.h"
+#include "report/load/mappings.h"
 #include "report/load/recorded.h"
+#include "report/model/places/mapped.h"
 #include "report/model/places/places.h"
 #include "symbols/found.h"
 #include "symbols/symbols.h"
@@ -29,11 +31,14 @@ struct sources {
 	struct source *list;
 	size_t count;
 	struct symbols_options options;
-	const char *symfs; /* prefix of the files' paths; NULL: none */
+	const char *symfs;	     /* prefix of the files' paths; NULL: none */
+	const char *debug_directory; /* of this machine, without that prefix */
 	enum source_lines lines;
-	bool inlined;		   /* inlined functions are separate functions */
-	struct recorded *recorded; /* names in the recordings; the caller keeps it */
-	struct places places;	   /* of files that guests moved */
+	bool inlined;		       /* inlined functions are separate functions */
+	struct recorded *recorded;     /* names in the recordings; the caller keeps it */
+	struct places places;	       /* of files that guests moved */
+	struct mappings *mappings;     /* in the recordings; the caller keeps them */
+	struct mapped_symbols *mapped; /* found by them; NULL: none are looked for */
 };
 
 void sources_free(struct sources *sources);

@@ -28,6 +28,8 @@
  *                               after each space: unknown)
  *   thread TID NAME             thread of the process (default, and after each space and
  *                               process: unknown)
+ *   mapping TIME START SIZE OFFSET PATH [BUILD-ID]
+ *                               of the process
  *   pause NS COUNT, lost N, missed N
  *   links PROVEN POSSIBLE IMPOSSIBLE UNKNOWN
  *   flush                       starts a new chunk
@@ -232,6 +234,29 @@ static int end_waits(struct maker *maker, char *rest)
 	return writer_flush(maker->writer, &maker->err);
 }
 
+static int add_mapping(struct maker *maker, char *rest)
+{
+	uint8_t build_id[RECORDING_MAX_BUILD_ID];
+	struct recording_mapping mapping = {
+		.domain = maker->domain,
+		.pid = maker->process.pid,
+		.space = maker->process.space,
+		.time = take_number(&rest),
+		.start = take_number(&rest),
+		.size = take_number(&rest),
+		.offset = take_number(&rest),
+	};
+
+	mapping.path.at = take_word(&rest);
+	mapping.path.length = strlen(mapping.path.at);
+	mapping.build_id.at = (const char *)build_id;
+	mapping.build_id.length = strlen(rest) / 2;
+	if (mapping.build_id.length > sizeof(build_id))
+		return error_set(&maker->err, "the build-id is too long");
+	parse_hex(rest, build_id, mapping.build_id.length);
+	return writer_mapping(maker->writer, &mapping, &maker->err);
+}
+
 /* xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift
  * generators, scrambled"). */
 static uint64_t random_number(uint64_t *state)
@@ -431,6 +456,8 @@ static int take_line(struct maker *maker, char *rest)
 		return -1;
 	if (strcmp(kind, "sample") == 0)
 		return add_sample(maker, rest);
+	if (strcmp(kind, "mapping") == 0)
+		return add_mapping(maker, rest);
 	if (strcmp(kind, "wait") == 0)
 		return add_wait(maker, rest);
 	if (strcmp(kind, "waits") == 0)

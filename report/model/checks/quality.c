@@ -23,12 +23,21 @@ static void count_unnamed_leaf(struct survey *survey, uint32_t node)
 	uint64_t address = survey->stacks->tree.nodes[node].key;
 	uint64_t samples = survey->stacks->self[node];
 
-	if (!quality->samples_unnamed || address < quality->low)
+	quality->samples_unnamed += samples;
+	quality->frames_unnamed += samples;
+	if (address >= MAPPED_START && address <= MAPPED_END) {
+		quality->in_files += samples;
+		if (samples <= quality->most)
+			return;
+		quality->most = samples;
+		quality->place = address;
+		return;
+	}
+	if (quality->samples_unnamed == samples + quality->in_files ||
+	    address < quality->low)
 		quality->low = address;
 	if (address > quality->high)
 		quality->high = address;
-	quality->samples_unnamed += samples;
-	quality->frames_unnamed += samples;
 	if (!sources_cover(survey->sources,
 			   summary_domain(survey->summary, survey->stacks->domain[node]),
 			   address))
@@ -151,9 +160,13 @@ static void explain_names(const struct quality *quality, const struct sources *s
 			  char *to, size_t size)
 {
 	const struct symbols_file *stripped = find_stripped(sources);
+	int used = snprintf(to, size, "; they are at 0x%" PRIx64 "-0x%" PRIx64,
+			    quality->low, quality->high);
 	bool is_covered = 2 * quality->outside < quality->samples_unnamed;
 	uint64_t low, high;
 
+	to += used;
+	size -= (size_t)used;
 	if (!sources_range(sources, &low, &high))
 		snprintf(to, size,
 			 "; no symbol files given: use --symbols with the guest image or "
@@ -182,6 +195,20 @@ static void explain_names(const struct quality *quality, const struct sources *s
 			 low, high);
 }
 
+/* Says in which of the guest's files most samples without a name are, and what to do. */
+static void explain_files(const struct quality *quality, const struct sources *sources,
+			  char *to, size_t size)
+{
+	uint64_t offset;
+	const struct mapped_file *file = mappings_file(sources->mappings, quality->place,
+						       &offset);
+
+	snprintf(to, size,
+		 "; most are in files of the guest's processes, such as %.200s: give a "
+		 "directory that has the guest's files (--symfs DIR)",
+		 file && *file->path ? file->path : "one of unknown name");
+}
+
 /* Whether nearly all sampled addresses have names. */
 static bool is_about_callers(const struct quality *quality)
 {
@@ -192,7 +219,7 @@ static bool is_about_callers(const struct quality *quality)
 bool quality_note_names(const struct quality *quality, const struct sources *sources,
 			bool all, struct error *line)
 {
-	char why[384];
+	char why[448];
 
 	if (!is_worth_saying(quality->frames_unnamed, quality->frames, all))
 		return false;
@@ -205,15 +232,15 @@ bool quality_note_names(const struct quality *quality, const struct sources *sou
 			  explain_frameless(quality));
 		return true;
 	}
-	explain_names(quality, sources, why, sizeof(why));
-	error_set(line,
-		  "%s%.1f %% of the %s (%.1f %% of all addresses) have no name; they are "
-		  "at 0x%" PRIx64 "-0x%" PRIx64 "%s",
+	if (2 * quality->in_files >= quality->samples_unnamed)
+		explain_files(quality, sources, why, sizeof(why));
+	else
+		explain_names(quality, sources, why, sizeof(why));
+	error_set(line, "%s%.1f %% of the %s (%.1f %% of all addresses) have no name%s",
 		  measure_is_time(quality->measure) ? "samples for " : "",
 		  percent_of(quality->samples_unnamed, quality->samples),
 		  measure_noun(quality->measure),
-		  percent_of(quality->frames_unnamed, quality->frames), quality->low,
-		  quality->high, why);
+		  percent_of(quality->frames_unnamed, quality->frames), why);
 	return true;
 }
 

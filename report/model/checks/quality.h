@@ -18,8 +18,10 @@ struct quality {
 				 */
 	uint64_t frames, frames_unnamed; /* addresses of all samples, and addresses
 					    without a name */
-	uint64_t outside;   /* part of the unnamed samples: outside all symbol files */
-	uint64_t low, high; /* address range of the unnamed samples */
+	uint64_t outside;     /* part of the unnamed samples: outside all symbol files */
+	uint64_t in_files;    /* likewise: in files that processes had in their memory */
+	uint64_t place, most; /* the place in a file with most of these, and how many */
+	uint64_t low, high;   /* address range of the other unnamed samples */
 	uint64_t ends[SAMPLES_ROOTS]; /* by enum chain_end: ends_count() */
 	bool by_table;	/* callers were found by unwind tables, in some domain */
 	bool on_kvm;	/* some domain's memory is looked for in its VMM */

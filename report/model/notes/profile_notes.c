@@ -182,6 +182,21 @@ static void describe_places(struct profile *profile)
 	}
 }
 
+/* Says where files of the guest's processes were found. */
+static void describe_mapped(struct profile *profile)
+{
+	const struct mapped_symbols *mapped = profile->sources.mapped;
+
+	for (size_t i = 0; i < mapped_symbols_count(mapped); i++) {
+		const char *path, *found = mapped_symbols_get(mapped, i, &path);
+
+		if (found)
+			notes_add(&profile->notes, NOTE_DETAIL,
+				  "the names of %s in the guest are from %s", path,
+				  found);
+	}
+}
+
 /* Warns about symbol files that don't match what ran. */
 static void note_fit(struct profile *profile, bool is_verbose)
 {
@@ -321,6 +336,7 @@ int profile_note_contents(struct profile *profile, const struct note_options *op
 		describe_frameless(profile);
 		describe_merged(profile);
 		describe_places(profile);
+		describe_mapped(profile);
 	}
 	note_nothing_counted(profile);
 	note_unused_sources(profile);

@@ -211,7 +211,7 @@ static void import_frames(const struct import_frame *frames, size_t count,
 	while (reader_next(reader, &type, &payload, &err) > 0) {
 		if (type == CHUNK_NAMES) {
 			assert_int_equal(name_list_read(&names, payload), 0);
-			assert_int_equal(recorded_add(recorded, names), 0);
+			assert_int_equal(recorded_add(recorded, NULL, names), 0);
 		}
 		if (type == CHUNK_SAMPLES)
 			assert_int_equal(samples_decode(payload, &batch), 0);
