@@ -276,7 +276,7 @@ $(O)/lab-die: $(O)/tests/lab/die.o $(ALL_OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
 
 # The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module narrow \
+LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module moved narrow \
 	waits waits-quick waits-many)
 $(O)/lab-pair-second: LAB_DEFINES = -DSECOND
 $(O)/lab-pair-second: tests/lab/pair.c
@@ -284,6 +284,8 @@ $(O)/lab-pair: tests/lab/pair.c
 $(O)/lab-traced: LAB_DEFINES = -DTRACED
 $(O)/lab-work $(O)/lab-traced: tests/lab/work.c
 $(O)/lab-module: tests/lab/module.c
+$(O)/lab-moved: LAB_DEFINES = -static-pie -fPIE
+$(O)/lab-moved: tests/lab/moved.c
 $(O)/lab-waits-quick: LAB_DEFINES = -DQUICK
 $(O)/lab-waits-many: LAB_DEFINES = -DMANY
 $(O)/lab-waits $(O)/lab-waits-quick $(O)/lab-waits-many: tests/lab/waits.c
