@@ -30,7 +30,7 @@ echo "== perf.data"
 report -i cycles.up --format perf-data -o perf.data
 od -An -td4 -j104 -N4 perf.data
 od -An -td8 -j112 -N8 perf.data
-perf report -i perf.data --stdio 2>/dev/null | grep 'event'
+perf report -i perf.data --stdio 2>/dev/null | grep -v '(Tip:' | grep 'event'
 echo "== the page"
 report -i cycles.up --format html | grep -c 'data-part'
 echo "== time is time"
