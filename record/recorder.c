@@ -163,12 +163,13 @@ static uint64_t sum_weights(const struct subject *subject, const struct round *r
 static void pass_mappings(const struct recorder *recorder, struct subject *subject)
 {
 	struct sampler *sampler = subject->target.sampler;
+	unsigned int files = sink_files(recorder->sink);
 
 	sink_mappings(recorder->sink, subject->target.sampling.index,
 		      sampler_take_mappings(sampler));
-	if (subject->mapped_files && subject->mapped_files != sink_files(recorder->sink))
+	if (subject->mapped_files && subject->mapped_files != files)
 		sampler_forget_mappings(sampler);
-	subject->mapped_files = sink_files(recorder->sink);
+	subject->mapped_files = files;
 }
 
 /* Takes a round, and passes it to the writer. 1 with @err set if the domain must not be

@@ -10,9 +10,6 @@
  * arch/x86/boot/compressed/kaslr.c, find_random_virt_addr()). */
 #define LINUX_ALIGN ((uint64_t)2 << 20)
 
-/* Start of the kernel's half of the addresses */
-#define KERNEL_START ((uint64_t)1 << 63)
-
 static bool has_build_id(const struct table_origin *origin, uint64_t shift,
 			 const struct cpu *cpu, const struct guest_memory *memory)
 {

@@ -40,16 +40,10 @@ enum entry_kind {
 	ENTRY_WAITS,
 };
 
-/* Names of a kernel in the ring. */
-struct kernel_entry {
+/* Names of a kernel, or mappings, in the ring: only where they are. */
+struct owned_entry {
 	uint32_t domain;
-	struct kallsyms *kallsyms;
-};
-
-/* Mappings in the ring. */
-struct mappings_entry {
-	uint32_t domain;
-	struct process_mappings *mappings;
+	void *data;
 };
 
 struct entry {
@@ -215,17 +209,19 @@ static int write_wait(struct sink *sink, const uint8_t *from)
 /* Writes the mappings of a process, and frees them. */
 static int write_mappings(struct sink *sink, const uint8_t *from)
 {
-	struct mappings_entry entry;
+	const struct process_mappings *mappings;
+	struct owned_entry entry;
 	int status = 0;
 
 	memcpy(&entry, from, sizeof(entry));
-	for (size_t i = 0; i < entry.mappings->count && status == 0; i++) {
-		const struct mapping *mapping = &entry.mappings->list[i];
+	mappings = entry.data;
+	for (size_t i = 0; i < mappings->count && status == 0; i++) {
+		const struct mapping *mapping = &mappings->list[i];
 		const struct recording_mapping written = {
 			.domain = entry.domain,
-			.pid = entry.mappings->process.pid,
-			.space = entry.mappings->process.space,
-			.time = entry.mappings->time,
+			.pid = mappings->process.pid,
+			.space = mappings->process.space,
+			.time = mappings->time,
 			.start = mapping->start,
 			.size = mapping->end - mapping->start,
 			.offset = mapping->offset,
@@ -236,7 +232,7 @@ static int write_mappings(struct sink *sink, const uint8_t *from)
 
 		status = series_mapping(sink->series, &written, &sink->err);
 	}
-	free(entry.mappings);
+	free(entry.data);
 	return status;
 }
 
@@ -244,7 +240,7 @@ static int write_entry(struct sink *sink, const uint8_t *from)
 {
 	struct recording_domain domain;
 	struct waits_counts counts;
-	struct kernel_entry kernel;
+	struct owned_entry kernel;
 	struct entry entry;
 
 	memcpy(&entry, from, sizeof(entry));
@@ -253,7 +249,7 @@ static int write_entry(struct sink *sink, const uint8_t *from)
 		return write_round(sink, &entry, from);
 	if (entry.kind == ENTRY_KERNEL) {
 		memcpy(&kernel, from, sizeof(kernel));
-		return kernel_names_add(sink->kernels, kernel.domain, kernel.kallsyms,
+		return kernel_names_add(sink->kernels, kernel.domain, kernel.data,
 					sink->series, &sink->err);
 	}
 	if (entry.kind == ENTRY_MAPPINGS)
@@ -444,29 +440,29 @@ bool sink_domain(struct sink *sink, const struct recording_domain *domain)
 	return make_parts(sink, domain->vcpus) && ring_put(sink->ring, parts, 2);
 }
 
-void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms)
+/* Passes on what the sink owns then; false if there is no space. */
+static bool put_owned(struct sink *sink, enum entry_kind kind, uint32_t domain,
+		      void *data)
 {
-	const struct entry entry = {.kind = ENTRY_KERNEL};
-	const struct kernel_entry kernel = {domain, kallsyms};
+	const struct entry entry = {.kind = kind};
+	const struct owned_entry owned = {domain, data};
 	const struct ring_part parts[] = {
 		{&entry, sizeof(entry)},
-		{&kernel, sizeof(kernel)},
+		{&owned, sizeof(owned)},
 	};
 
-	if (kallsyms && !ring_put(sink->ring, parts, 2))
+	return ring_put(sink->ring, parts, 2);
+}
+
+void sink_kernel(struct sink *sink, uint32_t domain, struct kallsyms *kallsyms)
+{
+	if (kallsyms && !put_owned(sink, ENTRY_KERNEL, domain, kallsyms))
 		kallsyms_free(kallsyms);
 }
 
 void sink_mappings(struct sink *sink, uint32_t domain, struct process_mappings *mappings)
 {
-	const struct entry entry = {.kind = ENTRY_MAPPINGS};
-	const struct mappings_entry passed = {domain, mappings};
-	const struct ring_part parts[] = {
-		{&entry, sizeof(entry)},
-		{&passed, sizeof(passed)},
-	};
-
-	if (mappings && !ring_put(sink->ring, parts, 2))
+	if (mappings && !put_owned(sink, ENTRY_MAPPINGS, domain, mappings))
 		free(mappings);
 }
 

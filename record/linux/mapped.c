@@ -7,8 +7,7 @@
 #include "base/clock.h"
 #include "unwind/returns.h"
 
-/* Processes are kept in sets chosen by their address space. */
-#define SETS 64
+/* Processes are kept in the same sets as their tasks (tasks_set()). */
 #define WAYS 4
 
 /* Maximum number of a process's mappings that are kept; code in others is not known */
@@ -35,8 +34,9 @@ struct known {
 
 struct mapped {
 	const struct mapping_layout *layout;
-	uint64_t due;			/* of the next look, ns, monotonic */
-	struct known known[SETS][WAYS]; /* in a set, the one looked at last is first */
+	uint64_t due; /* of the next look, ns, monotonic */
+	struct known known[TASK_SETS]
+			  [WAYS]; /* in a set, the one looked at last is first */
 };
 
 struct mapped *mapped_new(const struct mapping_layout *layout)
@@ -56,12 +56,6 @@ void mapped_free(struct mapped *mapped)
 void mapped_forget(struct mapped *mapped)
 {
 	memset(mapped->known, 0, sizeof(mapped->known));
-}
-
-static size_t set_of(uint64_t space)
-{
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	return ((space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32) % SETS;
 }
 
 /* Returns the position of the process in its set; WAYS if it is not in the set. */
@@ -102,7 +96,7 @@ static bool is_covered(const struct known *known, const struct chain *chain)
 bool mapped_is_due(const struct mapped *mapped, const struct recording_process *process,
 		   const struct chain *chain, uint64_t now)
 {
-	const struct known *set = mapped->known[set_of(process->space)];
+	const struct known *set = mapped->known[tasks_set(process->space)];
 	size_t way;
 
 	if (!process->pid || now < mapped->due)
@@ -171,7 +165,7 @@ struct process_mappings *mapped_look(struct mapped *mapped, const struct tasks *
 				     const struct recording_process *process,
 				     uint64_t now)
 {
-	struct known *known = first_in_set(mapped->known[set_of(process->space)],
+	struct known *known = first_in_set(mapped->known[tasks_set(process->space)],
 					   process);
 	struct process_mappings *mappings = malloc(sizeof(*mappings));
 	uint64_t start = clock_monotonic();

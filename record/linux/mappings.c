@@ -6,9 +6,6 @@
 
 #include "format/buffer.h"
 
-/* Start of the kernel's half of the addresses */
-#define KERNEL_START ((uint64_t)1 << 63)
-
 /* Linux, include/linux/mm.h */
 #define VM_EXEC 4
 
@@ -29,7 +26,6 @@
 
 /* A struct vm_area_struct. */
 struct area {
-	uint64_t address; /* its own */
 	uint64_t start, end, flags, pgoff, file;
 };
 
@@ -64,16 +60,6 @@ static bool read_pointer(struct mapping_view *view, uint64_t address, uint64_t *
 	return read_word(view, address, to) && *to >= KERNEL_START;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static bool read_area(struct mapping_view *view, uint64_t address, struct area *area)
 {
 	const struct mapping_layout *layout = view->layout;
@@ -90,13 +76,16 @@ static bool read_area(struct mapping_view *view, uint64_t address, struct area *
 	uint8_t bytes[AREA_MAX];
 
 	for (size_t i = 0; i < members; i++) {
-		low = least(low, member[i].offset);
-		high = most(high, member[i].offset + sizeof(uint64_t));
+		uint64_t end = member[i].offset + sizeof(uint64_t);
+
+		if (member[i].offset < low)
+			low = member[i].offset;
+		if (end > high)
+			high = end;
 	}
 	if (address < KERNEL_START || high - low > sizeof(bytes) ||
 	    !read_bytes(view, address + low, bytes, high - low))
 		return false;
-	area->address = address;
 	for (size_t i = 0; i < members; i++)
 		memcpy(member[i].to, bytes + (member[i].offset - low), sizeof(uint64_t));
 	return area->start < area->end && area->end < KERNEL_START &&

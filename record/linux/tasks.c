@@ -5,9 +5,6 @@
 
 #include "symbols/symbols.h"
 
-/* Start of the kernel's half of the addresses */
-#define KERNEL_START ((uint64_t)1 << 63)
-
 /* The memory of a kernel, as one of its address spaces shows it. */
 struct view {
 	struct cpu cpu;
@@ -109,15 +106,6 @@ static bool read_process(const struct view *view, uint64_t task, bool is_current
 	return true;
 }
 
-/* Returns the number of the set of an address space. */
-static size_t set_of(uint64_t space)
-{
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
-	uint64_t hash = (space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32;
-
-	return hash % TASK_SETS;
-}
-
 /* Returns the position of the space in its set; TASK_WAYS if it is not in the set. */
 static size_t find_way(const struct seen_task *set, uint64_t space)
 {
@@ -146,7 +134,7 @@ void tasks_name(struct tasks *tasks, const struct cpu *cpu,
 {
 	struct view view = {
 		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};
-	struct seen_task *set = tasks->seen[set_of(process->space)];
+	struct seen_task *set = tasks->seen[tasks_set(process->space)];
 	bool is_current = false;
 	uint64_t task;
 	size_t way;
@@ -168,7 +156,7 @@ bool tasks_memory(const struct tasks *tasks, struct cpu *cpu,
 		  const struct guest_memory *memory,
 		  const struct recording_process *process, uint64_t *mm)
 {
-	const struct seen_task *set = tasks->seen[set_of(process->space)];
+	const struct seen_task *set = tasks->seen[tasks_set(process->space)];
 	size_t way = find_way(set, process->space);
 	struct view view = {
 		.cpu = *cpu, .memory = memory, .tasks = tasks, .space = process->space};

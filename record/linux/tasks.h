@@ -29,6 +29,15 @@ struct tasks {
 	struct seen_task seen[TASK_SETS][TASK_WAYS];
 };
 
+/* Returns the number of the set of an address space. */
+static inline size_t tasks_set(uint64_t space)
+{
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4). */
+	uint64_t hash = (space >> GUEST_PAGE_SHIFT) * 0x9e3779b97f4a7c15u >> 32;
+
+	return hash % TASK_SETS;
+}
+
 /* Limit of map calls in one tasks_name() */
 #define TASK_MAPS 64
 

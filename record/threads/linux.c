@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Start of the kernel's half of the addresses */
-#define KERNEL_START ((uint64_t)1 << 63)
-
 /* Linux's limit of thread ids (include/linux/threads.h, PID_MAX_LIMIT) */
 #define TID_MAX (4u << 20)
 

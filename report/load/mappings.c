@@ -285,8 +285,8 @@ const struct mapped_file *mappings_file(const struct mappings *mappings, uint64_
 {
 	uint64_t file = (place & (MAPPED_END - MAPPED_START)) >> MAPPED_SHIFT;
 
-	if (place < MAPPED_START || place > MAPPED_END || file >= mappings->file_room ||
-	    !mappings->files[file].path)
+	if (!mappings || place < MAPPED_START || place > MAPPED_END ||
+	    file >= mappings->file_room || !mappings->files[file].path)
 		return NULL;
 	*offset = place & (((uint64_t)1 << MAPPED_SHIFT) - 1);
 	return &mappings->files[file];

@@ -68,7 +68,7 @@ const struct mapped_file *mappings_get(const struct mappings *mappings, size_t n
 				       uint64_t *place);
 
 /* Returns the file that the place is in, and sets *@offset to where; NULL if @place is
- * not in a file. */
+ * not in a file. @mappings may be NULL. */
 const struct mapped_file *mappings_file(const struct mappings *mappings, uint64_t place,
 					uint64_t *offset);
 

@@ -11,6 +11,9 @@
  * kernel's file; offsets in a struct are in bytes.
  */
 
+/* Start of the kernel's half of the addresses */
+#define KERNEL_START ((uint64_t)1 << 63)
+
 /* Where the tasks are that the CPUs execute. */
 struct task_layout {
 	/* The array __per_cpu_offset: for each CPU, what to add to the address of a

@@ -50,34 +50,18 @@ static void look_at(const struct thread_view *view, const struct thread *thread)
 }
 
 /* Offsets are small, so that all structs are in the few frames. */
+#define MAPPING_MEMBERS                                                            \
+	.root = 8, .end = 8, .flags = 0x10, .pgoff = 0x18, .file = 0x20, .mnt = 8, \
+	.parent = 8, .name = 0x10, .vfsmount = 0x10, .mountpoint = 8
+
 static const struct mapping_layout layouts[] = {
-	{.order = MAPPINGS_IN_LIST,
-	 .root = 8,
-	 .next = 0x28,
-	 .end = 8,
-	 .flags = 0x10,
-	 .pgoff = 0x18,
-	 .file = 0x20,
-	 .mnt = 8,
-	 .parent = 8,
-	 .name = 0x10,
-	 .vfsmount = 0x10,
-	 .mountpoint = 8},
+	{.order = MAPPINGS_IN_LIST, .next = 0x28, MAPPING_MEMBERS},
 	{.order = MAPPINGS_IN_TREE,
-	 .root = 8,
-	 .end = 8,
-	 .flags = 0x10,
-	 .pgoff = 0x18,
-	 .file = 0x20,
-	 .mnt = 8,
-	 .parent = 8,
-	 .name = 0x10,
-	 .vfsmount = 0x10,
-	 .mountpoint = 8,
 	 .pivot = 8,
 	 .slot = 0x80,
 	 .wide_pivot = 8,
-	 .wide_slot = 0x50},
+	 .wide_slot = 0x50,
+	 MAPPING_MEMBERS},
 };
 
 static void read_mappings(const struct thread_view *threads_view)

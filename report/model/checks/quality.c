@@ -33,8 +33,7 @@ static void count_unnamed_leaf(struct survey *survey, uint32_t node)
 		quality->place = address;
 		return;
 	}
-	if (quality->samples_unnamed == samples + quality->in_files ||
-	    address < quality->low)
+	if (address < quality->low)
 		quality->low = address;
 	if (address > quality->high)
 		quality->high = address;
@@ -115,7 +114,7 @@ int quality_measure(struct quality *quality, const struct measure *measure,
 	uint64_t *inclusive = stacks_inclusive(stacks);
 	int status = 0;
 
-	*quality = (struct quality){.measure = measure};
+	*quality = (struct quality){.measure = measure, .low = UINT64_MAX};
 	if (!inclusive)
 		return -1;
 	note_ways(quality, summary);

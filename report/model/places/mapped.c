@@ -190,8 +190,7 @@ bool mapped_find(const struct sources *sources, const struct recording_domain *d
 	struct symbols *found;
 	uint64_t offset;
 
-	file = sources->mappings ? mappings_file(sources->mappings, place, &offset)
-				 : NULL;
+	file = mappings_file(sources->mappings, place, &offset);
 	if (!file)
 		return false;
 	for (size_t i = 0; i < sources->count; i++) {
@@ -248,8 +247,7 @@ bool mapped_find_file(const struct sources *sources, uint64_t place,
 	const struct mapped_file *file;
 	uint64_t offset;
 
-	file = sources->mappings ? mappings_file(sources->mappings, place, &offset)
-				 : NULL;
+	file = mappings_file(sources->mappings, place, &offset);
 	if (!file || !*file->name)
 		return false;
 	*symbol = (struct symbol){
