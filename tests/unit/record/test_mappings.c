@@ -321,6 +321,7 @@ static void a_guest_is_not_trusted(void **state)
 static void put_task(struct guest *guest)
 {
 	const uint32_t pid = PID;
+	const char comm[RECORDING_COMM] = "web";
 
 	map(guest, DIRECT + SPACE, 1, GUEST_PAGE_SHIFT);
 	put_word(guest, MM + task.pgd, DIRECT + SPACE);
@@ -329,7 +330,7 @@ static void put_task(struct guest *guest)
 	put_word(guest, TASK + task.mm, MM);
 	put_word(guest, TASK + task.group_leader, TASK);
 	put_bytes(guest, TASK + task.tgid, &pid, sizeof(pid));
-	put_bytes(guest, TASK + task.comm, "web", RECORDING_COMM);
+	put_bytes(guest, TASK + task.comm, comm, sizeof(comm));
 }
 
 /* Looks at the process if that is due at @now; returns the number of mappings, if they
