@@ -63,6 +63,15 @@ enum {
 extern uint64_t low_3[512];
 static uint64_t apic_2[512] __attribute__((aligned(4096)));
 static unsigned int interrupts;
+static uint64_t started, handled; /* by the time-stamp counter */
+
+static inline uint64_t now(void)
+{
+	uint32_t low, high;
+
+	asm volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
 
 static void timer_arm(void)
 {
@@ -70,20 +79,25 @@ static void timer_arm(void)
 	APIC[APIC_COUNT] = WAIT;
 }
 
-static APART void finish(void)
+/* Ends an interrupt. Prints the handlers' part of the time, in hundredths of a percent,
+ * from time to time. */
+static APART void finish(uint64_t since)
 {
+	handled += now() - since;
 	if (++interrupts % 50 == 0)
-		print("interrupts ", interrupts);
+		print("handlers ", handled * 10000 / (now() - started));
 	APIC[APIC_EOI] = 0;
 	timer_arm();
 }
 
-#define HANDLER(name)             \
-	void on_##name(void)      \
-	{                         \
-		name(HANDLED);    \
-		finish();         \
-		asm volatile(""); \
+#define HANDLER(name)                   \
+	void on_##name(void)            \
+	{                               \
+		uint64_t since = now(); \
+                                        \
+		name(HANDLED);          \
+		finish(since);          \
+		asm volatile("");       \
 	}
 
 HANDLER(same)
@@ -129,6 +143,7 @@ void interrupts_start(void)
 		     : "memory");
 	APIC[APIC_ENABLE] = 0x1ff;
 	APIC[APIC_DIVIDE] = 0xb;
+	started = now();
 	timer_arm();
 	asm volatile("sti");
 }
