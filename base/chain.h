@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Call chains, for all folders: unwind/ makes them, format/ stores them, report/ counts
@@ -138,6 +139,12 @@ struct chain {
 /* Room for addresses while a chain is made: candidates for the outermost addresses follow
  * the CHAIN_MAX others. */
 #define CHAIN_ROOM (CHAIN_MAX + CHAIN_OUTER)
+
+static inline bool chain_is_equal(const struct chain *a, const struct chain *b)
+{
+	return a->end == b->end && a->count == b->count &&
+	       memcmp(a->address, b->address, a->count * sizeof(*a->address)) == 0;
+}
 
 /* Returns whether callers are known to be missing. */
 static inline bool chain_end_is_cut(unsigned int end)

@@ -2,6 +2,7 @@
 #include "record/domains/pacer.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "format/recording.h"
 
 /*
@@ -61,20 +62,10 @@ static uint64_t slot_at(const struct pacer *pacer, uint64_t time)
 	return slot_time(pacer, slot + 1) <= time ? slot + 1 : slot;
 }
 
-/* Returns the next random number, by xorshift64 (Marsaglia, Journal of Statistical
- * Software 8:14, 2003). */
-static uint64_t next_random(struct pacer *pacer)
-{
-	pacer->random ^= pacer->random << 13;
-	pacer->random ^= pacer->random >> 7;
-	pacer->random ^= pacer->random << 17;
-	return pacer->random;
-}
-
 /* Returns a random delay of less than @length ns; 0 without jitter. */
 static uint64_t random_delay(struct pacer *pacer, uint64_t length)
 {
-	return pacer->pace.jitter ? next_random(pacer) % length : 0;
+	return pacer->pace.jitter ? random_next(&pacer->random) % length : 0;
 }
 
 /* Chooses the number of slots of the next round, and when the round is due. */
@@ -105,7 +96,7 @@ void pacer_start(struct pacer *pacer, const struct pace *pace, uint64_t start,
 		.start = start,
 		.stretch = 1,
 		.budget = start,
-		.random = seed ? seed : 1,
+		.random = seed,
 	};
 	plan_round(pacer);
 }

@@ -51,6 +51,11 @@ static enum thread_chain read_once(struct learning *learning,
 		return THREAD_UNREAD;
 	code_notes_renew(input.notes);
 	thread_unwind(&seen->wait, &input, &seen->chain);
+	if (!thread_view_counts(view)) {
+		begin_pages(learning, CHAIN_MAPS);
+		if (!thread_chain_holds(view, &seen->thread, &input, &seen->chain))
+			return THREAD_TORN;
+	}
 	return is_unchanged(learning, view, &seen->thread) ? THREAD_READ : THREAD_TORN;
 }
 

@@ -93,6 +93,11 @@ bool thread_read_moment(const struct thread_view *view, uint64_t task,
 			    : linux_read_moment(view, task, moment);
 }
 
+bool thread_view_counts(const struct thread_view *view)
+{
+	return !view->fibers || view->fibers->runtime != FIBER_NONE;
+}
+
 bool thread_read_wait(const struct thread_view *view, const struct thread *thread,
 		      struct thread_wait *wait)
 {
@@ -108,6 +113,19 @@ void thread_unwind(const struct thread_wait *wait, const struct unwind_input *in
 		return;
 	chain->count = 1;
 	chain->end = CHAIN_WHOLE;
+}
+
+bool thread_chain_holds(const struct thread_view *view, const struct thread *thread,
+			const struct unwind_input *input, const struct chain *chain)
+{
+	uint64_t address[CHAIN_ROOM];
+	struct chain again = {.address = address};
+	struct thread_wait wait;
+
+	if (!thread_read_wait(view, thread, &wait))
+		return false;
+	thread_unwind(&wait, input, &again);
+	return chain_is_equal(&again, chain);
 }
 
 uint64_t thread_ran(const struct thread_view *view, uint64_t task)

@@ -84,12 +84,18 @@ bool thread_walk_holds(const struct thread_walk *walk, const struct thread_view 
 /* Reads what tells the thread's waits apart. False if it can't be read. */
 bool thread_read_moment(const struct thread_view *view, uint64_t task,
 			struct thread_moment *moment);
+/* Whether the system counts switches of threads. If not, a thread can have one moment
+ * twice, and have run in between. */
+bool thread_view_counts(const struct thread_view *view);
 /* Reads the rest of a thread that does not run. False if it can't be read. */
 bool thread_read_wait(const struct thread_view *view, const struct thread *thread,
 		      struct thread_wait *wait);
 /* Finds the chain of a thread that waits; @chain has room for CHAIN_ROOM addresses. */
 void thread_unwind(const struct thread_wait *wait, const struct unwind_input *input,
 		   struct chain *chain);
+/* Reads the chain of a thread again. Returns whether it still is @chain. */
+bool thread_chain_holds(const struct thread_view *view, const struct thread *thread,
+			const struct unwind_input *input, const struct chain *chain);
 /* Returns when the thread was last known to run, ns of the guest's own clock; 0: not
  * known. */
 uint64_t thread_ran(const struct thread_view *view, uint64_t task);

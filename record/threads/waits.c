@@ -7,14 +7,11 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "record/threads/threads.h"
+#include "base/random.h"
+#include "record/threads/part.h"
 
-/* Threads in a part of a round, and chains that are read at most in it */
+/* Threads in a part of a round */
 #define PART_THREADS 32
-#define PART_CHAINS  8
-
-/* Limit of map calls for the chains of a part */
-#define CHAIN_MAPS (PART_CHAINS * 48)
 
 /* Size of the hash table, which is at most half full */
 #define SLOTS (2 * THREADS_MAX)
@@ -36,22 +33,6 @@ struct tracked {
 	struct wait wait;
 };
 
-/* A thread whose chain is to be read. */
-struct candidate {
-	struct thread thread;
-	struct thread_wait wait;
-	struct chain chain;
-	bool is_read;
-};
-
-/* What is done of a round at once. */
-struct part {
-	struct thread_view view;
-	struct candidate candidate[PART_CHAINS];
-	unsigned int candidates;
-	uint64_t address[PART_CHAINS][CHAIN_ROOM];
-};
-
 struct waits {
 	uint64_t period; /* ns */
 	struct learning *learning;
@@ -62,6 +43,9 @@ struct waits {
 	uint16_t *slot; /* a hash table by task: index in the list + 1; 0: free */
 	uint64_t key;	/* of the hash, so that no guest can predict it */
 	uint64_t start, due;
+	uint64_t planned; /* number of the period that the next round, or this one, is for
+			   */
+	uint64_t random;  /* state of random_next() */
 	struct thread_walk walk; /* of the round */
 	bool in_round;
 	bool is_ended;
@@ -108,10 +92,31 @@ void waits_free(struct waits *waits)
 	free(waits);
 }
 
+/* Returns the number of the period that the time is in. */
+static uint64_t period_at(const struct waits *waits, uint64_t time)
+{
+	return (time - waits->start) / waits->period;
+}
+
+/*
+ * Plans the next round, at a random time of its period: if all rounds came at the same
+ * time of theirs, shares of time would be wrong of threads that do the same things again
+ * and again in about a multiple of the period.
+ */
+static void plan_round(struct waits *waits, uint64_t now)
+{
+	waits->planned++;
+	if (waits->planned < period_at(waits, now))
+		waits->planned = period_at(waits, now);
+	waits->due = waits->start + waits->planned * waits->period +
+		     random_next(&waits->random) % waits->period;
+}
+
 void waits_begin(struct waits *waits, uint64_t start)
 {
 	waits->start = start;
-	waits->due = start + waits->period;
+	waits->random = start;
+	plan_round(waits, start);
 	waits->chunk_wait = CHUNK_FIRST;
 	waits->chunk = start + waits->chunk_wait;
 }
@@ -197,13 +202,6 @@ static void end_wait(struct waits *waits, struct tracked *tracked, uint64_t time
 	drop_tracked(waits, tracked);
 }
 
-static void begin_pages(const struct waits *waits, unsigned int map_calls)
-{
-	const struct guest *guest = waits->learning->guest;
-
-	guest->ops->begin_pages(guest->memory, clock_monotonic(), map_calls);
-}
-
 /* Whether the chain of a wait that goes on is to be read again: if it is cut, or if new
  * tables may lead further. */
 static bool reads_again(const struct waits *waits, struct tracked *tracked)
@@ -245,10 +243,12 @@ static void look_at(struct waits *waits, const struct thread *thread, struct sin
 /* Moves on in the round until there is enough to do. */
 static enum walk_step look_around(struct waits *waits, struct sink *sink)
 {
+	const struct guest *guest = waits->learning->guest;
 	const struct part *part = waits->part;
 	enum walk_step step = WALK_THREAD;
 
-	begin_pages(waits, PART_THREADS * THREAD_PAGES);
+	guest->ops->begin_pages(guest->memory, clock_monotonic(),
+				PART_THREADS * THREAD_PAGES);
 	if (!thread_walk_holds(&waits->walk, &part->view))
 		return WALK_BROKEN;
 	for (unsigned int i = 0; i < PART_THREADS && part->candidates < PART_CHAINS;
@@ -263,53 +263,11 @@ static enum walk_step look_around(struct waits *waits, struct sink *sink)
 	return step;
 }
 
-/* Reads the chains of the part's candidates. */
-static void read_chains(struct waits *waits)
-{
-	struct part *part = waits->part;
-	const struct unwind_input input = learning_input(
-		waits->learning, waits->learning->guest->ops->map_page);
-
-	code_notes_renew(input.notes);
-	begin_pages(waits, CHAIN_MAPS);
-	for (unsigned int i = 0; i < part->candidates; i++) {
-		struct candidate *candidate = &part->candidate[i];
-
-		candidate->chain.address = part->address[i];
-		candidate->is_read = thread_read_wait(&part->view, &candidate->thread,
-						      &candidate->wait);
-		if (candidate->is_read)
-			thread_unwind(&candidate->wait, &input, &candidate->chain);
-	}
-}
-
-/* Drops the candidates that have run since they were looked at: their chains may be of
- * two waits. */
-static void drop_torn(struct waits *waits)
-{
-	struct part *part = waits->part;
-	unsigned int kept = 0;
-
-	begin_pages(waits, PART_CHAINS * THREAD_PAGES);
-	for (unsigned int i = 0; i < part->candidates; i++) {
-		const struct candidate *candidate = &part->candidate[i];
-		struct thread_moment moment;
-
-		if (thread_read_moment(&part->view, candidate->thread.task, &moment) &&
-		    thread_is_same(&candidate->thread.moment, &moment))
-			part->candidate[kept++] = *candidate;
-		else
-			waits->counts.torn++;
-	}
-	part->candidates = kept;
-}
-
 /* Whether a chain of a wait that goes on is worse than the one that it had, or equal. */
 static bool is_no_better(const struct chain *chain, const struct chain *old)
 {
 	if (chain->end == old->end && chain->count == old->count)
-		return memcmp(chain->address, old->address,
-			      chain->count * sizeof(*chain->address)) == 0;
+		return chain_is_equal(chain, old);
 	return chain_end_is_cut(chain->end) &&
 	       (!chain_end_is_cut(old->end) || chain->count <= old->count);
 }
@@ -441,12 +399,15 @@ static void end_unseen(struct waits *waits, struct sink *sink)
 			end_wait(waits, &waits->list[i], waits->round, sink);
 }
 
-/* Begins the round of this time, or the first one after it. */
+/* Begins the planned round, or a later one if it is late by more than a period. Its time
+ * is the start of its period. */
 static void begin_round(struct waits *waits, uint64_t now)
 {
-	uint64_t number = (now - waits->start) / waits->period;
-	uint64_t time = waits->start + number * waits->period;
+	uint64_t time;
 
+	if (waits->planned + 1 < period_at(waits, now))
+		waits->planned = period_at(waits, now);
+	time = waits->start + waits->planned * waits->period;
 	if (waits->round && time > waits->round + waits->period)
 		waits->counts.skipped += (time - waits->round) / waits->period - 1;
 	waits->round = time;
@@ -486,11 +447,7 @@ static bool take_part(struct waits *waits, struct sink *sink)
 		begin_round(waits, clock_monotonic());
 	step = look_around(waits, sink);
 	if (waits->part->candidates) {
-		read_chains(waits);
-		drop_torn(waits);
-		/* Of copied pages, those of a moment may be from different times. */
-		if (!waits->learning->guest->ops->are_pages_live)
-			drop_torn(waits);
+		waits->counts.torn += part_read(waits->part, waits->learning);
 		begin_waits(waits);
 	}
 	if (step == WALK_THREAD)
@@ -506,7 +463,7 @@ uint64_t waits_take(struct waits *waits, struct sink *sink)
 
 	waits->due = clock_monotonic();
 	if (is_done)
-		waits->due += waits->period - (waits->due - waits->start) % waits->period;
+		plan_round(waits, waits->due);
 	used = thread_cpu_time() - before;
 	waits->counts.cpu_time += used;
 	return used;

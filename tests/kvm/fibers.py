@@ -72,11 +72,11 @@ def read_recording(path, names):
             for thread, start, end, is_over, root, chain in waits.values()], samples
 
 
-def check_chains(waits, limits):
+def check_chains(waits):
     for thread in sorted(CHAINS):
         chains = [(root, chain) for name, _, root, chain in waits if name == thread]
         bad = [chain for root, chain in chains if root != "0" or chain not in CHAINS[thread]]
-        verdict(chains and len(bad) <= limits.get(thread, 0.005) * len(chains),
+        verdict(chains and len(bad) <= 0.005 * len(chains),
                 f"{thread}: {len(chains) - len(bad)} of {len(chains)} chains are whole and right"
                 f"{' but ' + ';'.join(bad[0]) if bad else ''}")
     others = {name for name, _, _, _ in waits} - set(CHAINS)
@@ -108,9 +108,7 @@ def check_samples(samples):
 
 if __name__ == "__main__":
     WAITS, SAMPLES = read_recording(sys.argv[1], functions_of(sys.argv[2]))
-    # Mini-OS counts nothing by which all chains that are read a moment too early could be told: of
-    # threads that switch as fast as they can, under emulation, 4 of 323 were.
-    check_chains(WAITS, {"ping": 0.02, "pong": 0.02} if "minios" in sys.argv[2] else {})
+    check_chains(WAITS)
     check_samples(SAMPLES)
     if len(sys.argv) > 3:
         check_shares(WAITS, sys.argv[3], sys.argv[4])

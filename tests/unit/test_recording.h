@@ -26,7 +26,7 @@
 #include "format/reader.h"
 #include "format/samples.h"
 #include "format/writer.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 /* An open file with these bytes, positioned at its start. */
 static inline int file_with(const void *data, size_t size)

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 #define FRAMES		1024 /* of 4 KiB, of the guest's memory */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

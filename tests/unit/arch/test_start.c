@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "arch/start.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 #define ADDRESS 0x401000ull
 

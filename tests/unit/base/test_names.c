@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/names.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 #define PAIRS 16 /* number of blocks to choose from */
 

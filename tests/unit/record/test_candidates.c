@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "record/find/candidates.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 static struct candidates found;
 

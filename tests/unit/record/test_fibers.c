@@ -109,6 +109,18 @@ static void threads_that_run_meanwhile_are_torn(void **state)
 	threads_seen_free(&seen);
 }
 
+/* Mini-OS does not count switches: a chain that changes tells. */
+static void threads_with_changing_chains_are_torn(void **state)
+{
+	struct threads_seen seen;
+
+	running = STACK(1) + 0xe108;
+	look(*state, &seen);
+	assert_int_equal(seen.list[0].kind, THREAD_READ);
+	assert_int_equal(seen.list[1].kind, THREAD_TORN);
+	threads_seen_free(&seen);
+}
+
 static void all_schedulers_have_threads(void **state)
 {
 	struct scene *scene = *state;
@@ -264,6 +276,7 @@ int main(void)
 		UNIKRAFT(new_threads_have_only_a_start),
 		UNIKRAFT(ended_threads_are_left_out),
 		UNIKRAFT(threads_that_run_meanwhile_are_torn),
+		MINI_OS(threads_with_changing_chains_are_torn),
 		UNIKRAFT(all_schedulers_have_threads),
 		MINI_OS(the_last_thread_of_mini_os_runs),
 		UNIKRAFT(samples_have_the_thread_of_their_stack),

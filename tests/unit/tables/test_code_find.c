@@ -13,7 +13,7 @@
 
 #include "tables/code/code.h"
 #include "tables/hypercalls.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 #define LABEL(name) ".globl " #name "; " #name ": "
 

@@ -15,7 +15,7 @@
 
 #include "tables/fibers/description.h"
 #include "tables/fibers/layout.h"
-#include "tests/unit/random.h"
+#include "base/random.h"
 
 static char *folder; /* of the program */
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/random.h"
+#include "base/random.h"
 #include "tests/unit/unwind/test_x86_scene.h"
 #include "unwind/stack/stack.h"
 

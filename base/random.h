@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef UNIPROF_TESTS_UNIT_RANDOM_H
-#define UNIPROF_TESTS_UNIT_RANDOM_H
+#ifndef UNIPROF_BASE_RANDOM_H
+#define UNIPROF_BASE_RANDOM_H
 
 #include <stdint.h>
 
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom generators). */
+/* Returns the next of a series of pseudorandom numbers, by splitmix64 (Steele, Lea,
+ * Flood: Fast splittable pseudorandom generators). Any state starts a series. */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
