@@ -306,17 +306,17 @@ static void show_meter(struct sink *sink, uint64_t now)
 	meter_show(sink->meter, now, &pauses, series_bytes(sink->series));
 }
 
-/* Writes entries from the ring until the thread is told to stop: 0, or -1. */
-static int write_rounds(struct sink *sink)
+/* Writes entries from the ring until the thread is told to stop, which sets *@is_told: 0,
+ * or -1. */
+static int write_rounds(struct sink *sink, bool *is_told)
 {
 	uint64_t oldest = 0; /* when the first sample since the last flush arrived */
-	bool stopping = false;
 
-	while (!stopping) {
+	while (!*is_told) {
 		uint64_t now;
 		long entries;
 
-		stopping = wait_for_stop(sink);
+		*is_told = wait_for_stop(sink);
 		entries = drain_ring(sink);
 		if (entries < 0)
 			return -1;
@@ -351,14 +351,15 @@ static void count_spill(const struct sink *sink)
 static void *run_writer(void *context)
 {
 	struct sink *sink = context;
+	bool is_told = false;
 
 	priority_set(PRIORITY_WRITER);
 	privileges_drop(KEEP_NOTHING);
 	sem_post(&sink->ready);
-	if (write_rounds(sink) < 0) {
+	if (write_rounds(sink, &is_told) < 0) {
 		__atomic_store_n(&sink->failed, 1, __ATOMIC_RELEASE);
-		while (!wait_for_stop(sink))
-			;
+		while (!is_told)
+			is_told = wait_for_stop(sink);
 	}
 	if (sink->meter)
 		meter_stop(sink->meter);

@@ -461,6 +461,29 @@ static void what_permits_to_lock_memory_is_named(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* The thread is told to stop before it has found out that nobody reads any more. */
+static void a_recording_ends_without_a_reader(void **state)
+{
+	struct recording_end end = {.reason = END_SIGNAL};
+	struct recording_domain domain = domain_of(0);
+	struct series series;
+	struct error err;
+	struct sink *sink;
+	sigset_t none;
+	int ends[2];
+
+	(void)state;
+	sigemptyset(&none);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	series = series_to(ends[1]);
+	sink = started(&series);
+	close(ends[0]);
+	assert_true(sink_domain(sink, &domain));
+	assert_int_equal(sink_end(sink, &end, &none, &err), -1);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,6 +494,7 @@ int main(void)
 		cmocka_unit_test(samples_without_room_are_lost_and_counted),
 		cmocka_unit_test(a_round_of_a_domain_without_room_is_lost_and_counted),
 		cmocka_unit_test(a_signal_ends_waiting_for_a_stuck_reader),
+		cmocka_unit_test(a_recording_ends_without_a_reader),
 	};
 
 	alarm(300);
