@@ -34,6 +34,9 @@ enum cpu_kind cpu_kind(const struct cpu *cpu);
 /* Returns whether the vCPU has executed anything since its reset, as far as its registers
  * tell; for CPUs other than x86, they are not asked. */
 bool cpu_has_started(const struct cpu *cpu);
+/* Whether the vCPU executes firmware, as far as its registers tell; for CPUs other than
+ * x86, they are not asked. */
+bool cpu_is_in_firmware(const struct cpu *cpu);
 
 /*
  * The address space in use: the physical address of its first page table, without other

@@ -21,6 +21,11 @@ bool cpu_has_started(const struct cpu *cpu)
 	return cpu->family != CPU_FAMILY_X86 || !x86_is_reset(&cpu->x86);
 }
 
+bool cpu_is_in_firmware(const struct cpu *cpu)
+{
+	return cpu->family == CPU_FAMILY_X86 && x86_is_in_firmware(&cpu->x86);
+}
+
 uint64_t cpu_space(const struct cpu *cpu)
 {
 	switch (cpu->family) {

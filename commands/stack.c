@@ -283,6 +283,10 @@ static int show_domain(struct host *host, const char *name,
 	}
 	if (round.outcome == ROUND_GONE) {
 		error_set(err, "domain '%s' has ended", name);
+	} else if (round.outcome == ROUND_TAKEN && !round.samples &&
+		   host->ops->why_outside) {
+		error_set(err, "no vCPU of '%s' is in the guest: %s", info.name,
+			  host->ops->why_outside);
 	} else {
 		print_table_note(&target);
 		print_memory_note(target.guest);

@@ -141,8 +141,10 @@ static bool read_from_g(const struct gdb *gdb, const struct packet *reply,
 
 /* Takes the replies about a vCPU. If the stub no longer has it, or if it was never
  * started, it is not captured. */
-static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err)
+static int take_vcpu(struct gdb_guest *target, unsigned int number, struct error *err)
 {
+	struct guest_vcpu *vcpu = &target->guest.vcpu[number];
+	struct gdb *gdb = target->gdb;
 	uint64_t value[GDB_REGISTERS] = {0};
 	struct packet reply;
 	bool is_good;
@@ -165,7 +167,7 @@ static int take_vcpu(struct gdb *gdb, struct guest_vcpu *vcpu, struct error *err
 					 gdb->registers.at[i].size, &value[i]);
 	}
 	gdb_registers_cpu(&gdb->registers, value, &vcpu->cpu);
-	vcpu->online = is_good && cpu_has_started(&vcpu->cpu);
+	vcpu->online = is_good && guest_has_started(&target->guest, number);
 	vcpu->captured = vcpu->online;
 	return 0;
 }
@@ -185,7 +187,7 @@ static int capture_vcpus(struct gdb_guest *target, struct error *err)
 			return -1;
 		for (; taken < asked; taken++)
 			if (target->guest.vcpu[taken].wanted &&
-			    take_vcpu(gdb, &target->guest.vcpu[taken], err) < 0)
+			    take_vcpu(target, taken, err) < 0)
 				return -1;
 	}
 	return 0;

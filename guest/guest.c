@@ -30,8 +30,23 @@ void guest_free(struct guest *guest)
 
 enum cpu_kind guest_kind(const struct guest *guest)
 {
-	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		if (guest->vcpu[i].captured)
-			return cpu_kind(&guest->vcpu[i].cpu);
-	return CPU_UNKNOWN;
+	enum cpu_kind longest = CPU_UNKNOWN;
+
+	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
+		enum cpu_kind kind = cpu_kind(&guest->vcpu[i].cpu);
+
+		if (guest->vcpu[i].captured &&
+		    (longest == CPU_UNKNOWN ||
+		     cpu_kind_word(kind) > cpu_kind_word(longest)))
+			longest = kind;
+	}
+	return longest;
+}
+
+bool guest_has_started(const struct guest *guest, unsigned int vcpu)
+{
+	const struct guest_vcpu *seen = &guest->vcpu[vcpu];
+
+	return cpu_has_started(&seen->cpu) && !(vcpu > 0 && seen->state == VCPU_BLOCKED &&
+						cpu_is_in_firmware(&seen->cpu));
 }

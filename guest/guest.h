@@ -165,8 +165,13 @@ void *guest_new(size_t size, const struct guest_ops *ops, const struct guest_inf
 /* Frees the memory that guest_new() allocated, for guest_ops.close(). */
 void guest_free(struct guest *guest);
 
-/* Returns the kind of CPU at the last pause: of the first vCPU whose registers were
- * captured, or CPU_UNKNOWN. */
+/* Returns the kind of CPU at the last pause: the one with the longest words, if vCPUs
+ * whose registers were captured differ, or CPU_UNKNOWN. */
 enum cpu_kind guest_kind(const struct guest *guest);
+
+/* Returns whether the guest has started the vCPU with this number, as far as its
+ * registers and state tell: it is neither at its first instruction nor, unless it is the
+ * first one, halted in the firmware. */
+bool guest_has_started(const struct guest *guest, unsigned int vcpu);
 
 #endif

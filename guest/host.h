@@ -190,6 +190,9 @@ struct host_ops {
 	/* the toolstack's command that unpauses a guest, for messages: "xl unpause";
 	 * NULL: there is none */
 	const char *unpause_command;
+	/* why no vCPU of a guest may be in it although it is not paused, for messages;
+	 * NULL: there is no reason */
+	const char *why_outside;
 
 	/*
 	 * Prepares to sample a guest. Called after arm(). @wanted has a bool for each of

@@ -255,7 +255,7 @@ static void take_registers(struct kvm_guest *vmm, unsigned int i)
 		return;
 	kvm_registers_take(vmm->vcpu[i].run, &vcpu->cpu);
 	vcpu->exit = vcpu_exit(&vmm->vcpu[i], vcpu->state);
-	vcpu->online = vcpu->captured = cpu_has_started(&vcpu->cpu);
+	vcpu->online = vcpu->captured = guest_has_started(&vmm->guest, i);
 }
 
 /* Asks all threads that run vCPUs to stop. */
@@ -351,7 +351,7 @@ static int take_guest(struct guest *guest, struct error *err)
 		if (!vcpu->run || !vcpu->stored || !guest->vcpu[i].wanted)
 			continue;
 		kvm_registers_take(vcpu->run, &guest->vcpu[i].cpu);
-		guest->vcpu[i].captured = cpu_has_started(&guest->vcpu[i].cpu);
+		guest->vcpu[i].captured = guest_has_started(guest, i);
 		any++;
 	}
 	kvm_registers_ask(vmm->kvm->kernel, vmm->vcpu, guest, KVM_UNPAUSED);

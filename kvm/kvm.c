@@ -198,6 +198,8 @@ static void tidy_kvm(struct host *host)
 static const struct host_ops operations = {
 	.needs = &kvm_needs,
 	.has_vmms = true,
+	.why_outside = "its VMM has suspended it (virsh resume, or cont in QEMU's "
+		       "monitor, resumes it), or has not started it",
 	.close = close_kvm,
 	.info = kvm_guest_info,
 	.list = kvm_guest_list,

@@ -154,7 +154,7 @@ bool kvm_registers_ask(const struct kernel *kernel, struct vcpu *vcpus,
 			begin_rest(kernel, &vcpus[i], seen);
 		else if (moment == KVM_IN_PAUSE && vcpus[i].rests)
 			seen->online = seen->captured = seen->wanted &&
-							cpu_has_started(&seen->cpu);
+							guest_has_started(guest, i);
 	}
 	return moment == KVM_AFTER_PAUSE && end_rests(kernel, vcpus, guest->info.vcpus);
 }

@@ -162,7 +162,7 @@ bool kvm_peek(struct guest *guest, unsigned int i)
 	event = watcher_peek(vmm->watcher, vcpu->ours);
 	if (!event || !kvm_registers_of_event(event, &seen->cpu))
 		return false;
-	seen->captured = cpu_has_started(&seen->cpu);
+	seen->captured = guest_has_started(guest, i);
 	vcpu->rests = true;
 	vcpu_look_blocked(vcpu, vmm->pid);
 	vcpu->rests = false;

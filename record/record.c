@@ -193,12 +193,22 @@ static bool has_skipped(const struct record *record)
 	return roster->skipped || roster->late;
 }
 
+/* Returns whether there may be no samples for a reason that the user should know. */
+static bool is_refused(const struct record *record, const struct recording_end *end)
+{
+	return !end->samples &&
+	       (has_skipped(record) || (end->pauses && record->host->ops->why_outside));
+}
+
 /* Writes that the guest could not be sampled because it was paused all the time, and how
- * to resume it, or because its vCPUs did not stop. */
+ * to resume it, or because its vCPUs did not stop, or were never in it. */
 static int refuse_empty(const struct record *record, struct error *err)
 {
 	const char *command = record->host->ops->unpause_command;
 
+	if (!has_skipped(record))
+		return error_set(err, "no samples: no vCPU was in the guest: %s",
+				 record->host->ops->why_outside);
 	if (!recorder_roster(record->recorder)->skipped)
 		return error_set(err, "no samples: no vCPU stopped in time: the host is "
 				      "busy, or the VMM waits for a device");
@@ -251,7 +261,7 @@ static int sample_domains(struct record *record, int argc, char **argv,
 		status = -1;
 	}
 	summarize(record, &end, summary);
-	if (!status && !end.samples && has_skipped(record))
+	if (!status && is_refused(record, &end))
 		status = refuse_empty(record, err);
 	return status;
 }

@@ -59,6 +59,15 @@ static inline bool x86_is_reset(const struct x86_cpu *cpu)
 	return x86_is_real(cpu) && cpu->cs == 0xf000 && cpu->rip == 0xfff0;
 }
 
+/* Whether the vCPU executes 32-bit code of a PC's firmware, in the 128 KiB below 1 MiB
+ * (as SeaBIOS does, src/config.h: BUILD_BIOS_ADDR). That is where the firmware leaves
+ * vCPUs, halted, for a guest to start them. */
+static inline bool x86_is_in_firmware(const struct x86_cpu *cpu)
+{
+	return (cpu->cr0 & (X86_CR0_PE | X86_CR0_PG)) == X86_CR0_PE &&
+	       cpu->rip >= 0xe0000 && cpu->rip < 0x100000;
+}
+
 /* CPU_X86_64 or CPU_X86_32: the kind of the guest's kernel. In long mode, programs may
  * have 32-bit code. */
 enum cpu_kind x86_kind(const struct x86_cpu *cpu);

@@ -265,7 +265,8 @@ static void note_thinned(struct profile *profile)
 	const struct summary *summary = &profile->summary;
 	double weight = (double)summary->weight / (double)summary->samples;
 
-	if (!summary->counts.pauses.count || *summary->info.event || weight < 1.5)
+	if (!summary->samples || !summary->counts.pauses.count || *summary->info.event ||
+	    weight < 1.5)
 		return;
 	notes_add(&profile->notes, NOTE_HINT,
 		  "only %" PRIu64 " samples were taken, each of which counts for %.1f on "

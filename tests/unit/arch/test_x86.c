@@ -409,6 +409,22 @@ static void a_cpu_at_its_first_instruction_was_not_started(void **state)
 	assert_false(x86_is_reset(&cpu));
 }
 
+static void firmware_is_32_bit_code_below_1_mib(void **state)
+{
+	/* Where SeaBIOS 1.16 left vCPU 1 of QEMU's q35 */
+	struct x86_cpu cpu = {.cr0 = 0x11, .cs = 0x8, .rip = 0xfd09a};
+
+	(void)state;
+	assert_true(x86_is_in_firmware(&cpu));
+	cpu.rip = 0x100000;
+	assert_false(x86_is_in_firmware(&cpu));
+	cpu.rip = 0xfd09a;
+	cpu.cr0 |= X86_CR0_PG;
+	assert_false(x86_is_in_firmware(&cpu));
+	cpu.cr0 = 0x10; /* real mode */
+	assert_false(x86_is_in_firmware(&cpu));
+}
+
 static void the_address_space_is_the_first_table(void **state)
 {
 	struct x86_cpu cpu = {.cr3 = 0x0012345600003aa8};
@@ -505,6 +521,7 @@ int main(void)
 			pages_are_executable_unless_an_entry_below_the_top_forbids_it),
 		cmocka_unit_test(long_mode_makes_a_64_bit_cpu),
 		cmocka_unit_test(a_cpu_at_its_first_instruction_was_not_started),
+		cmocka_unit_test(firmware_is_32_bit_code_below_1_mib),
 		cmocka_unit_test(the_address_space_is_the_first_table),
 		cmocka_unit_test(both_tables_of_a_process_are_one_address_space),
 		cmocka_unit_test(every_register_has_its_name_and_value),
