@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "../random.h"
+#include "base/random.h"
 #include "format/buffer.h"
 #include "tables/build.h"
 #include "tables/rows_file.h"
