@@ -63,8 +63,32 @@ static int copy_names(void *arg, const struct name_list_reader *names, struct er
 	return writer_flush(copy->writer, err);
 }
 
-static int copy_mappings(void *arg, const struct mapping_list_reader *mappings,
-			 struct error *err)
+/* Notes that the copy has a process in this address space. -1 if out of memory. */
+static int note_process(struct copy *copy, uint32_t domain, uint64_t space)
+{
+	uint32_t node;
+
+	if (!copy->selects)
+		return 0;
+	node = tree_intern(&copy->processes, 0, domain);
+	if (node != TREE_NONE)
+		node = tree_intern(&copy->processes, node, space);
+	return node == TREE_NONE ? -1 : 0;
+}
+
+/* Whether the copy has a process in this address space, as far as it selects them. */
+static bool has_process(const struct copy *copy, uint32_t domain, uint64_t space)
+{
+	uint32_t node;
+
+	if (!copy->selects)
+		return true;
+	node = tree_find(&copy->processes, 0, domain);
+	return node != TREE_NONE && tree_find(&copy->processes, node, space) != TREE_NONE;
+}
+
+static int write_mappings(void *arg, const struct mapping_list_reader *mappings,
+			  struct error *err)
 {
 	struct mapping_list_reader left = *mappings;
 	struct recording_mapping mapping;
@@ -73,9 +97,18 @@ static int copy_mappings(void *arg, const struct mapping_list_reader *mappings,
 	if (copy_begin(copy, err) < 0)
 		return -1;
 	while (mapping_list_next(&left, &mapping))
-		if (writer_mapping(copy->writer, &mapping, err) < 0)
+		if (has_process(copy, mapping.domain, mapping.space) &&
+		    writer_mapping(copy->writer, &mapping, err) < 0)
 			return -1;
 	return writer_flush(copy->writer, err);
+}
+
+static int copy_mappings(void *arg, const struct mapping_list_reader *mappings,
+			 struct error *err)
+{
+	const struct copy *copy = arg;
+
+	return copy->selects ? 0 : write_mappings(arg, mappings, err);
 }
 
 static int copy_program(void *arg, const struct recording_program *program,
@@ -98,6 +131,16 @@ static uint64_t batch_newest(const struct samples_batch *batch)
 	return newest;
 }
 
+static int note_samples(struct copy *copy, const struct samples_batch *batch,
+			struct error *err)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (note_process(copy, batch->domain[i],
+				 batch->processes[batch->process[i]].space) < 0)
+			return error_set(err, "out of memory");
+	return 0;
+}
+
 int copy_samples(struct copy *copy, const struct samples_batch *batch,
 		 const struct chunk_read *read, struct error *err)
 {
@@ -108,9 +151,16 @@ int copy_samples(struct copy *copy, const struct samples_batch *batch,
 			copy->start = newest;
 		return 0;
 	}
-	if (copy_begin(copy, err) < 0)
+	if (copy_begin(copy, err) < 0 || note_samples(copy, batch, err) < 0)
 		return -1;
 	return writer_samples(copy->writer, read, batch, err);
+}
+
+static int add_wait(struct copy *copy, const struct wait *wait, struct error *err)
+{
+	if (note_process(copy, wait->domain, wait->process.space) < 0)
+		return error_set(err, "out of memory");
+	return writer_wait(copy->writer, wait, err);
 }
 
 /* Writes the waits added so far as a chunk. */
@@ -133,7 +183,7 @@ int copy_flush(struct copy *copy, struct error *err)
 		return -1;
 	for (uint32_t i = 0; i < old->room && status == 0; i++)
 		if (old->goes_on[i])
-			status = writer_wait(copy->writer, &old->list[i], err);
+			status = add_wait(copy, &old->list[i], err);
 	if (status == 0)
 		status = put_waits(copy, &old->counts, err);
 	old_waits_free(old);
@@ -153,7 +203,7 @@ int copy_waits(struct copy *copy, const struct waits_batch *batch, struct error 
 	for (size_t i = 0; i < batch->samples.count; i++) {
 		const struct wait wait = waits_batch_wait(batch, i, address);
 
-		if (writer_wait(copy->writer, &wait, err) < 0)
+		if (add_wait(copy, &wait, err) < 0)
 			return -1;
 	}
 	return put_waits(copy, &batch->counts, err);
@@ -203,6 +253,22 @@ void copy_free(struct copy *copy)
 	writer_free(copy->writer);
 	copy->writer = NULL;
 	old_waits_free(&copy->waits);
+	tree_free(&copy->processes);
+	copy->processes = (struct tree){0};
+}
+
+/* Copies the mappings of the processes in the copy, which are all of them from then on.
+ */
+static int copy_selected(struct copy *copy, const struct input *input, struct error *err)
+{
+	const struct load_visitor visitor = {.mappings = write_mappings, .arg = copy};
+	int status = 0;
+
+	if (copy->selects && load_has_mappings(input))
+		status = input_rewind(input, err) < 0 ? -1
+						      : load_names(input, &visitor, err);
+	copy->selects = false;
+	return status;
 }
 
 int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
@@ -214,6 +280,7 @@ int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
 	int status = -1;
 
 	*copy = (struct copy){.fd = fd, .summary = summary, .from = from};
+	copy->selects = from && tree_init(&copy->processes, 1) == 0;
 	if (input_open(&input, path, err) < 0)
 		return -1;
 	load = load_follow(&input, summary, &visitor, err);
@@ -221,6 +288,8 @@ int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
 		status = copy_flush(copy, err);
 	if (status == 0)
 		status = copy_begin(copy, err);
+	if (status == 0)
+		status = copy_selected(copy, &input, err);
 	load_free(load);
 	input_close(&input);
 	return status;

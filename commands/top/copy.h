@@ -2,6 +2,7 @@
 #ifndef UNIPROF_COMMANDS_TOP_COPY_H
 #define UNIPROF_COMMANDS_TOP_COPY_H
 
+#include "base/tree.h"
 #include "commands/top/old_waits.h"
 #include "format/writer.h"
 #include "report/load/load.h"
@@ -15,6 +16,10 @@ struct copy {
 	uint64_t start; /* time of the last sample left out, ns, monotonic; 0: none */
 	struct writer *writer;	/* NULL until there is something to write */
 	struct old_waits waits; /* of chunks left out */
+	/* only mappings of processes in the copy are copied, by copy_file() at its end */
+	bool selects;
+	/* Of these processes. The root's children: domains; theirs: address spaces */
+	struct tree processes;
 };
 
 /* Returns a visitor for load_follow() that writes @copy, whose @fd, @summary and @from

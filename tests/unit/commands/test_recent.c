@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/test_recording.h"
 
+#include "base/random.h"
 #include "commands/top/recent.h"
 
 #define SAMPLES 4000 /* 10 ms apart, or a little more */
@@ -153,12 +154,118 @@ static void test_bytes(void **state)
 	buffer_free(&bytes);
 }
 
+#define SERVER	 0x1000
+#define OTHER(i) (0x100000 + (uint64_t)(i)*0x1000)
+#define EACH	 20 /* samples of each of the other processes */
+
+/* A mapping, whose paths compress badly. */
+static void write_mapping(struct writer *writer, uint64_t space, uint64_t *seed)
+{
+	char path[256];
+	const struct recording_mapping mapping = {
+		.space = space,
+		.time = 1000000000000,
+		.start = 0x400000,
+		.size = 0x1000,
+		.path = {path, sizeof(path)},
+	};
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(path); i++)
+		path[i] = (char)('!' + random_next(seed) % 90);
+	assert_int_equal(writer_mapping(writer, &mapping, &err), 0);
+}
+
+/* Every second sample is of the server, the others of processes that end soon. */
+static void make_processes(struct buffer *bytes)
+{
+	uint64_t seed = 11;
+	struct samples samples = likely_samples(SAMPLES, &seed);
+	struct recording_info info = test_info();
+	struct recording_domain domain = test_domain();
+	struct recording_end end = {.reason = END_TIME, .monotonic = 1060000000000};
+	struct error err = {""};
+	int fd = file_with(NULL, 0);
+	struct writer *writer = writer_new(fd, &info, &domain, 1, &err);
+
+	write_mapping(writer, SERVER, &seed);
+	for (size_t i = 0; i < samples.count; i++) {
+		struct sample *sample = &samples.at[i];
+
+		if (i % EACH == 0)
+			write_mapping(writer, OTHER(i / EACH), &seed);
+		sample->domain = 0;
+		sample->process.space = i % 2 ? SERVER : OTHER(i / EACH);
+		assert_int_equal(writer_sample(writer, sample, &err), 0);
+		if ((i + 1) % 100 == 0)
+			assert_int_equal(writer_flush(writer, &err), 0);
+	}
+	assert_int_equal(writer_end(writer, &end, &err), 0);
+	writer_free(writer);
+	samples_free(&samples);
+	take_file(fd, bytes);
+}
+
+/* Mappings in a copy */
+struct seen_mappings {
+	size_t servers, others, last;
+};
+
+static int see_mappings(void *arg, const struct mapping_list_reader *mappings,
+			struct error *err)
+{
+	struct mapping_list_reader left = *mappings;
+	struct seen_mappings *seen = arg;
+	struct recording_mapping mapping;
+
+	(void)err;
+	while (mapping_list_next(&left, &mapping)) {
+		bool is_server = mapping.space == SERVER;
+
+		seen->servers += is_server;
+		seen->others += !is_server;
+		seen->last += mapping.space == OTHER(SAMPLES / EACH - 1);
+	}
+	return 0;
+}
+
+/* Mappings of processes that have no samples any more are dropped, too. */
+static void test_mappings(void **state)
+{
+	struct buffer bytes = {0};
+	struct seen_mappings seen = {0};
+	const struct load_visitor visitor = {.mappings = see_mappings, .arg = &seen};
+	struct recent recent;
+	struct error err = {""};
+	struct input input = {.name = "test"}, copied;
+	struct seen samples;
+
+	(void)state;
+	make_processes(&bytes);
+	input.fd = file_with(bytes.data, bytes.size);
+	assert_int_equal(recent_open(&recent, &input, 10000000000, &err), 0);
+	assert_int_equal(recent_more(&recent, &err), 0);
+	samples = read_copy(&recent);
+	assert_in_range(samples.count, 900, 1130);
+	assert_int_equal(input_open(&copied, recent.path, &err), 0);
+	assert_int_equal(load_names(&copied, &visitor, &err), 0);
+	assert_int_equal(seen.servers, 1);
+	assert_int_equal(seen.last, 1);
+	assert_in_range(seen.others, samples.count / EACH, samples.count / EACH + 12);
+	input_close(&copied);
+	summary_free(&samples.summary);
+	recent_close(&recent);
+	close(input.fd);
+	buffer_free(&bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_length),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
