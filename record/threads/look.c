@@ -7,10 +7,12 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* How often the chain of a thread is read that ran meanwhile, and the lists that changed
- */
+/* How often the chain of a thread is read that ran meanwhile */
 #define READ_TRIES 5
-#define WALK_TRIES 20
+
+/* How often the lists are read that changed meanwhile, and threads in all of that */
+#define WALK_TRIES   200
+#define WALK_THREADS (4 * THREADS_MAX)
 
 /* Limit of map calls for a chain */
 #define CHAIN_MAPS 256
@@ -160,6 +162,7 @@ static int read_threads(struct learning *learning, const struct thread_view *vie
 int threads_look(struct learning *learning, struct threads_seen *seen, struct error *err)
 {
 	struct thread_view view;
+	size_t walked = 0;
 
 	*seen = (struct threads_seen){0};
 	if (!thread_view_open(&view, learning))
@@ -168,10 +171,11 @@ int threads_look(struct learning *learning, struct threads_seen *seen, struct er
 				      "(BTF), in its file or, while a vCPU is in the "
 				      "kernel, in its memory; or a file of Unikraft or "
 				      "Mini-OS with symbols");
-	for (int i = 0; i < WALK_TRIES && !seen->is_full; i++) {
+	for (int i = 0; i < WALK_TRIES && walked < WALK_THREADS && !seen->is_full; i++) {
 		threads_seen_free(seen);
 		if (list_threads(learning, &view, seen) < 0)
 			return error_set(err, "out of memory");
+		walked += seen->count;
 	}
 	if (read_threads(learning, &view, seen) < 0)
 		return error_set(err, "out of memory");
