@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/after_call.h"
+#include "arch/flow.h"
 
 /* Maximum number of empty lists in a row, and of new threads after the one that runs */
 #define EMPTY_MAX 4
@@ -314,16 +315,22 @@ static void set_arm(struct arm_cpu *cpu, const uint64_t *words, const uint64_t *
 	cpu->pc = cpu->x[FIBER_RETURN_ARM64];
 }
 
-/* Whether the thread goes on behind a call, that of the function that switches. */
-static bool is_after_call(const struct thread_view *view, const struct cpu *cpu)
+/*
+ * Whether the thread goes on behind a call, that of the function that switches. Unikraft
+ * may jump there instead, at the end of the function that chooses the next thread; it
+ * counts how long threads run, so no other call is taken for that one for long.
+ */
+static bool is_after_switch(const struct thread_view *view, const struct cpu *cpu)
 {
-	uint64_t pc = cpu->family == CPU_FAMILY_ARM ? cpu->arm.pc : cpu->x86.rip;
+	bool is_arm64 = cpu->family == CPU_FAMILY_ARM;
+	uint64_t pc = is_arm64 ? cpu->arm.pc : cpu->x86.rip, target;
 	uint8_t code[AFTER_CALL_BYTES];
 
-	return cpu_copy(&view->cpu, &view->memory, pc - sizeof(code), code,
-			sizeof(code)) &&
-	       cpu_kind_is_after_call(cpu_kind(cpu), code + sizeof(code), sizeof(code),
-				      pc);
+	if (!cpu_copy(&view->cpu, &view->memory, pc - sizeof(code), code, sizeof(code)) ||
+	    !flow_call_before(is_arm64, code + sizeof(code), sizeof(code), pc, &target))
+		return false;
+	return thread_view_counts(view) || !target ||
+	       target == view->fibers->switch_code + view->shift;
 }
 
 /* Reads the registers with which the thread goes on, after the function that switches. */
@@ -355,7 +362,7 @@ static bool read_registers(const struct thread_view *view, uint64_t task,
 			cpu->x86.rip = ip;
 		cpu->x86.reg[X86_RSP] = sp + count * 8;
 	}
-	return wait->is_new || is_after_call(view, cpu);
+	return wait->is_new || is_after_switch(view, cpu);
 }
 
 bool fiber_read_wait(const struct thread_view *view, const struct thread *thread,

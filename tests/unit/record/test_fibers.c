@@ -23,7 +23,7 @@ static void check_thread(const struct threads_seen *seen, unsigned int i,
 	assert_int_equal(one->wait.cpu.x86.reg[3], 0x100 * i + 4);
 	assert_int_equal(one->wait.cpu.x86.reg[X86_RSP], STACK(i) + 0xe000 + 56);
 	assert_int_equal(one->chain.count, 2);
-	assert_int_equal(one->chain.address[0], SWITCH + 0x205 + i);
+	assert_int_equal(one->chain.address[0], SWITCH + 0x205 + 16 * i);
 	assert_int_equal(one->chain.address[1], SWITCH + 0x305);
 	assert_int_equal(one->ran, 0);
 }
@@ -118,6 +118,20 @@ static void threads_with_changing_chains_are_torn(void **state)
 	look(*state, &seen);
 	assert_int_equal(seen.list[0].kind, THREAD_READ);
 	assert_int_equal(seen.list[1].kind, THREAD_TORN);
+	threads_seen_free(&seen);
+}
+
+/* Mini-OS: what a thread has left from its last wait is no frame of the switch, while it
+ * runs. */
+static void threads_after_another_call_are_not_read(void **state)
+{
+	struct threads_seen seen;
+
+	/* A call to another function than the one that switches */
+	memory[SWITCH + 0x211]++;
+	look(*state, &seen);
+	assert_int_equal(seen.list[0].kind, THREAD_READ);
+	assert_int_equal(seen.list[1].kind, THREAD_UNREAD);
 	threads_seen_free(&seen);
 }
 
@@ -277,6 +291,7 @@ int main(void)
 		UNIKRAFT(ended_threads_are_left_out),
 		UNIKRAFT(threads_that_run_meanwhile_are_torn),
 		MINI_OS(threads_with_changing_chains_are_torn),
+		MINI_OS(threads_after_another_call_are_not_read),
 		UNIKRAFT(all_schedulers_have_threads),
 		MINI_OS(the_last_thread_of_mini_os_runs),
 		UNIKRAFT(samples_have_the_thread_of_their_stack),

@@ -149,6 +149,7 @@ static inline void put_thread(const struct fiber_layout *layout, unsigned int i,
 			      const char *name, uint32_t flags)
 {
 	uint64_t thread = THREAD(i), sp = STACK(i) + 0xe000, text = NAMES + i * 32;
+	int32_t distance = -(int32_t)(0x205 + 16 * i); /* to SWITCH */
 
 	put(thread + layout->name, text);
 	strcpy((char *)memory + text, name);
@@ -160,8 +161,9 @@ static inline void put_thread(const struct fiber_layout *layout, unsigned int i,
 	for (unsigned int word = 0; word < 5; word++)
 		put(sp + word * 8, 0x100 * i + word);
 	put(sp + 40, sp + 0x100); /* rbp */
-	put(sp + 48, SWITCH + 0x205 + i);
-	memory[SWITCH + 0x200 + i] = 0xe8; /* call */
+	put(sp + 48, SWITCH + 0x205 + 16 * i);
+	memory[SWITCH + 0x200 + 16 * i] = 0xe8; /* call */
+	memcpy(memory + SWITCH + 0x201 + 16 * i, &distance, sizeof(distance));
 	put(sp + 0x100, 0);
 	put(sp + 0x108, SWITCH + 0x305);
 }
