@@ -373,7 +373,8 @@ static void pass_chunks(struct waits *waits, struct sink *sink)
 	/* The age from which waits that go on are written; less at the start. */
 	uint64_t old = waits->chunk_most / 3, age = since / 2 < old ? since / 2 : old;
 
-	if (sink_next_file(sink, waits->round) - waits->round <= waits->period)
+	/* The next round may come after the end of a file that ends in its period. */
+	if (sink_next_file(sink, waits->round) - waits->round <= 2 * waits->period)
 		pass_chunk(waits, 0, sink);
 	if (files != waits->files) {
 		for (unsigned int i = 0; waits->files && i < waits->count; i++)
