@@ -17,13 +17,6 @@
 /* Limit of map calls for a chain */
 #define CHAIN_MAPS 256
 
-static void begin_pages(const struct learning *learning, unsigned int map_calls)
-{
-	const struct guest *guest = learning->guest;
-
-	guest->ops->begin_pages(guest->memory, clock_monotonic(), map_calls);
-}
-
 /* Whether the thread still waits for what it waited for. */
 static bool is_unchanged(const struct learning *learning, const struct thread_view *view,
 			 const struct thread *thread)
@@ -32,7 +25,7 @@ static bool is_unchanged(const struct learning *learning, const struct thread_vi
 
 	/* Of copied pages, those of a moment may be from different times. */
 	for (int i = 0; i < (learning->guest->ops->are_pages_live ? 1 : 2); i++) {
-		begin_pages(learning, THREAD_PAGES);
+		thread_begin_pages(learning, THREAD_PAGES);
 		if (!thread_read_moment(view, thread->task, &moment) ||
 		    !thread_is_same(&moment, &thread->moment))
 			return false;
@@ -48,13 +41,13 @@ static enum thread_chain read_once(struct learning *learning,
 	const struct unwind_input input = learning_input(learning,
 							 learning->guest->ops->map_page);
 
-	begin_pages(learning, CHAIN_MAPS);
+	thread_begin_pages(learning, CHAIN_MAPS);
 	if (!thread_read_wait(view, &seen->thread, &seen->wait))
 		return THREAD_UNREAD;
 	code_notes_renew(input.notes);
 	thread_unwind(&seen->wait, &input, &seen->chain);
 	if (!thread_view_counts(view)) {
-		begin_pages(learning, CHAIN_MAPS);
+		thread_begin_pages(learning, CHAIN_MAPS);
 		if (!thread_chain_holds(view, &seen->thread, &input, &seen->chain))
 			return THREAD_TORN;
 	}
@@ -68,7 +61,7 @@ static enum thread_chain read_chain(struct learning *learning,
 	enum thread_chain kind = THREAD_TORN;
 
 	for (int i = 0; i < READ_TRIES; i++) {
-		begin_pages(learning, THREAD_PAGES);
+		thread_begin_pages(learning, THREAD_PAGES);
 		if (!thread_read_moment(view, seen->thread.task, &seen->thread.moment))
 			return THREAD_UNREAD;
 		if (!thread_waits(&seen->thread.moment))
@@ -96,7 +89,7 @@ static int list_threads(struct learning *learning, const struct thread_view *vie
 	size_t room = 0;
 
 	for (;;) {
-		begin_pages(learning, THREAD_PAGES);
+		thread_begin_pages(learning, THREAD_PAGES);
 		if (!thread_walk_holds(&walk, view))
 			return 0;
 		step = thread_walk_step(&walk, view, &thread);

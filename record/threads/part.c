@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/threads/part.h"
 
-#include "base/clock.h"
 #include "record/learning/learning.h"
 
 /* Limit of map calls for the chains of a part */
 #define CHAIN_MAPS (PART_CHAINS * 48)
-
-static void begin_pages(const struct learning *learning, unsigned int map_calls)
-{
-	const struct guest *guest = learning->guest;
-
-	guest->ops->begin_pages(guest->memory, clock_monotonic(), map_calls);
-}
 
 /* Begins to read chains. */
 static struct unwind_input begin_chains(struct learning *learning)
@@ -21,7 +13,7 @@ static struct unwind_input begin_chains(struct learning *learning)
 							 learning->guest->ops->map_page);
 
 	code_notes_renew(input.notes);
-	begin_pages(learning, CHAIN_MAPS);
+	thread_begin_pages(learning, CHAIN_MAPS);
 	return input;
 }
 
@@ -62,7 +54,7 @@ static void keep_still(struct part *part, const struct learning *learning)
 {
 	unsigned int kept = 0;
 
-	begin_pages(learning, PART_CHAINS * THREAD_PAGES);
+	thread_begin_pages(learning, PART_CHAINS * THREAD_PAGES);
 	for (unsigned int i = 0; i < part->candidates; i++) {
 		const struct candidate *candidate = &part->candidate[i];
 		struct thread_moment moment;

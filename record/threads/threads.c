@@ -9,6 +9,13 @@
 /* The selector of the kernel's code: any whose lowest two bits are 0. */
 #define KERNEL_CS 0x10
 
+void thread_begin_pages(const struct learning *learning, unsigned int map_calls)
+{
+	const struct guest *guest = learning->guest;
+
+	guest->ops->begin_pages(guest->memory, clock_monotonic(), map_calls);
+}
+
 static void set_view(struct thread_view *view, const struct learning *learning,
 		     const struct cpu *cpu)
 {
@@ -62,7 +69,7 @@ bool thread_view_open(struct thread_view *view, const struct learning *learning)
 
 		if (!vcpu->captured)
 			continue;
-		guest->ops->begin_pages(guest->memory, clock_monotonic(), FIBERS_MAPS);
+		thread_begin_pages(learning, FIBERS_MAPS);
 		if (is_linux && view_linux(view, learning, &vcpu->cpu))
 			return true;
 		if (is_linux)

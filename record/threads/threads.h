@@ -30,6 +30,9 @@ struct thread_view {
  * has its threads, or if no vCPU had an address space. */
 bool thread_view_open(struct thread_view *view, const struct learning *learning);
 
+/* Begins to read the guest's pages, with at most @map_calls calls that map pages. */
+void thread_begin_pages(const struct learning *learning, unsigned int map_calls);
+
 /* What tells one wait of a thread from another. */
 struct thread_moment {
 	/* How often it was switched out or, of a unikernel's thread, a number that is

@@ -243,12 +243,10 @@ static void look_at(struct waits *waits, const struct thread *thread, struct sin
 /* Moves on in the round until there is enough to do. */
 static enum walk_step look_around(struct waits *waits, struct sink *sink)
 {
-	const struct guest *guest = waits->learning->guest;
 	const struct part *part = waits->part;
 	enum walk_step step = WALK_THREAD;
 
-	guest->ops->begin_pages(guest->memory, clock_monotonic(),
-				PART_THREADS * THREAD_PAGES);
+	thread_begin_pages(waits->learning, PART_THREADS * THREAD_PAGES);
 	if (!thread_walk_holds(&waits->walk, &part->view))
 		return WALK_BROKEN;
 	for (unsigned int i = 0; i < PART_THREADS && part->candidates < PART_CHAINS;
