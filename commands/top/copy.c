@@ -264,7 +264,7 @@ static int copy_selected(struct copy *copy, const struct input *input, struct er
 	const struct load_visitor visitor = {.mappings = write_mappings, .arg = copy};
 	int status = 0;
 
-	if (copy->selects && load_has_mappings(input))
+	if (copy->selects)
 		status = input_rewind(input, err) < 0 ? -1
 						      : load_names(input, &visitor, err);
 	copy->selects = false;
@@ -280,9 +280,10 @@ int copy_file(struct copy *copy, int fd, const char *path, uint64_t from,
 	int status = -1;
 
 	*copy = (struct copy){.fd = fd, .summary = summary, .from = from};
-	copy->selects = from && tree_init(&copy->processes, 1) == 0;
 	if (input_open(&input, path, err) < 0)
 		return -1;
+	copy->selects = from && load_has_mappings(&input) &&
+			tree_init(&copy->processes, 1) == 0;
 	load = load_follow(&input, summary, &visitor, err);
 	if (load && load_more(load, err) >= 0)
 		status = copy_flush(copy, err);

@@ -23,7 +23,7 @@ static bool is_unchanged(const struct learning *learning, const struct thread_vi
 {
 	struct thread_moment moment;
 
-	/* Of copied pages, those of a moment may be from different times. */
+	/* Copies of pages that tell one moment may be from different times. */
 	for (int i = 0; i < (learning->guest->ops->are_pages_live ? 1 : 2); i++) {
 		thread_begin_pages(learning, THREAD_PAGES);
 		if (!thread_read_moment(view, thread->task, &moment) ||

@@ -74,7 +74,7 @@ unsigned int part_read(struct part *part, struct learning *learning)
 	if (!thread_view_counts(&part->view))
 		keep_unchanged(part, learning);
 	keep_still(part, learning);
-	/* Of copied pages, those of a moment may be from different times. */
+	/* Copies of pages that tell one moment may be from different times. */
 	if (!learning->guest->ops->are_pages_live)
 		keep_still(part, learning);
 	return count - part->candidates;

@@ -99,9 +99,9 @@ static uint64_t period_at(const struct waits *waits, uint64_t time)
 }
 
 /*
- * Plans the next round, at a random time of its period: if all rounds came at the same
- * time of theirs, shares of time would be wrong of threads that do the same things again
- * and again in about a multiple of the period.
+ * Plans the next round, at a random time of its period. If the time from one round to the
+ * next were always one period, shares of time would be wrong of threads that do the same
+ * things again and again in about a multiple of the period.
  */
 static void plan_round(struct waits *waits, uint64_t now)
 {
