@@ -239,17 +239,18 @@ static void name_fibers(struct learning *learning, struct round *round)
 		guest->ops->begin_pages(guest->memory, round->time,
 					FIBERS_MAPS + THREAD_PAGES);
 		view.cpu = *cpu_of(learning, sample);
-		if (fibers_view(&learning->fibers, &view))
+		if (fibers_view_soon(&learning->fibers, round->time, &view))
 			fiber_name(&view, sample->vcpu, &sample->process);
 	}
 }
 
 void learning_complete(struct learning *learning, struct round *round)
 {
+	/* A unikernel may switch its threads every few microseconds. */
+	name_fibers(learning, round);
 	keep_stacks(learning, round);
 	name_processes(learning, round);
 	map_processes(learning, round);
-	name_fibers(learning, round);
 }
 
 /* Looks for the entries of interrupts among the code that the chains lead to. */

@@ -6,6 +6,7 @@
 
 #include "arch/after_call.h"
 #include "arch/flow.h"
+#include "base/clock.h"
 
 /* Maximum number of empty lists in a row, and of new threads after the one that runs */
 #define EMPTY_MAX 4
@@ -13,6 +14,9 @@
 
 /* Number of threads that must make sense in a layout that may be wrong */
 #define PROBE_MAX 4
+
+/* How long a layout that fits is taken as right, ns */
+#define FIT_LASTS NS_PER_S
 
 /* How much deeper a stack can be than where its thread was switched out last, and how
  * much less deep, bytes. A stack of the smallest usual size has 16 KiB. */
@@ -283,6 +287,17 @@ bool fibers_view(const struct fibers *fibers, struct thread_view *view)
 	}
 	view->fibers = NULL;
 	return false;
+}
+
+bool fibers_view_soon(struct fibers *fibers, uint64_t now, struct thread_view *view)
+{
+	if (!fibers->fit || now - fibers->looked > FIT_LASTS) {
+		fibers->fit = fibers_view(fibers, view) ? view->fibers : NULL;
+		fibers->looked = now;
+	}
+	view->fibers = fibers->fit;
+	view->shift = fibers->shift;
+	return view->fibers;
 }
 
 static enum wait_state state_of(const struct thread_view *view, uint32_t flags,

@@ -11,6 +11,8 @@ struct fibers {
 	const struct fiber_layout *layouts; /* at most one of these is right */
 	size_t count;			    /* 0: not known */
 	uint64_t shift; /* distance of the unikernel from the table's addresses, bytes */
+	const struct fiber_layout *fit; /* the one that fitted last; NULL: none */
+	uint64_t looked; /* time of that look at the memory, ns, monotonic */
 };
 
 /* Upper bound of the page() calls in fibers_view() */
@@ -19,6 +21,9 @@ struct fibers {
 /* Completes the view, which has CPU and memory, with the layout that fits the memory.
  * False if none does. */
 bool fibers_view(const struct fibers *fibers, struct thread_view *view);
+
+/* The same, but looks at the memory only if the last look is old at the time @now. */
+bool fibers_view_soon(struct fibers *fibers, uint64_t now, struct thread_view *view);
 
 /* The functions of threads.h. */
 enum walk_step fiber_walk_step(struct thread_walk *walk, const struct thread_view *view,

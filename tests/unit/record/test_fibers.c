@@ -4,6 +4,7 @@
  */
 
 #define _GNU_SOURCE 1
+#include "base/clock.h"
 #include "tests/unit/record/test_guest_fibers.h"
 
 static void check_thread(const struct threads_seen *seen, unsigned int i,
@@ -282,6 +283,25 @@ static void only_a_layout_that_fits_is_used(void **state)
 	assert_false(thread_view_open(&view, &scene->learning));
 }
 
+static void a_layout_that_fits_is_kept_for_a_while(void **state)
+{
+	struct scene *scene = *state;
+	struct fibers *fibers = &scene->learning.fibers;
+	struct thread_view view;
+
+	assert_true(thread_view_open(&view, &scene->learning));
+	assert_true(fibers_view_soon(fibers, NS_PER_S, &view));
+	assert_ptr_equal(view.fibers, &layouts[1]);
+	memory[NAMES] = 3;
+	assert_true(fibers_view_soon(fibers, 2 * NS_PER_S, &view));
+	assert_ptr_equal(view.fibers, &layouts[1]);
+	assert_int_equal(view.shift, MOVE);
+	assert_false(fibers_view_soon(fibers, 2 * NS_PER_S + 1, &view));
+	/* What does not fit is looked at again each time. */
+	memory[NAMES] = 'i';
+	assert_true(fibers_view_soon(fibers, 2 * NS_PER_S + 2, &view));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +318,7 @@ int main(void)
 		MINI_OS(mini_os_has_a_pointer_in_each_stack),
 		UNIKRAFT(arm64_has_its_own_registers),
 		UNIKRAFT(only_a_layout_that_fits_is_used),
+		UNIKRAFT(a_layout_that_fits_is_kept_for_a_while),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

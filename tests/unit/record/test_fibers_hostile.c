@@ -14,7 +14,8 @@ static void lists_that_lead_elsewhere_are_broken(void **state)
 		THREAD(1) + 192, THREAD(3) + 192, THREAD(3) + 200};
 	struct scene *scene = *state;
 
-	scene->learning.fibers = (struct fibers){&layouts[1], 1, MOVE};
+	scene->learning.fibers = (struct fibers){
+		.layouts = &layouts[1], .count = 1, .shift = MOVE};
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++) {
 			uint64_t before = get(links[i]);
@@ -66,7 +67,8 @@ static void random_memory_is_safe(void **state)
 	struct scene *scene = *state;
 	uint64_t seed = 1;
 
-	scene->learning.fibers = (struct fibers){&layouts[1], 1, MOVE};
+	scene->learning.fibers = (struct fibers){
+		.layouts = &layouts[1], .count = 1, .shift = MOVE};
 	for (unsigned int round = 0; round < 300; round++) {
 		uint64_t address = LIST + random_next(&seed) % 0x4000 / 8 * 8;
 		struct threads_seen seen;
@@ -86,7 +88,8 @@ static void random_memory_is_safe(void **state)
 			free(scene);
 			setup(state);
 			scene = *state;
-			scene->learning.fibers = (struct fibers){&layouts[1], 1, MOVE};
+			scene->learning.fibers = (struct fibers){
+				.layouts = &layouts[1], .count = 1, .shift = MOVE};
 		}
 	}
 }
