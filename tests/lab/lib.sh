@@ -73,7 +73,7 @@ worked_evenly()
 			split("10 30 60", known)
 			for (i = 1; i <= 3; i++) {
 				off = 100 * ran[i] / (all ? all : 1) - known[i]
-				uneven += off < -2.5 || off > 2.5
+				uneven += off < -2 || off > 2
 			}
 		}
 		END { exit uneven > 0 }'
