@@ -32,6 +32,7 @@ struct firefox {
 	struct firefox_tables tables;
 	struct perf_threads threads;
 	struct chunks chunks;
+	double interval; /* ms between two rounds */
 	struct json *json;
 };
 
@@ -95,10 +96,9 @@ static void put_ns(struct firefox *firefox, const char *key, uint64_t ns)
 	json_decimal(firefox->json, key, ns, 6);
 }
 
-/* ms between two rounds */
-static double interval_of(const struct firefox *firefox)
+static double interval_of(const struct report *report)
 {
-	double rate = summary_rate(firefox->report->summary);
+	double rate = summary_rate(report->summary);
 
 	return rate > 0 ? 1000 / rate : 1;
 }
@@ -331,7 +331,7 @@ static int put_cpu_time(void *arg, const struct lane_run *run)
 	struct firefox *firefox = arg;
 	const struct measure *measure = firefox->report->measure;
 	unsigned int vcpu_state = firefox_state(&firefox->tables, run->stack);
-	double expected = (double)run->count * interval_of(firefox) * 1000;
+	double expected = (double)run->count * firefox->interval * 1000;
 
 	if (measure->weight == MEASURE_CPU_TIME)
 		json_number(firefox->json, NULL, run->count);
@@ -507,7 +507,7 @@ static void put_meta(struct firefox *firefox)
 	put_ns(firefox, "startTime", info->wall_start);
 	json_number(json, "profilingStartTime", 0);
 	put_ns(firefox, "profilingEndTime", end_time(firefox));
-	json_real(json, "interval", interval_of(firefox), 6);
+	json_real(json, "interval", firefox->interval, 6);
 	json_object(json, "sampleUnits");
 	json_string(json, "time", "ms");
 	json_string(json, "eventDelay", "ms");
@@ -535,6 +535,7 @@ static int firefox_end(void *state)
 	firefox->json = json_new(firefox->report->out);
 	if (!firefox->json)
 		return -1;
+	firefox->interval = interval_of(firefox->report);
 	json_object(firefox->json, NULL);
 	put_meta(firefox);
 	/* The tables are last, as texts are added to them before. */
