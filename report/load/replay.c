@@ -42,6 +42,7 @@ struct unwinder {
 
 struct replay {
 	struct ways *ways;
+	bool keeps_words;     /* made by replay_new_words() */
 	pthread_mutex_t lock; /* held to use the list of idle unwinders */
 	struct unwinder *idle;
 };
@@ -60,6 +61,15 @@ struct replay *replay_new(const char *debug_directory)
 		return replay;
 	replay_free(replay);
 	return NULL;
+}
+
+struct replay *replay_new_words(void)
+{
+	struct replay *replay = replay_new("");
+
+	if (replay)
+		replay->keeps_words = true;
+	return replay;
 }
 
 static void unwinder_free(struct unwinder *unwinder)
@@ -90,6 +100,16 @@ void replay_free(struct replay *replay)
 int replay_add(struct replay *replay, const char *spec)
 {
 	return ways_add(replay->ways, spec);
+}
+
+void replay_forget_moves(struct replay *replay)
+{
+	ways_forget_moves(replay->ways);
+}
+
+int replay_move(struct replay *replay, const char *path, uint32_t domain, uint64_t shift)
+{
+	return ways_move(replay->ways, path, domain, shift);
 }
 
 static struct unwinder *unwinder_new(void)
@@ -215,19 +235,41 @@ static uint32_t intern_chain(struct unwinder *unwinder, struct chain *chain)
 	return node;
 }
 
+/* Makes a chain of @count addresses of a stack, in place: of the first one, and of the
+ * words that do not point into the stack. */
+static void keep_words(uint64_t *captured, uint32_t count, struct chain *chain)
+{
+	uint64_t low = count > STACK_SP ? captured[STACK_SP] - STACK_RED_ZONE : 0;
+
+	*chain = (struct chain){
+		.address = captured, .count = count > 0, .end = CHAIN_NOT_CAPTURED};
+	/* The last one is the address of the uppermost word. */
+	for (uint32_t i = STACK_REGISTERS; i + 1 < count; i++) {
+		uint64_t word = stack_word_value(captured[i]);
+
+		if (word - low > STACK_RED_ZONE + STACK_BYTES_MAX)
+			captured[chain->count++] = word;
+	}
+}
+
 /* Unwinds the captured stack at @node, and returns the chain's node in the new tree. */
 static uint32_t unwind_stack(struct unwinder *unwinder, const struct way *way,
-			     const struct samples_batch *batch, uint32_t node)
+			     bool keeps_words, const struct samples_batch *batch,
+			     uint32_t node)
 {
 	uint64_t captured[RECORDING_MAX_DEPTH], address[CHAIN_ROOM];
 	uint32_t count = collect_addresses(batch, node, captured);
 	struct chain chain = {.address = address};
 	bool is_too_much = unwinder->work > WORK_MAX;
 
-	stack_unwind(unwinder->stack, way->kind, captured,
-		     is_too_much && count ? 1 : count,
-		     way->table ? way->table->table : NULL, way->hypercalls,
-		     &unwinder->notes, &chain);
+	if (is_too_much && count)
+		count = 1;
+	if (keeps_words)
+		keep_words(captured, count, &chain);
+	else
+		stack_unwind(unwinder->stack, way->kind, captured, count,
+			     way->table ? way->table->table : NULL, way->hypercalls,
+			     &unwinder->notes, &chain);
 	unwinder->work += count + chain.count;
 	return intern_chain(unwinder, &chain);
 }
@@ -281,7 +323,8 @@ static bool replace_chains(struct replay *replay, struct unwinder *unwinder,
 		/* Node 0 is the root of whole chains, where a chain without addresses
 		 * ends. */
 		if (!*leaf && node)
-			*leaf = is_stack ? unwind_stack(unwinder, memo->way, batch, node)
+			*leaf = is_stack ? unwind_stack(unwinder, memo->way,
+							replay->keeps_words, batch, node)
 					 : copy_chain(unwinder, batch, node);
 		if (*leaf == TREE_NONE)
 			return false;

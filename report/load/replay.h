@@ -11,6 +11,10 @@ struct replay;
 
 /* @debug_directory: where debug files are. NULL if out of memory. */
 struct replay *replay_new(const char *debug_directory);
+/* Makes one that does not unwind: a chain has the sampled address and, as its callers,
+ * the words of the stack that point to code, each of which is a return address or was
+ * one. */
+struct replay *replay_new_words(void);
 void replay_free(struct replay *replay);
 
 /* Adds the file of @spec, PATH[@OFFSET][,domain=NAME], which was accepted as a symbol
@@ -18,6 +22,13 @@ void replay_free(struct replay *replay);
  * process, is not used. Files are read when the first stack is unwound. -1 if out of
  * memory. */
 int replay_add(struct replay *replay, const char *spec);
+
+/* Forgets where files are, and sets that the domain with this index in the recording has
+ * the file at @path @shift bytes higher than it says; sums wrap around. A file that is
+ * not moved is where it says. Both are for the time before any stack of a recording is
+ * unwound. -1 if out of memory. */
+void replay_forget_moves(struct replay *replay);
+int replay_move(struct replay *replay, const char *path, uint32_t domain, uint64_t shift);
 
 /*
  * Replaces the captured stacks of @batch, which was just decoded, by chains. Its domains

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/load/ways.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +17,19 @@ struct file {
 	const char *domain; /* NULL: all domains; points into spec's memory */
 };
 
+/* A file that is elsewhere in a domain. */
+struct move {
+	char *path;
+	uint32_t domain;
+	uint64_t shift;
+};
+
 struct ways {
 	char *debug_directory;
 	struct file *files; /* fixed once the first stack is unwound */
 	size_t file_count;
+	struct move *moves; /* likewise, of a recording */
+	size_t move_count;
 	pthread_mutex_t lock; /* held to use the ways */
 	struct way *first;
 };
@@ -45,6 +56,8 @@ void ways_free(struct ways *ways)
 		return;
 	for (size_t i = 0; i < ways->file_count; i++)
 		free(ways->files[i].spec);
+	ways_forget_moves(ways);
+	free(ways->moves);
 	for (struct way *way = ways->first; way; way = next) {
 		next = way->next;
 		program_table_free(way->table);
@@ -76,17 +89,57 @@ int ways_add(struct ways *ways, const char *spec)
 	return 0;
 }
 
-/* Returns the set of files for the domain, one bit each; only the first 64 are used. */
-static uint64_t files_for(const struct ways *ways, const struct recording_domain *domain)
+void ways_forget_moves(struct ways *ways)
 {
-	uint64_t files = 0;
+	for (size_t i = 0; i < ways->move_count; i++)
+		free(ways->moves[i].path);
+	ways->move_count = 0;
+}
 
-	for (size_t i = 0; i < ways->file_count && i < 64; i++)
-		if (!ways->files[i].domain ||
-		    domain_is_called(domain, ways->files[i].domain,
-				     strlen(ways->files[i].domain)))
-			files |= (uint64_t)1 << i;
-	return files;
+int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shift)
+{
+	struct move move = {strdup(path), domain, shift};
+
+	if (!move.path || !array_grow(&ways->moves, ways->move_count + 1, sizeof(move))) {
+		free(move.path);
+		return -1;
+	}
+	ways->moves[ways->move_count++] = move;
+	return 0;
+}
+
+/* Whether the file is the one at @path. */
+static bool is_at(const struct file *file, const char *path)
+{
+	size_t length = strlen(path);
+
+	return strncmp(file->spec, path, length) == 0 && !file->spec[length];
+}
+
+/* Returns how much higher the domain has the file. */
+static uint64_t shift_of(const struct ways *ways, const struct file *file,
+			 const struct recording_domain *domain)
+{
+	for (size_t i = 0; i < ways->move_count; i++)
+		if (ways->moves[i].domain == domain->index &&
+		    is_at(file, ways->moves[i].path))
+			return ways->moves[i].shift;
+	return 0;
+}
+
+/* Chooses the files for the domain. */
+static void choose_files(const struct ways *ways, const struct recording_domain *domain,
+			 struct way *way)
+{
+	for (size_t i = 0; i < ways->file_count && i < WAYS_FILES; i++) {
+		const struct file *file = &ways->files[i];
+
+		if (file->domain &&
+		    !domain_is_called(domain, file->domain, strlen(file->domain)))
+			continue;
+		way->files |= (uint64_t)1 << i;
+		way->shift[i] = shift_of(ways, file, domain);
+	}
 }
 
 /*
@@ -133,29 +186,56 @@ static struct unwind_table *make_hypercalls(const struct way *way)
 	return made;
 }
 
+/* Returns the file's PATH[@OFFSET], with the offset that it has in the way; the caller
+ * frees it. NULL if out of memory. */
+static char *moved_spec(const char *spec, uint64_t shift)
+{
+	bool is_down = shift >> 63;
+	char *moved;
+
+	if (!shift)
+		return strdup(spec);
+	return asprintf(&moved, "%s@%s0x%" PRIx64, spec, is_down ? "-" : "",
+			is_down ? -shift : shift) < 0
+		       ? NULL
+		       : moved;
+}
+
+/* Whether the file has something to unwind the way's CPU by. */
+static bool is_of_use(const struct ways *ways, const struct way *way, const char *spec)
+{
+	struct error ignored;
+	struct program_table *alone = program_table_make(&spec, 1, ways->debug_directory,
+							 NULL, &ignored);
+	bool is_of_use = alone && alone->cpu == way->kind;
+
+	program_table_free(alone);
+	return is_of_use;
+}
+
 /* Makes a table of all that the way's files have to unwind by. */
 static void make_table(const struct ways *ways, struct way *way)
 {
-	const char *specs[64];
+	char *specs[WAYS_FILES];
 	struct error ignored;
 	size_t count = 0;
 
-	for (size_t i = 0; i < ways->file_count && i < 64; i++) {
-		const char *spec = ways->files[i].spec;
-		struct program_table *alone;
+	for (size_t i = 0; i < ways->file_count && i < WAYS_FILES; i++) {
+		char *spec;
 
 		if (!(way->files >> i & 1))
 			continue;
-		alone = program_table_make(&spec, 1, ways->debug_directory, NULL,
-					   &ignored);
-		if (alone && alone->cpu == way->kind)
+		spec = moved_spec(ways->files[i].spec, way->shift[i]);
+		if (spec && is_of_use(ways, way, spec))
 			specs[count++] = spec;
-		program_table_free(alone);
+		else
+			free(spec);
 	}
-	if (!count)
-		return;
-	way->table = program_table_make(specs, count, ways->debug_directory, NULL,
-					&ignored);
+	if (count)
+		way->table = program_table_make((const char *const *)specs, count,
+						ways->debug_directory, NULL, &ignored);
+	for (size_t i = 0; i < count; i++)
+		free(specs[i]);
 	if (way->table && way->kind == CPU_X86_64 && way->page != HYPERCALLS_NONE)
 		way->hypercalls = make_hypercalls(way);
 }
@@ -166,11 +246,11 @@ static struct way way_for(const struct ways *ways, const struct recording_domain
 	struct way way = {
 		.kind = domain ? (enum cpu_kind)domain->cpu : CPU_UNKNOWN,
 		.page = guest_type_hypercalls(domain ? domain->type : GUEST_UNKNOWN),
-		.files = files_for(ways, domain),
 	};
 
 	if (!cpu_kind_has_tables(way.kind))
 		return (struct way){.kind = CPU_UNKNOWN};
+	choose_files(ways, domain, &way);
 	return way;
 }
 
@@ -180,7 +260,8 @@ static const struct way *find_way(struct ways *ways, const struct way *wanted)
 	struct way *way = ways->first;
 
 	while (way && (way->kind != wanted->kind || way->page != wanted->page ||
-		       way->files != wanted->files))
+		       way->files != wanted->files ||
+		       memcmp(way->shift, wanted->shift, sizeof(way->shift)) != 0))
 		way = way->next;
 	if (way)
 		return way;

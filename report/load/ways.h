@@ -8,13 +8,17 @@
 /* How the captured stacks of domains are unwound: by which tables of a report's files. */
 struct ways;
 
+/* Maximum number of files that are used */
+#define WAYS_FILES 64
+
 /* How stacks are unwound, for all domains that have these properties in common. It does
  * not change. */
 struct way {
 	struct way *next; /* in the list of ways.c */
 	enum cpu_kind kind;
 	enum hypercall_page page;    /* the guest's page of hypercalls */
-	uint64_t files;		     /* set of the first 64 files */
+	uint64_t files;		     /* set of files, one bit each */
+	uint64_t shift[WAYS_FILES];  /* by file: how much higher it is than it says */
 	struct program_table *table; /* NULL: none */
 	struct unwind_table *hypercalls;
 };
@@ -25,6 +29,10 @@ void ways_free(struct ways *ways);
 
 /* Adds a file, as described for replay_add(). */
 int ways_add(struct ways *ways, const char *spec);
+
+/* As described for replay_forget_moves() and replay_move(). */
+void ways_forget_moves(struct ways *ways);
+int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shift);
 
 /* Returns the way of a domain, which is NULL if unknown; valid until ways_free(). The
  * first call reads files. Several threads may call it. NULL if out of memory. */

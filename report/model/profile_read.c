@@ -389,15 +389,21 @@ static int survey_samples(void *arg, struct samples_batch *batch, struct error *
 /* Finds symbol files by the start of the recording, which is read again afterwards. */
 static int survey_places(struct reading *reading, struct error *err)
 {
-	const struct load_visitor visitor = {.samples = survey_samples, .arg = reading};
+	struct replay *words = replay_new_words();
+	const struct load_visitor visitor = {
+		.samples = survey_samples, .arg = reading, .replay = words};
 	const struct input *input = &reading->recording->input;
 	struct summary summary = {0};
-	int status = load_recording(input, 1, &summary, &visitor, err);
+	int status = words ? load_recording(input, 1, &summary, &visitor, err)
+			   : profile_out_of_memory(err);
 
 	if (status < 0 && survey_is_done(reading->places))
 		status = 0;
-	if (status == 0 && survey_vote(reading->places, &summary) < 0)
+	if (status == 0 &&
+	    (survey_vote(reading->places, &summary) < 0 ||
+	     survey_move(reading->places, &summary, reading->profile->replay) < 0))
 		status = profile_out_of_memory(err);
+	replay_free(words);
 	summary_free(&summary);
 	return status < 0 ? -1 : input_rewind(input, err);
 }
@@ -409,6 +415,7 @@ static int begin_places(struct reading *reading, struct error *err)
 	int status;
 
 	reading->places = NULL;
+	replay_forget_moves(reading->profile->replay);
 	if (!survey_is_needed(sources))
 		return 0;
 	reading->places = survey_new(sources, reading->base);

@@ -128,19 +128,33 @@ const struct place *places_find(const struct places *places, const struct place 
 	return at;
 }
 
-uint64_t places_common(const struct places *places, const struct symbols *symbols,
-		       uint32_t file)
+/* @domain: NULL for all of them */
+static uint64_t find_common(const struct places *places, const struct symbols *symbols,
+			    uint32_t file, const uint32_t *domain)
 {
 	const struct place *common = NULL;
 
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place *place = &places->list[i];
 
-		if (place->symbols != symbols || place->at.file != file)
+		if (place->symbols != symbols || place->at.file != file ||
+		    (domain && place->domain != *domain))
 			continue;
 		if (common && common->at.shift != place->at.shift)
 			return 0;
 		common = place;
 	}
 	return common ? common->at.shift : 0;
+}
+
+uint64_t places_common(const struct places *places, const struct symbols *symbols,
+		       uint32_t file)
+{
+	return find_common(places, symbols, file, NULL);
+}
+
+uint64_t places_common_in(const struct places *places, const struct symbols *symbols,
+			  uint32_t file, uint32_t domain)
+{
+	return find_common(places, symbols, file, &domain);
 }

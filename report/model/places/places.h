@@ -46,8 +46,11 @@ size_t places_of(const struct places *places, const struct symbols *symbols,
 /* Returns the first place of the file that is equal in the domain of @place. */
 const struct place *places_find(const struct places *places, const struct place *place);
 
-/* Returns the distance by which all domains have moved the file; 0 if they differ. */
+/* Returns the distance by which all domains, or all processes of one domain, have moved
+ * the file; 0 if they differ. */
 uint64_t places_common(const struct places *places, const struct symbols *symbols,
 		       uint32_t file);
+uint64_t places_common_in(const struct places *places, const struct symbols *symbols,
+			  uint32_t file, uint32_t domain);
 
 #endif

@@ -334,3 +334,38 @@ int survey_vote(const struct survey *survey, const struct summary *summary)
 	}
 	return survey_use_recorded(survey, summary);
 }
+
+/* Sets where captured stacks of the domain have the files of the source. */
+static int move_files(const struct survey *survey, const struct source *source,
+		      const struct recording_domain *domain, struct replay *replay)
+{
+	const struct symbols_file *files;
+	size_t count = symbols_files(source->symbols, &files);
+	uint32_t index = (uint32_t)domain->index;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t shift = places_common_in(&survey->sources->places,
+						  source->symbols, i,
+						  index + survey->base);
+
+		if (shift && replay_move(replay, files[i].path, index, shift) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int survey_move(const struct survey *survey, const struct summary *summary,
+		struct replay *replay)
+{
+	const struct sources *sources = survey->sources;
+
+	for (size_t i = 0; i < summary->domain_room; i++) {
+		const struct recording_domain *domain = summary->domains[i];
+
+		for (size_t j = 0; domain && j < sources->count; j++)
+			if (source_is_in(&sources->list[j], domain) &&
+			    move_files(survey, &sources->list[j], domain, replay) < 0)
+				return -1;
+	}
+	return 0;
+}

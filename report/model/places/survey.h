@@ -2,6 +2,7 @@
 #ifndef UNIPROF_REPORT_MODEL_PLACES_SURVEY_H
 #define UNIPROF_REPORT_MODEL_PLACES_SURVEY_H
 
+#include "report/load/replay.h"
 #include "report/load/summary.h"
 #include "report/model/sources.h"
 
@@ -30,5 +31,10 @@ bool survey_is_done(const struct survey *survey);
 /* Adds the places of the files, which are for domains of @summary, to the sources. May be
  * called again after more samples. -1 if out of memory. */
 int survey_vote(const struct survey *survey, const struct summary *summary);
+
+/* Sets where captured stacks of the recording have the files, apart from a file that
+ * processes of a domain have at different places. -1 if out of memory. */
+int survey_move(const struct survey *survey, const struct summary *summary,
+		struct replay *replay);
 
 #endif

@@ -227,6 +227,108 @@ static void the_number_of_threads_does_not_change_chains(void **state)
 	buffer_free(&bytes);
 }
 
+/* Returns the replay by this program, which says that it is elsewhere: it is moved to its
+ * place in all domains, or in all but @other, where it is higher. */
+static struct replay *replay_by_moves(uint32_t other)
+{
+	const uint64_t start = (uintptr_t)__executable_start;
+	struct replay *replay = replay_new("");
+
+	assert_non_null(replay);
+	assert_int_equal(replay_add(replay, "/proc/self/exe,domain=table"), 0);
+	assert_int_equal(replay_move(replay, "/proc/self/exe", 0, 0x1000), 0);
+	replay_forget_moves(replay);
+	for (uint32_t i = 0; i < DOMAINS; i++) {
+		assert_int_equal(replay_move(replay, "/proc/self", i, 0x1000), 0);
+		assert_int_equal(replay_move(replay, "/proc/self/exe", i,
+					     start + (i == other ? 0x1000 : 0)),
+				 0);
+	}
+	return replay;
+}
+
+/* The number of samples that have the caller that only the table knows. */
+static size_t count_by_table(const struct outcome *outcome)
+{
+	const uint8_t *at = outcome->samples.data;
+	size_t count = 0;
+
+	while (at < outcome->samples.data + outcome->samples.size) {
+		struct chain chain = next_chain(&at);
+
+		count += chain.count > 1 && chain.address[1] == CALLER;
+	}
+	return count;
+}
+
+/* To find a file by them, all words are callers that do not point into the stack. */
+static void words_are_callers(void **state)
+{
+	struct samples samples = samples_new(10);
+	struct replay *replay = replay_new_words();
+	struct outcome outcome;
+	struct buffer bytes = {0};
+	uint64_t seed = 24;
+	const uint8_t *at;
+	int fd;
+
+	(void)state;
+	for (unsigned int i = 0; i < samples.count; i++)
+		make_stack(&samples.at[i].chain, i + 1, &seed);
+	record(&samples, 1, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
+	at = outcome.samples.data;
+	for (unsigned int i = 0; i < samples.count; i++) {
+		struct chain chain = next_chain(&at);
+
+		assert_int_equal(chain.count, 2 + i + 2);
+		assert_int_equal(chain.address[0], sampled);
+		assert_int_equal(chain.address[1], CALLER);
+		for (unsigned int j = 0; j < i; j++)
+			assert_int_equal(chain.address[2 + j] & ~7ull, FRAME_CALLER);
+		/* The outermost function's frame pointer */
+		assert_int_equal(chain.address[2 + i], 0);
+		assert_int_equal(chain.address[3 + i] & ~7ull, FRAME_CALLER);
+	}
+	replay_free(replay);
+	outcome_free(&outcome);
+	close(fd);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
+static void files_are_where_they_were_moved(void **state)
+{
+	struct buffer bytes = {0};
+	uint64_t seed = 23;
+	struct samples samples = make_samples(&seed);
+	struct replay *replay = replay_by_this();
+	struct outcome wanted, outcome;
+	int fd;
+
+	(void)state;
+	make_recording(&samples, &bytes);
+	fd = file_with(bytes.data, bytes.size);
+	load_sized(fd, 1, 0, 0, visitor_by(replay), &wanted);
+	replay_free(replay);
+	replay = replay_by_moves(DOMAINS);
+	expect_same_with_any(fd, 1, visitor_by(replay), &wanted);
+	replay_free(replay);
+	/* Elsewhere in one of the domains that are called "table" */
+	replay = replay_by_moves(3);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
+	replay_free(replay);
+	assert_true(count_by_table(&outcome) > 50);
+	assert_true(count_by_table(&outcome) + 20 < count_by_table(&wanted));
+	outcome_free(&outcome);
+	outcome_free(&wanted);
+	close(fd);
+	samples_free(&samples);
+	buffer_free(&bytes);
+}
+
 static void the_number_of_threads_does_not_change_damaged_chains(void **state)
 {
 	struct buffer bytes = {0}, damaged = {0};
@@ -495,6 +597,8 @@ int main(void)
 	alarm(600);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_threads_does_not_change_chains),
+		cmocka_unit_test(words_are_callers),
+		cmocka_unit_test(files_are_where_they_were_moved),
 		cmocka_unit_test(the_number_of_threads_does_not_change_damaged_chains),
 		cmocka_unit_test(chunks_do_not_change_the_chains_of_others),
 		cmocka_unit_test(too_many_words_for_the_size_are_refused),
