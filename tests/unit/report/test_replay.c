@@ -241,24 +241,10 @@ static struct replay *replay_by_moves(uint32_t other)
 	for (uint32_t i = 0; i < DOMAINS; i++) {
 		assert_int_equal(replay_move(replay, "/proc/self", i, 0x1000), 0);
 		assert_int_equal(replay_move(replay, "/proc/self/exe", i,
-					     start + (i == other ? 0x1000 : 0)),
+					     start + (i == other ? 0x40000000 : 0)),
 				 0);
 	}
 	return replay;
-}
-
-/* The number of samples that have the caller that only the table knows. */
-static size_t count_by_table(const struct outcome *outcome)
-{
-	const uint8_t *at = outcome->samples.data;
-	size_t count = 0;
-
-	while (at < outcome->samples.data + outcome->samples.size) {
-		struct chain chain = next_chain(&at);
-
-		count += chain.count > 1 && chain.address[1] == CALLER;
-	}
-	return count;
 }
 
 /* To find a file by them, all words are callers that do not point into the stack. */
@@ -320,8 +306,9 @@ static void files_are_where_they_were_moved(void **state)
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
 	replay_free(replay);
-	assert_true(count_by_table(&outcome) > 50);
-	assert_true(count_by_table(&outcome) + 20 < count_by_table(&wanted));
+	/* Each caller that only the table knows is a number. */
+	assert_in_range(outcome.samples.size, wanted.samples.size / 2,
+			wanted.samples.size - 20 * sizeof(uint64_t));
 	outcome_free(&outcome);
 	outcome_free(&wanted);
 	close(fd);
