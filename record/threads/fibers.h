@@ -22,7 +22,8 @@ struct fibers {
  * False if none does. */
 bool fibers_view(const struct fibers *fibers, struct thread_view *view);
 
-/* The same, but looks at the memory only if the last look is old at the time @now. */
+/* Does what fibers_view() does, but looks at the memory only if the last look is old at
+ * the time @now. */
 bool fibers_view_soon(struct fibers *fibers, uint64_t now, struct thread_view *view);
 
 /* The functions of threads.h. */

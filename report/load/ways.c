@@ -98,8 +98,11 @@ void ways_forget_moves(struct ways *ways)
 
 int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shift)
 {
-	struct move move = {strdup(path), domain, shift};
+	struct move move = {.domain = domain, .shift = shift};
 
+	if (ways->move_count == WAYS_MOVES)
+		return 0;
+	move.path = strdup(path);
 	if (!move.path || !array_grow(&ways->moves, ways->move_count + 1, sizeof(move))) {
 		free(move.path);
 		return -1;

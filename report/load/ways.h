@@ -11,6 +11,9 @@ struct ways;
 /* Maximum number of files that are used */
 #define WAYS_FILES 64
 
+/* Maximum number of moves that are taken; more are ignored */
+#define WAYS_MOVES 64
+
 /* How stacks are unwound, for all domains that have these properties in common. It does
  * not change. */
 struct way {
