@@ -239,7 +239,7 @@ static void name_fibers(struct learning *learning, struct round *round)
 		guest->ops->begin_pages(guest->memory, round->time,
 					FIBERS_MAPS + THREAD_PAGES);
 		view.cpu = *cpu_of(learning, sample);
-		if (fibers_view_soon(&learning->fibers, round->time, &view))
+		if (fibers_view_recent(&learning->fibers, round->time, &view))
 			fiber_name(&view, sample->vcpu, &sample->process);
 	}
 }

@@ -289,7 +289,7 @@ bool fibers_view(const struct fibers *fibers, struct thread_view *view)
 	return false;
 }
 
-bool fibers_view_soon(struct fibers *fibers, uint64_t now, struct thread_view *view)
+bool fibers_view_recent(struct fibers *fibers, uint64_t now, struct thread_view *view)
 {
 	if (!fibers->fit || now - fibers->looked > FIT_LASTS) {
 		fibers->fit = fibers_view(fibers, view) ? view->fibers : NULL;

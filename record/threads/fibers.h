@@ -24,7 +24,7 @@ bool fibers_view(const struct fibers *fibers, struct thread_view *view);
 
 /* Does what fibers_view() does, but looks at the memory only if the last look is old at
  * the time @now. */
-bool fibers_view_soon(struct fibers *fibers, uint64_t now, struct thread_view *view);
+bool fibers_view_recent(struct fibers *fibers, uint64_t now, struct thread_view *view);
 
 /* The functions of threads.h. */
 enum walk_step fiber_walk_step(struct thread_walk *walk, const struct thread_view *view,

@@ -28,7 +28,7 @@ struct ways {
 	char *debug_directory;
 	struct file *files; /* fixed once the first stack is unwound */
 	size_t file_count;
-	struct move *moves; /* likewise, of a recording */
+	struct move moves[WAYS_MOVES]; /* fixed while a recording's stacks are unwound */
 	size_t move_count;
 	pthread_mutex_t lock; /* held to use the ways */
 	struct way *first;
@@ -57,7 +57,6 @@ void ways_free(struct ways *ways)
 	for (size_t i = 0; i < ways->file_count; i++)
 		free(ways->files[i].spec);
 	ways_forget_moves(ways);
-	free(ways->moves);
 	for (struct way *way = ways->first; way; way = next) {
 		next = way->next;
 		program_table_free(way->table);
@@ -103,20 +102,10 @@ int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shi
 	if (ways->move_count == WAYS_MOVES)
 		return 0;
 	move.path = strdup(path);
-	if (!move.path || !array_grow(&ways->moves, ways->move_count + 1, sizeof(move))) {
-		free(move.path);
+	if (!move.path)
 		return -1;
-	}
 	ways->moves[ways->move_count++] = move;
 	return 0;
-}
-
-/* Whether the file is the one at @path. */
-static bool is_at(const struct file *file, const char *path)
-{
-	size_t length = strlen(path);
-
-	return strncmp(file->spec, path, length) == 0 && !file->spec[length];
 }
 
 /* Returns how much higher the domain has the file. */
@@ -125,7 +114,7 @@ static uint64_t shift_of(const struct ways *ways, const struct file *file,
 {
 	for (size_t i = 0; i < ways->move_count; i++)
 		if (ways->moves[i].domain == domain->index &&
-		    is_at(file, ways->moves[i].path))
+		    strcmp(file->spec, ways->moves[i].path) == 0)
 			return ways->moves[i].shift;
 	return 0;
 }

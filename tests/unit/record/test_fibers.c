@@ -290,16 +290,16 @@ static void a_layout_that_fits_is_kept_for_a_while(void **state)
 	struct thread_view view;
 
 	assert_true(thread_view_open(&view, &scene->learning));
-	assert_true(fibers_view_soon(fibers, NS_PER_S, &view));
+	assert_true(fibers_view_recent(fibers, NS_PER_S, &view));
 	assert_ptr_equal(view.fibers, &layouts[1]);
 	memory[NAMES] = 3;
-	assert_true(fibers_view_soon(fibers, 2 * NS_PER_S, &view));
+	assert_true(fibers_view_recent(fibers, 2 * NS_PER_S, &view));
 	assert_ptr_equal(view.fibers, &layouts[1]);
 	assert_int_equal(view.shift, MOVE);
-	assert_false(fibers_view_soon(fibers, 2 * NS_PER_S + 1, &view));
+	assert_false(fibers_view_recent(fibers, 2 * NS_PER_S + 1, &view));
 	/* What does not fit is looked at again each time. */
 	memory[NAMES] = 'i';
-	assert_true(fibers_view_soon(fibers, 2 * NS_PER_S + 2, &view));
+	assert_true(fibers_view_recent(fibers, 2 * NS_PER_S + 2, &view));
 }
 
 int main(void)
