@@ -19,9 +19,14 @@ stop()
 	xl destroy "$1" 2>/dev/null
 }
 
+heartbeats()
+{
+	grep heartbeat "/var/log/xen/console/guest-$1.log"
+}
+
 heartbeat()
 {
-	grep heartbeat "/var/log/xen/console/guest-$1.log" | tail -n 1
+	heartbeats "$1" | tail -n 1
 }
 
 # state NAME: the state letters of `uniprof list`
@@ -79,17 +84,26 @@ worked_evenly()
 		END { exit uneven > 0 }'
 }
 
-# record_work NAME: records the guest's known work, and its own counts before and afterwards,
-# for check_work. With 4,000 samples, 3 % is four times the statistical error. A busy host takes
-# longer for them. A limit on overhead would give fewer samples.
+# record_work NAME [inside]: records the guest's known work, and its own counts before and
+# afterwards, for check_work. With 4,000 samples, 3 % is four times the statistical error. A busy
+# host takes longer for them. A limit on overhead would give fewer samples. With "inside", the
+# counts are of the time between the first second of the recording and the last one: in an
+# emulator that counts instructions, a guest does nothing for up to 0.3 s while a recorder starts
+# or ends.
 record_work()
 {
 	seconds=6
+	[ -z "$2" ] || seconds=8
 	for _ in 1 2 3; do
+		beats=$(heartbeats "$1" | wc -l)
 		heartbeat "$1" >"/lab/out/$1.before"
 		uniprof record -F 1000 -T $seconds --max-overhead 100 -o "/lab/out/$1.data" "$1" \
 			2>"/lab/out/$1.closing" || failed "$1: record succeeds"
 		heartbeat "$1" >"/lab/out/$1.after"
+		if [ -n "$2" ]; then
+			heartbeats "$1" | sed -n "$((beats + 2))p" >"/lab/out/$1.before"
+			heartbeats "$1" | tail -n 2 | sed -n 1p >"/lab/out/$1.after"
+		fi
 		taken=$(sed -n 's/^uniprof record: \([0-9]*\) samples .*/\1/p' "/lab/out/$1.closing")
 		if [ $((taken + 0)) -lt 4000 ]; then
 			seconds=$((seconds * 5000 / (taken + 1) + 1))
