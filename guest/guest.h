@@ -121,8 +121,9 @@ struct guest_ops {
 
 	/*
 	 * Starts a round of page accesses at time @now (ns, monotonic): releases old
-	 * mappings. In this round, map_page() makes at most @map_calls map calls, so that
-	 * a guest that uses other pages each time can't make a round longer.
+	 * mappings, and forgets what was read at other times. In this round, map_page()
+	 * makes at most @map_calls map calls, so that a guest that uses other pages each
+	 * time can't make a round longer.
 	 */
 	void (*begin_pages)(void *memory, uint64_t now, unsigned int map_calls);
 	/* Looks up a mapped page while the guest is paused, and counts misses. A callback

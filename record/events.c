@@ -3,6 +3,10 @@
 #include "record/sampler_parts.h"
 #include "unwind/unwind.h"
 
+/* For how long what was read of the guest's memory serves for further events, ns: these
+ * are older. */
+#define BATCH_NS (5 * NS_PER_S / 1000)
+
 /* Takes the stack of the sample with this number, as it was at the event; false if it
  * must be unwound now. */
 static bool take_stack(struct sampler *sampler, const struct cpu *cpu,
@@ -159,6 +163,19 @@ static bool any_due(const struct sampler *sampler)
 	return false;
 }
 
+/* Finds the chains of the events that were taken. */
+static void find_chains(struct sampler *sampler, struct round *round)
+{
+	if (round->time - sampler->batch > BATCH_NS)
+		sampler->batch = round->time;
+	round->time = sampler->batch;
+	sampler_begin_pages(sampler, round->time);
+	walk_events(sampler, round);
+	if (learning_check_table(&sampler->learning, round))
+		walk_events(sampler, round);
+	note_due(sampler, round);
+}
+
 /* Begins the rounds of a guest with events: those that are due now. */
 static int begin_events(struct sampler *sampler, struct round *round, struct error *err)
 {
@@ -189,15 +206,14 @@ int sampler_take_events(struct sampler *sampler, struct round *round, struct err
 		sampler->stage = ROUND_BEGINS;
 	} else if (sampler->stage == ROUND_PAUSE) {
 		sampler->stage = ROUND_BEGINS;
+		sampler_begin_pages(sampler, round->time);
 		if (take_due(sampler, round, err) < 0)
 			return -1;
 	} else if (take_events(sampler, round)) {
-		walk_events(sampler, round);
-		if (learning_check_table(&sampler->learning, round))
-			walk_events(sampler, round);
-		note_due(sampler, round);
+		find_chains(sampler, round);
 		round->has_more = true;
 	} else {
+		sampler_begin_pages(sampler, round->time);
 		if (!sampler->sampling.counts_events)
 			take_waiting(sampler, round);
 		round->has_more = any_due(sampler);

@@ -171,11 +171,17 @@ static void complete_samples(struct sampler *sampler, struct round *round)
 	learning_complete(&sampler->learning, round);
 }
 
-static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int map_calls,
-			struct round *round)
+void sampler_begin_pages(struct sampler *sampler, uint64_t now)
 {
 	struct guest *guest = sampler->guest;
+	unsigned int stack_pages = sampler->sampling.stack_bytes / GUEST_PAGE_SIZE;
 
+	guest->ops->begin_pages(guest->memory, now,
+				ROUND_MAPS(guest->info.vcpus, stack_pages));
+}
+
+static void begin_round(struct sampler *sampler, uint32_t weight, struct round *round)
+{
 	sampler->weight = weight;
 	sampler->tries = 0;
 	round->time = sampler->begun = clock_monotonic();
@@ -186,7 +192,6 @@ static void begin_round(struct sampler *sampler, uint32_t weight, unsigned int m
 	round->found_code = false;
 	round->has_more = false;
 	round->lost = 0;
-	guest->ops->begin_pages(guest->memory, round->time, map_calls);
 }
 
 static void finish_round(struct sampler *sampler, struct round *round)
@@ -203,24 +208,21 @@ static void finish_round(struct sampler *sampler, struct round *round)
 int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		  struct error *err)
 {
-	struct guest *guest = sampler->guest;
-	unsigned int stack_pages = sampler->sampling.stack_bytes / GUEST_PAGE_SIZE;
-	unsigned int map_calls = ROUND_MAPS(guest->info.vcpus, stack_pages);
-
-	begin_round(sampler, weight, map_calls, round);
-	if (guest->has_events || sampler->stage != ROUND_BEGINS) {
+	begin_round(sampler, weight, round);
+	if (sampler->guest->has_events || sampler->stage != ROUND_BEGINS) {
 		if (sampler_take_events(sampler, round, err) < 0)
 			return -1;
 		complete_samples(sampler, round);
 		finish_round(sampler, round);
 		return 0;
 	}
+	sampler_begin_pages(sampler, round->time);
 	if (sampler_observe(sampler, round, err) < 0 ||
 	    sampler_pause(sampler, round, err) < 0)
 		return -1;
 	if (round->outcome == ROUND_TAKEN &&
 	    learning_check_table(&sampler->learning, round)) {
-		guest->ops->begin_pages(guest->memory, round->time, map_calls);
+		sampler_begin_pages(sampler, clock_monotonic());
 		if (sampler_pause(sampler, round, err) < 0)
 			return -1;
 	}
@@ -234,7 +236,8 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 	struct guest *guest = sampler->guest;
 	enum observation observation;
 
-	begin_round(sampler, 1, UINT_MAX, round);
+	begin_round(sampler, 1, round);
+	guest->ops->begin_pages(guest->memory, round->time, UINT_MAX);
 	if (guest->ops->observe(guest, round->time, &observation, err) < 0)
 		return -1;
 	round->outcome = observation == OBSERVED_GONE ? ROUND_GONE : ROUND_TAKEN;
@@ -245,7 +248,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 			return -1;
 	} while (guest->ops->learn_modes(guest));
 	learning_check_table(&sampler->learning, round);
-	guest->ops->begin_pages(guest->memory, round->time, UINT_MAX);
+	guest->ops->begin_pages(guest->memory, clock_monotonic(), UINT_MAX);
 	sampler_rehearse(sampler, round);
 	finish_round(sampler, round);
 	return 0;

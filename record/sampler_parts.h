@@ -23,6 +23,7 @@ struct sampler {
 	struct stack_copy *stack;  /* one for each sample; NULL unless captured */
 	uint64_t *word;		   /* words of all captured stacks */
 	uint64_t begun;		   /* when the round began, ns, monotonic */
+	uint64_t batch;		   /* when its events' first one was taken, likewise */
 	uint64_t rehearsed;	   /* time of the last rehearsal, ns, monotonic */
 	unsigned int calm;	   /* rounds since the last one with several tries */
 	unsigned int tries;	   /* to take the round's samples */
@@ -37,6 +38,11 @@ struct sampler {
 	} stage;
 	struct learning learning;
 };
+
+/* Of record/sampler.c. */
+
+/* Begins to read the guest's memory as it is at @now (ns, monotonic), for a round. */
+void sampler_begin_pages(struct sampler *sampler, uint64_t now);
 
 /* Of record/pauses.c. */
 

@@ -133,6 +133,13 @@ static void judge_shares(struct kvm_memory *memory)
 	}
 }
 
+static void drop_copies(struct kvm_memory *memory)
+{
+	memory->count = 0;
+	memory->stale = false;
+	memset(memory->slot, 0, sizeof(memory->slot));
+}
+
 /* Takes a layout that differs from what is known. */
 static void take_layout(struct kvm_memory *memory, const struct layout *layout,
 			const struct proc_map *maps, size_t count)
@@ -143,7 +150,7 @@ static void take_layout(struct kvm_memory *memory, const struct layout *layout,
 	for (unsigned int i = 0; i < layout->count; i++)
 		share_map(&memory->share[i], memory->watch, memory->pages.pid, maps,
 			  count, &layout->region[i]);
-	kvm_memory_begin(memory, memory->now, memory->allowed);
+	drop_copies(memory);
 }
 
 static bool is_same_layout(const struct layout *a, const struct layout *b)
@@ -251,12 +258,13 @@ bool kvm_memory_is_cut(const struct kvm_memory *memory)
 void kvm_memory_begin(void *context, uint64_t now, unsigned int map_calls)
 {
 	struct kvm_memory *memory = context;
+	unsigned int calls = map_calls < COPIES ? map_calls : COPIES;
 
-	memory->now = now ? now : 1;
-	memory->allowed = map_calls < COPIES ? map_calls : COPIES;
-	memory->count = 0;
-	memory->stale = false;
-	memset(memory->slot, 0, sizeof(memory->slot));
+	now = now ? now : 1;
+	if (now != memory->now || memory->stale || calls > COPIES - memory->count)
+		drop_copies(memory);
+	memory->now = now;
+	memory->allowed = memory->count + calls;
 }
 
 void kvm_memory_prepare(struct kvm_memory *memory)

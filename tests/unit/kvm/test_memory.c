@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* When a guest's memory is looked for again. This process is its own VMM. */
+/* When a guest's memory is looked for again, and read again. This process is its own VMM.
+ */
 
 #define _GNU_SOURCE 1
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,11 +122,45 @@ static void later_searches_are_a_second_apart(void **state)
 	scene_close(&scene);
 }
 
+/* Returns the first byte of the code, as read in a round at this time. */
+static char code_at(struct scene *scene, uint64_t ns, unsigned int map_calls)
+{
+	const char *page;
+
+	kvm_memory_begin(scene->pages, ns, map_calls);
+	page = kvm_memory_map(scene->pages, CODE >> GUEST_PAGE_SHIFT);
+	assert_non_null(page);
+	return *page;
+}
+
+static void a_page_is_read_once_at_a_time(void **state)
+{
+	const uint64_t time = 2 * NS_PER_S;
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene);
+	guest_starts(&scene);
+	assert_true(learn_at(&scene, NS_PER_S));
+	assert_int_equal(code_at(&scene, time, 64), 1);
+	scene.memory[CODE] = 2;
+	assert_int_equal(code_at(&scene, time, 64), 1);
+	assert_int_equal(code_at(&scene, time + 1, 64), 2);
+	/* Unless there is too little room for others, or a pause was to come. */
+	scene.memory[CODE] = 3;
+	assert_int_equal(code_at(&scene, time + 1, UINT_MAX), 3);
+	scene.memory[CODE] = 4;
+	kvm_memory_prepare(scene.pages);
+	assert_int_equal(code_at(&scene, time + 1, 64), 4);
+	scene_close(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_first_search_in_vain_is_soon_repeated),
 		cmocka_unit_test(later_searches_are_a_second_apart),
+		cmocka_unit_test(a_page_is_read_once_at_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
