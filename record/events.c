@@ -206,7 +206,6 @@ int sampler_take_events(struct sampler *sampler, struct round *round, struct err
 		sampler->stage = ROUND_BEGINS;
 	} else if (sampler->stage == ROUND_PAUSE) {
 		sampler->stage = ROUND_BEGINS;
-		sampler_begin_pages(sampler, round->time);
 		if (take_due(sampler, round, err) < 0)
 			return -1;
 	} else if (take_events(sampler, round)) {

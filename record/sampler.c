@@ -209,6 +209,8 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		  struct error *err)
 {
 	begin_round(sampler, weight, round);
+	if (sampler->stage != ROUND_EVENTS)
+		sampler_begin_pages(sampler, round->time);
 	if (sampler->guest->has_events || sampler->stage != ROUND_BEGINS) {
 		if (sampler_take_events(sampler, round, err) < 0)
 			return -1;
@@ -216,12 +218,13 @@ int sampler_round(struct sampler *sampler, uint32_t weight, struct round *round,
 		finish_round(sampler, round);
 		return 0;
 	}
-	sampler_begin_pages(sampler, round->time);
 	if (sampler_observe(sampler, round, err) < 0 ||
 	    sampler_pause(sampler, round, err) < 0)
 		return -1;
 	if (round->outcome == ROUND_TAKEN &&
 	    learning_check_table(&sampler->learning, round)) {
+		/* Not at round->time: what the check has read would be copied in the
+		 * pause. */
 		sampler_begin_pages(sampler, clock_monotonic());
 		if (sampler_pause(sampler, round, err) < 0)
 			return -1;
@@ -248,7 +251,7 @@ int sampler_look(struct sampler *sampler, struct round *round, struct error *err
 			return -1;
 	} while (guest->ops->learn_modes(guest));
 	learning_check_table(&sampler->learning, round);
-	guest->ops->begin_pages(guest->memory, clock_monotonic(), UINT_MAX);
+	guest->ops->begin_pages(guest->memory, round->time, UINT_MAX);
 	sampler_rehearse(sampler, round);
 	finish_round(sampler, round);
 	return 0;

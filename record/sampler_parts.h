@@ -23,7 +23,7 @@ struct sampler {
 	struct stack_copy *stack;  /* one for each sample; NULL unless captured */
 	uint64_t *word;		   /* words of all captured stacks */
 	uint64_t begun;		   /* when the round began, ns, monotonic */
-	uint64_t batch;		   /* when its events' first one was taken, likewise */
+	uint64_t batch;		   /* when memory was begun to be read for events */
 	uint64_t rehearsed;	   /* time of the last rehearsal, ns, monotonic */
 	unsigned int calm;	   /* rounds since the last one with several tries */
 	unsigned int tries;	   /* to take the round's samples */

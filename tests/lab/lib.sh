@@ -95,15 +95,13 @@ record_work()
 	seconds=6
 	[ -z "$2" ] || seconds=8
 	for _ in 1 2 3; do
-		beats=$(heartbeats "$1" | wc -l)
-		heartbeat "$1" >"/lab/out/$1.before"
+		first=$(heartbeats "$1" | wc -l)
 		uniprof record -F 1000 -T $seconds --max-overhead 100 -o "/lab/out/$1.data" "$1" \
 			2>"/lab/out/$1.closing" || failed "$1: record succeeds"
-		heartbeat "$1" >"/lab/out/$1.after"
-		if [ -n "$2" ]; then
-			heartbeats "$1" | sed -n "$((beats + 2))p" >"/lab/out/$1.before"
-			heartbeats "$1" | tail -n 2 | sed -n 1p >"/lab/out/$1.after"
-		fi
+		last=$(heartbeats "$1" | wc -l)
+		[ -z "$2" ] || first=$((first + 2)) last=$((last - 1))
+		heartbeats "$1" | sed -n "${first}p" >"/lab/out/$1.before"
+		heartbeats "$1" | sed -n "${last}p" >"/lab/out/$1.after"
 		taken=$(sed -n 's/^uniprof record: \([0-9]*\) samples .*/\1/p' "/lab/out/$1.closing")
 		if [ $((taken + 0)) -lt 4000 ]; then
 			seconds=$((seconds * 5000 / (taken + 1) + 1))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* When a guest's memory is looked for again, and read again. This process is its own VMM.
- */
+/* When a guest's memory is looked for and read again. This process is its own VMM. */
 
 #define _GNU_SOURCE 1
 #include <limits.h>
