@@ -237,6 +237,19 @@ static bool is_worth_it(const struct table_check *check)
 	       count_found(check) + count_final(check) < check->placed.table->origins;
 }
 
+/* Whether a check is to be made now. */
+static bool is_due(struct table_check *check, const struct guest *guest, uint64_t time)
+{
+	bool is_blind = true;
+
+	for (unsigned int i = 0; i < guest->info.vcpus && is_blind; i++)
+		is_blind = !guest->vcpu[i].captured;
+	if (time < check->due && (is_blind || !check->was_blind))
+		return false;
+	check->was_blind = is_blind;
+	return is_worth_it(check);
+}
+
 bool table_check_run(struct table_check *check, const struct guest *guest,
 		     const struct guest_memory *memory, const struct round *round)
 {
@@ -244,7 +257,7 @@ bool table_check_run(struct table_check *check, const struct guest *guest,
 	bool is_quick, is_new;
 
 	note_spaces(check, guest);
-	if (round->time < check->due || !is_worth_it(check))
+	if (!is_due(check, guest, round->time))
 		return false;
 	is_quick = ++check->checks < QUICK_CHECKS || watches_spaces(check);
 	check->due = round->time + (is_quick ? CHECK_NS : LATER_NS);

@@ -30,6 +30,7 @@ struct table_check {
 	uint64_t due;	  /* time of the next check, ns, monotonic */
 	uint64_t space;	  /* of a vCPU in the last check; 0: not known */
 	bool has_several; /* vCPUs were seen in other address spaces, too */
+	bool was_blind;	  /* the last check had no vCPU's registers */
 
 	const struct unwind_table *table; /* to unwind by; NULL unless TABLE_USED */
 	struct unwind_table *made; /* the table for the guest; NULL: it is as given */
@@ -54,7 +55,8 @@ const char *table_check_why(const struct table_check *check);
  * address, it is given up, but looked for to the end, at longer intervals: what ran may
  * have been another program at the address. Programs that the guest has moved are looked
  * for by the code of the chains. Checks end once all programs are found, or can't be, and
- * hypercalls are found. @memory maps pages.
+ * hypercalls are found. One that had no vCPU's registers is made up for as soon as there
+ * are some. @memory maps pages.
  * True if there is a table of more programs from now on.
  */
 bool table_check_run(struct table_check *check, const struct guest *guest,

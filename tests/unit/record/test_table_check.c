@@ -375,6 +375,21 @@ static void programs_of_a_table_file_are_used_together(void **state)
 	table->origins = FILES;
 }
 
+/* KVM stores a vCPU's registers on request, which the first pause makes. */
+static void the_first_registers_are_checked_at_once(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->vcpu.captured = false;
+	assert_false(check_later(scene, 1) || check_later(scene, 0));
+	assert_int_equal(scene->check.checks, 1);
+	scene->vcpu.captured = true;
+	assert_true(check_later(scene, 0));
+	assert_true(is_in_use(scene, RIGHT));
+	assert_false(check_later(scene, 0));
+	assert_int_equal(scene->check.checks, 2);
+}
+
 static void without_any_registers_there_is_a_reason(void **state)
 {
 	struct scene *scene = *state;
@@ -407,6 +422,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			programs_of_a_table_file_are_used_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_first_registers_are_checked_at_once,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(without_any_registers_there_is_a_reason,
 						setup, teardown),
 	};
