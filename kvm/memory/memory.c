@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kvm/memory/memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
 
 #include "base/clock.h"
-#include "base/compat.h"
+#include "kvm/memory/copies.h"
 #include "kvm/memory/layout.h"
 #include "kvm/memory/pages.h"
 #include "kvm/memory/share.h"
 #include "kvm/memory/trial.h"
 
-/* Maximum number of copied pages in a round. */
-#define COPIES 512
-/* Size of the hash table, which is at most half full. */
-#define SLOTS (2 * COPIES)
 /*
  * Time between two searches for a layout, ns. The first one is repeated soon if it finds
  * none, as a vCPU may have been at a place that tells nothing; the time then doubles.
@@ -28,9 +21,6 @@
 /* Time between two questions to KVM, ns: they take CPU time from samples at high rates,
  * and a guest can make its VMM change its slots often. */
 #define FOLLOW_NS (NS_PER_S / 64)
-
-/* Maximum number of pages that are copied one by one during a pause. */
-#define SINGLE_READS 64
 
 struct kvm_memory {
 	struct vmm_pages pages;
@@ -48,22 +38,12 @@ struct kvm_memory {
 	uint64_t learned; /* time of the last search for a layout, ns; 0: none */
 	uint64_t wait;	  /* time from then to the next search, ns */
 
-	unsigned int count;   /* copies in this round */
-	unsigned int allowed; /* maximum number of copies in this round */
-	unsigned int
-		singles; /* pages that may still be copied one by one in this pause */
-	bool stale;	 /* the copies are from before the pause */
-	uint64_t frame[COPIES];
-	struct iovec here[COPIES], there[COPIES];
-	char *copy;
-	uint16_t slot[SLOTS]; /* a hash table of copies: their index + 1 */
-	uint64_t key;	      /* key of the hash, so that no guest can predict the hash */
-	uint64_t misses;      /* pages that another pause would not miss, in total */
-	uint64_t asked;	      /* value of @misses at the last kvm_memory_missed() */
-	uint64_t absent;      /* pages that were not in memory, in total */
-	uint64_t judged;      /* value of @absent at the last kvm_memory_learn() */
-	bool is_cut;	      /* the VMM has truncated its guest's memory */
-	uint64_t serial;      /* number of layouts so far */
+	struct copies *copies; /* pages of regions that are not mapped */
+	uint64_t missed;       /* copies_misses() at the last kvm_memory_missed() */
+	uint64_t absent;       /* pages that were not in memory, in total */
+	uint64_t judged;       /* value of @absent at the last kvm_memory_learn() */
+	bool is_cut;	       /* the VMM has truncated its guest's memory */
+	uint64_t serial;       /* number of layouts so far */
 };
 
 struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
@@ -78,18 +58,10 @@ struct kvm_memory *kvm_memory_new(pid_t pid, int watch, struct fetch *fetch,
 	memory->watch = watch;
 	memory->fetch = fetch;
 	memory->kernel = kernel;
-	memory->copy = mmap(NULL, (size_t)COPIES * GUEST_PAGE_SIZE,
-			    PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (memory->copy == MAP_FAILED) {
-		memory->copy = NULL;
-		error_errno(err, errno, "can't allocate memory");
-	} else if (getrandom(&memory->key, sizeof(memory->key), 0) !=
-		   sizeof(memory->key)) {
-		error_set(err, "can't get random numbers from the kernel");
-	} else if (vmm_pages_open(&memory->pages, pid, err) == 0) {
+	if (vmm_pages_open(&memory->pages, pid, err) == 0)
+		memory->copies = copies_new(&memory->pages, err);
+	if (memory->copies)
 		return memory;
-	}
 	kvm_memory_free(memory);
 	return NULL;
 }
@@ -106,9 +78,8 @@ void kvm_memory_free(struct kvm_memory *memory)
 	if (!memory)
 		return;
 	unmap_regions(memory);
+	copies_free(memory->copies);
 	vmm_pages_close(&memory->pages);
-	if (memory->copy)
-		munmap(memory->copy, (size_t)COPIES * GUEST_PAGE_SIZE);
 	free(memory);
 }
 
@@ -133,13 +104,6 @@ static void judge_shares(struct kvm_memory *memory)
 	}
 }
 
-static void drop_copies(struct kvm_memory *memory)
-{
-	memory->count = 0;
-	memory->stale = false;
-	memset(memory->slot, 0, sizeof(memory->slot));
-}
-
 /* Takes a layout that differs from what is known. */
 static void take_layout(struct kvm_memory *memory, const struct layout *layout,
 			const struct proc_map *maps, size_t count)
@@ -150,7 +114,7 @@ static void take_layout(struct kvm_memory *memory, const struct layout *layout,
 	for (unsigned int i = 0; i < layout->count; i++)
 		share_map(&memory->share[i], memory->watch, memory->pages.pid, maps,
 			  count, &layout->region[i]);
-	drop_copies(memory);
+	copies_forget(memory->copies);
 }
 
 static bool is_same_layout(const struct layout *a, const struct layout *b)
@@ -258,110 +222,33 @@ bool kvm_memory_is_cut(const struct kvm_memory *memory)
 void kvm_memory_begin(void *context, uint64_t now, unsigned int map_calls)
 {
 	struct kvm_memory *memory = context;
-	unsigned int calls = map_calls < COPIES ? map_calls : COPIES;
 
-	now = now ? now : 1;
-	if (now != memory->now || memory->stale || calls > COPIES - memory->count)
-		drop_copies(memory);
-	memory->now = now;
-	memory->allowed = memory->count + calls;
+	memory->now = now ? now : 1;
+	copies_begin(memory->copies, memory->now, map_calls);
 }
 
 void kvm_memory_prepare(struct kvm_memory *memory)
 {
-	memory->stale = true;
-	memory->singles = SINGLE_READS;
-}
-
-/* The slot of the frame, or a free slot for it. */
-static uint16_t *slot_of(struct kvm_memory *memory, uint64_t frame)
-{
-	/* As in xen/pages.c: multiplicative hashing (Knuth, TAOCP 3, 6.4), twice. */
-	uint64_t hash = (frame ^ memory->key) * 0x9e3779b97f4a7c15u;
-	size_t i = (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32) % SLOTS;
-
-	while (memory->slot[i] && memory->frame[memory->slot[i] - 1] != frame)
-		i = (i + 1) % SLOTS;
-	return &memory->slot[i];
-}
-
-/* Copies all pages of this round again, in one call. A page that is no longer there, and
- * all pages after it, are dropped. */
-static void refresh_copies(struct kvm_memory *memory)
-{
-	unsigned int count = memory->count, good;
-	ssize_t bytes;
-
-	memory->stale = false;
-	if (!count)
-		return;
-	bytes = process_vm_readv(memory->pages.pid, memory->here, count, memory->there,
-				 count, 0);
-	good = bytes < 0 ? 0 : (unsigned int)((size_t)bytes / GUEST_PAGE_SIZE);
-	if (good == count)
-		return;
-	memory->count = 0;
-	memset(memory->slot, 0, sizeof(memory->slot));
-	for (unsigned int i = 0; i < good; i++)
-		*slot_of(memory, memory->frame[i]) = (uint16_t)++memory->count;
-}
-
-/* Copies one more page; NULL if it is not in memory. */
-static const void *copy_one(struct kvm_memory *memory, uint16_t *slot, uint64_t frame,
-			    uint64_t address)
-{
-	unsigned int i = memory->count;
-	char *copy = memory->copy + (size_t)i * GUEST_PAGE_SIZE;
-
-	if (!vmm_pages_copy(&memory->pages, address, copy))
-		return NULL;
-	memory->frame[i] = frame;
-	memory->here[i] = (struct iovec){copy, GUEST_PAGE_SIZE};
-	memory->there[i] = (struct iovec){(void *)(uintptr_t)address, GUEST_PAGE_SIZE};
-	*slot = (uint16_t)++memory->count;
-	return copy;
-}
-
-/* Finds the page of a frame in a region that is not mapped. NULL if it is not in memory,
- * or if it would have to be copied and *@singles, the number of pages that may be copied
- * one by one, is 0. Sets @absent if it is not in memory. */
-static const void *find_copy(struct kvm_memory *memory, const struct region *region,
-			     uint64_t frame, unsigned int *singles, bool *absent)
-{
-	const void *copy;
-	uint16_t *slot;
-
-	if (memory->stale)
-		refresh_copies(memory);
-	slot = slot_of(memory, frame);
-	if (*slot)
-		return memory->copy + (size_t)(*slot - 1) * GUEST_PAGE_SIZE;
-	if (!*singles || memory->count >= memory->allowed) {
-		memory->misses++;
-		return NULL;
-	}
-	--*singles;
-	copy = copy_one(memory, slot, frame, region_address(region, frame));
-	*absent = !copy;
-	return copy;
+	copies_prepare(memory->copies);
 }
 
 /* Finds the page of a frame. Sets @absent to its address in the VMM if it is not in
  * memory. */
 static const void *find_page(struct kvm_memory *memory, uint64_t frame,
-			     unsigned int *singles, uint64_t *absent)
+			     enum copies_access access, uint64_t *absent)
 {
 	unsigned int i = layout_region(&memory->layout, frame);
 	const struct region *region = &memory->layout.region[i];
 	const struct share *share = &memory->share[i];
 	const char *page;
-	bool is_absent = false;
+	bool is_absent;
 
 	*absent = 0;
 	if (i == memory->layout.count)
 		return NULL;
 	if (!share->start) {
-		page = find_copy(memory, region, frame, singles, &is_absent);
+		page = copies_get(memory->copies, frame, region_address(region, frame),
+				  access, &is_absent);
 	} else {
 		page = share->start + ((frame << GUEST_PAGE_SHIFT) - region->guest);
 		is_absent = !share_has(page);
@@ -375,18 +262,16 @@ static const void *find_page(struct kvm_memory *memory, uint64_t frame,
 
 const void *kvm_memory_get(void *context, uint64_t frame)
 {
-	struct kvm_memory *memory = context;
 	uint64_t absent;
 
-	return find_page(memory, frame, &memory->singles, &absent);
+	return find_page(context, frame, COPIES_IN_PAUSE, &absent);
 }
 
 const void *kvm_memory_map(void *context, uint64_t frame)
 {
 	struct kvm_memory *memory = context;
-	unsigned int any = 1;
 	uint64_t absent;
-	const void *page = find_page(memory, frame, &any, &absent);
+	const void *page = find_page(memory, frame, COPIES_RUNNING, &absent);
 
 	if (absent)
 		fetch_ask(memory->fetch, memory->pages.pid, absent);
@@ -396,9 +281,10 @@ const void *kvm_memory_map(void *context, uint64_t frame)
 bool kvm_memory_missed(void *context)
 {
 	struct kvm_memory *memory = context;
-	bool missed = memory->count < memory->allowed && memory->misses != memory->asked;
+	uint64_t misses = copies_misses(memory->copies);
+	bool missed = copies_have_room(memory->copies) && misses != memory->missed;
 
-	memory->asked = memory->misses;
+	memory->missed = misses;
 	return missed;
 }
 
@@ -406,5 +292,5 @@ uint64_t kvm_memory_misses(const void *context)
 {
 	const struct kvm_memory *memory = context;
 
-	return memory->misses + memory->absent;
+	return copies_misses(memory->copies) + memory->absent;
 }

@@ -11,8 +11,7 @@
 
 /*
  * A guest's memory, read-only. Shared memory of the VMM (memfd, tmpfs, hugetlbfs) is
- * mapped once. Other memory is copied: the pages that the last rehearsal looked at in one
- * call, at the first access of a pause, and other pages one by one.
+ * mapped once. Other memory is copied (kvm/memory/copies.h).
  *
  * Only pages that are in memory are read: reading never makes a page, and never waits for
  * the program that would have to provide it. A page that is not there is a miss, and is
@@ -54,7 +53,7 @@ const struct layout *kvm_memory_exact(const struct kvm_memory *memory, uint64_t 
 /* Returns whether the VMM has truncated the file with the guest's memory. */
 bool kvm_memory_is_cut(const struct kvm_memory *memory);
 
-/* Prepares for a pause, in which all copied pages will be copied again. */
+/* Prepares for a pause, in which the pages of this round will be copied again. */
 void kvm_memory_prepare(struct kvm_memory *memory);
 
 /* Functions of struct guest_ops. */
