@@ -27,9 +27,13 @@ static bool is_padding(const struct machine_code *of, size_t at, size_t size)
  * which may be aligned like functions, do so at the end of their function. The start of a
  * program, which first clears rbp, takes its arguments from the stack (System V ABI for
  * AMD64, section 3.4.1).
+ *
+ * What jumps back to @at is a loop, which compilers align. Only behind a certain end
+ * (@is_after_end) of other code is it a function's: a call before it may return.
  */
-static bool is_entry(const struct machine_code *code, size_t at)
+static bool is_entry(const struct machine_code *code, size_t at, bool is_after_end)
 {
+	const uint64_t start = code->address + at;
 	bool has_frame = false, is_call = false;
 	int64_t taken = 0;
 
@@ -60,6 +64,8 @@ static bool is_entry(const struct machine_code *code, size_t at)
 		case X86_LEAVE:
 			return has_frame;
 		case X86_JUMP:
+			if (next.target == start)
+				return is_after_end;
 			at = next.target - code->address;
 			break;
 		case X86_RETURN:
@@ -94,7 +100,7 @@ static enum find_start judge_x86(const struct machine_code *code, size_t at,
 	if (is_prologue ? !is_aligned && !before.is_end
 			: !is_aligned || (!before.is_end && !before.is_padded))
 		return FIND_PART;
-	return is_entry(code, at) ? FIND_START : FIND_PART;
+	return is_entry(code, at, before.is_end) ? FIND_START : FIND_PART;
 }
 
 /* mov $address, %register: GCC's -mcmodel=large has it before calls. */

@@ -106,17 +106,24 @@ asm(".pushsection .text; .balign 4096\n"
     LABEL(by_jump_small) "push %rax; call *%rdx; pop %rcx; ret\n"
 			 "jmp by_jump_small\n"
 			 ".balign 16\n"
+    /* A loop without end, aligned behind a call; and one that is a function. */
+    LABEL(has_loop) "push %rbx; call *%rdx\n"
+		    ".balign 16\n"
+		    "5: call *%rdx; inc %ebx; jmp 5b\n"
+		    ".balign 16\n" LABEL(is_loop) "pause; jmp is_loop\n"
+						  ".balign 16\n"
     /* A function that calls a distant one by its full address. */
     LABEL(is_far) "push %rax; movabs $0x400000 + near - data, %rdx; call *%rdx\n"
 		  "pop %rcx; ret\n" LABEL(near) "mov 8(%rdi), %rax; ret\n" LABEL(
 			  data_end) ".balign 4096; .popsection\n");
 extern const uint8_t data[], behind_zeros[], program[], behind_halt[], has_switch[];
-extern const uint8_t by_jump_small[], is_far[], near[], data_end[];
+extern const uint8_t by_jump_small[], has_loop[], is_loop[], is_far[], near[], data_end[];
 
 static void functions_are_found_by_habits_of_compilers(void **state)
 {
-	const uint8_t *const places[] = {behind_zeros,	program, behind_halt, has_switch,
-					 by_jump_small, is_far,	 near};
+	const uint8_t *const places[] = {behind_zeros, program,	      behind_halt,
+					 has_switch,   by_jump_small, has_loop,
+					 is_loop,      is_far,	      near};
 	struct machine_code found = {
 		.bytes = data, .size = (size_t)(data_end - data), .address = ADDRESS};
 	const uint64_t known = ADDRESS + (uint64_t)(has_switch - data);
