@@ -41,16 +41,14 @@ static struct symbols_guest find_places(const struct stack_files *files,
 					const struct learning *learning, uint64_t space,
 					struct symbols_place list[TABLE_ORIGINS])
 {
-	const struct placed_table *placed = learning_table(learning);
-	uint64_t programs = learning_programs(learning, space);
+	const struct placed_table *placed = learning_table_in(learning, space);
 	struct symbols_guest guest = {
 		.linux_text = learning_linux(learning),
 		.places = list,
 	};
 
 	for (size_t i = 0; placed && i < files->elfs; i++)
-		if (files->number[i] != NO_NAMES && placed->is_found[i] &&
-		    programs >> i & 1)
+		if (files->number[i] != NO_NAMES && placed->is_found[i])
 			list[guest.place_count++] = (struct symbols_place){
 				files->number[i], placed_table_move(placed, i)};
 	guest.own_count = space ? guest.place_count : 0;

@@ -78,4 +78,14 @@ struct round {
 	uint64_t lost;	 /* events that were lost before */
 };
 
+/* Returns the chain of the vCPU's sample in the round, which keeps it; with no addresses
+ * if there is none. */
+static inline struct chain round_chain(const struct round *round, unsigned int vcpu)
+{
+	for (unsigned int i = 0; i < round->samples; i++)
+		if (round->sample[i].vcpu == vcpu)
+			return round->sample[i].chain;
+	return (struct chain){0};
+}
+
 #endif

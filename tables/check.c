@@ -226,7 +226,8 @@ static bool is_here(const struct table_origin *origin, uint64_t shift,
 	return is_enough(origin, seen) && 10 * same >= 9 * seen;
 }
 
-/* Returns those of the @programs, which were found, that are in the address space. */
+/* Returns those of the @programs, which were found, that are in the address space, at the
+ * place where they were found. */
 static uint64_t find_here(const struct placed_table *placed, uint64_t programs,
 			  const struct cpu *cpu, const struct guest_memory *memory)
 {
@@ -256,13 +257,54 @@ static uint64_t find_movable(const struct placed_table *placed)
 	return programs;
 }
 
-uint64_t placed_table_in(const struct placed_table *placed, const struct cpu *cpu,
-			 const struct guest_memory *memory)
+/* Whether the program is in the address space at a place of its own: where it was lately,
+ * by *@shift, or where the code at the addresses leads. Sets *@shift. */
+static bool is_elsewhere(const struct placed_table *placed, size_t number,
+			 const struct cpu *cpu, const struct guest_memory *memory,
+			 const uint64_t *addresses, size_t count, uint64_t *shift)
 {
-	uint64_t movable = find_movable(placed);
+	return is_movable(placed->table, number) &&
+	       ((*shift != placed->shift[number] &&
+		 is_here(&placed->table->origin[number], *shift, cpu, memory)) ||
+		find_moved(placed, number, cpu, memory, addresses, count, shift));
+}
 
-	return (placed_table_common(placed) & ~movable) |
-	       find_here(placed, movable | placed->rivals, cpu, memory);
+void placed_table_in(const struct placed_table *placed, const struct cpu *cpu,
+		     const struct guest_memory *memory, const uint64_t *addresses,
+		     size_t count, struct placed_table *here)
+{
+	uint64_t movable = find_movable(placed), varying = movable | placed->rivals;
+	uint64_t found = find_here(placed, varying, cpu, memory);
+	uint64_t user[MOVED_ADDRESSES];
+	size_t users = 0;
+
+	/* Those of a kernel lead to no program. */
+	for (size_t i = 0; i < count && users < MOVED_ADDRESSES; i++)
+		if (addresses[i] < KERNEL_START)
+			user[users++] = addresses[i];
+	here->table = placed->table;
+	for (size_t i = 0; i < placed->table->origins; i++) {
+		here->is_found[i] = placed->is_found[i] && ((found | ~varying) >> i & 1);
+		if (here->is_found[i])
+			here->shift[i] = placed->shift[i];
+		else if (movable >> i & 1)
+			here->is_found[i] = is_elsewhere(placed, i, cpu, memory, user,
+							 users, &here->shift[i]);
+	}
+}
+
+bool placed_table_has(const struct placed_table *placed, size_t number, uint64_t shift)
+{
+	return placed->is_found[number] && placed->shift[number] == shift;
+}
+
+bool placed_table_is_equal(const struct placed_table *a, const struct placed_table *b)
+{
+	for (size_t i = 0; i < a->table->origins; i++)
+		if (a->is_found[i] ? !placed_table_has(b, i, a->shift[i])
+				   : b->is_found[i])
+			return false;
+	return true;
 }
 
 bool placed_table_varies(const struct placed_table *placed)

@@ -45,10 +45,9 @@ struct table_span table_span_get(const struct program_table *table, size_t numbe
 	return (struct table_span){start, start + code->size};
 }
 
-/* Returns how the rules of the @programs, a bit each, get to where the guest has them;
- * NULL if out of memory. */
-static struct table_move *make_moves(const struct placed_table *placed, uint64_t programs,
-				     size_t *count)
+/* Returns how the programs' rules get to where the guest has them; NULL if out of memory.
+ */
+static struct table_move *make_moves(const struct placed_table *placed, size_t *count)
 {
 	const struct program_table *table = placed->table;
 	struct table_move *moves;
@@ -59,25 +58,25 @@ static struct table_move *make_moves(const struct placed_table *placed, uint64_t
 	moves = malloc(room * sizeof(*moves));
 	*count = 0;
 	for (size_t i = 0; i < table->origins && moves; i++) {
-		bool is_left_out = !placed->is_found[i] || !(programs >> i & 1);
-
 		for (size_t j = 0; j < table_span_count(table, i); j++) {
 			const struct table_span span = table_span_get(table, i, j);
 
-			moves[(*count)++] = (struct table_move){
-				span.start, span.end, placed->shift[i], is_left_out};
+			moves[(*count)++] = (struct table_move){span.start, span.end,
+								placed->shift[i],
+								!placed->is_found[i]};
 		}
 	}
 	return moves;
 }
 
-uint64_t placed_table_common(const struct placed_table *placed)
+struct placed_table placed_table_common(const struct placed_table *placed)
 {
-	uint64_t programs = 0;
+	struct placed_table common = *placed;
 
 	for (size_t i = 0; i < placed->table->origins; i++)
-		programs |= (uint64_t)placed->is_found[i] << i;
-	return programs & ~placed->rivals;
+		common.is_found[i] &= !(placed->rivals >> i & 1);
+	common.rivals = 0;
+	return common;
 }
 
 bool placed_table_is_plain(const struct placed_table *placed)
@@ -88,11 +87,10 @@ bool placed_table_is_plain(const struct placed_table *placed)
 	return !placed->rivals;
 }
 
-struct unwind_table *placed_table_make(const struct placed_table *placed,
-				       uint64_t programs)
+struct unwind_table *placed_table_make(const struct placed_table *placed)
 {
 	size_t count;
-	struct table_move *moves = make_moves(placed, programs, &count);
+	struct table_move *moves = make_moves(placed, &count);
 	struct unwind_table *made = NULL;
 
 	if (moves)

@@ -176,15 +176,25 @@ enum table_fit placed_table_find(struct placed_table *placed, size_t number,
  * was read from a file does not tell which rules are whose. */
 bool program_table_is_separable(const struct program_table *table);
 
-/* The programs that were found, but for rivals, a bit each: those of the table for
- * address spaces of which nothing is known. */
-uint64_t placed_table_common(const struct placed_table *placed);
+/* The programs that were found, but for rivals: those of the table for address spaces of
+ * which nothing is known. */
+struct placed_table placed_table_common(const struct placed_table *placed);
 
-/* Returns which of the programs that were found are in the address space of @cpu, a bit
- * each. Kernels, whose code may be hidden while a program runs, count as there. Page by
- * page, while the guest runs. */
-uint64_t placed_table_in(const struct placed_table *placed, const struct cpu *cpu,
-			 const struct guest_memory *memory);
+/*
+ * Sets @here to those of the programs that were found that are in the address space of
+ * @cpu, and where. Kernels, whose code may be hidden while a program runs, count as
+ * there. A program that the guest moves, and that is not where it was found, is looked
+ * for where @here has it, from an earlier call or as zeros, and by the code at the @count
+ * @addresses, as placed_table_find() does. Page by page, while the guest runs.
+ */
+void placed_table_in(const struct placed_table *placed, const struct cpu *cpu,
+		     const struct guest_memory *memory, const uint64_t *addresses,
+		     size_t count, struct placed_table *here);
+
+/* Whether the guest has the program at this place; whether two guests, or two address
+ * spaces, have the same programs at the same places. */
+bool placed_table_has(const struct placed_table *placed, size_t number, uint64_t shift);
+bool placed_table_is_equal(const struct placed_table *a, const struct placed_table *b);
 
 /* Whether it may depend on the address space which programs are there. */
 bool placed_table_varies(const struct placed_table *placed);
@@ -192,11 +202,10 @@ bool placed_table_varies(const struct placed_table *placed);
 /* Whether the guest has all programs where the table has them. */
 bool placed_table_is_plain(const struct placed_table *placed);
 
-/* Makes the table of those of the @programs, a bit each, that the guest has; locked in
- * memory, to be freed with unwind_table_free(). NULL if out of memory, or of memory that
- * may be locked, or if programs overlap. */
-struct unwind_table *placed_table_make(const struct placed_table *placed,
-				       uint64_t programs);
+/* Makes the table of the programs that the guest has; locked in memory, to be freed with
+ * unwind_table_free(). NULL if out of memory, or of memory that may be locked, or if
+ * programs overlap. */
+struct unwind_table *placed_table_make(const struct placed_table *placed);
 
 /* How much higher the guest has a program than its file says; sums wrap around. */
 uint64_t placed_table_move(const struct placed_table *placed, size_t number);

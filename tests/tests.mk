@@ -284,7 +284,7 @@ $(O)/lab-pair: tests/lab/pair.c
 $(O)/lab-traced: LAB_DEFINES = -DTRACED
 $(O)/lab-work $(O)/lab-traced: tests/lab/work.c
 $(O)/lab-module: tests/lab/module.c
-$(O)/lab-moved: LAB_DEFINES = -static-pie -fPIE
+$(O)/lab-moved: LAB_DEFINES = -static-pie -fPIE -fomit-frame-pointer
 $(O)/lab-moved: tests/lab/moved.c
 $(O)/lab-waits-quick: LAB_DEFINES = -DQUICK
 $(O)/lab-waits-many: LAB_DEFINES = -DMANY

@@ -539,9 +539,18 @@ size_t learning_rivals(const struct learning *learning, struct rival_space *list
 			    : 0;
 }
 
+const struct placed_table *learning_table_in(const struct learning *learning,
+					     uint64_t space)
+{
+	const struct placed_table *placed = learning_table(learning);
+	const struct placed_table *here = spaces_placed(&learning->table.spaces, space);
+
+	return placed && here ? here : placed;
+}
+
 uint64_t learning_programs(const struct learning *learning, uint64_t space)
 {
-	return spaces_programs(&learning->table.spaces, space);
+	return spaces_programs(&learning->table.spaces, &learning->table.placed, space);
 }
 
 size_t learning_files(const struct learning *learning)

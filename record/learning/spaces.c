@@ -13,22 +13,51 @@ void spaces_free(struct spaces *spaces)
 	*spaces = (struct spaces){0};
 }
 
-/* Returns the table for an address space with these programs; NULL if that for all other
- * spaces is right, if there is no memory, or if there are too many. */
-static const struct unwind_table *
-table_for(struct spaces *spaces, const struct placed_table *placed, uint64_t programs)
+static bool is_used(const struct spaces *spaces, const struct unwind_table *table)
 {
-	struct spaces_table *made = spaces->table;
+	for (size_t i = 0; i < spaces->count; i++)
+		if (spaces->list[i].table == table)
+			return true;
+	return false;
+}
 
-	if (programs == placed_table_common(placed))
+/* Returns room for another table: of one that no space has any more, if need be. NULL:
+ * there are too many. */
+static struct spaces_table *table_room(struct spaces *spaces)
+{
+	if (spaces->tables < SPACES_TABLES_MAX)
+		return &spaces->table[spaces->tables++];
+	for (size_t i = 0; i < spaces->tables; i++) {
+		struct spaces_table *old = &spaces->table[i];
+
+		if (old->table && is_used(spaces, old->table))
+			continue;
+		unwind_table_free(old->table);
+		old->table = NULL;
+		return old;
+	}
+	return NULL;
+}
+
+/* Returns the table for an address space with the programs of @here; NULL if that for all
+ * other spaces is right, if there is no memory, or if there are too many. */
+static const struct unwind_table *table_for(struct spaces *spaces,
+					    const struct placed_table *placed,
+					    const struct placed_table *here)
+{
+	const struct placed_table common = placed_table_common(placed);
+	struct spaces_table *made;
+
+	if (placed_table_is_equal(here, &common))
 		return NULL;
-	for (; made < spaces->table + spaces->tables; made++)
-		if (made->programs == programs)
-			return made->table;
-	if (spaces->tables == SPACES_TABLES_MAX)
+	for (size_t i = 0; i < spaces->tables; i++)
+		if (spaces->table[i].table &&
+		    placed_table_is_equal(here, &spaces->table[i].placed))
+			return spaces->table[i].table;
+	made = table_room(spaces);
+	if (!made)
 		return NULL;
-	*made = (struct spaces_table){programs, placed_table_make(placed, programs)};
-	spaces->tables += made->table != NULL;
+	*made = (struct spaces_table){*here, placed_table_make(here)};
 	return made->table;
 }
 
@@ -41,48 +70,64 @@ static size_t number_of(struct spaces *spaces, uint64_t space)
 	for (size_t i = 0; i < spaces->count; i++) {
 		if (spaces->list[i].space == space)
 			return i;
-		if (spaces->due[i] < spaces->due[oldest])
+		if (spaces->facts[i].due < spaces->facts[oldest].due)
 			oldest = i;
 	}
 	if (spaces->count < SPACES_MAX)
 		oldest = spaces->count++;
 	spaces->list[oldest] = (struct unwind_space){.space = space};
-	spaces->programs[oldest] = UINT64_MAX;
-	spaces->due[oldest] = 0;
+	spaces->facts[oldest] = (struct space_facts){0};
 	return oldest;
 }
 
 bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 		 const struct guest *guest, const struct guest_memory *memory,
-		 uint64_t now)
+		 const struct round *round)
 {
 	bool is_new = false;
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		const struct cpu *cpu = &guest->vcpu[i].cpu;
+		const struct chain chain = round_chain(round, i);
 		const struct unwind_table *table;
+		struct space_facts *facts;
 		size_t number;
 
 		if (!guest->vcpu[i].captured)
 			continue;
 		number = number_of(spaces, cpu_space(cpu));
-		if (now < spaces->due[number])
+		facts = &spaces->facts[number];
+		if (round->time < facts->due)
 			continue;
-		spaces->due[number] = now + AGAIN_NS;
-		spaces->programs[number] = placed_table_in(placed, cpu, memory);
-		table = table_for(spaces, placed, spaces->programs[number]);
+		facts->due = round->time + AGAIN_NS;
+		placed_table_in(placed, cpu, memory, chain.address, chain.count,
+				&facts->here);
+		table = table_for(spaces, placed, &facts->here);
 		is_new |= table != spaces->list[number].table;
 		spaces->list[number].table = table;
 	}
 	return is_new;
 }
 
-uint64_t spaces_programs(const struct spaces *spaces, uint64_t space)
+const struct placed_table *spaces_placed(const struct spaces *spaces, uint64_t space)
 {
 	for (size_t i = 0; i < spaces->count; i++)
-		if (spaces->list[i].space == space)
-			return spaces->programs[i];
-	return UINT64_MAX;
+		if (spaces->list[i].space == space && spaces->facts[i].due)
+			return &spaces->facts[i].here;
+	return NULL;
+}
+
+uint64_t spaces_programs(const struct spaces *spaces, const struct placed_table *placed,
+			 uint64_t space)
+{
+	const struct placed_table *here = spaces_placed(spaces, space);
+	uint64_t programs = 0;
+
+	if (!here)
+		return UINT64_MAX;
+	for (size_t i = 0; i < placed->table->origins; i++)
+		programs |= (uint64_t)placed_table_has(here, i, placed->shift[i]) << i;
+	return programs;
 }
 
 size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *placed,
@@ -93,8 +138,8 @@ size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *pla
 
 	for (size_t i = 0; placed->rivals && i < placed->table->origins; i++) {
 		for (size_t j = 0; j < spaces->count && count < most; j++)
-			if ((placed->rivals & spaces->programs[j]) >> i & 1 &&
-			    spaces->due[j])
+			if (placed->rivals >> i & 1 && spaces->facts[j].due &&
+			    spaces->facts[j].here.is_found[i])
 				list[count++] = (struct rival_space){
 					found, spaces->list[j].space};
 		found += placed->is_found[i];

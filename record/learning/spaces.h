@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_LEARNING_SPACES_H
 
 #include "guest/guest.h"
+#include "record/sampling.h"
 #include "tables/program_table.h"
 #include "unwind/unwind.h"
 
@@ -12,16 +13,19 @@
 
 /*
  * Which of a table's programs the address spaces of a guest have, and the tables of those
- * that lack some or have one of several programs at one address. Starts as zeros.
+ * that lack some, have them elsewhere, or have one of several programs at one address.
+ * Starts as zeros.
  */
 struct spaces {
 	struct unwind_space list[SPACES_MAX]; /* to unwind by */
-	uint64_t programs[SPACES_MAX]; /* by space: those that it has, a bit each */
-	uint64_t
-		due[SPACES_MAX]; /* by space: when it is looked at again, ns, monotonic */
+	/* What else is known of the spaces, in the order of the list. */
+	struct space_facts {
+		uint64_t due;		  /* when it is looked at again, ns, monotonic */
+		struct placed_table here; /* the programs that it has */
+	} facts[SPACES_MAX];
 	size_t count;
 	struct spaces_table {
-		uint64_t programs;	    /* a bit each */
+		struct placed_table placed; /* the programs in the table */
 		struct unwind_table *table; /* owned */
 	} table[SPACES_TABLES_MAX];
 	size_t tables;
@@ -31,11 +35,11 @@ struct spaces {
 void spaces_free(struct spaces *spaces);
 
 /* Looks which programs are in the address spaces of the vCPUs, unless that was done
- * lately: a space may be another process's later. @now: ns, monotonic. True if a space
- * has another table now. While the guest runs. */
+ * lately: a space may be another process's later. The @round has their chains. True if a
+ * space has another table now. While the guest runs. */
 bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 		 const struct guest *guest, const struct guest_memory *memory,
-		 uint64_t now);
+		 const struct round *round);
 
 /* Lists up to @most address spaces of the programs that are at the address of another
  * one, and returns their number. */
@@ -46,7 +50,12 @@ struct rival_space {
 size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *placed,
 		     struct rival_space *list, size_t most);
 
-/* Returns the programs of an address space, a bit each; all if nothing is known of it. */
-uint64_t spaces_programs(const struct spaces *spaces, uint64_t space);
+/* Returns the programs of an address space; NULL if nothing is known of it. */
+const struct placed_table *spaces_placed(const struct spaces *spaces, uint64_t space);
+
+/* Returns the programs that an address space may have where @placed has them, a bit each.
+ */
+uint64_t spaces_programs(const struct spaces *spaces, const struct placed_table *placed,
+			 uint64_t space);
 
 #endif

@@ -50,15 +50,6 @@ const char *table_check_why(const struct table_check *check)
 	return "";
 }
 
-/* Returns the vCPU's sample in the round; NULL if it has none. */
-static const struct sample *sample_of(const struct round *round, unsigned int vcpu)
-{
-	for (unsigned int i = 0; i < round->samples; i++)
-		if (round->sample[i].vcpu == vcpu)
-			return &round->sample[i];
-	return NULL;
-}
-
 /* Looks for a program in the vCPUs' address spaces, until it is found. Returns what says
  * most, and sets @why for it. */
 static enum table_fit find_program(struct table_check *check, size_t number,
@@ -71,15 +62,14 @@ static enum table_fit find_program(struct table_check *check, size_t number,
 	if (!why->text[0])
 		error_set(why, "none of its vCPUs could be read");
 	for (unsigned int i = 0; i < guest->info.vcpus && fit != TABLE_FITS; i++) {
-		const struct sample *sample = sample_of(round, i);
+		const struct chain chain = round_chain(round, i);
 		enum table_fit here;
 		struct error reason;
 
 		if (!guest->vcpu[i].captured)
 			continue;
 		here = placed_table_find(&check->placed, number, &guest->vcpu[i].cpu,
-					 memory, sample ? sample->chain.address : NULL,
-					 sample ? sample->chain.count : 0, &reason);
+					 memory, chain.address, chain.count, &reason);
 		if (here < fit)
 			continue;
 		fit = here;
@@ -189,8 +179,9 @@ static bool use_table(struct table_check *check)
 	struct unwind_table *made = NULL;
 
 	if (!placed_table_is_plain(&check->placed)) {
-		made = placed_table_make(&check->placed,
-					 placed_table_common(&check->placed));
+		const struct placed_table common = placed_table_common(&check->placed);
+
+		made = placed_table_make(&common);
 		if (!made)
 			return false;
 	}
@@ -274,6 +265,6 @@ bool table_check_run(struct table_check *check, const struct guest *guest,
 		find_hypercalls(check, guest, memory);
 	if (watches_spaces(check))
 		is_new |= spaces_look(&check->spaces, &check->placed, guest, memory,
-				      round->time);
+				      round);
 	return is_new;
 }

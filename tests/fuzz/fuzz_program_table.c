@@ -53,7 +53,7 @@ static void use(const struct program_table *table, const uint8_t *data, size_t s
 	for (size_t i = 0; i < table->origins; i++)
 		placed_table_find(&placed, i, &cpu, &memory, NULL, 0, &why);
 	placed.shift[0] = (uint64_t)1 << 21;
-	moved = placed_table_make(&placed, UINT64_MAX);
+	moved = placed_table_make(&placed);
 	if (moved)
 		unwind_table_find(moved, program_table_linux(table));
 	unwind_table_free(moved);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A program that Linux moves to another address each time that it starts it, with frame
- * pointers. The first process starts the program again; it then spends its time in
+ * A program that Linux moves to another address each time that it starts it, without
+ * frame pointers. The first process starts the program again; it then spends its time in
  * encode(), the second one in decode(). Pointers in its data would need relocations.
  */
 #include <stdbool.h>

@@ -27,7 +27,9 @@ struct scene {
 	struct guest_memory memory;
 	struct program_table *table;
 	struct table_check check;
-	uint64_t time; /* of the last check, ns */
+	uint64_t time;	   /* of the last check, ns */
+	uint64_t code;	   /* where the vCPU executes; 0: not known */
+	uint64_t distance; /* see page_table() */
 };
 
 /* Where the file of the program says that it is: where it is, or elsewhere. */
@@ -50,26 +52,32 @@ static const void *own_page(void *context, uint64_t frame)
 }
 
 /*
- * Two address spaces of an x86-64 CPU, whose tables are in the frames FIRST and SECOND,
- * with pages of 1 GiB (Intel SDM, volume 3, section 4.5): the first has this program, the
- * second one the other build at its address.
+ * Address spaces of an x86-64 CPU, whose tables are in the frames FIRST, SECOND and
+ * MOVED, with pages of 1 GiB (Intel SDM, volume 3, section 4.5): the first has this
+ * program, the second one the other build at its address, and the third this program
+ * higher.
  */
 enum {
 	FIRST = 1,
-	SECOND = 2
+	SECOND = 2,
+	MOVED = 3
 };
 #define TABLES	   16		/* first frame of further tables */
 #define OTHER_BIT  (1ull << 47) /* in physical addresses: the other build */
 #define PRESENT	   1ull
 #define LARGE_PAGE (PRESENT | 0x80ull)
 
-static const void *page_table(uint64_t root, uint64_t number)
+/* @distance: bytes by which the third address space has the program higher. */
+static const void *page_table(uint64_t root, uint64_t number, uint64_t distance)
 {
 	static uint64_t table[GUEST_PAGE_SIZE / 8];
 	uint64_t other = root == SECOND ? OTHER_BIT : 0;
 
+	distance = root == MOVED ? distance : 0;
 	for (uint64_t i = 0; i < GUEST_PAGE_SIZE / 8; i++)
-		table[i] = number ? (number - 1) << 39 | i << 30 | other | LARGE_PAGE
+		table[i] = number ? (((number - 1) << 39 | i << 30) - distance) %
+						    OTHER_BIT |
+					    other | LARGE_PAGE
 				  : (TABLES + (i + 1) * 4 + root) << GUEST_PAGE_SHIFT |
 					    PRESENT;
 	return table;
@@ -101,9 +109,10 @@ static const void *page_of_two(void *context, uint64_t frame)
 	uint64_t address = frame << GUEST_PAGE_SHIFT, page = address & ~OTHER_BIT;
 
 	if (frame < TABLES)
-		return page_table(frame, 0);
+		return page_table(frame, 0, scene->distance);
 	if (frame < TABLES + 4 * 257)
-		return page_table((frame - TABLES) % 4, (frame - TABLES) / 4);
+		return page_table((frame - TABLES) % 4, (frame - TABLES) / 4,
+				  scene->distance);
 	if (page < (uint64_t)__executable_start || page >= (uint64_t)__etext)
 		return NULL;
 	return address == page || scene->is_other_gone ? (const void *)page
@@ -164,7 +173,12 @@ static int teardown(void **state)
 
 static bool check_later(struct scene *scene, uint64_t seconds)
 {
-	const struct round round = {.time = scene->time += seconds * NS_PER_S};
+	struct sample sample = {.chain = {.address = &scene->code, .count = 1}};
+	const struct round round = {
+		.time = scene->time += seconds * NS_PER_S,
+		.sample = &sample,
+		.samples = scene->code ? 1 : 0,
+	};
 
 	return table_check_run(&scene->check, &scene->guest, &scene->memory, &round);
 }
@@ -280,6 +294,52 @@ static void a_table_is_not_used_for_other_code(void **state)
 	/* The address space is another process's later. */
 	scene->is_other_gone = true;
 	assert_ptr_equal(table_in(scene, SECOND), scene->check.table);
+	scene->table->origins = FILES;
+}
+
+/* Processes of one program have it at different addresses. */
+static void each_address_space_has_its_places(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t work = (uint64_t)&check_later, moved = work + (2ull << 30);
+	const struct unwind_table *there;
+	const struct placed_table *placed;
+
+	scene->memory.page = page_of_two;
+	scene->table->cpu = CPU_X86_64;
+	scene->table->origins = 1;
+	scene->table->program[RIGHT].has_offset = false;
+	scene->distance = moved - work;
+	table_in(scene, FIRST);
+	assert_true(is_in_use(scene, RIGHT));
+	/* Nothing leads there yet. */
+	there = table_in(scene, MOVED);
+	assert_null(unwind_table_find(there, work));
+	assert_null(unwind_table_find(there, moved));
+	scene->code = moved;
+	there = table_in(scene, MOVED);
+	assert_null(unwind_table_find(there, work));
+	assert_non_null(unwind_table_find(there, moved));
+	placed = spaces_placed(&scene->check.spaces, MOVED << GUEST_PAGE_SHIFT);
+	assert_true(placed && placed->is_found[RIGHT]);
+	assert_int_equal(placed->shift[RIGHT],
+			 scene->check.placed.shift[RIGHT] + scene->distance);
+	assert_int_equal(spaces_programs(&scene->check.spaces, &scene->check.placed,
+					 MOVED << GUEST_PAGE_SHIFT),
+			 0);
+	/* It is known from then on, and that of other processes has not changed. */
+	scene->code = 0;
+	assert_ptr_equal(table_in(scene, MOVED), there);
+	assert_non_null(unwind_table_find(table_in(scene, FIRST), work));
+	assert_ptr_equal(table_in(scene, FIRST), scene->check.table);
+	/* The address space is that of many processes, one after the other. */
+	for (unsigned int i = 3; i < 3 + 2 * SPACES_TABLES_MAX; i++) {
+		scene->distance = (uint64_t)i << 30;
+		scene->code = work + scene->distance;
+		there = table_in(scene, MOVED);
+		assert_null(unwind_table_find(there, moved));
+		assert_non_null(unwind_table_find(there, scene->code));
+	}
 	scene->table->origins = FILES;
 }
 
@@ -411,6 +471,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_rare_process_is_waited_for, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_table_is_not_used_for_other_code, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(each_address_space_has_its_places, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_given_up_after_some_checks,
 						setup, teardown),

@@ -129,7 +129,7 @@ static void a_linux_kernel_is_found_where_it_runs(void **state)
 	scene.table->program->function_count = 1;
 	assert_true(program_table_names_linux(scene.table));
 
-	moved = placed_table_make(&scene.placed, UINT64_MAX);
+	moved = placed_table_make(&scene.placed);
 	assert_non_null(moved);
 	assert_true(unwind_table_serial(moved) !=
 		    unwind_table_serial(scene.table->table));
@@ -209,7 +209,7 @@ static void a_moved_program_is_found_by_the_code_that_runs(void **state)
 	assert_int_equal(find_by(&scene, place_address(5) + 3), TABLE_FITS);
 	assert_int_equal(scene.placed.shift[0], CODE - IN_FILE);
 
-	moved = placed_table_make(&scene.placed, UINT64_MAX);
+	moved = placed_table_make(&scene.placed);
 	assert_non_null(moved);
 	assert_null(unwind_table_find(moved, IN_FILE));
 	assert_int_equal(unwind_table_find(moved, CODE + 0xfff)->cfa, 40);
@@ -270,7 +270,7 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	assert_ptr_equal(rules[0], rules[1]);
 
 	placed.shift[1] = 0x100000000 - table->origin[1].home;
-	made = placed_table_make(&placed, UINT64_MAX);
+	made = placed_table_make(&placed);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
 	assert_non_null(unwind_table_find(made, work + 0x100000000));
@@ -278,9 +278,9 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	unwind_table_free(made);
 	/* Programs can't be at one place, but one may not be there. */
 	placed.shift[1] = 0x5000 - table->origin[1].home;
-	assert_null(placed_table_make(&placed, UINT64_MAX));
+	assert_null(placed_table_make(&placed));
 	placed.is_found[0] = false;
-	made = placed_table_make(&placed, UINT64_MAX);
+	made = placed_table_make(&placed);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
 	assert_null(unwind_table_find(made, work));
@@ -316,7 +316,7 @@ static void a_table_is_made_of_the_programs_that_are_there(void **state)
 	(void)state;
 	assert_true(program_table_is_separable(table));
 	assert_false(placed_table_is_plain(&placed));
-	made = placed_table_make(&placed, UINT64_MAX);
+	made = placed_table_make(&placed);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
 	for (size_t i = 1; i < 3; i++)
