@@ -175,8 +175,15 @@ __attribute__((section("program"), used)) int watch(void *context)
 		uint64_t size, copied;
 
 		translate((const struct watch_places *)places, w, event->cr3, event->cr4);
-		if (!w->address)
-			break;
+		if (!w->address) {
+			/* The guest may never have used the page below that of the stack
+			 * pointer. */
+			if (w->copied || w->at >= event->general[4])
+				break;
+			w->at = event->general[4] & -(uint64_t)WATCH_PAGE;
+			event->start = w->at;
+			continue;
+		}
 		size = WATCH_PAGE - (w->at & (WATCH_PAGE - 1));
 		if (size > w->left)
 			size = w->left;

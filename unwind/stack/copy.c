@@ -31,34 +31,50 @@ static bool take_registers(const struct cpu *cpu, struct stack_copy *copy)
 	}
 }
 
+/* Copies words from @at on, up to the end of its page or @most in all, and returns their
+ * number; 0 if the page is not there. */
+static unsigned int copy_page(const struct cpu *cpu, const struct guest_memory *memory,
+			      uint64_t at, unsigned int most, struct stack_copy *copy)
+{
+	unsigned int offset = at % GUEST_PAGE_SIZE;
+	unsigned int words = (GUEST_PAGE_SIZE - offset) / WORD;
+	uint64_t frame;
+	const char *page;
+
+	if (words > most - copy->count)
+		words = most - copy->count;
+	if (cpu_translate(cpu, memory, at, &frame) != TRANSLATED)
+		return 0;
+	page = memory->page(memory->context, frame);
+	if (!page)
+		return 0;
+	memcpy(copy->word + copy->count, page + offset, (size_t)words * WORD);
+	copy->count += words;
+	return words;
+}
+
 void stack_copy(const struct cpu *cpu, const struct guest_memory *memory,
 		unsigned int bytes, struct stack_copy *copy)
 {
-	unsigned int most = STACK_WORDS(bytes);
+	unsigned int most = STACK_WORDS(bytes), words;
 	uint64_t at;
 
 	copy->count = 0;
 	copy->is_taken = take_registers(cpu, copy);
 	if (!copy->is_taken)
 		return;
-	copy->start = (copy->sp - STACK_RED_ZONE) & ~(uint64_t)(WORD - 1);
-	at = copy->start;
-	while (copy->count < most) {
-		unsigned int offset = at % GUEST_PAGE_SIZE;
-		unsigned int words = (GUEST_PAGE_SIZE - offset) / WORD;
-		uint64_t frame;
-		const char *page;
-
-		if (words > most - copy->count)
-			words = most - copy->count;
-		if (cpu_translate(cpu, memory, at, &frame) != TRANSLATED)
-			return;
-		page = memory->page(memory->context, frame);
-		if (!page)
-			return;
-		memcpy(copy->word + copy->count, page + offset, (size_t)words * WORD);
-		copy->count += words;
+	at = (copy->sp - STACK_RED_ZONE) & ~(uint64_t)(WORD - 1);
+	copy->start = at;
+	words = copy_page(cpu, memory, at, most, copy);
+	/* The guest may never have used the page below that of the stack pointer. */
+	if (!words && at / GUEST_PAGE_SIZE != copy->sp / GUEST_PAGE_SIZE) {
+		at = copy->sp & ~(uint64_t)(GUEST_PAGE_SIZE - 1);
+		copy->start = at;
+		words = copy_page(cpu, memory, at, most, copy);
+	}
+	while (words && copy->count < most) {
 		at += (uint64_t)words * WORD;
+		words = copy_page(cpu, memory, at, most, copy);
 	}
 }
 

@@ -56,7 +56,7 @@ static void captured_free(struct captured *captured)
 	free(captured);
 }
 
-static void capture(struct captured *captured)
+static void capture_at(struct captured *captured, uint64_t sp)
 {
 	const struct cpu cpu = {.family = CPU_FAMILY_X86,
 				.x86 = captured->scene.guest->cpu};
@@ -69,7 +69,12 @@ static void capture(struct captured *captured)
 	assert_true(captured->chain.count >= STACK_REGISTERS);
 	assert_true(captured->chain.count <= STACK_CHAIN_MAX);
 	assert_int_equal(captured->kept[STACK_PC], captured->scene.guest->cpu.rip);
-	assert_int_equal(captured->kept[STACK_SP], SP);
+	assert_int_equal(captured->kept[STACK_SP], sp);
+}
+
+static void capture(struct captured *captured)
+{
+	capture_at(captured, SP);
 }
 
 /* The word that was kept of that address; -1 if none was. */
@@ -186,6 +191,22 @@ static void the_red_zone_is_kept(void **state)
 	capture(captured);
 	assert_int_equal(kept_at(captured, SP - STACK_RED_ZONE), RETURN(1));
 	assert_int_equal(kept_at(captured, SP - STACK_RED_ZONE - 8), -1);
+	captured_free(captured);
+}
+
+/* The page below that of the stack pointer may never have been used. */
+static void a_stack_is_kept_without_its_red_zone(void **state)
+{
+	struct captured *captured = captured_new();
+	struct x86_cpu *cpu = &captured->scene.guest->cpu;
+	const uint64_t page = SP & -(uint64_t)GUEST_PAGE_SIZE;
+
+	(void)state;
+	poke(&captured->scene, page + 0x108, RETURN(1));
+	cpu->reg[X86_RSP] = page + 8;
+	capture_at(captured, page + 8);
+	assert_int_equal(captured->copy.start, page);
+	assert_int_equal(kept_at(captured, page + 0x108), RETURN(1));
 	captured_free(captured);
 }
 
@@ -372,6 +393,7 @@ int main(void)
 		cmocka_unit_test(only_pointers_to_code_and_stack_are_kept),
 		cmocka_unit_test(zeros_are_kept_above_the_uppermost_return_address),
 		cmocka_unit_test(the_red_zone_is_kept),
+		cmocka_unit_test(a_stack_is_kept_without_its_red_zone),
 		cmocka_unit_test(interrupted_code_is_kept),
 		cmocka_unit_test(the_end_of_a_goroutine_is_kept),
 		cmocka_unit_test(frame_pointers_are_followed_to_the_last),
