@@ -33,10 +33,11 @@ struct unwinder {
 	struct memo *memos;
 	size_t memos_used; /* for this batch; the first is for recorded chains */
 	size_t memo_count; /* memos that have memory */
-	struct {
+	struct recent {
 		uint32_t domain;
-		uint32_t memo; /* index of the domain's memo; 0: none */
-	} recent[RECENT];      /* by domain index modulo RECENT */
+		uint32_t memo; /* index of the address space's memo; 0: none */
+		uint64_t space;
+	} recent[RECENT]; /* by recent_of() */
 	uint64_t work;
 };
 
@@ -107,9 +108,10 @@ void replay_forget_moves(struct replay *replay)
 	ways_forget_moves(replay->ways);
 }
 
-int replay_move(struct replay *replay, const char *path, uint32_t domain, uint64_t shift)
+int replay_move(struct replay *replay, const char *path, uint32_t domain, uint64_t space,
+		uint64_t shift)
 {
-	return ways_move(replay->ways, path, domain, shift);
+	return ways_move(replay->ways, path, domain, space, shift);
 }
 
 static struct unwinder *unwinder_new(void)
@@ -185,25 +187,35 @@ static bool unwinder_begin(struct unwinder *unwinder, const struct samples_batch
 	return add_memo(unwinder, NULL, batch->nodes);
 }
 
-/* Returns the memo for the stacks of a domain; NULL if out of memory. */
-static struct memo *memo_of(struct replay *replay, struct unwinder *unwinder,
-			    const struct summary *summary, uint32_t domain, size_t nodes)
+static struct recent *recent_of(struct unwinder *unwinder, uint32_t domain,
+				uint64_t space)
 {
-	uint32_t *known = &unwinder->recent[domain % RECENT].memo;
+	/* The root of page tables is a page. */
+	return &unwinder->recent[(domain + (space >> GUEST_PAGE_SHIFT)) % RECENT];
+}
+
+/* Returns the memo for the stacks of an address space; NULL if out of memory. */
+static struct memo *memo_of(struct replay *replay, struct unwinder *unwinder,
+			    const struct summary *summary, uint32_t domain,
+			    uint64_t space, size_t nodes)
+{
+	struct recent *recent;
 	const struct way *way;
 	uint32_t i = 1;
 
-	if (*known && unwinder->recent[domain % RECENT].domain == domain)
-		return &unwinder->memos[*known];
-	way = ways_of(replay->ways, summary_domain(summary, domain));
+	if (!ways_have_spaces(replay->ways))
+		space = 0;
+	recent = recent_of(unwinder, domain, space);
+	if (recent->memo && recent->domain == domain && recent->space == space)
+		return &unwinder->memos[recent->memo];
+	way = ways_of(replay->ways, summary_domain(summary, domain), space);
 	if (!way)
 		return NULL;
 	while (i < unwinder->memos_used && unwinder->memos[i].way != way)
 		i++;
 	if (i == unwinder->memos_used && !add_memo(unwinder, way, nodes))
 		return NULL;
-	*known = i;
-	unwinder->recent[domain % RECENT].domain = domain;
+	*recent = (struct recent){domain, i, space};
 	return &unwinder->memos[i];
 }
 
@@ -316,6 +328,7 @@ static bool replace_chains(struct replay *replay, struct unwinder *unwinder,
 
 		if (is_stack)
 			memo = memo_of(replay, unwinder, summary, batch->domain[i],
+				       batch->processes[batch->process[i]].space,
 				       batch->nodes);
 		if (!memo)
 			return false;

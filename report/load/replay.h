@@ -24,12 +24,14 @@ void replay_free(struct replay *replay);
 int replay_add(struct replay *replay, const char *spec);
 
 /* Forgets where files are, and sets that the domain with this index in the recording has
- * the file at @path @shift bytes higher than it says; sums wrap around. A file that is
- * not moved is where it says. Both are for the time before any stack of a recording is
- * unwound. At most WAYS_MOVES moves are taken (report/load/ways.h), because each may need
- * a table of its own. -1 if out of memory. */
+ * the file at @path @shift bytes higher than it says; sums wrap around. It holds for the
+ * address space @space or, if that is 0, for all for which nothing else is set. A file
+ * that is not moved is where it says. Both are for the time before any stack of a
+ * recording is unwound. At most WAYS_MOVES moves are taken (report/load/ways.h), because
+ * each may need a table of its own. -1 if out of memory. */
 void replay_forget_moves(struct replay *replay);
-int replay_move(struct replay *replay, const char *path, uint32_t domain, uint64_t shift);
+int replay_move(struct replay *replay, const char *path, uint32_t domain, uint64_t space,
+		uint64_t shift);
 
 /*
  * Replaces the captured stacks of @batch, which was just decoded, by chains. Its domains

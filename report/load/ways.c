@@ -17,10 +17,11 @@ struct file {
 	const char *domain; /* NULL: all domains; points into spec's memory */
 };
 
-/* A file that is elsewhere in a domain. */
+/* A file that is elsewhere in a domain, or in one of its address spaces. */
 struct move {
 	char *path;
 	uint32_t domain;
+	uint64_t space; /* 0: all that have no move of their own */
 	uint64_t shift;
 };
 
@@ -30,6 +31,7 @@ struct ways {
 	size_t file_count;
 	struct move moves[WAYS_MOVES]; /* fixed while a recording's stacks are unwound */
 	size_t move_count;
+	bool has_spaces;      /* some of the moves are for one address space */
 	pthread_mutex_t lock; /* held to use the ways */
 	struct way *first;
 };
@@ -93,11 +95,13 @@ void ways_forget_moves(struct ways *ways)
 	for (size_t i = 0; i < ways->move_count; i++)
 		free(ways->moves[i].path);
 	ways->move_count = 0;
+	ways->has_spaces = false;
 }
 
-int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shift)
+int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t space,
+	      uint64_t shift)
 {
-	struct move move = {.domain = domain, .shift = shift};
+	struct move move = {.domain = domain, .space = space, .shift = shift};
 
 	if (ways->move_count == WAYS_MOVES)
 		return 0;
@@ -105,23 +109,38 @@ int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shi
 	if (!move.path)
 		return -1;
 	ways->moves[ways->move_count++] = move;
+	ways->has_spaces |= space != 0;
 	return 0;
 }
 
-/* Returns how much higher the domain has the file. */
-static uint64_t shift_of(const struct ways *ways, const struct file *file,
-			 const struct recording_domain *domain)
+bool ways_have_spaces(const struct ways *ways)
 {
-	for (size_t i = 0; i < ways->move_count; i++)
-		if (ways->moves[i].domain == domain->index &&
-		    strcmp(file->spec, ways->moves[i].path) == 0)
-			return ways->moves[i].shift;
-	return 0;
+	return ways->has_spaces;
 }
 
-/* Chooses the files for the domain. */
+/* Returns how much higher the address space of the domain has the file. */
+static uint64_t shift_of(const struct ways *ways, const struct file *file,
+			 const struct recording_domain *domain, uint64_t space)
+{
+	uint64_t shift = 0;
+
+	for (size_t i = 0; i < ways->move_count; i++) {
+		const struct move *move = &ways->moves[i];
+
+		if (move->domain != domain->index ||
+		    (move->space && move->space != space) ||
+		    strcmp(file->spec, move->path) != 0)
+			continue;
+		shift = move->shift;
+		if (move->space)
+			break;
+	}
+	return shift;
+}
+
+/* Chooses the files for the address space. */
 static void choose_files(const struct ways *ways, const struct recording_domain *domain,
-			 struct way *way)
+			 uint64_t space, struct way *way)
 {
 	for (size_t i = 0; i < ways->file_count && i < WAYS_FILES; i++) {
 		const struct file *file = &ways->files[i];
@@ -130,7 +149,7 @@ static void choose_files(const struct ways *ways, const struct recording_domain 
 		    !domain_is_called(domain, file->domain, strlen(file->domain)))
 			continue;
 		way->files |= (uint64_t)1 << i;
-		way->shift[i] = shift_of(ways, file, domain);
+		way->shift[i] = shift_of(ways, file, domain, space);
 	}
 }
 
@@ -232,8 +251,9 @@ static void make_table(const struct ways *ways, struct way *way)
 		way->hypercalls = make_hypercalls(way);
 }
 
-/* Returns how stacks of the domain are unwound; NULL is an unknown domain. */
-static struct way way_for(const struct ways *ways, const struct recording_domain *domain)
+/* Returns how stacks of the address space are unwound; NULL is an unknown domain. */
+static struct way way_for(const struct ways *ways, const struct recording_domain *domain,
+			  uint64_t space)
 {
 	struct way way = {
 		.kind = domain ? (enum cpu_kind)domain->cpu : CPU_UNKNOWN,
@@ -242,7 +262,7 @@ static struct way way_for(const struct ways *ways, const struct recording_domain
 
 	if (!cpu_kind_has_tables(way.kind))
 		return (struct way){.kind = CPU_UNKNOWN};
-	choose_files(ways, domain, &way);
+	choose_files(ways, domain, space, &way);
 	return way;
 }
 
@@ -267,9 +287,10 @@ static const struct way *find_way(struct ways *ways, const struct way *wanted)
 	return way;
 }
 
-const struct way *ways_of(struct ways *ways, const struct recording_domain *domain)
+const struct way *ways_of(struct ways *ways, const struct recording_domain *domain,
+			  uint64_t space)
 {
-	const struct way wanted = way_for(ways, domain), *way;
+	const struct way wanted = way_for(ways, domain, space), *way;
 
 	/* Other threads that need the table wait until it is made. */
 	pthread_mutex_lock(&ways->lock);

@@ -14,8 +14,8 @@ struct ways;
 /* Maximum number of moves that are taken; more are ignored */
 #define WAYS_MOVES 64
 
-/* How stacks are unwound, for all domains that have these properties in common. It does
- * not change. */
+/* How stacks are unwound, for all domains and address spaces that have these properties
+ * in common. It does not change. */
 struct way {
 	struct way *next; /* in the list of ways.c */
 	enum cpu_kind kind;
@@ -35,10 +35,16 @@ int ways_add(struct ways *ways, const char *spec);
 
 /* As described for replay_forget_moves() and replay_move(). */
 void ways_forget_moves(struct ways *ways);
-int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t shift);
+int ways_move(struct ways *ways, const char *path, uint32_t domain, uint64_t space,
+	      uint64_t shift);
 
-/* Returns the way of a domain, which is NULL if unknown; valid until ways_free(). The
- * first call reads files. Several threads may call it. NULL if out of memory. */
-const struct way *ways_of(struct ways *ways, const struct recording_domain *domain);
+/* Whether it may depend on the address space where a file is. */
+bool ways_have_spaces(const struct ways *ways);
+
+/* Returns the way of an address space of a domain, which is NULL if unknown; valid until
+ * ways_free(). The first call reads files. Several threads may call it. NULL if out of
+ * memory. */
+const struct way *ways_of(struct ways *ways, const struct recording_domain *domain,
+			  uint64_t space);
 
 #endif

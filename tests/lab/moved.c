@@ -9,21 +9,34 @@
 
 #include "tests/lab/process.h"
 
-static void work_for_a_while(void)
+static APART void step_0(void)
 {
 	for (int i = 0; i < 1000000; i++)
 		__asm__ volatile("");
 }
 
-static APART void encode(void)
-{
-	work_for_a_while();
-}
+/* Enough calls to find the file by their return addresses. */
+#define STEP(name, next)              \
+	static APART void name(void)  \
+	{                             \
+		next();               \
+		__asm__ volatile(""); \
+	}
+STEP(step_1, step_0)
+STEP(step_2, step_1)
+STEP(step_3, step_2)
+STEP(step_4, step_3)
+STEP(step_5, step_4)
+STEP(step_6, step_5)
+STEP(step_7, step_6)
+STEP(step_8, step_7)
+STEP(step_9, step_8)
+STEP(step_10, step_9)
+STEP(step_11, step_10)
+STEP(step_12, step_11)
 
-static APART void decode(void)
-{
-	work_for_a_while();
-}
+STEP(encode, step_12)
+STEP(decode, step_12)
 
 static void start_second(void)
 {

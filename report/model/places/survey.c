@@ -20,6 +20,7 @@ struct space {
 	struct recording_process process;
 	uint64_t address[VOTERS_MAX];
 	size_t count;
+	size_t upper; /* number of those in the upper half, where kernels are */
 };
 
 struct survey {
@@ -96,13 +97,20 @@ static struct space *find_space(struct survey *survey, uint32_t domain,
 	return space;
 }
 
+/* Adds a return address, unless there are enough of its half: a process may be in the
+ * kernel nearly always. */
 static void space_add(struct space *space, uint64_t address)
 {
+	bool is_upper = address >> 63;
+	size_t known = is_upper ? space->upper : space->count - space->upper;
+
 	for (size_t i = 0; i < space->count; i++)
 		if (space->address[i] == address)
 			return;
-	if (space->count < VOTERS_MAX)
-		space->address[space->count++] = address;
+	if (known == VOTERS_MAX / 2)
+		return;
+	space->address[space->count++] = address;
+	space->upper += is_upper;
 }
 
 /* Adds the return addresses of the chain at @node. Behind a mark is an address that was
@@ -335,22 +343,41 @@ int survey_vote(const struct survey *survey, const struct summary *summary)
 	return survey_use_recorded(survey, summary);
 }
 
+/* Sets where captured stacks of the domain have the file: at one place or, if address
+ * spaces have it at different ones, in each of them. */
+static int move_file(const struct survey *survey, const struct symbols *symbols,
+		     uint32_t file, uint32_t index, struct replay *replay)
+{
+	const struct places *places = &survey->sources->places;
+	uint64_t shift = places_common_in(places, symbols, file, index + survey->base);
+	const struct symbols_file *files;
+
+	symbols_files(symbols, &files);
+	if (shift)
+		return replay_move(replay, files[file].path, index, 0, shift);
+	for (size_t i = 0; i < places->count; i++) {
+		const struct place *place = &places->list[i];
+
+		if (place->symbols == symbols && place->at.file == file &&
+		    place->domain == index + survey->base && place->at.shift &&
+		    replay_move(replay, files[file].path, index, place->space,
+				place->at.shift) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Sets where captured stacks of the domain have the files of the source. */
 static int move_files(const struct survey *survey, const struct source *source,
 		      const struct recording_domain *domain, struct replay *replay)
 {
 	const struct symbols_file *files;
 	size_t count = symbols_files(source->symbols, &files);
-	uint32_t index = (uint32_t)domain->index;
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t shift = places_common_in(&survey->sources->places,
-						  source->symbols, i,
-						  index + survey->base);
-
-		if (shift && replay_move(replay, files[i].path, index, shift) < 0)
+	for (uint32_t i = 0; i < count; i++)
+		if (move_file(survey, source->symbols, i, (uint32_t)domain->index,
+			      replay) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -32,8 +32,7 @@ bool survey_is_done(const struct survey *survey);
  * called again after more samples. -1 if out of memory. */
 int survey_vote(const struct survey *survey, const struct summary *summary);
 
-/* Sets where captured stacks of the recording have the files, apart from a file that
- * processes of a domain have at different places. -1 if out of memory. */
+/* Sets where captured stacks of the recording have the files. -1 if out of memory. */
 int survey_move(const struct survey *survey, const struct summary *summary,
 		struct replay *replay);
 

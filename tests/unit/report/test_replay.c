@@ -14,6 +14,7 @@
 #define SAMPLES 1200
 #define EACH	6  /* samples in a chunk */
 #define DOMAINS 12 /* the first one is described at the start */
+#define SPACES	7  /* address spaces of each */
 #define APART                                                                          \
 	13 /* chunks between the descriptions of the others, which samples may precede \
 	    */
@@ -77,7 +78,8 @@ static struct samples make_samples(uint64_t *seed)
 		struct sample *sample = &samples.at[i];
 
 		sample->domain = (uint32_t)(random_next(seed) % DOMAINS);
-		sample->process = (struct recording_process){.pid = 1 + i % 7};
+		sample->process = (struct recording_process){
+			.pid = 1 + i % SPACES, .space = (1 + i % SPACES) << 12};
 		if (random_next(seed) % 5)
 			make_stack(&sample->chain,
 				   1 + (unsigned int)(random_next(seed) % 9), seed);
@@ -227,23 +229,41 @@ static void the_number_of_threads_does_not_change_chains(void **state)
 	buffer_free(&bytes);
 }
 
+/* Moves this program to its place in all domains, or in all but @other, where it is
+ * higher. */
+static void move_all(struct replay *replay, uint32_t other)
+{
+	const uint64_t start = (uintptr_t)__executable_start;
+
+	for (uint32_t i = 0; i < DOMAINS; i++) {
+		assert_int_equal(replay_move(replay, "/proc/self", i, 0, 0x1000), 0);
+		assert_int_equal(replay_move(replay, "/proc/self/exe", i, 0,
+					     start + (i == other ? 0x40000000 : 0)),
+				 0);
+	}
+}
+
 /* Returns the replay by this program, which says that it is elsewhere: it is moved to its
- * place in all domains, or in all but @other, where it is higher. */
-static struct replay *replay_by_moves(uint32_t other)
+ * place in all domains, or in all but @other, where it is higher, but for the first
+ * @spaces address spaces. */
+static struct replay *replay_by_moves(uint32_t other, uint64_t spaces)
 {
 	const uint64_t start = (uintptr_t)__executable_start;
 	struct replay *replay = replay_new("");
 
 	assert_non_null(replay);
 	assert_int_equal(replay_add(replay, "/proc/self/exe,domain=table"), 0);
-	assert_int_equal(replay_move(replay, "/proc/self/exe", 0, 0x1000), 0);
+	assert_int_equal(replay_move(replay, "/proc/self/exe", 0, 0, 0x1000), 0);
 	replay_forget_moves(replay);
-	for (uint32_t i = 0; i < DOMAINS; i++) {
-		assert_int_equal(replay_move(replay, "/proc/self", i, 0x1000), 0);
-		assert_int_equal(replay_move(replay, "/proc/self/exe", i,
-					     start + (i == other ? 0x40000000 : 0)),
-				 0);
+	for (uint64_t space = 1; space <= spaces; space++) {
+		if (space == 3)
+			move_all(replay, other);
+		assert_int_equal(
+			replay_move(replay, "/proc/self/exe", other, space << 12, start),
+			0);
 	}
+	if (spaces < 3)
+		move_all(replay, other);
 	return replay;
 }
 
@@ -291,6 +311,7 @@ static void files_are_where_they_were_moved(void **state)
 	struct samples samples = make_samples(&seed);
 	struct replay *replay = replay_by_this();
 	struct outcome wanted, outcome;
+	size_t most;
 	int fd;
 
 	(void)state;
@@ -298,18 +319,30 @@ static void files_are_where_they_were_moved(void **state)
 	fd = file_with(bytes.data, bytes.size);
 	load_sized(fd, 1, 0, 0, visitor_by(replay), &wanted);
 	replay_free(replay);
-	replay = replay_by_moves(DOMAINS);
+	replay = replay_by_moves(DOMAINS, 0);
 	expect_same_with_any(fd, 1, visitor_by(replay), &wanted);
 	replay_free(replay);
-	/* Elsewhere in one of the domains that are called "table" */
-	replay = replay_by_moves(3);
+	/* Elsewhere in one of the domains that are called "table"; then only in one of
+	 * its address spaces, and in none */
+	replay = replay_by_moves(3, 0);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
 	replay_free(replay);
 	/* Each caller that only the table knows is a number. */
 	assert_in_range(outcome.samples.size, wanted.samples.size / 2,
 			wanted.samples.size - 20 * sizeof(uint64_t));
+	most = outcome.samples.size;
 	outcome_free(&outcome);
+	replay = replay_by_moves(3, SPACES - 1);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
+	replay_free(replay);
+	assert_in_range(outcome.samples.size, most + 15 * sizeof(uint64_t),
+			wanted.samples.size - sizeof(uint64_t));
+	outcome_free(&outcome);
+	replay = replay_by_moves(3, SPACES);
+	expect_same_with_any(fd, 1, visitor_by(replay), &wanted);
+	replay_free(replay);
 	outcome_free(&wanted);
 	close(fd);
 	samples_free(&samples);
