@@ -265,14 +265,30 @@ static int check_steps(const struct flamegraph *run)
 	return status;
 }
 
+/* Whether @path looks like one of the files that are written, and is no folder: the name
+ * of the picture is what other tools take. */
+static bool is_file_name(const char *path)
+{
+	static const char *const ends[] = {".svg", ".html", ".folded", ".data"};
+	const char *end = strrchr(path, '.');
+	struct stat status;
+
+	for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strcmp(end, ends[i]) == 0)
+			return stat(path, &status) < 0 || !S_ISDIR(status.st_mode);
+	return false;
+}
+
 /* Sets the guest: the argument, a GDB stub, or what the configuration names. Returns
  * COMMAND_GO_ON, or the exit code with the error printed. */
 static int find_domain(struct flamegraph *run, char **arguments)
 {
 	const char *config = run->options->config, *name = run->command->name;
-	const char *gdb = run->options->gdb;
+	const char *gdb = run->options->gdb, *output = run->options->output;
 	struct error err;
 
+	if (output && is_file_name(output))
+		return usage_error(name, "--output takes a folder, not '%s'", output);
 	if (gdb && (config || arguments[0]))
 		return usage_error(name,
 				   "--gdb has a single guest: no domain or --config");

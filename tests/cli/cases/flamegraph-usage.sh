@@ -34,6 +34,7 @@ try -T soon --config web.cfg
 try --call-graph no web
 try --weight no web
 try --state no web
+try -o web.svg web
 try -s nothing web
 try -s web.cfg web
 try --config nothing.cfg web
