@@ -176,12 +176,14 @@ __attribute__((section("program"), used)) int watch(void *context)
 
 		translate((const struct watch_places *)places, w, event->cr3, event->cr4);
 		if (!w->address) {
+			const uint64_t page = event->general[4] & -(uint64_t)WATCH_PAGE;
+
 			/* The guest may never have used the page below that of the stack
 			 * pointer. */
-			if (w->copied || w->at >= event->general[4])
+			if (w->copied || w->at >= page)
 				break;
-			w->at = event->general[4] & -(uint64_t)WATCH_PAGE;
-			event->start = w->at;
+			w->at = page;
+			event->start = page;
 			continue;
 		}
 		size = WATCH_PAGE - (w->at & (WATCH_PAGE - 1));
