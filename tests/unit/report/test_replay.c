@@ -4,12 +4,11 @@
  * them, for damaged recordings, too. */
 
 #define _GNU_SOURCE 1
-#include "tests/unit/report/test_outcome.h"
+#include "tests/unit/report/test_captured.h"
 
 #include <time.h>
 
 #include "report/archive/archive.h"
-#include "unwind/stack/stack.h"
 
 #define SAMPLES 1200
 #define EACH	6  /* samples in a chunk */
@@ -19,55 +18,6 @@
 	13 /* chunks between the descriptions of the others, which samples may precede \
 	    */
 #define DAMAGES 30
-
-/* Addresses of all stacks, and of the callers. */
-#define STACK	     0x7000000000ull
-#define CALLER	     0x5000000ull /* caller of the sampled function, by its table */
-#define FRAME_CALLER 0x6000000ull /* further callers, by frame pointers */
-
-/* The start of this program, which the linker defines. */
-extern const char __executable_start[];
-
-/* The sampled function, at its first instruction. */
-static const uint64_t sampled = (uintptr_t)outcome_free;
-
-static void begin_stack(struct chain *chain, uint64_t pc, uint64_t fp)
-{
-	chain->is_stack = true;
-	chain->end = CHAIN_WHOLE;
-	chain->count = STACK_REGISTERS;
-	chain->address[STACK_PC] = pc;
-	chain->address[STACK_FP] = fp;
-	chain->address[STACK_LR] = 0;
-	chain->address[STACK_SP] = STACK;
-}
-
-/* Appends a word of the stack at @address, above the others, of which the uppermost is at
- * *@last (unwind/stack/stack.h). */
-static void put_word(struct chain *chain, uint64_t *last, uint64_t address,
-		     uint64_t value)
-{
-	uint64_t *below = &chain->address[chain->count - 1];
-
-	if (chain->count > STACK_REGISTERS)
-		*below = stack_word(*below, (address - *last) / 8);
-	chain->address[chain->count++] = value;
-	*last = address;
-}
-
-/* Makes a stack with the caller on top, and @frames frames. */
-static void make_stack(struct chain *chain, unsigned int frames, uint64_t *seed)
-{
-	uint64_t last = 0, at = STACK + 64;
-
-	begin_stack(chain, sampled, at);
-	put_word(chain, &last, STACK, CALLER);
-	for (unsigned int i = 0; i < frames; i++, at += 64) {
-		put_word(chain, &last, at, i + 1 < frames ? at + 64 : 0);
-		put_word(chain, &last, at + 8, FRAME_CALLER + random_next(seed) % 8);
-	}
-	chain->address[chain->count++] = last;
-}
 
 /* Most samples have stacks, of domains that may not be known yet. */
 static struct samples make_samples(uint64_t *seed)
@@ -194,39 +144,50 @@ static void expect_unwound(const struct outcome *outcome, const struct samples *
 	assert_true(by_table > 50 && by_frames > 50 && unknown > 50);
 }
 
+static struct captured captured_new(uint64_t seed)
+{
+	struct captured captured = {.samples = make_samples(&seed)};
+
+	make_recording(&captured.samples, &captured.bytes);
+	captured.fd = file_with(captured.bytes.data, captured.bytes.size);
+	return captured;
+}
+
+/* Loads the recording with one thread, and frees @replay. */
+static void load_by(const struct captured *captured, struct replay *replay,
+		    struct outcome *outcome)
+{
+	assert_int_equal(lseek(captured->fd, 0, SEEK_SET), 0);
+	load_sized(captured->fd, 1, 0, 0, visitor_by(replay), outcome);
+	replay_free(replay);
+}
+
 static void the_number_of_threads_does_not_change_chains(void **state)
 {
-	struct buffer bytes = {0};
-	uint64_t seed = 21;
-	struct samples samples = make_samples(&seed);
+	struct captured captured = captured_new(21);
 	struct outcome wanted, outcome;
-	int fd;
 
 	(void)state;
-	make_recording(&samples, &bytes);
-	fd = file_with(bytes.data, bytes.size);
 	for (unsigned int threads = 0; threads <= THREADS; threads++) {
 		/* A new replay each time, so that threads need tables that are not made
 		 * yet. */
 		struct replay *replay = replay_by_this();
 		struct outcome *to = threads ? &outcome : &wanted;
 
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_int_equal(lseek(captured.fd, 0, SEEK_SET), 0);
 		/* No threads are used if the size is known to be small. */
-		load_sized(fd, !threads, threads, 0, visitor_by(replay), to);
+		load_sized(captured.fd, !threads, threads, 0, visitor_by(replay), to);
 		replay_free(replay);
 		assert_int_equal(to->status, 0);
 		if (!threads) {
-			expect_unwound(&wanted, &samples);
+			expect_unwound(&wanted, &captured.samples);
 			continue;
 		}
 		expect_same(&outcome, &wanted);
 		outcome_free(&outcome);
 	}
 	outcome_free(&wanted);
-	close(fd);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 /* Moves this program to its place in all domains, or in all but @other, where it is
@@ -271,19 +232,16 @@ static struct replay *replay_by_moves(uint32_t other, uint64_t spaces)
 static void words_are_callers(void **state)
 {
 	struct samples samples = samples_new(10);
-	struct replay *replay = replay_new_words();
+	struct captured captured;
 	struct outcome outcome;
-	struct buffer bytes = {0};
 	uint64_t seed = 24;
 	const uint8_t *at;
-	int fd;
 
 	(void)state;
 	for (unsigned int i = 0; i < samples.count; i++)
 		make_stack(&samples.at[i].chain, i + 1, &seed);
-	record(&samples, 1, &bytes);
-	fd = file_with(bytes.data, bytes.size);
-	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
+	captured = captured_of(samples, 1);
+	load_by(&captured, replay_new_words(), &outcome);
 	at = outcome.samples.data;
 	for (unsigned int i = 0; i < samples.count; i++) {
 		struct chain chain = next_chain(&at);
@@ -292,78 +250,59 @@ static void words_are_callers(void **state)
 		assert_int_equal(chain.address[0], sampled);
 		assert_int_equal(chain.address[1], CALLER);
 		for (unsigned int j = 0; j < i; j++)
-			assert_int_equal(chain.address[2 + j] & ~7ull, FRAME_CALLER);
+			assert_int_equal(chain.address[2 + j] & ~7ull, FAR_CALLER);
 		/* The outermost function's frame pointer */
 		assert_int_equal(chain.address[2 + i], 0);
-		assert_int_equal(chain.address[3 + i] & ~7ull, FRAME_CALLER);
+		assert_int_equal(chain.address[3 + i] & ~7ull, FAR_CALLER);
 	}
-	replay_free(replay);
 	outcome_free(&outcome);
-	close(fd);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 static void files_are_where_they_were_moved(void **state)
 {
-	struct buffer bytes = {0};
-	uint64_t seed = 23;
-	struct samples samples = make_samples(&seed);
-	struct replay *replay = replay_by_this();
+	struct captured captured = captured_new(23);
+	struct replay *replay = replay_by_moves(DOMAINS, 0);
 	struct outcome wanted, outcome;
 	size_t most;
-	int fd;
 
 	(void)state;
-	make_recording(&samples, &bytes);
-	fd = file_with(bytes.data, bytes.size);
-	load_sized(fd, 1, 0, 0, visitor_by(replay), &wanted);
-	replay_free(replay);
-	replay = replay_by_moves(DOMAINS, 0);
-	expect_same_with_any(fd, 1, visitor_by(replay), &wanted);
+	load_by(&captured, replay_by_this(), &wanted);
+	expect_same_with_any(captured.fd, 1, visitor_by(replay), &wanted);
 	replay_free(replay);
 	/* Elsewhere in one of the domains that are called "table"; then only in one of
 	 * its address spaces, and in none */
-	replay = replay_by_moves(3, 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
-	replay_free(replay);
+	load_by(&captured, replay_by_moves(3, 0), &outcome);
 	/* Each caller that only the table knows is a number. */
 	assert_in_range(outcome.samples.size, wanted.samples.size / 2,
 			wanted.samples.size - 20 * sizeof(uint64_t));
 	most = outcome.samples.size;
 	outcome_free(&outcome);
-	replay = replay_by_moves(3, SPACES - 1);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	load_sized(fd, 1, 0, 0, visitor_by(replay), &outcome);
-	replay_free(replay);
+	load_by(&captured, replay_by_moves(3, SPACES - 1), &outcome);
 	assert_in_range(outcome.samples.size, most + 15 * sizeof(uint64_t),
 			wanted.samples.size - sizeof(uint64_t));
 	outcome_free(&outcome);
-	replay = replay_by_moves(3, SPACES);
-	expect_same_with_any(fd, 1, visitor_by(replay), &wanted);
-	replay_free(replay);
+	load_by(&captured, replay_by_moves(3, SPACES), &outcome);
+	expect_same(&outcome, &wanted);
+	outcome_free(&outcome);
 	outcome_free(&wanted);
-	close(fd);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 static void the_number_of_threads_does_not_change_damaged_chains(void **state)
 {
-	struct buffer bytes = {0}, damaged = {0};
-	uint64_t seed = 22, places = 0;
-	struct samples samples = make_samples(&seed);
+	struct captured captured = captured_new(22);
 	struct replay *replay = replay_by_this();
+	struct buffer damaged = {0};
+	uint64_t seed = 22, places = 0;
 
 	(void)state;
-	make_recording(&samples, &bytes);
 	for (unsigned int i = 0; i < DAMAGES; i++) {
 		struct outcome wanted;
 		int fd;
 
 		buffer_reset(&damaged);
-		put_bytes(&damaged, bytes.data, bytes.size);
+		put_bytes(&damaged, captured.bytes.data, captured.bytes.size);
 		damage_bytes(&damaged, &seed);
 		fd = file_with(damaged.data, damaged.size);
 		load_sized(fd, 1, 0, 0, visitor_by(replay), &wanted);
@@ -374,9 +313,8 @@ static void the_number_of_threads_does_not_change_damaged_chains(void **state)
 	}
 	assert_true(places > DAMAGES);
 	replay_free(replay);
-	samples_free(&samples);
 	buffer_free(&damaged);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 /*
@@ -403,17 +341,15 @@ static void make_code(struct chain *chain, bool has_pop)
 static void chunks_do_not_change_the_chains_of_others(void **state)
 {
 	struct samples samples = samples_new(100);
+	struct captured captured;
 	struct outcome wanted;
-	struct buffer bytes = {0};
 	const uint8_t *at;
-	int fd;
 
 	(void)state;
 	for (size_t i = 0; i < samples.count; i++)
 		make_code(&samples.at[i].chain, i % 3 == 0);
-	record(&samples, 1, &bytes);
-	fd = file_with(bytes.data, bytes.size);
-	load_sized(fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
+	captured = captured_of(samples, 1);
+	load_sized(captured.fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
 	at = wanted.samples.data;
 	for (size_t i = 0; i < samples.count; i++) {
 		struct chain chain = next_chain(&at);
@@ -421,15 +357,13 @@ static void chunks_do_not_change_the_chains_of_others(void **state)
 		assert_int_equal(chain.count, 2);
 		assert_int_equal(chain.address[1], STACK + (i % 3 ? 34 : 36));
 	}
-	expect_same_with_any(fd, 1, (struct load_visitor){0}, &wanted);
+	expect_same_with_any(captured.fd, 1, (struct load_visitor){0}, &wanted);
 	outcome_free(&wanted);
-	close(fd);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 /* Stacks of 900 words each, which have nothing in common, but are easy to compress. */
-static void record_words(struct buffer *bytes)
+static struct captured record_words(void)
 {
 	struct samples samples = samples_new(100);
 
@@ -446,16 +380,17 @@ static void record_words(struct buffer *bytes)
 		put_word(chain, &last, STACK + (1000 + i) * 8, STACK);
 		chain->address[chain->count++] = last;
 	}
-	record(&samples, samples.count, bytes);
-	samples_free(&samples);
+	return captured_of(samples, samples.count);
 }
 
 /* The limit on a recording's contents is for all words, and chains are only some of them.
  */
 static void too_many_words_for_the_size_are_refused(void **state)
 {
-	struct buffer bytes = {0}, many = {0};
-	struct reader *reader;
+	struct captured captured = record_words();
+	struct reader *reader = reader_new(captured.fd);
+	const uint8_t *bytes = captured.bytes.data;
+	struct buffer many = {0};
 	struct cursor payload;
 	struct outcome wanted;
 	struct error err;
@@ -464,19 +399,15 @@ static void too_many_words_for_the_size_are_refused(void **state)
 	int fd;
 
 	(void)state;
-	record_words(&bytes);
-	fd = file_with(bytes.data, bytes.size);
-	reader = reader_new(fd);
 	assert_non_null(reader);
 	do {
 		from = reader_offset(reader);
 		assert_int_equal(reader_next(reader, &type, &payload, &err), 1);
 	} while (type != CHUNK_SAMPLES);
-	put_bytes(&many, bytes.data, from);
+	put_bytes(&many, bytes, from);
 	for (unsigned int i = 0; i < 40; i++)
-		put_bytes(&many, bytes.data + from, reader_offset(reader) - from);
+		put_bytes(&many, bytes + from, reader_offset(reader) - from);
 	reader_free(reader);
-	close(fd);
 	fd = file_with(many.data, many.size);
 	load_sized(fd, 1, 0, 0, (struct load_visitor){0}, &wanted);
 	assert_int_equal(wanted.status, -1);
@@ -485,7 +416,7 @@ static void too_many_words_for_the_size_are_refused(void **state)
 	outcome_free(&wanted);
 	close(fd);
 	buffer_free(&many);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 static void archives_have_chains(void **state)
@@ -495,16 +426,14 @@ static void archives_have_chains(void **state)
 	struct ahead_chunk chunk = {0};
 	struct recording_domain domain = test_domain();
 	struct summary summary = {0};
-	struct buffer bytes = {0};
+	struct captured captured;
 	uint64_t seed = 25;
 	struct reader *reader;
-	int fd;
 
 	(void)state;
 	make_stack(&samples.at[0].chain, 5, &seed);
-	record(&samples, 1, &bytes);
-	fd = file_with(bytes.data, bytes.size);
-	reader = reader_new(fd);
+	captured = captured_of(samples, 1);
+	reader = reader_new(captured.fd);
 	assert_non_null(reader);
 	assert_non_null(stacks.replay);
 	assert_int_equal(summary_add_domain(&summary, &domain), 0);
@@ -521,26 +450,20 @@ static void archives_have_chains(void **state)
 	assert_int_equal(chunk.batch.nodes, chunk.nodes);
 	ahead_chunk_free(&chunk);
 	reader_free(reader);
-	close(fd);
 	replay_free(stacks.replay);
 	summary_free(&summary);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 /* Threads that wait for a domain end, too. */
 static void a_visitor_can_stop_at_any_time(void **state)
 {
-	struct buffer bytes = {0};
-	uint64_t seed = 23;
-	struct samples samples = make_samples(&seed);
+	struct captured captured = captured_new(23);
 	struct replay *replay = replay_by_this();
 	struct outcome wanted, outcome;
-	int fd;
+	int fd = captured.fd;
 
 	(void)state;
-	make_recording(&samples, &bytes);
-	fd = file_with(bytes.data, bytes.size);
 	for (unsigned int stop_at = 1; stop_at <= SAMPLES / EACH; stop_at += 7) {
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 		load_sized(fd, 1, 0, stop_at, visitor_by(replay), &wanted);
@@ -553,10 +476,8 @@ static void a_visitor_can_stop_at_any_time(void **state)
 		}
 		outcome_free(&wanted);
 	}
-	close(fd);
 	replay_free(replay);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 static double cpu_time(clockid_t clock)
@@ -583,7 +504,7 @@ static void stacks_are_unwound_by_other_threads(void **state)
 	uint64_t seed = 24;
 	struct samples samples = samples_new(20000);
 	struct summary summary = {0};
-	struct buffer bytes = {0};
+	struct captured captured;
 	struct load_visitor visitor = {.samples = add_process, .arg = &summary};
 	struct input input = {.name = "input"};
 	double own, all;
@@ -594,8 +515,8 @@ static void stacks_are_unwound_by_other_threads(void **state)
 		make_stack(&samples.at[i].chain, 50, &seed);
 		samples.at[i].domain = i % 100 == 0; /* 1 is not known */
 	}
-	record(&samples, 200, &bytes);
-	input.fd = file_with(bytes.data, bytes.size);
+	captured = captured_of(samples, 200);
+	input.fd = captured.fd;
 	own = cpu_time(CLOCK_THREAD_CPUTIME_ID);
 	all = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
 	assert_int_equal(load_recording(&input, 2, &summary, &visitor, &err), 0);
@@ -606,10 +527,8 @@ static void stacks_are_unwound_by_other_threads(void **state)
 	assert_int_equal(summary.samples, samples.count);
 	assert_int_equal(summary.deepest, 51);
 	assert_true(own < all / 4);
-	close(input.fd);
 	summary_free(&summary);
-	samples_free(&samples);
-	buffer_free(&bytes);
+	captured_free(&captured);
 }
 
 int main(void)
