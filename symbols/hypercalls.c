@@ -53,15 +53,46 @@ static const char *const hypercalls[] = {
 	"[hypercall hypfs_op]",
 };
 
-void symbols_find_hypercall(struct symbol *symbol, uint64_t address)
-{
-	uint64_t number = (address - symbol->start) / HYPERCALL_SIZE;
+#define HYPERCALLS (sizeof(hypercalls) / sizeof(hypercalls[0]))
 
-	if (number >= sizeof(hypercalls) / sizeof(hypercalls[0]) || !hypercalls[number] ||
-	    (strcmp(symbol->name, "hypercall_page") != 0 &&
-	     strcmp(symbol->name, "xen_hypercall_page") != 0))
+static bool is_page(const char *name)
+{
+	return strcmp(name, "hypercall_page") == 0 ||
+	       strcmp(name, "xen_hypercall_page") == 0;
+}
+
+/* Returns the number of the hypercall that the function makes; HYPERCALLS if it is none.
+ */
+static size_t stub_number(const char *function)
+{
+	static const char start[] = "HYPERVISOR_", shown[] = "[hypercall ";
+	size_t size, number = 0;
+
+	if (strncmp(function, start, sizeof(start) - 1) != 0)
+		return HYPERCALLS;
+	function += sizeof(start) - 1;
+	for (size = strlen(function); number < HYPERCALLS; number++) {
+		const char *name = hypercalls[number] ?: shown;
+
+		name += sizeof(shown) - 1;
+		if (strncmp(name, function, size) == 0 && strcmp(name + size, "]") == 0)
+			break;
+	}
+	return number;
+}
+
+void symbols_find_hypercall(struct symbol *symbol, uint64_t address, enum cpu_kind kind)
+{
+	bool is_in_page = is_page(symbol->name);
+	uint64_t number = HYPERCALLS;
+
+	if (is_in_page)
+		number = (address - symbol->start) / HYPERCALL_SIZE;
+	else if (kind == CPU_ARM64 || kind == CPU_ARM32)
+		number = stub_number(symbol->name);
+	if (number >= HYPERCALLS || !hypercalls[number])
 		return;
+	symbol->start += is_in_page ? number * HYPERCALL_SIZE : 0;
 	symbol->name = hypercalls[number];
 	symbol->mangled = NULL;
-	symbol->start += number * HYPERCALL_SIZE;
 }

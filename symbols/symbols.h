@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/guest.h"
 
 /*
  * Names for addresses. A table is filled from any number of symbol files, and then looks
@@ -214,10 +215,14 @@ const struct code *symbols_code(const struct symbols *symbols, uint32_t file);
  * @linux_text (0: not known) has moved the addresses of @file; sums wrap around. */
 uint64_t symbols_shift(const struct symbols_file *file, uint64_t linux_text);
 
-/* If the symbol that was found at @address is the page of hypercalls that Xen fills in
- * for x86 guests, 32 bytes each (Xen, xen/include/public/arch-x86/cpuid.h), replaces it
- * by the hypercall there, such as "[hypercall sched_op]". */
-void symbols_find_hypercall(struct symbol *symbol, uint64_t address);
+/*
+ * If the symbol that was found at @address, for a CPU of this @kind, is the page of
+ * hypercalls that Xen fills in for x86 guests, 32 bytes each (Xen,
+ * xen/include/public/arch-x86/cpuid.h), or the stub of one in an ARM guest, which kernels
+ * call HYPERVISOR_sched_op and the like (Linux, arch/arm64/xen/hypercall.S), replaces it
+ * by the hypercall there, such as "[hypercall sched_op]".
+ */
+void symbols_find_hypercall(struct symbol *symbol, uint64_t address, enum cpu_kind kind);
 
 /* Demangles a name from any source as the table's options say. @name must stay unchanged
  * while the table exists; the result is @name or owned by the table. */

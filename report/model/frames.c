@@ -246,6 +246,13 @@ static uint32_t add_unknown(struct frames *frames, uint64_t address,
 	return function;
 }
 
+static enum cpu_kind kind_of(const struct frames *frames, uint32_t domain)
+{
+	const struct recording_domain *of = summary_domain(frames->summary, domain);
+
+	return of ? (enum cpu_kind)of->cpu : CPU_UNKNOWN;
+}
+
 static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 		   enum frame_use use)
 {
@@ -272,7 +279,7 @@ static int look_up(struct frames *frames, uint32_t domain, struct frame *frame,
 		frame->function = add_unknown(frames, frame->address, &symbol);
 		return add_to_chain(frames, frame, frame->function, NULL);
 	}
-	symbols_find_hypercall(&symbol, address);
+	symbols_find_hypercall(&symbol, address, kind_of(frames, domain));
 	frame->file = symbol.file;
 	if (use == FRAME_CALLER)
 		frame->call = symbol.call;
