@@ -226,8 +226,8 @@ static bool is_here(const struct table_origin *origin, uint64_t shift,
 	return is_enough(origin, seen) && 10 * same >= 9 * seen;
 }
 
-/* Returns those of the @programs, which were found, that are in the address space, at the
- * place where they were found. */
+/* Returns which of the @programs, all of which were found, the address space has at the
+ * place where they were found first. */
 static uint64_t find_here(const struct placed_table *placed, uint64_t programs,
 			  const struct cpu *cpu, const struct guest_memory *memory)
 {

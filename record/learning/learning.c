@@ -550,7 +550,7 @@ const struct placed_table *learning_table_in(const struct learning *learning,
 
 uint64_t learning_programs(const struct learning *learning, uint64_t space)
 {
-	return spaces_programs(&learning->table.spaces, &learning->table.placed, space);
+	return spaces_programs(&learning->table.spaces, space);
 }
 
 size_t learning_files(const struct learning *learning)

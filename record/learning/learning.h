@@ -111,12 +111,12 @@ const struct placed_table *learning_table(const struct learning *learning);
 /* Lists address spaces of programs at one address, as spaces_rivals(). */
 size_t learning_rivals(const struct learning *learning, struct rival_space *list,
 		       size_t most);
-/* Returns which of its programs the address space has, and where, as far as that is
- * known; NULL if there is no table. */
+/* Returns which programs of the table the address space has, and where; the whole table
+ * if the address space was never looked at, NULL if there is no table. */
 const struct placed_table *learning_table_in(const struct learning *learning,
 					     uint64_t space);
-/* Returns those of its programs that the address space may have where that table has
- * them, a bit each. */
+/* Returns the programs that the address space may have where learning_table() has them, a
+ * bit each. */
 uint64_t learning_programs(const struct learning *learning, uint64_t space);
 
 /* Returns the table of the Linux kernel that is made from its memory; NULL: there is

@@ -80,6 +80,17 @@ static size_t number_of(struct spaces *spaces, uint64_t space)
 	return oldest;
 }
 
+/* Returns the programs that an address space has, @here, where @placed has them, too. */
+static uint64_t unmoved_programs(const struct placed_table *placed,
+				 const struct placed_table *here)
+{
+	uint64_t programs = 0;
+
+	for (size_t i = 0; i < placed->table->origins; i++)
+		programs |= (uint64_t)placed_table_has(here, i, placed->shift[i]) << i;
+	return programs;
+}
+
 bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 		 const struct guest *guest, const struct guest_memory *memory,
 		 const struct round *round)
@@ -88,9 +99,9 @@ bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 
 	for (unsigned int i = 0; i < guest->info.vcpus; i++) {
 		const struct cpu *cpu = &guest->vcpu[i].cpu;
-		const struct chain chain = round_chain(round, i);
 		const struct unwind_table *table;
 		struct space_facts *facts;
+		struct chain chain;
 		size_t number;
 
 		if (!guest->vcpu[i].captured)
@@ -100,8 +111,10 @@ bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 		if (round->time < facts->due)
 			continue;
 		facts->due = round->time + AGAIN_NS;
+		chain = round_chain(round, i);
 		placed_table_in(placed, cpu, memory, chain.address, chain.count,
 				&facts->here);
+		facts->programs = unmoved_programs(placed, &facts->here);
 		table = table_for(spaces, placed, &facts->here);
 		is_new |= table != spaces->list[number].table;
 		spaces->list[number].table = table;
@@ -109,25 +122,27 @@ bool spaces_look(struct spaces *spaces, const struct placed_table *placed,
 	return is_new;
 }
 
-const struct placed_table *spaces_placed(const struct spaces *spaces, uint64_t space)
+/* Returns what is known of the address space; NULL if it was never looked at. */
+static const struct space_facts *facts_of(const struct spaces *spaces, uint64_t space)
 {
 	for (size_t i = 0; i < spaces->count; i++)
 		if (spaces->list[i].space == space && spaces->facts[i].due)
-			return &spaces->facts[i].here;
+			return &spaces->facts[i];
 	return NULL;
 }
 
-uint64_t spaces_programs(const struct spaces *spaces, const struct placed_table *placed,
-			 uint64_t space)
+const struct placed_table *spaces_placed(const struct spaces *spaces, uint64_t space)
 {
-	const struct placed_table *here = spaces_placed(spaces, space);
-	uint64_t programs = 0;
+	const struct space_facts *facts = facts_of(spaces, space);
 
-	if (!here)
-		return UINT64_MAX;
-	for (size_t i = 0; i < placed->table->origins; i++)
-		programs |= (uint64_t)placed_table_has(here, i, placed->shift[i]) << i;
-	return programs;
+	return facts ? &facts->here : NULL;
+}
+
+uint64_t spaces_programs(const struct spaces *spaces, uint64_t space)
+{
+	const struct space_facts *facts = facts_of(spaces, space);
+
+	return facts ? facts->programs : UINT64_MAX;
 }
 
 size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *placed,

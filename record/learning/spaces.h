@@ -22,6 +22,7 @@ struct spaces {
 	struct space_facts {
 		uint64_t due;		  /* when it is looked at again, ns, monotonic */
 		struct placed_table here; /* the programs that it has */
+		uint64_t programs; /* those that are where others have them, a bit each */
 	} facts[SPACES_MAX];
 	size_t count;
 	struct spaces_table {
@@ -50,12 +51,11 @@ struct rival_space {
 size_t spaces_rivals(const struct spaces *spaces, const struct placed_table *placed,
 		     struct rival_space *list, size_t most);
 
-/* Returns the programs of an address space; NULL if nothing is known of it. */
+/* Returns the programs of an address space; NULL if it was never looked at. */
 const struct placed_table *spaces_placed(const struct spaces *spaces, uint64_t space);
 
-/* Returns the programs that an address space may have where @placed has them, a bit each.
- */
-uint64_t spaces_programs(const struct spaces *spaces, const struct placed_table *placed,
-			 uint64_t space);
+/* Returns the programs that an address space may have where they were found first, a bit
+ * each: all if it was never looked at. */
+uint64_t spaces_programs(const struct spaces *spaces, uint64_t space);
 
 #endif

@@ -324,8 +324,7 @@ static void each_address_space_has_its_places(void **state)
 	assert_true(placed && placed->is_found[RIGHT]);
 	assert_int_equal(placed->shift[RIGHT],
 			 scene->check.placed.shift[RIGHT] + scene->distance);
-	assert_int_equal(spaces_programs(&scene->check.spaces, &scene->check.placed,
-					 MOVED << GUEST_PAGE_SHIFT),
+	assert_int_equal(spaces_programs(&scene->check.spaces, MOVED << GUEST_PAGE_SHIFT),
 			 0);
 	/* It is known from then on, and that of other processes has not changed. */
 	scene->code = 0;
