@@ -20,7 +20,7 @@ struct space {
 	struct recording_process process;
 	uint64_t address[VOTERS_MAX];
 	size_t count;
-	size_t upper; /* number of those in the upper half, where kernels are */
+	size_t upper; /* number of addresses in the upper half, where kernels are */
 };
 
 struct survey {
@@ -97,8 +97,8 @@ static struct space *find_space(struct survey *survey, uint32_t domain,
 	return space;
 }
 
-/* Adds a return address, unless there are enough of its half: a process may be in the
- * kernel nearly always. */
+/* Adds a return address. Kernels and programs have half of the room each, since a process
+ * may be in the kernel nearly always. */
 static void space_add(struct space *space, uint64_t address)
 {
 	bool is_upper = address >> 63;
