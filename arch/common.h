@@ -23,6 +23,15 @@ struct guest_memory {
 /* Maximum number of guest_memory.page() calls per address: 5 tables and the page. */
 #define READ_PAGES_MAX (5 + 1)
 
+/* The table in which a translation has ended, so that one of an address close to it can
+ * begin there. Starts zeroed. */
+struct last_table {
+	uint64_t start; /* the first address that it maps */
+	uint64_t size;	/* of these addresses, bytes; 0: no table is known */
+	uint64_t address;
+	unsigned int level;
+};
+
 /* How a translation ended. */
 enum translation {
 	TRANSLATED,

@@ -3,8 +3,10 @@
 #include "unwind/walk.h"
 
 static enum translation translate_arm(const void *cpu, const struct guest_memory *memory,
-				      uint64_t address, uint64_t *frame)
+				      struct last_table *last, uint64_t address,
+				      uint64_t *frame)
 {
+	(void)last;
 	return arm_translate(cpu, memory, address, frame);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unwind/reader.h"
 
-static enum translation reader_translate(const struct reader *reader, uint64_t address,
+static enum translation reader_translate(struct reader *reader, uint64_t address,
 					 uint64_t *frame)
 {
 	if (!reader->input->is_flat)
-		return reader->translate(reader->cpu, &reader->input->memory, address,
-					 frame);
+		return reader->translate(reader->cpu, &reader->input->memory,
+					 &reader->last, address, frame);
 	*frame = address / GUEST_PAGE_SIZE;
 	return TRANSLATED;
 }

@@ -13,9 +13,11 @@
  */
 struct reader {
 	enum translation (*translate)(const void *cpu, const struct guest_memory *memory,
-				      uint64_t address, uint64_t *frame);
+				      struct last_table *last, uint64_t address,
+				      uint64_t *frame);
 	const void *cpu;
 	const struct unwind_input *input;
+	struct last_table last;
 	uint64_t page_address;
 	const void *page;	/* NULL: none yet, or the last read failed */
 	unsigned int entered;	/* number of pages that were switched to */
@@ -47,6 +49,37 @@ static inline bool reader_word(struct reader *reader, uint64_t address, unsigned
 	if (!reader_enter(reader, address))
 		return false;
 	*word = guest_word(reader->page, address & (GUEST_PAGE_SIZE - 1), size);
+	return true;
+}
+
+/* The page that the last word was read from, for loops, which keep it in registers. */
+struct reader_window {
+	const void *page;
+	uint64_t start; /* the page's address */
+	uint64_t size;	/* 0: no page */
+};
+
+static inline struct reader_window reader_window(const struct reader *reader)
+{
+	bool has_page = reader->page && !reader->input->stack;
+
+	return (struct reader_window){reader->page, reader->page_address,
+				      has_page ? GUEST_PAGE_SIZE : 0};
+}
+
+/* reader_word(), with the reader's window. */
+static inline bool reader_next_word(struct reader *reader, struct reader_window *window,
+				    uint64_t address, unsigned int size, uint64_t *word)
+{
+	uint64_t offset = address - window->start;
+
+	if (offset < window->size) {
+		*word = guest_word(window->page, (unsigned int)offset, size);
+		return true;
+	}
+	if (!reader_word(reader, address, size, word))
+		return false;
+	*window = reader_window(reader);
 	return true;
 }
 

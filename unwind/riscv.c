@@ -12,8 +12,10 @@
 
 static enum translation translate_riscv(const void *cpu,
 					const struct guest_memory *memory,
-					uint64_t address, uint64_t *frame)
+					struct last_table *last, uint64_t address,
+					uint64_t *frame)
 {
+	(void)last;
 	return riscv_translate(cpu, memory, address, frame);
 }
 

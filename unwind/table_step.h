@@ -13,13 +13,18 @@ static inline uint64_t table_add(uint64_t address, int32_t offset)
 	return address + (uint64_t)(int64_t)offset;
 }
 
-static inline bool table_read(struct walk *walk, uint64_t address, uint64_t *word)
+/* @window: NULL, or the reader's. */
+static inline bool table_read(struct walk *walk, struct reader_window *window,
+			      uint64_t address, uint64_t *word)
 {
+	struct reader *reader = &walk->reader;
+
 	if (address % TABLE_WORD) {
 		walk->chain->end = CHAIN_UNALIGNED;
 		return false;
 	}
-	if (reader_word(&walk->reader, address, TABLE_WORD, word))
+	if (window ? reader_next_word(reader, window, address, TABLE_WORD, word)
+		   : reader_word(reader, address, TABLE_WORD, word))
 		return true;
 	walk->chain->end = walk->reader.failure;
 	return false;
@@ -27,8 +32,8 @@ static inline bool table_read(struct walk *walk, uint64_t address, uint64_t *wor
 
 /* Reads the caller's frame pointer, which is saved relative to @saved. This must be the
  * last part of a step: if it fails, the caller itself is still known. */
-static inline enum step table_take_fp(struct walk *walk, const struct unwind_rule *rule,
-				      uint64_t saved)
+static inline enum step table_take_fp(struct walk *walk, struct reader_window *window,
+				      const struct unwind_rule *rule, uint64_t saved)
 {
 	struct frame_state *state = &walk->state;
 
@@ -37,7 +42,7 @@ static inline enum step table_take_fp(struct walk *walk, const struct unwind_rul
 	state->fp = 0;
 	state->fp_is_lost = rule->fp == UNWIND_LOST;
 	if (!state->fp_is_lost &&
-	    !table_read(walk, table_add(saved, rule->fp), &state->fp))
+	    !table_read(walk, window, table_add(saved, rule->fp), &state->fp))
 		return STEP_LAST;
 	return STEP_CALLER;
 }
@@ -61,10 +66,10 @@ static inline enum step table_follow(struct walk *walk, const struct unwind_rule
 	if (rule->kind == UNWIND_CALLER && !(rule->from_word && !rule->from_fp) &&
 	    cfa < state->floor + (in_link ? 0 : TABLE_WORD))
 		return walk_end(walk, CHAIN_NOT_ASCENDING);
-	if (!in_link && !table_read(walk, table_add(cfa, rule->caller), &caller))
+	if (!in_link && !table_read(walk, NULL, table_add(cfa, rule->caller), &caller))
 		return STEP_END;
 	if (rule->kind == UNWIND_INTERRUPTED &&
-	    !table_read(walk, table_add(cfa, rule->word), &sp))
+	    !table_read(walk, NULL, table_add(cfa, rule->word), &sp))
 		return STEP_END;
 	caller = clean(walk->reader.cpu, caller);
 	if (!caller)
@@ -74,7 +79,7 @@ static inline enum step table_follow(struct walk *walk, const struct unwind_rule
 	state->by_code = state->is_sampled && rule->kind == UNWIND_CALLER;
 	state->is_sampled = false;
 	state->is_stopped = rule->kind == UNWIND_INTERRUPTED;
-	return table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
+	return table_take_fp(walk, NULL, rule, rule->fp_by_register ? base : cfa);
 }
 
 /* Sets *@base to the register that the rule is relative to; false if its value is not
@@ -106,7 +111,7 @@ table_leave_kernel(struct walk *walk, const struct unwind_rule *rule,
 	if (rule->word == UNWIND_LOST)
 		sp = 0;
 	else if (rule->word != UNWIND_KEPT &&
-		 !table_read(walk, table_add(sp, rule->word), &sp))
+		 !table_read(walk, NULL, table_add(sp, rule->word), &sp))
 		return STEP_END;
 	program = clean(walk->reader.cpu, walk->registers[rule->other - 1]);
 	if (!program)
@@ -133,14 +138,15 @@ table_step(struct walk *walk, const struct unwind_rule *rule,
 	if (!table_base(walk, rule, &base))
 		return STEP_NONE;
 	word = base;
-	if (rule->from_word && !table_read(walk, table_add(base, rule->word), &word))
+	if (rule->from_word &&
+	    !table_read(walk, NULL, table_add(base, rule->word), &word))
 		return STEP_END;
 	return table_follow(walk, rule, base, table_add(word, rule->cfa), clean);
 }
 
-/* Looks up the rule for an address in the tables. */
-static inline const struct unwind_rule *walk_look_up(const struct walk *walk,
-						     uint64_t address)
+/* Looks up the rule for an address in the tables. Not inlined: it is rare. */
+static __attribute__((noinline)) const struct unwind_rule *
+walk_look_up(const struct walk *walk, uint64_t address)
 {
 	const struct unwind_rule *rule = NULL;
 
@@ -184,6 +190,7 @@ static inline enum step table_go_on(struct walk *walk,
 				    uint64_t (*clean)(const void *cpu, uint64_t address))
 {
 	struct frame_state *state = &walk->state;
+	struct reader_window window = reader_window(&walk->reader);
 	struct chain *chain = walk->chain;
 	uint64_t pc = state->pc, sp = state->sp, base, cfa;
 	uint32_t count = chain->count;
@@ -201,7 +208,7 @@ static inline enum step table_go_on(struct walk *walk,
 			taken = walk_end(walk, CHAIN_NOT_ASCENDING);
 			break;
 		}
-		if (!table_read(walk, table_add(cfa, rule->caller), &pc)) {
+		if (!table_read(walk, &window, table_add(cfa, rule->caller), &pc)) {
 			taken = STEP_END;
 			break;
 		}
@@ -212,7 +219,8 @@ static inline enum step table_go_on(struct walk *walk,
 		}
 		sp = cfa;
 		state->by_code = false;
-		taken = table_take_fp(walk, rule, rule->fp_by_register ? base : cfa);
+		taken = table_take_fp(walk, &window, rule,
+				      rule->fp_by_register ? base : cfa);
 	}
 	chain->count = count;
 	state->pc = pc;

@@ -13,6 +13,9 @@
  * this header, so that it is inlined with constant arguments.
  */
 
+/* For code that must be compiled for each word size by itself. */
+#define WALK_INLINE static inline __attribute__((always_inline))
+
 /* The known registers of a function on the stack. */
 struct frame_state {
 	uint64_t pc; /* sampled address, or return address of the function's call */
@@ -92,9 +95,9 @@ static inline enum step walk_to_caller(struct walk *walk, uint64_t frame, uint64
  * caller's frame pointer. Words have @size bytes; @clean() strips bits that are not part
  * of the address. @has_sp: after the return, the stack pointer is just above the record.
  */
-static inline enum step record_rule(struct walk *walk, unsigned int size,
-				    unsigned int below, bool has_sp,
-				    uint64_t (*clean)(const void *cpu, uint64_t address))
+WALK_INLINE enum step record_rule(struct walk *walk, unsigned int size,
+				  unsigned int below, bool has_sp,
+				  uint64_t (*clean)(const void *cpu, uint64_t address))
 {
 	uint64_t frame = walk->state.fp, record = frame - below, next, caller;
 

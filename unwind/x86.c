@@ -4,9 +4,10 @@
 #include "unwind/x86_exit.h"
 
 static enum translation translate_x86(const void *cpu, const struct guest_memory *memory,
-				      uint64_t address, uint64_t *frame)
+				      struct last_table *last, uint64_t address,
+				      uint64_t *frame)
 {
-	return x86_translate(cpu, memory, address, frame);
+	return x86_translate_near(cpu, memory, last, address, frame);
 }
 
 /* Maximum distance of code from the start of its function, if a call of that start is the
@@ -205,16 +206,56 @@ static uint64_t as_it_is(const void *cpu, uint64_t address)
 }
 
 /*
- * Follows frame pointers as long as no other rule applies, as in most chains to the end:
- * adds all callers to the chain but the one it stops at.
+ * Follows frame pointers inside of the last frame's page, where most frames of a chain
+ * are: record_rule() with its state in registers, up to the first frame that is not
+ * plain. Adds all callers to the chain but the one it stops at.
  */
-static inline enum step records(struct walk *walk, unsigned int word, bool has_entries)
+WALK_INLINE void records_nearby(struct walk *walk, unsigned int word, bool has_entries)
+{
+	const struct reader_window window = reader_window(&walk->reader);
+	const uint64_t end = window.size ? window.size - word : 0;
+	const uint64_t filter = has_entries ? ((struct entry_walk *)walk)->entries->filter
+					    : 0;
+	struct frame_state *state = &walk->state;
+	struct chain *chain = walk->chain;
+	uint64_t pc = state->pc, fp = state->fp, above = state->sp;
+	uint32_t count = chain->count;
+
+	while (count < CHAIN_MAX - 1 &&
+	       !(has_entries && filter >> x86_entry_bit(pc) & 1)) {
+		uint64_t offset = fp - window.start, next, caller;
+
+		if (offset >= end || offset % word)
+			break;
+		next = guest_word(window.page, (unsigned int)offset, word);
+		caller = guest_word(window.page, (unsigned int)offset + word, word);
+		if (!caller || next < fp || next - fp < 2 * word)
+			break;
+		chain->address[count++] = pc;
+		pc = caller;
+		above = fp + 2 * word;
+		fp = next;
+	}
+	chain->count = count;
+	state->pc = pc;
+	state->fp = fp;
+	state->sp = above;
+	if (has_entries)
+		state->floor = above;
+}
+
+/* Follows frame pointers as long as no other rule applies, as in most chains to the end:
+ * adds all callers to the chain but the one it stops at. */
+WALK_INLINE enum step records(struct walk *walk, unsigned int word, bool has_entries)
 {
 	struct chain *chain = walk->chain;
 	enum step taken = record_rule(walk, word, 0, true, as_it_is);
 
-	while (taken == STEP_CALLER && !walk->has_rules && chain->count < CHAIN_MAX - 1 &&
-	       !(has_entries && may_be_entry((struct entry_walk *)walk))) {
+	while (taken == STEP_CALLER && !walk->has_rules) {
+		records_nearby(walk, word, has_entries);
+		if (chain->count >= CHAIN_MAX - 1 ||
+		    (has_entries && may_be_entry((struct entry_walk *)walk)))
+			break;
 		chain->address[chain->count++] = walk->state.pc;
 		taken = record_rule(walk, word, 0, true, as_it_is);
 	}
@@ -241,7 +282,7 @@ static inline void find_narrow(struct frame_state *state, uint64_t address)
 static enum step step_32(struct walk *walk);
 
 /* @has_entries: the walk is an entry_walk. */
-static inline enum step x86_step(struct walk *walk, unsigned int word, bool has_entries)
+WALK_INLINE enum step x86_step(struct walk *walk, unsigned int word, bool has_entries)
 {
 	uint64_t address = walk->state.pc;
 	enum step taken = STEP_NONE;

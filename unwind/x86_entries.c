@@ -4,9 +4,10 @@
 /* Finds the return addresses of chains that are in entries of interrupts. */
 
 static enum translation translate_x86(const void *cpu, const struct guest_memory *memory,
-				      uint64_t address, uint64_t *frame)
+				      struct last_table *last, uint64_t address,
+				      uint64_t *frame)
 {
-	return x86_translate(cpu, memory, address, frame);
+	return x86_translate_near(cpu, memory, last, address, frame);
 }
 
 /* Places that are tried. Where all are in use, nothing more is examined. */

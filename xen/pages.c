@@ -41,6 +41,14 @@ struct slot {
 	bool mapped[GROUP]; /* by page: it could be mapped */
 };
 
+/* Number of frames that are found without a search: those of the last chains. */
+#define RECENT 64
+
+struct recent {
+	uint64_t frame;
+	const void *page; /* NULL: none */
+};
+
 struct pages {
 	struct xen *xen;
 	xenforeignmemory_handle *memory;
@@ -55,6 +63,7 @@ struct pages {
 	uint64_t asked;	      /* value of @misses at the last pages_missed() */
 	unsigned int allowed; /* map calls left in this round */
 	uint64_t map_calls;   /* total number of map calls */
+	struct recent recent[RECENT]; /* by the frame's number */
 };
 
 struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
@@ -88,8 +97,10 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 
 static void unmap_group(struct pages *pages, struct slot *slot)
 {
-	if (slot->pages)
-		pages->xen->lib.memory_unmap(pages->memory, slot->pages, GROUP);
+	if (!slot->pages)
+		return;
+	memset(pages->recent, 0, sizeof(pages->recent));
+	pages->xen->lib.memory_unmap(pages->memory, slot->pages, GROUP);
 	slot->pages = NULL;
 }
 
@@ -154,14 +165,18 @@ static bool is_fresh(const struct pages *pages, const struct slot *slot)
 const void *pages_get(void *context, uint64_t frame)
 {
 	struct pages *pages = context;
+	struct recent *recent = &pages->recent[frame % RECENT];
 	const struct slot *slot;
 	const void *page;
 
+	if (recent->frame == frame && recent->page)
+		return recent->page;
 	if (frame >= FRAME_MAX)
 		return NULL;
 	slot = slot_of(pages, frame / GROUP);
 	page = page_of(slot, frame);
 	pages->misses += !page && !is_fresh(pages, slot);
+	*recent = (struct recent){frame, page};
 	return page;
 }
 

@@ -66,22 +66,29 @@ static uint64_t frame_in_page(uint64_t entry, uint64_t address, unsigned int pag
 	return (base | (address & inside)) >> GUEST_PAGE_SHIFT;
 }
 
-/* x86_translate(); *@bits_set gets the bits of all entries on the way, but for the
- * uppermost one: Linux forbids itself to execute programs there (pti_set_user_pgtbl()).
- */
-static inline enum translation walk_tables(const struct x86_cpu *cpu,
-					   const struct guest_memory *memory,
-					   uint64_t address, uint64_t *frame,
-					   uint64_t *bits_set)
+/* Notes that the translation of @address ends in a table, at this level. */
+static inline void note_table(struct last_table *last, const struct paging *paging,
+			      uint64_t address, uint64_t table, unsigned int level)
 {
-	const struct paging *paging = paging_of(cpu);
-	uint64_t table = cpu->cr3 & ENTRY_FRAME;
-	unsigned int offset = 0;
+	uint64_t size = 1ull << (GUEST_PAGE_SHIFT + level * paging->index_bits);
 
-	if (!paging) {
-		*frame = (uint32_t)address >> GUEST_PAGE_SHIFT;
-		return TRANSLATED;
-	}
+	*last = (struct last_table){address & ~(size - 1), size, table, level};
+}
+
+/*
+ * x86_translate(). *@bits_set gets the bits of all entries on the way, but for the
+ * uppermost one: Linux forbids itself to execute programs there (pti_set_user_pgtbl()).
+ * @last: NULL, or where the last translation has ended, in which case not all entries are
+ * on the way. Inlined for the usual mode, whose loop has no variables but the level then.
+ */
+static inline __attribute__((always_inline)) enum translation
+walk_levels(const struct x86_cpu *cpu, const struct guest_memory *memory,
+	    const struct paging *paging, struct last_table *last, uint64_t address,
+	    uint64_t *frame, uint64_t *bits_set)
+{
+	uint64_t table = cpu->cr3 & ENTRY_FRAME;
+	unsigned int offset = 0, level = paging->levels;
+
 	if (!is_canonical(paging, address))
 		return NOT_CANONICAL;
 	/* A PAE root has 32 bytes and can be anywhere in a page below 4 GiB (SDM, section
@@ -91,7 +98,12 @@ static inline enum translation walk_tables(const struct x86_cpu *cpu,
 			table &= 0xfffff000;
 		offset = cpu->cr3 & 0xfe0;
 	}
-	for (unsigned int level = paging->levels; level > 0; level--) {
+	if (last && address - last->start < last->size) {
+		table = last->address;
+		level = last->level;
+		offset = 0;
+	}
+	for (; level > 0; level--) {
 		unsigned int shift = GUEST_PAGE_SHIFT + (level - 1) * paging->index_bits;
 		unsigned int bits = level == paging->levels ? paging->top_bits
 							    : paging->index_bits;
@@ -109,6 +121,8 @@ static inline enum translation walk_tables(const struct x86_cpu *cpu,
 		if (level < paging->levels)
 			*bits_set |= entry;
 		if (level == 1 || (paging->large >> level & 1 && entry & ENTRY_LARGE)) {
+			if (last && level < paging->levels)
+				note_table(last, paging, address, table, level);
 			*frame = frame_in_page(entry, address, shift, paging->entry_size);
 			return TRANSLATED;
 		}
@@ -118,13 +132,40 @@ static inline enum translation walk_tables(const struct x86_cpu *cpu,
 	return NOT_PRESENT;
 }
 
+static inline enum translation walk_tables(const struct x86_cpu *cpu,
+					   const struct guest_memory *memory,
+					   struct last_table *last, uint64_t address,
+					   uint64_t *frame, uint64_t *bits_set)
+{
+	const struct paging *paging = paging_of(cpu);
+
+	if (!paging) {
+		*frame = (uint32_t)address >> GUEST_PAGE_SHIFT;
+		return TRANSLATED;
+	}
+	if (paging == &paging_4_level)
+		return walk_levels(cpu, memory, &paging_4_level, last, address, frame,
+				   bits_set);
+	return walk_levels(cpu, memory, paging, last, address, frame, bits_set);
+}
+
 enum translation x86_translate(const struct x86_cpu *cpu,
 			       const struct guest_memory *memory, uint64_t address,
 			       uint64_t *frame)
 {
 	uint64_t ignored = 0;
 
-	return walk_tables(cpu, memory, address, frame, &ignored);
+	return walk_tables(cpu, memory, NULL, address, frame, &ignored);
+}
+
+enum translation x86_translate_near(const struct x86_cpu *cpu,
+				    const struct guest_memory *memory,
+				    struct last_table *last, uint64_t address,
+				    uint64_t *frame)
+{
+	uint64_t ignored = 0;
+
+	return walk_tables(cpu, memory, last, address, frame, &ignored);
 }
 
 bool x86_is_executable(const struct x86_cpu *cpu, const struct guest_memory *memory,
@@ -132,7 +173,7 @@ bool x86_is_executable(const struct x86_cpu *cpu, const struct guest_memory *mem
 {
 	uint64_t frame, bits = 0;
 
-	return walk_tables(cpu, memory, address, &frame, &bits) == TRANSLATED &&
+	return walk_tables(cpu, memory, NULL, address, &frame, &bits) == TRANSLATED &&
 	       !(bits & ENTRY_NO_EXECUTE && cpu->efer & X86_EFER_NXE);
 }
 

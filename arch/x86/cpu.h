@@ -81,6 +81,13 @@ enum translation x86_translate(const struct x86_cpu *cpu,
 			       const struct guest_memory *memory, uint64_t address,
 			       uint64_t *frame);
 
+/* x86_translate(), faster for an address that is close to the last one. A guest that
+ * changes its tables meanwhile may get the frame of before. */
+enum translation x86_translate_near(const struct x86_cpu *cpu,
+				    const struct guest_memory *memory,
+				    struct last_table *last, uint64_t address,
+				    uint64_t *frame);
+
 /* Whether code at @address can be executed, as far as bit 63 of the page tables' entries
  * says. False if nothing is mapped there. */
 bool x86_is_executable(const struct x86_cpu *cpu, const struct guest_memory *memory,

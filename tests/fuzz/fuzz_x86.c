@@ -31,7 +31,8 @@ static void check_translation(const struct x86_cpu *cpu,
 			      const struct guest_memory *memory, uint64_t address)
 {
 	struct guest *guest = memory->context;
-	uint64_t frame = UINT64_MAX, again = UINT64_MAX;
+	uint64_t frame = UINT64_MAX, again = UINT64_MAX, near = UINT64_MAX;
+	struct last_table last = {0};
 	enum translation translation;
 
 	guest->calls = 0;
@@ -44,6 +45,10 @@ static void check_translation(const struct x86_cpu *cpu,
 	check(frame < (uint64_t)1 << (52 - GUEST_PAGE_SHIFT));
 	check(x86_translate(cpu, memory, address ^ 1, &again) == TRANSLATED);
 	check(frame == again);
+	check(x86_translate_near(cpu, memory, &last, address ^ GUEST_PAGE_SIZE, &near) <=
+	      NO_PAGE);
+	check(x86_translate_near(cpu, memory, &last, address, &near) == TRANSLATED);
+	check(frame == near);
 }
 
 /* @entries learn from the chain if they are the input's. */

@@ -324,6 +324,18 @@ static void walks_of_tables_that_point_to_themselves_end(void **state)
 	}
 }
 
+/* Small frame numbers, so that most of them exist. */
+static void fill_tables(struct guest *guest, uint64_t *seed)
+{
+	for (size_t i = 0; i < 4; i++)
+		for (size_t at = 0; at < GUEST_PAGE_SIZE; at += 8) {
+			uint64_t bits = random_next(seed) & 0x80000000000037ff;
+
+			memcpy(guest->page[i] + at, &bits, 8);
+		}
+	guest->cpu.cr3 = random_next(seed) & 0x3fff;
+}
+
 static void walks_of_random_tables_end(void **state)
 {
 	unsigned int translated = 0;
@@ -333,14 +345,7 @@ static void walks_of_random_tables_end(void **state)
 	for (unsigned int round = 0; round < 2000; round++) {
 		struct guest *guest = guest_new(modes[round % COUNT_OF(modes)]);
 
-		/* Small frame numbers, so that most of them exist. */
-		for (size_t i = 0; i < 4; i++)
-			for (size_t at = 0; at < GUEST_PAGE_SIZE; at += 8) {
-				uint64_t bits = random_next(&seed) & 0x80000000000037ff;
-
-				memcpy(guest->page[i] + at, &bits, 8);
-			}
-		guest->cpu.cr3 = random_next(&seed) & 0x3fff;
+		fill_tables(guest, &seed);
 		for (unsigned int i = 0; i < 20; i++) {
 			uint64_t frame, address = random_next(&seed);
 
@@ -354,6 +359,62 @@ static void walks_of_random_tables_end(void **state)
 		free(guest);
 	}
 	assert_true(translated > 1000);
+}
+
+static void neighbours_are_translated_by_one_table(void **state)
+{
+	struct guest *guest = guest_new(&mode_4_level);
+	struct last_table last = {0};
+	uint64_t frame = 0;
+
+	(void)state;
+	map(guest, 0x401000, 5, GUEST_PAGE_SHIFT);
+	map(guest, 0x402000, 9, GUEST_PAGE_SHIFT);
+	for (unsigned int i = 0; i < 2; i++) {
+		guest->calls = 0;
+		assert_int_equal(x86_translate_near(&guest->cpu, &guest->memory, &last,
+						    0x401000 + i * 0x1000ull, &frame),
+				 TRANSLATED);
+		assert_int_equal(frame, i ? 9 : 5);
+		assert_int_equal(guest->calls, i ? 1 : 4);
+	}
+	free(guest);
+}
+
+static void translations_that_begin_at_the_last_table_are_the_same(void **state)
+{
+	unsigned int translated = 0, calls = 0, near_calls = 0;
+	uint64_t seed = 16;
+
+	(void)state;
+	for (unsigned int round = 0; round < 2000; round++) {
+		struct guest *guest = guest_new(modes[round % COUNT_OF(modes)]);
+		uint64_t address = random_next(&seed) >> random_next(&seed) % 64;
+		struct last_table last = {0};
+
+		fill_tables(guest, &seed);
+		for (unsigned int i = 0; i < 20; i++) {
+			uint64_t frame = 0, again = 0;
+			enum translation status;
+
+			guest->calls = 0;
+			status = x86_translate(&guest->cpu, &guest->memory, address,
+					       &frame);
+			calls += guest->calls;
+			guest->calls = 0;
+			assert_int_equal(x86_translate_near(&guest->cpu, &guest->memory,
+							    &last, address, &again),
+					 status);
+			near_calls += guest->calls;
+			assert_int_equal(frame, again);
+			translated += status == TRANSLATED;
+			/* Half of the addresses have the same lowest table. */
+			address += random_next(&seed) % (i % 2 ? 1 << 13 : 1 << 26);
+		}
+		free(guest);
+	}
+	assert_true(translated > 1000);
+	assert_true(near_calls < calls);
 }
 
 /* Linux sets the bit in the top table's entries for programs, in the tables that it uses
@@ -517,6 +578,8 @@ int main(void)
 		cmocka_unit_test(addresses_that_are_not_canonical_are_not_translated),
 		cmocka_unit_test(walks_of_tables_that_point_to_themselves_end),
 		cmocka_unit_test(walks_of_random_tables_end),
+		cmocka_unit_test(neighbours_are_translated_by_one_table),
+		cmocka_unit_test(translations_that_begin_at_the_last_table_are_the_same),
 		cmocka_unit_test(
 			pages_are_executable_unless_an_entry_below_the_top_forbids_it),
 		cmocka_unit_test(long_mode_makes_a_64_bit_cpu),

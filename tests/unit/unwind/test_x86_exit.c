@@ -42,10 +42,11 @@ static const void *code_page(void *context, uint64_t frame)
 }
 
 static enum translation same(const void *cpu, const struct guest_memory *memory,
-			     uint64_t address, uint64_t *frame)
+			     struct last_table *last, uint64_t address, uint64_t *frame)
 {
 	(void)cpu;
 	(void)memory;
+	(void)last;
 	*frame = address >> GUEST_PAGE_SHIFT;
 	return *frame < PAGES ? TRANSLATED : NOT_PRESENT;
 }

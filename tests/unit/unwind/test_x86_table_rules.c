@@ -533,13 +533,14 @@ static void endless_recursion_ends_at_the_limit(void **state)
 	tabled_free(&tabled);
 }
 
-/* The words of each frame are in three pages, with 5 table levels: no chain costs more,
- * but for the code of functions without rules. */
+/* The words of each frame are in three pages that have no table in common but the upper
+ * ones, with 5 table levels: no chain costs more, but for the code of functions without
+ * rules. */
 static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 {
 	struct tabled tabled = tabled_new(&mode_5_level);
 	struct guest *guest = tabled.scene.guest;
-	uint64_t base = 0x10000000, page = GUEST_PAGE_SIZE;
+	uint64_t base = 0x10000000, part = 2 << 20;
 	unsigned int walks = CHAIN_MAX - 1;
 
 	(void)state;
@@ -547,12 +548,12 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 	add_rule(&tabled, CODE, CODE + 0x1000,
 		 (struct unwind_rule){.kind = UNWIND_INTERRUPTED,
 				      .word = 0,
-				      .caller = GUEST_PAGE_SIZE,
-				      .fp = 2 * GUEST_PAGE_SIZE});
+				      .caller = (int32_t)part,
+				      .fp = (int32_t)(2 * part)});
 	for (unsigned int i = 0; i < 3; i++)
-		map_new(guest, base + i * page);
+		map_new(guest, base + i * part);
 	poke(&tabled.scene, base, base);
-	poke(&tabled.scene, base + page, RETURN(0));
+	poke(&tabled.scene, base + part, RETURN(0));
 	guest->cpu.reg[X86_RSP] = base;
 	tabled_unwind(&tabled);
 	assert_int_equal(tabled.scene.chain.count, CHAIN_MAX);
