@@ -208,10 +208,20 @@ static bool may_show_more(const struct sampler *sampler, const struct round *rou
 		sampler_learning(sampler)->table.state == TABLE_PENDING);
 }
 
+/* Whether there are files, each with names. */
+static bool have_names(const struct stack_files *files)
+{
+	size_t named = 0;
+
+	while (named < files->elfs && files->number[named] != NO_NAMES)
+		named++;
+	return files->elfs && named == files->elfs;
+}
+
 /* Takes rounds as long as they find more code, of which there is a limited amount, and
  * some more if needed. */
-static int take_rounds(const struct target *target, struct round *round,
-		       struct error *err)
+static int take_rounds(const struct target *target, const struct stack_files *files,
+		       struct round *round, struct error *err)
 {
 	const struct timespec moment = {0, TRY_NS};
 	bool goes_on;
@@ -229,7 +239,8 @@ static int take_rounds(const struct target *target, struct round *round,
 	/* The tables of a kernel lead to more callers, and its names are for any round.
 	 */
 	if (round->outcome == ROUND_TAKEN &&
-	    learning_find_kernel(sampler_learner(target->sampler), round))
+	    learning_find_kernel(sampler_learner(target->sampler), round,
+				 have_names(files)))
 		return take_round(target, round, err);
 	return 0;
 }
@@ -237,6 +248,7 @@ static int take_rounds(const struct target *target, struct round *round,
 /* Opens the domain, and takes a sample. @table: to unwind by; NULL: none. -1 with nothing
  * held. */
 static int sample_domain(struct host *host, const struct guest_info *info,
+			 const struct stack_files *files,
 			 const struct program_table *table, struct target *target,
 			 struct round *round, struct error *err)
 {
@@ -245,7 +257,7 @@ static int sample_domain(struct host *host, const struct guest_info *info,
 
 	sampling.examiner = table ? NULL : examiner_new();
 	if (target_open(target, host, info, NULL, &sampling, err) == 0) {
-		if (take_rounds(target, round, err) == 0)
+		if (take_rounds(target, files, round, err) == 0)
 			return 0;
 		target_close(target);
 	}
@@ -271,12 +283,12 @@ static int show_domain(struct host *host, const char *name,
 	int status = -1;
 
 	if (host_find(host, name, &info, err) < 0 ||
-	    sample_domain(host, &info, files->table, &target, &round, err) < 0)
+	    sample_domain(host, &info, files, files->table, &target, &round, err) < 0)
 		return -1;
 	/* It does not run what was found, so its code in memory is all there is. */
 	if (files->found.guests && !learning_table(sampler_learning(target.sampler))) {
 		close_target(&target);
-		if (sample_domain(host, &info, NULL, &target, &round, err) < 0)
+		if (sample_domain(host, &info, files, NULL, &target, &round, err) < 0)
 			return -1;
 	}
 	if (round.outcome == ROUND_GONE) {

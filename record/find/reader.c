@@ -40,7 +40,6 @@ struct reader {
 static int keep_only(int out)
 {
 	int null = open("/dev/null", O_RDWR);
-	struct rlimit limit = {.rlim_cur = 1024};
 
 	if (null < 0 || dup2(out, 3) < 0)
 		return -1;
@@ -48,11 +47,7 @@ static int keep_only(int out)
 		fcntl(out, F_SETFD, FD_CLOEXEC);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur > 65536)
-		limit.rlim_cur = 65536;
-	for (int fd = 4; fd < (int)limit.rlim_cur; fd++)
-		close(fd);
+	close_range(4, ~0u, 0);
 	return 3;
 }
 

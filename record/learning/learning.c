@@ -425,7 +425,8 @@ const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 	uint64_t code = kernel_code(chain), now = clock_monotonic(),
 		 until = now + FIND_NS;
 
-	while (code && now < until && are_names_due(learning, UINT64_MAX)) {
+	while (code && now < until && are_names_due(learning, UINT64_MAX) &&
+	       !kallsyms_were_sought(learning->kallsyms)) {
 		read_names(learning, cpu, code, now);
 		now = clock_monotonic();
 	}
@@ -446,13 +447,28 @@ static bool find_kernel(struct learning *learning, const struct cpu *cpu,
 	return is_new;
 }
 
-bool learning_find_kernel(struct learning *learning, const struct round *round)
+/* Whether a file of the table describes the code. */
+static bool is_in_file(struct learning *learning, const struct cpu *cpu,
+		       const struct chain *chain)
+{
+	const struct unwind_input input = learning_input(learning, NULL);
+	const struct unwind_table *table = unwind_table_in(&input, cpu_space(cpu));
+
+	return table && unwind_table_find(table, chain->address[0]);
+}
+
+bool learning_find_kernel(struct learning *learning, const struct round *round,
+			  bool has_names)
 {
 	bool is_new = false;
 
-	for (unsigned int i = 0; i < round->samples && !is_new; i++)
-		is_new = find_kernel(learning, cpu_of(learning, &round->sample[i]),
-				     &round->sample[i].chain);
+	for (unsigned int i = 0; i < round->samples && !is_new; i++) {
+		const struct chain *chain = &round->sample[i].chain;
+		const struct cpu *cpu = cpu_of(learning, &round->sample[i]);
+
+		if (!has_names || !is_in_file(learning, cpu, chain))
+			is_new = find_kernel(learning, cpu, chain);
+	}
 	return is_new;
 }
 

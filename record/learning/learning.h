@@ -100,8 +100,10 @@ const struct kallsyms *learning_find_kallsyms(struct learning *learning,
 					      const struct chain *chain);
 
 /* Finds the names and the tables of a Linux kernel without a file at once, if a chain of
- * the round is in it. True if there is a new table. */
-bool learning_find_kernel(struct learning *learning, const struct round *round);
+ * the round is in it. @has_names: the table's files have names, so none are looked for in
+ * a kernel that they describe. True if there is a new table. */
+bool learning_find_kernel(struct learning *learning, const struct round *round,
+			  bool has_names);
 
 /* Returns these names if they were found and not taken; else NULL. */
 const struct kallsyms *learning_kallsyms(const struct learning *learning);

@@ -22,8 +22,10 @@
 #define LOOK_PAGES   (KALLSYMS_MAPS / 2)
 #define LOOK_NS	     (NS_PER_S / 500)
 #define SEARCHES_MAX 8
-/* Number of searches that skip executable pages */
+/* Number of searches that skip executable pages, and of those after which nothing is left
+ * that was not tried */
 #define SKIPPING_SEARCHES 2
+#define SEARCH_KINDS	  (2 * SKIPPING_SEARCHES)
 /* How many times the CPU time of a look passes until the next one, in the first search,
  * which mostly is the only one, and in later ones; and time between two searches, ns */
 #define FIRST_COST_FACTOR 4
@@ -117,6 +119,11 @@ struct kallsyms *kallsyms_take(struct kallsyms_search *search)
 bool kallsyms_are_due(const struct kallsyms_search *search, uint64_t now)
 {
 	return search->stage != DONE && now >= search->due;
+}
+
+bool kallsyms_were_sought(const struct kallsyms_search *search)
+{
+	return search->searches >= SEARCH_KINDS;
 }
 
 /* Ends a search that has found nothing; another one may begin later. */

@@ -29,6 +29,10 @@ void kallsyms_search_free(struct kallsyms_search *search);
  * monotonic. */
 bool kallsyms_are_due(const struct kallsyms_search *search, uint64_t now);
 
+/* Returns whether every way to search has failed once. Later searches are for a kernel
+ * that boots meanwhile. */
+bool kallsyms_were_sought(const struct kallsyms_search *search);
+
 /*
  * Goes on with the search in the kernel's memory, from an address of its @code. @cpu has
  * registers by which that memory can be read (record/linux/kernel_seen.h). Takes bounded
