@@ -184,8 +184,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 
 	domain->observes = domain->observed &&
 			   now - domain->observed < OBSERVATION_LASTS &&
-			   guest->info.vcpus <= PAUSE_OBSERVED_MAX &&
-			   is_any_busy(guest);
+			   guest->info.vcpus <= PAUSE_OBSERVED_MAX && is_any_busy(guest);
 	if (!domain->observes)
 		return look_at(guest, now, observation, err);
 	*observation = OBSERVED_RUNNING;
