@@ -184,6 +184,9 @@ static void protect_data(struct guest *guest)
 	}
 }
 
+/* Whether all ways to search had failed at the last look. */
+static bool was_sought;
+
 /* Looks for names until there are some, or nothing is due any more. */
 static struct kallsyms *search(struct guest *guest, unsigned int *looks)
 {
@@ -197,6 +200,7 @@ static struct kallsyms *search(struct guest *guest, unsigned int *looks)
 		now += 10 * NS_PER_S;
 		if (!kallsyms_are_due(search, now))
 			break;
+		was_sought = kallsyms_were_sought(search);
 		kallsyms_look(search, &cpu, &guest->memory, TEXT + 8, now);
 		kallsyms = kallsyms_take(search);
 	}
@@ -258,6 +262,7 @@ static void names_are_found_in_a_kernel_that_boots(void **state)
 
 	(void)state;
 	assert_non_null(kallsyms);
+	assert_false(was_sought);
 	expect_names(&builder, kallsyms);
 	kallsyms_free(kallsyms);
 	free(builder.guest);
@@ -271,6 +276,7 @@ static void a_guest_without_names_is_given_up(void **state)
 	(void)state;
 	map_new(guest, TEXT);
 	assert_null(search(guest, &looks));
+	assert_true(was_sought);
 	free(guest);
 }
 
