@@ -133,11 +133,10 @@ static void observe_vcpus(struct xen_guest *domain, const struct batch *calls)
 		observe_vcpu(domain, calls, i);
 }
 
-/* Whether a vCPU runs or waits for a CPU, as one may that was just resumed. */
-static bool is_any_busy(const struct guest *guest)
+static bool is_any_running(const struct guest *guest)
 {
 	for (unsigned int i = 0; i < guest->info.vcpus; i++)
-		if (guest->vcpu[i].online && guest->vcpu[i].state != VCPU_BLOCKED)
+		if (guest->vcpu[i].online && guest->vcpu[i].state == VCPU_RUNNING)
 			return true;
 	return false;
 }
@@ -184,7 +183,8 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 
 	domain->observes = domain->observed &&
 			   now - domain->observed < OBSERVATION_LASTS &&
-			   guest->info.vcpus <= PAUSE_OBSERVED_MAX && is_any_busy(guest);
+			   guest->info.vcpus <= PAUSE_OBSERVED_MAX &&
+			   is_any_running(guest);
 	if (!domain->observes)
 		return look_at(guest, now, observation, err);
 	*observation = OBSERVED_RUNNING;

@@ -27,7 +27,6 @@ static struct {
 	unsigned int held;   /* pauses that are not over */
 	bool observed_held;  /* a vCPU was observed while the domain was paused */
 	bool running[VCPUS];
-	bool waiting[VCPUS];	  /* for a CPU */
 	uint64_t cpu_time[VCPUS]; /* ns */
 } fake;
 
@@ -44,7 +43,7 @@ static int call_domctl(struct xen_domctl *domctl)
 		fake.observed_held |= fake.held > 0;
 		vcpu->online = 1;
 		vcpu->running = fake.running[vcpu->vcpu];
-		vcpu->blocked = !fake.running[vcpu->vcpu] && !fake.waiting[vcpu->vcpu];
+		vcpu->blocked = !fake.running[vcpu->vcpu];
 		vcpu->cpu_time = fake.cpu_time[vcpu->vcpu];
 		return 0;
 	case XEN_DOMCTL_pausedomain:
@@ -208,18 +207,6 @@ static void the_pause_observes_a_guest_that_was_seen_just_now(void **state)
 	assert_false(fake.observed_held);
 }
 
-/* It has no CPU yet when the next round begins. */
-static void a_guest_that_waits_for_a_cpu_was_seen_just_now_too(void **state)
-{
-	uint64_t now = clock_monotonic();
-
-	(void)state;
-	fake.waiting[0] = true;
-	assert_int_equal(take_round(now), 3);
-	assert_int_equal(scene.guest->vcpu[0].state, VCPU_RUNNABLE);
-	assert_int_equal(take_round(now + NS_PER_S / 1000), 2);
-}
-
 static void a_guest_that_rests_is_not_paused_at_high_rates_either(void **state)
 {
 	uint64_t now = clock_monotonic();
@@ -243,9 +230,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			the_pause_observes_a_guest_that_was_seen_just_now, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_guest_that_waits_for_a_cpu_was_seen_just_now_too, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_guest_that_rests_is_not_paused_at_high_rates_either, set_up,
