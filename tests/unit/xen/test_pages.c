@@ -112,12 +112,35 @@ static void the_number_of_map_calls_per_round_is_limited(void **state)
 	assert_int_equal(mapped, 0);
 }
 
+/* What is found without a search, is also found only as long as it is mapped. */
+static void frames_that_were_found_are_forgotten_with_their_mappings(void **state)
+{
+	struct pages *pages = new_pages();
+	const uint64_t frame = 8, other = 8 + 64, third = 8 + 128;
+
+	(void)state;
+	pages_begin(pages, SECOND, 10);
+	assert_non_null(pages_map(pages, frame));
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_non_null(pages_get(pages, frame));
+		assert_null(pages_get(pages, i % 2 ? other : third));
+	}
+	assert_non_null(pages_get(pages, frame));
+	pages_begin(pages, 20 * SECOND, 10);
+	assert_int_equal(mapped, 0);
+	assert_null(pages_get(pages, frame));
+	assert_true(pages_missed(pages));
+	pages_free(pages);
+}
+
 int main(void)
 {
 	alarm(300);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_map_calls_per_round_is_limited),
 		cmocka_unit_test(the_number_of_mapped_pages_is_limited),
+		cmocka_unit_test(
+			frames_that_were_found_are_forgotten_with_their_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
