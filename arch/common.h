@@ -26,10 +26,10 @@ struct guest_memory {
 /* The table in which a translation has ended, so that one of an address close to it can
  * begin there. Starts zeroed. */
 struct last_table {
-	uint64_t start; /* the first address that it maps */
-	uint64_t size;	/* of these addresses, bytes; 0: no table is known */
-	uint64_t address;
-	unsigned int level;
+	uint64_t start;	    /* the first address that it maps */
+	uint64_t size;	    /* of these addresses, bytes; 0: no table is known */
+	uint64_t address;   /* the table's own, guest-physical */
+	unsigned int level; /* 1: its entries are pages of the smallest size */
 };
 
 /* How a translation ended. */

@@ -41,7 +41,7 @@ struct slot {
 	bool mapped[GROUP]; /* by page: it could be mapped */
 };
 
-/* Number of frames that are found without a search: those of the last chains. */
+/* Number of recently used frames whose pages are found without a search. */
 #define RECENT 64
 
 struct recent {

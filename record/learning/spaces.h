@@ -22,7 +22,8 @@ struct spaces {
 	struct space_facts {
 		uint64_t due;		  /* when it is looked at again, ns, monotonic */
 		struct placed_table here; /* the programs that it has */
-		uint64_t programs; /* those that are where others have them, a bit each */
+		/* bit n: program n is where the other spaces have it */
+		uint64_t programs;
 	} facts[SPACES_MAX];
 	size_t count;
 	struct spaces_table {

@@ -22,10 +22,10 @@
 #define LOOK_PAGES   (KALLSYMS_MAPS / 2)
 #define LOOK_NS	     (NS_PER_S / 500)
 #define SEARCHES_MAX 8
-/* Number of searches that skip executable pages, and of those after which nothing is left
- * that was not tried */
+/* Number of searches that skip executable pages */
 #define SKIPPING_SEARCHES 2
-#define SEARCH_KINDS	  (2 * SKIPPING_SEARCHES)
+/* Number of searches that differ: each of the skipping ones, and once without skipping */
+#define SEARCH_KINDS (2 * SKIPPING_SEARCHES)
 /* How many times the CPU time of a look passes until the next one, in the first search,
  * which mostly is the only one, and in later ones; and time between two searches, ns */
 #define FIRST_COST_FACTOR 4

@@ -408,7 +408,8 @@ static void translations_that_begin_at_the_last_table_are_the_same(void **state)
 			near_calls += guest->calls;
 			assert_int_equal(frame, again);
 			translated += status == TRANSLATED;
-			/* Half of the addresses have the same lowest table. */
+			/* Every other step is of two pages at most, in one lowest
+			 * table. */
 			address += random_next(&seed) % (i % 2 ? 1 << 13 : 1 << 26);
 		}
 		free(guest);

@@ -301,7 +301,8 @@ static void the_worst_chain_costs_a_bounded_number_of_pages(void **state)
 		assert_int_equal(scene.chain.count, CHAIN_MAX);
 		assert_int_equal(scene.chain.end, CHAIN_TOO_DEEP);
 		assert_true(scene.chain.frameless);
-		/* Both words of a function without a frame have the same table. */
+		/* The stack's two words that a function without a frame needs are
+		 * mapped by one table. */
 		assert_true(round > 0 || guest->calls >= X86_UNWIND_PAGES_MAX - 4 * 6 -
 								 X86_EXITS_MAX * 4);
 		code_notes_renew(notes);
