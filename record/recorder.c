@@ -29,8 +29,8 @@ struct recorder {
 	uint64_t look;	       /* time of the next look for new domains, ns, monotonic */
 	uint64_t check; /* time of the next check that domains still exist, ns, monotonic
 			 */
-	uint64_t asked; /* when signals were last asked for, ns, monotonic */
-	uint64_t end;	/* end of sampling, ns, monotonic */
+	struct signals_waits waited;
+	uint64_t end;	    /* end of sampling, ns, monotonic */
 	uint64_t unwatched; /* time since when the guard does not watch, ns, monotonic; 0:
 			     * it does */
 };
@@ -393,27 +393,14 @@ static struct task next_task(const struct recorder *recorder, uint64_t end)
 	return task;
 }
 
-/* Waits until @time or for a signal, and returns its number or 0. If the time is over and
- * signals were asked for just now, this needs no system call. */
-static int wait_until(struct recorder *recorder, const sigset_t *signals, uint64_t time)
-{
-	uint64_t now = clock_monotonic();
-	int number;
-
-	if (time <= now && now - recorder->asked < SIGNALS_LATE_NS)
-		return 0;
-	number = signals_wait(signals, time);
-	recorder->asked = clock_monotonic();
-	return number;
-}
-
 /* Does the tasks that are due, until there is a reason to end. */
 static enum end_reason run_tasks(struct recorder *recorder, const sigset_t *signals,
 				 uint64_t end, struct error *err)
 {
 	while (recorder->roster.subjects || recorder->options->follow) {
 		struct task task = next_task(recorder, end);
-		int number = wait_until(recorder, signals, task.time), status = 0;
+		int number = signals_wait(&recorder->waited, signals, task.time);
+		int status = 0;
 
 		if (number) {
 			enum end_reason reason = handle_signal(recorder, number, err);

@@ -32,7 +32,33 @@ void signals_block(sigset_t *signals)
 	sigprocmask(SIG_BLOCK, signals, NULL);
 }
 
-int signals_wait(const sigset_t *signals, uint64_t time)
+/* The average changes by this part of the difference from a new value. */
+#define LATE_PART 8
+
+bool signals_spins(const struct signals_waits *waits, uint64_t left)
+{
+	return left <= SIGNALS_SPIN_NS && left <= 2 * waits->late;
+}
+
+void signals_note_late(struct signals_waits *waits, uint64_t late)
+{
+	/* Of a sleep during a stall of the host, only this much counts. */
+	if (late > SIGNALS_SPIN_NS)
+		late = SIGNALS_SPIN_NS;
+	waits->late -= waits->late / LATE_PART;
+	waits->late += late / LATE_PART;
+}
+
+static void spin_until(uint64_t time)
+{
+	while (clock_monotonic() < time) {
+#if defined(__i386__) || defined(__x86_64__)
+		__builtin_ia32_pause();
+#endif
+	}
+}
+
+static int sleep_until(const sigset_t *signals, uint64_t time)
 {
 	for (;;) {
 		uint64_t now = clock_monotonic();
@@ -46,4 +72,24 @@ int signals_wait(const sigset_t *signals, uint64_t time)
 		if (errno == EAGAIN)
 			return 0;
 	}
+}
+
+int signals_wait(struct signals_waits *waits, const sigset_t *signals, uint64_t time)
+{
+	uint64_t now = clock_monotonic();
+	int number;
+
+	if (now - waits->asked < SIGNALS_LATE_NS) {
+		if (time <= now)
+			return 0;
+		if (signals_spins(waits, time - now)) {
+			spin_until(time);
+			return 0;
+		}
+	}
+	number = sleep_until(signals, time);
+	waits->asked = clock_monotonic();
+	if (!number && time > now)
+		signals_note_late(waits, waits->asked - time);
+	return number;
 }

@@ -3,6 +3,7 @@
 #define UNIPROF_RECORD_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -20,8 +21,27 @@ sigset_t signals_ends(void);
  * shorter stop may not be noticed at all. */
 #define SIGNALS_LATE_NS 5000000u
 
-/* Waits until @time (ns, monotonic) or for one of @signals. Returns the signal's number,
- * or 0 if the time is over. */
-int signals_wait(const sigset_t *signals, uint64_t time);
+/* Longest wait that is not slept, ns */
+#define SIGNALS_SPIN_NS 100000u
+
+/* What earlier waits have shown; all 0 at first. */
+struct signals_waits {
+	uint64_t asked; /* when signals were last asked for, ns, monotonic */
+	uint64_t late;	/* average time by which sleeps ended too late, ns */
+};
+
+/*
+ * Waits until @time (ns, monotonic) or for one of @signals. Returns the signal's number,
+ * or 0 if the time is over. If signals were asked for just now, a wait that is over needs
+ * no system call, and one that is so short that a sleep would end too late is spent
+ * reading the clock: Xen's timers alone may be 50 us late (its option timer_slop).
+ */
+int signals_wait(struct signals_waits *waits, const sigset_t *signals, uint64_t time);
+
+/* Returns whether a wait of @left ns is too short to be slept. */
+bool signals_spins(const struct signals_waits *waits, uint64_t left);
+
+/* Notes that a sleep ended @late ns too late. */
+void signals_note_late(struct signals_waits *waits, uint64_t late);
 
 #endif

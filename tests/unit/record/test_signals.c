@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "record/signals.h"
+
+#define US 1000ull
+
+static void note_often(struct signals_waits *waits, uint64_t late)
+{
+	for (unsigned int i = 0; i < 64; i++)
+		signals_note_late(waits, late);
+}
+
+static void a_wait_is_not_slept_if_sleeps_end_too_late_for_it(void **state)
+{
+	struct signals_waits waits = {0};
+
+	(void)state;
+	assert_false(signals_spins(&waits, 1));
+	note_often(&waits, 40 * US);
+	assert_true(signals_spins(&waits, 75 * US));
+	assert_false(signals_spins(&waits, 85 * US));
+	note_often(&waits, 5 * US);
+	assert_true(signals_spins(&waits, 8 * US));
+	assert_false(signals_spins(&waits, 12 * US));
+}
+
+static void a_stall_of_the_host_hardly_counts(void **state)
+{
+	struct signals_waits waits = {0};
+
+	(void)state;
+	note_often(&waits, 5 * US);
+	signals_note_late(&waits, NS_PER_S);
+	assert_false(signals_spins(&waits, 40 * US));
+	note_often(&waits, NS_PER_S);
+	assert_true(signals_spins(&waits, SIGNALS_SPIN_NS));
+	assert_false(signals_spins(&waits, SIGNALS_SPIN_NS + 1));
+}
+
+static void no_wait_ends_early(void **state)
+{
+	struct signals_waits waits = {.late = 50 * US};
+	sigset_t none;
+
+	(void)state;
+	sigemptyset(&none);
+	for (unsigned int i = 0; i < 200; i++) {
+		uint64_t time = clock_monotonic() + i * US;
+
+		assert_int_equal(signals_wait(&waits, &none, time), 0);
+		assert_true(clock_monotonic() >= time);
+	}
+}
+
+static void signals_are_asked_for_now_and_then(void **state)
+{
+	struct signals_waits waits = {.late = 50 * US};
+	sigset_t signals;
+
+	(void)state;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	raise(SIGUSR1);
+	waits.asked = clock_monotonic() - SIGNALS_LATE_NS;
+	assert_int_equal(signals_wait(&waits, &signals, clock_monotonic() + 20 * US),
+			 SIGUSR1);
+	assert_int_equal(signals_wait(&waits, &signals, clock_monotonic()), 0);
+
+	/* Late, but not by a sleep */
+	assert_int_equal(waits.late, 50 * US);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_is_not_slept_if_sleeps_end_too_late_for_it),
+		cmocka_unit_test(a_stall_of_the_host_hardly_counts),
+		cmocka_unit_test(no_wait_ends_early),
+		cmocka_unit_test(signals_are_asked_for_now_and_then),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
