@@ -32,7 +32,7 @@ struct xen_guest {
 	unsigned int *target;	       /* element i: the vCPU of pause.entry[i + 1] */
 	struct vcpu_mode *mode;	       /* one per vCPU */
 	uint64_t *ran; /* CPU time of each vCPU before the last pause, ns; or
-			* CPU_TIME_UNKNOWN: it did not wait */
+			* CPU_TIME_UNKNOWN: it was running */
 	bool is_new;   /* the observation is newer than the last pause */
 	bool rests;    /* no vCPU has run since the last pause */
 	struct pages *pages;
@@ -230,12 +230,13 @@ static void choose_vcpus(struct xen_guest *domain)
 	}
 }
 
-/* Whether the vCPU waited before the last pause, and has not run since. */
+/* Whether the vCPU was not running before the last pause, because it was blocked or
+ * waited for a physical CPU, and has not run since. */
 static bool has_not_run(const struct xen_guest *domain, unsigned int i)
 {
 	const struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
 
-	return vcpu->captured && vcpu->state == VCPU_BLOCKED &&
+	return vcpu->captured && vcpu->state != VCPU_RUNNING &&
 	       vcpu->cpu_time == domain->ran[i];
 }
 
@@ -260,7 +261,7 @@ static void note_cpu_times(struct xen_guest *domain)
 	for (unsigned int i = 0; i < domain->guest.info.vcpus; i++) {
 		const struct guest_vcpu *vcpu = &domain->guest.vcpu[i];
 
-		domain->ran[i] = vcpu->online && vcpu->state == VCPU_BLOCKED
+		domain->ran[i] = vcpu->online && vcpu->state != VCPU_RUNNING
 					 ? vcpu->cpu_time
 					 : CPU_TIME_UNKNOWN;
 	}

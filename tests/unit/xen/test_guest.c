@@ -27,6 +27,7 @@ static struct {
 	unsigned int held;   /* pauses that are not over */
 	bool observed_held;  /* a vCPU was observed while the domain was paused */
 	bool running[VCPUS];
+	bool waiting[VCPUS];	  /* for a physical CPU */
 	uint64_t cpu_time[VCPUS]; /* ns */
 } fake;
 
@@ -43,7 +44,7 @@ static int call_domctl(struct xen_domctl *domctl)
 		fake.observed_held |= fake.held > 0;
 		vcpu->online = 1;
 		vcpu->running = fake.running[vcpu->vcpu];
-		vcpu->blocked = !fake.running[vcpu->vcpu];
+		vcpu->blocked = !fake.running[vcpu->vcpu] && !fake.waiting[vcpu->vcpu];
 		vcpu->cpu_time = fake.cpu_time[vcpu->vcpu];
 		return 0;
 	case XEN_DOMCTL_pausedomain:
@@ -225,6 +226,34 @@ static void a_guest_that_rests_is_not_paused_at_high_rates_either(void **state)
 	assert_int_equal(fake.pauses, 1);
 }
 
+static void a_guest_that_gets_no_cpu_is_paused_once(void **state)
+{
+	uint64_t now = clock_monotonic();
+
+	(void)state;
+	fake.waiting[0] = true;
+	take_round(now);
+	assert_int_equal(fake.pauses, 1);
+	assert_int_equal(scene.guest->vcpu[0].state, VCPU_RUNNABLE);
+	assert_int_equal(take_round(now += NS_PER_S / 100), 1);
+	assert_int_equal(fake.pauses, 0);
+	assert_int_equal(scene.guest->vcpu[0].cpu.x86.rip, 0x1000);
+
+	/* It has had a turn meanwhile. */
+	fake.cpu_time[0]++;
+	take_round(now += NS_PER_S / 100);
+	assert_int_equal(fake.pauses, 1);
+
+	/* It ran before this pause, and how long until the pause is unknown. */
+	fake.running[0] = true;
+	take_round(now += NS_PER_S / 100);
+	fake.running[0] = false;
+	take_round(now += NS_PER_S / 100);
+	assert_int_equal(fake.pauses, 1);
+	take_round(now + NS_PER_S / 100);
+	assert_int_equal(fake.pauses, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +263,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_guest_that_rests_is_not_paused_at_high_rates_either, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(a_guest_that_gets_no_cpu_is_paused_once,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
