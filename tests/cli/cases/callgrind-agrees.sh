@@ -1,5 +1,6 @@
 # Each function has the same self and inclusive cost in callgrind_annotate as in the
 # collapsed stacks, in recursions too, and the same as in the histogram.
+# Not with sanitizers: callgrind writes these files with them.
 . "$CLI/lib.sh"
 command -v callgrind_annotate >/dev/null || skip "valgrind is not installed"
 make_big

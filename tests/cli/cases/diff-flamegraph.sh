@@ -1,5 +1,6 @@
 # The differential flame graph in the real Chromium: widths, numbers and colours match the
 # folded difference, whichever side is drawn; zoom and search work.
+# Not with sanitizers: it tests the picture; report-flamegraph-names draws differences with them.
 . "$CLI/lib.sh"
 need_browser
 make_recording web two

@@ -5,4 +5,4 @@ command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 # Formats that write each chain, each node, each function, or each sample with its chain
 formats=folded,html,histogram,perf-script,speedscope
 python3 "$CLI/hostile.py" --few --formats $formats \
-	"$UNIPROF" "$MAKE_HOSTILE" 30000 0 deep deep-samples nodes long-names
+	"$UNIPROF" "$MAKE_HOSTILE" 20000 0 deep deep-samples nodes long-names

@@ -3,4 +3,4 @@
 # Not with sanitizers: they need more memory and time than the bounds that it checks.
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 python3 "$CLI/hostile.py" --formats folded,flamegraph,html,perf-data,pprof \
-	"$UNIPROF" "$MAKE_HOSTILE" 60000 0 programs
+	"$UNIPROF" "$MAKE_HOSTILE" 40000 0 programs

@@ -1,5 +1,6 @@
 # The page of --format html in a browser: what it shows at first, by the address, by keyboard
 # and by mouse; the same by Back; no request and no error.
+# Not with sanitizers: it tests the page; html-agrees and html-baseline write pages with them.
 . "$CLI/lib.sh"
 need_browser
 make_big

@@ -1,4 +1,5 @@
 # --format perf-script is, byte for byte, what the real perf prints for --format perf-data.
+# Not with sanitizers: perf-data and report-cores write both formats with them.
 . "$CLI/lib.sh"
 need_perf
 

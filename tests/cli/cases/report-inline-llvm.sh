@@ -1,5 +1,6 @@
 # Inlined functions are the same as llvm-symbolizer's, also in nested functions, lambdas and
 # local classes, at up to 2,000 addresses of each program.
+# Not with sanitizers: report-inline reads such programs with them.
 . "$CLI/lib.sh"
 command -v llvm-symbolizer >/dev/null || skip "llvm is not installed"
 # sample: makes PROGRAM.up, a sample at each of many addresses of the program, and lists them
