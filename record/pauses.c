@@ -137,11 +137,12 @@ int sampler_pause(struct sampler *sampler, struct round *round, struct error *er
 	struct guest *guest = sampler->guest;
 
 	while (round->outcome == ROUND_TAKEN && sampler->tries < ROUND_PAUSES) {
-		struct round discarded = {0};
 		bool missed, learned;
 		int status;
 
 		if (sampler->tries++ || !is_rehearsed(sampler, round)) {
+			struct round discarded = {0};
+
 			sampler_rehearse(sampler, &discarded);
 			sampler->rehearsed = round->time;
 		}

@@ -64,9 +64,10 @@ static int find_astray(const struct sample *sample, const struct unwind_input *i
 	return (int)last;
 }
 
-bool code_search_is_astray(const struct sample *sample, const struct unwind_input *input)
+bool code_search_is_astray(const struct code_search *search, const struct sample *sample,
+			   const struct unwind_input *input)
 {
-	return find_astray(sample, input) >= 0;
+	return search->examiner && find_astray(sample, input) >= 0;
 }
 
 static struct search_region *region_of(struct code_search *search, uint64_t address)

@@ -55,8 +55,10 @@ bool code_search_is_open(const struct code_search *search);
 bool code_search_run(struct code_search *search, const struct guest *guest,
 		     const struct unwind_input *input, struct round *round);
 
-/* Whether the chain loses its way, as far as code in the guest's memory could help. */
-bool code_search_is_astray(const struct sample *sample, const struct unwind_input *input);
+/* Whether the chain loses its way, as far as code in the guest's memory could help; never
+ * without an examiner. */
+bool code_search_is_astray(const struct code_search *search, const struct sample *sample,
+			   const struct unwind_input *input);
 
 /* Counts chains that do not lose their way, of a round without code_search_run(). */
 void code_search_count(struct code_search *search, unsigned int chains);

@@ -231,9 +231,12 @@ static void map_processes(struct learning *learning, const struct round *round)
 static void name_fibers(struct learning *learning, struct round *round)
 {
 	struct guest *guest = learning->guest;
-	struct thread_view view = {.memory = running_memory(learning)};
+	struct thread_view view;
 
-	for (unsigned int i = 0; learning->fibers.count && i < round->samples; i++) {
+	if (!learning->fibers.count)
+		return;
+	view = (struct thread_view){.memory = running_memory(learning)};
+	for (unsigned int i = 0; i < round->samples; i++) {
 		struct sample *sample = &round->sample[i];
 
 		guest->ops->begin_pages(guest->memory, round->time,
@@ -493,7 +496,7 @@ static void settle(struct learning *learning, const struct unwind_input *input,
 		return;
 	}
 	for (unsigned int i = 0; i < round->samples; i++)
-		if (!code_search_is_astray(&round->sample[i], input))
+		if (!code_search_is_astray(&learning->code, &round->sample[i], input))
 			settled_add(&learning->settled, &round->sample[i]);
 }
 

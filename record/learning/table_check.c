@@ -244,12 +244,13 @@ static bool is_due(struct table_check *check, const struct guest *guest, uint64_
 bool table_check_run(struct table_check *check, const struct guest *guest,
 		     const struct guest_memory *memory, const struct round *round)
 {
-	const struct placed_table before = check->placed;
+	struct placed_table before;
 	bool is_quick, is_new;
 
 	note_spaces(check, guest);
 	if (!is_due(check, guest, round->time))
 		return false;
+	before = check->placed;
 	is_quick = ++check->checks < QUICK_CHECKS || watches_spaces(check);
 	check->due = round->time + (is_quick ? CHECK_NS : LATER_NS);
 	guest->ops->begin_pages(guest->memory, round->time, CHECK_MAPS);

@@ -119,7 +119,6 @@ static void code_is_read_in_one_piece(void **state)
 	scene_free(scene);
 }
 
-/* A page that can't be read does not hold up the search. */
 /* Frame pointers may lead astray until there is a table, which is then not blamed. */
 static void a_new_table_is_not_blamed_for_earlier_chains(void **state)
 {
@@ -159,6 +158,7 @@ static void a_new_table_is_not_blamed_for_earlier_chains(void **state)
 	scene_free(scene);
 }
 
+/* A page that can't be read does not hold up the search. */
 static void missing_code_is_given_up(void **state)
 {
 	struct scene *scene = scene_new();
@@ -170,12 +170,31 @@ static void missing_code_is_given_up(void **state)
 	scene_free(scene);
 }
 
+/* Otherwise such chains would be studied in each round, though nothing is looked for. */
+static void no_chain_is_astray_without_an_examiner(void **state)
+{
+	const struct unwind_input input = {0};
+	struct code_search search = {.examiner = examiner_new()};
+	struct examiner *examiner = search.examiner;
+	uint64_t address = CODE;
+	struct sample sample = {
+		.chain = {.address = &address, .count = 1, .end = CHAIN_UNKNOWN}};
+
+	(void)state;
+	assert_non_null(examiner);
+	assert_true(code_search_is_astray(&search, &sample, &input));
+	search.examiner = NULL;
+	assert_false(code_search_is_astray(&search, &sample, &input));
+	examiner_free(examiner);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_is_read_in_one_piece),
 		cmocka_unit_test(a_new_table_is_not_blamed_for_earlier_chains),
 		cmocka_unit_test(missing_code_is_given_up),
+		cmocka_unit_test(no_chain_is_astray_without_an_examiner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
