@@ -154,8 +154,9 @@ def check_costs(rounds):
         check(f"{len(modes)} rounds of modes have {sum(modes)} pauses",
               0 < sum(modes) < 1.1 * len(modes))
     times = collections.defaultdict(list)
-    for address, _, _, _, time, _ in rounds:
-        times[kind_of(address)].append(time)
+    for address, _, _, paused, time, _ in rounds:
+        if paused:
+            times[kind_of(address)].append(time)
     usual = median(times.pop(None))
     # A stall of the emulator has much weight among few samples; on ARM, where turns are short,
     # even among all samples of a kind, so the minimum is used.

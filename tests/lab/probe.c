@@ -4,8 +4,9 @@
  * and prints for each round what a recording does not contain: lab-probe DOMAIN SECONDS.
  * A line has the first vCPU's sampled address, how its chain ended, the number of
  * addresses in the chain, the number of pauses in the round, the length of the last one
- * in ns, and the number of map calls. The last line has the number of map calls made
- * while the guest was paused, and the maximum number of pages mapped at a time.
+ * in ns (0 without a pause: the guest had not run since its last sample), and the number
+ * of map calls. The last line has the number of map calls made while the guest was paused,
+ * and the maximum number of pages mapped at a time.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -70,7 +71,8 @@ static int sample(struct sampler *sampler, const struct pages *pages, uint64_t e
 		printf("%" PRIx64 " %d %u %u %" PRIu64 " %" PRIu64 "\n",
 		       round.sample[0].chain.address[0], (int)round.sample[0].chain.end,
 		       round.sample[0].chain.count, round.pauses,
-		       round.pause[round.pauses - 1], pages_map_calls(pages) - calls);
+		       round.pauses ? round.pause[round.pauses - 1] : 0,
+		       pages_map_calls(pages) - calls);
 	}
 	printf("in-pause %" PRIu64 " most %" PRIu64 "\n", probe.in_pause, probe.most);
 	return 0;
