@@ -5,8 +5,8 @@
  * A line has the first vCPU's sampled address, how its chain ended, the number of
  * addresses in the chain, the number of pauses in the round, the length of the last one
  * in ns (0 without a pause: the guest had not run since its last sample), and the number
- * of map calls. The last line has the number of map calls made while the guest was paused,
- * and the maximum number of pages mapped at a time.
+ * of map calls. The last line has the number of map calls made while the guest was
+ * paused, and the maximum number of pages mapped at a time.
  */
 #include <inttypes.h>
 #include <signal.h>
