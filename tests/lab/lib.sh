@@ -2,14 +2,16 @@
 # go to /lab/out.
 . ./say.sh
 
-# start NAME [XL_ARGUMENT...]: creates the guest and waits until it works
+# start NAME [XL_ARGUMENT...]: creates the guest and waits until it works. SHARE: how much of a CPU it
+# gets, in percent, where it matters only that it runs: the emulator has more time for dom0 then
 start()
 {
 	name=$1
 	shift
 	# What an earlier guest of this name has printed says nothing of this one.
 	rm -f "/var/log/xen/console/guest-$name.log"
-	xl create -q "$name.cfg" "$@" >/tmp/xl.log 2>&1 ||
+	# shellcheck disable=SC2086 # nothing, or one word
+	xl create -q "$name.cfg" ${SHARE:+cap=$SHARE} "$@" >/tmp/xl.log 2>&1 ||
 		failed "xl create $name: $(cat /tmp/xl.log)"
 	wait-guest "$name" heartbeat || failed "$name has a heartbeat"
 }
