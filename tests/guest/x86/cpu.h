@@ -34,7 +34,7 @@
 #define RESERVED_TABLE	 (0x000ffffffffff000 | PTE_TABLE)
 #define TOP_LEVEL	 4
 /* The length of a kind's turn, ns, and the kinds with more turns than one. */
-#define TURN 250000000
+#define TURN 400000000
 #define MORE_TURNS
 /* The entry of a page of 1G. */
 #define HUGE_LEVEL 3
