@@ -70,13 +70,14 @@ stub.sendall(b"$c#63")
 ' "${gdb#unix:}"
 }
 
-# record_enough OPTION...: records for 4 s; on a busy host, once more for as long as it takes to
-# have LEAST samples
+# record_enough OPTION...: records for 6 s; on a busy host, once more for as long as it takes to
+# have twice LEAST samples, which are not independent there: QEMU may be stopped again before it has
+# run
 record_enough()
 {
-	record -T 4 "$@"
+	record -T 6 "$@"
 	count=$("$UNIPROF" info uniprof.data | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
-	[ "$count" -ge $LEAST ] || record -T $((6 * LEAST / (count + 1) + 4)) "$@"
+	[ "$count" -ge $((2 * LEAST)) ] || record -T $((12 * LEAST / (count + 1) + 4)) "$@"
 }
 
 # note_pauses: prints the pauses of the last recording
