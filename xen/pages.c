@@ -15,8 +15,8 @@
 #define GROUP 8
 
 /* Maximum number of groups, and how many must be free at the start of a round: otherwise
- * all groups are unmapped. A process may have 65530 kernel mappings (vm.max_map_count),
- * which is enough for 30 domains. */
+ * all groups expire. A process may have 65530 kernel mappings (vm.max_map_count), which
+ * is enough for 30 domains. */
 #define GROUPS_MAX     2048
 #define GROUPS_RESERVE 512
 
@@ -26,6 +26,9 @@
 /* How long pages are kept, ns: a guest may release a frame and get another page of the
  * host for it, which an old mapping does not show. */
 #define KEEP_NS 10000000000u
+
+/* How many groups are unmapped at a time: it takes some microseconds for each. */
+#define RELEASE_MOST 64
 
 /* Time before mapping a frame is tried again, ns. */
 #define RETRY_NS 1000000000u
@@ -53,16 +56,17 @@ struct pages {
 	struct xen *xen;
 	xenforeignmemory_handle *memory;
 	uint32_t domain;
-	struct slot *slot;    /* SLOTS elements, a hash table that is probed linearly */
-	uint64_t key;	      /* key of the hash, so that no guest can predict the hash */
-	size_t used;	      /* slots that are not free */
-	uint64_t now;	      /* start of the round, ns, monotonic */
-	uint64_t emptied;     /* when all groups were last unmapped, ns, monotonic */
-	bool crowded;	      /* the kernel refused a mapping (ENOMEM) */
-	uint64_t misses;      /* total number of misses */
-	uint64_t asked;	      /* value of @misses at the last pages_missed() */
-	unsigned int allowed; /* map calls left in this round */
-	uint64_t map_calls;   /* total number of map calls */
+	struct slot *slot; /* SLOTS elements, a hash table that is probed linearly */
+	uint64_t key;	   /* key of the hash, so that no guest can predict the hash */
+	size_t used;	   /* slots that are not free */
+	uint64_t now;	   /* start of the round, ns, monotonic */
+	uint64_t expired;  /* groups mapped before this have expired, ns, monotonic */
+	size_t sweep;	   /* the next slot to search for expired groups; SLOTS: none */
+	bool crowded;	   /* the kernel refused a mapping (ENOMEM) */
+	uint64_t misses;   /* total number of misses */
+	uint64_t asked;	   /* value of @misses at the last pages_missed() */
+	unsigned int allowed;	      /* map calls left in this round */
+	uint64_t map_calls;	      /* total number of map calls */
 	struct recent recent[RECENT]; /* by the frame's number */
 };
 
@@ -84,6 +88,7 @@ struct pages *pages_new(struct xen *xen, uint32_t domain, struct error *err)
 	}
 	pages->xen = xen;
 	pages->domain = domain;
+	pages->sweep = SLOTS;
 	pages->memory = xen->lib.memory_open(xen_library_silence(), 0);
 	if (!pages->memory) {
 		error_errno(err, errno, "can't open Xen's foreign memory interface");
@@ -104,23 +109,70 @@ static void unmap_group(struct pages *pages, struct slot *slot)
 	slot->pages = NULL;
 }
 
-static void unmap_all(struct pages *pages)
-{
-	for (size_t i = 0; i < SLOTS; i++)
-		unmap_group(pages, &pages->slot[i]);
-	memset(pages->slot, 0, SLOTS * sizeof(*pages->slot));
-	pages->used = 0;
-}
-
 void pages_free(struct pages *pages)
 {
 	if (!pages)
 		return;
-	unmap_all(pages);
+	for (size_t i = 0; i < SLOTS; i++)
+		unmap_group(pages, &pages->slot[i]);
 	if (pages->memory)
 		pages->xen->lib.memory_close(pages->memory);
 	free(pages->slot);
 	free(pages);
+}
+
+/* The number of the slot at which the search for a group begins, modulo SLOTS */
+static size_t home_of(const struct pages *pages, uint64_t group)
+{
+	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4); applied
+	 * twice, because a guest could otherwise choose frames that collide with any key.
+	 */
+	uint64_t hash = (group ^ pages->key) * 0x9e3779b97f4a7c15u;
+
+	return (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static struct slot *slot_of(const struct pages *pages, uint64_t group)
+{
+	size_t i = home_of(pages, group);
+
+	while (pages->slot[i % SLOTS].tried && pages->slot[i % SLOTS].group != group)
+		i++;
+	return &pages->slot[i % SLOTS];
+}
+
+/* Unmaps a group and frees its slot. Later groups move up, so that each is still found
+ * (Knuth, TAOCP 3, 6.4, algorithm R). */
+static void free_slot(struct pages *pages, size_t hole)
+{
+	unmap_group(pages, &pages->slot[hole]);
+	for (size_t i = (hole + 1) % SLOTS; pages->slot[i].tried; i = (i + 1) % SLOTS) {
+		size_t home = home_of(pages, pages->slot[i].group);
+
+		if ((i - home) % SLOTS < (i - hole) % SLOTS)
+			continue;
+		pages->slot[hole] = pages->slot[i];
+		hole = i;
+	}
+	pages->slot[hole] = (struct slot){0};
+	pages->used--;
+}
+
+/* Unmaps some of the groups that have expired. */
+static void release(struct pages *pages)
+{
+	unsigned int left = RELEASE_MOST;
+
+	while (pages->sweep < SLOTS && left) {
+		const struct slot *slot = &pages->slot[pages->sweep];
+
+		if (!slot->tried || slot->tried >= pages->expired) {
+			pages->sweep++;
+			continue;
+		}
+		free_slot(pages, pages->sweep);
+		left--;
+	}
 }
 
 void pages_begin(void *context, uint64_t now, unsigned int map_calls)
@@ -129,25 +181,14 @@ void pages_begin(void *context, uint64_t now, unsigned int map_calls)
 
 	pages->allowed = map_calls;
 	pages->now = now ? now : 1;
-	if (pages->crowded || GROUPS_MAX - pages->used < GROUPS_RESERVE ||
-	    pages->now - pages->emptied >= KEEP_NS) {
-		unmap_all(pages);
+	if (pages->sweep == SLOTS &&
+	    (pages->crowded || GROUPS_MAX - pages->used < GROUPS_RESERVE ||
+	     pages->now - pages->expired >= KEEP_NS)) {
 		pages->crowded = false;
-		pages->emptied = pages->now;
+		pages->expired = pages->now;
+		pages->sweep = 0;
 	}
-}
-
-static struct slot *slot_of(const struct pages *pages, uint64_t group)
-{
-	/* Multiplicative hashing with the golden ratio (Knuth, TAOCP 3, 6.4); applied
-	 * twice, because a guest could otherwise choose frames that collide with any key.
-	 */
-	uint64_t hash = (group ^ pages->key) * 0x9e3779b97f4a7c15u;
-	size_t i = (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32);
-
-	while (pages->slot[i % SLOTS].tried && pages->slot[i % SLOTS].group != group)
-		i++;
-	return &pages->slot[i % SLOTS];
+	release(pages);
 }
 
 static const void *page_of(const struct slot *slot, uint64_t frame)

@@ -22,10 +22,11 @@ void pages_free(struct pages *pages);
 /* The functions below that take a void * are functions of struct guest_ops. */
 
 /*
- * Starts a round at time @now (ns, monotonic): unmaps all pages if little space is left
- * or they are old. Pages that could not be mapped are tried again after a second. This
- * round makes at most @map_calls map calls, so that a guest that uses other pages each
- * time can't make a round longer.
+ * Starts a round at time @now (ns, monotonic). If little space is left, or some seconds
+ * after the last time, all pages expire; each call unmaps some of those that have. Pages
+ * that could not be mapped are tried again after a second. This round makes at most
+ * @map_calls map calls, so that a guest that uses other pages each time can't make a
+ * round longer.
  */
 void pages_begin(void *pages, uint64_t now, unsigned int map_calls);
 

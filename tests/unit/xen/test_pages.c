@@ -133,12 +133,40 @@ static void frames_that_were_found_are_forgotten_with_their_mappings(void **stat
 	pages_free(pages);
 }
 
+/* Those that are left are found as before. */
+static void old_pages_are_unmapped_little_by_little(void **state)
+{
+	const size_t groups = 1000;
+	struct pages *pages = new_pages();
+	uint64_t time = 20 * SECOND;
+
+	(void)state;
+	pages_begin(pages, SECOND, groups);
+	for (uint64_t i = 0; i < groups; i++)
+		assert_non_null(pages_map(pages, 8 * 37 * i));
+	assert_int_equal(mapped, 8 * groups);
+	while (mapped) {
+		const size_t before = mapped;
+		size_t found = 0;
+
+		pages_begin(pages, time++, groups);
+		assert_true(mapped < before && before - mapped <= 8 * groups / 10);
+		for (uint64_t i = 0; i < groups; i++)
+			found += pages_get(pages, 8 * 37 * i + i % 8) != NULL;
+		assert_int_equal(found, mapped / 8);
+	}
+	assert_non_null(pages_map(pages, 0));
+	pages_free(pages);
+	assert_int_equal(mapped, 0);
+}
+
 int main(void)
 {
 	alarm(300);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_of_map_calls_per_round_is_limited),
 		cmocka_unit_test(the_number_of_mapped_pages_is_limited),
+		cmocka_unit_test(old_pages_are_unmapped_little_by_little),
 		cmocka_unit_test(
 			frames_that_were_found_are_forgotten_with_their_mappings),
 	};
