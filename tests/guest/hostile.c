@@ -27,12 +27,15 @@ static unsigned long page[PAGES][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)))
 static unsigned long own[KINDS][2][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
 /* More frames than any recorder follows: at least 4,608. */
 #define ENDLESS_PAGES 18
+#define MOST_TURNS    (2 * KINDS)
 static unsigned long endless[ENDLESS_PAGES * PAGE_WORDS]
 	__attribute__((aligned(PAGE_SIZE)));
 static pte_t moving[PAGES], nowhere[4096], flicker[2], remap[2], storm[STORM_TABLES];
 
-static const struct kind *chosen; /* the only kind to run; NULL: all in turn */
-static uint64_t ticks;		  /* SPELL in units of cpu_ticks() */
+/* The kinds to run, in turn. */
+static const struct kind *turns[MOST_TURNS];
+static unsigned int turns_count;
+static uint64_t ticks; /* SPELL in units of cpu_ticks() */
 
 /* The return address is a real one: chains end before any other. */
 void hostile_put_frame(unsigned long *at, unsigned long next)
@@ -264,8 +267,19 @@ static bool is_word(const char *text, const char *word)
 	return !*word && (!*text || *text == ' ');
 }
 
+static void add_turn(const char *name, const struct kind *kind)
+{
+	if (!is_word(name, "all") && !is_word(name, kind->name))
+		return;
+	if (kind->allowed)
+		turns[turns_count++] = kind;
+	else
+		print("hostile %s: not allowed", kind->name);
+}
+
 void hostile_init(const char *name)
 {
+	static const unsigned char more[] = {MORE_TURNS};
 	uint64_t time = xen_time(), before = cpu_ticks();
 
 	fill_pages();
@@ -278,8 +292,9 @@ void hostile_init(const char *name)
 	init_xen();
 	init_apart();
 	for (unsigned int i = 0; i < KINDS; i++)
-		if (is_word(name, kinds[i].name))
-			chosen = &kinds[i];
+		add_turn(name, &kinds[i]);
+	for (unsigned int i = 0; i < sizeof(more); i++)
+		add_turn(name, &kinds[more[i]]);
 	while (xen_time() - time < SPELL)
 		;
 	ticks = cpu_ticks() - before;
@@ -299,24 +314,17 @@ static void balloon_turn(void)
 		hostile_put_frame(own[KIND_balloon][1], 0);
 }
 
-static unsigned int whose_turn(uint64_t time)
-{
-	static const unsigned char more[] = {MORE_TURNS};
-	unsigned int turn = time / TURN % (KINDS + sizeof(more));
-
-	return turn < KINDS ? turn : more[turn - KINDS];
-}
-
 void hostile_spell(uint64_t time)
 {
 	static const struct kind *last;
-	const struct kind *kind = chosen ? chosen : &kinds[whose_turn(time)];
+	const struct kind *kind;
 
-	if (kind != last)
-		print("hostile %s%s", kind->name, kind->allowed ? "" : ": not allowed");
-	last = kind;
-	if (!kind->allowed)
+	if (!turns_count)
 		return;
+	kind = turns[time / TURN % turns_count];
+	if (kind != last)
+		print("hostile %s", kind->name);
+	last = kind;
 	if (kind == &kinds[KIND_balloon])
 		balloon_turn();
 	kind->spin(kind->frame, cpu_ticks() + ticks, kind->entry, kind->values,
