@@ -97,7 +97,7 @@ wait_for()
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 600 ] || fail "waited in vain for $what"
+		[ $tries -lt 600 ] || fail "waited in vain for $what: $(tail -n 2 ./*.err 2>&1)"
 		sleep 0.05
 	done
 }
