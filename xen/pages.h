@@ -23,7 +23,7 @@ void pages_free(struct pages *pages);
 
 /*
  * Starts a round at time @now (ns, monotonic). If little space is left, or some seconds
- * after the last time, all pages expire; each call unmaps some of those that have. Pages
+ * after the last time, all pages expire; each call unmaps some expired pages. Pages
  * that could not be mapped are tried again after a second. This round makes at most
  * @map_calls map calls, so that a guest that uses other pages each time can't make a
  * round longer.

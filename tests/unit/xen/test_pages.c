@@ -133,7 +133,7 @@ static void frames_that_were_found_are_forgotten_with_their_mappings(void **stat
 	pages_free(pages);
 }
 
-/* Those that are left are found as before. */
+/* Pages that are still mapped are found as before. */
 static void old_pages_are_unmapped_little_by_little(void **state)
 {
 	const size_t groups = 1000;
