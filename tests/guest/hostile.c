@@ -27,13 +27,13 @@ static unsigned long page[PAGES][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)))
 static unsigned long own[KINDS][2][PAGE_WORDS] __attribute__((aligned(PAGE_SIZE)));
 /* More frames than any recorder follows: at least 4,608. */
 #define ENDLESS_PAGES 18
-#define MOST_TURNS    (2 * KINDS)
 static unsigned long endless[ENDLESS_PAGES * PAGE_WORDS]
 	__attribute__((aligned(PAGE_SIZE)));
 static pte_t moving[PAGES], nowhere[4096], flicker[2], remap[2], storm[STORM_TABLES];
 
-/* The kinds to run, in turn. */
-static const struct kind *turns[MOST_TURNS];
+/* The order of turns, and the kinds to run, in turn. */
+static const unsigned char order[] = {HOSTILE_KINDS(NUMBER) MORE_TURNS};
+static const struct kind *turns[sizeof(order)];
 static unsigned int turns_count;
 static uint64_t ticks; /* SPELL in units of cpu_ticks() */
 
@@ -279,7 +279,6 @@ static void add_turn(const char *name, const struct kind *kind)
 
 void hostile_init(const char *name)
 {
-	static const unsigned char more[] = {MORE_TURNS};
 	uint64_t time = xen_time(), before = cpu_ticks();
 
 	fill_pages();
@@ -291,10 +290,8 @@ void hostile_init(const char *name)
 	init_storm();
 	init_xen();
 	init_apart();
-	for (unsigned int i = 0; i < KINDS; i++)
-		add_turn(name, &kinds[i]);
-	for (unsigned int i = 0; i < sizeof(more); i++)
-		add_turn(name, &kinds[more[i]]);
+	for (unsigned int i = 0; i < sizeof(order); i++)
+		add_turn(name, &kinds[order[i]]);
 	while (xen_time() - time < SPELL)
 		;
 	ticks = cpu_ticks() - before;
