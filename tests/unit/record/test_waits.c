@@ -386,7 +386,7 @@ static void without_registers_the_round_ends(void **state)
 #define TRIES  25
 
 /* Takes samples and rounds of waits, in files of LENGTH. Returns whether the machine let
- * each round be taken in its time. */
+ * each round be taken, and each file begun, in its time. */
 static bool record_files(struct scene *scene, uint64_t start, unsigned int files)
 {
 	const struct rotation rotation = {.time = LENGTH};
@@ -416,7 +416,9 @@ static bool record_files(struct scene *scene, uint64_t start, unsigned int files
 	while ((sample.time = clock_monotonic()) < start + files * LENGTH) {
 		const struct timespec time = {0, NS_PER_S / 500};
 
-		in_time &= sample.time - last < LOOK / 2;
+		in_time &= sample.time - last < LOOK / 2 &&
+			   sink_files(sink) >=
+				   (sample.time - start + LENGTH - LOOK) / LENGTH;
 		last = sample.time;
 		sink_round(sink, &round, 0);
 		if (sample.time >= waits_due(waits))
