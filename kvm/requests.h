@@ -33,6 +33,9 @@
  * What remains: a VMM that adds a bit to the word for the first time in the microseconds
  * in which the bit is set loses it. In recordings at 99 Hz, these are less than a
  * thousandth of the time. If the recorder is killed in them, the guard clears the bits.
+ * And a VMM that adds to the word by more than one instruction, and is stopped between
+ * its load and its store, stores bits again that were cleared meanwhile. They look like
+ * its own from then on, so KVM stores registers in vain.
  *
  * Without a request, the page does not have the registers of a vCPU whose thread is in
  * the VMM's own code. For VMMs that are known never to use the word (vmm_syncs()),

@@ -311,11 +311,17 @@ static void put_char(struct vcpu *vcpu, char c)
 	vcpu->length = 0;
 }
 
+/* Bits are added and removed by one instruction, as compilers make of "|=" and "&=" in real
+ * VMMs: a thread that stopped between a load and a store would store the recorder's bits, which
+ * were withdrawn meanwhile, again (kvm/requests.h). */
 static void sync_begin(struct vcpu *vcpu)
 {
 	volatile __u64 *bits = &vcpu->run->kvm_valid_regs;
 
-	*bits = vcpu->sync.adds ? *bits | KVM_SYNC_X86_REGS : KVM_SYNC_X86_REGS;
+	if (vcpu->sync.adds)
+		asm volatile("orq %1, %0" : "+m"(*bits) : "i"(KVM_SYNC_X86_REGS));
+	else
+		*bits = KVM_SYNC_X86_REGS;
 	vcpu->sync.uses = true;
 }
 
@@ -323,7 +329,10 @@ static void sync_end(struct vcpu *vcpu)
 {
 	volatile __u64 *bits = &vcpu->run->kvm_valid_regs;
 
-	*bits = vcpu->sync.adds ? *bits & ~(uint64_t)KVM_SYNC_X86_REGS : 0;
+	if (vcpu->sync.adds)
+		asm volatile("andq %1, %0" : "+m"(*bits) : "i"(~KVM_SYNC_X86_REGS));
+	else
+		*bits = 0;
 }
 
 static void sync_parse(struct sync *sync, const char *habit)
