@@ -311,9 +311,9 @@ static void put_char(struct vcpu *vcpu, char c)
 	vcpu->length = 0;
 }
 
-/* Bits are added and removed by one instruction, as compilers make of "|=" and "&=" in real
- * VMMs: a thread that stopped between a load and a store would store the recorder's bits, which
- * were withdrawn meanwhile, again (kvm/requests.h). */
+/* Bits are added and removed by one instruction, as compilers make of "|=" and "&=" in
+ * real VMMs: a thread that stopped between a load and a store would store the recorder's
+ * bits, which were withdrawn meanwhile, again (kvm/requests.h). */
 static void sync_begin(struct vcpu *vcpu)
 {
 	volatile __u64 *bits = &vcpu->run->kvm_valid_regs;
