@@ -18,6 +18,7 @@ struct table_range {
 struct unwind_builder {
 	struct table_range *range;
 	size_t ranges, range_room;
+	size_t settled;	  /* number of ranges, the first ones, that are in order */
 	bool is_unsorted; /* ranges overlap or are not in ascending order */
 	uint64_t bytes;	  /* sum of the ranges */
 	struct unwind_rule *rule;
@@ -194,6 +195,30 @@ static int compare_ranges(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
+/* Sorts ranges of which most are in ascending order already: those that start before an
+ * earlier one are taken out to @moved, which has room for all, sorted, and merged. */
+static void sort_ranges(struct table_range *range, size_t count,
+			struct table_range *moved)
+{
+	size_t kept = 0, left = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (kept && compare_ranges(&range[i], &range[kept - 1]) < 0)
+			moved[left++] = range[i];
+		else
+			range[kept++] = range[i];
+	}
+	qsort(moved, left, sizeof(*moved), compare_ranges);
+	while (left) {
+		size_t at = kept + left - 1;
+
+		if (kept && compare_ranges(&range[kept - 1], &moved[left - 1]) > 0)
+			range[at] = range[--kept];
+		else
+			range[at] = moved[--left];
+	}
+}
+
 /* The ranges that contain an address, as a binary heap: the first one has priority. */
 struct heap {
 	struct table_range *range;
@@ -268,32 +293,60 @@ static size_t split_ranges(const struct table_range *range, size_t count,
 	return made;
 }
 
-/* Replaces the ranges by ascending ones that do not overlap. They keep their priority
- * over ranges that are added later. */
+/* Replaces the ranges from number @first on by ascending ones that do not overlap. False
+ * if out of memory. */
+static bool replace_ranges(struct unwind_builder *builder, size_t first)
+{
+	size_t count = builder->ranges - first, room = 2 * count, made = 0;
+	struct table_range *parts = malloc(room * sizeof(*parts));
+	struct heap heap = {.range = malloc(count * sizeof(*heap.range))};
+	bool has_room = parts && heap.range;
+
+	if (has_room) {
+		sort_ranges(builder->range + first, count, parts);
+		made = split_ranges(builder->range + first, count, parts, &heap);
+		if (first + made > builder->range_room) {
+			has_room = array_grow(&builder->range, first + made,
+					      sizeof(*builder->range));
+			builder->range_room = has_room ? first + made
+						       : builder->range_room;
+		}
+	}
+	if (has_room) {
+		memcpy(builder->range + first, parts, made * sizeof(*parts));
+		builder->ranges = first + made;
+		for (size_t i = first; i < builder->ranges; i++)
+			builder->range[i].order = (uint32_t)i;
+	}
+	free(heap.range);
+	free(parts);
+	return has_room;
+}
+
+/* Sorts all ranges. They keep their priority over ranges that are added later. */
 static bool builder_sort_ranges(struct unwind_builder *builder)
 {
-	size_t count = builder->ranges, room = 2 * count;
-	struct table_range *parts;
-	struct heap heap = {0};
-
-	if (!builder->is_unsorted)
-		return true;
-	parts = malloc(room * sizeof(*parts));
-	heap.range = malloc(count * sizeof(*heap.range));
-	if (!parts || !heap.range) {
-		free(parts);
-		free(heap.range);
+	if (builder->is_unsorted && !replace_ranges(builder, 0))
 		return false;
-	}
-	qsort(builder->range, count, sizeof(*builder->range), compare_ranges);
-	builder->ranges = split_ranges(builder->range, count, parts, &heap);
-	free(heap.range);
-	free(builder->range);
-	builder->range = parts;
-	builder->range_room = room;
 	builder->is_unsorted = false;
-	for (size_t i = 0; i < builder->ranges; i++)
-		parts[i].order = (uint32_t)i;
+	builder->settled = builder->ranges;
+	return true;
+}
+
+bool unwind_builder_settle(struct unwind_builder *builder)
+{
+	size_t first = builder->settled;
+	uint64_t end = first ? builder->range[first - 1].end : 0;
+
+	if (builder->is_unsorted) {
+		for (size_t i = first; i < builder->ranges; i++)
+			if (builder->range[i].start < end)
+				return true;
+		if (!replace_ranges(builder, first))
+			return false;
+		builder->is_unsorted = false;
+	}
+	builder->settled = builder->ranges;
 	return true;
 }
 

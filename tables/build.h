@@ -42,6 +42,10 @@ uint32_t unwind_builder_rule(struct unwind_builder *builder,
 int unwind_builder_add_range(struct unwind_builder *builder, uint64_t start, uint64_t end,
 			     uint32_t rule);
 
+/* Sorts the rules added since the last call, if they are all above earlier ones: a table
+ * that is made of such parts needs no sorting in the end. False if out of memory. */
+bool unwind_builder_settle(struct unwind_builder *builder);
+
 /* Makes a table of all rules added so far, to be freed with unwind_table_free(). NULL if
  * out of memory. More can be added to the builder afterwards, for another table. */
 struct unwind_table *unwind_builder_finish(struct unwind_builder *builder);

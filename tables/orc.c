@@ -518,7 +518,8 @@ int unwind_table_add_orc_module(struct unwind_builder *builder,
 		return -1;
 	for (size_t i = 0; i < kernel.code.count; i++)
 		kernel.size += kernel.code.list[i].size;
-	status = add_retpolines(&kernel) || add_rows(&kernel, &rows);
+	status = add_retpolines(&kernel) || add_rows(&kernel, &rows) ||
+		 !unwind_builder_settle(builder);
 	free(rows.list);
 	return status ? -1 : 0;
 }

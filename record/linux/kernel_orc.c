@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "format/buffer.h"
 #include "symbols/symbols.h"
 #include "tables/orc.h"
 
@@ -70,13 +71,27 @@ static size_t count_rows(const struct kernel_orc *orc)
 	return orc->copy.part[ORC_IPS].size / ORC_IP_SIZE;
 }
 
-/* Adds the rules of the next rows. False if out of memory. */
+/* Address where the code of a row starts, which is relative to where the row is. */
+static uint64_t row_start(const struct kernel_orc *orc, size_t row)
+{
+	const struct kernel_part *ips = &orc->copy.part[ORC_IPS];
+	size_t at = row * ORC_IP_SIZE;
+
+	return ips->address + at +
+	       (uint64_t)(int64_t)(int32_t)get_le32(orc->copy.bytes + at);
+}
+
+/* Adds the rules of the next rows, and of the code that they describe: in this order,
+ * nothing is left to sort in the end. False if out of memory. */
 static bool add_slice(struct kernel_orc *orc)
 {
 	const struct kernel_part *part = orc->copy.part;
 	const uint8_t *rows = orc->copy.bytes + part[ORC_IPS].size,
 		      *entries = rows + part[ORC_ROWS].size;
 	size_t left = count_rows(orc) - orc->added;
+	uint64_t start = orc->added ? row_start(orc, orc->added) : 0,
+		 end = left > SLICE_ROWS ? row_start(orc, orc->added + SLICE_ROWS)
+					 : LINUX_END;
 	struct code_range code[] = {
 		{part[ORC_ENTRIES].address, part[ORC_ENTRIES].size, entries},
 		{part[ORC_THUNKS].address, part[ORC_THUNKS].size,
@@ -88,8 +103,8 @@ static bool add_slice(struct kernel_orc *orc)
 		/* with the row that ends the last one */
 		.count = left > SLICE_ROWS ? SLICE_ROWS + 1 : left,
 		.address = part[ORC_IPS].address + orc->added * ORC_IP_SIZE,
-		.start = LINUX_START,
-		.end = LINUX_END,
+		.start = start > LINUX_START ? start : LINUX_START,
+		.end = end < LINUX_END ? end : LINUX_END,
 		.code = {CPU_X86_64, code, 2},
 	};
 

@@ -94,10 +94,12 @@ static void unknown_rules_and_empty_ranges_are_not_added(void **state)
 	unwind_builder_free(builder);
 }
 
-#define SPACE 20000
+#define SPACE	    20000
+#define PART	    1250 /* of the space, with PART_RANGES ranges */
+#define PART_RANGES 20
 
-/* Where two ranges overlap, the first one's rule stays, in any order and number. Some
- * pages are in long gaps. */
+/* Where two ranges overlap, the first one's rule stays, in any order and number, also if
+ * each part of the space gets its ranges together. Some pages are in long gaps. */
 static void overlapping_ranges_are_right_at_every_address(void **state)
 {
 	static int32_t expected[SPACE];
@@ -111,15 +113,19 @@ static void overlapping_ranges_are_right_at_every_address(void **state)
 
 		memset(expected, 0, sizeof(expected));
 		for (size_t i = 0; i < ranges; i++) {
-			uint64_t start = random_next(&random) % SPACE;
+			uint64_t low = round % 2 ? i / PART_RANGES * PART : 0;
+			uint64_t high = round % 2 ? low + PART : SPACE;
+			uint64_t start = low + random_next(&random) % (high - low);
 			uint64_t size = random_next(&random) % (i % 7 ? 40 : 4000);
-			uint64_t end = start + size < SPACE ? start + size : SPACE;
+			uint64_t end = start + size < high ? start + size : high;
 			int32_t cfa = 1 + (int32_t)(random_next(&random) % 9);
 
 			add_rule(builder, 16 * start, 16 * end, cfa);
 			for (uint64_t at = start; at < end; at++)
 				if (!expected[at])
 					expected[at] = cfa;
+			if (i % PART_RANGES == PART_RANGES - 1)
+				assert_true(unwind_builder_settle(builder));
 			/* More can be added to a finished one. */
 			if (i % 100 == 99)
 				unwind_table_free(finish(builder));
