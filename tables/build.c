@@ -195,12 +195,13 @@ static int compare_ranges(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Sorts ranges of which most are in ascending order already: those that start before an
- * earlier one are taken out to @moved, which has room for all, sorted, and merged. */
+/* Sorts ranges, which are mostly in ascending order already: only the ranges that start
+ * before an earlier one are taken out, to @moved with room for @count, sorted by
+ * qsort(), and merged. */
 static void sort_ranges(struct table_range *range, size_t count,
 			struct table_range *moved)
 {
-	size_t kept = 0, left = 0;
+	size_t kept = 0, left = 0; /* numbers of ranges in @range and in @moved */
 
 	for (size_t i = 0; i < count; i++) {
 		if (kept && compare_ranges(&range[i], &range[kept - 1]) < 0)
