@@ -298,20 +298,20 @@ static size_t split_ranges(const struct table_range *range, size_t count,
  * if out of memory. */
 static bool replace_ranges(struct unwind_builder *builder, size_t first)
 {
-	size_t count = builder->ranges - first, room = 2 * count, made = 0;
-	struct table_range *parts = malloc(room * sizeof(*parts));
+	size_t count = builder->ranges - first, made = 0;
+	struct table_range *parts = malloc(2 * count * sizeof(*parts));
 	struct heap heap = {.range = malloc(count * sizeof(*heap.range))};
 	bool has_room = parts && heap.range;
 
 	if (has_room) {
 		sort_ranges(builder->range + first, count, parts);
 		made = split_ranges(builder->range + first, count, parts, &heap);
-		if (first + made > builder->range_room) {
-			has_room = array_grow(&builder->range, first + made,
-					      sizeof(*builder->range));
-			builder->range_room = has_room ? first + made
-						       : builder->range_room;
-		}
+	}
+	if (has_room && first + made > builder->range_room) {
+		has_room = array_grow(&builder->range, first + made,
+				      sizeof(*builder->range));
+		if (has_room)
+			builder->range_room = first + made;
 	}
 	if (has_room) {
 		memcpy(builder->range + first, parts, made * sizeof(*parts));
@@ -324,10 +324,11 @@ static bool replace_ranges(struct unwind_builder *builder, size_t first)
 	return has_room;
 }
 
-/* Sorts all ranges. They keep their priority over ranges that are added later. */
-static bool builder_sort_ranges(struct unwind_builder *builder)
+/* Sorts the ranges from number @first on, which are all above earlier ones. They keep
+ * their priority over ranges that are added later. False if out of memory. */
+static bool builder_sort_ranges(struct unwind_builder *builder, size_t first)
 {
-	if (builder->is_unsorted && !replace_ranges(builder, 0))
+	if (builder->is_unsorted && !replace_ranges(builder, first))
 		return false;
 	builder->is_unsorted = false;
 	builder->settled = builder->ranges;
@@ -339,16 +340,10 @@ bool unwind_builder_settle(struct unwind_builder *builder)
 	size_t first = builder->settled;
 	uint64_t end = first ? builder->range[first - 1].end : 0;
 
-	if (builder->is_unsorted) {
-		for (size_t i = first; i < builder->ranges; i++)
-			if (builder->range[i].start < end)
-				return true;
-		if (!replace_ranges(builder, first))
-			return false;
-		builder->is_unsorted = false;
-	}
-	builder->settled = builder->ranges;
-	return true;
+	for (size_t i = first; i < builder->ranges; i++)
+		if (builder->range[i].start < end)
+			return true;
+	return builder_sort_ranges(builder, first);
 }
 
 /* Pages without rows that are in a segment rather than between two: they take 4 bytes
@@ -447,7 +442,7 @@ struct unwind_table *unwind_builder_finish(struct unwind_builder *builder)
 	struct unwind_table counted = {.rules = (uint32_t)builder->rules};
 	struct unwind_table *table;
 
-	if (!builder_sort_ranges(builder))
+	if (!builder_sort_ranges(builder, 0))
 		return NULL;
 	table_fill(&counted, builder);
 	counted.size = sizeof(*table) + counted.segments * sizeof(*table->segment) +
