@@ -362,25 +362,33 @@ static void pass_chunk(struct waits *waits, uint64_t age, struct sink *sink)
 	*counts = (struct waits_counts){.threads = counts->threads};
 }
 
-/* Passes on a chunk if it is due, or if a file ends before the next round, or has begun:
- * each needs all waits that go on. */
+/* Returns whether a file has begun since the last call, which needs all waits that go on.
+ */
+static bool begin_file(struct waits *waits, const struct sink *sink)
+{
+	unsigned int before = waits->files;
+
+	waits->files = sink_files(sink);
+	if (!before || waits->files == before)
+		return false;
+	for (unsigned int i = 0; i < waits->count; i++)
+		waits->list[i].is_written = false;
+	return true;
+}
+
+/* Passes on a chunk if it is due, or if a file ends before the next round, or has begun.
+ */
 static void pass_chunks(struct waits *waits, struct sink *sink)
 {
 	uint64_t since = waits->round - waits->start;
-	unsigned int files = sink_files(sink);
 	/* The age from which waits that go on are written; less at the start. */
 	uint64_t old = waits->chunk_most / 3, age = since / 2 < old ? since / 2 : old;
 
 	/* The next round may come after the end of a file that ends in its period. */
 	if (sink_next_file(sink, waits->round) - waits->round <= 2 * waits->period)
 		pass_chunk(waits, 0, sink);
-	if (files != waits->files) {
-		for (unsigned int i = 0; waits->files && i < waits->count; i++)
-			waits->list[i].is_written = false;
-		if (waits->files)
-			waits->chunk = waits->round;
-		waits->files = files;
-	}
+	if (begin_file(waits, sink))
+		waits->chunk = waits->round;
 	if (waits->round < waits->chunk)
 		return;
 	pass_chunk(waits, age, sink);
@@ -475,6 +483,7 @@ void waits_end(struct waits *waits, struct sink *sink, bool is_over)
 	waits->is_ended = true;
 	while (is_over && waits->count)
 		end_wait(waits, &waits->list[waits->count - 1], waits->round, sink);
+	begin_file(waits, sink);
 	pass_chunk(waits, 0, sink);
 	waits->totals.time += waits->round - waits->start;
 }

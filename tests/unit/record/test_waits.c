@@ -385,51 +385,111 @@ static void without_registers_the_round_ends(void **state)
 #define LENGTH (2 * NS_PER_S / 5)
 #define TRIES  25
 
-/* Takes samples and rounds of waits, in files of LENGTH. Returns whether the machine let
- * each round be taken, and each file begun, in its time. */
-static bool record_files(struct scene *scene, uint64_t start, unsigned int files)
-{
-	const struct rotation rotation = {.time = LENGTH};
-	struct waits *waits = waits_new(LOOK, WAITS_CHUNK, &scene->learning, 0);
-	struct recording_end end = {.reason = END_TIME};
-	struct recording_domain domain = test_domain();
-	struct recording_info info = test_info();
-	struct sample sample = {.weight = 1};
-	struct round round = {.outcome = ROUND_TAKEN, .sample = &sample, .samples = 1};
+/* A recording in files of LENGTH, with waits */
+struct files {
+	struct waits *waits;
 	struct series series;
 	struct sink *sink;
+	uint64_t start;
+};
+
+static void files_begin(struct files *files, struct scene *scene, uint64_t start)
+{
+	const struct rotation rotation = {.time = LENGTH};
+	struct recording_domain domain = test_domain();
+	struct recording_info info = test_info();
 	struct error err;
-	uint64_t last = start;
-	bool in_time = true;
+
+	domain.vcpus = 1;
+	files->start = start;
+	info.monotonic_start = start;
+	files->waits = waits_new(LOOK, WAITS_CHUNK, &scene->learning, 0);
+	assert_int_equal(series_init(&files->series, "a.data", &rotation, &err), 0);
+	assert_int_equal(series_open(&files->series, &err), 0);
+	assert_int_equal(series_begin(&files->series, &info, &err), 0);
+	files->sink = sink_new(&err);
+	assert_int_equal(sink_start(files->sink, &files->series, NULL, &err), 0);
+	assert_true(sink_domain(files->sink, &domain));
+	waits_begin(files->waits, start);
+}
+
+static void files_sample(struct files *files, uint64_t time)
+{
+	struct sample sample = {.time = time, .weight = 1};
+	const struct round round = {
+		.outcome = ROUND_TAKEN, .sample = &sample, .samples = 1};
+
+	sink_round(files->sink, &round, 0);
+}
+
+static void files_end(struct files *files, uint64_t time)
+{
+	struct recording_end end = {.reason = END_TIME, .monotonic = time};
+	struct error err;
 	sigset_t none;
 
 	sigemptyset(&none);
-	info.monotonic_start = start;
-	assert_int_equal(series_init(&series, "a.data", &rotation, &err), 0);
-	assert_int_equal(series_open(&series, &err), 0);
-	assert_int_equal(series_begin(&series, &info, &err), 0);
-	sink = sink_new(&err);
-	assert_int_equal(sink_start(sink, &series, NULL, &err), 0);
-	domain.vcpus = 1;
-	assert_true(sink_domain(sink, &domain));
-	waits_begin(waits, start);
-	while ((sample.time = clock_monotonic()) < start + files * LENGTH) {
-		const struct timespec time = {0, NS_PER_S / 500};
+	waits_end(files->waits, files->sink, false);
+	waits_free(files->waits);
+	assert_int_equal(sink_end(files->sink, &end, &none, &err), 0);
+	series_close(&files->series, &err);
+}
 
-		in_time &= sample.time - last < LOOK / 2 &&
-			   sink_files(sink) >=
-				   (sample.time - start + LENGTH - LOOK) / LENGTH;
-		last = sample.time;
-		sink_round(sink, &round, 0);
-		if (sample.time >= waits_due(waits))
-			waits_take(waits, sink);
-		nanosleep(&time, NULL);
+/* Reads a file. Returns how many waits it has that go on, which must have begun up
+ * to @latest; sets *@until to the time up to which it has waits. */
+static unsigned int waits_of_file(unsigned int number, uint64_t latest, uint64_t *until)
+{
+	struct waits_batch batch = {0};
+	struct cursor payload;
+	struct reader *reader;
+	unsigned int type, open = 0;
+	struct error err;
+	char name[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "a.data.%u", number);
+	fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	reader = reader_new(fd);
+	while (reader_next(reader, &type, &payload, &err) > 0) {
+		if (type != CHUNK_WAITS)
+			continue;
+		assert_int_equal(waits_decode(payload, &batch), 0);
+		*until = batch.counts.until;
+		for (size_t i = 0; i < batch.samples.count; i++, open++) {
+			assert_false(batch.is_over[i]);
+			assert_true(batch.samples.time[i] <= latest);
+		}
 	}
-	waits_end(waits, sink, false);
-	waits_free(waits);
-	end.monotonic = start + files * LENGTH;
-	assert_int_equal(sink_end(sink, &end, &none, &err), 0);
-	series_close(&series, &err);
+	reader_free(reader);
+	close(fd);
+	waits_batch_free(&batch);
+	return open;
+}
+
+/* Records files. Returns whether the machine let each round be taken, and each file
+ * begun, in its time. */
+static bool record_files(struct files *files, struct scene *scene, unsigned int count)
+{
+	uint64_t last, time;
+	bool in_time = true;
+
+	files_begin(files, scene, clock_monotonic());
+	last = files->start;
+	do {
+		const struct timespec pause = {0, NS_PER_S / 500};
+
+		time = clock_monotonic();
+		in_time &= time - last < LOOK / 2 &&
+			   sink_files(files->sink) >=
+				   (time - files->start + LENGTH - LOOK) / LENGTH;
+		last = time;
+		files_sample(files, time);
+		if (time >= waits_due(files->waits))
+			waits_take(files->waits, files->sink);
+		nanosleep(&pause, NULL);
+	} while (time < files->start + count * LENGTH);
+	files_end(files, files->start + count * LENGTH);
 	return in_time;
 }
 
@@ -437,50 +497,45 @@ static bool record_files(struct scene *scene, uint64_t start, unsigned int files
  * earlier one, when. */
 static void each_file_has_the_waits_of_its_time(void **state)
 {
-	struct waits_batch batch = {0};
 	void *directory = NULL;
-	uint64_t start;
+	struct files files;
 
 	for (unsigned int tries = 0;; tries++) {
 		if (tries == TRIES)
 			skip(); /* the machine is too busy */
 		assert_int_equal(enter_directory(&directory), 0);
-		start = clock_monotonic();
-		if (record_files(*state, start, 3))
+		if (record_files(&files, *state, 3))
 			break;
 		leave_directory(&directory);
 	}
 	for (unsigned int i = 1; i <= 3; i++) {
-		char name[16];
-		unsigned int type, open = 0;
-		struct cursor payload;
-		struct reader *reader;
-		struct error err;
 		uint64_t until = 0;
-		int fd;
 
-		snprintf(name, sizeof(name), "a.data.%u", i);
-		fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
-		assert_true(fd >= 0);
-		reader = reader_new(fd);
-		while (reader_next(reader, &type, &payload, &err) > 0) {
-			if (type != CHUNK_WAITS)
-				continue;
-			assert_int_equal(waits_decode(payload, &batch), 0);
-			until = batch.counts.until;
-			for (size_t j = 0; j < batch.samples.count; j++, open++) {
-				assert_false(batch.is_over[j]);
-				assert_true(batch.samples.time[j] <= start + 2 * LOOK);
-			}
-		}
 		/* Once each, though there are several chunks. */
-		assert_int_equal(open, 4);
-		assert_true(until >= start + i * LENGTH - 2 * LOOK);
-		assert_true(until <= start + i * LENGTH + LOOK);
-		reader_free(reader);
-		close(fd);
+		assert_int_equal(waits_of_file(i, files.start + 2 * LOOK, &until), 4);
+		assert_true(until >= files.start + i * LENGTH - 2 * LOOK);
+		assert_true(until <= files.start + i * LENGTH + LOOK);
 	}
-	waits_batch_free(&batch);
+	leave_directory(&directory);
+}
+
+/* So does a file that begins after the last round of waits. */
+static void a_file_without_a_round_has_the_open_waits(void **state)
+{
+	const struct timespec pause = {0, NS_PER_S / 500};
+	void *directory = NULL;
+	struct files files;
+	uint64_t until;
+
+	assert_int_equal(enter_directory(&directory), 0);
+	/* The first file is about to end. */
+	files_begin(&files, *state, clock_monotonic() + LOOK - LENGTH);
+	waits_take(files.waits, files.sink);
+	files_sample(&files, files.start + LENGTH);
+	while (sink_files(files.sink) < 2)
+		nanosleep(&pause, NULL);
+	files_end(&files, files.start + LENGTH);
+	assert_int_equal(waits_of_file(2, files.start + LENGTH, &until), 4);
 	leave_directory(&directory);
 }
 
@@ -521,6 +576,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_registers_the_round_ends, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(each_file_has_the_waits_of_its_time,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_without_a_round_has_the_open_waits,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_layout_nothing_is_known, setup,
 						teardown),
