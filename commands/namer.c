@@ -19,15 +19,7 @@
 #include "record/file/opener.h"
 #include "record/find/find.h"
 #include "record/safety/privileges.h"
-
-/* Signals that end a recording, which then gets its names. */
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-static void set_ends(void (*handler)(int))
-{
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		signal(ends[i], handler);
-}
+#include "record/signals.h"
 
 static bool has_rotation(const struct record_options *options)
 {
@@ -142,11 +134,12 @@ static int wait_and_store(const struct finder *finder,
 {
 	struct naming naming = {.options = options};
 	int complete = options->rotation.complete;
+	const sigset_t ends = signals_ends();
 	enum finder_end end;
 
 	if (has_rotation(options))
 		naming.range.first = opener_highest(options->output) + 1;
-	set_ends(SIG_IGN);
+	signals_set(&ends, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "uniprof-namer");
 	if (finds || complete)
@@ -161,7 +154,7 @@ static int wait_and_store(const struct finder *finder,
 	naming_has_ended(&naming, 0);
 	if (finds || complete)
 		privileges_keep_files();
-	set_ends(SIG_DFL);
+	signals_set(&ends, SIG_DFL);
 	if (has_rotation(options))
 		naming.range.last = opener_highest(options->output);
 	return store_names(options, &naming.range);

@@ -12,6 +12,7 @@
 #include "commands/namer.h"
 #include "commands/record_options.h"
 #include "record/record.h"
+#include "record/signals.h"
 
 /* Appends to @to, which has @used characters; returns its new length, below @size. */
 static size_t __attribute__((format(printf, 4, 5)))
@@ -294,9 +295,12 @@ static int record_with_names(struct record_options *options, int argc, char **ar
 
 static int record_command(const struct command *command, int argc, char **argv)
 {
+	const sigset_t ends = signals_ends();
 	struct record_options options;
-	int status = record_options_read(command, argc, argv, &options);
+	int status;
 
+	signals_set(&ends, SIG_DFL);
+	status = record_options_read(command, argc, argv, &options);
 	if (status == COMMAND_GO_ON)
 		status = record_with_names(&options, argc, argv);
 	record_options_free(&options);

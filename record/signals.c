@@ -19,6 +19,13 @@ sigset_t signals_ends(void)
 	return ends;
 }
 
+void signals_set(const sigset_t *signals, void (*effect)(int))
+{
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(signals, number) == 1)
+			signal(number, effect);
+}
+
 void signals_block(sigset_t *signals)
 {
 	/* SIGCHLD only for ends of children, not for stops of traced threads. */

@@ -17,6 +17,10 @@ void signals_block(sigset_t *signals);
 /* Returns the signals that end a recording. */
 sigset_t signals_ends(void);
 
+/* Lets the @signals have this effect, SIG_DFL or SIG_IGN. Before signals_block(), those
+ * that end a recording need SIG_DFL: a shell's background job would lose a SIGINT. */
+void signals_set(const sigset_t *signals, void (*effect)(int));
+
 /* How late a signal may be noticed while rounds follow each other without a wait, ns. A
  * shorter stop may not be noticed at all. */
 #define SIGNALS_LATE_NS 5000000u

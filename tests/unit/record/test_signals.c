@@ -79,6 +79,32 @@ static void signals_are_asked_for_now_and_then(void **state)
 	assert_int_equal(waits.late, 50 * US);
 }
 
+static void *effect_of(int number)
+{
+	struct sigaction now;
+
+	sigaction(number, NULL, &now);
+	return now.sa_handler;
+}
+
+/* As a shell's background job under nohup has them */
+static void ignored_signals_end_a_recording_but_hangup(void **state)
+{
+	sigset_t ends;
+
+	(void)state;
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	ends = signals_ends();
+	signals_set(&ends, SIG_DFL);
+	assert_ptr_equal(effect_of(SIGINT), SIG_DFL);
+	assert_ptr_equal(effect_of(SIGQUIT), SIG_DFL);
+	assert_ptr_equal(effect_of(SIGHUP), SIG_IGN);
+	assert_ptr_equal(effect_of(SIGPIPE), SIG_IGN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +112,7 @@ int main(void)
 		cmocka_unit_test(a_stall_of_the_host_hardly_counts),
 		cmocka_unit_test(no_wait_ends_early),
 		cmocka_unit_test(signals_are_asked_for_now_and_then),
+		cmocka_unit_test(ignored_signals_end_a_recording_but_hangup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
