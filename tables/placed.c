@@ -87,6 +87,43 @@ bool placed_table_is_plain(const struct placed_table *placed)
 	return !placed->rivals;
 }
 
+/* Returns the pages that a span of a program has in the guest. */
+static struct table_span pages_of(const struct placed_table *placed, size_t number,
+				  size_t span)
+{
+	struct table_span pages = table_span_get(placed->table, number, span);
+	const uint64_t mask = -(uint64_t)GUEST_PAGE_SIZE;
+
+	pages.start = (pages.start + placed->shift[number]) & mask;
+	pages.end = (pages.end + placed->shift[number] + GUEST_PAGE_SIZE - 1) & mask;
+	return pages;
+}
+
+/* Whether two programs share a page in the guest. */
+static bool do_overlap(const struct placed_table *placed, size_t a, size_t b)
+{
+	for (size_t i = 0; i < table_span_count(placed->table, a); i++) {
+		const struct table_span x = pages_of(placed, a, i);
+
+		for (size_t j = 0; j < table_span_count(placed->table, b); j++) {
+			const struct table_span y = pages_of(placed, b, j);
+
+			if (y.start - x.start < x.end - x.start ||
+			    x.start - y.start < y.end - y.start)
+				return true;
+		}
+	}
+	return false;
+}
+
+void placed_table_part(struct placed_table *placed)
+{
+	for (size_t i = 0; i < placed->table->origins; i++)
+		for (size_t j = 0; j < i && placed->is_found[i]; j++)
+			placed->is_found[i] = !placed->is_found[j] ||
+					      !do_overlap(placed, j, i);
+}
+
 struct unwind_table *placed_table_make(const struct placed_table *placed)
 {
 	size_t count;
@@ -96,6 +133,13 @@ struct unwind_table *placed_table_make(const struct placed_table *placed)
 	if (moves)
 		made = unwind_table_move(placed->table->table, moves, count);
 	free(moves);
+	return made;
+}
+
+struct unwind_table *placed_table_make_locked(const struct placed_table *placed)
+{
+	struct unwind_table *made = placed_table_make(placed);
+
 	if (made && unwind_table_lock(made) == 0)
 		return made;
 	unwind_table_free(made);

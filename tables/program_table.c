@@ -509,6 +509,19 @@ struct program_table *program_table_make_apart(const char *const *specs, size_t 
 	return table_make(&wish, NULL, err);
 }
 
+enum cpu_kind program_table_cpu(const char *spec, const char *debug_directory)
+{
+	enum cpu_kind cpu = CPU_UNKNOWN;
+	struct program program = {0};
+	struct error ignored;
+
+	if (program_open(&program, spec, debug_directory, &ignored) < 0 ||
+	    check_program(&program, &cpu, &ignored) < 0)
+		cpu = CPU_UNKNOWN;
+	program_close(&program);
+	return cpu;
+}
+
 int program_table_add_code(struct program_table *table, struct program *program,
 			   struct error *err)
 {

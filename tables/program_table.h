@@ -110,6 +110,10 @@ struct program_table *program_table_make_apart(const char *const *specs, size_t 
 					       const char *debug_directory,
 					       struct error *err);
 
+/* Returns the CPU that the file in @spec has code for; CPU_UNKNOWN if it has no code, or
+ * if there are no tables for its CPU. Whether it has rules is not known yet. */
+enum cpu_kind program_table_cpu(const char *spec, const char *debug_directory);
+
 /*
  * Tries to make a table of the file of @spec (symbols/spec.h), whose debug file is in
  * @debug_directory. True if that is possible; else @why has the reason: a file may have
@@ -202,10 +206,14 @@ bool placed_table_varies(const struct placed_table *placed);
 /* Whether the guest has all programs where the table has them. */
 bool placed_table_is_plain(const struct placed_table *placed);
 
-/* Makes the table of the programs that the guest has; locked in memory, to be freed with
- * unwind_table_free(). NULL if out of memory, or of memory that may be locked, or if
- * programs overlap. */
+/* Forgets programs that overlap an earlier one in the guest. */
+void placed_table_part(struct placed_table *placed);
+
+/* Makes the table of the programs that the guest has, to be freed with
+ * unwind_table_free(). NULL if out of memory, or if programs overlap. */
 struct unwind_table *placed_table_make(const struct placed_table *placed);
+/* Makes that table, locked in memory. NULL also if no more memory may be locked. */
+struct unwind_table *placed_table_make_locked(const struct placed_table *placed);
 
 /* How much higher the guest has a program than its file says; sums wrap around. */
 uint64_t placed_table_move(const struct placed_table *placed, size_t number);

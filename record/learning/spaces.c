@@ -57,7 +57,7 @@ static const struct unwind_table *table_for(struct spaces *spaces,
 	made = table_room(spaces);
 	if (!made)
 		return NULL;
-	*made = (struct spaces_table){*here, placed_table_make(here)};
+	*made = (struct spaces_table){*here, placed_table_make_locked(here)};
 	return made->table;
 }
 

@@ -181,7 +181,7 @@ static bool use_table(struct table_check *check)
 	if (!placed_table_is_plain(&check->placed)) {
 		const struct placed_table common = placed_table_common(&check->placed);
 
-		made = placed_table_make(&common);
+		made = placed_table_make_locked(&common);
 		if (!made)
 			return false;
 	}

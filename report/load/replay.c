@@ -279,9 +279,8 @@ static uint32_t unwind_stack(struct unwinder *unwinder, const struct way *way,
 	if (keeps_words)
 		keep_words(captured, count, &chain);
 	else
-		stack_unwind(unwinder->stack, way->kind, captured, count,
-			     way->table ? way->table->table : NULL, way->hypercalls,
-			     &unwinder->notes, &chain);
+		stack_unwind(unwinder->stack, way->kind, captured, count, way->table,
+			     way->hypercalls, &unwinder->notes, &chain);
 	unwinder->work += count + chain.count;
 	return intern_chain(unwinder, &chain);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/load/ways.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +23,13 @@ struct move {
 	uint64_t shift;
 };
 
+/* What the files have to unwind a CPU by, in one table. */
+struct all_files {
+	bool is_found;
+	struct program_table *table; /* NULL: no file has anything */
+	size_t file[WAYS_FILES];     /* by program of the table: the file's number */
+};
+
 struct ways {
 	char *debug_directory;
 	struct file *files; /* fixed once the first stack is unwound */
@@ -34,7 +39,10 @@ struct ways {
 	bool has_spaces;      /* some of the moves are for one address space */
 	pthread_mutex_t lock; /* held to use the ways */
 	struct way *first;
+	struct all_files all[CPU_KINDS];
 };
+
+_Static_assert(WAYS_FILES <= TABLE_ORIGINS, "one table has all files");
 
 struct ways *ways_new(const char *debug_directory)
 {
@@ -61,10 +69,12 @@ void ways_free(struct ways *ways)
 	ways_forget_moves(ways);
 	for (struct way *way = ways->first; way; way = next) {
 		next = way->next;
-		program_table_free(way->table);
+		unwind_table_free(way->table);
 		unwind_table_free(way->hypercalls);
 		free(way);
 	}
+	for (size_t i = 0; i < CPU_KINDS; i++)
+		program_table_free(ways->all[i].table);
 	free(ways->files);
 	free(ways->debug_directory);
 	pthread_mutex_destroy(&ways->lock);
@@ -176,79 +186,97 @@ static void fill_hypercalls(enum hypercall_page kind, uint8_t *page)
 	}
 }
 
-/* Makes the rules for the page of hypercalls, at its address in the program; NULL if
- * there is no such page. */
-static struct unwind_table *make_hypercalls(const struct way *way)
+/* Makes the rules for the page of hypercalls, at its address in a program; NULL if there
+ * is no such page. */
+static struct unwind_table *make_hypercalls(enum hypercall_page kind,
+					    const struct placed_table *placed)
 {
 	struct unwind_builder *builder = unwind_builder_new();
 	struct unwind_table *made = NULL;
 	uint8_t page[GUEST_PAGE_SIZE];
 	struct error ignored;
 
-	fill_hypercalls(way->page, page);
-	for (size_t i = 0; builder && i < way->table->origins; i++) {
-		uint64_t address = way->table->origin[i].hypercall_page;
+	fill_hypercalls(kind, page);
+	for (size_t i = 0; builder && i < placed->table->origins; i++) {
+		uint64_t address = placed->table->origin[i].hypercall_page;
 
-		if (address && !made &&
-		    unwind_table_add_hypercalls(builder, page, address, &ignored) == 0)
+		if (address && placed->is_found[i] && !made &&
+		    unwind_table_add_hypercalls(builder, page, address + placed->shift[i],
+						&ignored) == 0)
 			made = unwind_builder_finish(builder);
 	}
 	unwind_builder_free(builder);
 	return made;
 }
 
-/* Returns the file's PATH[@OFFSET], with the offset that it has in the way; the caller
- * frees it. NULL if out of memory. */
-static char *moved_spec(const char *spec, uint64_t shift)
+/* Makes one table of these files; if some have no rules, of the others. */
+static void make_all(const struct ways *ways, struct all_files *all, size_t count)
 {
-	bool is_down = shift >> 63;
-	char *moved;
+	const char *specs[WAYS_FILES];
+	struct error ignored;
 
-	if (!shift)
-		return strdup(spec);
-	return asprintf(&moved, "%s@%s0x%" PRIx64, spec, is_down ? "-" : "",
-			is_down ? -shift : shift) < 0
-		       ? NULL
-		       : moved;
+	for (size_t i = 0; i < count; i++)
+		specs[i] = ways->files[all->file[i]].spec;
+	all->table = program_table_make_apart(specs, count, ways->debug_directory,
+					      &ignored);
 }
 
-/* Whether the file has something to unwind the way's CPU by. */
-static bool is_of_use(const struct ways *ways, const struct way *way, const char *spec)
+static bool has_rules(const struct ways *ways, const struct file *file)
 {
+	const char *const specs[] = {file->spec};
 	struct error ignored;
-	struct program_table *alone = program_table_make(&spec, 1, ways->debug_directory,
+	struct program_table *alone = program_table_make(specs, 1, ways->debug_directory,
 							 NULL, &ignored);
-	bool is_of_use = alone && alone->cpu == way->kind;
+	bool has = alone != NULL;
 
 	program_table_free(alone);
-	return is_of_use;
+	return has;
+}
+
+static void find_all(const struct ways *ways, enum cpu_kind cpu, struct all_files *all)
+{
+	size_t count = 0, left = 0;
+
+	for (size_t i = 0; i < ways->file_count && i < WAYS_FILES; i++)
+		if (program_table_cpu(ways->files[i].spec, ways->debug_directory) == cpu)
+			all->file[count++] = i;
+	make_all(ways, all, count);
+	if (!all->table) {
+		for (size_t i = 0; i < count; i++)
+			if (has_rules(ways, &ways->files[all->file[i]]))
+				all->file[left++] = all->file[i];
+		make_all(ways, all, left);
+	}
+	all->is_found = true;
 }
 
 /* Makes a table of all that the way's files have to unwind by. */
-static void make_table(const struct ways *ways, struct way *way)
+static void make_table(struct ways *ways, struct way *way)
 {
-	char *specs[WAYS_FILES];
-	struct error ignored;
-	size_t count = 0;
+	struct all_files *all = &ways->all[way->kind];
+	struct placed_table placed;
+	bool is_any = false;
 
-	for (size_t i = 0; i < ways->file_count && i < WAYS_FILES; i++) {
-		char *spec;
+	if (!way->files)
+		return;
+	if (!all->is_found)
+		find_all(ways, way->kind, all);
+	placed = (struct placed_table){.table = all->table};
+	for (size_t i = 0; all->table && i < all->table->origins; i++) {
+		uint64_t shift = way->shift[all->file[i]];
 
-		if (!(way->files >> i & 1))
-			continue;
-		spec = moved_spec(ways->files[i].spec, way->shift[i]);
-		if (spec && is_of_use(ways, way, spec))
-			specs[count++] = spec;
-		else
-			free(spec);
+		/* Rules are moved by pages. */
+		placed.is_found[i] = (way->files >> all->file[i] & 1) &&
+				     shift % GUEST_PAGE_SIZE == 0;
+		placed.shift[i] = shift - all->table->origin[i].home;
+		is_any |= placed.is_found[i];
 	}
-	if (count)
-		way->table = program_table_make((const char *const *)specs, count,
-						ways->debug_directory, NULL, &ignored);
-	for (size_t i = 0; i < count; i++)
-		free(specs[i]);
+	if (!is_any)
+		return;
+	placed_table_part(&placed);
+	way->table = placed_table_make(&placed);
 	if (way->table && way->kind == CPU_X86_64 && way->page != HYPERCALLS_NONE)
-		way->hypercalls = make_hypercalls(way);
+		way->hypercalls = make_hypercalls(way->page, &placed);
 }
 
 /* Returns how stacks of the address space are unwound; NULL is an unknown domain. */

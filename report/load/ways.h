@@ -19,10 +19,10 @@ struct ways;
 struct way {
 	struct way *next; /* in the list of ways.c */
 	enum cpu_kind kind;
-	enum hypercall_page page;    /* the guest's page of hypercalls */
-	uint64_t files;		     /* set of files, one bit each */
-	uint64_t shift[WAYS_FILES];  /* by file: how much higher it is than it says */
-	struct program_table *table; /* NULL: none */
+	enum hypercall_page page;   /* the guest's page of hypercalls */
+	uint64_t files;		    /* set of files, one bit each */
+	uint64_t shift[WAYS_FILES]; /* by file: how much higher it is than it says */
+	struct unwind_table *table; /* NULL: none */
 	struct unwind_table *hypercalls;
 };
 

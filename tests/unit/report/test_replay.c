@@ -228,6 +228,25 @@ static struct replay *replay_by_moves(uint32_t other, uint64_t spaces)
 	return replay;
 }
 
+/* Returns the replay by this program, given twice, so that its files overlap. All domains
+ * have the second one at its place, and the first one @first bytes higher. */
+static struct replay *replay_by_two(uint64_t first)
+{
+	const uint64_t start = (uintptr_t)__executable_start;
+	struct replay *replay = replay_new("");
+
+	assert_non_null(replay);
+	assert_int_equal(replay_add(replay, "/proc/thread-self/exe,domain=table"), 0);
+	assert_int_equal(replay_add(replay, "/proc/self/exe,domain=table"), 0);
+	for (uint32_t i = 0; i < DOMAINS; i++) {
+		assert_int_equal(
+			replay_move(replay, "/proc/thread-self/exe", i, 0, start + first),
+			0);
+		assert_int_equal(replay_move(replay, "/proc/self/exe", i, 0, start), 0);
+	}
+	return replay;
+}
+
 /* To find a file by them, all words are callers that do not point into the stack. */
 static void words_are_callers(void **state)
 {
@@ -270,6 +289,13 @@ static void files_are_where_they_were_moved(void **state)
 	load_by(&captured, replay_by_this(), &wanted);
 	expect_same_with_any(captured.fd, 1, visitor_by(replay), &wanted);
 	replay_free(replay);
+	load_by(&captured, replay_by_two(0x40000000), &outcome);
+	expect_same(&outcome, &wanted);
+	outcome_free(&outcome);
+	/* Of two files at one place, the first is used. */
+	load_by(&captured, replay_by_two(0), &outcome);
+	expect_same(&outcome, &wanted);
+	outcome_free(&outcome);
 	/* Elsewhere in one of the domains that are called "table"; then only in one of
 	 * its address spaces, and in none */
 	load_by(&captured, replay_by_moves(3, 0), &outcome);

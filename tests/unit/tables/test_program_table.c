@@ -279,7 +279,13 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	/* Programs can't be at one place, but one may not be there. */
 	placed.shift[1] = 0x5000 - table->origin[1].home;
 	assert_null(placed_table_make(&placed));
+	placed_table_part(&placed);
+	assert_true(placed.is_found[0]);
+	assert_false(placed.is_found[1]);
 	placed.is_found[0] = false;
+	placed.is_found[1] = true;
+	placed_table_part(&placed);
+	assert_true(placed.is_found[1]);
 	made = placed_table_make(&placed);
 	assert_non_null(made);
 	assert_non_null(unwind_table_find(made, work + 0x5000));
