@@ -17,7 +17,7 @@ void signals_block(sigset_t *signals);
 /* Returns the signals that end a recording. */
 sigset_t signals_ends(void);
 
-/* Lets the @signals have this effect, SIG_DFL or SIG_IGN. Before signals_block(), those
+/* Lets the @signals have this effect, SIG_DFL or SIG_IGN. Until signals_block(), signals
  * that end a recording need SIG_DFL: a shell's background job would lose a SIGINT. */
 void signals_set(const sigset_t *signals, void (*effect)(int));
 

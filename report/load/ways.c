@@ -25,7 +25,7 @@ struct move {
 
 /* What the files have to unwind a CPU by, in one table. */
 struct all_files {
-	bool is_found;
+	bool is_made;
 	struct program_table *table; /* NULL: no file has anything */
 	size_t file[WAYS_FILES];     /* by program of the table: the file's number */
 };
@@ -209,7 +209,7 @@ static struct unwind_table *make_hypercalls(enum hypercall_page kind,
 	return made;
 }
 
-/* Makes one table of these files; if some have no rules, of the others. */
+/* Makes one table of the first @count files of @all; it is NULL if one has no rules. */
 static void make_all(const struct ways *ways, struct all_files *all, size_t count)
 {
 	const char *specs[WAYS_FILES];
@@ -233,6 +233,7 @@ static bool has_rules(const struct ways *ways, const struct file *file)
 	return has;
 }
 
+/* Makes one table of all files that have something to unwind the CPU by. */
 static void find_all(const struct ways *ways, enum cpu_kind cpu, struct all_files *all)
 {
 	size_t count = 0, left = 0;
@@ -247,7 +248,7 @@ static void find_all(const struct ways *ways, enum cpu_kind cpu, struct all_file
 				all->file[left++] = all->file[i];
 		make_all(ways, all, left);
 	}
-	all->is_found = true;
+	all->is_made = true;
 }
 
 /* Makes a table of all that the way's files have to unwind by. */
@@ -259,7 +260,7 @@ static void make_table(struct ways *ways, struct way *way)
 
 	if (!way->files)
 		return;
-	if (!all->is_found)
+	if (!all->is_made)
 		find_all(ways, way->kind, all);
 	placed = (struct placed_table){.table = all->table};
 	for (size_t i = 0; all->table && i < all->table->origins; i++) {
