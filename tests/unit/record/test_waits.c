@@ -476,19 +476,21 @@ static bool record_files(struct files *files, struct scene *scene, unsigned int 
 
 	files_begin(files, scene, clock_monotonic());
 	last = files->start;
-	do {
+	for (;;) {
 		const struct timespec pause = {0, NS_PER_S / 500};
 
 		time = clock_monotonic();
 		in_time &= time - last < LOOK / 2 &&
 			   sink_files(files->sink) >=
 				   (time - files->start + LENGTH - LOOK) / LENGTH;
+		if (time >= files->start + count * LENGTH)
+			break;
 		last = time;
 		files_sample(files, time);
 		if (time >= waits_due(files->waits))
 			waits_take(files->waits, files->sink);
 		nanosleep(&pause, NULL);
-	} while (time < files->start + count * LENGTH);
+	}
 	files_end(files, files->start + count * LENGTH);
 	return in_time;
 }
