@@ -178,27 +178,6 @@ static bool find_moved(const struct placed_table *placed, size_t number,
 	return false;
 }
 
-/* Whether the guest has the programs with these numbers at one address. */
-static bool is_overlapping(const struct placed_table *placed, size_t a, size_t b)
-{
-	const struct program_table *table = placed->table;
-	uint64_t distance = placed->shift[b] - placed->shift[a];
-
-	for (size_t i = 0; i < table_span_count(table, a); i++) {
-		const struct table_span one = table_span_get(table, a, i);
-
-		for (size_t j = 0; j < table_span_count(table, b); j++) {
-			const struct table_span other = table_span_get(table, b, j);
-			uint64_t start = other.start + distance;
-
-			if (start - one.start < one.end - one.start ||
-			    one.start - start < other.end - other.start)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* Returns the programs that the guest has at the address of the program with this
  * @number, a bit each. */
 static uint64_t find_others(const struct placed_table *placed, size_t number)
@@ -207,7 +186,7 @@ static uint64_t find_others(const struct placed_table *placed, size_t number)
 
 	for (size_t i = 0; i < placed->table->origins; i++)
 		if (i != number && placed->is_found[i] &&
-		    is_overlapping(placed, number, i))
+		    table_spans_overlap(placed, number, i, 1))
 			others |= (uint64_t)1 << i;
 	return others;
 }

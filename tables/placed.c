@@ -87,26 +87,25 @@ bool placed_table_is_plain(const struct placed_table *placed)
 	return !placed->rivals;
 }
 
-/* Returns the pages that a span of a program has in the guest. */
-static struct table_span pages_of(const struct placed_table *placed, size_t number,
-				  size_t span)
+/* Returns where the guest has a span of a program, in whole units. */
+static struct table_span span_in(const struct placed_table *placed, size_t number,
+				 size_t span, uint64_t unit)
 {
-	struct table_span pages = table_span_get(placed->table, number, span);
-	const uint64_t mask = -(uint64_t)GUEST_PAGE_SIZE;
+	struct table_span units = table_span_get(placed->table, number, span);
 
-	pages.start = (pages.start + placed->shift[number]) & mask;
-	pages.end = (pages.end + placed->shift[number] + GUEST_PAGE_SIZE - 1) & mask;
-	return pages;
+	units.start = (units.start + placed->shift[number]) & -unit;
+	units.end = (units.end + placed->shift[number] + unit - 1) & -unit;
+	return units;
 }
 
-/* Whether two programs share a page in the guest. */
-static bool do_overlap(const struct placed_table *placed, size_t a, size_t b)
+bool table_spans_overlap(const struct placed_table *placed, size_t a, size_t b,
+			 uint64_t unit)
 {
 	for (size_t i = 0; i < table_span_count(placed->table, a); i++) {
-		const struct table_span x = pages_of(placed, a, i);
+		const struct table_span x = span_in(placed, a, i, unit);
 
 		for (size_t j = 0; j < table_span_count(placed->table, b); j++) {
-			const struct table_span y = pages_of(placed, b, j);
+			const struct table_span y = span_in(placed, b, j, unit);
 
 			if (y.start - x.start < x.end - x.start ||
 			    x.start - y.start < y.end - y.start)
@@ -121,7 +120,8 @@ void placed_table_part(struct placed_table *placed)
 	for (size_t i = 0; i < placed->table->origins; i++)
 		for (size_t j = 0; j < i && placed->is_found[i]; j++)
 			placed->is_found[i] = !placed->is_found[j] ||
-					      !do_overlap(placed, j, i);
+					      !table_spans_overlap(placed, j, i,
+								   GUEST_PAGE_SIZE);
 }
 
 struct unwind_table *placed_table_make(const struct placed_table *placed)

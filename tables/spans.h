@@ -15,4 +15,9 @@ size_t table_span_count(const struct program_table *table, size_t number);
 struct table_span table_span_get(const struct program_table *table, size_t number,
 				 size_t span);
 
+/* Whether two programs have code in one block of @unit bytes, a power of two, in the
+ * guest. */
+bool table_spans_overlap(const struct placed_table *placed, size_t a, size_t b,
+			 uint64_t unit);
+
 #endif
