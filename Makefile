@@ -136,9 +136,9 @@ arm64:
 # version or tells uniprof's; all other objects are those of the usual build.
 GLIBC = 2.17
 PORTABLE = $(O)/portable
-PORTABLE_SOURCES = $(shell grep -lE '"base/(compat|version)\.h"' uniprof.c $(SOURCES)) \
+PORTABLE_SOURCES := $(shell grep -lE '"base/(compat|version)\.h"' uniprof.c $(SOURCES)) \
 	scripts/portable/glibc.c
-PORTABLE_OBJECTS = $(foreach source,uniprof.c $(SOURCES) scripts/portable/glibc.c, \
+PORTABLE_OBJECTS := $(foreach source,uniprof.c $(SOURCES) scripts/portable/glibc.c, \
 	$(if $(filter $(source),$(PORTABLE_SOURCES)),$(PORTABLE),$(O))/$(source:.c=.o))
 PORTABLE_LIBS = -L$(PORTABLE)/glibc -static-libgcc -Wl,--wrap=__libc_start_main \
 	-Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic -Wl,--no-as-needed -lpthread -ldl
