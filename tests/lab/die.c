@@ -57,6 +57,7 @@ static int be_recorder(const char *name, const char *how, struct error *err)
 	struct guest_info info;
 	struct guest *guest = NULL;
 	struct round round;
+	int status;
 
 	if (!ballast || !host)
 		return -1;
@@ -75,11 +76,17 @@ static int be_recorder(const char *name, const char *how, struct error *err)
 	for (unsigned int i = 0; i < 10; i++)
 		if (sampler_round(sampler, 1, &round, err) < 0)
 			return -1;
-	guest->ops->begin_pages(guest->memory, clock_monotonic(), GROUPS);
-	for (uint64_t i = 0; i < GROUPS; i++)
-		guest->ops->map_page(guest->memory, 8 * i);
-	guest->ops->prepare(guest);
-	if (guest->ops->pause(guest, err))
+	/* A guest that has not run since the last round needs no pause. */
+	do {
+		if (sampler_round(sampler, 1, &round, err) < 0)
+			return -1;
+		guest->ops->begin_pages(guest->memory, clock_monotonic(), GROUPS);
+		for (uint64_t i = 0; i < GROUPS; i++)
+			guest->ops->map_page(guest->memory, 8 * i);
+		guest->ops->prepare(guest);
+		status = guest->ops->pause(guest, err);
+	} while (status == PAUSE_NEEDLESS && round.outcome != ROUND_GONE);
+	if (status)
 		return -1;
 	watched.times->died = clock_monotonic();
 	if (strcmp(how, "kill") == 0)
