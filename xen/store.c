@@ -18,6 +18,8 @@
 /* A query that is made by a separate thread, so that it can be abandoned. */
 struct question {
 	struct xen *xen;
+	bool open;		     /* connect, as @store */
+	struct xs_handle *store;     /* NULL: can't connect */
 	bool all;		     /* list all domains */
 	struct store_entry *entries; /* unless @all, a single entry, with the id */
 	size_t count;
@@ -81,10 +83,30 @@ static void read_facts(struct xen *xen, uint32_t id, struct store_facts *facts)
 	facts->vcpus = count;
 }
 
+/*
+ * The library writes a request in parts, and xenstored waits for the rest of what it has begun to
+ * read from a socket: a program that is stopped in between (SIGSTOP, Ctrl-Z) would stop xenstored.
+ * The kernel's device passes on whole requests only (Linux, drivers/xen/xenbus/
+ * xenbus_dev_frontend.c); the variable names it instead of the socket.
+ */
+static struct xs_handle *connect_store(struct xen *xen)
+{
+	struct xs_handle *store = NULL;
+
+	if (!getenv("XENSTORED_PATH") &&
+	    setenv("XENSTORED_PATH", "/dev/xen/xenbus", 0) == 0) {
+		store = xen->lib.store_open(0);
+		unsetenv("XENSTORED_PATH");
+	}
+	return store ? store : xen->lib.store_open(0);
+}
+
 static void *answer_question(void *context)
 {
 	struct question *question = context;
 
+	if (question->open)
+		question->store = connect_store(question->xen);
 	if (question->all)
 		list_ids(question);
 	for (size_t i = 0; i < question->count; i++) {
@@ -145,16 +167,33 @@ static int wait_for_answer(struct question *question, struct error *err)
 	return refuse_late(err);
 }
 
-static struct question *question_new(struct xen *xen, bool all, struct error *err)
+/* By a thread, since the library waits even here: of a server that accepts nobody, a few programs wait
+ * for the answer, and all others in connect(). */
+void store_open(struct xen *xen)
+{
+	struct question *question = calloc(1, sizeof(*question));
+	struct error ignored;
+
+	if (!question)
+		return;
+	question->xen = xen;
+	question->open = true;
+	if (wait_for_answer(question, &ignored) < 0)
+		return;
+	xen->store = question->store;
+	free(question);
+}
+
+static struct question *question_new(struct xen *xen, struct error *err)
 {
 	struct question *question;
 
-	if (!xen->store) {
-		error_set(err, "can't reach xenstore: is xenstored running?");
-		return NULL;
-	}
 	if (xen->store_stuck) {
 		refuse_late(err);
+		return NULL;
+	}
+	if (!xen->store) {
+		error_set(err, "can't reach xenstore: is xenstored running?");
 		return NULL;
 	}
 	question = calloc(1, sizeof(*question));
@@ -163,17 +202,19 @@ static struct question *question_new(struct xen *xen, bool all, struct error *er
 		return NULL;
 	}
 	question->xen = xen;
-	question->all = all;
 	return question;
 }
 
 int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 	       struct error *err)
 {
-	struct question *question = question_new(xen, true, err);
+	struct question *question = question_new(xen, err);
 	int failure;
 
-	if (!question || wait_for_answer(question, err) < 0)
+	if (!question)
+		return -1;
+	question->all = true;
+	if (wait_for_answer(question, err) < 0)
 		return -1;
 	failure = question->failure;
 	*entries = question->entries;
@@ -185,7 +226,7 @@ int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 static int find_entry(struct xen *xen, uint32_t id, struct store_entry *entry,
 		      struct store_facts *facts, struct error *err)
 {
-	struct question *question = question_new(xen, false, err);
+	struct question *question = question_new(xen, err);
 
 	if (!question)
 		return -1;

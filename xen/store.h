@@ -26,6 +26,8 @@ struct store_facts {
 	uint32_t vcpus;	  /* maximum number of vCPUs; 0: unknown */
 };
 
+/* Connects, as xen->store; without success, the calls below fail. */
+void store_open(struct xen *xen);
 /* Lists all domains, in any order. The caller frees the array. */
 int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 	       struct error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xen/pause.h"
+#include "xen/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +119,7 @@ static struct host *xen_open(bool force, struct error *err)
 		goto fail;
 	}
 	find_version(xen);
-	xen->store = xen->lib.store_open(0);
+	store_open(xen);
 	if (xen_find_domctl_version(xen, force, err) < 0)
 		goto fail;
 	return &xen->host;
