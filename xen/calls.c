@@ -63,8 +63,9 @@ static const struct host_call following[] = {
 	/* Xen's libraries before 4.10 set FD_CLOEXEC after open(). */
 	HOST_CALL_WITH(SYS_fcntl, 1, F_GETFD),
 	HOST_CALL_WITH(SYS_fcntl, 1, F_SETFD),
-	/* To talk to xenstored, by the kernel's device or a socket that is open. Newer versions
-	 * of the library use writev() for the one and sendmsg() for the other. */
+	/* To talk to xenstored, by the kernel's device or a socket that is open. Newer
+	 * versions of the library use writev() for the one and sendmsg() for the other.
+	 */
 	HOST_CALL(SYS_read),
 	HOST_CALL(SYS_writev),
 	HOST_CALL(SYS_sendmsg),

@@ -84,10 +84,11 @@ static void read_facts(struct xen *xen, uint32_t id, struct store_facts *facts)
 }
 
 /*
- * The library writes a request in parts, and xenstored waits for the rest of what it has begun to
- * read from a socket: a program that is stopped in between (SIGSTOP, Ctrl-Z) would stop xenstored.
- * The kernel's device passes on whole requests only (Linux, drivers/xen/xenbus/
- * xenbus_dev_frontend.c); the variable names it instead of the socket.
+ * The library writes a request in parts, and xenstored waits for the rest of what it has
+ * begun to read from a socket: a program that is stopped in between (SIGSTOP, Ctrl-Z)
+ * would stop xenstored. The kernel's device passes on whole requests only (Linux,
+ * drivers/xen/xenbus/ xenbus_dev_frontend.c); the variable names it instead of the
+ * socket.
  */
 static struct xs_handle *connect_store(struct xen *xen)
 {
@@ -167,8 +168,8 @@ static int wait_for_answer(struct question *question, struct error *err)
 	return refuse_late(err);
 }
 
-/* By a thread, since the library waits even here: of a server that accepts nobody, a few programs wait
- * for the answer, and all others in connect(). */
+/* By a thread, since the library waits even here: of a server that accepts nobody, a few
+ * programs wait for the answer, and all others in connect(). */
 void store_open(struct xen *xen)
 {
 	struct question *question = calloc(1, sizeof(*question));
