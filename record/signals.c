@@ -86,14 +86,14 @@ int signals_wait(struct signals_waits *waits, const sigset_t *signals, uint64_t 
 	uint64_t now = clock_monotonic();
 	int number;
 
-	if (now - waits->asked < SIGNALS_LATE_NS) {
-		if (time <= now)
-			return 0;
-		if (signals_spins(waits, time - now)) {
-			spin_until(time);
-			return 0;
-		}
+	if (time > now && now - waits->asked < SIGNALS_LATE_NS &&
+	    signals_spins(waits, time - now)) {
+		spin_until(time);
+		now = clock_monotonic();
 	}
+	/* Not after a spin in which this process was stopped. */
+	if (time <= now && now - waits->asked < SIGNALS_LATE_NS)
+		return 0;
 	number = sleep_until(signals, time);
 	waits->asked = clock_monotonic();
 	if (!number && time > now)

@@ -79,6 +79,23 @@ static void signals_are_asked_for_now_and_then(void **state)
 	assert_int_equal(waits.late, 50 * US);
 }
 
+/* SIGSTOP and SIGCONT during a wait that is spent reading the clock take long, too. */
+static void signals_are_asked_for_after_a_spin_that_ends_late(void **state)
+{
+	struct signals_waits waits = {.late = SIGNALS_SPIN_NS};
+	sigset_t signals;
+	uint64_t now;
+
+	(void)state;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	raise(SIGUSR1);
+	now = clock_monotonic();
+	waits.asked = now - SIGNALS_LATE_NS + 40 * US;
+	assert_int_equal(signals_wait(&waits, &signals, now + SIGNALS_SPIN_NS), SIGUSR1);
+}
+
 static void *effect_of(int number)
 {
 	struct sigaction now;
@@ -112,6 +129,7 @@ int main(void)
 		cmocka_unit_test(a_stall_of_the_host_hardly_counts),
 		cmocka_unit_test(no_wait_ends_early),
 		cmocka_unit_test(signals_are_asked_for_now_and_then),
+		cmocka_unit_test(signals_are_asked_for_after_a_spin_that_ends_late),
 		cmocka_unit_test(ignored_signals_end_a_recording_but_hangup),
 	};
 
