@@ -1,5 +1,7 @@
 # The Firefox Profiler's own program reads what --format firefox writes: each function has the
 # same self and total as in the collapsed stacks, and there are markers.
+# Not with sanitizers: it is the Firefox Profiler's program that runs here; report-cores writes such
+# files with them.
 . "$CLI/lib.sh"
 make_recording web two
 report -i web.up -s "$data/web.sym" --format firefox 2>/dev/null
