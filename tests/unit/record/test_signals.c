@@ -60,16 +60,24 @@ static void no_wait_ends_early(void **state)
 	}
 }
 
-static void signals_are_asked_for_now_and_then(void **state)
+/* Blocks SIGUSR1, sends it, and returns the set that has it. */
+static sigset_t pending_signal(void)
 {
-	struct signals_waits waits = {.late = 50 * US};
 	sigset_t signals;
 
-	(void)state;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	raise(SIGUSR1);
+	return signals;
+}
+
+static void signals_are_asked_for_now_and_then(void **state)
+{
+	struct signals_waits waits = {.late = 50 * US};
+	const sigset_t signals = pending_signal();
+
+	(void)state;
 	waits.asked = clock_monotonic() - SIGNALS_LATE_NS;
 	assert_int_equal(signals_wait(&waits, &signals, clock_monotonic() + 20 * US),
 			 SIGUSR1);
@@ -83,15 +91,10 @@ static void signals_are_asked_for_now_and_then(void **state)
 static void signals_are_asked_for_after_a_spin_that_ends_late(void **state)
 {
 	struct signals_waits waits = {.late = SIGNALS_SPIN_NS};
-	sigset_t signals;
-	uint64_t now;
+	const sigset_t signals = pending_signal();
+	uint64_t now = clock_monotonic();
 
 	(void)state;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	raise(SIGUSR1);
-	now = clock_monotonic();
 	waits.asked = now - SIGNALS_LATE_NS + 40 * US;
 	assert_int_equal(signals_wait(&waits, &signals, now + SIGNALS_SPIN_NS), SIGUSR1);
 }
