@@ -86,9 +86,9 @@ static void read_facts(struct xen *xen, uint32_t id, struct store_facts *facts)
 /*
  * The library writes a request in parts, and xenstored waits for the rest of what it has
  * begun to read from a socket: a program that is stopped in between (SIGSTOP, Ctrl-Z)
- * would stop xenstored. The kernel's device passes on whole requests only (Linux,
- * drivers/xen/xenbus/ xenbus_dev_frontend.c); the variable names it instead of the
- * socket.
+ * would stop xenstored. The kernel's device passes on whole requests only
+ * (drivers/xen/xenbus/xenbus_dev_frontend.c in Linux); the variable names it instead of
+ * the socket.
  */
 static struct xs_handle *connect_store(struct xen *xen)
 {
@@ -185,7 +185,7 @@ void store_open(struct xen *xen)
 	free(question);
 }
 
-static struct question *question_new(struct xen *xen, struct error *err)
+static struct question *question_new(struct xen *xen, bool all, struct error *err)
 {
 	struct question *question;
 
@@ -203,19 +203,17 @@ static struct question *question_new(struct xen *xen, struct error *err)
 		return NULL;
 	}
 	question->xen = xen;
+	question->all = all;
 	return question;
 }
 
 int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 	       struct error *err)
 {
-	struct question *question = question_new(xen, err);
+	struct question *question = question_new(xen, true, err);
 	int failure;
 
-	if (!question)
-		return -1;
-	question->all = true;
-	if (wait_for_answer(question, err) < 0)
+	if (!question || wait_for_answer(question, err) < 0)
 		return -1;
 	failure = question->failure;
 	*entries = question->entries;
@@ -227,7 +225,7 @@ int store_list(struct xen *xen, struct store_entry **entries, size_t *count,
 static int find_entry(struct xen *xen, uint32_t id, struct store_entry *entry,
 		      struct store_facts *facts, struct error *err)
 {
-	struct question *question = question_new(xen, err);
+	struct question *question = question_new(xen, false, err);
 
 	if (!question)
 		return -1;
