@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,6 +25,7 @@
 #include <cmocka.h>
 
 #include "arch/x86/code.h"
+#include "base/clock.h"
 #include "unwind/unwind.h"
 
 #define DEPTH_MAX  512
@@ -34,6 +36,9 @@
 #define STEPS_MAX 2000000
 /* A busy machine may take long for all steps, but not 300 s for so few. */
 #define STEPS_ALARM 65536
+/* These many steps take some ms. If they take longer than STAY_NS, the CPU is busy. */
+#define STAY_STEPS 64
+#define STAY_NS	   (NS_PER_S / 50)
 
 /* A called function: its return address, and the place of that on the stack. */
 struct call {
@@ -43,6 +48,9 @@ struct call {
 struct process {
 	pid_t pid;
 	uint64_t steps;
+	cpu_set_t cpus; /* that may be used */
+	int cpu;	/* that is used */
+	uint64_t moved; /* when its use was last considered, ns, monotonic */
 	int memory; /* /proc/PID/mem */
 	uint64_t code_start;
 	uint8_t *code; /* CODE_PAGES of code, read once; or NULL */
@@ -148,6 +156,31 @@ static inline int process_resume(const struct process *process,
 	return status;
 }
 
+/* Moves this process and the traced one to one CPU, another than before if there is one: a step
+ * takes a quarter of the time if it wakes no other CPU. */
+static inline void process_move(struct process *process)
+{
+	cpu_set_t cpus = process->cpus;
+
+	if (CPU_COUNT(&cpus) > 1 && process->moved)
+		CPU_CLR(process->cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	process->cpu = sched_getcpu();
+	CPU_ZERO(&cpus);
+	CPU_SET(process->cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	assert_int_equal(sched_setaffinity(process->pid, sizeof(cpus), &cpus), 0);
+}
+
+static inline void process_choose_cpu(struct process *process)
+{
+	uint64_t now = clock_monotonic();
+
+	if (now - process->moved > STAY_NS)
+		process_move(process);
+	process->moved = now;
+}
+
 /* Steps one instruction or, if the process gets a SIGURG, runs all instructions up to the
  * next SIGURG. pid becomes 0 if the process has exited. */
 static inline void process_step(struct process *process,
@@ -158,6 +191,8 @@ static inline void process_step(struct process *process,
 
 	if (process->steps % STEPS_ALARM == 0)
 		alarm(300);
+	if (process->steps % STAY_STEPS == 0)
+		process_choose_cpu(process);
 	assert_true(process->steps++ < STEPS_MAX);
 	status = process_resume(process, PTRACE_SINGLESTEP);
 	if (WIFSTOPPED(status) && WSTOPSIG(status) == SIGURG) {
@@ -191,6 +226,7 @@ static inline void process_start(struct process *process, const char *path)
 	}
 	assert_int_equal(waitpid(process->pid, &status, 0), process->pid);
 	assert_true(WIFSTOPPED(status));
+	assert_int_equal(sched_getaffinity(0, sizeof(process->cpus), &process->cpus), 0);
 	assert_int_equal(ptrace(PTRACE_SETOPTIONS, process->pid, NULL, PTRACE_O_EXITKILL),
 			 0);
 	snprintf(memory, sizeof(memory), "/proc/%d/mem", (int)process->pid);
