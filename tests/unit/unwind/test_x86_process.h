@@ -51,7 +51,7 @@ struct process {
 	cpu_set_t cpus; /* that may be used */
 	int cpu;	/* that is used */
 	uint64_t moved; /* when its use was last considered, ns, monotonic */
-	int memory; /* /proc/PID/mem */
+	int memory;	/* /proc/PID/mem */
 	uint64_t code_start;
 	uint8_t *code; /* CODE_PAGES of code, read once; or NULL */
 	bool has_code[CODE_PAGES];
@@ -156,8 +156,8 @@ static inline int process_resume(const struct process *process,
 	return status;
 }
 
-/* Moves this process and the traced one to one CPU, another than before if there is one: a step
- * takes a quarter of the time if it wakes no other CPU. */
+/* Moves this process and the traced one to one CPU, another than before if there is one:
+ * a step takes a quarter of the time if it wakes no other CPU. */
 static inline void process_move(struct process *process)
 {
 	cpu_set_t cpus = process->cpus;
