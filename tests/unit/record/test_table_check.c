@@ -17,7 +17,7 @@
 #include "record/learning/table_check.h"
 
 /* Start of this program, and end of its code, from the linker. */
-extern const uint8_t __executable_start[], __etext[];
+extern const uint8_t __executable_start[], etext[];
 
 struct scene {
 	bool is_mapped;	    /* the guest has this program */
@@ -46,7 +46,7 @@ static const void *own_page(void *context, uint64_t frame)
 	uint64_t page = frame * GUEST_PAGE_SIZE;
 
 	if (!scene->is_mapped || page < (uint64_t)__executable_start ||
-	    page >= (uint64_t)__etext)
+	    page >= (uint64_t)etext)
 		return NULL;
 	return (const void *)page;
 }
@@ -113,7 +113,7 @@ static const void *page_of_two(void *context, uint64_t frame)
 	if (frame < TABLES + 4 * 257)
 		return page_table((frame - TABLES) % 4, (frame - TABLES) / 4,
 				  scene->distance);
-	if (page < (uint64_t)__executable_start || page >= (uint64_t)__etext)
+	if (page < (uint64_t)__executable_start || page >= (uint64_t)etext)
 		return NULL;
 	return address == page || scene->is_other_gone ? (const void *)page
 						       : other_page(scene, page);

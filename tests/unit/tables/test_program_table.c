@@ -345,7 +345,7 @@ static const void *own_page(void *context, uint64_t frame)
 	uint64_t page = frame * GUEST_PAGE_SIZE;
 
 	(void)context;
-	if (page < (uint64_t)__executable_start || page >= (uint64_t)__etext)
+	if (page < (uint64_t)__executable_start || page >= (uint64_t)etext)
 		return NULL;
 	return (const void *)page;
 }

@@ -25,7 +25,7 @@ struct scene {
 };
 
 /* Start of this program, and end of its code, from the linker. */
-extern const uint8_t __executable_start[], __etext[];
+extern const uint8_t __executable_start[], etext[];
 
 static inline uint64_t place_address(unsigned int i)
 {
