@@ -26,7 +26,7 @@ UNIT_PARTLY = $(patsubst %,$(O)/tests/unit/%,format/test_writer_memory report/te
 UNIT_TESTS = $(filter-out $(if $(SANITIZE),$(UNIT_PLAIN)), \
 	$(patsubst %.c,$(O)/%,$(sort $(wildcard tests/unit/*/test_*.c))))
 
-# Hundreds of programs are linked: with lld, if there is one, in a third of the time.
+# More than a hundred programs are linked, which lld does sooner, if there is one.
 LLD := $(if $(shell command -v ld.lld),-fuse-ld=lld)
 
 # A thin archive refers to the objects, so that a test links only the objects that it needs. The

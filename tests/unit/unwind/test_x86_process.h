@@ -48,10 +48,10 @@ struct call {
 struct process {
 	pid_t pid;
 	uint64_t steps;
-	cpu_set_t cpus; /* that may be used */
-	int cpu;	/* that is used */
-	uint64_t moved; /* when its use was last considered, ns, monotonic */
-	int memory;	/* /proc/PID/mem */
+	cpu_set_t cpus;	 /* that may be used */
+	int cpu;	 /* that is used */
+	uint64_t chosen; /* when it was last chosen or kept, ns, monotonic */
+	int memory;	 /* /proc/PID/mem */
 	uint64_t code_start;
 	uint8_t *code; /* CODE_PAGES of code, read once; or NULL */
 	bool has_code[CODE_PAGES];
@@ -162,7 +162,7 @@ static inline void process_move(struct process *process)
 {
 	cpu_set_t cpus = process->cpus;
 
-	if (CPU_COUNT(&cpus) > 1 && process->moved)
+	if (CPU_COUNT(&cpus) > 1 && process->chosen)
 		CPU_CLR(process->cpu, &cpus);
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 	process->cpu = sched_getcpu();
@@ -176,9 +176,9 @@ static inline void process_choose_cpu(struct process *process)
 {
 	uint64_t now = clock_monotonic();
 
-	if (now - process->moved > STAY_NS)
+	if (now - process->chosen > STAY_NS)
 		process_move(process);
-	process->moved = now;
+	process->chosen = now;
 }
 
 /* Steps one instruction or, if the process gets a SIGURG, runs all instructions up to the
