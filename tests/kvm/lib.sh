@@ -19,7 +19,9 @@ start()
 }
 
 # spawn_qemu NAME MACHINE OPTION...: starts a real QEMU, which boots the guest; exits with 77 if there
-# is none
+# is none. firmware: qboot.rom takes a tenth of a second, SeaBIOS (the default) several, where KVM has to
+# emulate the instructions of real mode
+firmware=
 spawn_qemu()
 {
 	name=$1 machine=$2
@@ -28,7 +30,8 @@ spawn_qemu()
 	rm -f "$name.out"
 	# A KVM that runs nested may refuse the MSR of this feature.
 	qemu-system-x86_64 -M "$machine" -accel kvm -cpu host,-arch-capabilities -nodefaults \
-		-display none -serial stdio -kernel "$PROGRAMS/$program" -name "$name" "$@" \
+		-display none -serial stdio ${firmware:+-bios "$firmware"} \
+		-kernel "$PROGRAMS/$program" -name "$name" "$@" \
 		>"$name.out" 2>"$name.err" &
 	vmm=$!
 	vmms="$vmms $vmm"
