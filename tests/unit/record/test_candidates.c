@@ -173,11 +173,13 @@ static void limits(void **state)
 static void assert_beside(const char *path, const char *all)
 {
 	char text[1024] = "";
+	size_t length = 0;
 
 	found = (struct candidates){0};
 	candidates_add_beside(&found, path);
-	for (size_t i = 0; i < found.count; i++)
-		sprintf(text + strlen(text), "%s%s", i ? " " : "", found.path[i]);
+	for (size_t i = 0; i < found.count && length < sizeof(text); i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+					   i ? " " : "", found.path[i]);
 	assert_string_equal(text, all);
 }
 
