@@ -285,8 +285,9 @@ $(O)/lab-die: $(O)/tests/lab/die.o $(ALL_OBJECTS)
 	$(call step,LINK,$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS))
 
 # The programs of the lab's Linux guests for the case orc, and their initial RAM disk.
-LAB_PROGRAMS = $(addprefix $(O)/lab-,work traced pair pair-second module moved narrow \
+LAB_PROGRAMS = $(addprefix $(O)/lab-,series work traced pair pair-second module moved narrow \
 	waits waits-quick waits-many)
+$(O)/lab-series: tests/lab/series.c
 $(O)/lab-pair-second: LAB_DEFINES = -DSECOND
 $(O)/lab-pair-second: tests/lab/pair.c
 $(O)/lab-pair: tests/lab/pair.c

@@ -127,6 +127,13 @@ keep_guest()
 	kill -STOP "$kept"
 }
 
+# keep_pids LOG NAME: leaves NAME.pids, the pids of both programs of lab-pair
+keep_pids()
+{
+	sed -n 's/.*both programs run, as 0*\([0-9]*\) and 0*\([0-9]*\).*/\1 \2/p' "$1" |
+		tail -n 1 >"/lab/out/$2.pids"
+}
+
 # refuses CODE TEXT COMMAND...: whether the command exits with that code and prints one line
 # on standard error that contains the text
 refuses()

@@ -52,12 +52,12 @@ check_chosen()
 # check_pair NAME: each program has its own names and kernel functions, and its part of the CPU
 check_pair()
 {
-	pid=$(cat "$out/$1.pid")
+	read -r first second <"$out/$1.pids"
 	"$uniprof" report -i "$out/$1.data" -s "$out/kallsyms" -s build/lab-pair,comm=lab-pair \
 		-s build/lab-pair-second,comm=lab-pair-second --format folded \
 		>"$out/$1.folded" 2>/dev/null
 	check "$1: it has reports by process" [ $? = 0 ]
-	awk -v guest="$1" -v pid="$pid" '
+	awk -v guest="$1" -v first_pid="$first" -v second_pid="$second" '
 	function verdict(good, text) { print (good ? "ok " : "FAILED ") guest ": " text }
 	{
 		count = $NF
@@ -72,8 +72,8 @@ check_pair()
 	{ has_name = process ~ /^[^\[]+\[[0-9]+\]$/ }
 	has_name { named += count }
 	/;main;(encode|decode)(;|$)/ && !has_name { unnamed += count }
-	/;main;encode(;|$)/ && has_name && process != "lab-pair[1]" { others += count }
-	/;main;decode(;|$)/ && has_name && process != "lab-pair-second[" pid "]" { others += count }
+	/;main;encode(;|$)/ && has_name && process != "lab-pair[" first_pid "]" { others += count }
+	/;main;decode(;|$)/ && has_name && process != "lab-pair-second[" second_pid "]" { others += count }
 	/;main;encode(;|$)/ { first += count }
 	/;main;decode(;|$)/ { second += count }
 	/;main;encode$/ { own_first += count }
@@ -93,9 +93,9 @@ check_pair()
 		verdict(calls_first > (guest ~ /-pv-/ ? 5 : 20) && calls_second > 10 && mixed <= 0.01 * (calls_first + calls_second),
 			calls_first + 0 " and " calls_second + 0 " in their system calls, " \
 			mixed + 0 " in those of the other")
-		verdict(pid > 1 && !others && unnamed <= 2, others + 0 " of " first + 0 " and " second + 0 \
-			" samples are those of another than lab-pair[1] and lab-pair-second[" pid "], " \
-			unnamed + 0 " of none")
+		verdict(first_pid > 0 && second_pid > first_pid && !others && unnamed <= 2,
+			others + 0 " of " first + 0 " and " second + 0 " samples are those of another than lab-pair[" \
+			first_pid "] and lab-pair-second[" second_pid "], " unnamed + 0 " of none")
 		verdict(named >= 0.98 * all, named + 0 " of " all " samples have a process with a name")
 		share = 100 * second / (first + second + 0.001)
 		verdict(share > 15 && share < 35, "the second has " int(share) " % of the time, of 24.7 known")

@@ -2,8 +2,9 @@
 
 /*
  * A program that Linux moves to another address each time that it starts it, without
- * frame pointers. The first process starts the program again; it then spends its time in
- * encode(), the second one in decode(). Pointers in its data would need relocations.
+ * frame pointers. Its first process, whose parent is the guest's first process, starts
+ * the program again; it then spends its time in encode(), the second one in decode().
+ * Pointers in its data would need relocations.
  */
 #include <stdbool.h>
 
@@ -50,7 +51,7 @@ static void start_second(void)
 int main(void)
 {
 	static char started[] = "guest: the second process runs\n";
-	bool is_first = system_call(SYS_getpid, 0, NULL, 0, 0) == 1;
+	bool is_first = system_call(SYS_getppid, 0, NULL, 0, 0) == 1;
 	long last = 0;
 
 	if (is_first)

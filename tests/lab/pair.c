@@ -2,10 +2,10 @@
 
 /*
  * Two programs for a Linux guest, which have their hot functions at the same address,
- * with frame pointers. The first process, built without SECOND, starts the second
- * program, and calls uname() in encode(); the second one prints its pid, has a quarter of
- * the CPU, and writes to a file in decode(). The loop takes long, because a system call
- * of a PV guest does.
+ * with frame pointers. The first one, built without SECOND, starts the second one, and
+ * calls uname() in encode(); the second one prints the pids of both, has a quarter of the
+ * CPU, and writes to a file in decode(). The loop takes long, because a system call of a
+ * PV guest does.
  */
 #include <sys/resource.h>
 
@@ -32,16 +32,23 @@ static APART void HOT(long first)
 
 #ifdef SECOND
 
+/* Writes a number in front of @end, where there are zeros. */
+static void put_number(char *end, long number)
+{
+	for (; number; number /= 10)
+		*--end += (char)(number % 10);
+}
+
 /* nice 5: 335 of 335 + 1024 (Linux, kernel/sched/core.c, sched_prio_to_weight). */
 int main(void)
 {
-	static char started[] = "guest: both programs run, the second one as 00000\n";
+	static char started[] = "guest: both programs run, as 00000 and 00000\n";
 	long file = system_call(SYS_memfd_create, (long)"pair", NULL, 0, 0);
+	char *end = started + sizeof(started) - 2;
 
-	long pid = system_call(SYS_getpid, 0, NULL, 0, 0);
-
-	for (char *digit = started + sizeof(started) - 3; pid; pid /= 10)
-		*digit-- += (char)(pid % 10);
+	put_number(end, system_call(SYS_getpid, 0, NULL, 0, 0));
+	put_number(end - (sizeof(" and 00000") - 1),
+		   system_call(SYS_getppid, 0, NULL, 0, 0));
 	system_call(SYS_setpriority, PRIO_PROCESS, NULL, 5, 0);
 	system_call(SYS_write, 1, started, sizeof(started) - 1, 0);
 	for (;;)
