@@ -70,14 +70,15 @@ stub.sendall(b"$c#63")
 ' "${gdb#unix:}"
 }
 
-# record_enough OPTION...: records for 6 s; on a busy host, once more for as long as it takes to
-# have twice LEAST samples, which are not independent there: QEMU may be stopped again before it has
-# run
+# record_enough SECONDS OPTION...: records; on a busy host, once more for as long as it takes to have
+# twice LEAST samples, which are not independent there: QEMU may be stopped again before it has run
 record_enough()
 {
-	record -T 6 "$@"
+	seconds=$1
+	shift
+	record -T "$seconds" "$@"
 	count=$("$UNIPROF" info uniprof.data | sed -n 's/^  samples  *\([0-9]*\).*/\1/p')
-	[ "$count" -ge $((2 * LEAST)) ] || record -T $((12 * LEAST / (count + 1) + 4)) "$@"
+	[ "$count" -ge $((2 * LEAST)) ] || record -T $((2 * seconds * LEAST / (count + 1) + 4)) "$@"
 }
 
 # note_pauses: prints the pauses of the last recording
