@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #define SAMPLES 400
-#define EACH	3 /* samples in a chunk */
+#define EACH	3	   /* samples in a chunk */
 #ifdef __SANITIZE_THREAD__ /* which makes a run take ten times as long */
 #define DAMAGES 25
 #else

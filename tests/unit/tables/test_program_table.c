@@ -247,9 +247,10 @@ static void an_offset_that_was_given_stays(void **state)
 static void programs_that_overlap_are_apart_in_a_table(void **state)
 {
 	static const char *const specs[] = {"/proc/self/exe", "/proc/self/exe"};
+	const uint64_t moved = 0x40000000; /* more than the program's size */
 	struct error err;
 	struct program_table *table = program_table_make_apart(specs, 2, NULL, &err);
-	struct placed_table placed = {table, {true, true}, {0x5000}, 0};
+	struct placed_table placed = {table, {true, true}, {moved}, 0};
 	const struct unwind_rule *rules[2];
 	struct unwind_table *made;
 	uint64_t size, work;
@@ -272,12 +273,12 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	placed.shift[1] = 0x100000000 - table->origin[1].home;
 	made = placed_table_make(&placed);
 	assert_non_null(made);
-	assert_non_null(unwind_table_find(made, work + 0x5000));
+	assert_non_null(unwind_table_find(made, work + moved));
 	assert_non_null(unwind_table_find(made, work + 0x100000000));
 	assert_null(unwind_table_find(made, work + table->origin[1].home));
 	unwind_table_free(made);
 	/* Programs can't be at one place, but one may not be there. */
-	placed.shift[1] = 0x5000 - table->origin[1].home;
+	placed.shift[1] = moved - table->origin[1].home;
 	assert_null(placed_table_make(&placed));
 	placed_table_part(&placed);
 	assert_true(placed.is_found[0]);
@@ -288,7 +289,7 @@ static void programs_that_overlap_are_apart_in_a_table(void **state)
 	assert_true(placed.is_found[1]);
 	made = placed_table_make(&placed);
 	assert_non_null(made);
-	assert_non_null(unwind_table_find(made, work + 0x5000));
+	assert_non_null(unwind_table_find(made, work + moved));
 	assert_null(unwind_table_find(made, work));
 	unwind_table_free(made);
 	program_table_free(table);
