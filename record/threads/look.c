@@ -88,10 +88,12 @@ static int list_threads(struct learning *learning, const struct thread_view *vie
 	struct thread thread;
 	size_t room = 0;
 
-	for (;;) {
-		thread_begin_pages(learning, THREAD_PAGES);
-		if (!thread_walk_holds(&walk, view))
-			return 0;
+	for (unsigned int i = 0;; i++) {
+		if (i % WALK_PART == 0) {
+			thread_begin_pages(learning, WALK_PART * THREAD_PAGES);
+			if (!thread_walk_holds(&walk, view))
+				return 0;
+		}
 		step = thread_walk_step(&walk, view, &thread);
 		if (step != WALK_THREAD)
 			break;

@@ -71,6 +71,11 @@ struct thread_walk {
 /* Maximum number of threads of a walk */
 #define THREADS_MAX 16384
 
+/* Number of threads that a walk reads at once: page() returns the same copy of a page for
+ * all of them. With a new copy for each thread, a thread that moves in the list is passed
+ * over unnoticed. */
+#define WALK_PART 32
+
 enum walk_step {
 	WALK_THREAD, /* *@thread is the next one */
 	WALK_DONE,   /* there are no more */

@@ -10,9 +10,6 @@
 #include "base/random.h"
 #include "record/threads/part.h"
 
-/* Threads in a part of a round */
-#define PART_THREADS 32
-
 /* Size of the hash table, which is at most half full */
 #define SLOTS (2 * THREADS_MAX)
 
@@ -246,11 +243,10 @@ static enum walk_step look_around(struct waits *waits, struct sink *sink)
 	const struct part *part = waits->part;
 	enum walk_step step = WALK_THREAD;
 
-	thread_begin_pages(waits->learning, PART_THREADS * THREAD_PAGES);
+	thread_begin_pages(waits->learning, WALK_PART * THREAD_PAGES);
 	if (!thread_walk_holds(&waits->walk, &part->view))
 		return WALK_BROKEN;
-	for (unsigned int i = 0; i < PART_THREADS && part->candidates < PART_CHAINS;
-	     i++) {
+	for (unsigned int i = 0; i < WALK_PART && part->candidates < PART_CHAINS; i++) {
 		struct thread thread;
 
 		step = thread_walk_step(&waits->walk, &part->view, &thread);
