@@ -4,7 +4,8 @@
 
 # start NAME OPTION...: boots the guest, $program; sets vmm to the VMM's pid. Its output is in
 # NAME.out. as: a command that runs the VMM, such as setpriv; kernel: --kernel, to name the guest's
-# file in the way of VMMs that uniprof knows
+# file in the way of VMMs that uniprof knows. REST: how long a vCPU rests after each line, in ms, where it
+# matters only that the guest runs: each line takes it some 50 ms of CPU time, which other tests can use
 program=guest.elf as='' kernel=''
 start()
 {
@@ -12,7 +13,7 @@ start()
 	shift
 	rm -f "$name.out" # an earlier guest's
 	# shellcheck disable=SC2086 # several words
-	$as "$PROGRAMS/vmm" --id "$name" "$@" $kernel "$PROGRAMS/$program" >"$name.out" 2>>"$name.err" &
+	$as "$PROGRAMS/vmm" --id "$name" ${REST:+--rest "$REST"} "$@" $kernel "$PROGRAMS/$program" >"$name.out" 2>>"$name.err" &
 	vmm=$!
 	vmms="$vmms $vmm"
 	wait_for "the guest's first line" grep -q first "$name.out"

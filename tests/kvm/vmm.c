@@ -4,18 +4,19 @@
  * vCPU, one mapping of memory, no device but a serial port, whose output is its own.
  *
  *	vmm [--id NAME] [--shared] [--pieces] [--lazy MS] [--high] [--cells] [--vcpus N]
- *	    [--parked] [--sync HABIT] [--kernel] GUEST
+ *	    [--parked] [--rest MS] [--sync HABIT] [--kernel] GUEST
  *
  * --kernel   GUEST is named as by VMMs that uniprof knows: it looks for the file
  * --shared   the guest's memory is a memfd, not private memory
  * --pieces   the memory is shared, but no file; parts that the guest does not use are not
  *            writable, so that the kernel shows it as several mappings (Solo5's hvt)
  * --lazy MS  each page of the memory is filled MS milliseconds after it is first
- *accessed, by the VMM's first child
+ *            accessed, by the VMM's first child
  * --high     3.25 GiB, and 16 MiB more that the guest sees at 4 GiB and has its stacks in
  * --cells    the memory is cells of 512 KiB, the last of which is mapped first, as no VMM
  *            that is known does; so the page tables are in a small block of their own
  * --parked   all vCPUs but the first wait for a start that never comes
+ * --rest MS  a vCPU's thread sleeps after each line that its vCPU prints
  * --sync     how it uses synchronized registers (KVM_CAP_SYNC_REGS) to answer the guest
  *            echo.c: "always", it asks for them once, at the start; "each", before each
  *            KVM_RUN, and no longer after it; "once", from SIGUSR2 on. "always|", "each|"
@@ -105,6 +106,7 @@ struct vm {
 	int kvm, fd;
 	bool shared, pieces, high, cells, parked;
 	int lazy;     /* time to fill a page, ms; -1: the memory is filled at the start */
+	int rest;     /* time to sleep after each line, ms */
 	int file;     /* the memory's memfd; -1: private memory */
 	char *memory; /* mapped for the guest */
 	char *image;  /* what is loaded; @memory, unless that is filled lazily */
@@ -309,6 +311,8 @@ static void put_char(struct vcpu *vcpu, char c)
 	if (write(STDOUT_FILENO, vcpu->line, vcpu->length) < 0)
 		die("output");
 	vcpu->length = 0;
+	if (vcpu->vm->rest)
+		usleep((useconds_t)vcpu->vm->rest * 1000);
 }
 
 /* Bits are added and removed by one instruction, as compilers make of "|=" and "&=" in
@@ -529,6 +533,7 @@ int main(int argc, char **argv)
 		{"cells", no_argument, NULL, 'c'},
 		{"vcpus", required_argument, NULL, 'v'},
 		{"parked", no_argument, NULL, 'p'},
+		{"rest", required_argument, NULL, 'r'},
 		{"sync", required_argument, NULL, 'y'},
 		{"kernel", no_argument, NULL, 'k'},
 		{0},
@@ -545,6 +550,8 @@ int main(int argc, char **argv)
 		vm.parked |= option == 'p';
 		if (option == 'l')
 			vm.lazy = atoi(optarg);
+		if (option == 'r')
+			vm.rest = atoi(optarg);
 		if (option == 'v')
 			vm.vcpus = (unsigned int)atoi(optarg);
 		if (option == 'y')
@@ -553,9 +560,8 @@ int main(int argc, char **argv)
 	if (optind != argc - 1 || vm.vcpus < 1 || vm.vcpus > VCPUS_MAX) {
 		fprintf(stderr,
 			"usage: vmm [--id NAME] [--shared] [--pieces] [--lazy MS] "
-			"[--high] [--cells] [--vcpus N] [--parked] [--sync HABIT] "
-			"[--kernel] "
-			"GUEST\n");
+			"[--high] [--cells] [--vcpus N] [--parked] [--rest MS] "
+			"[--sync HABIT] [--kernel] GUEST\n");
 		return 2;
 	}
 	sigemptyset(&orders);
