@@ -527,17 +527,18 @@ static void a_file_without_a_round_has_the_open_waits(void **state)
 	const struct timespec pause = {0, NS_PER_S / 500};
 	void *directory = NULL;
 	struct files files;
-	uint64_t until;
+	uint64_t looked, until;
 
 	assert_int_equal(enter_directory(&directory), 0);
 	/* The first file is about to end. */
 	files_begin(&files, *state, clock_monotonic() + LOOK - LENGTH);
 	waits_take(files.waits, files.sink);
+	looked = clock_monotonic();
 	files_sample(&files, files.start + LENGTH);
 	while (sink_files(files.sink) < 2)
 		nanosleep(&pause, NULL);
 	files_end(&files, files.start + LENGTH);
-	assert_int_equal(waits_of_file(2, files.start + LENGTH, &until), 4);
+	assert_int_equal(waits_of_file(2, looked, &until), 4);
 	leave_directory(&directory);
 }
 
