@@ -198,6 +198,46 @@ static void the_last_thread_of_mini_os_runs(void **state)
 	threads_seen_free(&seen);
 }
 
+/* Mini-OS moves a thread that runs to the end of its list. */
+static void run_first_after_idle(void)
+{
+	const uint64_t link = mini_os.link, idle = THREAD(0) + link;
+	const uint64_t thread = get(idle), next = get(thread + link);
+
+	put(idle, next);
+	put(next + link + 8, idle);
+	append(LIST, thread, link);
+}
+
+/* Three threads in turn: 1 2 3, or 2 3 1, or both within a walk, where the end of the one
+ * follows the start of the other. */
+static void three_threads_take_turns(void)
+{
+	static const unsigned int runs[] = {0, 1, 0, 2};
+	static unsigned int times;
+
+	for (unsigned int i = 0; i < runs[times % 4]; i++)
+		run_first_after_idle();
+	times++;
+}
+
+static void threads_that_move_are_not_passed_over(void **state)
+{
+	struct scene *scene = *state;
+
+	put_thread(scene->layout, 3, "third", 1);
+	append(LIST, THREAD(3), scene->layout->link);
+	guest_runs = three_threads_take_turns;
+	for (unsigned int i = 0; i < 16; i++) {
+		struct threads_seen seen;
+
+		look(scene, &seen);
+		assert_true(seen.is_full);
+		assert_int_equal(seen.count, 4);
+		threads_seen_free(&seen);
+	}
+}
+
 static void samples_have_the_thread_of_their_stack(void **state)
 {
 	struct scene *scene = *state;
@@ -314,6 +354,7 @@ int main(void)
 		MINI_OS(threads_after_another_call_are_not_read),
 		UNIKRAFT(all_schedulers_have_threads),
 		MINI_OS(the_last_thread_of_mini_os_runs),
+		MINI_OS(threads_that_move_are_not_passed_over),
 		UNIKRAFT(samples_have_the_thread_of_their_stack),
 		MINI_OS(mini_os_has_a_pointer_in_each_stack),
 		UNIKRAFT(arm64_has_its_own_registers),

@@ -84,6 +84,8 @@ static const struct fiber_layout mini_os = {
 static uint8_t memory[SIZE];
 static unsigned int pages_read;
 static uint64_t running; /* a word that grows whenever a stack is read; 0: none */
+static void (*guest_runs)(
+	void); /* called whenever pages are read anew; NULL: it stands still */
 
 static inline void put(uint64_t address, uint64_t word)
 {
@@ -111,6 +113,8 @@ static inline const void *page_of(void *context, uint64_t frame)
 static inline void begin_pages(void *context, uint64_t now, unsigned int calls)
 {
 	(void)context, (void)now, (void)calls;
+	if (guest_runs)
+		guest_runs();
 }
 
 static const struct guest_ops ops = {
@@ -173,6 +177,7 @@ static inline void open_scene(struct scene *scene, const struct fiber_layout *kn
 {
 	memset(memory, 0, sizeof(memory));
 	running = 0;
+	guest_runs = NULL;
 	/* 1 GiB at its physical address */
 	put(0x1000, 0x2001);
 	put(0x2000, 0x81);
