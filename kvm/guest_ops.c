@@ -16,6 +16,10 @@
 /* Time between two looks for lost threads of vCPUs, and for new vCPUs, ns. */
 #define LOOK_NS NS_PER_S
 
+/* Time between two looks while no thread of a vCPU is known, because all were in the
+ * VMM's own code, ns. */
+#define FIRST_LOOK_NS (NS_PER_S / 20)
+
 /* There is no permission to trace any more if tracing was refused for this time, ns. */
 #define REVOKED_NS NS_PER_S
 
@@ -143,9 +147,10 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		return 0;
 	}
 	kvm_watch_follow(vmm);
-	if (threads < open && !is_stopped && clock_monotonic() - vmm->looked >= LOOK_NS)
+	if (threads < open && !is_stopped &&
+	    clock_monotonic() - vmm->looked >= (threads ? LOOK_NS : FIRST_LOOK_NS))
 		kvm_guest_find_threads(vmm, &is_held);
-	if (is_stopped || !threads)
+	if (is_stopped)
 		*observation = OBSERVED_PAUSED;
 	else
 		*observation = has_new_vcpus(vmm, open) ? OBSERVED_GREW
