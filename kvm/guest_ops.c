@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "kvm/kvm_guest.h"
+#include "kvm/proc.h"
 #include "kvm/registers.h"
 
 /* Time between two looks for lost threads of vCPUs, and for new vCPUs, ns. */
@@ -101,8 +102,18 @@ static bool has_new_vcpus(struct kvm_guest *vmm, unsigned int open)
  * that was late for a pause may have stopped since. */
 static bool is_stopped_by_others(const struct kvm_guest *vmm, unsigned int i, char state)
 {
-	return (state == 'T' || state == 't') &&
+	return proc_is_stopped(state) &&
 	       !trace_is_late(&vmm->kvm->trace, vmm->vcpu[i].tid);
+}
+
+/* Whether the VMM is stopped, by its first thread. */
+static bool is_vmm_stopped(const struct kvm_guest *vmm)
+{
+	struct proc_stat stat;
+	char text[1024];
+
+	return proc_read(vmm->pid, 0, "stat", text, sizeof(text)) > 0 &&
+	       proc_parse_stat(text, &stat) && proc_is_stopped(stat.state);
 }
 
 /* Asks KVM where the guest's memory is. */
@@ -147,6 +158,7 @@ static int observe_guest(struct guest *guest, uint64_t now, enum observation *ob
 		return 0;
 	}
 	kvm_watch_follow(vmm);
+	is_stopped |= !threads && is_vmm_stopped(vmm);
 	if (threads < open && !is_stopped &&
 	    clock_monotonic() - vmm->looked >= (threads ? LOOK_NS : FIRST_LOOK_NS))
 		kvm_guest_find_threads(vmm, &is_held);

@@ -46,7 +46,7 @@ static void find_state(pid_t pid, const struct proc_stat *process,
 	struct dirent *entry;
 	DIR *dir;
 
-	info->paused = process->state == 'T' || process->state == 't';
+	info->paused = proc_is_stopped(process->state);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && !info->running && (entry = readdir(dir))) {

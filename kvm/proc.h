@@ -20,6 +20,12 @@ struct proc_stat {
 	pid_t parent;
 };
 
+/* Returns whether a thread in this state is stopped, by a signal or by a tracer. */
+static inline bool proc_is_stopped(char state)
+{
+	return state == 'T' || state == 't';
+}
+
 struct proc_map {
 	uint64_t start, end; /* addresses in the process */
 	uint64_t first_end;  /* end of the first of the mappings that were joined */

@@ -2,6 +2,9 @@
 # Functions shared by the cases of the KVM tests, each of which runs in an empty folder.
 # shellcheck shell=sh disable=SC2034,SC2154
 
+# A command that runs another one without the capabilities to ask KVM
+without='setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-bpf,-perfmon,-sys_admin'
+
 # start NAME OPTION...: boots the guest, $program; sets vmm to the VMM's pid. Its output is in
 # NAME.out. as: a command that runs the VMM, such as setpriv; kernel: --kernel, to name the guest's
 # file in the way of VMMs that uniprof knows. REST: how long a vCPU rests after each line, in ms, where it
