@@ -16,6 +16,13 @@ start()
 	wait-guest "$name" heartbeat || failed "$name has a heartbeat"
 }
 
+# cap NAME PERCENT: gives a guest that runs no more than that of a CPU, as SHARE does from its start on;
+# 0: no limit
+cap()
+{
+	xl sched-credit2 -d "$1" -c "$2"
+}
+
 stop()
 {
 	xl destroy "$1" 2>/dev/null

@@ -84,8 +84,8 @@ static const struct fiber_layout mini_os = {
 static uint8_t memory[SIZE];
 static unsigned int pages_read;
 static uint64_t running; /* a word that grows whenever a stack is read; 0: none */
-static void (*guest_runs)(
-	void); /* called whenever pages are read anew; NULL: it stands still */
+/* Called whenever pages are read anew; NULL: the guest stands still. */
+static void (*guest_runs)(void);
 
 static inline void put(uint64_t address, uint64_t word)
 {
